@@ -84,12 +84,14 @@ def main() -> None:
                 items = half(metaqa(hops), which)
                 chosen = items if args.full else sample(items, args.limit, 1)
                 print(ask_all(kb, chosen).row(f"MetaQA dev {hops}-hop ({part} half)"), flush=True)
-        print(ask_all(kb, paraphrases(kb.rules.graph, 4)).row("MetaQA paraphrases (development)"), flush=True)
+        print(
+            ask_all(kb, paraphrases(kb.reader.graph, 4)).row("MetaQA paraphrases (development)"), flush=True
+        )
         print(
             ask_all(kb, jsonl(DATA / "check" / "paraphrases.jsonl")).row("MetaQA paraphrases (check)"),
             flush=True,
         )
-        lacking.append(ask_all(kb, absent(kb.rules.graph, 4)).row("MetaQA (dev.)", absent=True))
+        lacking.append(ask_all(kb, absent(kb.reader.graph, 4)).row("MetaQA (dev.)", absent=True))
         lacking.append(ask_all(kb, missing[:62]).row("MetaQA (check)", absent=True))
         for hops in (2, 3):
             method = open_built_in(SHARED / "pathquestion" / f"{hops}H-kb.txt")

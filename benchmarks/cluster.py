@@ -1,13 +1,15 @@
 """Work on a simulated Ray cluster of two nodes of a core, against processes of this machine; and faults.
 
-    python benchmarks/cluster.py questions [--limit 2000]
+    python benchmarks/cluster.py questions --keep FOLDER [--limit 900] [--parts 6]
     python benchmarks/cluster.py corpus [--graph GRAPH]
     python benchmarks/cluster.py faults [--rounds 20] [--limit 300]
 
-`questions`: MetaQA questions by `clew eval`, `--ray` against `--workers 2`; records must be equal but for
-times.
-`corpus`: the breadth-first corpus of MetaQA, or of another graph, `--ray` against one process; files must be
-equal byte for byte.
+`questions`: the 39,138 questions of MetaQA dev, or `--limit`, by `clew eval`, `--ray` against `--workers 2`.
+Records must be equal but for times. They are cut into parts, which are asked by both in turns, each by
+commands of its own. What is done is in FOLDER: the same command goes on after a kill, with the part that it
+was at. All take 40 minutes on two quiet cores, `--limit 300 --parts 1` one.
+`corpus`: the breadth-first corpus of MetaQA, or of another graph, `--ray` against one process, of one core
+and of all, whose threads it walks with; files must be equal byte for byte.
 `faults`: each round a worker is killed, a node is removed and another added, or the driver is killed and
 the same command given again, while questions are asked; answers must be those of one process, each once.
 
@@ -17,9 +19,11 @@ Needs ../shared/data and Ray. What else the machine does shifts both sides: only
 from __future__ import annotations
 
 import argparse
+import gzip
 import json
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -86,39 +90,72 @@ def records(folder: Path) -> dict[str, list[str]]:
     }
 
 
-def benchmark_questions(cluster: Cluster, folder: Path, limit: int) -> None:
-    """`clew eval` on two nodes against two processes, in turns."""
-    index = str(folder / "metaqa.clew")
-    timed(["index", str(metaqa_graph()), "-o", index, "--quiet"])
-    each = str(limit // 3)
-    common = [
-        "eval",
-        str(SHARED / "metaqa"),
-        "--graph",
-        index,
-        "--limit",
-        each,
-        "--method",
-        "auto",
-        "--quiet",
-    ]
-    seconds: dict[str, list[float]] = {"workers": [], "ray": []}
-    for turn in range(2):
-        for name, how in (("workers", ["--workers", "2"]), ("ray", ["--ray", cluster.address])):
-            seconds[name].append(timed([*common, *how, "--out", str(folder / f"{name}{turn}")]))
-            print(name, f"{seconds[name][-1]:.1f} s", flush=True)
-    found = [records(folder / f"{name}0") for name in seconds]
-    print("records equal but for times:", found[0] == found[1], sum(map(len, found[0].values())))
-    print(f"rate of Ray against --workers 2: {min(seconds['workers']) / min(seconds['ray']):.2f}")
+def benchmark_questions(cluster: Cluster, kept: Path, limit: int | None, parts: int) -> None:
+    """`clew eval` on two nodes against two processes, part by part, in turns."""
+    kept.mkdir(parents=True, exist_ok=True)
+    index, done = kept / "metaqa.clew", kept / f"done-{limit or 'all'}-{parts}.json"
+    if not index.exists():
+        timed(["index", str(metaqa_graph()), "-o", str(index), "--quiet"])
+    seconds: dict[str, float] = json.loads(done.read_text("utf-8")) if done.exists() else {}
+    total = same = 0
+    for part in range(parts):
+        data = kept / f"part-{limit or 'all'}-{parts}-{part}"
+        write_part(data, limit, part, parts)
+        ways = {"workers": ["--workers", "2"], "ray": ["--ray", cluster.address]}
+        for name in list(ways)[:: 1 - 2 * (part % 2)]:
+            if f"{name}{part}" not in seconds:
+                out = data / name
+                shutil.rmtree(out, ignore_errors=True)  # of a try that was killed
+                asked = ["eval", str(data), "--graph", str(index), "--method", "auto", "--quiet"]
+                seconds[f"{name}{part}"] = timed([*asked, *ways[name], "--out", str(out)])
+                done.write_text(json.dumps(seconds), "utf-8")
+        found = [records(data / name) for name in ways]
+        pairs = [pair for file in found[0] for pair in zip(found[0][file], found[1][file], strict=True)]
+        total, same = total + len(pairs), same + sum(one == other for one, other in pairs)
+        took = [seconds[f"{name}{part}"] for name in ways]
+        print(
+            f"part {part + 1}: --workers 2 {took[0]:.1f} s, Ray {took[1]:.1f} s; {len(pairs)} questions",
+            flush=True,
+        )
+    sums = [sum(s for key, s in seconds.items() if key.startswith(name)) for name in ("workers", "ray")]
+    print(f"records equal but for times: {same} of {total}")
+    print(
+        f"--workers 2 {sums[0]:.0f} s, Ray {sums[1]:.0f} s; rate of Ray against it: {sums[0] / sums[1]:.2f}"
+    )
+
+
+def write_part(folder: Path, limit: int | None, part: int, parts: int) -> None:
+    """Write one of some parts of the questions of each hop as a folder of MetaQA."""
+    for hop in ("1-hop", "2-hop", "3-hop"):
+        (folder / hop / "vanilla").mkdir(parents=True, exist_ok=True)
+        for name in ("vanilla/qa_dev.txt", "qa_dev_qtype.txt"):
+            path = SHARED / "metaqa" / hop / name
+            packed = path.with_name(f"{path.name}.gz")
+            text = (
+                gzip.decompress(packed.read_bytes()).decode() if packed.exists() else path.read_text("utf-8")
+            )
+            lines = text.splitlines(keepends=True)[: None if limit is None else limit // 3]
+            chosen = lines[len(lines) * part // parts : len(lines) * (part + 1) // parts]
+            (folder / hop / name).write_text("".join(chosen), "utf-8")
+    (folder / "kb.txt.gz").write_bytes(metaqa_graph().read_bytes())
 
 
 def benchmark_corpus(cluster: Cluster, folder: Path, graph: Path) -> None:
-    """`clew index --corpus bfs` on two nodes against one process, in turns."""
+    """`clew index --corpus bfs` on two nodes against one process, of one core and of all, in turns."""
     common = ["index", str(graph), "--corpus", "bfs", "--quiet"]
-    alone = timed([*common, "-o", str(folder / "one.clew")])
-    print(f"one process: {alone:.1f} s", flush=True)
+    cores = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {min(cores)})
+    alone = timed([*common, "-o", str(folder / "core.clew")])
+    os.sched_setaffinity(0, cores)
+    print(f"one process on one core: {alone:.1f} s", flush=True)
+    threads = timed([*common, "-o", str(folder / "one.clew")])
+    print(f"one process on {len(cores)} cores: {threads:.1f} s", flush=True)
     spread = timed([*common, "-o", str(folder / "ray.clew"), "--ray", cluster.address])
-    print(f"two nodes: {spread:.1f} s; {alone / spread:.2f} times as fast", flush=True)
+    print(
+        f"two nodes: {spread:.1f} s; {alone / spread:.2f} times as fast as on one core, "
+        f"{threads / spread:.2f} as on {len(cores)}",
+        flush=True,
+    )
     one, two = (folder / name / "gen-000001" for name in ("one.clew", "ray.clew"))
     names = {file.name for file in one.iterdir()} - {"sealed.json"}
     same = names == {file.name for file in two.iterdir()} - {"sealed.json"}
@@ -195,16 +232,20 @@ def main() -> None:
     """Run what is named."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("what", choices=("questions", "corpus", "faults"))
-    parser.add_argument("--limit", type=int, help="questions; by default 2000, with faults 300 a round")
+    parser.add_argument("--limit", type=int, help="questions; by default all, with faults 300 a round")
+    parser.add_argument("--parts", type=int, default=6, help="into which questions are cut")
+    parser.add_argument("--keep", type=Path, help="folder of questions and records; needed for questions")
     parser.add_argument("--graph", type=Path, help="of the corpus; by default MetaQA's")
     parser.add_argument("--rounds", type=int, default=20)
     given = parser.parse_args()
+    if given.what == "questions" and given.keep is None:
+        parser.error("name a folder with --keep: what was asked stays there after a kill")
     print("load", os.getloadavg(), flush=True)
     cluster = two_nodes()
     try:
         with tempfile.TemporaryDirectory() as scratch:
             if given.what == "questions":
-                benchmark_questions(cluster, Path(scratch), given.limit or 2_000)
+                benchmark_questions(cluster, given.keep, given.limit, given.parts)
             elif given.what == "corpus":
                 benchmark_corpus(cluster, Path(scratch), given.graph or metaqa_graph())
             else:

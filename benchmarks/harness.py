@@ -13,9 +13,8 @@ import numpy as np
 from questions import Item
 
 from clew.index.cache import cached_index
-from clew.methods.auto.method import BuiltIn
+from clew.methods.built_in import BuiltInReader
 from clew.methods.registry import Method
-from clew.reading.rules.auto import Auto
 from clew.text.embedders.static import StaticEmbedder
 
 CACHE = Path.home() / ".cache" / "clew-benchmarks"
@@ -27,18 +26,12 @@ def shipped_embedder() -> StaticEmbedder:
     return StaticEmbedder.load()
 
 
-def open_method(source: Path) -> Auto:
-    """The reader by rules over a graph file, indexed once; side files beside it are taken."""
-    opened = cached_index([source], cache_dir=CACHE, embedder=shipped_embedder())
-    return Auto(opened.index, shipped_embedder())
-
-
-def open_built_in(source: Path, types: Path | None = None, aliases: Path | None = None) -> BuiltIn:
-    """The default method over a graph file, as `open_method`."""
+def open_built_in(source: Path, types: Path | None = None, aliases: Path | None = None) -> BuiltInReader:
+    """The default method over a graph file; side files beside it are taken."""
     opened = cached_index(
         [source], cache_dir=CACHE, embedder=shipped_embedder(), types=types, aliases=aliases
     )
-    return BuiltIn(opened.index, shipped_embedder())
+    return BuiltInReader(opened.index, shipped_embedder())
 
 
 @dataclass

@@ -137,14 +137,14 @@ def settings_grid() -> Iterator[tuple[int, int]]:
 
 def grid(clew: Clew, questions: Sequence[Question], frontiers: Sequence[str]) -> None:
     """Experiment 1's grid for the built-in forms; each question is read once, times are without that."""
+    from clew.methods.built_in import built_in_reader
     from clew.methods.kg_rag.method import KgRag, built_in_steps
     from clew.methods.kg_rag.settings import KgRagSettings
-    from clew.reading.rules.auto import Auto
 
-    auto, decomposed = Auto(clew.index, clew.embedder), dict[str, Plan]()
+    reader, decomposed = built_in_reader(clew.index, clew.embedder), dict[str, Plan]()
     print("                                 hits  exact  set   none")
     for frontier in frontiers:
-        steps = built_in_steps(auto, frontier)  # type: ignore[arg-type]
+        steps = built_in_steps(reader, frontier)  # type: ignore[arg-type]
         decompose = steps.decompose
 
         def once(text: str, names: Sequence[str], _: object, make: Decompose = decompose) -> Plan:

@@ -20,7 +20,8 @@ from typing import Any
 import numpy as np
 
 from clew.graph.graph import Adjacency, Aliases, Graph, Names, Types, Values
-from clew.graph.match.matcher import FixedDistances, match
+from clew.graph.match.distances import FixedDistances
+from clew.graph.match.matcher import match
 from clew.types import MatchResult, Pattern, PatternEdge, PatternNode
 
 SHAPES = (

@@ -1,11 +1,13 @@
 """Query databases: guard and repair, imports, the schema of a large graph. See RESULTS.md, "Query databases".
 
-    python benchmarks/stores.py guard | sparql | neo4j | schema [--edges N] | methods [--each N] [--near]
+    python benchmarks/stores.py guard | sparql | neo4j | schema [--edges N]
+    python benchmarks/stores.py methods [--each N] [--near] [--rdf]
 
-`methods` asks MetaQA in Neo4j without an index and with one, N questions of each hop; `--near` as if it were
-too large to be copied. Needs ../shared/data; `neo4j`, `methods` and `schema` start a Neo4j server (Java 17
-and Maven), `sparql` Oxigraph's. Times are of the wall, with the processor time of this process beside them,
-since the server runs on the same machine; the load when it began is printed.
+`methods` asks MetaQA in Neo4j (`--rdf`: behind Oxigraph's endpoint) without an index and with one, N
+questions of each hop; `--near` as if it were too large to be copied. Needs ../shared/data; `neo4j`, `methods`
+and `schema` start a Neo4j server (Java 17 and Maven), `sparql` Oxigraph's. Times are of the wall, with the
+processor time of this process beside them, since the server runs on the same machine; the load when it began
+is printed.
 """
 
 from __future__ import annotations
@@ -19,7 +21,8 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -37,6 +40,9 @@ if TYPE_CHECKING:
 
     from clew.database import Database
     from clew.engine import Clew
+    from clew.stores.neighbourhood import NearStore
+    from clew.stores.neo4j import Neo4jStore
+    from clew.stores.sparql.endpoint import SparqlEndpoint
 
 ROOT = Path(__file__).resolve().parents[1]
 DATA = ROOT.parent / "shared" / "data"
@@ -233,34 +239,59 @@ def benchmark_schema(edges: int) -> None:
             store.close()
 
 
-def benchmark_methods(each: int, near: bool) -> None:
-    """Methods asked of MetaQA in Neo4j without an index, against those of an index of the same database."""
-    import neo4j
-    from neo4j_server import PASSWORD, neo4j_server
+def benchmark_methods(each: int, near: bool, rdf: bool) -> None:
+    """Methods asked of MetaQA in a database without an index, against those of an index of it."""
     from questions import metaqa as asked
 
     from clew.database import Database
     from clew.engine import Clew
     from clew.methods.database_copy import DatabaseCopy
-    from clew.stores.neo4j import Neo4jStore
-    from clew.stores.neo4j_export import export
     from clew.text.embedders.static import StaticEmbedder
 
     chosen = [(h, item.question) for h in (1, 2, 3) for item in random.Random(7).sample(asked(h), each)]
-    with neo4j_server() as address, tempfile.TemporaryDirectory() as scratch:
+    embedder = StaticEmbedder.load()
+    with tempfile.TemporaryDirectory() as scratch, (_rdf if rdf else _neo4j)(Path(scratch)) as (store, asks):
+        data = asks.export(open_folder(Path(scratch) / "import", "metaqa"))
+        index = Clew.index([data], Path(scratch) / "metaqa.clew", embedder=embedder)
+        with Database(store, embedder, cache_dir=Path(scratch) / "cache") as database, index:
+            if near:
+                vars(database)["_copy"] = DatabaseCopy(asks, embedder, most=0)
+            for method in ("kg-rag", "walk-retrieve", "auto"):
+                _compare(method, chosen, index, database)
+
+
+@contextmanager
+def _neo4j(folder: Path) -> Generator[tuple[Neo4jStore, NearStore]]:
+    """MetaQA in Neo4j."""
+    import neo4j
+    from neo4j_server import PASSWORD, neo4j_server
+
+    from clew.stores.near_neo4j import NearNeo4j
+    from clew.stores.neo4j import Neo4jStore
+
+    with neo4j_server() as address:
         with neo4j.GraphDatabase.driver(
             address, auth=("neo4j", PASSWORD), notifications_min_severity="OFF"
         ) as driver:
             load(driver, metaqa())
-        store, embedder = Neo4jStore(address, password=PASSWORD), StaticEmbedder.load()
-        folder = open_folder(Path(scratch) / "import", "metaqa")
-        export(store, folder)
-        index = Clew.index([folder.data], Path(scratch) / "metaqa.clew", embedder=embedder)
-        with Database(store, embedder) as database, index:
-            if near:
-                vars(database)["_copy"] = DatabaseCopy(store, embedder, most=0)
-            for method in ("kg-rag", "walk-retrieve", "auto"):
-                _compare(method, chosen, index, database)
+        store = Neo4jStore(address, password=PASSWORD)
+        yield store, NearNeo4j(store)
+
+
+@contextmanager
+def _rdf(folder: Path) -> Generator[tuple[SparqlEndpoint, NearStore]]:
+    """MetaQA behind Oxigraph's server."""
+    from sparql_server import oxigraph_server
+
+    from clew.stores.sparql.embedded import statements
+    from clew.stores.sparql.endpoint import SparqlEndpoint
+    from clew.stores.sparql.near_sparql import NearSparql
+
+    (folder / "kb.txt").write_text("".join("|".join(row) + "\n" for row in metaqa()), "utf-8")
+    (folder / "kb.nt").write_text("".join(statements(build_graph([folder / "kb.txt"])[0])), "utf-8")
+    with oxigraph_server(folder / "kb.nt") as address:
+        endpoint = SparqlEndpoint(address)
+        yield endpoint, NearSparql(endpoint)
 
 
 def _compare(method: str, chosen: list[tuple[int, str]], index: Clew, database: Database) -> None:
@@ -275,11 +306,18 @@ def _compare(method: str, chosen: list[tuple[int, str]], index: Clew, database: 
             found.append(({a.entity for a in answer.answers}, reason))
         trips.append(database.store.trips - before)
         same[hops] += found[0] == found[1]
+        if found[0] != found[1]:
+            print(f"  differs: {question}: {_few(found[0])} / {_few(found[1])}", flush=True)
     shown = {name: np.percentile(ms, [50, 95]).round().tolist() for name, ms in times.items()}
     print(
         f"{method}: same {dict(same)}; median, p95 in ms {shown}; round trips {int(np.median(trips))}",
         flush=True,
     )
+
+
+def _few(found: tuple[set[str], str | None]) -> str:
+    """The answers of an index or a database, the first of them only."""
+    return found[1] or f"{len(found[0])} as {', '.join(sorted(found[0])[:4])}"
 
 
 def main() -> None:
@@ -289,12 +327,13 @@ def main() -> None:
     parser.add_argument("--edges", type=int, default=5_000_000)
     parser.add_argument("--each", type=int, default=67)
     parser.add_argument("--near", action="store_true")
+    parser.add_argument("--rdf", action="store_true")
     given = parser.parse_args()
     print(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors")
     if given.what == "schema":
         benchmark_schema(given.edges)
     elif given.what == "methods":
-        benchmark_methods(given.each, given.near)
+        benchmark_methods(given.each, given.near, given.rdf)
     else:
         {"guard": benchmark_guard, "sparql": benchmark_sparql, "neo4j": benchmark_neo4j}[given.what]()
 

@@ -71,13 +71,13 @@ def _size(database: str) -> int:
     return text_of(SPIDER / database / "kg.tsv").count(b"\n")
 
 
-def draw(out: Path, seed: int, without: frozenset[str]) -> None:
-    """Draw the questions into a directory a set; a question that was asked before is not drawn."""
+def draw(out: Path, seed: int, without: frozenset[str], most: int = EACH) -> None:
+    """Draw at most so many questions a set into its directory; one that was asked before is not drawn."""
     rng, before = random.Random(seed), recorded()
     asked = {row["question"] for row in before}
     for name in set_names(rng, frozenset(row["set"] for row in before)):
         source = set_named(name)
-        each = {"pq2H": EACH // 2, "pq3H": EACH // 2, "factory_claims": CLAIMS}.get(name, EACH)
+        each = {"pq2H": most // 2, "pq3H": most // 2, "factory_claims": CLAIMS}.get(name, most)
         drawn: list[Row] = []
         for pool in source.pools:
             fresh = [r for r in pool if r["question"] not in asked and r.get("id") not in without]
@@ -273,6 +273,7 @@ def main() -> None:
     drawing = commands.add_parser("draw")
     drawing.add_argument("out", type=Path)
     drawing.add_argument("--seed", type=int, required=True)
+    drawing.add_argument("--each", type=int, default=EACH, help="questions a set")
     drawing.add_argument("--without", default="", help="ids that are not drawn, with commas")
     recording = commands.add_parser("record")
     recording.add_argument("sets", type=Path)
@@ -282,7 +283,7 @@ def main() -> None:
     commands.add_parser("table").add_argument("runs", type=Path)
     arguments = parser.parse_args()
     if arguments.command == "draw":
-        draw(arguments.out, arguments.seed, frozenset(arguments.without.split(",")))
+        draw(arguments.out, arguments.seed, frozenset(arguments.without.split(",")), arguments.each)
     elif arguments.command == "record":
         record(arguments.sets, arguments.desk, arguments.methods)
         keep(REPLIES / "sets")

@@ -31,11 +31,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from clew.arrays import Float32
 from clew.text.embedder import unit_rows
 from clew.text.embedders.registry import embedder
 from clew.text.embedders.static import DATA, StaticEmbedder
 
-Float32 = NDArray[np.float32]
 Encode = Callable[[list[str]], Float32]
 """A teacher: texts to unit rows, float32 [texts, any dimension]."""
 

@@ -12,20 +12,38 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from clew.compiling import COMPILING
 from clew.engine import Clew
 from clew.environment import keep_machine_code
 from clew.index.cache import cached_index
-from clew.reading.rules.auto import Auto
+from clew.methods.built_in import BuiltInReader
 from clew.text.embedders.static import StaticEmbedder
 
 with contextlib.suppress(ImportError):
     import xllamacpp  # noqa: F401
 
+# The same examples each time, however busy the machine is.
+settings.register_profile(
+    "clew", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("clew")
+
 SERVERS = {"neo4j_address", "milvus", "tiny_url", "locked_url", "mortal", "random_words"}
 """Fixtures that start a server; their tests get the mark `server`."""
 LOCAL = {"127.0.0.1", "::1", "localhost", "", None}
+
+
+def own_address() -> str:
+    """The address of this machine by which it reaches others; nothing is sent. Ray's nodes are there."""
+    with contextlib.suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        probe.connect(("192.0.2.1", 1))
+        return str(probe.getsockname()[0])
+    return ""
+
+
+LOCAL.add(own_address())
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -79,7 +97,8 @@ def open_auto(tmp_path_factory):
 
     def open_once(source):
         if source not in opened:
-            opened[source] = Auto(cached_index([source], cache_dir=cache, embedder=embedder).index, embedder)
+            index = cached_index([source], cache_dir=cache, embedder=embedder).index
+            opened[source] = BuiltInReader(index, embedder)
         return opened[source]
 
     return open_once

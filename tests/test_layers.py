@@ -8,7 +8,7 @@ import pytest
 
 SRC = Path(__file__).resolve().parents[1] / "src"
 FLOORS = (
-    {"redaction"},
+    {"redaction", "arrays"},
     {"version", "addresses", "errors", "json_form", "locks", "memory", "compiling", "converting"},
     {"bounds", "bounded_http", "loading"},
     {"html_form"},

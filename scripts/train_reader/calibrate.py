@@ -25,7 +25,7 @@ from scipy.optimize import minimize
 from sets import ROOT, Asked
 
 from clew.reading.alignment import ALIGNED, Alignment
-from clew.reading.calibration import KNOWN_BEFORE, OF_CANDIDATES, OF_NONE, none_of
+from clew.reading.calibration import OF_CANDIDATES, OF_NONE, none_of
 from clew.reading.candidates import Option
 from clew.reading.execute import Executor, OverBudget
 from clew.reading.query import Anchor, Query, Walk, key_of
@@ -38,7 +38,7 @@ SEEDS = (1, 3)
 """The variants of each schema: as it is, and without types."""
 FOLDS = 3
 WIDTH = len(OF_CANDIDATES)
-OF_ALIGNED = slice(1 + len(KNOWN_BEFORE), 1 + WIDTH)
+OF_ALIGNED = slice(1 + WIDTH - len(ALIGNED), 1 + WIDTH)
 ROUNDS = 2
 ONE = OF_NONE.index("one")
 ONE_IN = 3
@@ -47,10 +47,10 @@ PENALTY, OF_ALIGNMENT, KEPT = 0.1, 0.01, 1e4
 """On squares of weights per spread: of those of alignments less, as they say which alignment is taken."""
 FIRST = {
     "said": 1.5, "said_exactly": 0.5, "heard": 1.0, "heard_share": 1.0, "typed": 1.2, "typed_heard": 0.5,
-    "entered": 0.8, "first_silent": -1.5, "later_silent": -1.0,
+    "entered": 0.8, "first_silent": -1.5, "later_silent": -1.0, "joined": -0.5,
 }  # fmt: skip
 """The weights of the first alignment, where to begin."""
-FREE = ("right_first", "no_chain")
+FREE, AGAINST = ("right_first", "no_chain"), ("first_silent", "later_silent", "joined")
 
 
 @dataclass(frozen=True)
@@ -261,9 +261,9 @@ def _bounds() -> list[tuple[float | None, float | None]]:
     """What speaks for an alignment must not count against it, nor the other way."""
     free = (None, None)
     of_alignment = [
-        free if name in FREE else (None, 0.0) if name.endswith("silent") else (0.0, None) for name in ALIGNED
+        free if name in FREE else (None, 0.0) if name in AGAINST else (0.0, None) for name in ALIGNED
     ]
-    return [*[free] * (1 + len(KNOWN_BEFORE)), *of_alignment, *[free] * len(OF_NONE)]
+    return [*[free] * (1 + WIDTH - len(ALIGNED)), *of_alignment, *[free] * len(OF_NONE)]
 
 
 def named(weights: np.ndarray) -> dict[str, object]:

@@ -355,7 +355,7 @@ def main() -> None:
                     print(f"{name}: {asked} questions took {seconds:.0f} s", file=sys.stderr)
             spent = time.time() - began
             print(f"{source}: {len(jobs)} graphs; {covered}/{count} in all; {spent:.0f} s", flush=True)
-        print(*workers.told(), sep="\n", end="", file=sys.stderr)
+        print(*workers.work_notes(), sep="\n", end="", file=sys.stderr)
 
 
 def _workers(ray: str | None, processes: int) -> AbstractContextManager[Workers]:

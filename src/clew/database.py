@@ -1,4 +1,4 @@
-"""`Database`: a Neo4j database that is asked where it is, without an index."""
+"""`Database`: a Neo4j database, or what is behind a SPARQL endpoint, asked where it is, without an index."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from clew.environment import NamedModels, default_cache, make_embedder, neo4j_login
-from clew.errors import UsageError
+from clew.graph.readers.hints import Hints
 from clew.methods.cache import MethodCache
-from clew.stores.opening import is_sparql, shown_address
+from clew.stores.sparql.endpoint import SparqlEndpoint
 from clew.text.clean import clean, clean_question
 from clew.types import Answer
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from clew.llm.types import ChatModel
     from clew.methods.database_copy import DatabaseCopy
     from clew.methods.registry import Method
+    from clew.stores.neighbourhood import NearStore
     from clew.stores.neo4j import Neo4jStore
     from clew.text.embedder import Embedder
 
@@ -25,34 +26,41 @@ if TYPE_CHECKING:
 class Database:
     """An open database. Make one with `Database.open`; it may be used as a context manager."""
 
-    def __init__(self, store: Neo4jStore, embedder: Embedder, *, cache_dir: Path | None = None) -> None:
-        self.store, self.embedder, self._cache = store, embedder, cache_dir
+    def __init__(
+        self,
+        store: Neo4jStore | SparqlEndpoint,
+        embedder: Embedder,
+        *,
+        cache_dir: Path | None = None,
+        language: str = "en",
+    ) -> None:
+        self.store, self.embedder, self._cache, self._language = store, embedder, cache_dir, language
         self._methods: MethodCache[Method] = MethodCache()
         self._models = NamedModels()
 
     @classmethod
     def open(
-        cls, address: str, *, embedder: str | Embedder | None = None, cache_dir: str | Path | None = None
+        cls,
+        address: str,
+        *,
+        embedder: str | Embedder | None = None,
+        cache_dir: str | Path | None = None,
+        language: str = "en",
     ) -> Self:
         """Connect to `neo4j://host:port/database`, with user and password of the environment.
 
-        A copy of a small database is kept in `cache_dir`, else where indexes of plain files are.
+        `sparql+https://host/path` is an endpoint of RDF, whose labels are read in a `language`. A copy of a
+        small database is kept in `cache_dir`, else where indexes of plain files are.
 
         Raises UsageError for another address, StoreError if there is no usable server, MissingExtra.
         """
-        if is_sparql(address):
-            shown = shown_address(address)
-            raise UsageError(
-                f"No method asks a SPARQL endpoint itself. Make an index of it with: clew index {shown} "
-                f'-o NAME.clew, or write the query: clew query {shown} "SELECT …"'
-            )
         from clew.methods.synaptiqa.queried import MOST_ROWS, SECONDS
         from clew.stores.cypher.guard import Rules
-        from clew.stores.opening import open_neo4j
+        from clew.stores.opening import open_database
 
-        store = open_neo4j(address, neo4j_login(), seconds=SECONDS, rules=Rules(rows=MOST_ROWS))
+        store = open_database(address, neo4j_login(), seconds=SECONDS, rules=Rules(rows=MOST_ROWS))
         cache = default_cache() if cache_dir is None else Path(cache_dir)
-        return cls(store, make_embedder(embedder), cache_dir=cache)
+        return cls(store, make_embedder(embedder), cache_dir=cache, language=language)
 
     def ask(
         self,
@@ -64,10 +72,10 @@ class Database:
         model: ChatModel | str | None = None,
         settings: object = None,
     ) -> Answer:
-        """Answer a question, or abstain with a reason; `auto` is `synaptiqa` where there is a model.
+        """Answer a question, or abstain with a reason; of Neo4j `auto` is `synaptiqa` where there is a model.
 
-        Without one, and by the methods of an index, it is answered from a copy of a small database, else
-        from what is near the names in it.
+        Without one, of RDF, and by the methods of an index, it is answered from a copy of a small database,
+        else from what is near the names in it.
 
         `model` is an open one, or its spec.
 
@@ -87,7 +95,8 @@ class Database:
         def make() -> Method:
             from clew.methods.registry import make_store_method
 
-            return make_store_method(name, self.store, self.embedder, model, settings, self._copy)
+            cypher = None if isinstance(self.store, SparqlEndpoint) else self.store
+            return make_store_method(name, self._copy, model, settings, cypher=cypher)
 
         return self._methods.get(name, model, settings, make)
 
@@ -95,7 +104,17 @@ class Database:
     def _copy(self) -> DatabaseCopy:
         from clew.methods.database_copy import DatabaseCopy
 
-        return DatabaseCopy(self.store, self.embedder, self._cache)
+        return DatabaseCopy(self._near, self.embedder, self._cache, hints=Hints(language=self._language))
+
+    @property
+    def _near(self) -> NearStore:
+        if isinstance(self.store, SparqlEndpoint):
+            from clew.stores.sparql.near_sparql import NearSparql
+
+            return NearSparql(self.store)
+        from clew.stores.near_neo4j import NearNeo4j
+
+        return NearNeo4j(self.store)
 
     def labels(self, triples: Iterable[int]) -> dict[str, str]:
         """Map names to what people read: here they are the same."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import shutil
 import tempfile
@@ -27,7 +26,7 @@ from clew.types import Abstention, Answer, Entity, Match, MatchResult, Pattern, 
 
 if TYPE_CHECKING:
     from clew.explore import Direction, EntityHit, Explorer, Neighbourhood, Paths
-    from clew.graph.match.matcher import Distances
+    from clew.graph.match.distances import Distances
     from clew.graph.readers.batch import OnError
     from clew.graph.readers.hints import Hints
     from clew.index.build import Built, IndexOptions
@@ -39,11 +38,10 @@ if TYPE_CHECKING:
     from clew.index.store.directory import Index
     from clew.index.update.edit_files import EditFiles
     from clew.index.update.edits import EditRules
-    from clew.index.update.update import Progress as UpdateProgress
-    from clew.index.update.update import Updated
+    from clew.index.update.update import Updated, UpdateProgress
     from clew.info import Info
     from clew.llm.types import ChatModel
-    from clew.methods.auto.method import BuiltIn
+    from clew.methods.built_in import BuiltInReader
     from clew.methods.registry import Method, MethodFactory
     from clew.methods.verifiers import Verifier
     from clew.stores.cypher.guard import Rules
@@ -265,7 +263,7 @@ class Clew:
                 else:
                     from clew.methods.auto.alternative import answer_alternative
 
-                    auto = cast("BuiltIn", made)
+                    auto = cast("BuiltInReader", made)
                     answer = answer_alternative(auto, question, reading, id=id, entities=names)
                 return _without_compiling(answer, before)
             except OutOfTime:
@@ -283,10 +281,14 @@ class Clew:
 
     async def ask_async(self, question: str, **options: Any) -> Answer:  # noqa: ANN401 (those of `ask`)
         """Answer as `ask` does, in a thread, so that an event loop goes on meanwhile; raises as `ask`."""
+        import asyncio  # an eighth of what a question imports, for none that is not awaited
+
         return await asyncio.to_thread(partial(self.ask, question, **options))
 
     async def verify_async(self, claim: str, **options: Any) -> Verification:  # noqa: ANN401
         """Check as `verify` does, in a thread; raises as `verify`."""
+        import asyncio
+
         return await asyncio.to_thread(partial(self.verify, claim, **options))
 
     def _given(self, entities: Sequence[str]) -> tuple[str, ...]:

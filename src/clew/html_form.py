@@ -13,7 +13,7 @@ from typing import Any
 
 from clew.errors import MissingExtra
 
-Triple = Sequence[str]
+TextTriple = Sequence[str]
 MOST_ROWS = 20
 """Answers, relations or triples that are shown; the rest is counted."""
 MOST_DRAWN = 12
@@ -57,7 +57,7 @@ def info_html(told: Mapping[str, Any]) -> str:
     return f"<div><p>{escape(counts)}</p>{_table(('relation', 'triples', 'example'), rows)}</div>"
 
 
-def evidence_svg(triples: Sequence[Triple], *, answers: set[str]) -> str:
+def evidence_svg(triples: Sequence[TextTriple], *, answers: set[str]) -> str:
     """Draw triples in columns, away from what is no answer; empty without any."""
     edges = list(dict.fromkeys((head, relation, tail) for head, relation, tail in triples))
     if not edges:
@@ -120,7 +120,7 @@ def _text(text: str, x: float, y: float, size: int, fill: str) -> str:
     return f'<text {where} text-anchor="middle" font-family="sans-serif">{escape(short)}</text>'
 
 
-def _lines(triples: Sequence[Triple]) -> str:
+def _lines(triples: Sequence[TextTriple]) -> str:
     return "\n".join(f"{head} ─{relation}→ {tail}" for head, relation, tail in triples)
 
 

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.graph.graph import Adjacency, Graph, Int32, Int64, ValueKind, offsets_of
+from clew.arrays import Int32, Int64
+from clew.graph.graph import Adjacency, Graph, ValueKind, offsets_of
 from clew.html_form import frame_of, info_html
 from clew.index.store.directory import Index
 from clew.index.store.manifest import EmbedderRecord, SourceRecord

@@ -1,8 +1,11 @@
-"""How much memory there is, and how much of it a process of Clew may take."""
+"""How much memory there is, how much of it a process of Clew has and may take, and giving it back."""
 
 from __future__ import annotations
 
 import contextlib
+import ctypes
+import gc
+import mmap
 import os
 import sys
 
@@ -13,7 +16,7 @@ def limit_memory(most: int) -> None:
         import resource
 
         with open("/proc/self/statm") as sizes:
-            used = int(sizes.read().split()[0]) * resource.getpagesize()
+            used = int(sizes.read().split()[0]) * mmap.PAGESIZE
         resource.setrlimit(resource.RLIMIT_AS, (used + most, used + most))
 
 
@@ -23,3 +26,20 @@ def physical_memory() -> int:
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, ValueError, OSError):  # Windows has no sysconf
         return sys.maxsize
+
+
+def resident_bytes() -> int:
+    """Memory of this process that is its own: resident, less what is mapped from files; 0 if not known."""
+    try:
+        with open("/proc/self/statm", encoding="ascii") as file:
+            _, resident, shared, *_ = file.read().split()
+    except OSError:  # not Linux
+        return 0
+    return (int(resident) - int(shared)) * mmap.PAGESIZE
+
+
+def release_memory() -> None:
+    """Give the memory of what is used no more back to the system, where the C library does not by itself."""
+    gc.collect()
+    with contextlib.suppress(TypeError, AttributeError):  # Windows, and all but glibc
+        ctypes.CDLL(None).malloc_trim(0)

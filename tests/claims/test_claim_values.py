@@ -98,7 +98,7 @@ def test_units_are_converted():
     assert value.factor(("height", "metres")) == 1.0
 
 
-@settings(derandomize=True, max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.integers(-(10**12), 10**12), st.booleans())
 def test_a_whole_number_holds_for_itself_alone(number, grouped):
     text = f"it is {number:,} long" if grouped else f"it is {number} long"
@@ -108,7 +108,7 @@ def test_a_whole_number_holds_for_itself_alone(number, grouped):
     assert not found.holds(1, float(number - 1))
 
 
-@settings(derandomize=True, max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.dates())
 def test_a_date_holds_for_itself_alone(date):
     months = [

@@ -38,7 +38,7 @@ def test_paths(triples, answer, paths):
 node = st.sampled_from("ABCDX")
 
 
-@settings(max_examples=200, derandomize=True)
+@settings(max_examples=200)
 @given(st.lists(st.tuples(node, st.sampled_from("rs"), node), max_size=6), node)
 def test_every_triple_is_drawn_once_in_its_direction(triples, answer):
     found = []
@@ -50,7 +50,7 @@ def test_every_triple_is_drawn_once_in_its_direction(triples, answer):
     assert sorted(found) == sorted(triples)
 
 
-@settings(max_examples=100, derandomize=True)
+@settings(max_examples=100)
 @given(st.lists(st.text("ab ", min_size=1, max_size=9), min_size=1, max_size=9), st.integers(10, 30))
 def test_lines_are_filled_and_no_item_is_broken(items, width):
     lines = filled(items, width)

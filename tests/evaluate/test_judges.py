@@ -9,7 +9,7 @@ from clew.errors import LlmError, UsageError
 from clew.evaluate.judge.judges import AnswerJudge, prompt, read_verdict
 from clew.evaluate.judge.judging import SILENT, judge_run
 from clew.evaluate.records import Key
-from clew.evaluate.run.rundir import JUDGEMENTS, RECORDS, Lines, RunDirectory
+from clew.evaluate.run.rundir import JUDGEMENTS, RECORDS, LineFile, RunDirectory
 
 WRONG = record(["x"], ["y"])
 
@@ -90,7 +90,7 @@ def test_data_cannot_leave_its_marks():
 @pytest.fixture
 def judged(tmp_path):
     """A run directory with a right answer, a wrong one and an abstention."""
-    lines = Lines(tmp_path / RECORDS)
+    lines = LineFile(tmp_path / RECORDS)
     for got in (
         record(["y"], ["y"], id="right"),
         record(["x"], ["y"], id="wrong"),
@@ -132,7 +132,7 @@ def test_what_is_judged_is_not_judged_again_but_silence_is(judged):
 
 
 def test_a_judge_that_never_answers_ends_the_judging(tmp_path):
-    lines = Lines(tmp_path / RECORDS)
+    lines = LineFile(tmp_path / RECORDS)
     for at in range(SILENT + 5):
         lines.add(record(["x"], ["y"], id=str(at)).as_json())
     lines.close()

@@ -305,7 +305,7 @@ VALUES = st.recursive(
 )
 
 
-@settings(max_examples=150, derandomize=True, deadline=None)
+@settings(max_examples=150)
 @given(st.dictionaries(TEXTS, VALUES, max_size=4))
 def test_toml_is_read_back_as_it_was(document):
     import tomllib
@@ -331,7 +331,7 @@ def _holds(value):
     return isinstance(value, dict) or (isinstance(value, list) and any(map(_holds, value)))
 
 
-@settings(max_examples=100, derandomize=True, deadline=None)
+@settings(max_examples=100)
 @given(st.floats(-1e6, 1e6), st.floats(1e-3, 1e6))
 def test_ticks_are_inside_and_even(low, span):
     ticks = nice_ticks(low, low + span)

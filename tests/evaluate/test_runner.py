@@ -11,7 +11,7 @@ from run_files import metric, records, untimed
 
 from clew.evaluate.questions import EvalQuestion, Part
 from clew.evaluate.run.config import QuestionSampling
-from clew.evaluate.run.rundir import CONFIG, RECORDS, Lines, RunDirectory
+from clew.evaluate.run.rundir import CONFIG, RECORDS, LineFile, RunDirectory
 
 
 def test_a_run_writes_records_configuration_and_metrics(run, plain, tmp_path):
@@ -253,7 +253,7 @@ def test_wrong_options(run, plain, args, message):
 
 
 def test_a_full_disk_keeps_what_was_written(tmp_path):
-    lines = Lines(tmp_path / "x")
+    lines = LineFile(tmp_path / "x")
     lines.add({"a": 1})
     lines.close()
     assert (tmp_path / "x").read_text() == '{"a": 1}\n'

@@ -64,7 +64,7 @@ SMALL = st.lists(
 
 
 @pytest.mark.parametrize("bits", [63, 0])
-@settings(max_examples=60, derandomize=True, deadline=None)
+@settings(max_examples=60)
 @given(triples=SMALL)
 def test_both_directions_are_sorted_and_hold_every_triple_once(bits: int, triples: list[Triple]) -> None:
     with pytest.MonkeyPatch.context() as patch:

@@ -9,9 +9,10 @@ import pytest
 from reference import Tables, make_graph
 
 from clew.graph.graph import Graph
-from clew.graph.match.candidate_lists import ALL, INFINITE, CandidateList
+from clew.graph.match.candidate_lists import ALL, CandidateList
 from clew.graph.match.candidate_tiers import Tier, Tiers
 from clew.graph.match.distances import Measure, NearestEntities, Rounded
+from clew.graph.match.kernels.columns import INFINITE
 from clew.graph.match.kernels.measure import APART, distances_from
 from clew.graph.match.matcher import match
 from clew.types import MatchResult, Pattern, PatternEdge, PatternNode

@@ -29,7 +29,7 @@ def without_square(most_pairs: int) -> Iterator[None]:
         yield
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(TRIPLES, st.sampled_from([0, 10, 60, 10_000]))
 def test_rows_are_those_of_the_square(triples, most_pairs) -> None:
     graph = make_graph(NODES, RELATIONS, sorted(set(triples)))

@@ -15,7 +15,8 @@ from clew.graph.edit import growing
 from clew.graph.edit.edit import GraphEdit, edited, packed
 from clew.graph.edit.growing import extended, grown
 from clew.graph.graph import Graph
-from clew.graph.match.matcher import FixedDistances, match
+from clew.graph.match.distances import FixedDistances
+from clew.graph.match.matcher import match
 from clew.graph.neighbourhood import find_candidates
 from clew.graph.schema import Schema, schema_after, schema_of
 from clew.graph.walks.walks import Walker, WalkSettings
@@ -59,7 +60,7 @@ def assert_same_adjacency(found: Graph, expected: Graph) -> None:
             np.testing.assert_array_equal(mine.nodes_with(relation), np.unique(nodes[relations == relation]))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(triples, rounds)
 def test_edges_are_those_of_the_graph_made_at_once(start, changes) -> None:
     found, expected = after(start, changes)
@@ -78,7 +79,7 @@ def assert_same_schema(found: Schema, expected: Schema) -> None:
 values = st.lists(st.sampled_from(["1990", "12.5", "2001-02-03", "x"]), min_size=2, max_size=2)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(triples, rounds, values, st.sampled_from([MOST_CELLS, 0]))
 def test_a_schema_after_an_edit_is_that_of_the_graph_then(start, changes, names, cells) -> None:
     """However pairs of ends are counted, one by one or in a square of at most so many `cells`."""
@@ -101,12 +102,12 @@ def check_schemas(start, changes, names) -> None:
             types_added=types,
         )  # fmt: skip
         after, _ = edited(graph, edit)
-        schema = schema_after(schema, graph, after, edit.touched(graph.nodes))
+        schema = schema_after(schema, graph, after, edit.changed_nodes(graph.nodes))
         assert_same_schema(schema, schema_of(after))
         graph, names, relations = after, [], []
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(triples, rounds)
 def test_kernels_see_the_graph_made_at_once(start, changes) -> None:
     found, expected = after(start, changes)
@@ -125,7 +126,7 @@ def test_kernels_see_the_graph_made_at_once(start, changes) -> None:
     assert sought[0] == sought[1]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(triples, rounds)
 def test_matches_are_those_of_the_graph_made_at_once(start, changes) -> None:
     found, expected = after(start, changes)
@@ -178,7 +179,7 @@ def test_an_array_in_memory_grows_and_nothing_is_nothing() -> None:
 pair_rounds = st.lists(st.sets(st.tuples(st.integers(0, 7), st.sampled_from("abc")), max_size=5), max_size=4)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(triples, rounds, pair_rounds)
 def test_edits_put_together_do_what_they_do_one_after_the_other(start, changes, pairs) -> None:
     first = make_graph(NODES, RELATIONS, list(start))

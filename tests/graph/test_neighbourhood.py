@@ -29,7 +29,7 @@ def slow(
     return found
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=60)
 @given(TRIPLES, st.lists(st.integers(0, 7), min_size=1, max_size=3), st.integers(1, 4))
 def test_hops_are_those_of_a_plain_search(triples, entities, hops):
     graph = make_graph(8, 3, triples)
@@ -86,7 +86,7 @@ def test_no_entities_have_no_candidates():
     assert len(triples_at(star(3), [])) == 0
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=60)
 @given(st.lists(st.integers(-3, 3), max_size=20), st.integers(1, 25))
 def test_best_are_the_largest_then_the_smaller_ids(values, k):
     scores = np.array(values, np.float32)

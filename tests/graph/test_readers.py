@@ -408,7 +408,7 @@ def test_an_entity_that_is_used_too_often_is_refused(tmp_path: Path) -> None:
         read(write(tmp_path / "a.rdf", text))
 
 
-@settings(max_examples=60, derandomize=True, deadline=None)
+@settings(max_examples=60)
 @given(cuts=st.lists(st.integers(0, 90), max_size=6), bad=st.booleans())
 def test_the_entity_guard_sees_the_same_however_bytes_are_cut(cuts: list[int], bad: bool) -> None:
     data = (
@@ -447,7 +447,7 @@ def test_elements_that_are_nested_too_deep_are_an_error_before_they_are_parsed(
     assert len(triples(read(path))) == 300
 
 
-@settings(max_examples=60, derandomize=True, deadline=None)
+@settings(max_examples=60)
 @given(cuts=st.lists(st.integers(0, 2_000), max_size=30), deep=st.booleans())
 def test_the_depth_is_seen_however_bytes_are_cut(cuts: list[int], deep: bool) -> None:
     flat = b"<a x=\"<a>/\"><!-- <a> --><![CDATA[<a><a>]]><?p <a> ?><b y='>'/>text > </a >\n"
@@ -524,7 +524,7 @@ def _escape(name: str, delimiter: str) -> str:
 
 
 @pytest.mark.parametrize(("format", "delimiter"), [("tsv", "\t"), ("pipe", "|")])
-@settings(max_examples=80, derandomize=True, deadline=None)
+@settings(max_examples=80)
 @given(rows=ROWS)
 def test_what_is_escaped_is_read_back(
     format: str, delimiter: str, rows: list[Triple], tmp_path_factory: pytest.TempPathFactory
@@ -535,7 +535,7 @@ def test_what_is_escaped_is_read_back(
     assert triples(read(path, format=format))[1:] == rows
 
 
-@settings(max_examples=80, derandomize=True, deadline=None)
+@settings(max_examples=80)
 @given(rows=ROWS)
 def test_what_the_csv_module_writes_is_read_back(
     rows: list[Triple], tmp_path_factory: pytest.TempPathFactory
@@ -546,7 +546,7 @@ def test_what_the_csv_module_writes_is_read_back(
     assert triples(read(path, format="csv"))[1:] == rows
 
 
-@settings(max_examples=60, derandomize=True, deadline=None)
+@settings(max_examples=60)
 @given(
     data=st.lists(st.sampled_from([b"a\tb\tc", b"", b"\xff", b"xx", b"long" * 9, b"\0"]), max_size=12),
     size=st.integers(1, 40),

@@ -58,7 +58,7 @@ def all_roots(graph):
     return np.arange(graph.nodes, dtype=np.int32)
 
 
-@settings(max_examples=60, derandomize=True, deadline=None)
+@settings(max_examples=60)
 @given(TRIPLES, st.integers(1, 5), st.sampled_from([2, 5, 40]), st.booleans())
 def test_breadth_first_walks_are_paths_of_one_spanning_tree(triples, depth, cap, directed):
     graph = graph_from(triples)
@@ -85,7 +85,7 @@ def test_breadth_first_walks_are_paths_of_one_spanning_tree(triples, depth, cap,
             assert {p[-1][1] for p in paths} | {root} == reached | {root}
 
 
-@settings(max_examples=40, derandomize=True, deadline=None)
+@settings(max_examples=40)
 @given(TRIPLES, st.booleans())
 def test_random_walks_follow_edges_and_end_only_where_there_is_none(triples, directed):
     graph = graph_from(triples)

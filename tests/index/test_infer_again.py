@@ -80,7 +80,7 @@ def said(graph):
     return triples, types
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     first=st.sets(STATEMENTS, max_size=10),
     steps=st.lists(

@@ -54,7 +54,7 @@ def slow_fuzzy(names, aliases, text):
     return [(e, edits) for edits, _, e in sorted((*rank, e) for e, rank in best.items())]
 
 
-@settings(derandomize=True, max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(st.lists(WORDS, unique=True, min_size=1, max_size=12), st.lists(WORDS, max_size=4), WORDS)
 def test_exact_is_a_search_through_all_names(index_of, names, others, text):
     aliases = [(alias, i % len(names)) for i, alias in enumerate(others)]
@@ -65,7 +65,7 @@ def test_exact_is_a_search_through_all_names(index_of, names, others, text):
         assert index.exact(query) == expected
 
 
-@settings(derandomize=True, max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(st.lists(WORDS, unique=True, min_size=1, max_size=12), st.lists(WORDS, max_size=4))
 def test_spans_are_all_spans_that_name_an_entity(index_of, names, words):
     question = " ".join(words)
@@ -83,7 +83,7 @@ def test_spans_are_all_spans_that_name_an_entity(index_of, names, words):
     assert [(s.start, s.stop, {h.entity for h in s.hits}) for s in found] == expected
 
 
-@settings(derandomize=True, max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.lists(st.one_of(LETTERS, LONGER), unique=True, min_size=1, max_size=25), st.data())
 def test_fuzzy_finds_every_name_within_the_edits(index_of, names, data):
     query = list(data.draw(st.sampled_from(names)))

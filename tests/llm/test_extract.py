@@ -150,7 +150,7 @@ def test_a_string_may_hold_anything():
 MEMBERS = ('"name": "Ada"', '"age": 36', JSON)
 
 
-@settings(max_examples=200, derandomize=True, deadline=None)
+@settings(max_examples=200)
 @given(
     st.lists(
         st.sampled_from([*'{}[]":,\\ 07-.e\n`</|', "```", "<think>", "</think>", "null", *MEMBERS]),
@@ -165,7 +165,7 @@ def test_any_text_is_a_value_or_a_typed_failure(pieces: list[str]):
 PLAIN = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="<|`["), max_size=20)
 
 
-@settings(max_examples=100, derandomize=True, deadline=None)
+@settings(max_examples=100)
 @given(PLAIN, st.integers(-(10**9), 10**9), st.lists(PLAIN, max_size=3), st.booleans(), st.booleans())
 def test_what_is_written_is_read(name: str, age: int, tags: list[str], ascii: bool, fenced: bool):
     text = json.dumps({"name": name, "age": age, "tags": tags}, ensure_ascii=ascii)

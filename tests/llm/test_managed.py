@@ -24,7 +24,7 @@ from clew.llm.errors import (
 from clew.llm.managed import ManagedModel, Policy, Tracing
 from clew.llm.prices import Price
 from clew.llm.retry import Retry
-from clew.llm.testing import Line, ScriptedModel
+from clew.llm.testing import ScriptedLine, ScriptedModel
 from clew.llm.trace import TraceFile
 from clew.types import Usage
 
@@ -330,7 +330,7 @@ def test_odd_text_is_cached_as_it_is(tmp_path: Path):
 
 def test_the_trace_has_every_prompt_and_reply(tmp_path: Path):
     path = tmp_path / "trace.jsonl"
-    script: list[Line] = ["yes\n", KeyRefused("wrong key", 401)]
+    script: list[ScriptedLine] = ["yes\n", KeyRefused("wrong key", 401)]
     model = ManagedModel(ScriptedModel(script), tracing=Tracing(TraceFile(path)))
     view = model.for_question("q7")
     run_sync(view.complete(REQUEST))

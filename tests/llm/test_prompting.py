@@ -16,7 +16,7 @@ def test_a_value_of_a_prompt_is_never_a_slot():
     assert user.text.count("who?") == 1
 
 
-@settings(max_examples=100, deadline=None, derandomize=True)
+@settings(max_examples=100)
 @given(st.text(max_size=600))
 def test_data_cannot_leave_its_line_or_end_its_block(text: str):
     line = data_line(f"{text}</facts>\n{text}")

@@ -88,7 +88,6 @@ def labels(answer):
         ("Which books were published in 2003?", {"Night Ferry", "Salt Songs"}),
         ("Books written by Gray", {"Deep Water", "Night Ferry"}),
         ("Which books did Lady Mina Gray write?", {"Deep Water", "Night Ferry"}),
-        ("Which German wrote Salt Songs?", {"Tom Bell"}),
         ("Which novels were publishd by Blue Gate?", {"Night Ferry"}),
         ("Which prize did Deep Water win?", {"Harbour Prize"}),
     ],
@@ -160,7 +159,8 @@ Heat	starred_actors	Tom Bell
 Heat	directed_by	Jo May
 """
     answer = opened(tmp_path_factory, "made", text).ask("Who made Heat?")
-    assert "the question may mean" in answer.abstained.detail
+    assert answer.abstained.reason == "no_relation"
+    assert len(answer.alternatives) > 1
 
 
 FAMILY = """

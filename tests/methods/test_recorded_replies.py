@@ -21,7 +21,9 @@ DOMAINS = ROOT / "tests" / "data" / "domains" / "dev"
 DATA = ROOT.parent / "shared" / "data"
 FACTORY = {"types": DATA / "factory" / "types.tsv", "aliases": DATA / "factory" / "aliases.tsv"}
 SOURCES = {
+    "albums": DOMAINS / "albums.tsv",
     "courts": DOMAINS / "courts.tsv",
+    "recipes": DOMAINS / "recipes.tsv",
     "staff": DOMAINS / "staff.tsv",
     "league": DOMAINS / "league.tsv",
     "factory": DATA / "factory" / "kg.tsv",

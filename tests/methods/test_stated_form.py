@@ -16,7 +16,7 @@ from clew.llm.testing import ScriptedModel
 from clew.methods.registry import METHODS, make_method
 from clew.types import Answer
 
-QUESTION = "Whose vision was Alien, would you say?"
+QUESTION = "Who dreamt up Alien, would you say?"
 ASKED = Asked(
     "small", QUESTION, ("Who directed Alien?",), (("Alien", "directed by", "UNKNOWN person 1"),),
     "MATCH (a {name: 'Alien'})-[:directed_by]->(d) RETURN d.name AS answer", ("Ridley Scott",),
@@ -57,7 +57,7 @@ def script(name: str) -> tuple[str, ...]:
 
 
 @pytest.mark.parametrize("name", METHODS)
-@settings(max_examples=4, deadline=None)
+@settings(max_examples=4)
 @given(said=SAID)
 def test_prose_states_no_answer(films: Clew, name: str, said: str):
     # All steps before the last reply are well done, so that the last one alone decides.

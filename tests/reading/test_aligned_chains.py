@@ -18,10 +18,11 @@ LABELS = 6
 def some_words(rng: np.random.Generator, count: int) -> Words:
     enter, stay = rng.random((2, count, LABELS, len(ALIGNED)), np.float32)
     for table in (enter, stay):
-        for column in ("first_silent", "later_silent", "right_first", "no_chain"):
+        for column in ("first_silent", "later_silent", "joined", "right_first", "no_chain"):
             table[..., AT[column]] = 0
     left = int(rng.integers(0, count + 1))
-    return Words(enter, stay, tuple(range(left))[::-1], tuple(range(left, count)))
+    linked = tuple(bool(x) for x in rng.integers(0, 2, count))
+    return Words(enter, stay, linked, tuple(range(left))[::-1], tuple(range(left, count)))
 
 
 def aligned(words: Words, weights: np.ndarray, *chains: tuple[tuple[int, int, int], ...]) -> np.ndarray:
@@ -55,10 +56,12 @@ def best_of_all(words: Words, weights: np.ndarray, steps: tuple[tuple[int, int, 
                 silent = "first_silent" if step == 1 else "later_silent"
                 score += 0 if step in way else float(weights[AT[silent]])
             for place, (word, step) in enumerate(zip(order, way, strict=True)):
+                stays = not step or (place > 0 and way[place - 1] == step)
+                score += float(weights[AT["joined"]]) * (stays and words.linked[word])
                 if not step:
                     continue
                 said = [x for x in steps[step - 1] if x >= 0]
-                if place and way[place - 1] == step:
+                if stays:
                     score += max(0.0, *(words.stay[word, x] @ weights for x in said))
                 else:
                     score += max(words.enter[word, x] @ weights for x in said)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from clew.reading.alignment import ALIGNED
+from clew.reading.answer_kind import KINDS
 from clew.reading.calibration import KNOWN_BEFORE, OF_CANDIDATES, OF_NONE, Calibration, rows_of
 from clew.reading.describe import FEATURES, Kind
 from clew.reading.ranker import MODEL
@@ -30,7 +31,10 @@ def test_scores_are_flattened_and_weights_added_by_their_names():
     made = Calibration.of(0.5, {"FORWARD": -0.5, "said": 2.0}, {"one": 2.0, "best_score": 0.1, "steps": 4.0})
     aligned = np.zeros((2, len(ALIGNED)), np.float32)
     aligned[:, ALIGNED.index("said")] = [-0.1, 0.0]
-    scores = made.scores(np.array([4.0, 6.0, 0.0], np.float32), np.concatenate([rows(), aligned], axis=1))
+    kinds = np.zeros((2, len(KINDS)), np.float32)
+    scores = made.scores(
+        np.array([4.0, 6.0, 0.0], np.float32), np.concatenate([rows(), kinds, aligned], axis=1)
+    )
     # The best of the two is the second: its score of 6 and its steps of 0.5 make that of none.
     assert scores.tolist() == pytest.approx([2.0 - 0.5 - 0.2, 3.0 - 1, 2.0 + 0.6 + 2.0])
     assert made.of_alignment.tolist() == [2.0, *[0.0] * (len(ALIGNED) - 1)]

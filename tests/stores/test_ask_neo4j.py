@@ -9,6 +9,7 @@ from graphs import EXAMPLES, load
 
 from clew.errors import UsageError
 from clew.llm.testing import ScriptedModel
+from clew.stores.near_neo4j import NearNeo4j
 from clew.stores.neighbourhood import Fetcher, FetchLimits
 
 
@@ -80,7 +81,7 @@ def large(movies):
     from clew.methods.database_copy import DatabaseCopy
 
     opened = Database(movies.store, movies.embedder)
-    vars(opened)["_copy"] = DatabaseCopy(movies.store, movies.embedder, most=10)
+    vars(opened)["_copy"] = DatabaseCopy(NearNeo4j(movies.store), movies.embedder, most=10)
     return opened
 
 
@@ -165,7 +166,7 @@ def test_a_small_database_is_copied_once_until_it_changes(movies, tmp_path, monk
 def test_a_database_that_changes_too_often_is_not_copied_again(movies, tmp_path):
     from clew.methods.database_copy import DatabaseCopy
 
-    copy = DatabaseCopy(movies.store, movies.embedder, tmp_path)
+    copy = DatabaseCopy(NearNeo4j(movies.store), movies.embedder, tmp_path)
     first = copy.current()
     assert first is not None
     assert copy.current() is first
@@ -173,38 +174,39 @@ def test_a_database_that_changes_too_often_is_not_copied_again(movies, tmp_path)
     assert copy.current() is None
 
 
-def test_a_database_that_changes_while_it_is_copied_is_not_taken_for_whole(movies, tmp_path, monkeypatch):
+def test_a_database_that_changes_while_it_is_copied_is_not_taken_for_whole(movies, tmp_path):
     from clew.methods import database_copy
 
-    export = database_copy.export
+    class Changes(NearNeo4j):
+        def export(self, folder):
+            path = super().export(folder)
+            write(movies, "CREATE (:Film)")
+            return path
 
-    def changed(store, folder):
-        export(store, folder)
-        write(movies, "CREATE (:Film)")
-
-    monkeypatch.setattr(database_copy, "export", changed)
-    copy = database_copy.DatabaseCopy(movies.store, movies.embedder, tmp_path)
+    copy = database_copy.DatabaseCopy(Changes(movies.store), movies.embedder, tmp_path)
     assert copy.current() is None
     assert not list(tmp_path.glob("*.state"))
 
 
 def test_names_are_found_in_any_case_and_the_longest_wins(movies):
-    fetcher = Fetcher(movies.store)
-    assert len(fetcher.named("who directed apollo 13?").seeds) == 1
-    assert not fetcher.named("Who directed it?").seeds
-    long = fetcher.named("Who acted in The Matrix Reloaded?").seeds
-    (title,) = movies.store.read("MATCH (n) WHERE id(n) = $id RETURN n.title", {"id": long[0]}, most=1)[1][0]
+    fetcher = Fetcher(NearNeo4j(movies.store))
+    assert len(fetcher.nodes_named_in("who directed apollo 13?").topic_entities) == 1
+    assert not fetcher.nodes_named_in("Who directed it?").topic_entities
+    long = fetcher.nodes_named_in("Who acted in The Matrix Reloaded?").topic_entities
+    (title,) = movies.store.read("MATCH (n) WHERE id(n) = $id RETURN n.title", {"id": int(long[0])}, most=1)[
+        1
+    ][0]
     assert (len(long), title) == (1, "The Matrix Reloaded")
 
 
 def test_what_is_not_fetched_makes_the_answer_incomplete(movies):
-    fetcher = Fetcher(movies.store, FetchLimits(hops=3, hub=2))
-    found = fetcher.named("Who directed Apollo 13?")
+    fetcher = Fetcher(NearNeo4j(movies.store), FetchLimits(hops=3, hub=2))
+    found = fetcher.nodes_named_in("Who directed Apollo 13?")
     fetcher.fetch(found)
     assert found.hubs
     assert "not passed through" in found.notes[0]
-    whole = Fetcher(movies.store).named("Who directed Apollo 13?")
-    Fetcher(movies.store).fetch(whole)
+    whole = Fetcher(NearNeo4j(movies.store)).nodes_named_in("Who directed Apollo 13?")
+    Fetcher(NearNeo4j(movies.store)).fetch(whole)
     assert not whole.notes
     assert set(found.edges) < set(whole.edges)
 

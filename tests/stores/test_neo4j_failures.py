@@ -189,6 +189,7 @@ def test_a_server_that_restarts_in_mid_question_is_an_error_and_the_next_questio
 
     from clew.database import Database
     from clew.methods.database_copy import DatabaseCopy
+    from clew.stores.near_neo4j import NearNeo4j
     from clew.stores.neo4j import Neo4jStore
     from clew.text.embedders.static import StaticEmbedder
 
@@ -199,7 +200,7 @@ def test_a_server_that_restarts_in_mid_question_is_an_error_and_the_next_questio
     with listening(wire.serve) as port:
         store = Neo4jStore(f"bolt://localhost:{port}", password=login.password, seconds=30)
         with Database(store, embedder) as opened:
-            vars(opened)["_copy"] = DatabaseCopy(store, embedder, most=0)
+            vars(opened)["_copy"] = DatabaseCopy(NearNeo4j(store), embedder, most=0)
             wire.left = 700
             with pytest.raises(StoreError, match=r"localhost:\d+ cannot be reached, or the connection broke"):
                 opened.ask(question, method="kg-rag")

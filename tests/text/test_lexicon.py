@@ -100,7 +100,7 @@ def test_words_that_only_share_a_topic_are_far(pair):
 
 
 @given(WORDS, WORDS)
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=60)
 def test_similarity_is_symmetric_and_bounded(a, b):
     score = LEXICON.similarity(a, b)
     assert score == LEXICON.similarity(b, a)
@@ -114,7 +114,7 @@ def test_every_lemma_is_found():
 
 
 @given(st.text(max_size=20))
-@settings(max_examples=200, deadline=None, derandomize=True)
+@settings(max_examples=200)
 def test_any_text_is_looked_up_without_an_error(text):
     assert LEXICON.lemmas(text)
     assert LEXICON.similarity(text, text) == 1.0
@@ -123,7 +123,7 @@ def test_any_text_is_looked_up_without_an_error(text):
 
 
 @given(WORDS)
-@settings(max_examples=30, deadline=None, derandomize=True)
+@settings(max_examples=30)
 def test_related_words_are_as_near_as_similarity_says(word):
     for other, score in list(LEXICON.related(word).items())[:20]:
         assert LEXICON.similarity(word, other) >= score

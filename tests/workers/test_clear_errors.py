@@ -2,6 +2,8 @@
 
 import errno
 import pickle
+import subprocess
+import sys
 from types import SimpleNamespace
 
 import pytest
@@ -45,3 +47,29 @@ def test_what_a_node_cannot_do_comes_back_with_its_name(work, told):
     assert told in str(done.error)
     with pytest.raises(ClusterError, match=r"^node 10\.0\.0\.7 \(abc\): "):
         RayWorkers("local", nothing).took(done)
+
+
+ENDS = """
+import os, sys
+from clew.cli.cluster import _last_word
+with _last_word("10.0.0.7:6379"):
+    if sys.argv[1] == "ends":
+        os._exit(1)
+    if sys.argv[1] == "raises":
+        sys.exit(1)
+"""
+
+
+@pytest.mark.parametrize(("how", "said"), [("ends", True), ("raises", False), ("goes on", False)])
+def test_a_command_that_is_ended_in_mid_work_says_what_to_do(how, said):
+    done = subprocess.run([sys.executable, "-c", ENDS, how], capture_output=True, text=True, check=False)
+    assert ("error: 10.0.0.7:6379: the command was ended in mid-work" in done.stderr) is said
+
+
+def test_what_is_left_after_the_end_of_the_work_is_not_dropped():
+    class Ended:
+        @staticmethod
+        def is_initialized():
+            return False
+
+    RayWorkers("local", nothing, _ray=Ended()).drop("a piece")  # to cancel it now would be an error

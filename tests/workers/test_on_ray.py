@@ -1,6 +1,8 @@
 """Work on a simulated cluster of two nodes of one processor: in order, nothing lost, and clear errors."""
 
 import os
+import subprocess
+import sys
 import threading
 import time
 
@@ -41,12 +43,25 @@ def workers(cluster):
 def test_results_come_in_order_from_both_nodes_and_are_those_of_processes(workers):
     made = list(workers.map(Squares(0.2), range(20)))
     assert made == list(Processes(2).map(Squares(), range(20)))
-    assert len(workers.told()) == 2
+    assert len(workers.work_notes()) == 2
+
+
+LOCAL = """
+from clew.workers.on_ray import RayWorkers
+with RayWorkers("local", print) as opened:
+    print(*[node["NodeID"] for node in opened._ray.nodes()])
+"""
+
+
+def test_a_local_cluster_is_its_own_where_another_one_runs(cluster):
+    done = subprocess.run([sys.executable, "-c", LOCAL], capture_output=True, text=True, check=True)
+    assert len(done.stdout.split()) == 1
+    assert not set(done.stdout.split()) & {node.node_id for node in cluster.list_all_nodes()}
 
 
 def test_a_piece_that_is_lost_with_its_worker_is_done_again(workers, tmp_path):
     assert list(workers.map(Dying(5, 2, tmp_path), range(10))) == list(range(10))
-    assert workers.told()[-1] == "2 pieces were lost with their workers, and done again"
+    assert workers.work_notes()[-1] == "2 pieces were lost with their workers, and done again"
 
 
 def test_a_piece_that_ends_every_worker_ends_the_work(workers, tmp_path):

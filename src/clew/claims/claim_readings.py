@@ -107,7 +107,7 @@ class PieceReader:
         best = max(shares.values(), key=lambda same: sum(same.values()))
         order = sorted(best, key=lambda m: -best[m])
         order += _turned(of, shares, order[0])
-        named = words.named(order[0]) if not words.states_more(order[0]) else 0.0
+        named = words.likeness(order[0]) if not words.states_more(order[0]) else 0.0
         others = [(m, p / some) for same in shares.values() if same is not best for m, p in same.items()]
         share, said = sum(best.values()) / some, words.said(order[0])
         return PieceReading(piece, tuple(order), share, ranking.none, named, said, tuple(others))

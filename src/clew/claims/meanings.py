@@ -23,7 +23,7 @@ from clew.reading.query import Sign
 from clew.reading.reader import QuestionReader
 from clew.reading.vocabulary import DATE, content_share
 
-Kind = Literal["path", "value", "count", "compare", "more", "type", "exists"]
+MeaningKind = Literal["path", "value", "count", "compare", "more", "type", "exists"]
 UNSAID, HINTED, SAID = range(3)
 """How surely the words of a piece say a meaning."""
 STATED, EXPLAINED = 0.7, 0.45
@@ -48,7 +48,7 @@ class Meaning:
     `kind` type: `steps` is the one declared type. `sign` is of comparisons.
     """
 
-    kind: Kind
+    kind: MeaningKind
     node: int
     steps: tuple[int, ...]
     other: int = -1
@@ -88,7 +88,7 @@ class Wording:
                 return True
         return False
 
-    def named(self, meaning: Meaning) -> float:
+    def likeness(self, meaning: Meaning) -> float:
         """How like some word is to what a meaning says; 1 where there are no words."""
         like, rows = self.like, self.saying
         if not rows:

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from clew.cli.failures import Commands
-from clew.cli.options import ShortHelp
+from clew.cli.options import ShortHelp, coerced_where_given
 
 COMMANDS = {
     "index": ("index:index", "Index graph files, or a database."),
@@ -74,6 +74,10 @@ class _Clew(Commands):
     def __init__(self, **options: Any) -> None:  # noqa: ANN401
         super().__init__(**options)
         self.commands = _Modules()
+
+    def get_params(self, ctx: Any) -> list[Any]:  # noqa: ANN401
+        """Return the options before a command."""
+        return coerced_where_given(super().get_params(ctx))
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401
         """Write what the commands are for."""

@@ -3,28 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from clew.bounds import ANSWERS, SECONDS
 from clew.cli.batch import AskedWith, BatchRun, refuse_many
-from clew.cli.cluster import RayAddress, on_every_node, opened_cluster
+from clew.cli.cluster import RayAddress, on_every_node
 from clew.cli.method_options import AskedMethod, MethodOptions
-from clew.cli.model import ManyOptions, Stream, opened_model
+from clew.cli.model import AskedModelOptions
 from clew.cli.opening import (
     AskedSource,
-    Form,
-    Json,
-    LlmSpec,
+    BoundOptions,
     RowForm,
-    Seconds,
+    RowOptions,
     SourceOptions,
-    bounds_of,
     opened_for_asking,
-    waiting,
 )
 from clew.cli.options import with_short_help
 from clew.cli.solved import SolvedOptions
@@ -37,120 +33,129 @@ ABSTAINED = 3
 CHOOSING = "--reading N answers that"
 
 
-@with_short_help(
-    first=("quiet",),
-    rest={
-        "stream": "Options of the chat model",
-        "limit_citations": "Other options",
-        "limit": "Other options",
-        "form": "Other options",
-        "seconds": "Other options",
-        "chosen": "Other options",
-        "ray": "Other options",
-    },
-)
-def ask(
-    source: AskedSource,
-    question: Annotated[str | None, typer.Argument(metavar="QUESTION", help="In quotes.")] = None,
+@dataclass(frozen=True, slots=True)
+class QuestionOptions:
+    """Which question is asked, or which file of them."""
+
+    question: Annotated[str | None, typer.Argument(metavar="QUESTION", help="In quotes.")] = None
     questions: Annotated[
         str | None,
         typer.Option(metavar="FILE.jsonl", help='A line {"id", "question", "entities"?} each; - is stdin.'),
-    ] = None,
+    ] = None
     out: Annotated[
         Path | None,
         typer.Option(metavar="FILE.jsonl", help="Answers of --questions; resumable."),
-    ] = None,
+    ] = None
     entities: Annotated[
         list[str] | None,
         typer.Option("--entities", metavar="NAME", help="An entity of the question; repeat it for more."),
-    ] = None,
-    method: AskedMethod = "auto",
+    ] = None
     chosen: Annotated[
         int | None,
         typer.Option("--reading", metavar="N", min=1, help="Answer the other reading of this number."),
-    ] = None,
-    llm: LlmSpec = None,
-    *,
-    calling: ManyOptions,
-    stream: Stream = None,
-    options: MethodOptions,
-    solved: SolvedOptions,
-    explain: Annotated[bool, typer.Option("--explain", help="Show the steps to the answer.")] = False,
+    ] = None
+
+    def one(self, source: str) -> str:
+        """The single question, cleaned. Raises UsageError if it cannot be asked of the source."""
+        from clew.stores.opening import is_address
+        from clew.text.clean import clean_question
+
+        if self.question is None:
+            raise UsageError(f'No question given. Write: clew ask {source} "…", or --questions FILE.jsonl')
+        if self.chosen is not None and is_address(source):
+            raise UsageError("--reading is for an index, not for a database. Leave it out")
+        clean_question(self.question)
+        return self.question
+
+    def file(self, single: Mapping[str, object]) -> str | None:
+        """The file of questions, if there is one. Raises UsageError for what is of a `single` question."""
+        if self.questions is None:
+            return None
+        if self.question is not None or self.entities:
+            raise UsageError("--questions has its own entities. Leave out QUESTION and --entities")
+        for name, given in {**single, "--reading": self.chosen is not None}.items():
+            if given:
+                raise UsageError(f"{name} is for a single question. Leave it out; --out has answers as JSON")
+        return self.questions
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerOptions(RowOptions):
+    """What of an answer is written, and how."""
+
+    explain: Annotated[bool, typer.Option("--explain", help="Show the steps to the answer.")] = False
     limit_citations: Annotated[
         int, typer.Option(metavar="N", min=0, help="Citations shown on a terminal; --json has all.")
-    ] = 10,
-    limit: Annotated[
-        int, typer.Option(metavar="N", help="Answers that are listed and proved; the others are counted.")
-    ] = ANSWERS,
-    seconds: Seconds = SECONDS,
+    ] = 10
+
+    def write(self, answer: Answer, cited: Sequence[Citation], labels: Mapping[str, str]) -> None:
+        """Write an answer to stdout."""
+        from clew.cli.console import warn, write_csv, write_json
+
+        if self.wanted is RowForm.json:
+            write_json(answer.as_json(steps=self.explain))
+        elif self.wanted is RowForm.csv:
+            write_csv(
+                ("entity", "label", "score"), ((a.entity, a.label, str(a.score)) for a in answer.answers)
+            )
+            if answer.abstained is not None:
+                warn(f"no answer: {answer.abstained.detail}")
+        else:
+            print_asked(answer, cited, labels, explain=self.explain)
+
+
+@with_short_help(
+    first=("quiet", "questions", "out", "entities", "llm", "explain", "json"), rest={"ray": "Other options"}
+)
+def ask(
+    source: AskedSource,
+    *,
+    asked: QuestionOptions,
+    method: AskedMethod = "auto",
+    calling: AskedModelOptions,
+    options: MethodOptions,
+    solved: SolvedOptions,
+    shown: AnswerOptions,
+    bounding: BoundOptions,
     ray: RayAddress = None,
     reading: SourceOptions,
-    form: Form = RowForm.table,
-    json: Json = False,
 ) -> None:
     """Ask a question, and get the answers with the triples that prove them.
 
     A plain graph file is indexed once into a cache. Exit code 3 means that the graph holds no answer.
     """
-    from clew.cli.console import warn, write_csv, write_json
-    from clew.cli.progress import explained_wait
-    from clew.cli.replies import heard_replies
     from clew.methods.registry import ranks_triples, shown_name
     from clew.stores.opening import is_address
-    from clew.text.clean import clean_question
 
-    method = "synaptiqa" if method == "auto" and llm is not None and is_address(source) else method
-    settings = solved.with_history(options.settings(method), method, source, llm)
+    quiet = reading.quiet
+    method = "synaptiqa" if method == "auto" and calling.llm is not None and is_address(source) else method
+    settings = solved.with_history(options.settings(method), method, source, calling.llm)
     start = partial(
         opened_for_asking,
         *on_every_node(ray, source, reading),
         rank_triples=ranks_triples({method: settings}),
-        bounds=bounds_of(seconds, limit),
+        bounds=bounding.bounds,
     )
-    if questions is not None:
-        if question is not None or entities:
-            raise UsageError("--questions has its own entities. Leave out QUESTION and --entities")
-        single = {"--as": form is not RowForm.table, "--stream": stream, "--reading": chosen is not None}
-        if any(single.values()):
-            name = next(name for name, given in single.items() if given)
-            raise UsageError(f"{name} is for a single question. Leave it out; --out has answers as JSON")
+    file = asked.file({"--as": shown.form is not RowForm.table, "--stream": calling.stream})
+    if file is not None:
         from clew.cli.questions import QUESTIONS, ask_all
 
-        with (
-            opened_cluster(ray, quiet=reading.quiet) as cluster,
-            opened_model(llm, calling, everywhere=cluster is not None) as model,
-        ):
-            at_once = calling.at_once if model is not None else 1
-            name = shown_name(method)
-            batch = BatchRun(QUESTIONS, name, out, reading.quiet, explain, model, at_once, cluster)
-            keep = partial(solved.keep, source, quiet=True) if cluster is None else None
-            ask_all(batch, AskedWith(start, method, model, settings), questions, keep)
+        with calling.for_many(ray, quiet=quiet) as (model, at_once, cluster):
+            batch = BatchRun(
+                QUESTIONS, shown_name(method), asked.out, quiet, shown.explain, model, at_once, cluster
+            )
+            keep = None if cluster is not None else partial(solved.keep, source, quiet=True)
+            ask_all(batch, AskedWith(start, method, model, settings), file, keep)
         return
-    if question is None:
-        raise UsageError(f'No question given. Write: clew ask {source} "…", or --questions FILE.jsonl')
-    refuse_many({"--ray": ray, "--concurrency": calling.concurrency, "--out": out}, "--questions")
-    if chosen is not None and is_address(source):
-        raise UsageError("--reading is for an index, not for a database. Leave it out")
-    clean_question(question)  # before a long indexing, not after it
-    with (
-        heard_replies(stream, llm, quiet=reading.quiet) as listener,
-        opened_model(llm, calling, listener) as model,
-        start() as clew,
-        explained_wait(waiting(model), quiet=reading.quiet or bool(stream)),
-    ):
-        asked = partial(clew.ask, question, entities=entities or (), method=method, settings=settings)
-        answer = asked(model=model) if chosen is None else asked(reading=chosen)
-        cited = answer.citations[:limit_citations]
+    question = asked.one(source)  # before a long indexing, not after it
+    refuse_many({"--ray": ray, "--concurrency": calling.concurrency, "--out": asked.out}, "--questions")
+    with calling.for_one(start, quiet=quiet) as (clew, model):
+        reply = partial(clew.ask, question, entities=asked.entities or (), method=method, settings=settings)
+        answer = reply(model=model) if asked.chosen is None else reply(reading=asked.chosen)
+        cited = answer.citations[: shown.limit_citations]
         labels = clew.labels(triple for citation in cited for triple in citation.triple_ids)
-    solved.keep(source, answer, quiet=reading.quiet)
-    if json or form is RowForm.json:
-        write_json(answer.as_json(steps=explain))
-    elif form is RowForm.csv:
-        write_csv(("entity", "label", "score"), ((a.entity, a.label, str(a.score)) for a in answer.answers))
-        if answer.abstained is not None:
-            warn(f"no answer: {answer.abstained.detail}")
-    else:
-        print_asked(answer, cited, labels, explain=explain)
+    solved.keep(source, answer, quiet=quiet)
+    shown.write(answer, cited, labels)
     if answer.abstained is not None:
         raise typer.Exit(ABSTAINED)
 

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Generic, Literal, Protocol, Typ
 
 from clew.cli.console import warn, write_json
 from clew.cli.failures import Interrupted
-from clew.cli.jsonl import STDIN
 from clew.cli.opening import waiting
 from clew.cli.progress import Bar, explained_wait
+from clew.cli.standard_input import STDIN
 from clew.errors import ClewError, InputError, LockedError, OutputError, ParseError, UsageError
 from clew.json_form import json_line
 from clew.json_lines import json_object

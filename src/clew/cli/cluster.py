@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+import subprocess
+import sys
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from clew.cli.opening import SourceOptions
     from clew.workers.base import Workers
 
+_IF_NOT_OVER = "import sys; sys.stdin.read() or sys.stderr.write(sys.argv[1])"
 RayAddress = Annotated[
     str | None,
     typer.Option(
@@ -38,8 +41,12 @@ def on_every_node(ray: str | None, source: str, reading: SourceOptions) -> tuple
 
 
 @contextmanager
-def opened_cluster(address: str | None, *, quiet: bool) -> Generator[Workers | None]:
+def opened_cluster(
+    address: str | None, *, quiet: bool, ahead: Sequence[str] = ()
+) -> Generator[Workers | None]:
     """Connect to a cluster, if there is an address; afterwards say what each node did.
+
+    Workers import the modules `ahead` while there are no pieces for them yet.
 
     Raises MissingExtra without Ray, ClusterError if it cannot be used.
     """
@@ -49,10 +56,29 @@ def opened_cluster(address: str | None, *, quiet: bool) -> Generator[Workers | N
     from clew.environment import keep_machine_code
     from clew.workers.on_ray import RayWorkers
 
-    with RayWorkers(address, keep_machine_code) as workers:
+    with RayWorkers(address, keep_machine_code, ahead) as workers:
         try:
-            yield workers
+            with _last_word(address):
+                yield workers
         finally:
             if not quiet:
-                for line in workers.told():
+                for line in workers.work_notes():
                     warn(line)
+
+
+@contextmanager
+def _last_word(address: str) -> Generator[None]:
+    """Have another process say what to do, if this one is ended in mid-work.
+
+    Ray does so where a cluster ends, without a word and so that nothing in the process can say one.
+    """
+    text = (
+        f"error: {address}: the command was ended in mid-work, as by Ray where the cluster has ended. What "
+        "was done is kept: give the same command where there is a cluster, and it goes on\n"
+    )
+    command = [sys.executable, "-I", "-S", "-c", _IF_NOT_OVER, text]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, start_new_session=True) as other:  # noqa: S603
+        try:
+            yield
+        finally:
+            other.communicate(b"over")

@@ -32,6 +32,7 @@ FIGURES = ("evidence", "cited", "calls", "tokens", "ms")
 class AskedOptions:
     """Which methods are asked, about what, with which model."""
 
+    question: Annotated[str, typer.Argument(metavar="QUESTION", help="In quotes.")]
     methods: Annotated[
         str, typer.Option("--methods", metavar="A,B,…", help="Names of methods, with commas between.")
     ] = "auto,kg-rag,kaping"
@@ -45,7 +46,6 @@ class AskedOptions:
 @with_short_help(first=("quiet", "methods", "entities", "llm"))
 def compare(
     source: AskedSource,
-    question: Annotated[str, typer.Argument(metavar="QUESTION", help="In quotes.")],
     *,
     asked: AskedOptions,
     calling: ModelOptions,
@@ -68,7 +68,7 @@ def compare(
         raise UsageError("No method given. Write: --methods auto,kg-rag")
     for name in names:
         method_named(name)  # an unknown one before a long indexing, not after it
-    question = clean_question(question)
+    question = clean_question(asked.question)
     settings = options.settings_of_each(names)
     ranking = ranks_triples(settings)
     with (

@@ -47,6 +47,7 @@ class RunModelOptions(ManyOptions):
 class DataOptions:
     """Which questions are asked, and of which graph."""
 
+    target: Annotated[Path, typer.Argument(metavar="DIRECTORY|X.toml", help="A data set, or an experiment.")]
     dataset: Annotated[str | None, typer.Option(metavar="NAME", help="Its format; see: clew datasets.")] = (
         None
     )
@@ -98,11 +99,10 @@ class ScoreOptions:
 
 @with_options
 def evaluate(
-    target: Annotated[Path, typer.Argument(metavar="DIRECTORY|X.toml", help="A data set, or an experiment.")],
     *,
-    scoring: ScoreOptions,
-    asking: AskingOptions,
     which: DataOptions,
+    asking: AskingOptions,
+    scoring: ScoreOptions,
     calling: RunModelOptions,
     json: Json = False,
     quiet: Quiet = False,
@@ -117,7 +117,7 @@ def evaluate(
     if asking.llm is not None and asking.workers is not None:
         raise UsageError("--workers is for methods without a model. With --llm give --concurrency N")
     wanted = RunRequest(
-        target=target,
+        target=which.target,
         dataset=which.dataset,
         parts=tuple(which.parts or ())
         + tuple(f"{n.strip()}-hop" for n in (which.hops or "").split(",") if n.strip()),
@@ -132,7 +132,7 @@ def evaluate(
         steps=asking.steps,
         embedder=asking.embedder,
         workers=calling.at_once if asking.llm else asking.workers or os.cpu_count() or 1,
-        out=asking.out or Path("runs") / target.resolve().name.removesuffix(".toml"),
+        out=asking.out or Path("runs") / which.target.resolve().name.removesuffix(".toml"),
     )
     if asking.llm is None and not judges:
         calling.refuse()

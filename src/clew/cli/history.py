@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from clew.cli.jsonl import objects, source_name
-from clew.cli.opening import Faults, Json, OnError
+from clew.cli.opening import Faults, Json, OnErrorOption
 from clew.errors import InputError, ParseError
 from clew.text.counted import counted
 
@@ -18,7 +18,9 @@ app = typer.Typer(
     add_completion=False,
     rich_markup_mode=None,
 )
-Source = Annotated[str, typer.Argument(metavar="SOURCE", help="An index, a graph file, or neo4j://host.")]
+HistorySource = Annotated[
+    str, typer.Argument(metavar="SOURCE", help="An index, a graph file, or neo4j://host.")
+]
 HistoryPath = Annotated[
     Path | None,
     typer.Option("--file", metavar="FILE.jsonl", help="The history; by default $CLEW_HISTORY, or your own."),
@@ -27,7 +29,7 @@ HistoryPath = Annotated[
 
 @app.command()
 def add(
-    source: Source,
+    source: HistorySource,
     question: Annotated[str, typer.Argument(metavar="QUESTION", help="In quotes.")],
     query: Annotated[str, typer.Argument(metavar="QUERY", help="The statement of Cypher that answers it.")],
     file: HistoryPath = None,
@@ -70,12 +72,12 @@ def list_(
 
 @app.command("import")
 def import_(
-    source: Source,
+    source: HistorySource,
     questions: Annotated[
         str, typer.Argument(metavar="FILE.jsonl", help='A line {"question", "query"} each; - is stdin.')
     ],
     file: HistoryPath = None,
-    on_error: Faults = OnError.fail,
+    on_error: Faults = OnErrorOption.fail,
 ) -> None:
     """Add the questions of a file; nothing is added if one line is wrong, unless it is skipped."""
     from clew.cli.console import warn
@@ -88,7 +90,7 @@ def import_(
         try:
             entries.append(_entry(key, value, name, number))
         except ParseError as error:
-            if on_error is OnError.fail:
+            if on_error is OnErrorOption.fail:
                 raise
             skipped.append(error)
     if not entries and not skipped:
@@ -101,7 +103,7 @@ def import_(
 
 @app.command()
 def remove(
-    source: Source,
+    source: HistorySource,
     question: Annotated[str, typer.Argument(metavar="QUESTION", help="In quotes.")],
     file: HistoryPath = None,
 ) -> None:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from clew.index.corpus.corpus import CorpusSettings
 
 
-class CorpusKind(StrEnum):
+class CorpusOption(StrEnum):
     """Which walks are stored for `walk-retrieve`."""
 
     bfs = "bfs"
@@ -49,9 +49,9 @@ class WalkOptions:
     """Which walks are stored."""
 
     corpus: Annotated[
-        CorpusKind,
+        CorpusOption,
         typer.Option(help="Walks for walk-retrieve; lazy stores none, but vectors of nodes."),
-    ] = CorpusKind.none
+    ] = CorpusOption.none
     depth: Annotated[int, typer.Option(metavar="N", help="Length of walks, 1 to 6.")] = 4
     walks: Annotated[int, typer.Option(metavar="N", help="Random walks of each entity.")] = 60
     max_walks: Annotated[int, typer.Option(metavar="N", help="Most breadth-first walks of each entity.")] = 60
@@ -66,7 +66,7 @@ class WalkOptions:
     @property
     def settings(self) -> CorpusSettings | None:
         """The walks that are stored; None for none."""
-        if self.corpus is CorpusKind.none:
+        if self.corpus is CorpusOption.none:
             return None
         from clew.index.corpus.corpus import CorpusSettings
 
@@ -94,8 +94,14 @@ class VectorOptions:
 
 @dataclass(frozen=True, slots=True)
 class FileOptions:
-    """Which index is written, and what is read beside the sources."""
+    """What is read, and which index is written."""
 
+    sources: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="SOURCE…", help="Graph files, a folder of tables, - for stdin, or neo4j://host."
+        ),
+    ]
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", metavar="NAME.clew", help="By default SOURCE's name + .clew, here."),
@@ -106,12 +112,6 @@ class FileOptions:
 
 @with_options
 def index(
-    sources: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="SOURCE…", help="Graph files, a folder of tables, - for stdin, or neo4j://host."
-        ),
-    ],
     *,
     files: FileOptions,
     walking: WalkOptions,
@@ -130,10 +130,11 @@ def index(
 
     start, choice = time.monotonic(), vector_choice(searching.vectors.value, searching.milvus)
     quiet = reading.quiet
-    with imported(sources, files.output, quiet=quiet) as found, going_on(), Bar(quiet=quiet) as bar:
+    with imported(files.sources, files.output, quiet=quiet) as found, going_on(), Bar(quiet=quiet) as bar:
         out = files.output or default_output(found.paths[0])
+        ahead = ("clew.index.corpus.walk_pieces",) if walking.settings is not None else ()
         with (
-            opened_cluster(searching.ray, quiet=quiet) as cluster,
+            opened_cluster(searching.ray, quiet=quiet, ahead=ahead) as cluster,
             opened_verbaliser(saying, out, bar, quiet=quiet, cluster=cluster) as verbaliser,
         ):
             built = index_sources(

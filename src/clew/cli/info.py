@@ -10,7 +10,7 @@ import typer
 
 from clew.addresses import is_remote
 from clew.cli.console import out, shown, write_json
-from clew.cli.opening import Json, Source, SourceOptions, opened, reading_notes
+from clew.cli.opening import Json, SourceArgument, SourceOptions, opened, reading_notes
 from clew.cli.options import with_options
 from clew.errors import UsageError
 from clew.text.counted import counted
@@ -26,7 +26,7 @@ LONGEST_EXAMPLE = 80
 
 @with_options
 def info(
-    source: Source,
+    source: SourceArgument,
     *,
     reading: SourceOptions,
     verify: Annotated[

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from clew.cli.standard_input import STDIN
 from clew.errors import InputError, ParseError
 from clew.json_lines import json_object
 
-STDIN = "-"
 Numbered = Iterator[tuple[int, dict[str, Any]]]
 """Objects with their line numbers."""
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from clew.cli.opening import Json, Source, SourceOptions, opened
+from clew.cli.opening import Json, SourceArgument, SourceOptions, opened
 from clew.cli.options import with_options
 from clew.compiling import COMPILING
 from clew.errors import ParseError, UsageError
@@ -53,7 +53,7 @@ class SearchOptions:
 
 @with_options
 def match(
-    source: Source,
+    source: SourceArgument,
     pattern: Annotated[
         str | None,
         typer.Argument(metavar="PATTERN", help="A JSON file, JSON itself, or - for stdin. See docs/json.md."),

@@ -9,13 +9,13 @@ import typer
 from clew.cli.model import ModelOptions
 from clew.cli.opening import SourceOptions
 from clew.cli.options import with_options
-from clew.cli.serve import Models, Sources, open_graphs
+from clew.cli.serve import ModelSpecs, Sources, open_graphs
 
 
 @with_options
 def mcp(
     sources: Sources,
-    llm: Models = None,
+    llm: ModelSpecs = None,
     seconds: Annotated[
         float, typer.Option("--timeout", metavar="S", min=1, help="Time that a call may take.")
     ] = 60.0,
@@ -34,8 +34,7 @@ def mcp(
 
     from clew.serve.logs import write_logs
     from clew.serve.mcp import make_server
-    from clew.serve.service import Models as ServedModels
-    from clew.serve.service import Service
+    from clew.serve.service import Models, Service
     from clew.serve.settings import ServerLimits
     from clew.serve.work import Work
 
@@ -43,7 +42,7 @@ def mcp(
         calling.refuse()
     limits = ServerLimits(seconds=seconds)
     graphs = open_graphs(sources, reading, limits)
-    models = ServedModels({spec: calling.shared_model(spec) for spec in llm or []})
+    models = Models({spec: calling.shared_model(spec) for spec in llm or []})
     server = make_server(Service(graphs, models, limits), Work(limits))
     write_logs(quiet=True)
     anyio.run(server.run_stdio_async)

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Generator
-from contextlib import ExitStack, contextmanager, nullcontext
+from collections.abc import Callable, Generator
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar, TypeVar
 
 import typer
 
+from clew.cli.opening import LlmSpec, waiting
 from clew.environment import CALLS
 from clew.errors import UsageError
 
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
     from clew.llm.managed import ManagedModel
     from clew.llm.settings import Settings
     from clew.llm.streamed import Listener
+    from clew.workers.base import Workers
+
+T = TypeVar("T")
 
 
 Cache = Annotated[
@@ -62,13 +66,6 @@ PricesFile = Annotated[
 Trace = Annotated[
     Path | None,
     typer.Option("--trace", metavar="FILE.jsonl", help="Write every prompt and reply of --llm here."),
-]
-Stream = Annotated[
-    bool | None,
-    typer.Option(
-        "--stream/--no-stream",
-        help="Show on stderr what --llm says, while it comes; by default on a terminal.",
-    ),
 ]
 
 
@@ -153,7 +150,8 @@ class ModelOptions:
 
     def refuse(self, option: str = "--llm") -> None:
         """Raise UsageError if there is an option that does nothing without a model, which `option` names."""
-        given = [f.name for f in fields(self) if getattr(self, f.name) != f.default]
+        apart = ("llm", "stream")  # of which other errors speak
+        given = [f.name for f in fields(self) if f.name not in apart and getattr(self, f.name) != f.default]
         if given:
             names = ", ".join(f"--{name.replace('_', '-')}" for name in given)
             raise UsageError(f"{names}: for a chat model. Name one with {option}, or leave it out")
@@ -192,6 +190,49 @@ class ManyOptions(ModelOptions):
     def at_once(self) -> int:
         """How many questions are asked of a model at a time."""
         return self.concurrency or CALLS_AT_ONCE
+
+
+@dataclass(frozen=True, slots=True)
+class AskedModelOptions(ManyOptions):
+    """The model of a question or a claim, or of a file of them, and whether it is heard while it speaks."""
+
+    llm: LlmSpec = None
+    stream: Annotated[
+        bool | None,
+        typer.Option(
+            "--stream/--no-stream",
+            help="Show on stderr what --llm says, while it comes; by default on a terminal.",
+        ),
+    ] = None
+
+    @contextmanager
+    def for_one(
+        self, start: Callable[[], AbstractContextManager[T]], *, quiet: bool
+    ) -> Generator[tuple[T, ManagedModel | None]]:
+        """Open the model, and with `start` what is asked; a wait for either is explained."""
+        from clew.cli.progress import explained_wait
+        from clew.cli.replies import heard_replies
+
+        with (
+            heard_replies(self.stream, self.llm, quiet=quiet) as listener,
+            opened_model(self.llm, self, listener) as model,
+            start() as asked,
+            explained_wait(waiting(model), quiet=quiet or bool(self.stream)),
+        ):
+            yield asked, model
+
+    @contextmanager
+    def for_many(
+        self, ray: str | None, *, quiet: bool
+    ) -> Generator[tuple[ManagedModel | None, int, Workers | None]]:
+        """Open the model, on the nodes of a cluster if there is one: both, and how many are asked at once."""
+        from clew.cli.cluster import opened_cluster
+
+        with (
+            opened_cluster(ray, quiet=quiet) as cluster,
+            opened_model(self.llm, self, everywhere=cluster is not None) as model,
+        ):
+            yield model, 1 if model is None else self.at_once, cluster
 
 
 class OpenModels:

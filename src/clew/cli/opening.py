@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
 
-from clew.bounds import ANSWERS, Bounds
+from clew.bounds import ANSWERS, SECONDS, Bounds
 from clew.cli.console import warn
-from clew.cli.progress import Bar, Unit
+from clew.cli.progress import Bar, BarUnit
 from clew.cli.standard_input import STDIN, stdin_kept
 from clew.errors import ClewError, UsageError
 from clew.text.counted import counted
@@ -28,11 +28,14 @@ if TYPE_CHECKING:
 
 MOST_ALIKE = 2
 """Notes that are alike, of which no more are told."""
-Source = Annotated[
+SourceArgument = Annotated[
     str, typer.Argument(metavar="SOURCE", help="An index (NAME.clew), a graph file, or - for stdin.")
 ]
 AskedSource = Annotated[
-    str, typer.Argument(metavar="SOURCE", help="An index (NAME.clew), a graph file, or neo4j://host.")
+    str,
+    typer.Argument(
+        metavar="SOURCE", help="An index (NAME.clew), a graph file, neo4j://… or sparql+https://…"
+    ),
 ]
 EmbedderSpec = Annotated[
     str | None,
@@ -51,7 +54,7 @@ def _formats(incomplete: str) -> list[str]:
     return [name for name in formats() if name.startswith(incomplete)]
 
 
-class OnError(StrEnum):
+class OnErrorOption(StrEnum):
     """What happens to a line that cannot be read."""
 
     fail = "fail"
@@ -68,7 +71,8 @@ Format = Annotated[
     ),
 ]
 Faults = Annotated[
-    OnError, typer.Option("--on-error", help="Stop at a line that cannot be read, or skip and count it.")
+    OnErrorOption,
+    typer.Option("--on-error", help="Stop at a line that cannot be read, or skip and count it."),
 ]
 Columns = Annotated[
     str | None,
@@ -103,7 +107,6 @@ class RowForm(StrEnum):
     json = "json"
 
 
-Form = Annotated[RowForm, typer.Option("--as", help="How rows are written; --json is json.")]
 Json = Annotated[bool, typer.Option("--json", help="Write JSON to stdout.")]
 Seconds = Annotated[
     float, typer.Option("--seconds", metavar="S", help="Time that a question may take; 0 is no limit.")
@@ -117,7 +120,7 @@ class SourceOptions:
 
     TITLE: ClassVar = "Options of graph files"
     format: Format = None
-    on_error: Faults = OnError.fail
+    on_error: Faults = OnErrorOption.fail
     columns: Columns = None
     row_id: RowId = None
     relation: RelationName = None
@@ -140,7 +143,37 @@ class SourceOptions:
         return None if said == Hints() else said
 
 
-_STAGES: dict[str, tuple[str, Unit]] = {
+@dataclass(frozen=True, slots=True)
+class RowOptions:
+    """How rows are written to stdout."""
+
+    form: Annotated[RowForm, typer.Option("--as", help="How rows are written; --json is json.")] = (
+        RowForm.table
+    )
+    json: Json = False
+
+    @property
+    def wanted(self) -> RowForm:
+        """The form that both options say."""
+        return RowForm.json if self.json else self.form
+
+
+@dataclass(frozen=True, slots=True)
+class BoundOptions:
+    """What each question may take, and how many answers it may have."""
+
+    limit: Annotated[
+        int, typer.Option(metavar="N", help="Answers that are listed and proved; the others are counted.")
+    ] = ANSWERS
+    seconds: Seconds = SECONDS
+
+    @property
+    def bounds(self) -> Bounds:
+        """The bounds of each question. Raises UsageError."""
+        return bounds_of(self.seconds, self.limit)
+
+
+_STAGES: dict[str, tuple[str, BarUnit]] = {
     "read": ("reading", "bytes"),
     "schema": ("counting relations", "entities"),
     "names": ("indexing names", "entities"),
@@ -216,11 +249,11 @@ def opened_for_asking(
 
     if not is_address(source):
         return opened(source, options, rank_triples=rank_triples, bounds=bounds)
-    if options.format is not None or options.on_error is not OnError.fail:
+    if options.format is not None or options.on_error is not OnErrorOption.fail:
         raise UsageError("--format and --on-error are for graph files. Leave them out")
     from clew.database import Database
 
-    return Database.open(source, embedder=options.embedder)
+    return Database.open(source, embedder=options.embedder, language=options.language)
 
 
 def _with_side_files(clew: Clew, source: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Generator
 from contextlib import contextmanager
-from threading import Timer
+from threading import Event, Thread
 from typing import TYPE_CHECKING, Literal, Self
 
 from clew.cli.console import err, warn
@@ -14,10 +14,12 @@ from clew.compiling import COMPILING
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
+LONG = 2.0
+"""Seconds after which a wait is explained."""
 PATIENCE = 0.5
 """Seconds before a bar appears; quick work shows none."""
 
-Unit = Literal["bytes", "entities", "triples", "questions", "patterns", "claims", "files", "walks"]
+BarUnit = Literal["bytes", "entities", "triples", "questions", "patterns", "claims", "files", "walks"]
 
 
 class Bar:
@@ -30,7 +32,7 @@ class Bar:
         self._task: TaskID | None = None
         self._stage = ""
 
-    def update(self, stage: str, done: int, total: int, unit: Unit, note: str = "") -> None:
+    def update(self, stage: str, done: int, total: int, unit: BarUnit, note: str = "") -> None:
         """Show that `done` of `total` units of a stage are done, and a `note` behind the rate."""
         if self._quiet or time.monotonic() - self._start < PATIENCE:
             return
@@ -43,7 +45,7 @@ class Bar:
             self._task, self._stage = self._progress.add_task(stage, total=total, rate=""), stage
         self._progress.update(self._task, completed=done, total=total, rate=self._rate(unit) + note)
 
-    def _rate(self, unit: Unit) -> str:
+    def _rate(self, unit: BarUnit) -> str:
         if self._progress is None or self._task is None:
             return ""
         task = next(task for task in self._progress.tasks if task.id == self._task)
@@ -75,21 +77,26 @@ def _progress() -> Progress:
 
 
 @contextmanager
-def explained_wait(what: str, *, seconds: float = 2.0, quiet: bool = False) -> Generator[None]:
-    """Say that what is done inside goes on, if it takes longer than `seconds`; `what` may say what it is.
+def explained_wait(what: str, *, quiet: bool = False) -> Generator[None]:
+    """Say that what is done inside goes on, if it takes longer than LONG; `what` may say what it is.
 
-    Where machine code is being made then, which later runs find, that is what is said.
+    Where machine code is being made, then or later, which later runs find, that is said too.
     """
+    over = Event()
 
     def say() -> None:
-        why = "it is compiled for this machine, once" if COMPILING.now else what
-        warn(f"still working …{f' ({why})' if why else ''}")
+        if over.wait(LONG):
+            return
+        if not COMPILING.now:
+            warn(f"still working …{f' ({what})' if what else ''}")
+        while not COMPILING.now:
+            if over.wait(LONG):
+                return
+        warn("still working … (it is compiled for this machine, once)")
 
-    timer = Timer(seconds, say)
-    timer.daemon = True
     if not quiet:
-        timer.start()
+        Thread(target=say, daemon=True).start()
     try:
         yield
     finally:
-        timer.cancel()
+        over.set()

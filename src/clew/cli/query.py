@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from clew.cli.jsonl import text_or_stdin
-from clew.cli.opening import Form, Json, RowForm, SourceOptions, opened
+from clew.cli.opening import RowForm, RowOptions, SourceOptions, opened
 from clew.cli.options import with_options
 from clew.errors import UsageError
 
@@ -15,6 +16,22 @@ if TYPE_CHECKING:
     from clew.stores.store import CypherStore, Rows, SparqlStore
 
 NO_ROWS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class StatementOptions:
+    """What is run, and what it may take."""
+
+    statement: Annotated[
+        str, typer.Argument(metavar="QUERY", help="A reading query of Cypher or SPARQL; - is stdin.")
+    ]
+    seconds: Annotated[
+        float, typer.Option("--timeout", metavar="S", min=0.1, help="Stop the query after so many seconds.")
+    ] = 10.0
+    rows: Annotated[int, typer.Option("--rows", metavar="N", min=1, help="Return so many rows at most.")] = (
+        1_000
+    )
+    show: Annotated[bool, typer.Option("--explain", help="Print the query as it is sent, on stderr.")] = False
 
 
 @with_options
@@ -26,22 +43,10 @@ def query(
             help="An index, a graph file, neo4j://host:7687/database, sparql+https://host/path.",
         ),
     ],
-    statement: Annotated[
-        str, typer.Argument(metavar="QUERY", help="A reading query of Cypher or SPARQL; - is stdin.")
-    ],
-    seconds: Annotated[
-        float, typer.Option("--timeout", metavar="S", min=0.1, help="Stop the query after so many seconds.")
-    ] = 10.0,
-    rows: Annotated[
-        int, typer.Option("--rows", metavar="N", min=1, help="Return so many rows at most.")
-    ] = 1_000,
-    show: Annotated[
-        bool, typer.Option("--explain", help="Print the query as it is sent, on stderr.")
-    ] = False,
     *,
+    asked: StatementOptions,
     reading: SourceOptions,
-    form: Form = RowForm.table,
-    json: Json = False,
+    rows: RowOptions,
 ) -> None:
     """Run a query that only reads, of Cypher or SPARQL: whatever else it may do is refused.
 
@@ -51,19 +56,19 @@ def query(
     from clew.cli.console import warn, write_csv, write_json
     from clew.stores.store import as_json
 
-    text = text_or_stdin(statement)
-    store = _open(source, text, seconds, rows, reading)
+    text = text_or_stdin(asked.statement)
+    store = _open(source, text, asked, reading)
     try:
         result = store.run(text)
     finally:
         store.close()
-    if show:
+    if asked.show:
         values = dict(result.sent.parameters)
         warn(f"sent: {result.sent.text}" + (f"  with {values}" if values else ""))
-    if json or form is RowForm.json:
+    if rows.wanted is RowForm.json:
         found = [[as_json(value) for value in row] for row in result.rows]
         write_json({"columns": list(result.columns), "rows": found, "complete": result.complete})
-    elif form is RowForm.csv:
+    elif rows.wanted is RowForm.csv:
         write_csv(result.columns, ([_cell(value) for value in row] for row in result.rows))
     else:
         print_rows(result)
@@ -75,12 +80,12 @@ def query(
 
 
 def _open(
-    source: str, text: str, seconds: float, rows: int, reading: SourceOptions
+    source: str, text: str, asked: StatementOptions, reading: SourceOptions
 ) -> CypherStore | SparqlStore:
     from clew.stores.cypher.guard import Rules
     from clew.stores.opening import is_address, is_sparql, is_sparql_query, open_database, shown_address
 
-    rules, sparql = Rules(rows=rows), is_sparql_query(text)
+    rules, sparql, seconds = Rules(rows=asked.rows), is_sparql_query(text), asked.seconds
     if is_address(source):
         if sparql != is_sparql(source) and text.strip():
             languages = ("SPARQL", "Cypher") if sparql else ("Cypher", "SPARQL")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -9,35 +10,43 @@ import typer
 
 from clew.cli.console import write, write_json
 from clew.cli.opening import Json, Quiet
+from clew.cli.options import with_options
 from clew.cli.progress import Bar
 
 
-def report(
-    runs: Annotated[list[Path], typer.Argument(metavar="RUN…", help="Directories of `clew eval`.")],
+@dataclass(frozen=True, slots=True)
+class ReportFiles:
+    """Which files are written."""
+
     out: Annotated[
         Path | None,
         typer.Option("--out", "-o", metavar="FILE.html", help="By default report.html in the first run."),
-    ] = None,
+    ] = None
     png: Annotated[
         bool, typer.Option("--png", help="Also write each plot and table as PNG (needs clew[report]).")
-    ] = False,
-    markdown: Annotated[bool, typer.Option("--markdown", help="Also write each table as Markdown.")] = False,
-    latex: Annotated[
-        bool, typer.Option("--latex", help="Also write each table as LaTeX (booktabs).")
-    ] = False,
+    ] = False
+    markdown: Annotated[bool, typer.Option("--markdown", help="Also write each table as Markdown.")] = False
+    latex: Annotated[bool, typer.Option("--latex", help="Also write each table as LaTeX (booktabs).")] = False
+
+
+@with_options
+def report(
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN…", help="Directories of `clew eval`.")],
+    *,
+    files: ReportFiles,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Write one self-contained HTML page, and its tables and plots as CSV beside it."""
     from clew.evaluate.report.build import build_report
 
-    page = out or runs[0] / "report.html"
+    page = files.out or runs[0] / "report.html"
     with Bar(quiet=quiet) as bar:
 
         def tell(what: str, done: int, total: int) -> None:
             bar.update(what, done, total, "questions" if what == "reading" else "files")
 
-        wanted = ((".png", png), (".md", markdown), (".tex", latex))
+        wanted = ((".png", files.png), (".md", files.markdown), (".tex", files.latex))
         also = [ending for ending, asked in wanted if asked]
         folder = build_report(runs, page, also=also, progress=tell)
     if json:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 Sources = Annotated[
     list[str], typer.Argument(metavar="SOURCE…", help="Indexes or graph files; NAME=SOURCE names one.")
 ]
-Models = Annotated[
+ModelSpecs = Annotated[
     list[str] | None,
     typer.Option(
         "--llm", metavar="PROVIDER/MODEL", help="A chat model that may be asked; repeat it for more."
@@ -84,17 +84,17 @@ class ListenOptions:
     seconds: Annotated[
         float, typer.Option("--timeout", metavar="S", min=1, help="Time that a request may take.")
     ] = 60.0
+    ray: RayAddress = None
 
 
 @with_options
 def serve(
     sources: Sources,
-    llm: Models = None,
+    llm: ModelSpecs = None,
     *,
     listening: ListenOptions,
     who: AccessOptions,
     calling: ModelOptions,
-    ray: RayAddress = None,
     reading: SourceOptions,
 ) -> None:
     """Open a page to ask in, an HTTP API under /v1 and MCP under /mcp, all over the same graphs.
@@ -116,8 +116,8 @@ def serve(
         ServerLimits(seconds=listening.seconds),
         telemetry=wants_telemetry(os.environ),
     )
-    if ray is not None:
-        _run_on_ray(ray, sources, settings, reading, calling, llm or [])
+    if listening.ray is not None:
+        _run_on_ray(listening.ray, sources, settings, reading, calling, llm or [])
         return
     spent = {spec: None if listening.workers == 1 else calling.shared_ledger() for spec in llm or ()}
     with shared_counts(listening.workers):
@@ -215,9 +215,9 @@ def _application(
 ) -> ASGIApp:
     """Put the application together, in the process that serves it."""
     from clew.serve.app import make_app
-    from clew.serve.service import Models as ServedModels
+    from clew.serve.service import Models
 
-    models = ServedModels({spec: calling.shared_model(spec, run) for spec, run in spent.items()})
+    models = Models({spec: calling.shared_model(spec, run) for spec, run in spent.items()})
     if find_spec("mcp") is None:
         return make_app(graphs, models, settings)
     return make_app(graphs, models, settings, mcp=_mounted)

@@ -6,16 +6,15 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
-from clew.bounds import ANSWERS, SECONDS
 from clew.cli.console import warn
 from clew.cli.failures import reported
 from clew.cli.method_options import AskedMethod, MethodOptions
 from clew.cli.model import ModelOptions, opened_model
-from clew.cli.opening import LlmSpec, Seconds, Source, SourceOptions, bounds_of, held_counts, opened
+from clew.cli.opening import BoundOptions, LlmSpec, SourceArgument, SourceOptions, held_counts, opened
 from clew.cli.options import with_short_help
 from clew.cli.standard_input import STDIN
 from clew.errors import UsageError
@@ -26,19 +25,16 @@ if TYPE_CHECKING:
 FAILED = 1
 
 
-@with_short_help(first=("quiet",), rest={"seconds": "Other options", "limit": "Other options"})
+@with_short_help(first=("quiet",))
 def shell(
     context: typer.Context,
-    source: Source,
+    source: SourceArgument,
     method: AskedMethod = "auto",
     llm: LlmSpec = None,
     *,
     calling: ModelOptions,
     options: MethodOptions,
-    limit: Annotated[
-        int, typer.Option(metavar="N", help="Answers that are listed and proved; the others are counted.")
-    ] = ANSWERS,
-    seconds: Seconds = SECONDS,
+    bounding: BoundOptions,
     reading: SourceOptions,
 ) -> None:
     """Ask one question after the other, check claims, and look around; `help` there lists what it takes.
@@ -59,7 +55,7 @@ def shell(
             source,
             reading,
             rank_triples=ranks_triples({method: settings}),
-            bounds=bounds_of(seconds, limit),
+            bounds=bounding.bounds,
         ) as clew,
     ):
         session = Session(clew, method, model, settings, quiet=reading.quiet)

@@ -12,14 +12,14 @@ import typer
 from clew.cli.console import shown, warn, write, write_json
 from clew.cli.opening import Json, SourceOptions, held_counts, reading_notes
 from clew.cli.options import with_options
-from clew.cli.progress import Bar, Unit
+from clew.cli.progress import Bar, BarUnit
 from clew.cli.verbalise import SayerOptions, opened_verbaliser
 from clew.errors import UsageError
 from clew.text.counted import counted
 
 if TYPE_CHECKING:
     from clew.index.update.edit_files import EditFiles
-    from clew.index.update.update import Progress, Updated, UpdateStage
+    from clew.index.update.update import Updated, UpdateProgress, UpdateStage
 
 Files = list[str] | None
 
@@ -116,9 +116,9 @@ def update(
             warn(line)
 
 
-def part_progress(bar: Bar) -> Progress:
+def part_progress(bar: Bar) -> UpdateProgress:
     """Feed the parts of an update to a bar."""
-    parts: dict[UpdateStage, tuple[str, Unit]] = {
+    parts: dict[UpdateStage, tuple[str, BarUnit]] = {
         "reading": ("reading", "bytes"),
         "finding": ("finding triples", "triples"),
         "walks": ("embedding walks", "walks"),

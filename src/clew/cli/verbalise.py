@@ -33,10 +33,10 @@ MostCost = Annotated[
     float | None,
     typer.Option("--max-cost", metavar="X", min=0, help="Money for --verbalise; needs --prices."),
 ]
-Prices = Annotated[
+PricesOption = Annotated[
     Path | None, typer.Option("--prices", metavar="FILE.toml", help="What a million tokens cost.")
 ]
-Replies = Annotated[
+RepliesOption = Annotated[
     Path | None, typer.Option("--cache", metavar="FILE", help="Record replies of --verbalise, and use them.")
 ]
 
@@ -46,11 +46,11 @@ class SayerOptions:
     """What the user said of the model that says walks; the limits are for all of its work together."""
 
     verbalise: Verbalise = None
-    cache: Replies = None
+    cache: RepliesOption = None
     max_calls: MostCalls = None
     max_tokens: MostTokens = None
     max_cost: MostCost = None
-    prices: Prices = None
+    prices: PricesOption = None
 
     @property
     def calling(self) -> ModelOptions:

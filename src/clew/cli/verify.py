@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -11,19 +12,10 @@ import typer
 
 from clew.bounds import SECONDS
 from clew.cli.batch import AskedWith, BatchRun, refuse_many
-from clew.cli.cluster import RayAddress, on_every_node, opened_cluster
+from clew.cli.cluster import RayAddress, on_every_node
 from clew.cli.method_options import ClaimOptions, verifiers
-from clew.cli.model import ManyOptions, Stream, opened_model
-from clew.cli.opening import (
-    Json,
-    LlmSpec,
-    Seconds,
-    Source,
-    SourceOptions,
-    bounds_of,
-    opened,
-    waiting,
-)
+from clew.cli.model import AskedModelOptions
+from clew.cli.opening import Json, Seconds, SourceArgument, SourceOptions, bounds_of, opened
 from clew.cli.options import with_short_help
 from clew.errors import UsageError
 
@@ -35,90 +27,91 @@ LIMIT = 5
 """Triples of a part that are shown on a terminal."""
 
 
-@with_short_help(
-    first=("quiet",),
-    rest={
-        "stream": "Options of the chat model",
-        "limit_triples": "Other options",
-        "seconds": "Other options",
-        "ray": "Other options",
-    },
-)
-def verify(
-    source: Source,
-    claim: Annotated[str | None, typer.Argument(metavar="CLAIM", help="In quotes.")] = None,
+@dataclass(frozen=True, slots=True)
+class ClaimSource:
+    """Which claim is verified, or which file of them, in which world."""
+
+    claim: Annotated[str | None, typer.Argument(metavar="CLAIM", help="In quotes.")] = None
     claims: Annotated[
         str | None,
         typer.Option(metavar="FILE.jsonl", help='A line {"id", "claim"} each; - is stdin.'),
-    ] = None,
+    ] = None
     out: Annotated[
         Path | None,
         typer.Option(metavar="FILE.jsonl", help="Verdicts on --claims; resumable."),
-    ] = None,
+    ] = None
     closed_world: Annotated[
         bool, typer.Option("--closed-world", help="What the graph does not record is not so.")
-    ] = False,
+    ] = False
+
+
+@dataclass(frozen=True, slots=True)
+class VerdictOptions:
+    """What of a verdict is written, and how."""
+
+    explain: Annotated[bool, typer.Option("--explain", help="Show the steps to the verdict.")] = False
+    limit_triples: Annotated[
+        int, typer.Option(metavar="N", min=0, help="Triples shown for a part on a terminal; --json has all.")
+    ] = LIMIT
+    json: Json = False
+
+    def write(self, result: Verification, labels: Mapping[str, str]) -> None:
+        """Write a verdict to stdout."""
+        from clew.cli.console import write_json
+
+        if self.json:
+            write_json(result.as_json(steps=self.explain))
+        else:
+            print_verdict(result, labels, self.limit_triples, explain=self.explain)
+
+
+@with_short_help(
+    first=("quiet", "claims", "out", "closed_world", "llm", "explain", "json"),
+    rest={"seconds": "Other options", "ray": "Other options"},
+)
+def verify(
+    source: SourceArgument,
+    *,
+    asked: ClaimSource,
     method: Annotated[
         str, typer.Option(metavar="NAME", help="How to verify.", autocompletion=verifiers)
     ] = "auto",
-    llm: LlmSpec = None,
-    *,
-    calling: ManyOptions,
-    stream: Stream = None,
+    calling: AskedModelOptions,
     options: ClaimOptions,
-    explain: Annotated[bool, typer.Option("--explain", help="Show the steps to the verdict.")] = False,
-    limit_triples: Annotated[
-        int, typer.Option(metavar="N", min=0, help="Triples shown for a part on a terminal; --json has all.")
-    ] = LIMIT,
+    shown: VerdictOptions,
     seconds: Seconds = SECONDS,
     ray: RayAddress = None,
     reading: SourceOptions,
-    json: Json = False,
 ) -> None:
     """Check a claim: supported, refuted, or not enough information, with the triples that show it.
 
     Exit code 0 is a verdict either way; 3 means that the graph does not hold enough.
     """
-    from clew.cli.console import write_json
-    from clew.cli.progress import explained_wait
-    from clew.cli.replies import heard_replies
     from clew.text.clean import clean_question
 
-    settings = options.settings(method)
-    bounds = bounds_of(seconds)
-    if claims is not None:
+    claim, quiet, settings = asked.claim, reading.quiet, options.settings(method)
+    start = partial(opened, *on_every_node(ray, source, reading), bounds=bounds_of(seconds))
+    if asked.claims is not None:
         if claim is not None:
             raise UsageError("--claims has its own claims. Leave out CLAIM")
-        if stream:
+        if calling.stream:
             raise UsageError("--stream is for a single claim. Leave it out; --trace FILE has all replies")
         from clew.cli.claims import CLAIMS, verify_all
 
-        with (
-            opened_cluster(ray, quiet=reading.quiet) as cluster,
-            opened_model(llm, calling, everywhere=cluster is not None) as model,
-        ):
-            start = partial(opened, *on_every_node(ray, source, reading), bounds=bounds)
-            at_once = calling.at_once if model is not None else 1
-            batch = BatchRun(CLAIMS, method, out, reading.quiet, explain, model, at_once, cluster)
-            asked = AskedWith(start, method, model, settings, claims=True)
-            verify_all(batch, asked, claims, closed_world=closed_world)
+        with calling.for_many(ray, quiet=quiet) as (model, at_once, cluster):
+            batch = BatchRun(CLAIMS, method, asked.out, quiet, shown.explain, model, at_once, cluster)
+            checked = AskedWith(start, method, model, settings, claims=True)
+            verify_all(batch, checked, asked.claims, closed_world=asked.closed_world)
         return
     if claim is None:
         raise UsageError(f'No claim given. Write: clew verify {source} "…", or --claims FILE.jsonl')
-    refuse_many({"--ray": ray, "--concurrency": calling.concurrency, "--out": out}, "--claims")
+    refuse_many({"--ray": ray, "--concurrency": calling.concurrency, "--out": asked.out}, "--claims")
     clean_question(claim, "claim")  # before a long indexing, not after it
-    with (
-        heard_replies(stream, llm, quiet=reading.quiet) as listener,
-        opened_model(llm, calling, listener) as model,
-        opened(source, reading, bounds=bounds) as clew,
-        explained_wait(waiting(model), quiet=reading.quiet or bool(stream)),
-    ):
-        result = clew.verify(claim, closed_world=closed_world, method=method, model=model, settings=settings)
+    with calling.for_one(start, quiet=quiet) as (clew, model):
+        world = asked.closed_world
+        result = clew.verify(claim, closed_world=world, method=method, model=model, settings=settings)
         labels = clew.labels(triple for part in result.parts for triple in part.triple_ids)
-    if json:
-        write_json(result.as_json(steps=explain))
-    else:
-        print_verdict(result, labels, limit_triples, explain=explain)
+    shown.write(result, labels)
     if result.verdict == "not_enough_info":
         raise typer.Exit(NOT_ENOUGH)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, cast
 
-Verdict = Literal["supported", "refuted"]
+GoldVerdict = Literal["supported", "refuted"]
 Task = Literal["questions", "claims"]
 
 
@@ -50,7 +50,7 @@ class EvalQuestion:
     entities: tuple[str, ...] = ()
     kind: str = ""
     paths: tuple[GoldPath, ...] = ()
-    verdict: Verdict | None = None
+    verdict: GoldVerdict | None = None
     query: str | None = None
     gold_known: bool = True
     line: int = 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from clew.evaluate.questions import Verdict
+from clew.evaluate.questions import GoldVerdict
 from clew.evaluate.records import Key
 
 
@@ -22,8 +22,8 @@ class ScoredRow:
     kind: str
     gold_known: bool
     without_gold: bool
-    verdict: Verdict | None
-    said: Verdict | None
+    verdict: GoldVerdict | None
+    said: GoldVerdict | None
     answered: bool
     abstained: str | None
     failed: bool

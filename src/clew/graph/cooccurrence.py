@@ -15,7 +15,8 @@ from typing import Any, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.graph.graph import Graph, Int32, Int64
+from clew.arrays import Int32, Int64
+from clew.graph.graph import Graph
 
 MOST_CELLS = 1 << 28
 """Pairs of ends that are counted in one array, of 1 GiB."""
@@ -159,10 +160,12 @@ class Cooccurrence:
         return _of_keys(cls, keys, counts, ends, widest, listed)
 
 
-Kind = TypeVar("Kind", bound=Cooccurrence)
+CooccurrenceT = TypeVar("CooccurrenceT", bound=Cooccurrence)
 
 
-def _of_keys(kind: type[Kind], keys: Int64, counts: NDArray[Any], ends: int, widest: int, wide: Wide) -> Kind:
+def _of_keys(
+    kind: type[CooccurrenceT], keys: Int64, counts: NDArray[Any], ends: int, widest: int, wide: Wide
+) -> CooccurrenceT:
     starts = np.searchsorted(keys, np.arange(ends + 1) * ends).astype(np.int64)
     return kind(starts, (keys % max(ends, 1)).astype(np.int32), counts.astype(np.int32), *wide, widest)
 

@@ -18,11 +18,7 @@ from enum import IntEnum
 import numpy as np
 from numpy.typing import NDArray
 
-Int32 = NDArray[np.int32]
-Int64 = NDArray[np.int64]
-Float64 = NDArray[np.float64]
-UInt8 = NDArray[np.uint8]
-UInt16 = NDArray[np.uint16]
+from clew.arrays import Float64, Int32, Int64, UInt8, UInt16
 
 INFERRED = 65_535
 """The source of triples that no file states, but that follow from an ontology."""
@@ -240,8 +236,11 @@ class EdgeProperties:
     A *statement* is an edge as the source has it; several may be of one triple (two airlines that fly one
     route). `triples` int32 [statements, 3]: head, relation and tail of each, ascending. Its properties are
     `offsets[s]` to `offsets[s + 1]` (int64 [statements + 1]): `key` int32 [properties] into `keys`, the value
-    as text, `kind` uint8 and `value` float64 as in `Values`. By the ids of
-    the ends and not by slots, which an edit moves.
+    as text, `kind` uint8 and `value` float64 as in `Values`. Statements are found by the ids of the ends and
+    not by slots, which an edit moves; one that removes a triple removes its statements.
+
+    Patterns filter them (`graph/match/conditions.py`), `Clew.edges` lists and ranks them, Cypher and SPARQL
+    have each statement as an edge or a reified statement, and `TripleText.properties` cites them.
     """
 
     triples: Int32

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.graph.graph import Graph, Int64, Names, Types
+from clew.arrays import Int64
+from clew.graph.graph import Graph, Names, Types
 
 TYPING = frozenset(
     (
@@ -39,8 +40,13 @@ MOST_TYPES = 500
 """Types beyond these many, those with the fewest nodes, are left out."""
 DEEPEST = 8
 """Steps up from a type to wider ones."""
+_CAMEL = re.compile(r"(?<=[a-z\d])(?=[A-Z])")
 _PATH = re.compile(r"[^\W\d]\w*(?:[./][^\W\d]\w*)+")
-_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+
+
+def words_apart(name: str) -> str:
+    """A name whose words begin with capitals, with spaces between them: `discoveredBy` is two words."""
+    return _CAMEL.sub(" ", name)
 
 
 def relation_path(label: str) -> tuple[str, ...]:
@@ -144,5 +150,5 @@ def _by_key(keys: NDArray[Any], nodes: NDArray[Any]) -> Iterator[tuple[int, Int6
 
 def _words(label: str) -> str:
     """The words of a relation's name: `instanceOf` → instance of."""
-    spaced = _CAMEL.sub(" ", relation_path(label)[-1])
+    spaced = words_apart(relation_path(label)[-1])
     return " ".join(re.split(r"[\W_]+", spaced)).strip().casefold()

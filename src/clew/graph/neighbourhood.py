@@ -6,13 +6,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from clew.graph.graph import Graph, Int32, Int64
+from clew.arrays import Float32, Int32, Int64
+from clew.graph.graph import Graph
 from clew.graph.kernels.columns import GraphColumns, graph_columns
 from clew.graph.kernels.hops import count_edges, reach, take_hop
 
-Float32 = NDArray[np.float32]
 Score = Callable[[Int64], Float32]
 """Similarity of triples (ids int64 [n]) to what is asked: float32 [n]."""
 

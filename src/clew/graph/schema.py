@@ -16,10 +16,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from clew.arrays import Float64, Int32, Int64
 from clew.errors import InputError
 from clew.graph.cooccurrence import MOST_CELLS, Cooccurrence
-from clew.graph.graph import Float64, Graph, Int32, Int64
-from clew.graph.kernels import entry
+from clew.graph.graph import Graph
+from clew.graph.kernels import entry, interpreted
 from clew.graph.kernels.columns import graph_columns
 from clew.memory import physical_memory
 
@@ -29,6 +30,8 @@ BYTES_OF_PAIR = 96
 """Memory for each pair of relations, of four pairs of ends, where all are wanted, and twice as shares."""
 BYTES_OF_TYPE = 16
 """Memory for each pair of a relation and a type: a count for both ends."""
+MOST_INTERPRETED = 500_000
+"""Relations times triples of a graph that is counted without machine code, in 0.3 s at most."""
 FIRST_YEAR, LAST_YEAR = 1000, 2100
 """Numbers in this range may be years."""
 
@@ -84,6 +87,11 @@ class Schema:
         plain = (self.measured & ~self.years) | (self.dates >= MOSTLY)
         same = (relation[:, None] == relation) | (inverse[:, None] == relation)
         return (plain[:, None] | plain) & ~same & ~same.T
+
+
+def _is_small(graph: Graph) -> bool:
+    """Whether numba takes longer to load than its machine code saves."""
+    return graph.triples * max(len(graph.relations), 10) <= MOST_INTERPRETED
 
 
 @entry
@@ -163,7 +171,8 @@ def _inverses(graph: Graph) -> Int64:
     """The inverse of each relation: nearly all sampled triples of both have a triple back."""
     out, relations = graph.out, len(graph.relations)
     sample = out.slots(max(1, graph.triples // MOST_SAMPLED))
-    found, sampled = _count_inverses(graph_columns(graph), sample, out.owners(sample), relations, 1000)
+    count = interpreted(_count_inverses) if _is_small(graph) else _count_inverses
+    found, sampled = count(graph_columns(graph), sample, out.owners(sample), relations, 1000)
     keys, counts = np.unique(found, return_counts=True)
     there, back = keys // max(relations, 1), keys % max(relations, 1)
     share = counts / sampled[there]
@@ -191,6 +200,12 @@ def _count_types(graph, type_offsets, types, nodes, counts):
                     counts[2 * relation[at] + side, types[i]] += 1
 
 
+def _add_types(graph: Graph, nodes: Int32 | Int64, counts: Int64) -> None:
+    """As `_count_types`, of a graph."""
+    count = interpreted(_count_types) if _is_small(graph) else _count_types
+    count(graph_columns(graph), graph.types.offsets, graph.types.type, nodes, counts)
+
+
 class _EndCounts(NamedTuple):
     """What some nodes add to a schema; arrays as those of `Schema`, edges and values by end."""
 
@@ -209,12 +224,13 @@ class _EndCounts(NamedTuple):
         """Count `nodes` of a graph of at most so many relations and types; `widest` as of `Cooccurrence`."""
         columns, ends = graph_columns(graph), 2 * relations
         square = ends**2 <= MOST_CELLS
-        widths, cells, edges, repeated, valued, low, high = _count_ends(
+        count = interpreted(_count_ends) if _is_small(graph) else _count_ends
+        widths, cells, edges, repeated, valued, low, high = count(
             columns, graph.values.kind, graph.values.value, nodes, ends, square
         )
         typed = np.zeros((ends, types), np.int64)
         if types:
-            _count_types(columns, graph.types.offsets, graph.types.type, nodes, typed)
+            _add_types(graph, nodes, typed)
         if square:
             together = Cooccurrence.of_square(cells)
         else:
@@ -266,7 +282,7 @@ def with_types_of(schema: Schema, graph: Graph) -> Schema:
     relations, types = len(graph.relations), len(graph.types.names)
     everyone = np.arange(graph.nodes, dtype=np.int32)
     typed = np.zeros((2 * relations, types), np.int64)
-    _count_types(graph_columns(graph), graph.types.offsets, graph.types.type, everyone, typed)
+    _add_types(graph, everyone, typed)
     return replace(schema, typed=typed)
 
 

@@ -15,7 +15,8 @@ from collections.abc import Callable, Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.graph.graph import Float64, Names, UInt8, ValueKind, Values
+from clew.arrays import Float64, UInt8
+from clew.graph.graph import Names, ValueKind, Values
 
 XSD = "http://www.w3.org/2001/XMLSchema#"
 

@@ -139,13 +139,13 @@ def build_index(
             pieces = TriplePieces(writer.folder.resolve(), embedder.name)
             spread = None if cluster is None else partial(cluster.map, pieces)
 
-            def told(done: int) -> None:
+            def triples_done(done: int) -> None:
                 tell("triples", done, graph.triples)
 
             if vectors.place is None:
-                write_triple_vectors(new, told, spread)
+                write_triple_vectors(new, triples_done, spread)
             else:
-                put_triple_vectors(new, vectors.place, told, spread)
+                put_triple_vectors(new, vectors.place, triples_done, spread)
         manifest = writer.commit(_about(graph, report, embedder, modified, options.get("addresses") or {}))
     return Built(out, manifest, report)
 

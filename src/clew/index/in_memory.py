@@ -6,10 +6,10 @@ from pathlib import Path
 
 import numpy as np
 
+from clew.arrays import AnyArray
 from clew.graph.graph import Graph
 from clew.index.names.names import NamesIndex
 from clew.index.store.directory import Index
-from clew.index.store.files import Array
 from clew.index.store.manifest import EmbedderRecord, IndexAbout, Manifest
 from clew.index.store.sections import graph_counts
 from clew.index.vectors.triple_vectors import triple_batch
@@ -20,7 +20,7 @@ from clew.version import __version__
 
 def index_in_memory(graph: Graph, embedder: Embedder, *, triple_vectors: bool = False) -> Index:
     """Make the index of a packed graph, with the same sections as one that is built; raises EmbedderError."""
-    sections: dict[str, Array] = dict(vector_sections(graph, embedder))
+    sections: dict[str, AnyArray] = dict(vector_sections(graph, embedder))
     if triple_vectors:
         rows, scales = triple_batch(graph, embedder)((0, graph.triples))
         sections |= {TRIPLE_VECTORS: rows, TRIPLE_SCALES: scales.astype(np.float32)}

@@ -23,8 +23,9 @@ from typing import IO, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from clew.arrays import Int32
 from clew.errors import IndexAccessError
-from clew.graph.graph import Graph, Int32
+from clew.graph.graph import Graph
 from clew.index.names.names import NamePart, differing_labels, entry_count
 from clew.index.names.typos import chunks_of
 from clew.index.store.sections import written_graph
@@ -33,7 +34,7 @@ from clew.text.embedder import Embedder
 from clew.text.embedders.registry import embedder
 from clew.workers.base import Workers
 
-Kind = Literal["names", "vectors"]
+ShardKind = Literal["names", "vectors"]
 PARTS = "parts"
 SHARD = 250_000
 """Names of one shard."""
@@ -53,12 +54,12 @@ class Shards:
     workers: int
     cluster: Workers | None = None
 
-    def spans(self, kind: Kind) -> list[tuple[int, int]]:
+    def spans(self, kind: ShardKind) -> list[tuple[int, int]]:
         """Rows of each shard of a stage."""
         rows = self.graph.nodes if kind == "vectors" else entry_count(self.graph, self.label_nodes)
         return list(chunks_of(0, rows, SHARD))
 
-    def make(self, kind: Kind, tell: Callable[[int], None]) -> list[dict[str, NDArray[np.generic]]]:
+    def make(self, kind: ShardKind, tell: Callable[[int], None]) -> list[dict[str, NDArray[np.generic]]]:
         """Make all shards of a stage that are missing and map them; `tell` is called with the rows done."""
         spans = self.spans(kind)
         missing = [span for span in spans if not self._place(kind, span).is_dir()]
@@ -84,16 +85,16 @@ class Shards:
                 finished(span)
         return [_map(self._place(kind, span)) for span in spans]
 
-    def remove(self, kind: Kind) -> None:
+    def remove(self, kind: ShardKind) -> None:
         """Remove the shards of a stage, whose section is written."""
         for span in self.spans(kind):
             shutil.rmtree(self._place(kind, span), ignore_errors=True)
 
-    def _place(self, kind: Kind, span: tuple[int, int]) -> Path:
+    def _place(self, kind: ShardKind, span: tuple[int, int]) -> Path:
         return _shard_folder(self.folder, kind, span[0])
 
     def _with_workers(
-        self, kind: Kind, spans: Sequence[tuple[int, int]], finished: Callable[[tuple[int, int]], None]
+        self, kind: ShardKind, spans: Sequence[tuple[int, int]], finished: Callable[[tuple[int, int]], None]
     ) -> None:
         queue = iter(spans)
         lock, stopped = Lock(), False
@@ -132,7 +133,7 @@ class ShardPieces:
     folder: Path
     embedder: str
 
-    def __call__(self) -> Callable[[tuple[Kind, int, int]], None]:
+    def __call__(self) -> Callable[[tuple[ShardKind, int, int]], None]:
         """Open the graph."""
         graph, maker = written_graph(self.folder), embedder(self.embedder)
         labels = differing_labels(graph)
@@ -147,7 +148,7 @@ def worker_count(embedder: Embedder, names: int) -> int:
 
 
 def make_shard(
-    folder: Path, graph: Graph, label_nodes: Int32, embedder: Embedder, piece: tuple[Kind, int, int]
+    folder: Path, graph: Graph, label_nodes: Int32, embedder: Embedder, piece: tuple[ShardKind, int, int]
 ) -> None:
     """Make one shard, its kind and span, and put it in place."""
     kind, first, stop = piece
@@ -164,7 +165,7 @@ def make_shard(
     new.rename(place)
 
 
-def _shard_folder(folder: Path, kind: Kind, first: int) -> Path:
+def _shard_folder(folder: Path, kind: ShardKind, first: int) -> Path:
     return folder / PARTS / f"{kind}-{first:010d}"
 
 

@@ -135,8 +135,8 @@ def read_value(text: str, build: Callable[[Any], T]) -> T:
     if not text:
         raise ReplyInvalid("it is empty", text)
     problem = ""
-    fenced = [match.group(1) for match in _FENCE.finditer(text)]
-    for part in ("\n".join(fenced), text) if fenced else (text,):
+    blocks = fenced(text)
+    for part in ("\n".join(blocks), text) if blocks else (text,):
         found, first_problem = _accepted(part, build)
         if len(found) > 1:
             raise ReplyInvalid(f"it has {len(found)} different JSON values where one is asked for", text)
@@ -144,6 +144,11 @@ def read_value(text: str, build: Callable[[Any], T]) -> T:
             return found[0]
         problem = problem or first_problem
     raise ReplyInvalid(problem or "there is no JSON in it", text)
+
+
+def fenced(text: str) -> list[str]:
+    """What stands between marks of code; the last may be left open."""
+    return _FENCE.findall(text)
 
 
 def _accepted(text: str, build: Callable[[Any], T]) -> tuple[list[T], str]:

@@ -19,7 +19,7 @@ from clew.llm.errors import ContextOverflow, ModelFailed, ModelRefused, ModelTim
 from clew.llm.prices import Price
 from clew.llm.retry import Retry
 from clew.llm.telemetry import CallSpan, Telemetry
-from clew.llm.trace import Lines
+from clew.llm.trace import CallLog
 from clew.llm.typed import TypedReplies
 from clew.llm.types import ChatModel, Chunk, Reply, Request
 from clew.llm.wire import PerLoop
@@ -45,7 +45,7 @@ class Policy:
 class Tracing:
     """Where calls are written down: lines of a `file`, and spans."""
 
-    file: Lines | None = None
+    file: CallLog | None = None
     telemetry: Telemetry = field(default_factory=Telemetry)
 
 

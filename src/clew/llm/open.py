@@ -13,7 +13,7 @@ from clew.llm.profiles import profile_of
 from clew.llm.settings import Settings
 from clew.llm.streamed import Listener, Streamed
 from clew.llm.telemetry import Telemetry
-from clew.llm.trace import Lines, TraceFile
+from clew.llm.trace import CallLog, TraceFile
 from clew.llm.types import ChatModel
 
 
@@ -88,7 +88,7 @@ class _OpenOnNode:
     settings: Settings
     run: Ledger
     cache: Replies | None
-    trace: Lines | None
+    trace: CallLog | None
 
     def __call__(self) -> ManagedModel:
         settings = replace(self.settings)  # this process remembers too what must not be shown
@@ -102,7 +102,7 @@ def _managed(
     listener: Listener | None,
     run: Ledger | None,
     cache: Replies | None,
-    trace: Lines | None,
+    trace: CallLog | None,
 ) -> ManagedModel:
     adapter = open_adapter(settings)
     if listener is not None:

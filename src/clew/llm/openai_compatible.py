@@ -96,9 +96,7 @@ class OpenAICompatible(TypedReplies):
 
     async def close(self) -> None:
         """Close the connections of the running event loop."""
-        client = self._client.take()
-        if client is not None:
-            await client.close()
+        await self._client.close()
 
     async def models(self) -> tuple[str, ...]:
         """Names of the models that the server lists."""

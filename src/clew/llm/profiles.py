@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from clew.errors import UsageError
 
-Form = Literal["schema", "json", "text"]
+OutputForm = Literal["schema", "json", "text"]
 """How a server holds a reply to JSON: to a JSON schema, to any JSON, not at all."""
 Wire = Literal["openai", "anthropic"]
 
@@ -32,7 +32,7 @@ class Profile:
     key_needed: bool = False
     parameters: Mapping[str, str] = field(default_factory=dict[str, str])
     beyond: frozenset[str] = frozenset()
-    forms: tuple[Form, ...] = ("schema", "json", "text")
+    forms: tuple[OutputForm, ...] = ("schema", "json", "text")
     schema_without: frozenset[str] = frozenset()
     system: bool = True
     max_tokens: int | None = None

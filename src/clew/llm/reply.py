@@ -35,7 +35,7 @@ LONGEST_BARE = 2_000
 MOST_FACTS = 10_000
 """Numbers of facts that are read."""
 
-Form = Literal["line", "json", "bare", "refusal", ""]
+ReplyForm = Literal["line", "json", "bare", "refusal", ""]
 
 _MARKS = r"[\s>*_`#\-•]*"
 _LINE = re.compile(
@@ -65,7 +65,7 @@ class StatedAnswer:
     items: tuple[str, ...]
     facts: tuple[int, ...]
     text: str
-    form: Form
+    form: ReplyForm
 
     @property
     def has_form(self) -> bool:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Callable, Sequence
 
 from clew.errors import LlmError
-from clew.llm.profiles import Form, Profile
+from clew.llm.profiles import OutputForm, Profile
 from clew.llm.typed import TypedReplies
 from clew.llm.types import Chunk, Reply, Request
 from clew.types import Usage
 
-Line = str | Reply | LlmError
+ScriptedLine = str | Reply | LlmError
 """A scripted reply: its text, the whole of it, or the error to raise."""
 
 
@@ -22,10 +22,10 @@ class ScriptedModel(TypedReplies):
 
     def __init__(
         self,
-        script: Sequence[Line] | Callable[[Request], Line],
+        script: Sequence[ScriptedLine] | Callable[[Request], ScriptedLine],
         *,
         name: str = "scripted/test",
-        forms: tuple[Form, ...] = ("schema", "json", "text"),
+        forms: tuple[OutputForm, ...] = ("schema", "json", "text"),
     ) -> None:
         super().__init__(name, Profile("scripted", forms=forms))
         self._script = script
@@ -57,7 +57,7 @@ class ScriptedModel(TypedReplies):
     async def close(self) -> None:
         """Do nothing: there is nothing to close."""
 
-    def _line(self, request: Request) -> Line:
+    def _line(self, request: Request) -> ScriptedLine:
         if callable(self._script):
             return self._script(request)
         at = len(self.requests) - 1

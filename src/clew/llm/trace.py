@@ -11,7 +11,7 @@ from clew.errors import InputError
 from clew.json_form import json_line
 
 
-class Lines(Protocol):
+class CallLog(Protocol):
     """Where calls are written down, as in a `TraceFile`."""
 
     def write(self, record: dict[str, Any]) -> None:

@@ -19,7 +19,7 @@ from clew.llm.errors import (
     ReplyInvalid,
 )
 from clew.llm.extract import clean, read_value
-from clew.llm.profiles import Form, Profile
+from clew.llm.profiles import OutputForm, Profile
 from clew.llm.shapes import build, schema_of
 from clew.llm.types import Message, Reply, Request, Typed
 
@@ -32,9 +32,9 @@ SHOWN = 4000
 class TypedReplies(ABC):
     """The part of a chat model that all share: `complete_as`, by way of its own `complete`."""
 
-    def __init__(self, name: str, profile: Profile, refused: set[Form] | None = None) -> None:
+    def __init__(self, name: str, profile: Profile, refused: set[OutputForm] | None = None) -> None:
         self._name, self._profile = name, profile
-        self._refused: set[Form] = set() if refused is None else refused
+        self._refused: set[OutputForm] = set() if refused is None else refused
 
     @property
     def name(self) -> str:
@@ -62,7 +62,9 @@ class TypedReplies(ABC):
         """
         if not is_dataclass(shape):
             raise TypeError(f"{shape!r} is not a dataclass")
-        forms: list[Form] = [form for form in self.profile.forms if form not in self._refused] or ["text"]
+        forms: list[OutputForm] = [form for form in self.profile.forms if form not in self._refused] or [
+            "text"
+        ]
         first: LlmError | None = None
         for form in forms:
             asked = _in_form(request, form, shape)
@@ -79,7 +81,7 @@ class TypedReplies(ABC):
         raise AssertionError("unreachable: the last form returns or raises")
 
 
-def _is_about_form(error: LlmError, form: Form) -> bool:
+def _is_about_form(error: LlmError, form: OutputForm) -> bool:
     """Whether another form may go through: it was refused, or broke the server, or was never recorded."""
     if form == "text" or isinstance(error, (KeyRefused, ContextOverflow, RateLimited)):
         return False
@@ -88,7 +90,7 @@ def _is_about_form(error: LlmError, form: Form) -> bool:
     return isinstance(error, ReplayMissing) or (isinstance(error, ModelFailed) and error.status in (500, 501))
 
 
-def _in_form(request: Request, form: Form, shape: type) -> Request:
+def _in_form(request: Request, form: OutputForm, shape: type) -> Request:
     schema = schema_of(shape)
     if form == "schema":
         return replace(request, form=form, schema=schema, schema_name=shape.__name__)

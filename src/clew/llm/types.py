@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator, Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Generic, Literal, Protocol, TypeVar
 
-from clew.llm.profiles import Form, Profile
+from clew.llm.profiles import OutputForm, Profile
 from clew.types import Usage
 
 T = TypeVar("T")
@@ -44,7 +44,7 @@ class Request:
     stop: tuple[str, ...] = ()
     repeat_penalty: float | None = None
     seed: int | None = None
-    form: Form = "text"
+    form: OutputForm = "text"
     schema: Mapping[str, Any] | None = None
     schema_name: str = "reply"
 

@@ -52,9 +52,11 @@ class PerLoop(Generic[T]):
             self._made[loop] = self._make()
         return self._made[loop]
 
-    def take(self) -> T | None:
-        """Remove and return the running loop's object, if there is one."""
-        return self._made.pop(asyncio.get_running_loop(), None)
+    async def close(self) -> None:
+        """Close the running loop's object, if there is one."""
+        made: Any = self._made.pop(asyncio.get_running_loop(), None)
+        if made is not None:
+            await made.close()
 
 
 def parameters(request: Request, profile: Profile) -> tuple[dict[str, Any], tuple[str, ...]]:

@@ -1,4 +1,4 @@
-"""Methods of an index, asked of a Neo4j database without one.
+"""Methods of an index, asked of a graph database without one.
 
 A small database is copied into an index that is used until the database changes (`database_copy.py`). Of a
 large one each question gets an index of what is near it: the nodes that a question names are found in the
@@ -24,16 +24,14 @@ from clew.index.in_memory import index_in_memory
 from clew.methods.database_copy import Copied, DatabaseCopy
 from clew.methods.registry import METHODS, Method, make_method
 from clew.stores.neighbourhood import FetchedEdges, Fetcher
-from clew.text.embedder import Embedder
 from clew.types import Abstention, Answer, Step
 
 if TYPE_CHECKING:
     from clew.llm.types import ChatModel
-    from clew.stores.neo4j import Neo4jStore
 
 MOST_KEPT = 32
 """Neighbourhoods whose indexes are kept."""
-_Seeds = tuple[int, ...]
+_Seeds = tuple[str, ...]
 _Near = tuple[FetchedEdges, Method]
 
 
@@ -43,15 +41,12 @@ class NearMethod:
     def __init__(
         self,
         name: str,
-        store: Neo4jStore,
-        embedder: Embedder,
+        copy: DatabaseCopy,
         model: ChatModel | None = None,
         settings: Any = None,  # noqa: ANN401
-        *,
-        copy: DatabaseCopy | None = None,
     ) -> None:
-        self.name, self._embedder, self._model, self._settings = name, embedder, model, settings
-        self._store, self._copy = store, copy or DatabaseCopy(store, embedder)
+        self.name, self._model, self._settings = name, model, settings
+        self._copy, self._store, self._embedder = copy, copy.store, copy.embedder
         self._of_copy: tuple[Copied, Method] | None = None
         self._fetcher: Fetcher | None = None
         self._state = ""
@@ -85,8 +80,8 @@ class NearMethod:
 
     def _answer_near(self, question: str, id: str | None, entities: Sequence[str], began: float) -> Answer:
         fetcher = self._fetcher = self._fetcher or Fetcher(self._store)
-        found = fetcher.named(question, entities)
-        if not found.seeds:
+        found = fetcher.nodes_named_in(question, entities)
+        if not found.topic_entities:
             detail = "no node of the database has a name that stands in the question"
             abstained = Abstention("no_entity", detail)
             return Answer(question, abstained=abstained, method=self.name, id=id, notes=found.notes)
@@ -111,20 +106,20 @@ class NearMethod:
             if found.state != self._state:
                 self._kept.clear()
                 self._state = found.state
-            held = self._kept.get(found.seeds)
+            held = self._kept.get(found.topic_entities)
             mine = held is None
             if held is None:
-                held = self._kept[found.seeds] = Future()
+                held = self._kept[found.topic_entities] = Future()
                 if len(self._kept) > MOST_KEPT:
                     self._kept.popitem(last=False)
-            self._kept.move_to_end(found.seeds)
+            self._kept.move_to_end(found.topic_entities)
         if mine:
             try:
                 held.set_result(self._made(fetcher, found))
             except BaseException as error:
                 with self._lock:
-                    if self._kept.get(found.seeds) is held:
-                        del self._kept[found.seeds]
+                    if self._kept.get(found.topic_entities) is held:
+                        del self._kept[found.topic_entities]
                 held.set_exception(error)
                 raise
         return held.result()
@@ -132,8 +127,7 @@ class NearMethod:
     def _made(self, fetcher: Fetcher, found: FetchedEdges) -> _Near:
         with tempfile.TemporaryDirectory(prefix="clew-near-") as folder:
             fetcher.fetch(found)
-            fetcher.write(found, Path(folder))
-            graph, _ = build_graph([Path(folder)])
+            graph, _ = build_graph([fetcher.write(found, Path(folder))], hints=self._copy.hints)
         spec = METHODS[self.name]
         index = index_in_memory(graph, self._embedder, triple_vectors=spec.ranks_triples)
         return found, make_method(self.name, index, self._embedder, self._model, self._settings)

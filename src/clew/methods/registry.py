@@ -178,39 +178,40 @@ def ranks_triples(settings: Mapping[str, object]) -> bool:
 
 def make_store_method(
     name: str,
-    store: CypherStore,
-    embedder: Embedder,
+    copy: DatabaseCopy,
     model: ChatModel | None = None,
     settings: Any = None,  # noqa: ANN401
-    copy: DatabaseCopy | None = None,
+    *,
+    cypher: CypherStore | None = None,
 ) -> Method:
     """Make a method that asks a database itself, or a `copy` of it, or what is near what a question names.
 
-    With a model `auto` is the first of those that write queries.
+    `cypher` is the database, where it is asked in Cypher. With a model `auto` is then the first of the
+    methods that write queries.
 
     Raises UsageError for a method that needs an index, or without a model; StoreError if the schema cannot
     be read.
     """
-    able = {each: spec.store for each, spec in METHODS.items() if spec.store is not None}
-    name = next(iter(able)) if name == "auto" and model is not None else name
+    able = {} if cypher is None else {each: s.store for each, s in METHODS.items() if s.store is not None}
+    name = next(iter(able), name) if name == "auto" and model is not None else name
     if name in METHODS and METHODS[name].near:
         factory = cast("Any", imported("clew.methods.neighbourhoods:NearMethod", "method"))
-        return cast(Method, factory(name, store, embedder, model, settings, copy=copy))
-    if name not in able:
+        return cast(Method, factory(name, copy, model, settings))
+    if cypher is None or name not in able:
         method_named(name)
         raise UsageError(
-            f"The method {name} needs an index. Make one with: clew index {store.name} -o NAME.clew. "
-            f"Databases are asked by {', '.join([*able, *(n for n, spec in METHODS.items() if spec.near)])}"
+            f"The method {name} needs an index. Make one with: clew index {copy.store.name} -o NAME.clew. "
+            f"This is asked by {', '.join([*able, *(n for n, spec in METHODS.items() if spec.near)])}"
         )
     if model is None:
         raise UsageError(
             f"To ask a database, {name} needs a chat model. Name one with --llm, as in "
-            f"--llm ollama/llama3.1, or make an index: clew index {store.name} -o NAME.clew"
+            f"--llm ollama/llama3.1, or make an index: clew index {cypher.name} -o NAME.clew"
         )
     from clew.methods.synaptiqa.queried import QueriedGraph
 
-    factory = cast("Any", imported(able[name], "method"))
-    return cast(Method, factory(QueriedGraph.of_store(store, embedder), embedder, model, settings))
+    factory, embedder = cast("Any", imported(able[name], "method")), copy.embedder
+    return cast(Method, factory(QueriedGraph.of_store(cypher, embedder), embedder, model, settings))
 
 
 def make_method(

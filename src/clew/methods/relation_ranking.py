@@ -8,13 +8,12 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from clew.arrays import Float32
 from clew.graph.graph import Graph
 from clew.text.embedder import Embedder
 from clew.text.labels import relation_text
 
-Float32 = NDArray[np.float32]
 STEP_COST = 0.02
 """What a step more costs a path, so that of paths that say the same the shorter comes first."""
 _WORD = re.compile(r"[^\W_]{3,}")

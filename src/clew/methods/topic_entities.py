@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from clew.graph.graph import Graph
@@ -55,10 +55,10 @@ class FindTopicEntities:
             found[mention.text] = tuple(dict.fromkeys((*found.get(mention.text, ()), *best)))
         return found
 
-    def missing(self, text: str, entities: Sequence[str], seeds: Sequence[int]) -> Abstention | None:
-        """Why retrieval cannot begin: no seeds, or an entity that is given but not in the graph."""
+    def missing(self, text: str, entities: Sequence[str], topic_entities: Sequence[int]) -> Abstention | None:
+        """Why retrieval cannot begin: no topic_entities, or an entity that is given but not in the graph."""
         unknown = unknown_names(self.names, entities)
-        if seeds and not unknown:
+        if topic_entities and not unknown:
             return None
         words = tokens(text)
         names = unknown or [" ".join(word.text for word in words if is_capital(word, words))]
@@ -154,6 +154,15 @@ class FindTopicEntities:
         # A common word is a name only if the question has no better one.
         firm = [m for m in kept if grades[m] == NAME]
         return sorted(firm or kept, key=lambda m: m.start)
+
+
+def shared_names(called: Mapping[str, Sequence[int]], then: str = "; all are read") -> tuple[str, ...]:
+    """Notes for an answer on what the question calls several entities alike; `then` says which are asked."""
+    return tuple(
+        f'"{said}" is the name of {len(found)} things{then}'
+        for said, found in called.items()
+        if len(found) > 1
+    )
 
 
 def _is_written_out(mention: Mention) -> bool:

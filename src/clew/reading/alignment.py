@@ -11,6 +11,7 @@ head.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -28,15 +29,17 @@ Int64 = NDArray[np.int64]
 
 ALIGNED = (
     "said", "said_exactly", "heard", "heard_share", "typed", "typed_heard", "entered", "first_silent",
-    "later_silent", "right_first", "no_chain",
+    "later_silent", "joined", "right_first", "no_chain",
 )  # fmt: skip
 """What an alignment is made of.
 
 Of words given to relations: likeness, likeness by spelling, likeness in the question, its share among all
 relations; of those given to types: likeness, and in the question; likeness of the first word of each step;
-steps that no word says; whether the right is read first; whether the candidate is no chain.
+steps that no word says; words behind *of* or *'s* that begin no step of their own; whether the right is read
+first; whether the candidate is no chain.
 """
 _AT = {name: place for place, name in enumerate(ALIGNED)}
+_LINK = re.compile(r"\bof\b|['’]s?(?!\w)", re.I)
 SHARPNESS = 0.05
 """Likenesses that differ by so much differ by a factor of e in their shares."""
 
@@ -46,11 +49,13 @@ class Words:
     """The words of a question outside of a name: what each says of each label.
 
     `enter`, `stay` float32 [words, labels + 1, ALIGNED]: of the first word of a step, and of a further one;
-    the last label is none. `left` and `right`: the words on each side of the name, the nearest first.
+    the last label is none. `left` and `right`: the words on each side of the name, the nearest first;
+    `linked`: which of them *of* or *'s* joins to what stands between it and the name.
     """
 
     enter: Float32
     stay: Float32
+    linked: tuple[bool, ...]
     left: tuple[int, ...]
     right: tuple[int, ...]
 
@@ -97,6 +102,7 @@ class _Weighed:
         self.silent = np.zeros((2, len(ALIGNED)), np.float32)
         self.silent[0, _AT["first_silent"]] = self.silent[1, _AT["later_silent"]] = 1
         self.silence = self.silent @ weights
+        self.joining = float(weights[_AT["joined"]])
 
     def chains(self, labels: Int64, counts: Int64) -> Float32:
         """The better of reading the left first and the right first, float32 [n, ALIGNED]."""
@@ -120,12 +126,16 @@ class _Weighed:
             first, chosen = _best(self.enter[word], labels)
             further, again = _best(self.stay[word], labels)
             came, carried = self._entering(score, made)
-            stays = score[:, 1:] + np.maximum(further, 0)
+            linked = self.words.linked[word]
+            stays = score[:, 1:] + np.maximum(further, 0) + linked * self.joining
             enters = np.where(there, came + first, -np.inf)
             kept = np.where(further[..., None] > 0, self.words.stay[word, again], 0)
+            kept[..., _AT["joined"]] = linked
             entered = (enters > stays)[..., None]
             made[:, 1:] = np.where(entered, carried + self.words.enter[word, chosen], made[:, 1:] + kept)
             score[:, 1:] = np.maximum(stays, enters)
+            score[:, 0] += linked * self.joining
+            made[:, 0, _AT["joined"]] += linked
         # Steps behind the last word are said by none.
         for step in range(1, MOST_STEPS + 1):
             kind = int(step > 1)
@@ -178,6 +188,7 @@ class Aligner:
     """Makes ready the alignment of one question's candidates."""
 
     vocabulary: Vocabulary
+    question: str
     mentions: Sequence[Mention]
     likeness: Likeness
     labels: Mapping[tuple[bool, int], int]
@@ -227,7 +238,26 @@ class Aligner:
         enter[:, : len(relations), _AT["entered"]] = said
         left = tuple(i for i, (a, _) in enumerate(spans) if a < name.start)[::-1]
         right = tuple(i for i, (a, _) in enumerate(spans) if a >= name.start)
-        return Words(enter, stay, left, right)
+        return Words(enter, stay, self._linked(name, spans), left, right)
+
+    def _linked(self, name: Mention, spans: Sequence[tuple[int, int]]) -> tuple[bool, ...]:
+        """Which words *of* or *'s* joins to what stands between them and the name."""
+        made: list[bool] = []
+        for start, stop in spans:
+            if start < name.start:
+                inner = min([s for s in spans if s[0] >= stop], default=(name.start, name.start))
+                made.append(self._is_link((start, stop), inner))
+            else:
+                inner = max([s for s in spans if s[1] <= start], default=(name.stop, name.stop))
+                made.append(self._is_link(inner, (start, stop)))
+        return tuple(made)
+
+    def _is_link(self, one: tuple[int, int], other: tuple[int, int]) -> bool:
+        """Whether *of* or *'s* stands between two words that are not of one label (*place of birth*)."""
+        if not _LINK.search(self.question[one[1] : other[0]]):
+            return False
+        phrase = " ".join(self.question[one[0] : other[1]].lower().split())
+        return not any(phrase in label for label in self.vocabulary.relations)
 
 
 def _near(heard: EncodedView, start: int, stop: int) -> Float32:

@@ -43,7 +43,6 @@ MOST_MERGED = 10
 """Candidates that are executed to see which of them answer the same."""
 LEAST_MERGED = 0.01
 _ASKING = frozenset(("who", "when", "where"))
-LEAST_SHARE = 0.002
 LEAST_LIKELY = 0.02
 """Candidates less likely than this are no alternatives."""
 
@@ -89,30 +88,6 @@ def likeliest(executor: Executor, reading: Reading) -> Ranked | None:
         return None
     share, best = max(groups.values(), key=lambda g: g[0])
     return Ranked(best.option, min(1.0, share))
-
-
-def share_of(executor: Executor, reading: Reading, answer: Answer) -> float:
-    """How likely those of the `MOST_MERGED` likeliest readings are together that answer as another reader."""
-    labels = frozenset(a.label for a in answer.answers)
-    return sum(
-        one.probability
-        for one in reading.ranking.ranked[:MOST_MERGED]
-        if one.probability >= LEAST_SHARE and _says(executor, one.option.query, answer, labels)
-    )
-
-
-def _says(executor: Executor, query: Query, answer: Answer, labels: frozenset[str]) -> bool:
-    try:
-        members = executor.members(query.part)
-        if query.ask == "yes":
-            return answer.text == ("yes" if len(members) else "no")
-        if query.ask == "list":
-            count = answer.total if answer.total is not None else len(labels)
-            return len(members) == count and labels <= {executor.graph.labels[n] for n in members.tolist()}
-        number = executor.number(query)
-    except OverBudget:
-        return False
-    return number is not None and labels == frozenset((_written(number),))
 
 
 def _written(number: float) -> str:

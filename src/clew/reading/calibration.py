@@ -14,13 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.reading.alignment import ALIGNED
+from clew.reading.answer_kind import KINDS
 from clew.reading.describe import COMPARED, FEATURES, Kind, Token, with_distances
 
 Float32 = NDArray[np.float32]
 FROM_BEST = tuple(f"{name}_from_best" for name in COMPARED)
 KNOWN_BEFORE = (*FEATURES, *FROM_BEST, *(kind.name for kind in Kind))
 """What is known of a candidate before the encoder reads: features, how often each kind of token is in it."""
-OF_CANDIDATES = (*KNOWN_BEFORE, *ALIGNED)
+OF_CANDIDATES = (*KNOWN_BEFORE, *KINDS, *ALIGNED)
 """What weighs in the score of a candidate; the weights of `ALIGNED` also say which alignment is the best."""
 OF_NONE = ("one", "best_score", "log_candidates", *KNOWN_BEFORE)
 """What makes the score of none: one, the best score, how many candidates there are, what the best is."""
@@ -49,12 +50,12 @@ class Calibration:
     @property
     def of_alignment(self) -> Float32:
         """The weights of what an alignment is made of, float32 [ALIGNED]."""
-        return self.candidates[len(KNOWN_BEFORE) :]
+        return self.candidates[-len(ALIGNED) :]
 
     def scores(self, scores: Float32, rows: Float32) -> Float32:
         """Scores of candidates and none, float32 [n + 1], from the head's.
 
-        `rows` float32 [n, OF_CANDIDATES]: `rows_of`, and the features of alignments.
+        `rows` float32 [n, OF_CANDIDATES]: `rows_of`, sorts of answers, and the features of alignments.
         """
         made = self.sharpness * scores
         made[:-1] += rows @ self.candidates

@@ -28,6 +28,21 @@ LIGHT = frozenset(
 )
 """Verbs and nouns that name no relation by themselves: any of a place, of having, of being called."""
 
+BEING = frozenset("is are was were be been being".split())
+DOING = frozenset("do does did".split())
+RELATIVE = frozenset("who whom what which that everyone everything anyone anything those all".split())
+INDEFINITE = frozenset("someone somebody something anyone anybody anything".split())
+PREPOSITIONS = frozenset(
+    "in on at by of for from to with within into onto over under through after before near against about upon"
+    " as between towards toward".split()
+)
+MUTUAL = frozenset(
+    "border bordering adjacent adjoin adjoining neighbor neighbour neighboring neighbouring sibling"
+    " sister brother twin cousin spouse wife husband married marry partner friend rival colleague peer"
+    " ally equal equivalent similar same related linked connected meet met".split()
+)
+"""Words of what holds both ways, though a graph may record it one way only."""
+
 THAN_WORD = re.compile(r"\b(more recent|[a-z]+er|more|less)\b[^?;:.]{0,40}?\bthan\b|\b(before|after)\b", re.I)
 """A word that compares two things: *longer than*, *before*."""
 LATER = frozenset(("later", "newer", "younger", "after", "more recent"))
@@ -49,6 +64,10 @@ EXTREME = re.compile(
     r"more|less|fewer|later|earlier|\w{2,}er|which (?:one )?of)\b",
     re.I,
 )
+SUPERLATIVE = re.compile(
+    r"\b(\w{2,}est|most|least|best|worst|top|bottom|max\w*|min\w*|first|last|latest|record|peak|only)\b", re.I
+)
+"""Words that rank: unlike those of `EXTREME`, none that only compare."""
 AVERAGE = re.compile(r"\b(average|avg|mean|typical)", re.I)
 SUM = re.compile(r"\b(total|sum|altogether|combined|overall|how (many|much)|add up)", re.I)
 YES_NO = re.compile(

@@ -233,8 +233,8 @@ def yes_or_no(of: Exploration, paths: Paths, joined: Sequence[Base]) -> Iterator
             if i == j or node == other or of.overlap(i, j):
                 continue
             link = next(c.score for c in of.mentions[j].candidates if c.node == other) - 1
-            # What never stands at the end of a path's last step is of another kind: nobody asks that.
-            fitting = [b for b in group[1:] if len(b.steps) <= 2 and b.end in ends[other]]
+            # What is unlike all that stands at the end of a path is of another kind: nobody asks that.
+            fitting = [b for b in group[1:] if len(b.steps) <= 2 and of.may_stand_at(ends[other], b.end)]
             for base in fitting[:15]:
                 part = Both(base.part, Anchor(other, j))
                 said = float(np.maximum(base.said, of.covered(j)).sum()) - base.cost

@@ -230,6 +230,10 @@ class Exploration:
         kind = self.vocabulary.ends[base.end]
         return kind in (NUMBER, DATE) or (kind == LEAF and bool(self.vocabulary.types))
 
+    def may_stand_at(self, ends: Collection[int], end: int) -> bool:
+        """Whether what has some ends, or something else that has one of them, stands at another end."""
+        return end in ends or any(self.vocabulary.may_meet(end, known) for known in ends)
+
     def steps_at(self, nodes: Nodes, most: int = 200) -> list[int]:
         """The steps that leave some of the nodes, ascending; `most` of them are looked at."""
         some = sample(nodes, most)

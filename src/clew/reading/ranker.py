@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from clew.errors import EmbedderError
 from clew.reading.adapter import Adapter
 from clew.reading.alignment import NOTHING, Aligner, Alignment, EncodedView
+from clew.reading.answer_kind import KINDS, AnswerKinds, asked_kind
 from clew.reading.asked_type import asked_type
 from clew.reading.calibration import KNOWN_BEFORE, Calibration, rows_of
 from clew.reading.candidates import Option
@@ -43,6 +44,7 @@ from clew.reading.mentions import Mention
 from clew.reading.query import Both, OfType, Query, Walk, key_of
 from clew.reading.signs import Signs
 from clew.reading.vocabulary import Likeness, Vocabulary
+from clew.reading.which_way import LEAST_SCORE, WhichWay
 from clew.text.onnx_session import open_session
 
 Float32 = NDArray[np.float32]
@@ -53,8 +55,6 @@ ALL_AT_ONCE = 300
 """Labels of a graph that are all encoded when the first is needed."""
 GIVEN = len(FEATURES) + len(COMPARED)
 """Features of a candidate that the head is given."""
-LEAST_SCORE = -30.0
-"""The score of a candidate that another one takes the place of."""
 MOST_LABELS = 20_000
 """Labels of one graph that are kept encoded."""
 
@@ -81,7 +81,7 @@ class Ranking:
 class Scored:
     """Candidates with their rows of tokens and features, and their scores, that of none right last.
 
-    `rows` float32 [n, KNOWN_BEFORE], `scores` float32 [n + 1]; `left_out` as of `Ranking`.
+    `rows` float32 [n, KNOWN_BEFORE + KINDS], `scores` float32 [n + 1]; `left_out` as of `Ranking`.
     """
 
     options: tuple[Option, ...]
@@ -182,6 +182,9 @@ class GraphRanker:
     """What was learned from a user's questions about this graph."""
     _vectors: dict[str, Float32] = field(default_factory=dict[str, Float32])
 
+    def __post_init__(self) -> None:
+        self._kinds = AnswerKinds(self.vocabulary)
+
     def rank(
         self, question: str, mentions: Sequence[Mention], likeness: Likeness, options: Sequence[Option]
     ) -> Ranking:
@@ -208,7 +211,7 @@ class GraphRanker:
             return Scored(
                 (),
                 (),
-                np.zeros((0, len(KNOWN_BEFORE)), np.float32),
+                np.zeros((0, len(KNOWN_BEFORE) + len(KINDS)), np.float32),
                 np.zeros(1, np.float32),
                 NOTHING,
                 len(options),
@@ -220,7 +223,10 @@ class GraphRanker:
         rows.keep(best.tolist())
         kept, known, told = [kept[i] for i in best], known[best], told[best]
         scores, labels, heard = self._scores(rows, known[:, :GIVEN])
-        aligner = Aligner(self.vocabulary, mentions, likeness, labels)
+        known = np.concatenate(
+            [known, self._kinds.features([o.query for o in kept], asked_kind(question, mentions))], axis=1
+        )
+        aligner = Aligner(self.vocabulary, question, mentions, likeness, labels)
         alignment = aligner.alignment([o.query for o in kept], [heard[v] for v in rows.view])
         asked = asked_type(question, mentions, likeness)
         if asked >= 0:
@@ -229,6 +235,7 @@ class GraphRanker:
         if self.ranker.calibration is not None:
             aligned = alignment.features(self.ranker.calibration.of_alignment)
             scores = self.ranker.calibration.scores(scores, np.concatenate([known, aligned], axis=1))
+        WhichWay(self.vocabulary, question, mentions).put_right(kept, scores)
         scores[:-1] += told
         return Scored(tuple(kept), rows.tokens, known, scores, alignment, len(options) - len(kept))
 

@@ -16,6 +16,7 @@ from clew.reading.query import (
     Anchor,
     Compared,
     Counted,
+    Either,
     Extreme,
     Query,
     Sign,
@@ -43,7 +44,10 @@ _NO_LESS = "at least|no (?:less|fewer|earlier) than|not (?:less|fewer) than|mini
 _NO_MORE = (
     "at most|no (?:more|later|higher|greater) than|not (?:more|over|above)(?: than)?|maximum|up to|until|till"
 )
-_BEFORE: tuple[tuple[str, Sign], ...] = ((_NO_LESS, ">="), (_NO_MORE, "<="), (_MORE, ">"), (_LESS, "<"))
+_ANY_MORE = r"(?!other|rather)\w{2,}er than"
+_BEFORE: tuple[tuple[str, Sign], ...] = (
+    (_NO_LESS, ">="), (_NO_MORE, "<="), (_MORE, ">"), (_LESS, "<"), (_ANY_MORE, ">"),
+)  # fmt: skip
 _OR_MORE = "more|higher|later|above|over|greater|newer|up|upwards?|longer|onwards?|after"
 _OR_LESS = "less|fewer|lower|earlier|below|under|smaller|shorter|before|down"
 _AFTER: tuple[tuple[str, Sign], ...] = (
@@ -59,6 +63,17 @@ _COMPARES = re.compile(
 _PAST = re.compile(r"\b(former(ly)?|previous(ly)?|past|ex|no longer|did\b.*\buse to|used to)\b", re.I)
 _SERVES = re.compile(r"\b(is|are|was|were|be|been|being|get|gets|got)\b(\s\w+)?\sused to\b", re.I)
 """*What is used to cut it*: what serves, not what was."""
+_SIZES = re.compile(
+    r"\b(longest|shortest|largest|biggest|greatest|smallest|tallest|highest|lowest|heaviest|lightest|widest"
+    r"|deepest|fastest|slowest|cheapest|dearest|(?:most|least) expensive)\b"
+    r"(?![-\s](?:serving|running|standing|lived))",
+    re.I,
+)
+"""Superlatives of a size, which no date has."""
+_AGES = frozenset("age ages old year years".split())
+_ENDS_OF_TIME = re.compile(
+    r"\b(?:(?P<early>oldest|earliest|eldest)|(?P<late>youngest|newest|latest|most recent(?:ly)?))\b", re.I
+)
 _UP: dict[str, int] = {">": 1, ">=": 1, "<": -1, "<=": -1}
 
 
@@ -91,6 +106,9 @@ class Signs:
         self.ranges = {i for i, m in enumerate(mentions) if _DECADE.fullmatch(m.text)}
         self.past = bool(_PAST.search(question)) and not _SERVES.search(question)
         self.compares = bool(_COMPARES.search(question))
+        self.ranks_one = bool(english.SUPERLATIVE.search(question))
+        self.sizes = bool(_SIZES.search(question))
+        self.ends_of_time = tuple({bool(m["late"]) for m in _ENDS_OF_TIME.finditer(question)})
         self.words = [(m[1] or m[2]).lower() for m in english.THAN_WORD.finditer(question)]
 
     def against(self, query: Query) -> float:
@@ -113,6 +131,8 @@ class Signs:
                     told += self._of_value(mention, sign)
                 case Compared(_, _, sign, Value(_, _, _, mention)):
                     told += self._of_value(mention, sign)
+                case Extreme():
+                    told += self._of_extreme(part)
                 case Compared(_, steps, sign, _):
                     if sign in _UP and not self.compares:
                         told += math.log(IGNORED)
@@ -121,6 +141,27 @@ class Signs:
                 case _:
                     pass
         return told
+
+    def _of_extreme(self, part: Extreme) -> float:
+        """A ranking where words only compare, by a date where they say a size, or from the other end."""
+        told = 0.0
+        if self.compares and not self.ranks_one and not isinstance(part.source, Either):
+            told += math.log(IGNORED)
+        if part.counted:
+            return told
+        if self._is_of_time(part.steps[-1] ^ 1):
+            told += math.log(UNSAID) if self.sizes else 0.0
+            told += math.log(TURNED) if self.ends_of_time == (not part.largest,) else 0.0
+        elif self.ends_of_time and not _AGES.intersection(self._label(part.steps[-1]).split()):
+            told += math.log(UNSAID)
+        return told
+
+    def _label(self, step: int) -> str:
+        return self.vocabulary.relations[step // 2]
+
+    def _is_of_time(self, end: int) -> bool:
+        """Whether the values of an end are dates or years."""
+        return self.vocabulary.ends[end] == DATE or bool(self.vocabulary.schema.years[end])
 
     def _of_ranks(self, query: Query) -> float:
         """*The 2 largest* are two of a rank, and 2 is no value."""

@@ -12,7 +12,7 @@ from starlette.responses import Response, StreamingResponse
 
 from clew.json_form import json_line
 from clew.serve.events import MEDIA, EventQueue
-from clew.serve.forms import AskForm, BatchForm, CompareForm, MatchForm, Name, VerifyForm
+from clew.serve.forms import AskForm, BatchForm, CompareForm, MatchForm, NameText, VerifyForm
 from clew.serve.metrics import Metrics
 from clew.serve.problems import MEDIA as PROBLEM
 from clew.serve.service import Asking, Service
@@ -151,7 +151,7 @@ class Api:
         request: Request,
         graph: GraphName,
         id: Annotated[str, Path(max_length=2_000, examples=["Christopher Nolan"])],
-        relation: Annotated[Name | None, Query()] = None,
+        relation: Annotated[NameText | None, Query()] = None,
         direction: Annotated[Literal["out", "in"] | None, Query()] = None,
         limit: Page = 20,
         offset: Offset = 0,
@@ -168,8 +168,8 @@ class Api:
         self,
         request: Request,
         graph: GraphName,
-        start: Annotated[Name, Query(alias="from", examples=["Memento"])],
-        end: Annotated[Name, Query(alias="to", examples=["Inception"])],
+        start: Annotated[NameText, Query(alias="from", examples=["Memento"])],
+        end: Annotated[NameText, Query(alias="to", examples=["Inception"])],
         limit: Annotated[int, Query(ge=1, le=50)] = 5,
         longest: Annotated[int, Query(ge=1, le=6)] = 4,
     ) -> Response:

@@ -17,6 +17,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from clew.errors import ClewError
+from clew.memory import release_memory
 from clew.serve.api import Api
 from clew.serve.graphs import Graphs, ServedGraph
 from clew.serve.guard import Guard, problem_response
@@ -27,7 +28,7 @@ from clew.serve.problems import Problem, problem_of
 from clew.serve.service import Models, Service
 from clew.serve.settings import ServeSettings
 from clew.serve.tracing import RequestSpans
-from clew.serve.work import Gone, Work, release_memory
+from clew.serve.work import Gone, Work
 from clew.version import __version__
 
 log = logging.getLogger("clew.serve")
@@ -43,10 +44,9 @@ def make_app(
     settings: ServeSettings,
     *,
     mcp: Callable[[Service, Work], Mounted] | None = None,
-    metrics: Metrics | None = None,
 ) -> ASGIApp:
     """Put a server together around graphs that are open."""
-    counts, work = metrics or Metrics(), Work(settings.limits)
+    counts, work = Metrics(), Work(settings.limits)
     service = Service(graphs, models, settings.limits)
     agents = None if mcp is None else MadeLate(lambda: mcp(service, work))
 

@@ -19,6 +19,7 @@ from pydantic import Field
 from starlette.types import ASGIApp
 
 from clew.serve import mcp_forms as form
+from clew.serve.forms import NameText
 from clew.serve.problems import problem_of
 from clew.serve.service import Asking, Service
 from clew.serve.work import Work
@@ -32,12 +33,11 @@ _READS = ToolAnnotations(
     read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
 )
 
-Graph = Annotated[
+AskedGraph = Annotated[
     str | None,
     Field(description="Name of the graph; may be left out where there is only one.", max_length=200),
 ]
-Name = Annotated[str, Field(max_length=2_000)]
-Entity = Annotated[Name, Field(description="Name of the entity, as find_entities gives it.")]
+EntityName = Annotated[NameText, Field(description="Name of the entity, as find_entities gives it.")]
 Few = Annotated[int, Field(ge=1, le=MOST_ANSWERS, description="How many are returned.")]
 
 
@@ -80,9 +80,10 @@ class _Tools:
     async def ask(
         self,
         question: Annotated[str, Field(max_length=10_000, description="One question, in plain English.")],
-        graph: Graph = None,
+        graph: AskedGraph = None,
         entities: Annotated[
-            list[Name], Field(max_length=20, description="Exact names that the question is about, if known.")
+            list[NameText],
+            Field(max_length=20, description="Exact names that the question is about, if known."),
         ] = [],  # noqa: B006 (pydantic copies it)
         method: Annotated[str, Field(description="`auto` suits nearly always.")] = "auto",
         reading: Annotated[
@@ -109,7 +110,7 @@ class _Tools:
     async def verify(
         self,
         claim: Annotated[str, Field(max_length=10_000, description="One statement, in plain English.")],
-        graph: Graph = None,
+        graph: AskedGraph = None,
         closed_world: Annotated[
             bool, Field(description="Take what the graph does not record not to be so.")
         ] = False,
@@ -126,7 +127,7 @@ class _Tools:
     async def find_entities(
         self,
         text: Annotated[str, Field(max_length=200, description="A name, its beginning, or a misspelt one.")],
-        graph: Graph = None,
+        graph: AskedGraph = None,
         limit: Few = 10,
     ) -> form.Hits:
         """Find what an entity is called in the graph, from a full, partial or misspelt name."""
@@ -135,9 +136,11 @@ class _Tools:
 
     async def neighbours(
         self,
-        entity: Entity,
-        graph: Graph = None,
-        relation: Annotated[Name | None, Field(description="Only this relation, as named by schema.")] = None,
+        entity: EntityName,
+        graph: AskedGraph = None,
+        relation: Annotated[
+            NameText | None, Field(description="Only this relation, as named by schema.")
+        ] = None,
         direction: Annotated[
             Literal["out", "in"] | None, Field(description="out: the entity is the head of the triples.")
         ] = None,
@@ -155,7 +158,7 @@ class _Tools:
             )
         )
 
-    async def schema(self, graph: Graph = None) -> form.SchemaForm:
+    async def schema(self, graph: AskedGraph = None) -> form.SchemaForm:
         """Describe a graph: its types and relations with counts, examples and what stands at their ends.
 
         Use this before match or query, to know the names of relations.
@@ -166,14 +169,14 @@ class _Tools:
     async def match(
         self,
         triples: Annotated[
-            list[Annotated[list[Name], Field(min_length=3, max_length=3)]],
+            list[Annotated[list[NameText], Field(min_length=3, max_length=3)]],
             Field(
                 min_length=1,
                 max_length=20,
                 description='[head, relation, tail] each; "UNKNOWN 1" or "UNKNOWN person 1" is unknown.',
             ),
         ],
-        graph: Graph = None,
+        graph: AskedGraph = None,
         k: Annotated[int, Field(ge=1, le=MOST_ANSWERS, description="How many matches.")] = 3,
     ) -> form.Matches:
         """Find a small pattern of triples with unknowns, by meaning: names need not be exact.
@@ -190,7 +193,7 @@ class _Tools:
         statement: Annotated[
             str, Field(max_length=20_000, description="A reading query of Cypher or SPARQL.")
         ],
-        graph: Graph = None,
+        graph: AskedGraph = None,
         limit: Annotated[int, Field(ge=1, le=200, description="How many rows are returned.")] = 50,
     ) -> form.RowsForm:
         """Run a read-only Cypher or SPARQL query; whatever else it may do is refused.

@@ -6,7 +6,7 @@ from typing import Any
 
 from typing_extensions import TypedDict
 
-Triple = list[str]
+TripleForm = list[str]
 """[head, relation, tail]."""
 
 
@@ -22,7 +22,7 @@ class CitedForm(TypedDict):
     """The triples that prove one answer, or one part of a claim."""
 
     answer: str
-    triples: list[Triple]
+    triples: list[TripleForm]
 
 
 class Abstained(TypedDict):
@@ -65,7 +65,7 @@ class ClaimPartForm(TypedDict):
 
     text: str
     verdict: str
-    triples: list[Triple]
+    triples: list[TripleForm]
 
 
 class Verified(TypedDict):
@@ -128,7 +128,7 @@ class RelationForm(TypedDict):
     name: str
     label: str
     triples: int
-    example: Triple
+    example: TripleForm
     head_types: list[str]
     tail_types: list[str]
 
@@ -149,7 +149,7 @@ class MatchedForm(TypedDict):
     gsd: float
     direction_misses: int
     nodes: list[str]
-    triples: list[Triple]
+    triples: list[TripleForm]
 
 
 class Matches(TypedDict):

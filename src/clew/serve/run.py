@@ -32,8 +32,10 @@ def listen(settings: ServeSettings) -> list[socket.socket]:
     """Open a socket for each worker, all on one address; the kernel shares connections out among them.
 
     A worker's socket is kept open here, so that while it is started again its connections wait. Raises
-    UsageError if the address is taken or not one of this machine.
+    UsageError if the address is taken or not one of this machine, or the system (Windows) cannot share it.
     """
+    if settings.workers > 1 and not (hasattr(os, "fork") and hasattr(socket, "SO_REUSEPORT")):
+        raise UsageError("This system cannot share an address between processes. Leave out --workers")
     opened: list[socket.socket] = []
     port = settings.port
     try:

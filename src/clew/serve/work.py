@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import ctypes
-import gc
-import os
 import sys
 import threading
 import time
@@ -18,6 +16,7 @@ from types import FrameType
 from typing import Protocol, TypeVar
 
 from clew.llm.run import waiting_checked
+from clew.memory import resident_bytes
 from clew.serve.problems import Problem, too_busy, too_large, too_slow
 from clew.serve.settings import ServerLimits
 from clew.types import Step, watch_steps
@@ -30,7 +29,6 @@ AT_ONCE = 1
 """Requests whose turn it is. Threads share one interpreter: more that compute at once only change places."""
 TURN_SECONDS = 0.05
 """How long a turn is: who takes longer, or waits for a chat model, goes on beside the next."""
-PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 
 
 class WorkStopped(BaseException):
@@ -271,21 +269,3 @@ def _telling(heard: WorkListener | None) -> Generator[None]:
             yield
     finally:
         _heard.reset(token)
-
-
-def resident_bytes() -> int:
-    """Memory of this process that is its own: resident, less what is mapped from files; 0 if not known."""
-    try:
-        with open("/proc/self/statm", encoding="ascii") as file:
-            _, resident, shared, *_ = file.read().split()
-    except OSError:  # not Linux
-        return 0
-    return (int(resident) - int(shared)) * PAGE_BYTES
-
-
-def release_memory() -> None:
-    """Give the memory of what is used no more back to the system, where the C library does not by itself."""
-    gc.collect()
-    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
-    if trim is not None:  # of glibc
-        trim(0)

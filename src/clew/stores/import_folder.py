@@ -14,7 +14,7 @@ from clew.errors import InputError
 DATA, MARKER = "data", "import.json"
 
 
-class Progress(Protocol):
+class ImportProgress(Protocol):
     """Called with what is read, how much of it is, and how much there is."""
 
     def __call__(self, what: str, done: int, total: int, /) -> None:

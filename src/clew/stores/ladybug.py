@@ -2,11 +2,11 @@
 
 A node table for each type (`Entity` for nodes without one; a node of several types is in the table of its
 first), a relation table for each relation. Literals are properties of their head: a number where all values
-are, else a text; a list where a head has several. Where the source tells no literals from entities, a
-relation
-whose tails are all numbers or all days, one for a head, is a property of that type too, beside its edges,
-unless these have properties. Edges are those that the source has: each statement of a triple is one, with its
-properties as numbers, days or texts. What is said of an edge to a literal has no place.
+are, a boolean where all are, else a text; a list where a head has several. Where the source tells no literals
+from entities, a relation whose tails are all numbers, all days, or all *true* or *false*, one for a head, is
+a property of that type too, beside its edges, unless these have properties. Edges are those that the source
+has: each statement of a triple is one, with its properties as numbers, days, booleans or texts. What is said
+of an edge to a literal has no place.
 
 Every node has its `name`; `clew_id` and `clew_triple` are the graph's ids. Ladybug has one space of names,
 without case, and takes a dot for the end of a database's name: a type named as a relation is gets `_node`, a
@@ -37,8 +37,8 @@ from clew.graph.graph import Graph, ValueKind
 from clew.graph.values import parse_value
 from clew.stores.cypher.guard import Rules, guard
 from clew.stores.cypher.ladybug import to_ladybug
-from clew.stores.cypher.ladybug_edits import quoted, quoted_text, with_dots, without_dots
-from clew.stores.cypher.ladybug_values import VALUE_COLUMNS
+from clew.stores.cypher.ladybug_edits import NODE_ID, quoted, quoted_text, with_dots, without_dots
+from clew.stores.cypher.ladybug_values import BOOLEANS, VALUE_COLUMNS
 from clew.stores.cypher.schema import GraphSchema, HopSearch, SchemaHop
 from clew.stores.errors import QueryError, StoreError, StoreTimeout
 from clew.stores.store import Rows, StoredEdge, StoredNode, StoredPath
@@ -48,7 +48,7 @@ UNTYPED = "Entity"
 LARGEST_DATABASE = 1 << 38
 """Bytes of addresses that a database reserves, a power of two. Left to itself it takes 8 TiB: the 16th of a
 process found none."""
-_ID, _TRIPLE, _NAME = "clew_id", "clew_triple", "name"
+_ID, _TRIPLE, _NAME = NODE_ID, "clew_triple", "name"
 _NUMERIC = frozenset(
     ("integer", "decimal", "double", "float", "int", "long", "short", "byte", "nonNegativeInteger")
 )
@@ -58,6 +58,8 @@ _DECIMAL = re.compile(r"[+-]?(?:\d{1,15}(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d{1,2})?")
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 _BETWEEN = "\x1f"
 """What stands between the items of a list of texts in the files that tables are filled from."""
+_BOOLEANS = {"true": "true", "false": "false", "1": "true", "0": "false"}
+"""What XML Schema writes for booleans."""
 LONGEST_EXAMPLE = 24
 """Characters of an example of a property's values."""
 _HIDDEN = frozenset((_ID, _TRIPLE, "_ID", "_LABEL", "_SRC", "_DST", *VALUE_COLUMNS.values()))
@@ -222,6 +224,12 @@ def _failure(message: str, seconds: float) -> StoreError | QueryError:
         )
     if kind in ("Binder", "Catalog", "Conversion", "Parser", "Runtime", "Overflow"):
         return QueryError(f"The embedded store cannot run the query: {rest.splitlines()[0]}")
+    if "AGGREGATE_FUNCTION" in message:
+        detail = "it computes with an aggregate and a variable. Name the aggregate by WITH first"
+        return QueryError(f"The embedded store cannot run the query: {detail}")
+    if message.startswith("Assertion failed"):
+        # Of its parser, which meets a form that it has no code for.
+        return QueryError("The embedded store cannot run the query: it has a form that it does not know")
     return StoreError(f"The embedded store failed: {message.splitlines()[0]}")
 
 
@@ -267,7 +275,7 @@ class _Layout:
         return zip(*(column.tolist() for column in self.graph.out.columns()), strict=True)
 
     def _kinds(self) -> dict[int, str]:
-        """Relations whose tails are all numbers, or all days; with the type of their column.
+        """Relations whose tails are all numbers, days, or true or false; with the type of their column.
 
         The tails are heads of nothing and of no declared type.
         """
@@ -363,14 +371,18 @@ class _Layout:
             yield _copy(name, path, [*["INT64"] * 3, *kinds], ends)
 
     def _kind(self, column: _Column) -> str:
-        """Return the type of a property: a number only where the source says that all values are numbers."""
+        """Return the type of a property: a number only where the source says that all values are numbers.
+
+        The same holds of booleans.
+        """
         if column.kind:
             return column.kind
         values = self.graph.values
         found = {int(values.datatype[node]) for nodes in column.values.values() for node in nodes}
         numeric = all(values.datatypes[d].rpartition("#")[2] in _NUMERIC for d in found)
+        boolean = all(values.datatypes[d].rpartition("#")[2] == "boolean" for d in found)
         several = any(len(nodes) > 1 for nodes in column.values.values())
-        return ("DOUBLE" if numeric else "STRING") + ("[]" if several else "")
+        return ("DOUBLE" if numeric else "BOOLEAN" if boolean else "STRING") + ("[]" if several else "")
 
     def _node_rows(
         self, table: int, columns: Sequence[_Column], kinds: Sequence[str]
@@ -384,6 +396,8 @@ class _Layout:
                 texts = [
                     _number_text(graph.values.value[n], kind) if numbers else graph.labels[n] for n in found
                 ]
+                if kind.startswith("BOOLEAN"):
+                    texts = [_BOOLEANS[text.lower()] for text in texts]
                 row.append(_cell_text(texts, kind))
             if table == 0 and self.kinds:
                 row += _as_values(graph.labels[node])
@@ -433,31 +447,36 @@ class _EdgeTables:
 
 def _told_kind(kind: str, example: str) -> str:
     """What the values of a property are, with one of them: *number 260*, *date 1996-07-04*."""
-    named = {"DOUBLE": "number", "INT64": "whole number", "DATE": "date", "STRING": "text"}
+    named = {
+        "DOUBLE": "number", "INT64": "whole number", "DATE": "date", "STRING": "text",
+        "BOOLEAN": "true or false",
+    }  # fmt: skip
     several = "list of " if kind.endswith("[]") else ""
     return f"{several}{named[kind.removesuffix('[]')]} {example[:LONGEST_EXAMPLE]}"
 
 
 def _kind_of(texts: Iterable[str]) -> str:
-    """The type of a column of some texts: whole numbers, numbers, or days; empty for others."""
-    kinds = {
-        "INT64"
-        if _WHOLE.fullmatch(t)
-        else "DOUBLE"
-        if _DECIMAL.fullmatch(t)
-        else "DATE"
-        if _is_day(t)
-        else ""
-        for t in texts
-    }
+    """The type of a column of some texts: whole numbers, numbers, days or booleans; empty for others."""
+    kinds = {_kind_of_one(text) for text in texts}
     return "DOUBLE" if kinds == {"INT64", "DOUBLE"} else kinds.pop() if len(kinds) == 1 else ""
+
+
+def _kind_of_one(text: str) -> str:
+    if _WHOLE.fullmatch(text):
+        return "INT64"
+    if _DECIMAL.fullmatch(text):
+        return "DOUBLE"
+    if _is_day(text):
+        return "DATE"
+    return "BOOLEAN" if text.lower() in BOOLEANS else ""
 
 
 def _as_values(text: str) -> list[str]:
     """A text in the columns of `VALUE_COLUMNS`; empty where it is no such value."""
     kind = _kind_of([text])
     number = text if kind in ("INT64", "DOUBLE") else ""
-    return [text if kind == "INT64" else "", number, text if kind == "DATE" else ""]
+    day, boolean = (text if kind == wanted else "" for wanted in ("DATE", "BOOLEAN"))
+    return [text if kind == "INT64" else "", number, day, boolean]
 
 
 def _is_day(text: str) -> bool:

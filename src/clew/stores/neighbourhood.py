@@ -1,27 +1,20 @@
-"""What a question needs of a Neo4j database: the nodes that it names, and all within some hops of them.
+"""What a question needs of a graph database: the nodes that it names, and all within some hops of them.
 
-Round trips of a question: one for the names (a second, which compares without regard to case, where none is
-found), one for each `BATCH` nodes of a hop, and one for each `BATCH` nodes that were met; once, one for
-examples of each type of edges. What is not fetched is counted: edges of hubs, and what is beyond the most
-edges.
+Databases differ in how they are asked (`NearStore`: `near_neo4j.py`, `sparql/near_sparql.py`); here is which
+nodes are asked for. What is not fetched is counted: edges of hubs, and what is beyond the most edges.
 """
 
 from __future__ import annotations
 
-import csv
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import cast
+from typing import Protocol
 
-from clew.stores.cypher.schema import GraphSchema
-from clew.stores.cypher.tokens import quote_name
 from clew.stores.errors import StoreTimeout
-from clew.stores.naming import naming_property
-from clew.stores.neo4j import Neo4jStore
-from clew.stores.neo4j_export import write_nodes
+from clew.stores.import_folder import ImportFolder
 
 EXAMPLES = 50
 """Edges of each type in every neighbourhood, so that words are read as those of the whole graph."""
@@ -32,16 +25,106 @@ BATCH = 1_000
 MOST_SEEDS = 20
 LONGEST_NAME = 8
 """Words of a name."""
+MOST_NAMED = MOST_SEEDS * LONGEST_NAME
+"""Nodes of a question's names that are looked at."""
 _WORD = re.compile(r"\S+")
-_EDGES = (
-    "MATCH (a) WHERE id(a) IN $ids WITH a, COUNT { (a)--() } AS degree "
-    "CALL { WITH a, degree WITH a, degree WHERE degree <= $hub MATCH (a)-[r]-() "
-    "RETURN collect([id(startNode(r)), id(endNode(r)), type(r)]) AS edges } "
-    "RETURN collect([degree, edges])"
-)
-_NODES = "MATCH (a) WHERE id(a) IN $ids RETURN collect([id(a), labels(a), properties(a)])"
 
-Edge = tuple[int, int, str]
+Edge = tuple[str, str, str]
+"""Head and tail, as the database tells its nodes apart, and the type between them."""
+
+
+@dataclass(frozen=True, slots=True)
+class NamedNode:
+    """A node, as the database tells it from others, and the name by which it was found."""
+
+    id: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class NamedNodes:
+    """Nodes that are called so, and the state of the database then (`NearStore.state`)."""
+
+    nodes: Sequence[NamedNode] = ()
+    state: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class NearEdges:
+    """Edges of some nodes; `hubs` of these have too many edges, which were not fetched.
+
+    `cut`: the database gave fewer edges than it counts.
+    """
+
+    edges: Sequence[Edge]
+    hubs: int = 0
+    cut: bool = False
+
+
+class Neighbours(Protocol):
+    """Asks a database for nodes by their names and for their edges; each method raises StoreError."""
+
+    @property
+    def notes(self) -> Sequence[str]:
+        """What is never fetched."""
+        ...
+
+    def named(self, texts: Sequence[str], *, any_case: bool) -> NamedNodes:
+        """Find nodes that are called as one of `texts`; lower case is compared if `any_case`."""
+        ...
+
+    def edges(self, ids: Sequence[str], hub: int) -> NearEdges:
+        """Fetch the edges of at most `BATCH` nodes, but none of a node that has more than `hub`."""
+        ...
+
+    def examples(self) -> Sequence[Edge]:
+        """Fetch `EXAMPLES` edges of each type."""
+        ...
+
+    def write(self, nodes: Sequence[str], edges: Sequence[Edge], folder: Path) -> Path:
+        """Write nodes, with their properties, and edges; return what `clew index` reads."""
+        ...
+
+
+class NearStore(Protocol):
+    """A database that methods of an index can ask. Each method raises StoreError."""
+
+    state_lasts: float
+    """For how many seconds a state is believed."""
+
+    @property
+    def name(self) -> str:
+        """What the store is called in messages."""
+        ...
+
+    @property
+    def key(self) -> Sequence[str]:
+        """What tells what a user sees of this database from all others."""
+        ...
+
+    @property
+    def trips(self) -> int:
+        """Queries of Clew's own that were sent."""
+        ...
+
+    def state(self, most: int) -> str | None:
+        """Return another text after the database has changed.
+
+        None where that cannot be told of more than `most` nodes and edges.
+        """
+        ...
+
+    def is_small(self, most: int) -> bool:
+        """Whether it has something, and at most `most` nodes and edges."""
+        ...
+
+    def export(self, folder: ImportFolder) -> Path:
+        """Write the whole graph; return what `clew index` reads."""
+        ...
+
+    def neighbours(self) -> Neighbours:
+        """Look at what the database holds."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,27 +141,29 @@ class FetchLimits:
 
 @dataclass
 class FetchedEdges:
-    """Nodes (ids) that are named, all edges that were fetched, and what was left out."""
+    """Nodes that are named, all edges that were fetched, and what was left out."""
 
-    seeds: tuple[int, ...]
+    topic_entities: tuple[str, ...]
     edges: dict[Edge, None] = field(default_factory=dict[Edge, None])
     hubs: int = 0
     cut: bool = False
     trips: int = 0
     state: str = ""
-    """The state of the database (`Neo4jStore.state`) when the names were looked up."""
+    """The state of the database (`NearStore.state`) when the names were looked up."""
     exact_case: bool = False
     """Whether names were compared as they are written only, as another comparison took too long."""
+    left_out: tuple[str, ...] = ()
+    """What is never fetched of this database."""
 
     @property
-    def nodes(self) -> list[int]:
-        """Ids of all nodes, ascending."""
-        return sorted({*self.seeds, *(n for head, tail, _ in self.edges for n in (head, tail))})
+    def nodes(self) -> list[str]:
+        """All nodes, in a fixed order."""
+        return sorted({*self.topic_entities, *(n for head, tail, _ in self.edges for n in (head, tail))})
 
     @property
     def notes(self) -> tuple[str, ...]:
         """What has to be known to take an answer as it is meant."""
-        said: list[str] = []
+        said = list(self.left_out)
         if self.hubs:
             said.append(f"{self.hubs:,} nodes with many edges were not passed through")
         if self.cut:
@@ -89,95 +174,69 @@ class FetchedEdges:
 
 
 class Fetcher:
-    """Fetches neighbourhoods from one database; its labels are looked up once."""
+    """Fetches neighbourhoods from one database; what it holds is looked at once."""
 
-    def __init__(self, store: Neo4jStore, limits: FetchLimits | None = None) -> None:
+    def __init__(self, store: NearStore, limits: FetchLimits | None = None) -> None:
         self._store, self.limits = store, limits or FetchLimits()
-        schema = store.schema()
-        self._named = _naming(schema)
-        self._types = schema.types[:MOST_TYPES]
+        self._near = store.neighbours()
 
-    def named(self, question: str, entities: Sequence[str] = ()) -> FetchedEdges:
+    def nodes_named_in(self, question: str, entities: Sequence[str] = ()) -> FetchedEdges:
         """Find the nodes that a question names, longest names first. Raises StoreError."""
         spans = list(dict.fromkeys([*entities, *_spans(question)]))
-        found = FetchedEdges(())
-        rows = self._match(found, "n.{0} IN $texts", spans)
-        if not rows:
+        found, before = FetchedEdges((), left_out=tuple(self._near.notes)), self._store.trips
+        rows = self._near.named(spans, any_case=False) if spans else NamedNodes()
+        if spans and not rows.nodes:
             try:
-                rows = self._match(found, "toLower(n.{0}) IN $texts", sorted({s.lower() for s in spans}))
+                rows = self._near.named(sorted({s.lower() for s in spans}), any_case=True)
             except StoreTimeout:
                 found.exact_case = True
-        names = {name.lower() for _, name in rows}
+        names = {node.name.lower() for node in rows.nodes}
         inner = {name for name in names if any(name != other and _within(name, other) for other in names)}
-        kept = [id for id, name in sorted(rows, key=lambda r: -len(r[1])) if name.lower() not in inner]
-        found.seeds = tuple(dict.fromkeys(kept))[:MOST_SEEDS]
+        longest_first = sorted(rows.nodes, key=lambda node: -len(node.name))
+        kept = [node.id for node in longest_first if node.name.lower() not in inner]
+        found.topic_entities, found.state = tuple(dict.fromkeys(kept))[:MOST_SEEDS], rows.state
+        found.trips += self._store.trips - before
         return found
-
-    def _match(self, found: FetchedEdges, test: str, texts: list[str]) -> list[tuple[int, str]]:
-        parts = [
-            f"MATCH (n:{quote_name(label)}) WHERE {test.format(quote_name(key))} "
-            f"RETURN id(n) AS id, n.{quote_name(key)} AS name LIMIT {MOST_SEEDS * LONGEST_NAME}"
-            for label, key in self._named
-        ]
-        if not parts or not texts:
-            return []
-        found.trips += 1
-        most = MOST_SEEDS * LONGEST_NAME * len(parts)
-        _, rows, found.state = self._store.read_at(" UNION ".join(parts), {"texts": texts}, most=most)
-        return [(cast(int, id), str(name)) for id, name in rows]
 
     def fetch(self, found: FetchedEdges) -> None:
         """Fetch all edges within the hops of the nodes that are named. Raises StoreError."""
-        seen, frontier = set(found.seeds), list(found.seeds)
+        before = self._store.trips
+        seen, frontier = set(found.topic_entities), list(found.topic_entities)
         for hop in range(self.limits.hops):
-            reached: dict[int, None] = {}
-            hub = self.limits.edges if hop == 0 else self.limits.hub
-            for ids in _batches(frontier):
-                found.trips += 1
-                rows = self._store.read(_EDGES, {"ids": ids, "hub": hub}, most=1)[1][0][0]
-                for degree, edges in cast("list[tuple[int, list[Edge]]]", rows):
-                    found.hubs += degree > hub
-                    for head, tail, kind in edges:
-                        found.edges[head, tail, kind] = None
-                        reached |= dict.fromkeys(n for n in (head, tail) if n not in seen)
-                if len(found.edges) >= self.limits.edges:
-                    found.cut = True
-                    return
+            reached = self._hop(found, frontier, self.limits.edges if hop == 0 else self.limits.hub)
+            frontier = [node for node in reached if node not in seen]
             seen |= reached.keys()
-            frontier = list(reached)
-        found.edges |= dict.fromkeys(self._examples)
+            if len(found.edges) >= self.limits.edges:
+                found.cut = True
+                break
+        else:
+            found.edges |= dict.fromkeys(self._examples)
+        found.trips += self._store.trips - before
+
+    def _hop(self, found: FetchedEdges, frontier: Sequence[str], hub: int) -> dict[str, None]:
+        """Fetch the edges of some nodes, until there are too many; the nodes at their ends."""
+        reached: dict[str, None] = {}
+        for ids in batches(frontier, BATCH):
+            near = self._near.edges(ids, hub)
+            found.hubs += near.hubs
+            found.cut = found.cut or near.cut
+            found.edges |= dict.fromkeys(near.edges)
+            reached |= dict.fromkeys(node for head, tail, _ in near.edges for node in (head, tail))
+            if len(found.edges) >= self.limits.edges:
+                break
+        return reached
 
     @cached_property
-    def _examples(self) -> list[Edge]:
+    def _examples(self) -> Sequence[Edge]:
         """Some edges of each type, asked once."""
-        parts = [
-            f"CALL {{ MATCH (a)-[r:{quote_name(type_)}]->(b) RETURN id(a) AS a, id(b) AS b, type(r) AS t "
-            f"LIMIT {EXAMPLES} }} RETURN a, b, t"
-            for type_ in self._types
-        ]
-        if not parts:
-            return []
-        rows = self._store.read(" UNION ALL ".join(parts), most=EXAMPLES * len(parts))[1]
-        return [(cast(int, head), cast(int, tail), str(kind)) for head, tail, kind in rows]
+        return self._near.examples()
 
-    def write(self, found: FetchedEdges, folder: Path) -> None:
-        """Write it as CSVs of nodes and edges, which `clew index` reads. Raises StoreError."""
-        nodes: list[list[object]] = []
-        for ids in _batches(found.nodes):
-            found.trips += 1
-            # One list: a record of the driver costs more than what is in it.
-            nodes += cast("list[list[object]]", self._store.read(_NODES, {"ids": ids}, most=1)[1][0][0])
-        write_nodes(folder / "nodes.csv", sorted(nodes, key=lambda node: cast(int, node[0])))
-        with (folder / "edges.csv").open("w", encoding="utf-8", newline="") as lines:
-            writer = csv.writer(lines)
-            writer.writerow([":START_ID", ":END_ID", ":TYPE"])
-            writer.writerows(sorted(found.edges))
-
-
-def _naming(schema: GraphSchema) -> list[tuple[str, str]]:
-    """Labels with the property that names their nodes."""
-    found = ((label, naming_property(keys)) for label, keys in sorted(schema.label_properties.items()))
-    return [(label, key) for label, key in found if key is not None]
+    def write(self, found: FetchedEdges, folder: Path) -> Path:
+        """Write it into a folder; return what `clew index` reads. Raises StoreError."""
+        before = self._store.trips
+        written = self._near.write(found.nodes, sorted(found.edges), folder)
+        found.trips += self._store.trips - before
+        return written
 
 
 def _spans(question: str) -> Iterator[str]:
@@ -195,5 +254,6 @@ def _within(name: str, other: str) -> bool:
     return f" {name} " in f" {other} "
 
 
-def _batches(ids: Sequence[int]) -> Iterator[list[int]]:
-    return (list(ids[at : at + BATCH]) for at in range(0, len(ids), BATCH))
+def batches(ids: Sequence[str], most: int) -> Iterator[list[str]]:
+    """Cut nodes into lists of at most `most`."""
+    return (list(ids[at : at + most]) for at in range(0, len(ids), most))

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from clew.stores.errors import StoreError
-from clew.stores.import_folder import ImportFolder, Progress, silent
+from clew.stores.import_folder import ImportFolder, ImportProgress, silent
 from clew.stores.naming import naming_property
 from clew.stores.neo4j import Neo4jStore
 
@@ -40,10 +40,10 @@ HUB_EDGES = (
     f"MATCH (a)-[r]->(b) RETURN {_EDGE}"
 )
 
-Rows = Sequence[Sequence[object]]
+Cells = Sequence[Sequence[object]]
 
 
-def export(store: Neo4jStore, folder: ImportFolder, progress: Progress = silent) -> None:
+def export(store: Neo4jStore, folder: ImportFolder, progress: ImportProgress = silent) -> None:
     """Write all nodes and edges, going on where an earlier call was interrupted.
 
     Raises StoreError where the server fails or the database is empty; what was finished stays.
@@ -106,7 +106,7 @@ def _lists(store: Neo4jStore, query: str, bounds: Mapping[str, object]) -> Itera
     return (cast("list[list[object]]", row[0]) for row in store.stream(query, bounds))
 
 
-def write_nodes(path: Path, rows: Rows) -> None:
+def write_nodes(path: Path, rows: Cells) -> None:
     """Write rows (id, labels, properties) as a CSV of nodes."""
     kinds: dict[str, set[str]] = {}
     maps = [cast("Mapping[str, object]", row[2]) for row in rows]

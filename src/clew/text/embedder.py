@@ -9,9 +9,8 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from clew.arrays import Float32
 from clew.errors import EmbedderError
-
-Float32 = NDArray[np.float32]
 
 PROBES = ("city", "written by", "date of birth", "What is it made of?")
 CLEAR = 0.01

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
+from clew.graph.implied_types import words_apart
 
 _LONGEST = 1000
 """Characters of a label that are embedded."""
-_CAMEL = re.compile(r"(?<=[a-z\d])(?=[A-Z])")
 
 
 def readable(label: str) -> str:
@@ -15,5 +14,5 @@ def readable(label: str) -> str:
 
 
 def relation_text(label: str) -> str:
-    """Give the text of a relation's label that is embedded: `readable`, and `discoveredBy` is two words."""
-    return _CAMEL.sub(" ", readable(label))
+    """Give the text of a relation's label that is embedded: `readable`, with its words apart."""
+    return words_apart(readable(label))

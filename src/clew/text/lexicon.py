@@ -27,12 +27,10 @@ from zipfile import BadZipFile
 import numpy as np
 from numpy.typing import NDArray
 
+from clew.arrays import Float64, Int32
 from clew.bounds import check
 from clew.errors import FormatError
 from clew.loading import LOADING
-
-Int32 = NDArray[np.int32]
-Float64 = NDArray[np.float64]
 
 DATA = Path(__file__).parent / "data" / "lexicon.npz"
 NOUN, VERB, ADJECTIVE, ADVERB = 0, 1, 2, 3

@@ -16,6 +16,8 @@ from clew.text.lexicon import Lexicon
 
 PREPOSITIONS = frozenset("at by for from in into of on over through to under with".split())
 FINITE = frozenset("is are was were has have had can does did".split())
+PARTITIVE = frozenset("part member piece".split())
+"""What is *part of a line* is no more than that; a *date of birth* is had."""
 POSSESSING = frozenset("has have had".split())
 REMEMBERED = 200_000
 """Names kept in memory; then it starts anew."""
@@ -50,8 +52,8 @@ def phrases_of(label: str) -> Phrases:
         return Phrases(text, f"has as one that {text} it")
     if len(words) > 1 and _PAST.search(first):
         return Phrases(text, f"is {rest} that {first} it")
-    if "of" in words[1:-1]:
-        return Phrases(text, f"is {text} of")
+    if "of" in words[1:-1] and first in PARTITIVE:
+        return Phrases(f"is {text}", f"is {rest.partition('of ')[2]} that has as {first}")
     if len(words) == 1 and _PAST.search(first):
         return Phrases(text, f"is {text} by")
     return Phrases(f"has {text}", f"is {text} of")
@@ -72,7 +74,7 @@ def _ending(words: Sequence[str], whole: str) -> Phrases:
         return Phrases(whole or f"is {text}", body)
     if last.casefold() == "of":
         return Phrases(whole or f"is {text}", f"has {body}")
-    return Phrases(whole or text, f"is that {last} which {body}")
+    return Phrases(whole or text, f"has {text} it")
 
 
 class Templates:

@@ -31,7 +31,7 @@ class Workers(Protocol):
         """
         ...
 
-    def told(self) -> Sequence[str]:
+    def work_notes(self) -> Sequence[str]:
         """What there is to say of who did how much, one line each; none of a single machine."""
         ...
 

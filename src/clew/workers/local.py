@@ -35,7 +35,7 @@ class Processes:
                 "a worker process was killed; the same command goes on. Is the memory full?"
             ) from error
 
-    def told(self) -> Sequence[str]:
+    def work_notes(self) -> Sequence[str]:
         """Nothing: all is done here."""
         return ()
 

@@ -46,11 +46,13 @@ class _Share:
 class RayWorkers:
     """The workers of a cluster, as a context manager; `address` is `local`, `auto`, `host:port` or `ray://…`.
 
-    `prepare` is called in every worker before anything is made there.
+    `prepare` is called in every worker before anything is made there. Workers start, and import the modules
+    `ahead`, as soon as this is entered, while the first piece is not there yet.
     """
 
     address: str
     prepare: Callable[[], None]
+    ahead: Sequence[str] = ()
     _ray: Any = None
     _shares: dict[str, _Share] = field(default_factory=dict[str, _Share])
     _lost: int = 0
@@ -64,7 +66,8 @@ class RayWorkers:
         except ImportError as error:
             raise MissingExtra("ray", "ray") from error
         self._ray = ray
-        own = {"address": self.address} if self.address != LOCAL else {"include_dashboard": False}
+        # Without an address Ray would join a cluster that runs here already.
+        own = {"address": self.address} | ({"include_dashboard": False} if self.address == LOCAL else {})
         try:
             _reach(self.address)
             self._ray.init(**own, log_to_driver=False, logging_level="ERROR", configure_logging=False)
@@ -74,6 +77,10 @@ class RayWorkers:
                 "with: ray start --head, of the same versions of Ray and Python, or write --ray local"
             ) from error
         self._began = monotonic()
+        if self.ahead:
+            start = ray.remote(num_cpus=1, max_retries=0)(_start)
+            for _ in range(int(ray.cluster_resources().get("CPU", 0))):
+                start.remote(list(self.ahead))  # what fails there fails in the first piece, and is said then
         return self
 
     def __exit__(self, *raised: object) -> None:
@@ -95,7 +102,7 @@ class RayWorkers:
 
         return in_order(submit, pieces, self._window)
 
-    def told(self) -> Sequence[str]:
+    def work_notes(self) -> Sequence[str]:
         """How many pieces each node did, and how fast; and how many were done again."""
         seconds = max(monotonic() - self._began, 1e-9)
         lines = [
@@ -134,8 +141,9 @@ class RayWorkers:
                 return None
 
     def drop(self, reference: Any) -> None:  # noqa: ANN401
-        """Have a piece not begun that nobody waits for."""
-        self._ray.cancel(reference)
+        """Have a piece not begun that nobody waits for; after the end of the work there is none."""
+        if self._ray.is_initialized():
+            self._ray.cancel(reference)
 
     def took(self, done: PieceDone) -> None:
         """Count a piece for its node; raises what ended it there."""
@@ -176,6 +184,14 @@ class _Waiting(Generic[T]):
     def cancel(self) -> None:
         """Drop it, where it has not begun."""
         self._workers.drop(self._reference)
+
+
+def _start(modules: Sequence[str]) -> None:
+    """Import in a worker what its pieces will need."""
+    from importlib import import_module
+
+    for module in modules:
+        import_module(module)
 
 
 def _task(version: str) -> Callable[[bytes, bytes], PieceDone]:

@@ -291,8 +291,15 @@ def test_all_baselines_are_registered():
     assert {*GROUNDED, *UNGROUNDED} <= METHODS.keys()
 
 
+class Plain:
+    """A method that can be told nothing."""
+
+    def __init__(self, index, embedder) -> None:
+        self.index, self.embedder = index, embedder
+
+
 def test_settings_are_for_methods_that_have_some(small: Clew, monkeypatch):
-    monkeypatch.setattr(registry, "METHODS", {"plain": MethodSpec("clew.reading.rules.auto:Auto")})
+    monkeypatch.setattr(registry, "METHODS", {"plain": MethodSpec(f"{__name__}:Plain")})
     with pytest.raises(UsageError, match="no settings"):
         make_method("plain", small.index, small.embedder, settings=object())
 

@@ -55,7 +55,7 @@ def test_decompositions_are_read(reply: str, reasoning: str, questions: list[str
     assert [q.text for q in plan.questions] == questions
 
 
-@settings(max_examples=100, deadline=None, derandomize=True)
+@settings(max_examples=100)
 @given(st.text(max_size=300))
 def test_any_text_is_some_plan(text: str):
     plan = plan_of(text, "Q?")

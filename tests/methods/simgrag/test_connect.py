@@ -103,7 +103,7 @@ def walks_of(graph, first, last):
     return found
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.sets(st.tuples(st.integers(0, 4), st.integers(0, 1), st.integers(0, 4)), min_size=2, max_size=6))
 def test_paths_are_those_of_a_slow_search(monkeypatch_module, edges):
     with Clew.from_triples([(f"n{h}", f"r{r}", f"n{t}") for h, r, t in sorted(edges)]) as clew:

@@ -13,7 +13,10 @@ from clew.llm.testing import ScriptedModel
 from clew.methods.synaptiqa.history import Solved
 from clew.methods.synaptiqa.method import KgQuery, SynaptiQA
 from clew.methods.synaptiqa.queried import QueriedGraph, embedded_store
+from clew.methods.synaptiqa.read_rows import StoredTriples
 from clew.methods.synaptiqa.settings import SynaptiqaSettings
+from clew.stores.naming import Naming
+from clew.stores.store import StoredNode
 from clew.text.embedders.static import StaticEmbedder
 
 pytest.importorskip("ladybug", reason="ladybug is not installed")
@@ -436,3 +439,68 @@ def test_properties_of_edges_are_asked_checked_and_cited(tmp_path):
         (citation,) = answer.citations
         assert citation.triples[0].properties == ((("airline", "KLM"), ("since", "2012")),)
         assert "airline: text KLM, since: whole number 2012" in script.prompt("write")
+
+
+@pytest.fixture(scope="module")
+def books():
+    """Books, of which one has no price and no day, in the embedded store."""
+    triples = [
+        ("Kraken", "price", "12.50"),
+        ("Low Tide", "price", "7.00"),
+        ("Kraken", "bought_on", "2020-05-03"),
+        ("Low Tide", "bought_on", "2022-01-10"),
+        ("Empty Shelf", "genre", "Fiction"),
+        ("Kraken", "lent", "true"),
+        ("Low Tide", "lent", "false"),
+    ]
+    types = {"Kraken": ["Book"], "Low Tide": ["Book"], "Empty Shelf": ["Book"]}
+    with Clew.from_triples(triples, types=types) as clew:
+        yield QueriedGraph.of_index(clew.index.graph, clew.embedder, embedded_store(clew.index.graph))
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("MATCH (b:Book) RETURN b.name ORDER BY b.bought_on DESC LIMIT 1", "Low Tide"),
+        ("MATCH (b:Book) RETURN b.name AS n, b.price * 2 AS p ORDER BY p DESC LIMIT 1", "Kraken"),
+        ("MATCH (b:Book) WITH b ORDER BY b.price DESC LIMIT 1 RETURN b.name AS n", "Kraken"),
+        ("MATCH (b:Book) WITH b ORDER BY b.price DESC RETURN collect(b.name)[0] AS n", "Kraken"),
+    ],
+)
+def test_what_has_no_value_is_not_the_greatest(books, query, expected):
+    answer = ask(books, Script(write=query), "Which book was bought last?")
+    assert labels(answer) == [expected]
+    assert "IS NULL" in answer.query
+    (detail,) = step(answer, "query")
+    assert [c["reason"] for c in detail["corrections"]] == ["what has no value is behind what has one"]
+    assert answer.citations[0].triples
+
+
+def test_an_order_without_nulls_is_asked_as_it_is_written(books):
+    query = "MATCH (b:Book) WHERE b.price IS NOT NULL RETURN b.name ORDER BY b.price DESC LIMIT 1"
+    assert ask(books, Script(write=query), "Which book is the dearest?").query == query
+
+
+def test_kg_query_has_nulls_where_cypher_has_them(books):
+    query = "MATCH (b:Book) RETURN b.name ORDER BY b.price DESC LIMIT 1"
+    assert labels(ask(books, Script(write=query), "Which is the dearest?", KgQuery)) == ["Empty Shelf"]
+
+
+def test_a_boolean_is_an_answer_with_its_triple(books):
+    query = "MATCH (b:Book {name: 'Low Tide'}) RETURN b.lent AS answer"
+    answer = ask(books, Script(write=query), "Is Low Tide lent?")
+    assert labels(answer) == ["no"]
+    assert [t.as_json() for t in answer.citations[0].triples] == [["Low Tide", "lent", "false"]]
+
+
+def test_a_pattern_that_is_returned_is_proved(books):
+    query = "MATCH (b:Book {name: 'Empty Shelf'}) RETURN EXISTS((b)-[:genre]->({name: 'Fiction'})) AS answer"
+    answer = ask(books, Script(write=query), "Is Empty Shelf fiction?")
+    assert labels(answer) == ["yes"]
+    assert [t.as_json() for t in answer.citations[0].triples] == [["Empty Shelf", "genre", "Fiction"]]
+
+
+def test_a_boolean_property_is_cited_as_the_database_has_it():
+    node = StoredNode("1", ("Worker",), {"name": "Anna Berg", "left": False})
+    (proved,) = StoredTriples({"Worker": Naming(("name",), unique=True)}).of_property(node, "left")
+    assert proved.triple.as_json() == ["Anna Berg", "left", "false"]

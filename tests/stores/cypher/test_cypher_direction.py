@@ -54,7 +54,7 @@ def test_a_correction_says_what_the_schema_has():
 LABELS, TYPES = "ABC", "XY"
 
 
-@settings(max_examples=150, deadline=None, derandomize=True)
+@settings(max_examples=150)
 @given(st.data())
 def test_paths_agree_with_trying_all_labels(data):
     """Against brute force: all labels for all nodes, and all sets of turned hops, fewest first."""

@@ -120,7 +120,7 @@ def test_a_procedure_or_function_may_be_allowed():
     assert guard("CALL my.reader() YIELD x RETURN my.function(x)", rules).text
 
 
-@settings(max_examples=200, deadline=None, derandomize=True)
+@settings(max_examples=200)
 @given(st.text(max_size=40))
 def test_a_text_is_bound_whatever_it_holds(text):
     quoted = "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
@@ -155,7 +155,7 @@ PIECES = [
 ]
 
 
-@settings(max_examples=600, deadline=None, derandomize=True)
+@settings(max_examples=600)
 @given(st.lists(st.sampled_from(PIECES), max_size=14).map(" ".join))
 def test_no_mixture_of_pieces_gets_a_write_through(text):
     """What is sent has no word of a write in it but as a name: after a dot, a colon, AS or as a key."""
@@ -167,7 +167,7 @@ def test_no_mixture_of_pieces_gets_a_write_through(text):
     assert not re.search(r"\b(CREATE|SET|DELETE|MERGE|LOAD|FOREACH|REMOVE|DETACH)\b", words)
 
 
-@settings(max_examples=300, deadline=None, derandomize=True)
+@settings(max_examples=300)
 @given(st.lists(st.sampled_from(PIECES), max_size=14).map(" ".join))
 def test_what_is_parsed_prints_back(text):
     try:

@@ -10,10 +10,10 @@ from clew.stores.errors import QueryError
 pytest.importorskip("ladybug", reason="ladybug is not installed")
 
 MACHINES = {
-    "Press A": ("Line 1", "260", "2024-03-01", "12.5", ("pump", "seal")),
-    "Press B": ("Line 1", "90", "2023-11-20", "7.25", ("pump",)),
-    "Mill C": ("Line 2", "1000", "2024-01-15", "30.0", ("motor",)),
-    "Mill D": ("Line 2", "95", "2022-07-04", "8", ()),
+    "Press A": ("Line 1", "260", "2024-03-01", "12.5", "true", ("pump", "seal")),
+    "Press B": ("Line 1", "90", "2023-11-20", "7.25", "false", ("pump",)),
+    "Mill C": ("Line 2", "1000", "2024-01-15", "30.0", "true", ("motor",)),
+    "Mill D": ("Line 2", "95", "2022-07-04", "8", "false", ()),
 }
 OTHERS = [
     ("Press A", "feeds", "Press B"),
@@ -29,9 +29,9 @@ def store():
     from clew.stores.ladybug import LadybugStore
 
     triples, types = list(OTHERS), {"Hall 1": ["hall.room"]}
-    for name, (line, pressure, day, weight, parts) in MACHINES.items():
+    for name, (line, pressure, day, weight, running, parts) in MACHINES.items():
         triples += [(name, "part_of_line", line), (name, "max_pressure", pressure)]
-        triples += [(name, "serviced_on", day), (name, "weight", weight)]
+        triples += [(name, "serviced_on", day), (name, "weight", weight), (name, "running", running)]
         triples += [(name, "has_component", part) for part in parts]
         types |= {name: ["machine"], line: ["line"]} | {part: ["component"] for part in parts}
     with Clew.from_triples(triples, types=types) as clew:
@@ -153,6 +153,67 @@ FORMS = [
     ),
     ("MATCH (a {name: 'Press A'})-[:feeds*2]-(b:machine) RETURN b.name", [("Mill C",)]),
     ("MATCH (l)-[:`plant.hall`]->(h:`hall.room`) RETURN h.name", [("Hall 1",)]),
+    ("MATCH (m:machine) WHERE NOT exists((m)-[:has_component]->()) RETURN m.name", [("Mill D",)]),
+    (
+        "MATCH (a {name: 'Press A'}), (b {name: 'Mill D'}) RETURN EXISTS((a)-[:feeds]->(b)) AS answer",
+        [(False,)],
+    ),
+    (
+        "MATCH (m:machine) RETURN m.name, size([(m)-[:has_component]->(c) WHERE c.name <> 'seal' | c]) AS n"
+        " ORDER BY n, m.name LIMIT 2",
+        [("Mill D", 0), ("Mill C", 1)],
+    ),
+    # two of a kind
+    (
+        "MATCH (a:machine)-[:has_component]->(c)<-[:has_component]-(b:machine) WHERE id(a) < id(b)"
+        " RETURN c.name, count(*)",
+        [("pump", 1)],
+    ),
+    (
+        "MATCH (a)-[:part_of_line]->(l)<-[:part_of_line]-(b) WHERE elementId(a) > elementId(b)"
+        " RETURN count(*)",
+        [(2,)],
+    ),
+    # conditions on all of a list
+    (
+        f"{PARTS} WITH m, collect(c.name) AS cs WHERE all(x IN cs WHERE x = 'pump') RETURN m.name",
+        [("Press B",)],
+    ),
+    (
+        f"{PARTS} WITH m, collect(c.name) AS cs WHERE any(x IN cs WHERE x STARTS WITH 's') RETURN m.name",
+        [("Press A",)],
+    ),
+    (
+        f"{PARTS} WITH m, collect(c.name) AS cs WHERE none(x IN cs WHERE x = 'pump') RETURN m.name",
+        [("Mill C",)],
+    ),
+    # booleans
+    ("MATCH (m:machine) WHERE m.running = true RETURN m.name ORDER BY m.name", [("Mill C",), ("Press A",)]),
+    ("MATCH (m:machine) WHERE m.running RETURN count(m)", [(2,)]),
+    ("MATCH (m:machine) WHERE NOT m.running RETURN m.name ORDER BY m.name", [("Mill D",), ("Press B",)]),
+    ("MATCH (m:machine) WHERE m.running = 'false' RETURN count(m)", [(2,)]),
+    ("MATCH (m:machine)-[:running]->(r) WHERE r.name = false RETURN count(m)", [(2,)]),
+    ("MATCH (m)-[:running]->({name: 'true'}) RETURN count(m)", [(2,)]),
+    ("MATCH (m {name: 'Press B'}) RETURN m.running", [(False,)]),
+    # texts of values: of a number too a regular expression may ask, and a list
+    ("MATCH (m:machine) WHERE m.max_pressure =~ '9.*' RETURN count(m)", [(2,)]),
+    ("MATCH (m:machine) WHERE m.serviced_on =~ '2024.*' RETURN count(m)", [(2,)]),
+    (
+        "MATCH (m {name: 'Press A'}) RETURN split(m.serviced_on, '-')[0], split(m.weight, '.')[0]",
+        [("2024", "12")],
+    ),
+    ("MATCH (m:machine) WHERE m.max_pressure IN ['260', 95] RETURN count(m)", [(2,)]),
+    (
+        f"{SERVICE} RETURN duration.inDays(date('2024-01-01'), date(d.name)).days AS n ORDER BY n DESC"
+        " LIMIT 1",
+        [(60,)],
+    ),
+    # slices
+    (f"{PARTS} WITH c.name AS n ORDER BY n RETURN collect(n)[..2]", [(("motor", "pump"),)]),
+    (f"{PARTS} WITH c.name AS n ORDER BY n RETURN collect(n)[1..3]", [(("pump", "pump"),)]),
+    (f"{PARTS} WITH c.name AS n ORDER BY n RETURN collect(n)[2..]", [(("pump", "seal"),)]),
+    (f"{PARTS} WITH c.name AS n ORDER BY n RETURN collect(n)[-1..]", [(("seal",),)]),
+    (f"{PARTS} WITH c.name AS n ORDER BY n RETURN collect(n)[..-1]", [(("motor", "pump", "pump"),)]),
 ]
 
 
@@ -161,9 +222,29 @@ def test_a_usual_form_gives_the_rows_that_it_means(store, query, rows):
     assert list(store.run(query).rows) == rows
 
 
+def test_an_aggregate_beside_a_variable_is_an_error_of_the_query(store):
+    with pytest.raises(QueryError, match="Name the aggregate by WITH first"):
+        store.run("MATCH (m:machine) WITH count(m) AS n MATCH (c:component) RETURN toFloat(count(c)) / n")
+
+
 def test_an_error_while_running_is_one_of_the_query(store):
     with pytest.raises(QueryError, match="Divide by zero"):
         store.run("MATCH (m:machine) RETURN 1/0")
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "any(x IN ['pump', 'seal'] WHERE (m)-[:has_component]->({name: x}))",
+        "size([(m)-[:has_component*1..2]->(c) | c]) > 1",
+        "id(m.name) > 1",
+        "m.max_pressure IN ['high']",
+        "size(['a', 'b'][..size(m.name)]) > 1",
+    ],
+)
+def test_what_the_store_lacks_is_an_error_of_the_query(store, condition):
+    with pytest.raises(QueryError, match="does not have"):
+        store.run(f"MATCH (m:machine) WHERE {condition} RETURN m.name")
 
 
 def test_a_text_that_is_no_number_is_an_error_of_the_query(store):

@@ -30,7 +30,7 @@ from clew.evaluate.datasets.files import (
     plain_pickle,
     plain_pickle_of,
 )
-from clew.evaluate.datasets.triples import Triple
+from clew.evaluate.datasets.triples import PlainTriple
 
 _LEFT_OUT = (
     *("music/grammy_df.pickle", "music/rank_dict_hot100.pickle", "music/song_dict_hot100.pickle"),
@@ -40,7 +40,7 @@ _LEFT_OUT = (
 _GAME = ("team_name_home", "team_name_away", "game_date")
 
 
-def graph_triples(folder: Path) -> Iterator[Triple]:
+def graph_triples(folder: Path) -> Iterator[PlainTriple]:
     """Yield the triples of all domains that are there.
 
     Raises:
@@ -67,7 +67,7 @@ def left_out(folder: Path) -> tuple[str, ...]:
     return (f"Of the mock KG these are left out (pickled tables, and series by date): {', '.join(found)}",)
 
 
-def _open(file: Path) -> Iterator[Triple]:
+def _open(file: Path) -> Iterator[PlainTriple]:
     for number, text in lines(file):
         try:
             entry = json.loads(text)
@@ -79,7 +79,7 @@ def _open(file: Path) -> Iterator[Triple]:
         yield from _attributes(str(name), attributes)
 
 
-def _movies(folder: Path) -> Iterator[Triple]:
+def _movies(folder: Path) -> Iterator[PlainTriple]:
     """Films and people; numbers of films become their titles, and a crew member's job a relation."""
     films = cast("dict[str, dict[str, Any]]", json_document(folder / "movie_db.json"))
     titles = {film.get("id"): str(film.get("title", name)) for name, film in films.items()}
@@ -87,7 +87,7 @@ def _movies(folder: Path) -> Iterator[Triple]:
         title = str(film.get("title", name))
         crew = cast("list[dict[str, Any]]", film.get("crew", []))
         yield from (
-            Triple(title, str(one["job"]).lower(), str(one["name"])) for one in crew if one.get("job")
+            PlainTriple(title, str(one["job"]).lower(), str(one["name"])) for one in crew if one.get("job")
         )
         yield from _attributes(title, {k: v for k, v in film.items() if k not in ("id", "title", "crew")})
     people = folder / "person_db.json"
@@ -103,7 +103,7 @@ def _movies(folder: Path) -> Iterator[Triple]:
             yield from _attributes(str(person.get("name", name)), told)
 
 
-def _music(folder: Path) -> Iterator[Triple]:
+def _music(folder: Path) -> Iterator[PlainTriple]:
     for stem in ("artist_dict_simplified", "song_dict_simplified"):
         for name, told in _plain_dict(folder / f"{stem}.pickle").items():
             yield from _attributes(name, told)
@@ -121,7 +121,7 @@ def _plain_dict(file: Path) -> dict[str, Any]:
     return {str(key): value for key, value in cast("dict[object, Any]", found).items()}
 
 
-def _finance(folder: Path) -> Iterator[Triple]:
+def _finance(folder: Path) -> Iterator[PlainTriple]:
     """Attributes of companies: what the databases hold of a ticker is said of the company."""
     file = folder / "company_name.dict"
     names: dict[str, str] = {}
@@ -130,7 +130,7 @@ def _finance(folder: Path) -> Iterator[Triple]:
         if not name or not symbol:
             raise Fields({}, file, number).error("no 'Name' and 'Symbol'")
         names[symbol] = name
-        yield Triple(name, "ticker symbol", symbol)
+        yield PlainTriple(name, "ticker symbol", symbol)
     for stem, relation in (("info", ""), ("marketcap", "market capitalization"), ("dividend", "dividend")):
         source = folder / f"finance_{stem}.sqlite"
         for symbol, blob in _rows(source, "SELECT key, value FROM unnamed ORDER BY key"):
@@ -138,7 +138,7 @@ def _finance(folder: Path) -> Iterator[Triple]:
             yield from _attributes(names.get(str(symbol), str(symbol)), told, relation)
 
 
-def _games(file: Path) -> Iterator[Triple]:
+def _games(file: Path) -> Iterator[PlainTriple]:
     """Attributes of games, each named by its teams and date."""
     columns = [str(row[1]) for row in _rows(file, "PRAGMA table_info(game)")]
     if not set(_GAME) <= set(columns):
@@ -160,12 +160,12 @@ def _rows(file: Path, query: str) -> Iterator[tuple[Any, ...]]:
         raise InputError(f"{file}: cannot be read as SQLite ({error})") from error
 
 
-def _attributes(name: str, value: Any, relation: str = "") -> Iterator[Triple]:  # noqa: ANN401
+def _attributes(name: str, value: Any, relation: str = "") -> Iterator[PlainTriple]:  # noqa: ANN401
     """Turn what JSON says of an entity into triples; an object with a name is that entity."""
     if isinstance(value, Mapping):
         fields = cast("Mapping[str, Any]", value)
         if relation and "name" in fields:
-            yield Triple(name, relation, str(fields["name"]))
+            yield PlainTriple(name, relation, str(fields["name"]))
             return
         for key, item in fields.items():
             yield from _attributes(name, item, f"{relation} {key}".strip())
@@ -173,4 +173,4 @@ def _attributes(name: str, value: Any, relation: str = "") -> Iterator[Triple]: 
         for item in cast("list[Any]", value):
             yield from _attributes(name, item, relation)
     elif value is not None and relation and str(value).strip():
-        yield Triple(name, relation, str(value))
+        yield PlainTriple(name, relation, str(value))

@@ -19,7 +19,7 @@ from typing import Any, cast
 
 from clew.evaluate.datasets.base import DatasetAbout, choose_split, find_file, find_optional, unique
 from clew.evaluate.datasets.files import Fields, json_lines, plain_pickle
-from clew.evaluate.datasets.triples import Triple, write_triples
+from clew.evaluate.datasets.triples import PlainTriple, write_triples
 from clew.evaluate.questions import EvalQuestion, GraphSource, Part
 
 _INVERSE = "~"
@@ -92,14 +92,14 @@ def _claim(fields: Fields, name: str) -> EvalQuestion:
     )
 
 
-def _dbpedia(file: Path) -> Iterator[Triple]:
+def _dbpedia(file: Path) -> Iterator[PlainTriple]:
     for head, edges in cast("dict[str, dict[str, list[str]]]", plain_pickle(file)).items():
         for relation, tails in edges.items():
             if not relation.startswith(_INVERSE):
-                yield from (Triple(_name(head), relation, _name(tail)) for tail in tails)
+                yield from (PlainTriple(_name(head), relation, _name(tail)) for tail in tails)
 
 
-def _evidence(rows: Iterable[Fields]) -> Iterator[Triple]:
+def _evidence(rows: Iterable[Fields]) -> Iterator[PlainTriple]:
     """Yield triples of the claims that hold; an entity that is not named gets the number of its claim."""
     for fields in rows:
         negated = "negation" in fields.texts("types", optional=True)
@@ -110,7 +110,7 @@ def _evidence(rows: Iterable[Fields]) -> Iterator[Triple]:
             yield from _joined(paths, f"thing of claim {fields.line}")
 
 
-def _joined(evidence: Mapping[str, Sequence[Sequence[str]]], unnamed: str) -> Iterator[Triple]:
+def _joined(evidence: Mapping[str, Sequence[Sequence[str]]], unnamed: str) -> Iterator[PlainTriple]:
     """Join a path of one entity with the same path seen from another."""
     ends = {(entity, tuple(path)) for entity, paths in evidence.items() for path in paths}
     for entity, path in sorted(ends):
@@ -122,9 +122,9 @@ def _joined(evidence: Mapping[str, Sequence[Sequence[str]]], unnamed: str) -> It
             for at, relation in enumerate(path):
                 head, tail = _name(nodes[at]), _name(nodes[at + 1])
                 if relation.startswith(_INVERSE):
-                    yield Triple(tail, relation[1:], head)
+                    yield PlainTriple(tail, relation[1:], head)
                 else:
-                    yield Triple(head, relation, tail)
+                    yield PlainTriple(head, relation, tail)
 
 
 def _reversed(path: Sequence[str]) -> tuple[str, ...]:

@@ -15,9 +15,9 @@ from typing import cast
 from clew.errors import InputError, ParseError
 from clew.evaluate.datasets.base import DatasetAbout, find_file, find_optional, unique
 from clew.evaluate.datasets.files import Fields, json_lines
-from clew.evaluate.questions import EvalQuestion, GoldAnswer, GoldPath, GraphSource, Part, Verdict
+from clew.evaluate.questions import EvalQuestion, GoldAnswer, GoldPath, GoldVerdict, GraphSource, Part
 
-_VERDICTS: tuple[Verdict, ...] = ("supported", "refuted")
+_VERDICTS: tuple[GoldVerdict, ...] = ("supported", "refuted")
 _SIDE = (".types.tsv", ".aliases.tsv")
 
 

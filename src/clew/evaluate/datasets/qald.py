@@ -83,12 +83,12 @@ def _answers(one: Fields) -> list[GoldAnswer]:
                 raise ParseError(str(one.file), one.line, f"{one.where}: a binding without a value")
             term = cast("dict[str, str]", value)
             found.append(
-                named(term["value"]) if term.get("type") == "uri" else GoldAnswer(str(term["value"]))
+                iri_answer(term["value"]) if term.get("type") == "uri" else GoldAnswer(str(term["value"]))
             )
     return found
 
 
-def named(iri: str) -> GoldAnswer:
+def iri_answer(iri: str) -> GoldAnswer:
     """Make an answer of an IRI, which also goes by its last part."""
     last = unquote(iri.rstrip("/").replace("#", "/").rsplit("/", 1)[-1])
     return GoldAnswer(iri, (last,) if last and last != iri else ())

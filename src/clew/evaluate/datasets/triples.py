@@ -12,7 +12,7 @@ _SPACES = str.maketrans({"\t": " ", "\n": " ", "\r": " ", "\\": "\\\\"})
 
 
 @dataclass(frozen=True, slots=True)
-class Triple:
+class PlainTriple:
     """A triple by names."""
 
     head: str
@@ -20,7 +20,7 @@ class Triple:
     tail: str
 
 
-def write_triples(triples: Iterable[Triple], path: Path) -> None:
+def write_triples(triples: Iterable[PlainTriple], path: Path) -> None:
     """Write triples as TSV, each once; InputError if there are none or the file cannot be written."""
     seen: set[str] = set()
     try:

@@ -14,16 +14,15 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from clew.arrays import Float32
 from clew.errors import EmbedderError, UsageError
 from clew.evaluate.records import Record
-from clew.evaluate.run.rundir import BERT, Lines, RunDirectory, key_of
+from clew.evaluate.run.rundir import BERT, LineFile, RunDirectory, key_of
 from clew.text.embedder import unit_rows
 from clew.text.embedders.extras import require
 from clew.text.onnx_session import open_session
 
-Float32 = NDArray[np.float32]
 SEPARATOR = " · "
 BATCH = 32
 LONGEST = 512
@@ -134,7 +133,7 @@ def score_run(directory: RunDirectory, model: TokenEmbedder, progress: Callable[
     with directory.locked():
         done = {key_of(line) for _, line in directory.lines(BERT) if line["model"] == model.name}
         left = [record for _, record in directory.records() if record.key not in done and _applies(record)]
-        file = Lines(directory.path / BERT)
+        file = LineFile(directory.path / BERT)
         try:
             for start in range(0, len(left), BATCH):
                 batch = left[start : start + BATCH]

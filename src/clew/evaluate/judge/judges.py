@@ -22,11 +22,11 @@ from clew.evaluate.names import holds_name, name_form
 from clew.evaluate.records import Record
 from clew.llm.prompting import data_line
 
-Reply = Callable[[str, str], str]
+JudgeCall = Callable[[str, str], str]
 """A chat model as a function of the system text and the user text; raises LlmError."""
-Form = Literal["three-way", "match"]
-_PROMPTS: dict[Form, str] = {"three-way": "judge_three_way.txt", "match": "judge_match.txt"}
-_VERDICTS: dict[Form, tuple[str, ...]] = {"three-way": OUTCOMES, "match": ("yes", "no")}
+JudgeForm = Literal["three-way", "match"]
+_PROMPTS: dict[JudgeForm, str] = {"three-way": "judge_three_way.txt", "match": "judge_match.txt"}
+_VERDICTS: dict[JudgeForm, tuple[str, ...]] = {"three-way": OUTCOMES, "match": ("yes", "no")}
 _OBJECT = re.compile(r"\{[^{}]*\}")
 ATTEMPTS = 2
 """A reply that cannot be read is asked for once more, with what was wrong."""
@@ -48,8 +48,8 @@ class AnswerJudge:
     """A model in the role of a judge; `name` is that of the model."""
 
     name: str
-    form: Form
-    reply: Reply
+    form: JudgeForm
+    reply: JudgeCall
 
     @property
     def key(self) -> str:
@@ -95,12 +95,12 @@ def read_verdict(text: str, verdicts: tuple[str, ...]) -> str | None:
 
 
 @cache
-def prompt(form: Form) -> str:
+def prompt(form: JudgeForm) -> str:
     """Read the prompt of a judge."""
     return (files("clew.evaluate.judge") / "prompts" / _PROMPTS[form]).read_text("utf-8").strip()
 
 
-def prompt_hash(form: Form) -> str:
+def prompt_hash(form: JudgeForm) -> str:
     """Name the version of a prompt by its contents."""
     return hashlib.sha256(prompt(form).encode()).hexdigest()[:12]
 

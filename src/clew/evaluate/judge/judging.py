@@ -10,7 +10,7 @@ from clew.evaluate.judge.judges import AnswerJudge, Judgement, prompt_hash
 from clew.evaluate.metrics.outcome import MATCH_PREFIX, needs_judge
 from clew.evaluate.records import Key, Record
 from clew.evaluate.run.answering import in_threads
-from clew.evaluate.run.rundir import JUDGEMENTS, Lines, RunDirectory, key_of
+from clew.evaluate.run.rundir import JUDGEMENTS, LineFile, RunDirectory, key_of
 from clew.llm.errors import BudgetReached
 from clew.llm.managed import ManagedModel
 from clew.llm.run import run_sync
@@ -19,7 +19,7 @@ from clew.workers.base import Stopped
 
 SILENT = 20
 """A judge that gives no verdict so many times in a row, from its first question on, will never give one."""
-Work = tuple[Record, AnswerJudge]
+JudgeTask = tuple[Record, AnswerJudge]
 
 
 def judges_of(specs: Sequence[str], open_model: Callable[[str], ManagedModel]) -> list[AnswerJudge]:
@@ -58,7 +58,7 @@ def judge_run(
             if line["verdict"] is not None
         }
         total = sum(1 for _ in _open(directory, judges, done))
-        file = Lines(directory.path / JUDGEMENTS)
+        file = LineFile(directory.path / JUDGEMENTS)
         silent = {judge.key: 0 for judge in judges if all(judge.key != name for _, name in done)}
         try:
             work = _open(directory, judges, done)
@@ -70,14 +70,14 @@ def judge_run(
             file.close()
 
 
-def _judged(work: Work) -> tuple[Record, AnswerJudge, Judgement]:
+def _judged(work: JudgeTask) -> tuple[Record, AnswerJudge, Judgement]:
     record, judge = work
     return record, judge, judge.judge(record)
 
 
 def _open(
     directory: RunDirectory, judges: Sequence[AnswerJudge], done: set[tuple[Key, str]]
-) -> Iterator[Work]:
+) -> Iterator[JudgeTask]:
     """Yield what is to be judged: by the three-way judge answers that are not the gold, by `match` all."""
     for _, record in directory.records():
         if record.answer is None or not record.question.gold_known or record.question.verdict is not None:

@@ -10,6 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 RESAMPLES = 1000
+"""Resamples of which an interval is made."""
+SIGNS = 10_000
+"""Draws of random signs of which a p value is made."""
 EXACT = 14
 """Up to so many differing pairs, all sign patterns are enumerated."""
 _CHUNK = 2_000_000
@@ -23,10 +26,8 @@ class Interval:
     high: float
 
 
-def bootstrap(
-    values: Sequence[float], *, level: float = 0.95, seed: int = 0, resamples: int = RESAMPLES
-) -> Interval:
-    """Percentile bootstrap interval of the mean (Efron 1979); the same input gives the same interval.
+def bootstrap(values: Sequence[float]) -> Interval:
+    """Percentile bootstrap interval of the mean (Efron 1979), 95 %; the same input gives the same interval.
 
     Raises:
         ValueError: there are no values.
@@ -35,19 +36,17 @@ def bootstrap(
     data = np.asarray(values, np.float64)
     if not len(data):
         raise ValueError("no values to resample")
-    means = _means(data, seed, resamples)
-    tail = (1.0 - level) / 2
-    low, high = np.quantile(means, (tail, 1.0 - tail))
+    low, high = np.quantile(_means(data), (0.025, 0.975))
     return Interval(float(low), float(high))
 
 
-def _means(data: NDArray[np.float64], seed: int, resamples: int) -> NDArray[np.float64]:
-    """Means of resamples: float64 [resamples]."""
-    random = np.random.default_rng(seed)
+def _means(data: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Means of resamples: float64 [RESAMPLES]."""
+    random = np.random.default_rng(0)
     rows = max(1, _CHUNK // len(data))
     means: list[NDArray[np.float64]] = []
-    for start in range(0, resamples, rows):
-        count = min(rows, resamples - start)
+    for start in range(0, RESAMPLES, rows):
+        count = min(rows, RESAMPLES - start)
         means.append(data[random.integers(0, len(data), (count, len(data)))].mean(axis=1))
     return np.concatenate(means)
 
@@ -64,13 +63,11 @@ class PairedDifference:
     second_better: int
 
 
-def compare(
-    first: Sequence[float], second: Sequence[float], *, seed: int = 0, resamples: int = 10_000
-) -> PairedDifference:
+def compare(first: Sequence[float], second: Sequence[float]) -> PairedDifference:
     """Compare two methods on the same questions by a two-sided paired randomisation test (Noreen 1989).
 
-    It is exact with few differing pairs, and for 0/1 scores (McNemar's exact test), else by `resamples`
-    random signs.
+    It is exact with few differing pairs, and for 0/1 scores (McNemar's exact test), else by random
+    signs, SIGNS times.
 
     Raises:
         ValueError: the lengths differ or are 0.
@@ -82,15 +79,15 @@ def compare(
     differing = differences[differences != 0.0]
     return PairedDifference(
         difference=float(differences.mean()),
-        interval=bootstrap(differences.tolist(), seed=seed),
-        p=_p_value(differing, seed, resamples),
+        interval=bootstrap(differences.tolist()),
+        p=_p_value(differing),
         pairs=len(differences),
         first_better=int((differing > 0).sum()),
         second_better=int((differing < 0).sum()),
     )
 
 
-def _p_value(differing: NDArray[np.float64], seed: int, resamples: int) -> float:
+def _p_value(differing: NDArray[np.float64]) -> float:
     if not len(differing):
         return 1.0
     if np.ptp(np.abs(differing)) == 0.0:
@@ -100,14 +97,14 @@ def _p_value(differing: NDArray[np.float64], seed: int, resamples: int) -> float
         patterns = np.arange(2 ** len(differing))[:, None] >> np.arange(len(differing)) & 1
         sums = np.abs((patterns * 2 - 1) @ differing)
         return float((sums >= observed).mean())
-    random = np.random.default_rng(seed)
+    random = np.random.default_rng(0)
     rows = max(1, _CHUNK // len(differing))
     as_far = 0
-    for start in range(0, resamples, rows):
-        count = min(rows, resamples - start)
+    for start in range(0, SIGNS, rows):
+        count = min(rows, SIGNS - start)
         signs = random.integers(0, 2, (count, len(differing)), np.int8) * 2 - 1
         as_far += int((np.abs(signs @ differing) >= observed).sum())
-    return (as_far + 1) / (resamples + 1)
+    return (as_far + 1) / (SIGNS + 1)
 
 
 def _sign_test(better: int, pairs: int) -> float:

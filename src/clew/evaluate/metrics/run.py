@@ -10,17 +10,17 @@ import numpy as np
 from clew.evaluate.metrics.base import Better, Metric, RunMetric, Unit
 from clew.evaluate.rows import ScoredRow
 
-Rows = Sequence[ScoredRow]
+ScoredRows = Sequence[ScoredRow]
 HERE = "this harness"
 
 
-def claim_accuracy(rows: Rows) -> float | None:
+def claim_accuracy(rows: ScoredRows) -> float | None:
     """Share of claims with the right verdict."""
     claims = [r for r in rows if r.verdict is not None]
     return sum(r.said == r.verdict for r in claims) / len(claims) if claims else None
 
 
-def claim_macro_f1(rows: Rows) -> float | None:
+def claim_macro_f1(rows: ScoredRows) -> float | None:
     """Mean of the F1 of `supported` and of `refuted`."""
     claims = [r for r in rows if r.verdict is not None]
     if not claims:
@@ -34,13 +34,13 @@ def claim_macro_f1(rows: Rows) -> float | None:
     return sum(scores) / len(scores)
 
 
-def abstention_precision(rows: Rows) -> float | None:
+def abstention_precision(rows: ScoredRows) -> float | None:
     """Share of the abstentions that were right."""
     abstained = [r for r in rows if r.abstained is not None and r.gold_known and r.verdict is None]
     return sum(r.without_gold for r in abstained) / len(abstained) if abstained else None
 
 
-def abstention_recall(rows: Rows) -> float | None:
+def abstention_recall(rows: ScoredRows) -> float | None:
     """Share of the questions that the graph cannot answer from which the method abstained."""
     unanswerable = [r for r in rows if r.without_gold and r.gold_known and r.verdict is None]
     return sum(r.abstained is not None for r in unanswerable) / len(unanswerable) if unanswerable else None
@@ -55,7 +55,7 @@ class RiskPoint:
     threshold: float
 
 
-def risk_coverage(rows: Rows) -> tuple[RiskPoint, ...]:
+def risk_coverage(rows: ScoredRows) -> tuple[RiskPoint, ...]:
     """Compute the risk-coverage curve (El-Yaniv & Wiener 2010): one point for each distinct confidence."""
     judged = [(r, accurate) for r in rows if (accurate := r.scores.get("accuracy")) is not None]
     answered = sorted(((r.confidence, a) for r, a in judged if r.answered), key=lambda pair: -pair[0])
@@ -68,7 +68,7 @@ def risk_coverage(rows: Rows) -> tuple[RiskPoint, ...]:
     return tuple(points)
 
 
-def aurc(rows: Rows) -> float | None:
+def aurc(rows: ScoredRows) -> float | None:
     """Area under the risk-coverage curve up to the coverage reached, divided by that coverage."""
     points = risk_coverage(rows)
     if not points:
@@ -80,39 +80,39 @@ def aurc(rows: Rows) -> float | None:
     return area / last
 
 
-def coverage(rows: Rows) -> float | None:
+def coverage(rows: ScoredRows) -> float | None:
     """Share of questions that were answered."""
     return sum(r.answered for r in rows) / len(rows) if rows else None
 
 
-def failures(rows: Rows) -> float | None:
+def failures(rows: ScoredRows) -> float | None:
     """Count questions that ended in an error."""
     return float(sum(r.failed for r in rows))
 
 
-def mean_of(values: Callable[[ScoredRow], float | None]) -> Callable[[Rows], float | None]:
+def mean_of(values: Callable[[ScoredRow], float | None]) -> Callable[[ScoredRows], float | None]:
     """Make the metric that is the mean of a value over the questions that have it."""
 
-    def mean(rows: Rows) -> float | None:
+    def mean(rows: ScoredRows) -> float | None:
         known = [value for r in rows if (value := values(r)) is not None]
         return sum(known) / len(known) if known else None
 
     return mean
 
 
-def cost(rows: Rows) -> float | None:
+def cost(rows: ScoredRows) -> float | None:
     """Money, over all questions; None where no price is known."""
     paid = [r.cost for r in rows if r.cost is not None]
     return sum(paid) if paid else None
 
 
-def percentile(rows: Rows, stage: str, share: float) -> float | None:
+def percentile(rows: ScoredRows, stage: str, share: float) -> float | None:
     """Percentile of a stage's milliseconds over the questions that have the stage."""
     times = [r.timings[stage] for r in rows if stage in r.timings]
     return float(np.percentile(times, 100 * share)) if times else None
 
 
-def stages(rows: Rows) -> tuple[str, ...]:
+def stages(rows: ScoredRows) -> tuple[str, ...]:
     """Name the stages in order of first appearance, `total` last."""
     names = dict.fromkeys(stage for r in rows for stage in r.timings)
     return (*(n for n in names if n != "total"), *(n for n in names if n == "total"))

@@ -22,7 +22,7 @@ def most_of_a_cell(cells: int) -> int:
     return min(MOST, max(LEAST, MOST_OF_ALL // max(1, cells)))
 
 
-def told(runs: Sequence[LoadedRun], most: int) -> str:
+def selection_note(runs: Sequence[LoadedRun], most: int) -> str:
     """Say what is shown, where it is not everything."""
     if all(len(cell.rows) <= most for run in runs for cell in run.cells):
         return ""

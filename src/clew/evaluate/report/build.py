@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from clew.errors import InputError, UsageError
-from clew.evaluate.report.browser import entries, most_of_a_cell, told
+from clew.evaluate.report.browser import entries, most_of_a_cell, selection_note
 from clew.evaluate.report.charts import ChartTable
 from clew.evaluate.report.files import TYPESET, write_item
 from clew.evaluate.report.html import Section, page
@@ -26,13 +26,10 @@ from clew.evaluate.report.views import (
 )
 from clew.evaluate.run.experiments import experiment_of
 from clew.evaluate.run.rundir import EXPERIMENT, RunDirectory
+from clew.evaluate.run.runner import RunProgress
 from clew.text.counted import counted
 
 _UNFIT = re.compile(r"[^A-Za-z0-9._-]+")
-
-
-Progress = Callable[[str, int, int], None]
-"""Told what is done: `reading` (questions) or `writing` (files), how many, of how many."""
 
 
 def build_report(
@@ -40,7 +37,7 @@ def build_report(
     out: Path,
     *,
     also: Collection[str] = (),
-    progress: Progress | None = None,
+    progress: RunProgress | None = None,
 ) -> Path:
     """Write `out` (an HTML file) and, beside it, a folder of CSV files; returns the folder.
 
@@ -65,7 +62,7 @@ def build_report(
     names = ", ".join(run.directory.path.name for run in runs)
     most = most_of_a_cell(sum(len(run.cells) for run in runs))
     questions = [entry for run in runs for entry in entries(run, run.directory.path.name, most)]
-    text = page(f"Clew evaluation: {names}", _intro(runs), sections, questions, told(runs, most))
+    text = page(f"Clew evaluation: {names}", _intro(runs), sections, questions, selection_note(runs, most))
     folder = out.with_suffix("")
     try:
         out.parent.mkdir(parents=True, exist_ok=True)

@@ -139,12 +139,12 @@ def _or_empty(value: float | None) -> object:
     return "" if value is None else value
 
 
-def nice_ticks(low: float, high: float, about: int = 5) -> list[float]:
-    """Choose round values from `low` to `high`, about so many."""
+def nice_ticks(low: float, high: float) -> list[float]:
+    """Choose round values from `low` to `high`, about five."""
     span = high - low
     if span <= 0:
         return [low]
-    rough = span / about
+    rough = span / 5
     power = 10.0 ** _floor_log10(rough)
     step = next(m * power for m in (1.0, 2.0, 2.5, 5.0, 10.0) if m * power >= rough * 0.999)
     first = -(-low // step)

@@ -10,12 +10,12 @@ from clew.evaluate.metrics.intervals import Interval, bootstrap
 from clew.evaluate.metrics.registry import QUESTION_METRICS
 from clew.evaluate.metrics.run import RUN_METRICS
 from clew.evaluate.names import truth_of
-from clew.evaluate.questions import EvalQuestion, Verdict
+from clew.evaluate.questions import EvalQuestion, GoldVerdict
 from clew.evaluate.records import Record
 from clew.evaluate.rows import ScoredRow
 
 
-def verdict_said(record: Record) -> Verdict | None:
+def verdict_said(record: Record) -> GoldVerdict | None:
     """Read what a method says of a claim; None if it abstains or says neither."""
     if record.answer is None or record.abstained is not None:
         return None

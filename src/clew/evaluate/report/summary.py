@@ -134,7 +134,7 @@ def _bert_scores(directory: RunDirectory) -> dict[Key, float]:
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class ComparedPair:
     """Two methods on the same questions of a part; `adjusted` is p after Holm's correction."""
 
     part: str
@@ -145,9 +145,9 @@ class Pair:
     adjusted: float
 
 
-def comparisons(run: LoadedRun) -> list[Pair]:
+def comparisons(run: LoadedRun) -> list[ComparedPair]:
     """Compare all pairs of methods on each part; p is corrected over the pairs of a part and metric."""
-    found: list[Pair] = []
+    found: list[ComparedPair] = []
     for part in run.parts:
         for metric in COMPARED:
             pairs = _pairs(run, part, metric)
@@ -156,19 +156,19 @@ def comparisons(run: LoadedRun) -> list[Pair]:
     return found
 
 
-def _pairs(run: LoadedRun, part: str, metric: str) -> list[Pair]:
+def _pairs(run: LoadedRun, part: str, metric: str) -> list[ComparedPair]:
     scores: dict[str, dict[tuple[str, int | None], float]] = {}
     for cell in run.cells:
         if cell.part == part:
             known = ((r.key, r.scores[metric]) for r in cell.rows)
             scores[cell.method] = {(k.id, k.seed): v for k, v in known if v is not None}
     methods = list(scores)
-    found: list[Pair] = []
+    found: list[ComparedPair] = []
     for at, first in enumerate(methods):
         for second in methods[at + 1 :]:
             shared = [key for key in scores[first] if key in scores[second]]
             if shared:
                 left = [scores[first][key] for key in shared]
                 right = [scores[second][key] for key in shared]
-                found.append(Pair(part, metric, first, second, compare(left, right), 1.0))
+                found.append(ComparedPair(part, metric, first, second, compare(left, right), 1.0))
     return found

@@ -9,7 +9,7 @@ from clew.evaluate.metrics.run import percentile, stages
 from clew.evaluate.report.summary import LoadedRun, SummaryCell, comparisons
 from clew.evaluate.run.rundir import COMPARISONS, ERRORS, LATENCY, METRICS
 
-Line = list[object]
+TableLine = list[object]
 OF_METRICS = (
     "part", "method", "metric", "value", "low", "high", "seeds_mean", "seeds_std", "n", "unit", "better",
 )  # fmt: skip
@@ -31,7 +31,7 @@ def write_tables(run: LoadedRun) -> None:
         run.directory.write_csv(file, header, list(lines))
 
 
-def _metrics(cell: SummaryCell) -> Iterator[Line]:
+def _metrics(cell: SummaryCell) -> Iterator[TableLine]:
     for figure in cell.figures.values():
         what, seeds = about(figure.metric), cell.over_seeds(figure.metric)
         low, high = (None, None) if figure.interval is None else (figure.interval.low, figure.interval.high)
@@ -40,20 +40,20 @@ def _metrics(cell: SummaryCell) -> Iterator[Line]:
         yield [cell.part, cell.method, figure.metric, *numbers, figure.n, what.unit, what.better]
 
 
-def _latency(cell: SummaryCell) -> Iterator[Line]:
+def _latency(cell: SummaryCell) -> Iterator[TableLine]:
     for stage in stages(cell.rows):
         shares = (_number(percentile(cell.rows, stage, share)) for share in (0.5, 0.95))
         yield [cell.part, cell.method, stage, *shares]
 
 
-def _comparisons(run: LoadedRun) -> Iterator[Line]:
+def _comparisons(run: LoadedRun) -> Iterator[TableLine]:
     for pair in comparisons(run):
         test = pair.comparison
         numbers = (test.difference, test.interval.low, test.interval.high, test.p, pair.adjusted)
         yield [pair.part, pair.metric, pair.first, pair.second, *map(_number, numbers), test.pairs]
 
 
-def _errors(cell: SummaryCell) -> Iterator[Line]:
+def _errors(cell: SummaryCell) -> Iterator[TableLine]:
     for step in dict.fromkeys(row.error_step for row in cell.rows if row.error_step is not None):
         yield [cell.part, cell.method, step, sum(row.error_step == step for row in cell.rows)]
 

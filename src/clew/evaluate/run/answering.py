@@ -37,7 +37,7 @@ class AnswerTask:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class TaskOutcome:
     """What came of a task: the JSON of an answer, or a failure."""
 
     answer: dict[str, Any] | None
@@ -45,7 +45,7 @@ class Outcome:
     cost: float | None = None
 
 
-Ask = Callable[[AnswerTask], Outcome]
+AnswerFunction = Callable[[AnswerTask], TaskOutcome]
 """Asks one question. Raises ClewErrors that concern the whole run; those of one question become failures."""
 
 
@@ -88,8 +88,8 @@ def in_threads(work: Callable[[S], T], items: Iterable[S], threads: int) -> Gene
 
 
 def ask_on(
-    workers: Workers, tasks: Sequence[AnswerTask], make: Callable[[], Ask], threads: int = 1
-) -> Iterator[tuple[AnswerTask, Outcome]]:
+    workers: Workers, tasks: Sequence[AnswerTask], make: Callable[[], AnswerFunction], threads: int = 1
+) -> Iterator[tuple[AnswerTask, TaskOutcome]]:
     """Ask in workers, each of which makes its own `ask` and asks so many at a time; `make` can be pickled.
 
     Raises:
@@ -104,7 +104,7 @@ def ask_on(
             raise stop
 
 
-_Outcomes = tuple[list[tuple[AnswerTask, Outcome]], Stopped | None]
+_Outcomes = tuple[list[tuple[AnswerTask, TaskOutcome]], Stopped | None]
 """What came of a chunk, and what ended it before its end."""
 
 
@@ -112,14 +112,14 @@ _Outcomes = tuple[list[tuple[AnswerTask, Outcome]], Stopped | None]
 class _OfChunks:
     """Makes, in a worker, what asks some questions."""
 
-    make: Callable[[], Ask]
+    make: Callable[[], AnswerFunction]
     threads: int
 
     def __call__(self) -> Callable[[Sequence[AnswerTask]], _Outcomes]:
         ask = self.make()
 
         def work(tasks: Sequence[AnswerTask]) -> _Outcomes:
-            done: list[tuple[AnswerTask, Outcome]] = []
+            done: list[tuple[AnswerTask, TaskOutcome]] = []
             try:
                 done.extend(in_threads(lambda task: (task, ask(task)), tasks, self.threads))
             except Stopped as stop:  # what came before it is kept

@@ -19,7 +19,7 @@ from typing import Any, cast
 from clew.engine import Clew
 from clew.errors import ClewError, UsageError
 from clew.evaluate.records import Failure
-from clew.evaluate.run.answering import AnswerTask, Ask, Outcome
+from clew.evaluate.run.answering import AnswerFunction, AnswerTask, TaskOutcome
 from clew.evaluate.run.config import MethodVariant, OptionValue
 from clew.llm.managed import ManagedModel
 from clew.llm.prices import Price
@@ -109,7 +109,7 @@ class EngineAsk:
     _making: Lock = field(default_factory=Lock)
     _warm: set[str] = field(default_factory=set[str])
 
-    def __call__(self, task: AnswerTask) -> Outcome:
+    def __call__(self, task: AnswerTask) -> TaskOutcome:
         """Ask one question; errors that concern this question alone become a failure.
 
         Without a model a method's first question is asked twice, and the first time does not count: it
@@ -120,7 +120,7 @@ class EngineAsk:
             self._ask(task)
         return self._ask(task)
 
-    def _ask(self, task: AnswerTask) -> Outcome:
+    def _ask(self, task: AnswerTask) -> TaskOutcome:
         outcome = self._outcome(task)
         reached = self.model.run.reached if isinstance(self.model, ManagedModel) else None
         if reached is not None:
@@ -128,7 +128,7 @@ class EngineAsk:
             raise Stopped(f"{reached}. What was answered is kept; the same command goes on from there")
         return outcome
 
-    def _outcome(self, task: AnswerTask) -> Outcome:
+    def _outcome(self, task: AnswerTask) -> TaskOutcome:
         method = self._method(task.method, task.seed)
         try:
             told = self._verified(task) if task.claim else None
@@ -139,16 +139,16 @@ class EngineAsk:
         except ClewError as error:
             if error.exit_code == 2 and not isinstance(error, UsageError):
                 raise  # a missing key, extra or recording is not the question's fault
-            return Outcome(None, Failure(type(error).__name__, str(error)))
+            return TaskOutcome(None, Failure(type(error).__name__, str(error)))
         except Exception as error:  # a bug in a method fails that question, and is counted
             where = traceback.extract_tb(error.__traceback__)[-1]
             told = f"{error} ({Path(where.filename).name}:{where.lineno})"
-            return Outcome(None, Failure(type(error).__name__, told))
+            return TaskOutcome(None, Failure(type(error).__name__, told))
         if not self.steps:
             told.pop("steps", None)
         used = Usage(**told["usage"])
         cost = None if self.price is None or not used.calls else self.price.of(used)
-        return Outcome(told, cost=cost)
+        return TaskOutcome(told, cost=cost)
 
     def _verified(self, task: AnswerTask) -> dict[str, Any] | None:
         """Verify a claim where the method can; None where it only answers.
@@ -212,7 +212,7 @@ class OpenAndAsk:
     price: Price | None
     steps: bool
 
-    def __call__(self) -> Ask:
+    def __call__(self) -> AnswerFunction:
         """Open the index."""
         clew = Clew.open(self.index, embedder=self.embedder)
         return EngineAsk(clew, self.model, self.price, self.steps)

@@ -37,7 +37,7 @@ from clew.evaluate.metrics.registry import metric_named
 from clew.evaluate.run.config import MethodVariant, OptionValue
 from clew.index.corpus.corpus import CorpusSettings
 
-View = Literal["table", "bars", "scatter", "lines", "errors", "shapes", "graphs"]
+ReportView = Literal["table", "bars", "scatter", "lines", "errors", "shapes", "graphs"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ class Experiment:
     """An experiment; `scale` turns our shares into what the paper prints (100 for percent)."""
 
     title: str
-    view: View
+    view: ReportView
     columns: tuple[TableColumn, ...]
     rows: tuple[RowSpec, ...]
     limit: int | None = None
@@ -135,8 +135,8 @@ def experiment_of(text: str, where: str) -> Experiment:
 
 def _experiment(document: dict[str, Any]) -> Experiment:
     view = document.get("view", "table")
-    if view not in get_args(View):
-        raise ValueError(f"view {view!r} is none of {', '.join(get_args(View))}")
+    if view not in get_args(ReportView):
+        raise ValueError(f"view {view!r} is none of {', '.join(get_args(ReportView))}")
     metric = document.get("metric", "hits_at_1")
     columns = tuple(_column(c, metric) for c in document["columns"])
     return Experiment(

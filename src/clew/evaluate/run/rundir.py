@@ -25,7 +25,7 @@ METRICS, LATENCY, COMPARISONS, ERRORS = "metrics.csv", "latency.csv", "compariso
 EXPERIMENT = "experiment.toml"
 
 
-class Lines:
+class LineFile:
     """A file of JSON lines that only grows; a line is in the file as soon as `add` returns."""
 
     def __init__(self, path: Path) -> None:

@@ -10,11 +10,11 @@ from clew.engine import Clew
 from clew.errors import UsageError
 from clew.evaluate.questions import EvalQuestion, Part
 from clew.evaluate.records import Key, Record
-from clew.evaluate.run.answering import AnswerTask, Outcome, ask_on, in_threads
+from clew.evaluate.run.answering import AnswerTask, TaskOutcome, ask_on, in_threads
 from clew.evaluate.run.config import MethodVariant, RunSettings, resolved
 from clew.evaluate.run.engine_ask import EngineAsk, OpenAndAsk
 from clew.evaluate.run.graphs import OpenGraph
-from clew.evaluate.run.rundir import RECORDS, Lines, RunDirectory
+from clew.evaluate.run.rundir import RECORDS, LineFile, RunDirectory
 from clew.index.corpus.corpus import CorpusSettings
 from clew.llm.budget import Limits
 from clew.llm.prices import Price
@@ -22,9 +22,9 @@ from clew.llm.types import ChatModel
 from clew.workers.base import Workers
 from clew.workers.local import Processes
 
-Progress = Callable[[str, int, int], None]
+RunProgress = Callable[[str, int, int], None]
 """Told what is done: a title, how many, of how many."""
-Kind = Literal["no_gold", "gold_missing", "gold_partly_missing", "entity_missing", "path_missing"]
+ProblemKind = Literal["no_gold", "gold_missing", "gold_partly_missing", "entity_missing", "path_missing"]
 LISTED = 200
 """So many ids of questions with a problem are kept by name for each kind; all are counted."""
 
@@ -78,7 +78,7 @@ class Done:
     problems: Mapping[str, Mapping[str, int]] = field(default_factory=dict[str, Mapping[str, int]])
 
 
-def run(plan: RunPlan, directory: RunDirectory, progress: Progress) -> Done:
+def run(plan: RunPlan, directory: RunDirectory, progress: RunProgress) -> Done:
     """Ask all questions that the directory has no answer to.
 
     Raises:
@@ -92,7 +92,7 @@ def run(plan: RunPlan, directory: RunDirectory, progress: Progress) -> Done:
         directory.begin(plan.config(), facts, plan.experiment)
         done = Done(problems={name: about["problems"] for name, about in facts["parts"].items()})
         have = directory.done()
-        records = Lines(directory.path / RECORDS)
+        records = LineFile(directory.path / RECORDS)
         try:
             _ask_parts(plan, have, records, done, progress)
         finally:
@@ -100,7 +100,7 @@ def run(plan: RunPlan, directory: RunDirectory, progress: Progress) -> Done:
     return done
 
 
-def _ask_parts(plan: RunPlan, have: set[Key], records: Lines, done: Done, progress: Progress) -> None:
+def _ask_parts(plan: RunPlan, have: set[Key], records: LineFile, done: Done, progress: RunProgress) -> None:
     """Part by part and index by index, so that one is open at a time in the workers."""
     corpora = dict.fromkeys(method.corpus for method in plan.methods)
     work = [(part, corpus, list(_tasks(plan, part, corpus))) for part in plan.parts for corpus in corpora]
@@ -137,7 +137,9 @@ def _key(part: Part, task: AnswerTask) -> Key:
     return Key(part.name, task.method.label, task.seed, task.id)
 
 
-def _outcomes(plan: RunPlan, clew: Clew, tasks: Sequence[AnswerTask]) -> Iterator[tuple[AnswerTask, Outcome]]:
+def _outcomes(
+    plan: RunPlan, clew: Clew, tasks: Sequence[AnswerTask]
+) -> Iterator[tuple[AnswerTask, TaskOutcome]]:
     """Ask on a cluster, in threads with a model, whose replies are waited for, else in processes."""
     threads = 1 if plan.model is None else plan.workers
     if plan.cluster is None and (
@@ -150,7 +152,7 @@ def _outcomes(plan: RunPlan, clew: Clew, tasks: Sequence[AnswerTask]) -> Iterato
     return ask_on(plan.cluster or Processes(plan.workers), tasks, make, threads)
 
 
-def _record(part: Part, question: EvalQuestion, task: AnswerTask, outcome: Outcome, clew: Clew) -> Record:
+def _record(part: Part, question: EvalQuestion, task: AnswerTask, outcome: TaskOutcome, clew: Clew) -> Record:
     return Record(
         key=_key(part, task),
         question=question,
@@ -170,7 +172,7 @@ def in_graph(clew: Clew, names: Sequence[str]) -> bool:
 def _facts(plan: RunPlan, part: Part) -> dict[str, Any]:
     """Find what a report must know of a part: samples, problems of questions, inverse relations, counts."""
     clew, sampling = plan.graphs[part.name].clew, plan.settings.sampling
-    listed: dict[Kind, list[str]] = {}
+    listed: dict[ProblemKind, list[str]] = {}
     relations = frozenset(clew.index.graph.relations)
     for question in sampling.union(part):
         for kind in problems_of(clew, question, relations):
@@ -194,12 +196,12 @@ def _facts(plan: RunPlan, part: Part) -> dict[str, Any]:
     }
 
 
-def problems_of(clew: Clew, question: EvalQuestion, relations: Set[str]) -> list[Kind]:
+def problems_of(clew: Clew, question: EvalQuestion, relations: Set[str]) -> list[ProblemKind]:
     """Name what stands against answering a question from the graph; such questions stay in the score.
 
     `relations` are the names of those of the graph.
     """
-    found: list[Kind] = []
+    found: list[ProblemKind] = []
     if question.verdict is None and question.gold_known:
         there = sum(in_graph(clew, answer.names) for answer in question.gold)
         if not question.gold:

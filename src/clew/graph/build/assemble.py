@@ -17,6 +17,7 @@ from urllib.parse import unquote
 import numpy as np
 from numpy.typing import NDArray
 
+from clew.arrays import Int32, Int64, UInt16
 from clew.graph.build.inference import Ontology, is_schema, speaks
 from clew.graph.graph import (
     INFERRED,
@@ -24,17 +25,14 @@ from clew.graph.graph import (
     Aliases,
     EdgeProperties,
     Graph,
-    Int32,
-    Int64,
     Names,
     Stated,
     StatementRow,
     Types,
-    UInt16,
     distinct_pairs,
     offsets_of,
 )
-from clew.graph.readers.batch import RANKS, Batch, IdTriples, Label, NodeKey, Statement
+from clew.graph.readers.batch import RANKS, Batch, EdgeStatement, IdTriples, Label, NodeKey
 from clew.graph.values import node_values, told_properties
 
 K = TypeVar("K", bound=Hashable)
@@ -46,7 +44,7 @@ MAX_UNKNOWN = 5
 """How many entities of side files that the graph lacks are named."""
 
 
-class Ids(dict[K, int]):
+class GrowingIds(dict[K, int]):
     """Ids in order of first appearance: looking up a key that is missing gives it the next id."""
 
     def __missing__(self, key: K) -> int:
@@ -65,14 +63,14 @@ class Assembler:
         self.triples = self.types_read = self.aliases_read = self.labels_read = 0
         self.unknown = 0
         self.unknown_names: list[str] = []
-        self._nodes: Ids[NodeKey] = Ids()
-        self._relations: Ids[str] = Ids()
+        self._nodes: GrowingIds[NodeKey] = GrowingIds()
+        self._relations: GrowingIds[str] = GrowingIds()
         self._columns: list[tuple[Int32, Int32, Int32, int]] = []
         self._labels: dict[str, Label] = {}
         self._types: list[tuple[int, str]] = []
         self._aliases: list[tuple[str, str]] = []
         self._iris = False
-        self._statements: list[Statement] = []
+        self._statements: list[EdgeStatement] = []
         self._characters: list[tuple[str, str]] = []
         self.inference = True
         """Whether triples and types that follow from an ontology are added."""
@@ -241,7 +239,7 @@ class Assembler:
     def _stated(self, types: Types) -> Stated:
         """Types by the names that sources give them, whose labels are in `types`."""
         labels = {label: number for number, label in enumerate(types.names)}
-        names: Ids[str] = Ids()
+        names: GrowingIds[str] = GrowingIds()
         type_ = names.of([name for _, name in self._types])
         node = np.array([node for node, _ in self._types], np.int32)
         return Stated(
@@ -264,7 +262,7 @@ class Assembler:
         return EdgeProperties.of_rows(rows)
 
     def _datatypes(self) -> tuple[NDArray[np.int16], list[str]]:
-        names: Ids[str] = Ids()
+        names: GrowingIds[str] = GrowingIds()
         column = np.fromiter(
             (-1 if isinstance(key, str) else names[key[1]] for key in self._nodes), np.int16, len(self._nodes)
         )
@@ -284,7 +282,7 @@ class Assembler:
 
     def _type_table(self, nodes: int) -> Types:
         """Types as CSR, without repeats; their names are labels or local names, as people read them."""
-        names: Ids[str] = Ids()
+        names: GrowingIds[str] = GrowingIds()
         every = [*self._types, *self._following_types]
         node = np.array([node for node, _ in every], np.int64)
         type_ = names.of([self._label(text) for _, text in every])

@@ -20,9 +20,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.graph.graph import Int32
+from clew.arrays import Int32
 
-Triples = NDArray[np.int64]
+TripleRows = NDArray[np.int64]
 Implied = tuple[str, bool]
 """A relation that follows from another, and whether it runs the other way."""
 
@@ -56,7 +56,7 @@ class Ontology:
     `cut` says that more followed than may.
     """
 
-    schema: Triples
+    schema: TripleRows
     name: Callable[[int], str | None]
     relations: Mapping[str, int]
     characters: Sequence[tuple[str, str]]
@@ -117,7 +117,7 @@ class Ontology:
         pairs = [self.pairs(kind) for kind in (*_SUBSUMING, OWL + "someValuesFrom", OWL + "onProperty")]
         return {node for found in (*pairs, self._parts()) for pair in found for node in pair}
 
-    def infer(self, triples: Triples, types: Int32) -> tuple[Triples, Int32]:
+    def infer(self, triples: TripleRows, types: Int32) -> tuple[TripleRows, Int32]:
         """The triples, int64 [n, 3], and types (node, class), int32 [n, 2], that follow; no type is stated.
 
         `triples` int64 [n, 3] are at least those that are stated of `relations_in_play`, and `types` int32
@@ -184,8 +184,8 @@ class Ontology:
                 rules[name].add((other, True))
         return rules
 
-    def _along(self, triples: Triples, implied: Mapping[str, Sequence[Implied]]) -> Triples:
-        found: list[Triples] = [np.zeros((0, 3), np.int64)]
+    def _along(self, triples: TripleRows, implied: Mapping[str, Sequence[Implied]]) -> TripleRows:
+        found: list[TripleRows] = [np.zeros((0, 3), np.int64)]
         triples = _by_relation(triples)
         for relation, others in implied.items():
             rows = _of(triples, self.relations.get(relation, -1))
@@ -195,7 +195,7 @@ class Ontology:
                 found.append(new)
         return np.concatenate(found)
 
-    def _closed(self, triples: Triples) -> Triples:
+    def _closed(self, triples: TripleRows) -> TripleRows:
         """What transitive relations reach beyond one step, at most `MOST_INFERRED` triples."""
         found: list[tuple[int, int, int]] = []
         triples = _by_relation(triples)
@@ -212,7 +212,7 @@ class Ontology:
                     return np.array(found, np.int64)
         return np.array(found, np.int64).reshape(-1, 3)
 
-    def _members(self, triples: Triples, stated: set[tuple[int, int]]) -> set[tuple[int, int]]:
+    def _members(self, triples: TripleRows, stated: set[tuple[int, int]]) -> set[tuple[int, int]]:
         """(node, class): those stated, of the classes above, and by definitions of restrictions."""
         above = self._superclasses()
         held = self._above(stated, above)
@@ -247,7 +247,7 @@ class Ontology:
             found[restriction] += [(self._name(property_), value) for value in values[restriction]]
         return found
 
-    def _defined_members(self, triples: Triples, held: set[tuple[int, int]]) -> set[tuple[int, int]]:
+    def _defined_members(self, triples: TripleRows, held: set[tuple[int, int]]) -> set[tuple[int, int]]:
         """Members of restrictions that define a class (`owl:equivalentClass`)."""
         defining = {node for pair in self.pairs(OWL + "equivalentClass") for node in pair}
         members: set[tuple[int, int]] = set()
@@ -258,7 +258,7 @@ class Ontology:
                 members |= {(head, restriction) for head, _, tail in rows if tail in inside}
         return members
 
-    def _of_classes(self) -> Triples:
+    def _of_classes(self) -> TripleRows:
         """(class, relation, class or value) of what every member of a named class has."""
         kinds = [self._restrictions(kind) for kind in ("someValuesFrom", "hasValue")]
         held = {restriction for kind in kinds for restriction in kind}
@@ -277,7 +277,7 @@ class Ontology:
         }
         return np.array(sorted(rows), np.int64).reshape(-1, 3)
 
-    def _values(self, held: set[tuple[int, int]]) -> Triples:
+    def _values(self, held: set[tuple[int, int]]) -> TripleRows:
         """Members of a restriction to a value have it."""
         restrictions = self._restrictions("hasValue")
         rows = [
@@ -298,11 +298,11 @@ def is_schema(relation: str) -> bool:
     return relation.startswith((RDFS, OWL)) or relation in (_FIRST, _REST)
 
 
-def _by_relation(triples: Triples) -> Triples:
+def _by_relation(triples: TripleRows) -> TripleRows:
     return triples[np.argsort(triples[:, 1], kind="stable")]
 
 
-def _of(triples: Triples, relation: int) -> Triples:
+def _of(triples: TripleRows, relation: int) -> TripleRows:
     """The triples of a relation, of some in the order of their relations."""
     low, high = np.searchsorted(triples[:, 1], [relation, relation + 1]).tolist()
     return triples[low:high]

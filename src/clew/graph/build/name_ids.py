@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.graph.graph import Int32, Names
+from clew.arrays import Int32, UInt64
+from clew.graph.graph import Names
 from clew.graph.kernels import Array, entry
-
-UInt64 = NDArray[np.uint64]
 
 _BASIS, _PRIME = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)
 _MIX = np.uint64(0x9E3779B97F4A7C15)

@@ -9,6 +9,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from clew.arrays import Int64
 from clew.graph.edit.growing import extended, grown
 from clew.graph.graph import (
     INFERRED,
@@ -16,7 +17,6 @@ from clew.graph.graph import (
     Aliases,
     EdgeProperties,
     Graph,
-    Int64,
     Names,
     Stated,
     StatementRow,
@@ -26,11 +26,11 @@ from clew.graph.graph import (
 )
 from clew.graph.values import node_values
 
-Triple = tuple[int, int, int]
-Pair = tuple[int, str]
+EdgeIds = tuple[int, int, int]
+NodeText = tuple[int, str]
 Character = tuple[str, str]
 _T = TypeVar("_T", bound=np.generic)
-_Item = TypeVar("_Item", Triple, Pair, Character)
+_Item = TypeVar("_Item", EdgeIds, NodeText, Character)
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,16 +58,16 @@ class GraphEdit:
     datatypes: Sequence[str | None] = ()
     relations: Sequence[str] = ()
     relation_labels: Sequence[str] = ()
-    types_added: Sequence[Pair] = ()
-    types_removed: Sequence[Pair] = ()
-    aliases_added: Sequence[Pair] = ()
-    aliases_removed: Sequence[Pair] = ()
+    types_added: Sequence[NodeText] = ()
+    types_removed: Sequence[NodeText] = ()
+    aliases_added: Sequence[NodeText] = ()
+    aliases_removed: Sequence[NodeText] = ()
     statements: Sequence[StatementRow] = ()
-    unsaid: Sequence[Triple] = ()
+    unsaid: Sequence[EdgeIds] = ()
     inferred: Int64 = field(default_factory=lambda: triple_array(()))
     restated: Int64 = field(default_factory=lambda: triple_array(()))
-    stated_added: Sequence[Pair] = ()
-    stated_removed: Sequence[Pair] = ()
+    stated_added: Sequence[NodeText] = ()
+    stated_removed: Sequence[NodeText] = ()
     stated_names: Sequence[str] = ()
     stated_labels: Sequence[str] = ()
     characters_added: Sequence[Character] = ()
@@ -82,7 +82,7 @@ class GraphEdit:
         """Nodes whose edges change, and those that are new where there were `nodes`; ascending."""
         return np.union1d(self.endpoints, np.arange(nodes, nodes + len(self.names)))
 
-    def touched(self, nodes: int) -> Int64:
+    def changed_nodes(self, nodes: int) -> Int64:
         """The nodes of `walked`, and those whose types change; ascending."""
         typed = [node for node, _ in (*self.types_added, *self.types_removed)]
         return np.union1d(self.walked(nodes), np.array(typed, np.int64))
@@ -155,12 +155,12 @@ def _both(
     )
 
 
-def triple_array(triples: Iterable[Triple]) -> Int64:
+def triple_array(triples: Iterable[EdgeIds]) -> Int64:
     """Triples as int64 [n, 3], in ascending order."""
     return np.array(sorted(triples), np.int64).reshape(-1, 3)
 
 
-def rows_of(triples: Int64) -> list[Triple]:
+def rows_of(triples: Int64) -> list[EdgeIds]:
     """The triples of an array, one by one."""
     return [(head, relation, tail) for head, relation, tail in triples.tolist()]
 

@@ -51,7 +51,7 @@ def extended(array: NDArray[_T], more: NDArray[_T]) -> NDArray[_T]:
 def _mapped_again(array: NDArray[_T], shape: tuple[int, ...]) -> NDArray[_T] | None:
     """The file of a mapped array, once more, with room for `shape`; None if it is not of a file."""
     held = _memmap(array)
-    if held is None or not array.flags.c_contiguous or not array.nbytes:
+    if held is None or _MMAP is None or not array.flags.c_contiguous or not array.nbytes:
         return None
     offset = held.offset + array.ctypes.data - held.ctypes.data
     lead = offset % mmap.ALLOCATIONGRANULARITY
@@ -86,8 +86,17 @@ def _memmap(array: NDArray[_T]) -> np.memmap[tuple[int, ...], np.dtype[np.generi
     return found
 
 
-_MMAP = ctypes.CDLL(None, use_errno=True).mmap
-_MMAP.restype = ctypes.c_void_p
-_MMAP.argtypes = [
-    ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long
-]  # fmt: skip
+def _mmap_of_system() -> Any:  # noqa: ANN401
+    """The system's own `mmap`, as Python's takes no address; None on Windows, where arrays are copied."""
+    try:
+        found = ctypes.CDLL(None, use_errno=True).mmap
+    except (TypeError, AttributeError):
+        return None
+    found.restype = ctypes.c_void_p
+    found.argtypes = [
+        ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long
+    ]  # fmt: skip
+    return found
+
+
+_MMAP = _mmap_of_system()

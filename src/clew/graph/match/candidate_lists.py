@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
+from clew.arrays import AnyArray
 from clew.errors import UsageError
 from clew.graph.match.distances import Distance, Distances, Measure
+from clew.graph.match.kernels.columns import INFINITE, MISS_BITS, UNIT
 from clew.types import PatternNode
-
-Array = NDArray[Any]
 
 FIRST_ROUND = 64
 """Candidates of a node that are asked for at first."""
 ROUND_GROWTH = 16
-UNIT = 1e9
 FARTHEST = 1e4
-MISS_BITS = 5
-MISS_MASK = (1 << MISS_BITS) - 1
-INFINITE = 1 << 60
 ALL = 1 << 59
 """A slack that leaves nothing out."""
 
@@ -92,7 +85,7 @@ class CandidateList:
         """How far those at hand reach."""
         return ALL if self.bound >= INFINITE else int(self.bound - self.costs[0]) - (1 << MISS_BITS)
 
-    def between(self, low: int, high: int) -> tuple[Array, Array]:
+    def between(self, low: int, high: int) -> tuple[AnyArray, AnyArray]:
         """(ids, costs) of the candidates that cost more than `low`, at most `high` above the nearest."""
         if high >= ALL:
             while self.bound < INFINITE:
@@ -124,7 +117,7 @@ def is_named(measure: Measure) -> bool:
     return measure.rows is not None and len(measure.entities) > 0 and not measure.distances.any()
 
 
-def costs_of(distances: Distance, what: str) -> Array:
+def costs_of(distances: Distance, what: str) -> AnyArray:
     """Distances as costs, int64."""
     exact = np.asarray(distances, np.float64)
     if len(exact) and exact.min() >= 0 and exact.max() <= FARTHEST:

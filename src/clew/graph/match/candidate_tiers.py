@@ -12,7 +12,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from clew.graph.match.candidate_lists import ALL, INFINITE, CandidateList
+from clew.graph.match.candidate_lists import ALL, CandidateList
+from clew.graph.match.kernels.columns import INFINITE
 from clew.types import PatternNode
 
 Prepare = Callable[[Sequence[PatternNode], int], None]

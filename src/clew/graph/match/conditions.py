@@ -21,6 +21,7 @@ from clew.types import EdgeCondition, MatchResult, Pattern, TripleText
 FIRST_MATCHES, MOST_MATCHES = 64, 65_536
 """Matches that are looked at first for those that meet the conditions, and at most."""
 TIE = 1e-6
+"""Matches whose GSD differs by no more than this from the best tie with it."""
 _CONDITION = re.compile(r"\s*(!=|<=|>=|=|<|>)?\s*(.*?)\s*", re.DOTALL)
 
 

@@ -155,7 +155,7 @@ class TextDistances:
     """L2 distances of embeddings (SimGRAG section 4.2, eq. 2).
 
     `exact` gives the entities whose normalised name equals a text; their distance is 0, free of the error of
-    stored int8 vectors. `mask` gives the entities that a type allows, None if the type restricts nothing.
+    stored int8 vectors. No type restricts what is near.
     """
 
     def __init__(
@@ -164,9 +164,8 @@ class TextDistances:
         vectors: NameVectors,
         *,
         exact: Callable[[str], Iterable[int]] | None = None,
-        mask: Callable[[str], Mask | None] | None = None,
     ) -> None:
-        self.embedder, self.vectors, self.exact, self.mask = embedder, vectors, exact, mask
+        self.embedder, self.vectors, self.exact = embedder, vectors, exact
         self._nodes: dict[str, NDArray[np.float32]] = {}
         self._relations: dict[str, NDArray[np.float32]] = {}
 
@@ -204,8 +203,7 @@ class TextDistances:
         return distances
 
     def allowed(self, node: PatternNode) -> Mask | None:
-        """Return the mask of the node's type."""
-        return None if node.type is None or self.mask is None else self.mask(node.type)
+        """No type restricts anything."""
 
     def _embed(self, text: str) -> NDArray[np.float32]:
         return np.asarray(self.embedder.embed([text])[0], np.float32)

@@ -13,38 +13,26 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from threading import Timer
-from typing import Any, Literal, cast
+from typing import Literal, cast
 from weakref import WeakKeyDictionary
 
 import numpy as np
-from numpy.typing import NDArray
 
+from clew.arrays import AnyArray
 from clew.bounds import check
 from clew.errors import PatternError, UsageError
 from clew.graph.graph import Graph
 from clew.graph.kernels import Kernel
 from clew.graph.kernels.columns import GraphColumns, graph_columns
-from clew.graph.match.candidate_lists import ALL, INFINITE, MISS_BITS, MISS_MASK, UNIT
-from clew.graph.match.distances import Distances, FixedDistances, NameVectors, NearestEntities, TextDistances
+from clew.graph.match.candidate_lists import ALL
+from clew.graph.match.conditions import TIE
+from clew.graph.match.distances import Distances
+from clew.graph.match.kernels.columns import INFINITE, MISS_BITS, MISS_MASK, UNIT
 from clew.graph.match.patterns import check_pattern
 from clew.graph.match.query import QueryCosts, read_only
 from clew.types import Match, MatchResult, Pattern
 
-__all__ = [
-    "Budget",
-    "Distances",
-    "FixedDistances",
-    "NameVectors",
-    "NearestEntities",
-    "TextDistances",
-    "match",
-]
-
 Distinct = Literal["nodes", "triples", "none"]
-Array = NDArray[Any]
-
-TIE = 1e-6
-"""Matches whose GSD differs by no more than this from the best tie with it."""
 UNLIMITED = 1 << 62
 STOPPED, RETRY = 1, 2
 _DISTINCT = {"nodes": 0, "triples": 1, "none": 2}
@@ -68,15 +56,15 @@ class _Prepared:
         self.nodes, self.relations = graph.nodes, len(graph.relations)
         dtypes = (np.int64, np.int64, np.int32, np.int32) * 2
         self.columns = GraphColumns(*map(read_only, graph_columns(graph), dtypes))
-        self._scratch: list[tuple[Array, Array]] = []
+        self._scratch: list[tuple[AnyArray, AnyArray]] = []
 
-    def take_scratch(self) -> tuple[Array, Array]:
+    def take_scratch(self) -> tuple[AnyArray, AnyArray]:
         """Marks and bits that no other thread is using."""
         with suppress(IndexError):
             return self._scratch.pop()
         return np.zeros(self.nodes + 1, np.int64), np.zeros(self.nodes // 8 + 1, np.uint8)
 
-    def give_scratch(self, marks: Array, bits: Array) -> None:
+    def give_scratch(self, marks: AnyArray, bits: AnyArray) -> None:
         """Return scratch for the next search."""
         self._scratch.append((marks, bits))
 
@@ -146,7 +134,7 @@ def match(
         timer.cancel()
 
 
-def _search(prepared: _Prepared, query: QueryCosts, options: list[int], stop: Array) -> MatchResult:
+def _search(prepared: _Prepared, query: QueryCosts, options: list[int], stop: AnyArray) -> MatchResult:
     """Search in rounds of a rising cap on the cost, until no match above it can be among those asked for."""
     wanted, tied = options[2], options[3]
     slack = query.least_slack if (wanted or tied) and not query.uniform else ALL
@@ -173,7 +161,12 @@ def _search(prepared: _Prepared, query: QueryCosts, options: list[int], stop: Ar
 
 
 def _round(
-    prepared: _Prepared, query: QueryCosts, options: list[int], slack: int, stop: Array, kept: _Found | None
+    prepared: _Prepared,
+    query: QueryCosts,
+    options: list[int],
+    slack: int,
+    stop: AnyArray,
+    kept: _Found | None,
 ) -> _Found:
     """Find the matches within `slack`, in as many runs as that takes; those of rounds before are `kept`.
 
@@ -223,10 +216,10 @@ class _Found:
     cut: int
     work: int
     cap: int
-    rows: Array
+    rows: AnyArray
     left_out: int = INFINITE
 
-    def with_rows(self, rows: Array, wanted: int, project: int) -> _Found:
+    def with_rows(self, rows: AnyArray, wanted: int, project: int) -> _Found:
         """Add the matches of another run, each once; for every entity of node `project` the first only."""
         if not len(rows):
             return self
@@ -246,7 +239,7 @@ class _Found:
         return int(self.rows[wanted - 1, 0]) if wanted and len(self.rows) >= wanted else None
 
 
-def _run(prepared: _Prepared, query: QueryCosts, options: Sequence[int], stop: Array) -> _Found:
+def _run(prepared: _Prepared, query: QueryCosts, options: Sequence[int], stop: AnyArray) -> _Found:
     from clew.graph.match.kernels.search import search
 
     marks, bits = prepared.take_scratch()

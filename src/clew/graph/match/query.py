@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
+from clew.arrays import AnyArray
 from clew.errors import PatternError, UsageError
 from clew.graph.match.candidate_lists import (
     ALL,
     FIRST_ROUND,
-    INFINITE,
-    MISS_MASK,
     ROUND_GROWTH,
     CandidateList,
     costs_of,
@@ -20,10 +16,8 @@ from clew.graph.match.candidate_lists import (
 )
 from clew.graph.match.candidate_tiers import Tier, Tiers
 from clew.graph.match.distances import Distances, Measure
-from clew.graph.match.kernels.columns import Far, QueryColumns
+from clew.graph.match.kernels.columns import INFINITE, MISS_MASK, Far, QueryColumns
 from clew.types import Pattern, PatternEdge, PatternNode
-
-Array = NDArray[Any]
 
 MOST_CAREFUL = 2048
 """Candidates after which the next round takes all, unless unknown nodes meet: edges could multiply then."""
@@ -46,7 +40,7 @@ class QueryCosts:
     ) -> None:
         self.pattern, self.distances, self.size = pattern, distances, size
         self.uniform, self.hopeless = True, False
-        self.masks: list[Array] = []
+        self.masks: list[AnyArray] = []
         self._lists: dict[int, CandidateList] = {}
         self._set_edges(relations)
         self._measures = self._measure_all() if measures and not self.hopeless else {}
@@ -61,7 +55,7 @@ class QueryCosts:
         )
         seeded = any(entity is not None for entity in self._fixed)
         self._tiers = Tiers(self._lists, distances.prepare, seeded=seeded) if self._measures else None
-        self._tables: dict[int, Array] = {}
+        self._tables: dict[int, AnyArray] = {}
         self.far, self.base = _NO_FAR, self.least
 
     def _measure_all(self) -> dict[int, Measure]:
@@ -82,8 +76,8 @@ class QueryCosts:
 
     def _set_edges(self, relations: int) -> None:
         rows: list[list[int]] = []
-        ids: list[Array] = []
-        costs: list[Array] = []
+        ids: list[AnyArray] = []
+        costs: list[AnyArray] = []
         at = 0
         for i, edge in enumerate(self.pattern.edges):
             mode, least, relation, cost = self._relations(i, edge, relations)
@@ -94,7 +88,7 @@ class QueryCosts:
         self.edges = np.array(rows, np.int64)
         self.relation = _table(ids, costs)
 
-    def _relations(self, i: int, edge: PatternEdge, relations: int) -> tuple[int, int, Array, Array]:
+    def _relations(self, i: int, edge: PatternEdge, relations: int) -> tuple[int, int, AnyArray, AnyArray]:
         """(mode, least cost, relations, costs) of a pattern edge."""
         if edge.fixed is not None:
             if not 0 <= edge.fixed < relations:
@@ -148,8 +142,8 @@ class QueryCosts:
     def narrow(self, run: dict[int, Tier]) -> None:
         """Set what a match can have in a run."""
         rows: list[list[int]] = []
-        ids: list[Array] = []
-        costs: list[Array] = []
+        ids: list[AnyArray] = []
+        costs: list[AnyArray] = []
         at = 0
         for i, node in enumerate(self.pattern.nodes):
             entity, cost, kind, floor = _NO_IDS, _NO_COSTS, int(node.known), 0
@@ -169,7 +163,7 @@ class QueryCosts:
         self.base = self.least + sum(tier.floor for tier in run.values())
         self.far = self._far_arrays([i for i, tier in run.items() if tier.far])
 
-    def columns(self, options: Array) -> QueryColumns:
+    def columns(self, options: AnyArray) -> QueryColumns:
         """All this as the kernels take it, with the `options` of a search."""
         return QueryColumns(
             self.nodes, self.edges, self.candidate, self.relation, self.mask_rows, options, self.far
@@ -195,7 +189,7 @@ class QueryCosts:
             scale = read_only(scales[0][None] if len(scales) == 1 else np.stack(scales), np.float32)
         return Far(node, listed, rows, scale, query, plain)
 
-    def _table_of(self, node: int) -> Array:
+    def _table_of(self, node: int) -> AnyArray:
         """Make the hash table of what a measure lists."""
         if node not in self._tables:
             from clew.graph.match.kernels.measure import hashed
@@ -251,7 +245,7 @@ _FAR = 2
 _NO_IDS, _NO_COSTS, _ZERO = np.zeros(0, np.int32), np.zeros(0, np.int64), np.zeros(1, np.int64)
 
 
-def _table(ids: list[Array], costs: list[Array]) -> Array:
+def _table(ids: list[AnyArray], costs: list[AnyArray]) -> AnyArray:
     """Ids and costs side by side, int64 [*, 2]."""
     table = np.empty((sum(map(len, ids)), 2), np.int64)
     np.concatenate(ids, out=table[:, 0])
@@ -259,14 +253,14 @@ def _table(ids: list[Array], costs: list[Array]) -> Array:
     return table
 
 
-def read_only(array: Array, dtype: type) -> Array:
+def read_only(array: AnyArray, dtype: type) -> AnyArray:
     """Make a plain, contiguous, read-only view (a copy if need be), so that the kernels see one type."""
     view = np.ascontiguousarray(array, dtype).view()
     view.setflags(write=False)
     return view
 
 
-def _mask_rows(masks: list[Array]) -> Array:
+def _mask_rows(masks: list[AnyArray]) -> AnyArray:
     if not masks:
         return _NO_MASKS
     return read_only(masks[0][None] if len(masks) == 1 else np.stack(masks), np.bool_)

@@ -15,12 +15,11 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from clew.arrays import Float32, Int32
 from clew.errors import InputError, PatternError
-from clew.graph.graph import Int32
 from clew.graph.match.distances import Distance, Mask, Measure, NearestEntities
 from clew.types import PatternEdge, PatternNode
 
-Float32 = NDArray[np.float32]
 TABLE_FILES = ("candidate_ids.npy", "candidate_distance.npy", "relation_distance.npy")
 
 

@@ -12,8 +12,9 @@ from pathlib import Path
 
 import numpy as np
 
+from clew.arrays import Int32
 from clew.errors import InputError, ParseError
-from clew.graph.graph import Int32, Names
+from clew.graph.graph import Names
 from clew.graph.readers.batch import Batch, IdTriples, Tally
 from clew.graph.readers.stream import MAX_LINE_BYTES, ByteSource, line_blocks
 

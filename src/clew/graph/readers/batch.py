@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, Protocol
 
+from clew.arrays import Int32
 from clew.errors import ParseError
-from clew.graph.graph import Int32, Names
+from clew.graph.graph import Names
 from clew.graph.readers.hints import Hints
 
 BATCH_TRIPLES = 50_000
@@ -49,7 +50,7 @@ class IdTriples:
     tail: Int32
 
 
-Statement = tuple[str, str, NodeKey, tuple[tuple[str, str, str | None], ...]]
+EdgeStatement = tuple[str, str, NodeKey, tuple[tuple[str, str, str | None], ...]]
 """An edge with its properties: head, relation, tail, and (key, value, datatype) of each."""
 
 
@@ -74,7 +75,7 @@ class Batch:
     iris: bool = False
     joined: bool = False
     ids: IdTriples | None = None
-    statements: list[Statement] = field(default_factory=list[Statement])
+    statements: list[EdgeStatement] = field(default_factory=list[EdgeStatement])
     characters: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
 
     def add(self, head: str, relation: str, tail: NodeKey) -> None:

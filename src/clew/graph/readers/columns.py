@@ -121,7 +121,7 @@ class Layout:
             return "nodes and edges" if self.nodes is not None else "edges"
         return "nodes"
 
-    def told(self) -> str:
+    def in_words(self) -> str:
         """Say what was taken for what."""
         if self.matrix is not None:
             weight = (

@@ -23,7 +23,7 @@ from clew.graph.readers.columns import EdgeColumns, Layout
 from clew.graph.readers.hints import Hints
 from clew.graph.readers.layout import layout_of
 from clew.graph.readers.stream import ByteSource, line_blocks, unpacked_name
-from clew.graph.readers.table import SAMPLE, batches_of, unclear
+from clew.graph.readers.table import SAMPLE, NumberedRow, batches_of, unclear
 
 MOST_BYTES = 256 << 20
 """Bytes of a document, which is read as a whole; lines of objects may be more."""
@@ -42,7 +42,6 @@ _ADVICE = (
     "of these, or a CSV file"
 )
 Object = Mapping[str, Any]
-Row = tuple[int, list[str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,9 +259,9 @@ def _read_objects(path: Path, objects: Callable[[Tally], Iterator[Object]], tall
 
 
 def _read_rows(
-    path: Path, columns: _Columns, layout: Layout, rows: Iterator[Row], tally: Tally, *, both: bool
+    path: Path, columns: _Columns, layout: Layout, rows: Iterator[NumberedRow], tally: Tally, *, both: bool
 ) -> Iterator[Batch]:
-    tally.note(f"{path}: {layout.told()}")
+    tally.note(f"{path}: {layout.in_words()}")
     named = (
         replace(column, array=True, delimiter=ITEM) if name in columns.lists else column
         for name, column in zip(columns.at, layout.columns, strict=True)

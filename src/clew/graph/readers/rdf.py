@@ -37,15 +37,15 @@ OWL = "http://www.w3.org/2002/07/owl#"
 SKOS = "http://www.w3.org/2004/02/skos/core#"
 
 _TYPE = RDF + "type"
-_LABELS = (RDFS + "label", SKOS + "prefLabel")
-_NAMES = (
+LABELS = (RDFS + "label", SKOS + "prefLabel")
+NAMES = (
     "http://schema.org/name", "https://schema.org/name", "http://xmlns.com/foaf/0.1/name",
     "http://purl.org/dc/terms/title", "http://purl.org/dc/elements/1.1/title",
 )  # fmt: skip
 """What calls a thing where it has no label."""
 _CHARACTERS = {OWL + "SymmetricProperty": "symmetric", OWL + "TransitiveProperty": "transitive"}
 _REIFIED = (RDF + "subject", RDF + "predicate", RDF + "object")
-_ALIAS = SKOS + "altLabel"
+ALIAS = SKOS + "altLabel"
 _LINES_ADVICE = "Correct the statement, or skip bad statements with --on-error skip"
 _NAMELESS = re.compile(r"[a-f][0-9a-f]{19,31}")
 """How pyoxigraph names blank nodes that have no name: a random 128-bit number in hexadecimal. They are
@@ -65,7 +65,7 @@ SMALL = 1 << 14
 
 _Term = Any
 """A term of pyoxigraph, whose kind is told by its class."""
-Syntax = Literal["N_TRIPLES", "N_QUADS", "TURTLE", "TRIG", "RDF_XML", "JSON_LD"]
+RdfSyntax = Literal["N_TRIPLES", "N_QUADS", "TURTLE", "TRIG", "RDF_XML", "JSON_LD"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ class RdfReader:
 
     name: str
     suffixes: tuple[str, ...]
-    syntax: Syntax
+    syntax: RdfSyntax
 
     def read(self, path: Path, tally: Tally) -> Iterator[Batch]:
         """Stream the batches of `path`; see `Reader`.
@@ -102,7 +102,7 @@ class RdfReader:
         yield sorter.batch
 
 
-def _parse_lines(path: Path, syntax: Syntax, tally: Tally) -> Iterator[pyoxigraph.Quad]:
+def _parse_lines(path: Path, syntax: RdfSyntax, tally: Tally) -> Iterator[pyoxigraph.Quad]:
     """Parse block by block, and what follows a bad line by itself, so that one bad line spoils no other."""
     import pyoxigraph
 
@@ -123,7 +123,7 @@ def _parse_lines(path: Path, syntax: Syntax, tally: Tally) -> Iterator[pyoxigrap
                 parts = iter(lines[begun:])
 
 
-def _parse_document(path: Path, syntax: Syntax, tally: Tally) -> Iterator[pyoxigraph.Quad]:
+def _parse_document(path: Path, syntax: RdfSyntax, tally: Tally) -> Iterator[pyoxigraph.Quad]:
     """Parse a whole document as a stream."""
     import pyoxigraph
 
@@ -320,14 +320,14 @@ class _Sorter:
 
     def _take_literal(self, subject: str, predicate: str, literal: pyoxigraph.Literal) -> None:
         language = literal.language
-        if predicate in _LABELS:
+        if predicate in LABELS:
             rank = self._rank(language)
             self._languages["" if rank < RANKS - 1 else (language or "").lower()] += 1
             named = (subject, relation_of(subject))
             self.batch.labels += [Label(name, literal.value, rank) for name in named if name is not None]
-        elif predicate in _NAMES:
+        elif predicate in NAMES:
             self.batch.labels.append(Label(subject, literal.value, RANKS + self._rank(language)))
-        elif predicate == _ALIAS:
+        elif predicate == ALIAS:
             self.batch.aliases.append((subject, literal.value))
         else:
             self.batch.add(

@@ -41,7 +41,7 @@ _ADVICE = (
     "one whose rows are entities"
 )
 _MATRIX_ADVICE = "Give a matrix the same names in its first row and first column, and numbers in its cells"
-Row = tuple[int, list[str]]
+NumberedRow = tuple[int, list[str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +108,7 @@ def table_files(directory: Path, hints: Hints) -> list[Path]:
     return kinds[False] + kinds[True]
 
 
-def _records(path: Path, tally: Tally) -> Iterator[Row]:
+def _records(path: Path, tally: Tally) -> Iterator[NumberedRow]:
     if path.suffix.lower() in SHEET_SUFFIXES:
         return sheet_records(path, tally)
     return ((line, ["" if cell == NULL else cell for cell in cells]) for line, cells in Records(path, tally))
@@ -126,7 +126,7 @@ def _read_file(path: Path, tally: Tally) -> Iterator[Batch]:
     doubt = layout.may_be_triples and path.suffix.lower() not in SHEET_SUFFIXES
     otherwise = ". If the first line is a triple too, give --format tsv or csv" if doubt else ""
     both = "; each edge is kept both ways" if tally.hints.undirected and layout.kind != "nodes" else ""
-    tally.note(f"{path}: {layout.told()}{both}{otherwise}")
+    tally.note(f"{path}: {layout.in_words()}{both}{otherwise}")
     yield from batches_of(path, layout, chain(first[layout.header :], records), tally)
 
 
@@ -136,7 +136,7 @@ def unclear(path: Path, line: int, cells: Sequence[str]) -> ParseError:
 
 
 def batches_of(
-    path: Path, layout: Layout, records: Iterable[Row], tally: Tally, unit: str = ""
+    path: Path, layout: Layout, records: Iterable[NumberedRow], tally: Tally, unit: str = ""
 ) -> Iterator[Batch]:
     """Turn rows (number, cells) into batches, those of nodes and those of edges apart; see `Reader`.
 
@@ -144,7 +144,7 @@ def batches_of(
     """
     place = _RowPlace(path, unit)
     rows_of, width = _row_kinds(place, layout, tally), len(layout.columns)
-    batches: dict[type[_Rows], Batch] = {
+    batches: dict[type[_TableRows], Batch] = {
         _NodeRows: Batch(), _EdgeRows: Batch(joined=True), _MatrixRows: Batch()
     }  # fmt: skip
     for number, fields in records:
@@ -175,7 +175,7 @@ class _RowPlace:
         return ParseError(str(self.path), number, reason, advice)
 
 
-def _row_kinds(place: _RowPlace, layout: Layout, tally: Tally) -> Callable[[Sequence[str]], _Rows]:
+def _row_kinds(place: _RowPlace, layout: Layout, tally: Tally) -> Callable[[Sequence[str]], _TableRows]:
     """What says of the fields of a row whether it is a node or an edge."""
     if layout.matrix is not None:
         matrix = _MatrixRows(place, layout.matrix, tally)
@@ -285,7 +285,7 @@ class _MatrixRows:
             self._tally.error(self._place.fault(number, reason, _MATRIX_ADVICE))
 
 
-_Rows = _NodeRows | _EdgeRows | _MatrixRows
+_TableRows = _NodeRows | _EdgeRows | _MatrixRows
 
 
 def _shown(cells: Sequence[str]) -> str:

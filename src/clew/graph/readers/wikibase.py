@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
-Part = Literal["claim", "value", "qualifier", "beside"]
+StatementRole = Literal["claim", "value", "qualifier", "beside"]
 """What a triple says of a statement: whose it is, its value, a qualifier, or what is kept nowhere."""
 
 _ONTOLOGY = "http://wikiba.se/ontology#"
@@ -21,14 +21,14 @@ _PREDICATE = re.compile(
     r"(?P<base>.+/prop/)(?P<place>|(?:statement|qualifier)/(?:[a-z-]+/)?|direct-normalized/)P(?P<id>\d+)"
 )
 _PROPERTY = re.compile(r"(.+)/entity/(P\d+)")
-_PLACES: dict[str, Part] = {"": "claim", "statement/": "value", "qualifier/": "qualifier"}
+_PLACES: dict[str, StatementRole] = {"": "claim", "statement/": "value", "qualifier/": "qualifier"}
 
 
 @dataclass(frozen=True, slots=True)
 class StatementPart:
     """What a predicate says of a statement, and the relation or key that it is of."""
 
-    part: Part
+    part: StatementRole
     relation: str
 
 

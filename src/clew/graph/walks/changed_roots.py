@@ -8,13 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from clew.arrays import Int32, Int64, UInt8, UInt64
 from clew.graph.edit.edit import GraphEdit
-from clew.graph.graph import Graph, Int32, Int64, UInt8, offsets_of
+from clew.graph.graph import Graph, offsets_of
 from clew.graph.walks.kernels.columns import Edited, PartColumns
 from clew.graph.walks.walk_tables import Choices, WalkEdges, spread
 from clew.graph.walks.walks import EDGES, Walker, Walks
-
-UInt64 = NDArray[np.uint64]
 
 MOST_WORDS = 8
 """Words of bits that changed edges are told apart by; of more edges several share one."""

@@ -11,21 +11,20 @@ from itertools import pairwise
 
 import numpy as np
 
-from clew.graph.graph import Adjacency, Graph, Int32, Int64
+from clew.arrays import Int32, Int64
+from clew.graph.graph import Adjacency, Graph
 
 Steps = tuple[int, ...]
 Rank = Callable[[Sequence[Steps]], Sequence[float]]
 """Scores of some relation paths, the larger the better."""
 
 
-@dataclass(frozen=True, slots=True)
-class PathLimits:
-    """Steps of a path, paths that are gone on from at each length, and ends and edges of one path."""
-
-    depth: int = 3
-    beam: int = 64
-    ends: int = 20_000
-    edges: int = 500_000
+DEPTH = 3
+"""Steps of a path."""
+BEAM = 64
+"""Paths that are gone on from at each length."""
+MOST_ENDS, MOST_EDGES = 20_000, 500_000
+"""Ends and edges of one path."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,29 +73,26 @@ class RelationPath:
         return {end: tuple(dict.fromkeys(sources)) for end, sources in found.items()}
 
 
-def relation_paths(
-    graph: Graph, root: int, rank: Rank, limits: PathLimits | None = None
-) -> list[RelationPath]:
+def relation_paths(graph: Graph, root: int, rank: Rank) -> list[RelationPath]:
     """All relation paths from a root, shorter ones first; of each length the best of `rank` are gone on from.
 
     The root is never passed again. A path with more ends than the limit is kept, cut, and not gone on from.
     """
-    limits = limits or PathLimits()
     start = RelationPath(root, (), np.array([root], np.int32), np.zeros(1, np.int32))
     frontier, found = [start], list[RelationPath]()
-    for _ in range(limits.depth):
-        level = [path for prefix in frontier for path in _longer(graph, prefix, limits)]
+    for _ in range(DEPTH):
+        level = [path for prefix in frontier for path in _longer(graph, prefix)]
         found += level
         scores = rank([path.steps for path in level]) if level else []
         order = np.argsort(-np.asarray(scores, np.float64), kind="stable").tolist()
-        frontier = [level[at] for at in order if level[at].complete][: limits.beam]
+        frontier = [level[at] for at in order if level[at].complete][:BEAM]
     return found
 
 
-def _longer(graph: Graph, prefix: RelationPath, limits: PathLimits) -> Iterator[RelationPath]:
+def _longer(graph: Graph, prefix: RelationPath) -> Iterator[RelationPath]:
     """A path with one step more, each way."""
     for side, adjacency in enumerate((graph.out, graph.into)):
-        slots, places, whole = _edges(adjacency, prefix.ends, limits.edges)
+        slots, places, whole = _edges(adjacency, prefix.ends, MOST_EDGES)
         relations, others = adjacency.relation[slots], adjacency.neighbour[slots]
         kept = others != prefix.root
         relations, others, places = relations[kept], others[kept], places[kept]
@@ -106,10 +102,10 @@ def _longer(graph: Graph, prefix: RelationPath, limits: PathLimits) -> Iterator[
             of_step = order[low:high]
             ends, first = np.unique(others[of_step], return_index=True)
             step = 2 * int(relations[of_step[0]]) + side
-            cut = len(ends) > limits.ends
+            cut = len(ends) > MOST_ENDS
             yield RelationPath(
-                prefix.root, (*prefix.steps, step), ends[: limits.ends].astype(np.int32),
-                places[of_step][first][: limits.ends].astype(np.int32), prefix, whole and not cut,
+                prefix.root, (*prefix.steps, step), ends[:MOST_ENDS].astype(np.int32),
+                places[of_step][first][:MOST_ENDS].astype(np.int32), prefix, whole and not cut,
             )  # fmt: skip
 
 

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from clew.graph.graph import Graph, Int32, Int64, offsets_of
+from clew.arrays import Int32, Int64
+from clew.graph.graph import Graph, offsets_of
 from clew.graph.kernels.columns import graph_columns
 
 AT_ONCE = 32_768

@@ -11,8 +11,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from clew.arrays import Int32, Int64, UInt16
 from clew.errors import UsageError
-from clew.graph.graph import Graph, Int32, Int64, UInt16, offsets_of
+from clew.graph.graph import Graph, offsets_of
 from clew.graph.walks.kernels.columns import (
     Draw,
     PartColumns,
@@ -23,7 +24,7 @@ from clew.graph.walks.kernels.columns import (
 )
 from clew.graph.walks.walk_tables import Choices, WalkEdges, usable_threads
 
-Kind = Literal["bfs", "random"]
+WalkKind = Literal["bfs", "random"]
 
 _NO_OFFSETS, _NO_STEPS = np.zeros(1, np.int64), np.zeros((0, 2), np.int32)
 _NO_EDGES = WalkEdges(_NO_OFFSETS, _NO_STEPS, _NO_OFFSETS, _NO_STEPS)
@@ -46,7 +47,7 @@ class WalkSettings:
     Raises UsageError for values out of range.
     """
 
-    kind: Kind = "bfs"
+    kind: WalkKind = "bfs"
     depth: int = 4
     walks: int = 60
     max_walks: int = 60
@@ -117,15 +118,15 @@ class Walker:
         )
         self._scratch: list[WalkScratch] = []
 
-    def walk(self, roots: Int32, *, rows: int | None = None, edges: int = EDGES) -> Walks:
-        """Make the walks of `roots`, at most `rows` of each (by default as the settings say)."""
+    def walk(self, roots: Int32, *, edges: int = EDGES) -> Walks:
+        """Make the walks of `roots`, of each at most as many as the settings say."""
         roots = np.ascontiguousarray(roots, np.int32)
         parts = [roots[i : i + CHUNK] for i in range(0, len(roots), CHUNK)] or [roots]
         one = self._random if self.settings.kind == "random" else self._breadth_first
         if len(parts) == 1:
-            return one(parts[0], rows or self.settings.rows, edges)
+            return one(parts[0], edges)
         with ThreadPoolExecutor(self.threads) as pool:
-            waiting = [pool.submit(one, part, rows or self.settings.rows, edges) for part in parts]
+            waiting = [pool.submit(one, part, edges) for part in parts]
             return _joined([done.result() for done in waiting])
 
     @property
@@ -151,11 +152,11 @@ class Walker:
         yield lent
         self._scratch.append(lent)
 
-    def _random(self, roots: Int32, rows: int, edges: int) -> Walks:
+    def _random(self, roots: Int32, edges: int) -> Walks:
         from clew.graph.walks.kernels.walks import merge_walks, random_walks
 
         del edges
-        shape = (len(roots), rows, self.settings.depth)
+        shape = (len(roots), self.settings.rows, self.settings.depth)
         steps, nodes = np.empty(shape, np.int32), np.empty(shape, np.int32)
         counts, kept = np.zeros(shape[:2], np.uint16), np.zeros(len(roots), np.int32)
         random_walks(
@@ -165,15 +166,15 @@ class Walker:
         state = np.zeros((len(roots), 2), np.int64)
         return _packed(roots, steps, nodes, counts, kept, state)
 
-    def _breadth_first(self, roots: Int32, rows: int, edges: int) -> Walks:
+    def _breadth_first(self, roots: Int32, edges: int) -> Walks:
         from clew.graph.walks.kernels.walks import breadth_first_walks
 
-        shape = (len(roots), rows, self.settings.depth)
+        shape = (len(roots), self.settings.rows, self.settings.depth)
         steps, nodes = np.empty(shape, np.int32), np.empty(shape, np.int32)
         kept, state = np.zeros(len(roots), np.int32), np.zeros((len(roots), 2), np.int64)
         made = WalkRows(steps, nodes, kept, state)
         with self.scratch() as scratch:
-            breadth_first_walks(self.walked, roots, self.draw(rows, edges), scratch, made)
+            breadth_first_walks(self.walked, roots, self.draw(self.settings.rows, edges), scratch, made)
         return _packed(roots, steps, nodes, np.ones(shape[:2], np.uint16), kept, state)
 
 

@@ -19,17 +19,16 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from clew.arrays import AnyArray, Float32, Int8, Int32, Int64, UInt16
 from clew.errors import FormatError, UsageError
 from clew.graph.edit.growing import grown
-from clew.graph.graph import Int32, Int64, UInt16, offsets_of
+from clew.graph.graph import offsets_of
 from clew.graph.walks.walks import Walks, WalkSettings
 from clew.index.corpus.corpus_milvus import MilvusCorpus
 from clew.index.corpus.corpus_parts import CorpusPart, open_part, part_sections, places_of, walks_at
 from clew.index.store.directory import Index
-from clew.index.store.files import Array
 from clew.index.vectors.backends.registry import open_collection
 from clew.index.vectors.in_milvus import NONE
-from clew.index.vectors.vectors import Float32, Int8
 from clew.text.embedder import unit_rows
 
 CorpusKind = Literal["bfs", "random", "lazy"]
@@ -182,12 +181,12 @@ class Corpus:
         parts = len(self.parts)
         return CorpusReport(len(self.row_of), walks, made, whole, drawn, undecided, left, unsaid, parts)
 
-    def sections(self) -> dict[str, Array | bytes]:
+    def sections(self) -> dict[str, AnyArray | bytes]:
         """Give the sections of an index."""
         told: dict[str, Any] = {**asdict(self.settings), "parts": len(self.parts), "model": self.model}
         told["drawing"] = self.drawing
         q, scale = self.written or (self.nodes, self.node_scales)
-        found: dict[str, Array | bytes] = {NODES: q, NODE_SCALES: scale}
+        found: dict[str, AnyArray | bytes] = {NODES: q, NODE_SCALES: scale}
         if self.milvus is not None:
             told["milvus"] = {name: getattr(self.milvus, name) for name in _NUMBERS}
             found |= {f"corpus.milvus.{name}": getattr(self.milvus, name) for name in _ARRAYS}

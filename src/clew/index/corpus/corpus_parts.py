@@ -9,13 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.graph.graph import Int32, Int64, Names, offsets_of
+from clew.arrays import AnyArray, Float32, Int8, Int32, Int64
+from clew.graph.graph import Names, offsets_of
 from clew.graph.walks.walks import Walker, Walks
 from clew.index.corpus.walk_vectors import WalkEmbedder
 from clew.index.store.directory import Index
-from clew.index.store.files import Array
 from clew.index.vectors.in_milvus import NONE
-from clew.index.vectors.vectors import Float32, Int8
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,10 +50,10 @@ def without_vectors(part: CorpusPart, ids: Int64) -> CorpusPart:
     return replace(part, q=part.q[:0], scale=part.scale[:0], ids=ids)
 
 
-def part_sections(number: int, part: CorpusPart) -> dict[str, Array]:
+def part_sections(number: int, part: CorpusPart) -> dict[str, AnyArray]:
     """Give the sections of one part."""
     name = f"corpus.p{number}"
-    arrays: dict[str, Array] = {f"{name}.{f.name}": getattr(part.walks, f.name) for f in fields(Walks)}
+    arrays: dict[str, AnyArray] = {f"{name}.{f.name}": getattr(part.walks, f.name) for f in fields(Walks)}
     arrays |= {f"{name}.q": part.q, f"{name}.scale": part.scale}
     if len(part.ids):
         arrays[f"{name}.ids"] = part.ids

@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from clew.graph.graph import Graph, Int64
+from clew.arrays import Float32, Int8, Int64
+from clew.graph.graph import Graph
 from clew.graph.match.distances import Rounded
 from clew.graph.neighbourhood import best_of
 from clew.graph.walks.walks import Walker
@@ -20,7 +21,7 @@ from clew.index.vectors.backends.entities import nearest_stored
 from clew.index.vectors.backends.registry import open_vectors
 from clew.index.vectors.dots import dots
 from clew.index.vectors.entity_search import EntitySearch, open_entity_search
-from clew.index.vectors.vectors import ENTITY_SCALES, ENTITY_VECTORS, Float32, Int8
+from clew.index.vectors.vectors import ENTITY_SCALES, ENTITY_VECTORS
 from clew.text.embedder import Embedder
 
 LAZY_WALKS = 1000

@@ -8,16 +8,15 @@ from pathlib import Path
 
 import numpy as np
 
+from clew.arrays import Float32, Int8
 from clew.graph.graph import Graph
 from clew.graph.walks.walks import Walker
 from clew.index.corpus.corpus import CorpusSettings
 from clew.index.corpus.corpus_parts import CorpusPart, make_part
 from clew.index.corpus.walk_vectors import WalkEmbedder
 from clew.index.store.sections import written_graph
-from clew.index.vectors.vectors import Float32, Int8
+from clew.index.vectors.triple_vectors import Span
 from clew.text.embedders.registry import embedder
-
-Span = tuple[int, int]
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,11 +14,12 @@ from typing import Protocol
 
 import numpy as np
 
-from clew.graph.graph import Graph, Int32
+from clew.arrays import Float32, Int8, Int32
+from clew.graph.graph import Graph
 from clew.graph.walks.kernels.columns import WordSums
 from clew.graph.walks.walk_tables import spread
 from clew.graph.walks.walks import Walks
-from clew.index.vectors.vectors import Float32, Int8, quantise
+from clew.index.vectors.vectors import quantise
 from clew.text.embedder import Additive, Embedder, unit_rows
 from clew.text.verbalise import Templates
 

@@ -15,14 +15,14 @@ from typing import Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from clew.arrays import Int32, Int64, UInt64
 from clew.bounds import check
-from clew.graph.graph import Aliases, Int32, Int64, Names
+from clew.graph.graph import Aliases, Names
 from clew.index.names.typos import TypoPart, Typos, buckets_for, chunks_of, edits_allowed
 from clew.text.normalise import POSSESSIVE, Token, normalise
 
-UInt64 = NDArray[np.uint64]
-Kind = Literal["name", "label", "alias"]
-_KINDS: tuple[Kind, ...] = ("name", "label", "alias")
+NameSource = Literal["name", "label", "alias"]
+_KINDS: tuple[NameSource, ...] = ("name", "label", "alias")
 CHUNK = 65_536
 """Entries whose strings exist at the same time."""
 
@@ -32,7 +32,7 @@ class NameHit:
     """An entity that is called so; `exact`: the text as written is the name (an underscore is a space)."""
 
     entity: int
-    kind: Kind
+    kind: NameSource
     exact: bool
 
 

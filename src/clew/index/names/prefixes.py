@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from clew.graph.graph import Int32, Int64, Names
+from clew.arrays import Int32, Int64
+from clew.graph.graph import Names
 
 KEY_BYTES = 8
 """Bytes of a beginning that are compared at once."""

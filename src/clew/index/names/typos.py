@@ -15,10 +15,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.graph.graph import Int32, Int64, offsets_of
-
-UInt16 = NDArray[np.uint16]
-UInt32 = NDArray[np.uint32]
+from clew.arrays import Int32, Int64, UInt16, UInt32
+from clew.graph.graph import offsets_of
 
 LONGEST = 128
 """Names of more characters than this are not searched for typos (they are found exactly)."""

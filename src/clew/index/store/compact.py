@@ -6,13 +6,13 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
+from clew.arrays import AnyArray, Int32, Int64
 from clew.graph.edit.edit import packed
-from clew.graph.graph import Graph, Int32, Int64
+from clew.graph.graph import Graph
 from clew.index.names.names import NamesIndex
 from clew.index.names.update import updated_names
 from clew.index.store.delta import Whole
 from clew.index.store.directory import Index, IndexWriter
-from clew.index.store.files import Array
 from clew.index.store.sections import graph_sections, with_prefix
 from clew.index.vectors.vectors import (
     ENTITY_SCALES,
@@ -25,7 +25,7 @@ from clew.index.vectors.vectors import (
 def write_changed(
     writer: IndexWriter,
     index: Index,
-    contents: Mapping[str, Array | bytes],
+    contents: Mapping[str, AnyArray | bytes],
     *,
     dropped: tuple[str, ...],
     progress: Callable[[int, int], None] | None = None,
@@ -55,14 +55,14 @@ def write_changed(
             writer.keep(entry, folder)
 
 
-def _is_same(old: Array | None, new: Array | bytes) -> bool:
+def _is_same(old: AnyArray | None, new: AnyArray | bytes) -> bool:
     """Whether both are the same memory; equal arrays that are not are simply written."""
     if old is None or isinstance(new, bytes) or old.shape != new.shape or old.dtype != new.dtype:
         return False
     return old.__array_interface__["data"] == new.__array_interface__["data"]
 
 
-def whole_sections(held: Whole, now: Whole) -> dict[str, Array]:
+def whole_sections(held: Whole, now: Whole) -> dict[str, AnyArray]:
     """All sections that are other than in `held`, as if the graph had been built so."""
     graph = packed(now.graph)
     contents = with_prefix("graph", graph_sections(graph))

@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from clew.arrays import AnyArray, Float32, Int8, Int32, Int64
 from clew.graph.edit.edit import GraphEdit, edited, rows_of
 from clew.graph.edit.growing import extended
-from clew.graph.graph import Aliases, Graph, Int32, Int64, Names, StatementRow
+from clew.graph.graph import Aliases, Graph, Names, StatementRow
 from clew.index.names.names import NamesIndex, NewNames
-from clew.index.store.files import Array
 from clew.index.vectors.vectors import (
     ENTITY_SCALES,
     ENTITY_VECTORS,
@@ -28,8 +28,6 @@ from clew.index.vectors.vectors import (
     TRIPLE_IDS,
     TRIPLE_SCALES,
     TRIPLE_VECTORS,
-    Float32,
-    Int8,
     by_triple,
 )
 
@@ -61,7 +59,7 @@ class Delta:
     triples_ids: Int64 = field(default_factory=lambda: np.zeros(0, np.int64))
 
     @classmethod
-    def open(cls, sections: Mapping[str, Array]) -> Delta | None:
+    def open(cls, sections: Mapping[str, AnyArray]) -> Delta | None:
         """From the sections of an index; None where there are none. Raises KeyError, ValueError."""
         if TEXTS not in sections:
             return None
@@ -71,12 +69,12 @@ class Delta:
         edit: Any = {**triples, **_texts(sections[TEXTS].tobytes())}
         return cls(GraphEdit(**edit), **vectors)
 
-    def sections(self) -> dict[str, Array | bytes]:
+    def sections(self) -> dict[str, AnyArray | bytes]:
         """Give the sections."""
         texts = {
             f.name: list(getattr(self.edit, f.name)) for f in fields(GraphEdit) if f.name not in _TRIPLES
         }
-        found: dict[str, Array | bytes] = {TEXTS: json.dumps(texts).encode()}
+        found: dict[str, AnyArray | bytes] = {TEXTS: json.dumps(texts).encode()}
         found |= {f"delta.{name}": getattr(self.edit, name) for name in _TRIPLES}
         return found | {f"delta.{name}": getattr(self, name) for name in _VECTORS}
 
@@ -131,7 +129,7 @@ class Whole:
 
     graph: Graph
     names: NamesIndex
-    sections: Mapping[str, Array]
+    sections: Mapping[str, AnyArray]
 
 
 def applied(held: Whole, delta: Delta) -> Whole:

@@ -26,13 +26,13 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
+from clew.arrays import AnyArray
 from clew.errors import FormatError, IndexAccessError, InputError, LockedError
 from clew.graph.edit.growing import mapped
 from clew.graph.graph import Graph
 from clew.index.names.names import NamesIndex
 from clew.index.store.delta import Delta, Whole, applied
 from clew.index.store.files import (
-    Array,
     FileEntry,
     check_entry,
     disk_errors,
@@ -79,7 +79,7 @@ class Index:
     manifest: Manifest
     graph: Graph
     names: NamesIndex
-    sections: Mapping[str, Array]
+    sections: Mapping[str, AnyArray]
     files: Mapping[str, Path] = field(default_factory=dict[str, Path])
     """Sections of other formats, checked."""
     access: VectorAccess = field(default_factory=VectorAccess)
@@ -95,7 +95,7 @@ class Index:
             with _damage(self.path):
                 self.seal.check_changed(self.manifest.files)
 
-    def array(self, name: str) -> Array:
+    def array(self, name: str) -> AnyArray:
         """Get an extra section's array, memory-mapped; FormatError if the index lacks it."""
         if name not in self.sections:
             raise FormatError(f"{self.path}: the index has no section {name!r}. {rebuild(self.path)}")
@@ -135,7 +135,7 @@ class IndexWriter:
         """The sections so far."""
         return tuple(self._files)
 
-    def add(self, section: str, content: Array | bytes) -> None:
+    def add(self, section: str, content: AnyArray | bytes) -> None:
         """Write one section; its name is lower-case words joined by dots. Raises IndexAccessError."""
         array = np.frombuffer(content, np.uint8) if isinstance(content, bytes) else content
         self.add_parts(section, array.shape, array.dtype, (array,))
@@ -153,13 +153,13 @@ class IndexWriter:
                 shutil.copyfile(folder / entry.file, target)
         self._take(entry)
 
-    def add_all(self, sections: Mapping[str, Array | bytes]) -> None:
+    def add_all(self, sections: Mapping[str, AnyArray | bytes]) -> None:
         """Write all of `sections`."""
         for section, content in sections.items():
             self.add(section, content)
 
     def add_parts(
-        self, section: str, shape: tuple[int, ...], dtype: np.dtype[np.generic], parts: Iterable[Array]
+        self, section: str, shape: tuple[int, ...], dtype: np.dtype[np.generic], parts: Iterable[AnyArray]
     ) -> None:
         """Write one section of a known shape from arrays that are its rows. Raises IndexAccessError."""
         if self._is_new(section):
@@ -201,7 +201,7 @@ class IndexWriter:
         arrays = {f.section: open_array(self.folder, f) for f in self._files if _is_array(f)}
         return graph_of_sections(without_prefix("graph", arrays))
 
-    def array(self, section: str) -> Array:
+    def array(self, section: str) -> AnyArray:
         """Map a section that has been written."""
         entry = next(f for f in self._files if f.section == section)
         return open_array(self.folder, entry)

@@ -13,12 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
+from clew.arrays import AnyArray
 from clew.errors import FormatError, IndexAccessError
 from clew.graph.edit.growing import mapped
-
-Array = NDArray[np.generic]
 
 _SMALL = 65_536
 _BLOCK = 8_192
@@ -67,7 +65,7 @@ def _advice(error: OSError) -> str:
 
 
 def write_parts(
-    folder: Path, section: str, shape: tuple[int, ...], dtype: np.dtype[np.generic], parts: Iterable[Array]
+    folder: Path, section: str, shape: tuple[int, ...], dtype: np.dtype[np.generic], parts: Iterable[AnyArray]
 ) -> FileEntry:
     """Write one section as `.npy` from the arrays that together are its rows; `sync_files` flushes it.
 
@@ -132,7 +130,7 @@ def sync_path(path: Path) -> None:
         os.close(handle)
 
 
-def _pieces(header: bytes, arrays: Iterable[Array]) -> Iterator[bytes | memoryview]:
+def _pieces(header: bytes, arrays: Iterable[AnyArray]) -> Iterator[bytes | memoryview]:
     yield header
     for array in arrays:
         if array.size:
@@ -176,7 +174,7 @@ def sample_checksum(path: Path) -> str:
     return digest.hexdigest()
 
 
-def open_array(folder: Path, entry: FileEntry) -> Array:
+def open_array(folder: Path, entry: FileEntry) -> AnyArray:
     """Map one section's file into memory after checking its size and sampled blocks.
 
     Raises FileNotFoundError, and FormatError if the file is not what was written.

@@ -59,7 +59,7 @@ def schema_of_index(index: Index) -> Schema:
     if index.delta is None or index.written is None:
         return stored
     before = index.written.graph
-    return schema_after(stored, before, index.graph, index.delta.edit.touched(before.nodes))
+    return schema_after(stored, before, index.graph, index.delta.edit.changed_nodes(before.nodes))
 
 
 def _stored(index: Index) -> Schema | None:

@@ -14,7 +14,7 @@ from typing import NoReturn
 
 import numpy as np
 
-from clew.index.store.files import Array
+from clew.arrays import AnyArray
 
 CHUNK = 1 << 22
 """Numbers that are looked at together."""
@@ -28,7 +28,7 @@ class Misfit(Exception):
         super().__init__(reason)
 
 
-def check_structure(arrays: Mapping[str, Array]) -> None:
+def check_structure(arrays: Mapping[str, AnyArray]) -> None:
     """Check the sections of an index, by name, as they are in its files; raises Misfit."""
     checks = _Checks(arrays)
     nodes, relations = _check_graph(checks)
@@ -189,14 +189,14 @@ def _check_walks(checks: _Checks, nodes: int, relations: int) -> None:
 class _Checks:
     """Looks at arrays; each check raises Misfit or returns how many items there are."""
 
-    def __init__(self, arrays: Mapping[str, Array]) -> None:
+    def __init__(self, arrays: Mapping[str, AnyArray]) -> None:
         self.arrays = arrays
 
     def fail(self, section: str, reason: str) -> NoReturn:
         """Blame a section."""
         raise Misfit(section, reason)
 
-    def array(self, section: str, kinds: str = "iu", dimensions: int = 1) -> Array:
+    def array(self, section: str, kinds: str = "iu", dimensions: int = 1) -> AnyArray:
         """An array of a kind of numbers (numpy's letters) and so many dimensions."""
         if section not in self.arrays:
             self.fail(section, "missing from the index")
@@ -205,7 +205,7 @@ class _Checks:
             self.fail(section, f"holds {array.dtype} {list(array.shape)}, which was never written")
         return array
 
-    def column(self, section: str, kinds: str = "iu") -> Array:
+    def column(self, section: str, kinds: str = "iu") -> AnyArray:
         """An array of one dimension."""
         return self.array(section, kinds)
 
@@ -214,7 +214,7 @@ class _Checks:
         if found != expected:
             self.fail(section, f"{found:,} rows where the other arrays have {expected:,}")
 
-    def in_range(self, section: str, array: Array, least: int, most: int) -> None:
+    def in_range(self, section: str, array: AnyArray, least: int, most: int) -> None:
         """All numbers of an array are from `least` to below `most`."""
         for chunk in _chunks(array):
             if len(chunk) and not (least <= int(chunk.min()) and int(chunk.max()) < most):
@@ -272,6 +272,6 @@ class _Checks:
         return lengths.pop(), relations.pop()
 
 
-def _chunks(array: Array) -> Iterator[Array]:
+def _chunks(array: AnyArray) -> Iterator[AnyArray]:
     flat = array.reshape(-1)
     return (flat[start : start + CHUNK] for start in range(0, len(flat), CHUNK))

@@ -6,14 +6,15 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from clew.graph.readers.batch import MAX_REASONS, Batch, Label, OnError, Statement, Tally
+from clew.graph.readers.batch import MAX_REASONS, Batch, EdgeStatement, Label, OnError, Tally
 from clew.graph.readers.hints import Hints
 from clew.graph.readers.rdf import RdfReader
 from clew.graph.readers.registry import choose_reader
 from clew.graph.readers.side import read_pairs
 from clew.graph.readers.source_files import checksum, source_bytes
 from clew.graph.readers.stream import line_blocks
-from clew.index.update.edits import Edits, Pair, ReadNotes, Triple
+from clew.index.update.edits import Edits, NamedTriple, ReadNotes
+from clew.index.update.type_edits import NamedText
 
 SCOPE_DIGITS = 8
 
@@ -100,7 +101,7 @@ class _Reading:
         tally.raise_faults()
         self._done += source_bytes([path])
 
-    def pairs(self, path: Path | None, kind: str) -> list[Pair]:
+    def pairs(self, path: Path | None, kind: str) -> list[NamedText]:
         """Pairs of a side file, if there is one."""
         if path is None:
             return []
@@ -140,14 +141,14 @@ class _Side:
     """All that the files of one side, added or removed, say; `names` are labels and aliases."""
 
     def __init__(self) -> None:
-        self.triples: list[Triple] = []
+        self.triples: list[NamedTriple] = []
         self.nodes: list[str] = []
         self.labels: dict[str, Label] = {}
-        self.types: list[Pair] = []
-        self.names: list[Pair] = []
+        self.types: list[NamedText] = []
+        self.names: list[NamedText] = []
         self.iris = False
-        self.statements: list[Statement] = []
-        self.characters: list[Pair] = []
+        self.statements: list[EdgeStatement] = []
+        self.characters: list[NamedText] = []
 
     def take(self, batch: Batch) -> None:
         """Take one batch."""

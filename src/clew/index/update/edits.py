@@ -12,20 +12,18 @@ import numpy as np
 from clew.errors import UsageError
 from clew.graph.build.assemble import local_name
 from clew.graph.build.inference import MOST_INFERRED, speaks
-from clew.graph.edit.edit import GraphEdit, triple_array
-from clew.graph.edit.edit import Triple as IdTriple
+from clew.graph.edit.edit import EdgeIds, GraphEdit, NodeText, triple_array
 from clew.graph.graph import INFERRED, Graph, StatementRow
-from clew.graph.readers.batch import NodeKey, Statement
+from clew.graph.readers.batch import EdgeStatement, NodeKey
 from clew.graph.values import told_properties
 from clew.index.names.names import NamesIndex
 from clew.index.update.infer_again import Following, with_following
-from clew.index.update.type_edits import TypeEdits
+from clew.index.update.type_edits import NamedText, TypeEdits
 from clew.text.counted import counted
 
-Triple = tuple[str, str, NodeKey]
-Pair = tuple[str, str]
+NamedTriple = tuple[str, str, NodeKey]
 NodeT = TypeVar("NodeT", bound=NodeKey)
-_Item = TypeVar("_Item", IdTriple, tuple[int, str])
+_Item = TypeVar("_Item", EdgeIds, NodeText)
 _SCOPED = re.compile(r"^_:[0-9a-f]{8}/")
 _TOLD_EVERY = 1 << 12
 MOST_NAMED = 5
@@ -52,21 +50,21 @@ class Edits:
     or `transitive`). RDF that is read without `inference` is for an index that infers nothing.
     """
 
-    add: Sequence[Triple] = ()
-    remove: Sequence[Triple] = ()
-    add_types: Sequence[Pair] = ()
-    remove_types: Sequence[Pair] = ()
-    add_aliases: Sequence[Pair] = ()
-    remove_aliases: Sequence[Pair] = ()
-    add_names: Sequence[Pair] = ()
-    remove_names: Sequence[Pair] = ()
+    add: Sequence[NamedTriple] = ()
+    remove: Sequence[NamedTriple] = ()
+    add_types: Sequence[NamedText] = ()
+    remove_types: Sequence[NamedText] = ()
+    add_aliases: Sequence[NamedText] = ()
+    remove_aliases: Sequence[NamedText] = ()
+    add_names: Sequence[NamedText] = ()
+    remove_names: Sequence[NamedText] = ()
     remove_entities: Sequence[str] = ()
     nodes: Sequence[str] = ()
     labels: dict[str, str] = field(default_factory=dict[str, str])
     iris: bool = False
-    statements: Sequence[Statement] = ()
-    add_characters: Sequence[Pair] = ()
-    remove_characters: Sequence[Pair] = ()
+    statements: Sequence[EdgeStatement] = ()
+    add_characters: Sequence[NamedText] = ()
+    remove_characters: Sequence[NamedText] = ()
     inference: bool = True
     reading: ReadNotes = ReadNotes()
 
@@ -268,13 +266,13 @@ class _Resolver:
         """Whether a triple is inferred, and so comes and goes by itself."""
         return self._types.infers and int(self._graph.source[triple]) == INFERRED
 
-    def _added(self, removed: Sequence[IdTriple]) -> tuple[list[IdTriple], list[IdTriple], int]:
+    def _added(self, removed: Sequence[EdgeIds]) -> tuple[list[EdgeIds], list[EdgeIds], int]:
         """Triples that are new, those that were inferred and are stated now, and how many are neither.
 
         One that is removed and added stays as it is.
         """
-        gone, found, duplicates = set(removed), dict[IdTriple, None](), 0
-        restated: dict[IdTriple, None] = {}
+        gone, found, duplicates = set(removed), dict[EdgeIds, None](), 0
+        restated: dict[EdgeIds, None] = {}
         old = self._graph.nodes
         for head, relation, tail in self._edits.add:
             self._tell()
@@ -295,7 +293,7 @@ class _Resolver:
                 duplicates += 1
         return list(found), list(restated), duplicates
 
-    def _statements(self, added: Container[IdTriple], removed: Container[IdTriple]) -> list[StatementRow]:
+    def _statements(self, added: Container[EdgeIds], removed: Container[EdgeIds]) -> list[StatementRow]:
         """New edges with properties, of triples that are stated in the end."""
         rows: list[StatementRow] = []
         for head, relation, tail, properties in self._edits.statements:
@@ -329,7 +327,7 @@ class _Resolver:
             self._new.append(key)
         return node
 
-    def _aliases_of(self, pairs: Sequence[Pair], nodes: Sequence[int]) -> set[tuple[int, str]]:
+    def _aliases_of(self, pairs: Sequence[NamedText], nodes: Sequence[int]) -> set[NodeText]:
         """Aliases of the entities in `pairs`, and of `nodes`."""
         if not pairs and not nodes:
             return set()
@@ -337,13 +335,13 @@ class _Resolver:
         rows = np.flatnonzero(np.isin(aliases.entity, list(self._known(pairs, nodes))))
         return {(int(aliases.entity[row]), aliases.names[row]) for row in rows.tolist()}
 
-    def _known(self, pairs: Sequence[Pair], nodes: Sequence[int]) -> set[int]:
+    def _known(self, pairs: Sequence[NamedText], nodes: Sequence[int]) -> set[int]:
         found = {self.node(entity) for entity, _ in pairs} | set(nodes)
         return {node for node in found if 0 <= node < self._graph.nodes}
 
     def _gone(
-        self, held: set[tuple[int, str]], remove: Sequence[Pair], nodes: Sequence[int], missing: list[str]
-    ) -> list[tuple[int, str]]:
+        self, held: set[NodeText], remove: Sequence[NamedText], nodes: Sequence[int], missing: list[str]
+    ) -> list[NodeText]:
         """Pairs to be removed, and all of `nodes`; names what is not there."""
         lost = set(nodes)
         found = dict.fromkeys(sorted(pair for pair in held if pair[0] in lost))
@@ -356,8 +354,8 @@ class _Resolver:
         return list(found)
 
     def _more(
-        self, held: set[tuple[int, str]], gone: Sequence[tuple[int, str]], add: Sequence[Pair]
-    ) -> list[tuple[int, str]]:
+        self, held: set[NodeText], gone: Sequence[NodeText], add: Sequence[NamedText]
+    ) -> list[NodeText]:
         """Pairs that are new; one that is removed and added stays as it is."""
         there = held - set(gone)
         wanted = dict.fromkeys((self._made(entity), text) for entity, text in add)
@@ -368,11 +366,11 @@ class _Resolver:
         node = self.node(name) if self._iris else -1
         return self._graph.labels[node] if 0 <= node < self._graph.nodes else self._label(name)
 
-    def _called(self, pairs: Sequence[Pair]) -> list[Pair]:
+    def _called(self, pairs: Sequence[NamedText]) -> list[NamedText]:
         """Those pairs that name an entity otherwise than by its name and label."""
         return [(name, text) for name, text in pairs if self.node(name) >= 0 and text not in self._own(name)]
 
-    def _kept_labels(self, pairs: Sequence[Pair]) -> list[str]:
+    def _kept_labels(self, pairs: Sequence[NamedText]) -> list[str]:
         """A note on labels that were to be removed: an entity keeps its label."""
         kept = sum(self.node(name) >= 0 and text in self._own(name) for name, text in pairs)
         told = f"{counted(kept, 'label')} to be removed stayed: an entity keeps its label"

@@ -1,7 +1,10 @@
 """What follows from an ontology after an edit: exactly what indexing the edited sources would add.
 
 Where an edit touches nothing that something follows from, nothing is done; otherwise all that follows is
-inferred again from what is stated, and compared with what had followed before.
+inferred again from what is stated, in memory, and the difference is a part of the same generation. For that
+`graph.stated` keeps what `Types` loses: types by their IRIs, without those that follow, and which properties
+are symmetric or transitive. Another choice than a fresh index is made only where more follows than may be
+added. A triple that a source comes to state is inferred no more, and follows again when it is removed.
 """
 
 from __future__ import annotations
@@ -12,13 +15,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.graph.build.assemble import Ids
+from clew.arrays import Int32, Int64
+from clew.graph.build.assemble import GrowingIds
 from clew.graph.build.inference import Ontology, is_schema, speaks
-from clew.graph.edit.edit import GraphEdit, edited, triple_slots
-from clew.graph.graph import INFERRED, Graph, Int32, Int64, Stated
-
-Typed = tuple[int, str]
-"""A node, and what people read of a type of it."""
+from clew.graph.edit.edit import GraphEdit, NodeText, edited, triple_slots
+from clew.graph.graph import INFERRED, Graph, Stated
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +82,7 @@ class _Again:
 
     def __init__(self, graph: Graph, stated: Stated) -> None:
         self._graph, self._stated = graph, stated
-        self._relations: Ids[str] = Ids()
+        self._relations: GrowingIds[str] = GrowingIds()
         self._relations.of(list(graph.relations))
         self._columns = graph.out.columns()
         self._sources = graph.source[graph.out.slots()]
@@ -137,7 +138,7 @@ class _Again:
         """Relations that only the ontology names, of which triples follow."""
         return list(self._relations)[len(self._graph.relations) :]
 
-    def changed_types(self, following: Int32) -> tuple[list[Typed], list[Typed]]:
+    def changed_types(self, following: Int32) -> tuple[list[NodeText], list[NodeText]]:
         """(node, label) to be added to the types and removed, so that they are what is stated and follows."""
         types, stated = self._graph.types, self._stated
         labels = {label: number for number, label in enumerate(types.names)}

@@ -11,12 +11,11 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 
-from clew.graph.edit.edit import GraphEdit
+from clew.graph.edit.edit import GraphEdit, NodeText
 from clew.graph.graph import Graph
 
-Typed = tuple[int, str]
-"""A node and a type of it, by its key or its label."""
-Pair = tuple[str, str]
+NamedText = tuple[str, str]
+"""An entity by its name, and a text: a type, an alias or a name of it."""
 
 
 class TypeEdits:
@@ -38,7 +37,7 @@ class TypeEdits:
         """By what a type is kept: its name, or its label."""
         return self._label(name) if self._stated is None else name
 
-    def of(self, nodes: Iterable[int]) -> set[Typed]:
+    def of(self, nodes: Iterable[int]) -> set[NodeText]:
         """The types that are stated of some nodes, by their keys."""
         if self._stated is None:
             return {(node, label) for node in nodes for label in self._labels_of(node)}
@@ -46,10 +45,12 @@ class TypeEdits:
         spans = ((node, *rows[:, 0].searchsorted([node, node + 1]).tolist()) for node in nodes)
         return {(node, names[int(rows[at, 1])]) for node, low, high in spans for at in range(low, high)}
 
-    def as_written(self, held: Collection[Typed], pairs: Sequence[tuple[int, Pair]]) -> list[Pair]:
+    def as_written(
+        self, held: Collection[NodeText], pairs: Sequence[tuple[int, NamedText]]
+    ) -> list[NamedText]:
         """Types of entities, each with its node, by their keys: people may give what they read."""
         types: Mapping[int, set[str]] = _by_node(held)
-        found: list[Pair] = []
+        found: list[NamedText] = []
         for node, (entity, text) in pairs:
             keys = types.get(node, set())
             called = [] if text in keys else sorted(key for key in keys if self._label_of(key) == text)
@@ -57,12 +58,16 @@ class TypeEdits:
         return found
 
     def changed(
-        self, edit: GraphEdit, held: Collection[Typed], added: Sequence[Typed], removed: Sequence[Typed]
+        self,
+        edit: GraphEdit,
+        held: Collection[NodeText],
+        added: Sequence[NodeText],
+        removed: Sequence[NodeText],
     ) -> GraphEdit:
         """An edit, with types that are added to those `held` and removed."""
         stated, more, less = _by_node(held), _by_node(added), _by_node(removed)
-        types_added: list[Typed] = []
-        types_removed: list[Typed] = []
+        types_added: list[NodeText] = []
+        types_removed: list[NodeText] = []
         for node in dict.fromkeys([*more, *less]):
             table, before = self._labels_of(node), set(map(self._label_of, stated[node]))
             after = set(map(self._label_of, (stated[node] - less[node]) | more[node]))
@@ -81,8 +86,12 @@ class TypeEdits:
         )
 
     def characters(
-        self, add: Collection[Pair], remove: Collection[Pair], lost: Collection[str], missing: list[str]
-    ) -> tuple[list[Pair], list[Pair]]:
+        self,
+        add: Collection[NamedText],
+        remove: Collection[NamedText],
+        lost: Collection[str],
+        missing: list[str],
+    ) -> tuple[list[NamedText], list[NamedText]]:
         """Characters of properties that are new, and those that are removed; names what is not there.
 
         Of `lost` entities all are removed.
@@ -115,7 +124,7 @@ class TypeEdits:
         return {name: number for number, name in enumerate(names)}
 
 
-def _by_node(pairs: Iterable[Typed]) -> defaultdict[int, set[str]]:
+def _by_node(pairs: Iterable[NodeText]) -> defaultdict[int, set[str]]:
     found: defaultdict[int, set[str]] = defaultdict(set)
     for node, text in pairs:
         found[node].add(text)

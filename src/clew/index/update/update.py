@@ -14,16 +14,16 @@ from typing import Any, Literal
 
 import numpy as np
 
+from clew.arrays import AnyArray, Int64
 from clew.errors import FormatError, UsageError
 from clew.graph.edit.edit import GraphEdit
-from clew.graph.graph import Graph, Int64
+from clew.graph.graph import Graph
 from clew.index.corpus.build_corpus import add_node_search
 from clew.index.corpus.corpus import NODE_SEARCH, WALK_VERSION, Corpus, open_corpus
 from clew.index.corpus.walk_vectors import Verbaliser
 from clew.index.store.compact import whole_sections, write_changed
 from clew.index.store.delta import Delta, Whole, applied, is_large
 from clew.index.store.directory import Index, IndexWriter, open_index, writing
-from clew.index.store.files import Array
 from clew.index.store.manifest import IndexAbout, Manifest, check_embedder, read_manifest
 from clew.index.store.sections import graph_counts
 from clew.index.store.stored_schema import write_schema
@@ -45,7 +45,7 @@ from clew.text.embedder import Embedder
 from clew.text.labels import readable, relation_text
 
 UpdateStage = Literal["reading", "finding", "walks", "writing"]
-Progress = Callable[[UpdateStage, int, int], None]
+UpdateProgress = Callable[[UpdateStage, int, int], None]
 """Called with (what, done, total): bytes read, triples found, walks embedded, bytes written."""
 LEAST_NEWER = 10_000
 """Vectors newer than the file that searches them, up to which they are compared one by one."""
@@ -76,7 +76,7 @@ def update_index(
     rules: EditRules = USUAL,
     verbaliser: Verbaliser | None = None,
     access: VectorAccess | None = None,
-    progress: Progress | None = None,
+    progress: UpdateProgress | None = None,
 ) -> Updated:
     """Apply `edits` to the index `path`, as a whole or not at all.
 
@@ -111,7 +111,9 @@ def update_index(
             index, EditedGraph(index.graph, now.graph, edit), embedder, verbaliser, progress
         )
         compact = is_large(held, now.graph, delta)
-        contents: dict[str, Array | bytes] = {**(whole_sections(held, now) if compact else delta.sections())}
+        contents: dict[str, AnyArray | bytes] = {
+            **(whole_sections(held, now) if compact else delta.sections())
+        }
         if milvus is not None:
             contents |= milvus.sections()
         searches = _searches(writer, index, now, corpus)
@@ -197,7 +199,7 @@ def _corpus(
     graphs: EditedGraph,
     embedder: Embedder,
     verbaliser: Verbaliser | None,
-    progress: Progress | None,
+    progress: UpdateProgress | None,
 ) -> tuple[Corpus | None, CorpusChange | None]:
     corpus = open_corpus(index, writable=True)
     if corpus is None:
@@ -220,7 +222,7 @@ def _corpus(
     return updated_corpus(corpus, graphs, embedder, verbaliser=verbaliser, progress=told)
 
 
-def _part_of(progress: Progress | None, what: UpdateStage) -> Callable[[int, int], None] | None:
+def _part_of(progress: UpdateProgress | None, what: UpdateStage) -> Callable[[int, int], None] | None:
     """What tells of one part of the work."""
     return None if progress is None else lambda done, total: progress(what, done, total)
 

@@ -11,8 +11,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from clew.arrays import Int32, Int64
 from clew.graph.edit.edit import GraphEdit
-from clew.graph.graph import Graph, Int32, Int64, Names
+from clew.graph.graph import Graph, Names
 from clew.graph.walks.changed_roots import StoredWalks, changed_roots
 from clew.graph.walks.walks import Walker, Walks
 from clew.index.corpus.corpus import Corpus

@@ -46,7 +46,7 @@ class IndexDistances(TextDistances):
             index.array(ENTITY_SCALES).astype(np.float32, copy=False),
             index.array(RELATION_VECTORS).astype(np.float32, copy=False),
         )
-        super().__init__(embedder, vectors, exact=self._exact, mask=self._mask)
+        super().__init__(embedder, vectors, exact=self._exact)
         self._index = index
         self._search = open_entity_search(index)
         self._found: dict[tuple[str, int], NearestEntities] = {}

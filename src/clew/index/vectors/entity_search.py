@@ -8,13 +8,14 @@ from typing import Protocol
 
 import numpy as np
 
+from clew.arrays import Float32, Int8
 from clew.errors import FormatError
 from clew.index.store.directory import Index
-from clew.index.vectors.backends.base import Float32, Nearest, VectorIndex
+from clew.index.vectors.backends.base import Nearest, VectorIndex
 from clew.index.vectors.backends.entities import ENTITY_SEARCH, nearest_of_all, nearest_stored
 from clew.index.vectors.backends.milvus import MOST_RESULTS, MilvusVectors
 from clew.index.vectors.backends.registry import open_vectors
-from clew.index.vectors.vectors import ENTITY_SCALES, ENTITY_VECTORS, Int8
+from clew.index.vectors.vectors import ENTITY_SCALES, ENTITY_VECTORS
 
 
 class EntitySearch(Protocol):

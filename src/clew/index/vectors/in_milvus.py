@@ -18,16 +18,15 @@ from typing import Self
 
 import numpy as np
 
+from clew.arrays import AnyArray, Float32, Int8, Int64
 from clew.errors import ClewError, FormatError, IndexAccessError
-from clew.graph.graph import Int64
 from clew.index.new_index import NewIndex
 from clew.index.store.directory import Index, IndexWriter, open_index
-from clew.index.store.files import Array
 from clew.index.vectors.backends.base import check_file
 from clew.index.vectors.backends.entities import ENTITY_SEARCH
-from clew.index.vectors.backends.milvus import Metric, MilvusPlace, MilvusVectors, cells_of
+from clew.index.vectors.backends.milvus import DistanceMetric, MilvusPlace, MilvusVectors, cells_of
 from clew.index.vectors.backends.registry import VectorAccess, open_collection
-from clew.index.vectors.vectors import IN_MILVUS, Float32, Int8
+from clew.index.vectors.vectors import IN_MILVUS
 
 TRIPLE_COLLECTION = "milvus.triples"
 NAMES_FILE = "entity_search"
@@ -37,7 +36,7 @@ NONE: Int64 = np.zeros(0, np.int64)
 
 
 def new_collection(
-    new: NewIndex, place: MilvusPlace, kind: str, count: int, metric: Metric = "L2"
+    new: NewIndex, place: MilvusPlace, kind: str, count: int, metric: DistanceMetric = "L2"
 ) -> MilvusVectors:
     """Make a collection of an index that is being written, empty, for about so many vectors.
 
@@ -136,13 +135,13 @@ class InMilvus:
         upload(self.triples, ids, dequantised(q, scale))
         return ids
 
-    def sections(self) -> dict[str, Array | bytes]:
+    def sections(self) -> dict[str, AnyArray | bytes]:
         """Give the sections of an index."""
-        found: dict[str, Array | bytes] = {IN_MILVUS: json.dumps({"retired": self.retired}).encode()}
+        found: dict[str, AnyArray | bytes] = {IN_MILVUS: json.dumps({"retired": self.retired}).encode()}
         return found if self.triples is None else found | triple_sections(self.next_triple, self.dead)
 
 
-def triple_sections(next_triple: int, dead: Int64 = NONE) -> dict[str, Array]:
+def triple_sections(next_triple: int, dead: Int64 = NONE) -> dict[str, AnyArray]:
     """Give the sections that say which ids of triples are free, and which to remove."""
     return {_NEXT: np.array([next_triple], np.int64), _DEAD: dead}
 
@@ -152,7 +151,7 @@ def dequantised(q: Int8, scale: Float32) -> Float32:
     return q.astype(np.float32) * scale[:, None]
 
 
-def write_names(new: NewIndex, place: MilvusPlace, parts: Iterable[Mapping[str, Array]]) -> None:
+def write_names(new: NewIndex, place: MilvusPlace, parts: Iterable[Mapping[str, AnyArray]]) -> None:
     """Put vectors of all names into a new collection; `parts` as of `vector_part`.
 
     Raises VectorStoreError.

@@ -8,8 +8,9 @@ from typing import Protocol
 
 import numpy as np
 
+from clew.arrays import Float32, Int64
 from clew.errors import IndexAccessError
-from clew.graph.graph import Graph, Int64
+from clew.graph.graph import Graph
 from clew.graph.neighbourhood import HopLimits, best_of
 from clew.index.store.directory import Index
 from clew.index.vectors.backends.milvus import MOST_RESULTS, MilvusVectors
@@ -17,7 +18,7 @@ from clew.index.vectors.backends.registry import open_collection
 from clew.index.vectors.entity_search import check_whole
 from clew.index.vectors.in_milvus import TRIPLE_COLLECTION
 from clew.index.vectors.triple_vectors import TripleVectors
-from clew.index.vectors.vectors import TRIPLE_IDS, Float32
+from clew.index.vectors.vectors import TRIPLE_IDS
 from clew.text.embedder import Embedder
 
 MILVUS_LIMITS = HopLimits(looked_at=200_000, kept=MOST_RESULTS)

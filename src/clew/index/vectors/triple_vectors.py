@@ -16,16 +16,16 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
+from clew.arrays import AnyArray, Float32, Int8, Int64
 from clew.errors import FormatError, IndexAccessError, UsageError
 from clew.graph.edit.edit import packed
-from clew.graph.graph import Graph, Int64
+from clew.graph.graph import Graph
 from clew.graph.match.distances import Rounded
 from clew.graph.neighbourhood import HopLimits, best_of
 from clew.index.new_index import NewIndex
 from clew.index.store.compact import whole_sections, write_changed
 from clew.index.store.delta import Whole
 from clew.index.store.directory import Index, open_index, writing
-from clew.index.store.files import Array
 from clew.index.store.sections import written_graph
 from clew.index.vectors.backends.milvus import MilvusPlace
 from clew.index.vectors.dots import dots, quantised_sums
@@ -43,8 +43,6 @@ from clew.text.embedder import Additive, Embedder
 from clew.text.embedders.registry import embedder
 from clew.text.labels import readable, relation_text
 
-Float32 = NDArray[np.float32]
-Int8 = NDArray[np.int8]
 Span = tuple[int, int]
 Spread = Callable[[Iterable[Span]], Iterator[tuple[Int8, Float32]]]
 """Has spans of triples embedded by others."""
@@ -135,7 +133,7 @@ def with_triple_vectors(
             current = _newest(index)
             if TRIPLE_VECTORS not in current.sections:
                 graph = packed(current.graph)
-                whole: Mapping[str, Array] = {}
+                whole: Mapping[str, AnyArray] = {}
                 if current.written is not None:  # a row a triple: after updates, all is written anew
                     whole = whole_sections(current.written, Whole(graph, current.names, current.sections))
                 write_changed(writer, current, whole, dropped=("delta.",))

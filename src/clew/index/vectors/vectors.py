@@ -7,12 +7,10 @@ from collections.abc import Callable, Collection
 import numpy as np
 from numpy.typing import NDArray
 
+from clew.arrays import Float32, Int8
 from clew.graph.graph import Graph
 from clew.text.embedder import Embedder
 from clew.text.labels import readable, relation_text
-
-Float32 = NDArray[np.float32]
-Int8 = NDArray[np.int8]
 
 ENTITY_VECTORS, ENTITY_SCALES, RELATION_VECTORS = (
     "entity_vectors.q",

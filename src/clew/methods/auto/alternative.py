@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from clew.errors import UsageError
-from clew.methods.auto.method import BuiltIn
+from clew.methods.built_in import BuiltInReader
 from clew.reading.answer import answer_of, drawn
 from clew.reading.words import say
 from clew.text.counted import counted
@@ -13,7 +13,7 @@ from clew.types import Answer
 
 
 def answer_alternative(
-    auto: BuiltIn, question: str, number: int, *, id: str | None = None, entities: Sequence[str] = ()
+    auto: BuiltInReader, question: str, number: int, *, id: str | None = None, entities: Sequence[str] = ()
 ) -> Answer:
     """Answer as the alternative `number` (from 1) of the question's answer says; no model is asked.
 

@@ -8,8 +8,7 @@ from pathlib import Path
 
 from clew.errors import InputError
 from clew.index.store.directory import Index
-from clew.methods.auto.method import built_in
-from clew.methods.auto.settings import AutoSettings
+from clew.methods.built_in import built_in_reader
 from clew.reading.adapter import graph_digest, model_digest, write_adapter
 from clew.reading.feedback import Feedback, Usable, usable
 from clew.reading.fitting import LEAST, Fitted, Tell, fit
@@ -46,7 +45,7 @@ def fit_index(
             f"needed ({len(good.unknown)} have an answer that the graph does not have, "
             f"{len(good.contradicting)} contradict each other, {len(good.repeated)} stand there twice)"
         )
-    plain = built_in(index, embedder, AutoSettings())
+    plain = built_in_reader(index, embedder)
     digests = graph_digest(index.graph), model_digest(MODEL)
     result = fit(replace(plain.reader, adapter=None), good.feedback, digests, plain.confidence, seed, tell)
     path = None if result.adapter is None else write_adapter(index.path, result.adapter)

@@ -14,7 +14,7 @@ from clew.llm.types import ChatModel
 from clew.methods.baselines.read_triples import ReadTriples, TriplesAnswer
 from clew.methods.built_in import built_in_reader
 from clew.methods.run import Run
-from clew.methods.topic_entities import FindTopicEntities
+from clew.methods.topic_entities import FindTopicEntities, shared_names
 from clew.text.embedder import Embedder
 from clew.types import Abstention, Answer, AnswerEntity, Match, Step
 
@@ -56,20 +56,21 @@ class EvidenceMethod(ABC):
         )
 
     @abstractmethod
-    def retrieve(self, question: str, seeds: Sequence[int], talk: Talk | None) -> RetrievedTriples:
+    def retrieve(self, question: str, topic_entities: Sequence[int], talk: Talk | None) -> RetrievedTriples:
         """What is read."""
 
     def answer(self, question: str, *, id: str | None = None, entities: Sequence[str] = ()) -> Answer:
         """Answer one question from retrieved triples, or abstain with a reason. Raises LlmError."""
         run = Run.begin(self.name, id, self.model)
         found = RetrievedTriples()
+        called: Mapping[str, tuple[int, ...]] = {}
         try:
             with run.stage("link"):
                 called = self.called(question, entities, run.talk)
-                seeds = self.seeds(question, called)
-                missing = self.find_topic_entities.missing(question, entities, seeds)
+                topic_entities = self.topic_entities(question, called)
+                missing = self.find_topic_entities.missing(question, entities, topic_entities)
             with run.stage("retrieve"):
-                found = self.retrieve(question, seeds, run.talk) if missing is None else found
+                found = self.retrieve(question, topic_entities, run.talk) if missing is None else found
             with run.stage("read"):
                 if missing is not None:
                     read = TriplesAnswer(abstained=missing)
@@ -81,7 +82,10 @@ class EvidenceMethod(ABC):
             read = TriplesAnswer(abstained=Abstention("budget", str(error)))
         run.steps.append(self._step(found))
         complete = read.complete and not found.notes
-        return run.finish(replace(self._grounded(question, read), complete=complete))
+        answer = replace(self._grounded(question, read), complete=complete)
+        if run.talk is not None:
+            answer = replace(answer, notes=(*answer.notes, *shared_names(called)))
+        return run.finish(answer)
 
     def called(
         self, question: str, entities: Sequence[str], talk: Talk | None
@@ -89,7 +93,7 @@ class EvidenceMethod(ABC):
         """The entities of the question, by what it calls them: proofs begin there."""
         return self.find_topic_entities.called(question, entities)
 
-    def seeds(self, question: str, called: Mapping[str, tuple[int, ...]]) -> tuple[int, ...]:
+    def topic_entities(self, question: str, called: Mapping[str, tuple[int, ...]]) -> tuple[int, ...]:
         """Where retrieval begins: at the entities of the question."""
         return tuple(dict.fromkeys(entity for found in called.values() for entity in found))
 

@@ -37,9 +37,11 @@ class Kaping(EvidenceMethod):
         self.vectors = triple_search(self.index, embedder)
         self.settings = settings or KapingSettings()
 
-    def retrieve(self, question: str, seeds: Sequence[int], talk: Talk | None) -> RetrievedTriples:
+    def retrieve(self, question: str, topic_entities: Sequence[int], talk: Talk | None) -> RetrievedTriples:
         """The most similar triples within the hops."""
         similarity = self.vectors.similarities(question)
-        candidates = find_candidates(self.graph, seeds, self.settings.hops, similarity, self.vectors.limits)
+        candidates = find_candidates(
+            self.graph, topic_entities, self.settings.hops, similarity, self.vectors.limits
+        )
         triples, _ = self.vectors.top(question, candidates.triples, self.settings.k)
         return RetrievedTriples(triples.tolist(), hub_notes(candidates))

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from clew.graph.graph import Int64
+from clew.arrays import Int64
 from clew.graph.neighbourhood import triples_at
 from clew.index.store.directory import Index
 from clew.llm.prompting import Talk, as_data, data_lines, listed, prompt_named
@@ -48,14 +48,14 @@ class KgGpt(EvidenceMethod):
         super().__init__(index, embedder, model=model)
         self.settings = settings or KgGptSettings()
 
-    def retrieve(self, question: str, seeds: Sequence[int], talk: Talk | None) -> RetrievedTriples:
+    def retrieve(self, question: str, topic_entities: Sequence[int], talk: Talk | None) -> RetrievedTriples:
         """The evidence: triples of the chosen relations, sub-sentence by sub-sentence."""
         if talk is None:
-            return self._of_pattern(question, seeds)
+            return self._of_pattern(question, topic_entities)
         sentences = self._segment(question, talk)
         notes = () if len(sentences) <= MOST_SENTENCES else (_cut_note(len(sentences)),)
         taken = np.empty(0, np.int64)
-        frontier = np.array(seeds, np.int64)
+        frontier = np.array(topic_entities, np.int64)
         for sentence in sentences[:MOST_SENTENCES]:
             around = triples_at(self.graph, frontier.tolist())
             around = around[~np.isin(around, taken)]
@@ -93,13 +93,13 @@ class KgGpt(EvidenceMethod):
         found = (named[norm] for line in listed(reply) if (norm := normalise(line)) in named)
         return list(dict.fromkeys(found))[: self.settings.k]
 
-    def _of_pattern(self, question: str, seeds: Sequence[int]) -> RetrievedTriples:
-        names = [self.graph.entities[seed] for seed in seeds]
+    def _of_pattern(self, question: str, topic_entities: Sequence[int]) -> RetrievedTriples:
+        names = [self.graph.entities[seed] for seed in topic_entities]
         asked = self.read.read_pattern(question, ())
         if isinstance(asked, Abstention):
             asked = self.read.read_pattern(question, names)
         if isinstance(asked, Abstention):
-            return first_of(triples_at(self.graph, seeds).tolist(), self.settings.most)
+            return first_of(triples_at(self.graph, topic_entities).tolist(), self.settings.most)
         pattern = asked.pattern
         known, taken = given_proofs(pattern), dict[int, None]()
         for hop in hops_of(pattern):

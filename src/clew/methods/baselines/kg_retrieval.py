@@ -51,9 +51,9 @@ class KgRetrieval(EvidenceMethod):
         listed_names = self.find_topic_entities.called(question, listed(reply))
         return listed_names or super().called(question, entities, talk)
 
-    def retrieve(self, question: str, seeds: Sequence[int], talk: Talk | None) -> RetrievedTriples:
+    def retrieve(self, question: str, topic_entities: Sequence[int], talk: Talk | None) -> RetrievedTriples:
         """Attributes and relations, both ways; of each relation in turn."""
-        triples = triples_at(self.graph, seeds)
+        triples = triples_at(self.graph, topic_entities)
         return first_of(triples[_in_turn(self.graph.out.relation[triples])].tolist(), self.settings.k)
 
 

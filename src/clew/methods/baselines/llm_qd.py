@@ -9,37 +9,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from clew.index.store.directory import Index
 from clew.llm.prompting import Talk, as_data, data_lines, prompt_named
-from clew.llm.types import ChatModel
-from clew.methods.baselines.llm import ask_alone, needed, solved_examples, ungrounded
-from clew.methods.baselines.settings import LlmSettings
+from clew.methods.baselines.llm import Llm, ask_alone, solved_examples, ungrounded
 from clew.methods.kg_rag.chain import Plan
 from clew.methods.kg_rag.decompose import ModelDecompose
-from clew.methods.kg_rag.method import table_3
 from clew.methods.kg_rag.reformulate import reformulated, stop_of_question
 from clew.methods.run import Run
-from clew.text.embedder import Embedder
 from clew.types import Answer, Chain, SubAnswer
 
 
-class LlmQd:
+class LlmQd(Llm):
     """Asks the model step by step."""
 
     name = "llm-qd"
-
-    def __init__(
-        self,
-        index: Index,
-        embedder: Embedder,
-        *,
-        model: ChatModel | None = None,
-        settings: LlmSettings | None = None,
-    ) -> None:
-        self.model = needed(model, self.name)
-        self.settings = settings or LlmSettings()
-        self.sampling = table_3(self.settings.seed, self.settings.temperature)
-        self.decompose = ModelDecompose(self.sampling)
 
     def answer(self, question: str, *, id: str | None = None, entities: Sequence[str] = ()) -> Answer:
         """Answer one question with a chain, ungrounded. Raises LlmError."""
@@ -49,7 +31,7 @@ class LlmQd:
 
         def work() -> Answer:
             nonlocal plan
-            plan = self.decompose(question, entities, talk)
+            plan = ModelDecompose(self.sampling)(question, entities, talk)
             for sub in plan.questions:
                 links.append(self._link(sub.text, links, talk))
             told = data_lines(line for link in links for line in (link.asked, f"Answer: {link.text}"))

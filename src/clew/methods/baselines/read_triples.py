@@ -64,16 +64,16 @@ class ReadTriples:
         """Read the answer; `called` are the question's entities by what it calls them. Raises LlmError."""
         if talk is None:
             return self._by_pattern(question, entities, triples)
-        seeds = tuple(dict.fromkeys(entity for found in called.values() for entity in found))
+        topic_entities = tuple(dict.fromkeys(entity for found in called.values() for entity in found))
         asked = AskedSubQuestion(
-            Plan(), SubQuestion(question), question, tuple(triples), (), seeds, called=called
+            Plan(), SubQuestion(question), question, tuple(triples), (), topic_entities, called=called
         )
         return self._by_model(asked, talk)
 
     def _by_model(self, asked: AskedSubQuestion, talk: Talk) -> TriplesAnswer:
-        known = known_proofs(asked)
+        known = known_proofs(self.graph, asked)
         lines = fact_lines(self.graph, asked.triples, known)
-        given = Given(self.graph, lines.facts, known, frozenset(asked.seeds), self.is_name)
+        given = Given(self.graph, lines.facts, known, frozenset(asked.topic_entities), self.is_name)
         values = {
             "TRIPLES": str(lines),
             "NAMES": other_names(self.graph, asked.called),

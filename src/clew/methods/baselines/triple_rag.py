@@ -36,9 +36,9 @@ class TripleRag(EvidenceMethod):
         super().__init__(index, embedder, model=model)
         self.settings = settings or TripleRagSettings()
 
-    def retrieve(self, question: str, seeds: Sequence[int], talk: Talk | None) -> RetrievedTriples:
+    def retrieve(self, question: str, topic_entities: Sequence[int], talk: Talk | None) -> RetrievedTriples:
         """Draw from the 1-hop facts."""
-        facts = np.sort(triples_at(self.graph, seeds))
+        facts = np.sort(triples_at(self.graph, topic_entities))
         draw = random.Random(f"{self.settings.seed} {question}")  # noqa: S311 (a sample, no secret)
         drawn = draw.sample(range(len(facts)), min(self.settings.k, len(facts)))
         return RetrievedTriples(facts[drawn].tolist())

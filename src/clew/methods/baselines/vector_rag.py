@@ -81,14 +81,14 @@ class VectorRag(EvidenceMethod):
 
         return run.answer(question, work)
 
-    def seeds(self, question: str, called: Mapping[str, tuple[int, ...]]) -> tuple[int, ...]:
+    def topic_entities(self, question: str, called: Mapping[str, tuple[int, ...]]) -> tuple[int, ...]:
         """The entities whose documents are nearest: none need be linked."""
         return tuple(int(node) for node in self._nearest(question))
 
-    def retrieve(self, question: str, seeds: Sequence[int], talk: Talk | None) -> RetrievedTriples:
+    def retrieve(self, question: str, topic_entities: Sequence[int], talk: Talk | None) -> RetrievedTriples:
         """The triples of these documents."""
         triples, notes = list[int](), list[str]()
-        for node in seeds:
+        for node in topic_entities:
             start, stop = self.graph.out.span(node)
             triples += range(start, min(stop, start + MOST_TRIPLES))
             if stop - start > MOST_TRIPLES:

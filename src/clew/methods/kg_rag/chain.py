@@ -8,12 +8,10 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.graph.graph import Graph
+from clew.graph.graph import Graph, ValueKind
 from clew.grounding import cite, triple_text
+from clew.llm.grounded_reply import Proofs
 from clew.types import Abstention, Chain, Citation, Pattern, PatternEdge, SubAnswer
-
-Proofs = Mapping[int, tuple[int, ...]]
-"""Entity → the path of triples that proves it, from an entity of the question."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +92,38 @@ class Link:
         if self.value:
             return (cite(graph, self.value, self.rests_on),)
         return tuple(cite(graph, graph.entities[e], proof) for e, proof in self.proofs.items())
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A value of a sub-answer with what has it: *party 6* has *4*, by a triple."""
+
+    head: int
+    triple: int
+    value: int
+
+
+def held_values(graph: Graph, link: Link) -> tuple[Held, ...]:
+    """The values of a sub-answer with what has each, if several things have them; else empty.
+
+    *4* alone says neither which party has it, nor that two have.
+    """
+    values = graph.values
+    if not all(values.datatype[e] >= 0 or values.kind[e] != ValueKind.NONE for e in link.proofs):
+        return ()
+    found: list[Held] = []
+    for triple in dict.fromkeys([*(p[-1] for p in link.proofs.values() if p), *link.rests_on]):
+        head, _, tail = graph.triple(triple)
+        if tail in link.proofs:
+            found.append(Held(head, triple, tail))
+    return tuple(found) if len({held.head for held in found}) > 1 else ()
+
+
+def adds_nothing(link: Link, earlier: Sequence[Link]) -> bool:
+    """Whether a sub-answer says once more what one before it says; one that leaves some out narrows it."""
+    triples = {t for e in earlier for proof in e.proofs.values() for t in proof}
+    again = any(link.proofs.keys() == e.proofs.keys() for e in earlier)
+    return again and all(triples.issuperset(p) for p in link.proofs.values())
 
 
 def as_chain(graph: Graph, plan: Plan, links: Sequence[Link], notes: Sequence[str] = ()) -> Chain:

@@ -63,7 +63,7 @@ from clew.llm.prompting import Sampling, Talk, short
 from clew.llm.types import ChatModel
 from clew.methods.built_in import BuiltInReader, built_in_reader
 from clew.methods.fact_lines import other_names
-from clew.methods.kg_rag.chain import Link, Plan, SubQuestion, as_chain
+from clew.methods.kg_rag.chain import Link, Plan, SubQuestion, adds_nothing, as_chain, held_values
 from clew.methods.kg_rag.decompose import Decompose, ModelDecompose, PatternDecompose
 from clew.methods.kg_rag.demonstrations import default_demonstrations
 from clew.methods.kg_rag.entities_named_in import entities_named_in, without_names
@@ -75,7 +75,7 @@ from clew.methods.kg_rag.synthesise import LastAnswer, Main, ModelSynthesis, Syn
 from clew.methods.relation_ranking import RelationRanking
 from clew.methods.run import Run
 from clew.methods.schema_lines import SchemaText
-from clew.methods.topic_entities import FindTopicEntities
+from clew.methods.topic_entities import FindTopicEntities, shared_names
 from clew.text.embedder import Embedder
 from clew.text.normalise import normalise
 from clew.types import Abstention, Answer, AnswerEntity, Chain, Step
@@ -134,7 +134,7 @@ class _Asked:
     question: str
     run: Run
     plan: Plan = field(default_factory=Plan)
-    seeds: tuple[int, ...] = ()
+    topic_entities: tuple[int, ...] = ()
     called: Mapping[str, tuple[int, ...]] = field(default_factory=dict[str, tuple[int, ...]])
     links: list[Link] = field(default_factory=list[Link])
     notes: list[str] = field(default_factory=list[str])
@@ -193,9 +193,11 @@ class KgRag:
     def _answer(self, work: _Asked, entities: Sequence[str]) -> Answer:
         with work.run.stage("link"):
             work.called = self.find_topic_entities.called(work.question, entities)
-            work.seeds = tuple(dict.fromkeys(entity for found in work.called.values() for entity in found))
+            work.topic_entities = tuple(
+                dict.fromkeys(entity for found in work.called.values() for entity in found)
+            )
         if entities:
-            missing = self.find_topic_entities.missing(work.question, entities, work.seeds)
+            missing = self.find_topic_entities.missing(work.question, entities, work.topic_entities)
             if missing is not None:
                 return self._abstain(work, missing)
         with work.run.stage("decompose"):
@@ -205,8 +207,8 @@ class KgRag:
             return self._abstain(work, work.plan.abstained)
         if work.plan.pattern is not None:
             known = (n.entity for n in work.plan.pattern.nodes if n.known)
-            work.seeds = tuple(dict.fromkeys(e for e in known if e is not None))
-        candidates = self._candidates(work, work.seeds, self.settings.hops, work.question)
+            work.topic_entities = tuple(dict.fromkeys(e for e in known if e is not None))
+        candidates = self._candidates(work, work.topic_entities, self.settings.hops, work.question)
         for question in work.plan.questions:
             link = self._link(work, question, candidates)
             if link is None:
@@ -227,7 +229,7 @@ class KgRag:
         link = work.links[0]
         if self.model is not None and self._asks_alone(work):
             return Synthesis(link.text, link.proofs, link.value, link.rests_on)
-        main = Main(work.question, work.seeds, work.called)
+        main = Main(work.question, work.topic_entities, work.called)
         with work.run.stage("synthesise"):
             return self.steps.synthesise(main, work.plan, work.links, work.talk)
 
@@ -272,13 +274,13 @@ class KgRag:
         notes = (*notes, *top.notes)
         called = {} if work.links else work.called
         asked = AskedSubQuestion(
-            work.plan, question, shown, top.triples, tuple(work.links), work.seeds, notes, called
+            work.plan, question, shown, top.triples, tuple(work.links), work.topic_entities, notes, called
         )
         link = self._sub_answer(work, asked)
         if not link.answered and question.hop is None and self.model is not None and not self._says_all:
             link = self._farther(work, asked, shown) or link
         drops = question.hop is None and not self._says_all
-        if work.links and drops and link.proofs and _adds_nothing(link, work.links):
+        if work.links and drops and link.proofs and adds_nothing(link, work.links):
             work.notes.append(f"over-decomposed: dropped a sub-question that adds no triple: {text}")
             return None
         return link
@@ -310,16 +312,17 @@ class KgRag:
     def _top(self, work: _Asked, candidates: CandidateTriples, text: str) -> Top:
         """The top K of the question's candidates, or of the triples around what the chain has reached."""
         settings, answers = self.settings, _answers(work)
-        around: tuple[int, ...] = work.seeds
+        around: tuple[int, ...] = work.topic_entities
         if settings.frontier == "answers" and answers:
-            named = entities_named_in(self.graph, text, work.seeds)
+            named = entities_named_in(self.graph, text, work.topic_entities)
             if named and not entities_named_in(self.graph, text, answers):
                 # It goes on from no answer: it is asked as the first one is.
                 around = named
                 candidates = self._candidates(work, named, settings.hops, text)
             else:
                 reached = gone_on_from(self.graph, text, [link.proofs for link in work.links])
-                around = tuple(dict.fromkeys([*reached, *named]))
+                held = [h.head for link in work.links for h in held_values(self.graph, link)]
+                around = tuple(dict.fromkeys([*reached, *held, *named]))
                 hops = settings.answer_hops
                 candidates = self._candidates(work, around, hops, text, "candidates of answers")
         with work.run.stage("top_k"):
@@ -379,22 +382,16 @@ class KgRag:
         if pattern is not None and text != draft.text:
             answers = (AnswerEntity(text, text, 1.0),)
             citations = tuple(replace(c, answer=text) for c in citations)
+        notes = (*draft.notes, *shared_names(work.called)) if pattern is None else work.plan.notes
         return Answer(
             work.question, answers, text, None, citations, pattern, complete=work.complete and not draft.cut,
-            chain=self._chain(work), notes=draft.notes if pattern is None else work.plan.notes,
+            chain=self._chain(work), notes=notes,
         )  # fmt: skip
 
 
 def _answers(work: _Asked) -> tuple[int, ...]:
     """What the chain has reached."""
     return tuple(dict.fromkeys(entity for link in work.links for entity in link.proofs))
-
-
-def _adds_nothing(link: Link, earlier: Sequence[Link]) -> bool:
-    """Whether every triple and entity of a sub-answer was there before."""
-    triples = {t for e in earlier for proof in e.proofs.values() for t in proof}
-    entities = {entity for e in earlier for entity in e.proofs}
-    return entities >= link.proofs.keys() and all(triples.issuperset(p) for p in link.proofs.values())
 
 
 def _so_far(links: Sequence[Link]) -> str:

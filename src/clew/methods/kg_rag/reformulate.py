@@ -9,7 +9,7 @@ from typing import Protocol
 from clew.graph.graph import Graph
 from clew.llm.prompting import Prompt, Sampling, Talk, as_data, data_line, prompt_named
 from clew.llm.refusals import declines
-from clew.methods.kg_rag.chain import Link, Plan, SubQuestion
+from clew.methods.kg_rag.chain import Link, Plan, SubQuestion, held_values
 from clew.methods.kg_rag.decompose import hop_text
 from clew.methods.kg_rag.settings import Handed
 from clew.text.labels import readable
@@ -46,7 +46,7 @@ class ModelReformulate:
         """Ask the model; a reply that is no question leaves the sub-question as it was."""
         if talk is None:
             raise ValueError("this form needs a model")
-        known = told(self.graph, earlier, self.handed)
+        known = earlier_answers(self.graph, earlier, self.handed)
         stop = stop_of_question(question.text, known)
         reply = talk.ask(
             self.prompt, self.sampling, stop=stop, QUESTION=as_data(question.text), EARLIER=known
@@ -84,7 +84,7 @@ def as_question(reply: str) -> str:
     return text.rstrip("?. ") + "?"
 
 
-def told(graph: Graph, links: Sequence[Link], handed: Handed = "facts") -> str:
+def earlier_answers(graph: Graph, links: Sequence[Link], handed: Handed = "facts") -> str:
     """Sub-questions and their answers, for a prompt: the names that are proved, or the model's sentences."""
     lines: list[str] = []
     for number, link in enumerate(links, 1):
@@ -94,10 +94,16 @@ def told(graph: Graph, links: Sequence[Link], handed: Handed = "facts") -> str:
 
 
 def answer_line(graph: Graph, link: Link) -> str:
-    """The names or the value that answer a sub-question; each name is cut by itself, and more are counted."""
+    """The names or the value that answer a sub-question; each name is cut by itself, and more are counted.
+
+    Values of several things are told with these (*party 6: 4*).
+    """
     if not link.proofs:
         return data_line(link.value) or "not found"
     names = [data_line(readable(graph.labels[e])) for e in link.proofs]
+    if held := held_values(graph, link):
+        of = {each.value: readable(graph.labels[each.value]) for each in held}
+        names = [data_line(f"{readable(graph.labels[each.head])}: {of[each.value]}") for each in held]
     more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
     return f"{'; '.join(names[:MOST_NAMES])}{more}"
 

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from clew.graph.graph import Graph, Int64
+from clew.arrays import Int64
+from clew.graph.graph import Graph
 from clew.graph.neighbourhood import CandidateTriples
 from clew.index.vectors.triple_search import TripleSearch
 from clew.llm.grounded_reply import Proofs
@@ -52,14 +53,14 @@ def nearest_first(vectors: TripleSearch, candidates: CandidateTriples, text: str
     return first + (vectors.top(text, far, more)[0].tolist() if more else [])
 
 
-def with_lists(graph: Graph, picked: Sequence[int], starts: Collection[int], most: int = MOST_LISTED) -> Top:
+def with_lists(graph: Graph, picked: Sequence[int], starts: Collection[int]) -> Top:
     """Add all triples of the best relations of `picked` at the entities it starts from, as far as they fit.
 
     Where it starts from nothing, a relation is taken whole. A list that does not fit is noted.
     """
     kept = dict.fromkeys(picked)
     notes: list[str] = []
-    room = most
+    room = MOST_LISTED
     for relation, side in list(dict.fromkeys(_steps(graph, picked, starts)))[:MOST_RELATIONS]:
         triples = _of_relation(graph, relation) if side < 0 else _at(graph, starts, relation, side)
         missing = [triple for triple in triples.tolist() if triple not in kept]

@@ -11,7 +11,17 @@ from clew.llm.evidence_names import IsName
 from clew.llm.grounded_reply import Given, ask_and_ground
 from clew.llm.prompting import Prompt, Sampling, Talk, data_lines, prompt_named
 from clew.methods.fact_lines import fact_lines, other_names
-from clew.methods.kg_rag.chain import Link, Plan, Proofs, SubQuestion, edges_of, follow, given_proofs, used_of
+from clew.methods.kg_rag.chain import (
+    Link,
+    Plan,
+    Proofs,
+    SubQuestion,
+    edges_of,
+    follow,
+    given_proofs,
+    held_values,
+    used_of,
+)
 from clew.methods.kg_rag.entities_named_in import entities_named_in
 from clew.methods.kg_rag.retrieve import lists_are_whole
 
@@ -20,7 +30,7 @@ from clew.methods.kg_rag.retrieve import lists_are_whole
 class AskedSubQuestion:
     """A sub-question to be answered: as it is asked, from which triples (best first), after which links.
 
-    `seeds` are the entities of the main question, `called` what it calls them.
+    `topic_entities` are the entities of the main question, `called` what it calls them.
     """
 
     plan: Plan
@@ -28,7 +38,7 @@ class AskedSubQuestion:
     text: str
     triples: tuple[int, ...]
     earlier: Sequence[Link]
-    seeds: tuple[int, ...]
+    topic_entities: tuple[int, ...]
     notes: tuple[str, ...] = ()
     called: Mapping[str, tuple[int, ...]] = field(default_factory=dict[str, tuple[int, ...]])
 
@@ -54,10 +64,10 @@ class ModelAnswer:
         """Ask the model, and ground its reply."""
         if talk is None:
             raise ValueError("this form needs a model")
-        known = known_proofs(asked)
+        known = known_proofs(self.graph, asked)
         lines = fact_lines(self.graph, asked.triples, known)
         # In a chain, what the main question names may well answer a sub-question that does not.
-        own = frozenset(() if asked.earlier else asked.seeds)
+        own = frozenset(() if asked.earlier else asked.topic_entities)
         names = own | set(entities_named_in(self.graph, asked.text, known))
         given = Given(self.graph, lines.facts, known, names, self.is_name)
         values = {
@@ -82,12 +92,14 @@ def _leaps(proofs: Proofs, known: Proofs) -> bool:
     return all(proof[:-1] not in held and len(proof) > 1 for proof in proofs.values())
 
 
-def known_proofs(asked: AskedSubQuestion) -> dict[int, tuple[int, ...]]:
+def known_proofs(graph: Graph, asked: AskedSubQuestion) -> dict[int, tuple[int, ...]]:
     """Where proofs begin: the earlier answers, the last ones first, and the question's entities."""
     known: dict[int, tuple[int, ...]] = {}
     for link in reversed(asked.earlier):
         known |= {e: p for e, p in link.proofs.items() if e not in known}
-    return known | {seed: () for seed in asked.seeds if seed not in known}
+        # What has a value that was found is found too.
+        known |= {h.head: (h.triple,) for h in held_values(graph, link) if h.head not in known}
+    return known | {seed: () for seed in asked.topic_entities if seed not in known}
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,7 +50,7 @@ class Main:
     """The main question, its entities, and what it calls them."""
 
     question: str
-    seeds: tuple[int, ...] = ()
+    topic_entities: tuple[int, ...] = ()
     called: Mapping[str, tuple[int, ...]] = field(default_factory=dict[str, tuple[int, ...]])
 
 
@@ -71,10 +71,12 @@ class ModelSynthesis:
         """Ask the model; what it states has to be proved by the chain."""
         if talk is None:
             raise ValueError("this form needs a model")
-        asked = AskedSubQuestion(plan, SubQuestion(main.question), main.question, (), links, main.seeds)
-        known = known_proofs(asked)
+        asked = AskedSubQuestion(
+            plan, SubQuestion(main.question), main.question, (), links, main.topic_entities
+        )
+        known = known_proofs(self.graph, asked)
         told, facts = self._told(links, known)
-        given = Given(self.graph, facts, known, frozenset(main.seeds), self.is_name)
+        given = Given(self.graph, facts, known, frozenset(main.topic_entities), self.is_name)
         values = {
             "ANSWERS": told,
             "NAMES": other_names(self.graph, main.called),

@@ -12,9 +12,10 @@ from itertools import combinations, islice
 
 import numpy as np
 
-from clew.graph.graph import Graph, Int64
+from clew.arrays import Float32, Int64
+from clew.graph.graph import Graph
 from clew.graph.neighbourhood import triples_at
-from clew.methods.relation_ranking import Float32, path_scores
+from clew.methods.relation_ranking import path_scores
 
 MOST_PATHS = 6
 """Paths between two things that are shown."""

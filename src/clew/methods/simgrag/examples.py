@@ -24,9 +24,9 @@ from clew.llm.shapes import ShapeError, build
 
 DECOMPOSITIONS = "decompositions"
 """What a file of examples may hold for KG-RAG (`methods/kg_rag/demonstrations.py`)."""
-Task = Literal["question", "claim"]
-Triples = tuple[tuple[str, str, str], ...]
-Graph = Annotated[Triples, Meta(min_length=1)]
+ExampleKind = Literal["question", "claim"]
+ShownTriples = tuple[tuple[str, str, str], ...]
+ShownGraph = Annotated[ShownTriples, Meta(min_length=1)]
 """The triples of an example, at least one."""
 
 LONGEST_NAME = 200
@@ -44,9 +44,9 @@ class Shot:
     """A worked example: a question or claim, its triples and segments, evidence graphs, and what they say."""
 
     query: str
-    triples: Graph
+    triples: ShownGraph
     divided: tuple[str, ...] = ()
-    evidence: tuple[Graph, ...] = ()
+    evidence: tuple[ShownGraph, ...] = ()
     reason: str = ""
     answers: tuple[str, ...] = ()
     verdict: Literal["", "True", "False", "Unknown"] = ""
@@ -59,7 +59,7 @@ class Shots:
     questions: Annotated[tuple[Shot, ...], Meta(max_length=MOST_SHOTS)] = ()
     claims: Annotated[tuple[Shot, ...], Meta(max_length=MOST_SHOTS)] = ()
 
-    def of(self, task: Task, count: int) -> tuple[Shot, ...]:
+    def of(self, task: ExampleKind, count: int) -> tuple[Shot, ...]:
         """The first `count` of a task."""
         return (self.questions if task == "question" else self.claims)[:count]
 
@@ -108,7 +108,7 @@ def as_name(text: str) -> str:
     return data_line(text, LONGEST_NAME)
 
 
-def verbalise(graphs: Sequence[Triples]) -> str:
+def verbalise(graphs: Sequence[ShownTriples]) -> str:
     """Write subgraphs as the paper does (section 4.4), each as a numbered list of triples, in JSON."""
     lines = [
         f'"graph [{number}]": '
@@ -118,7 +118,7 @@ def verbalise(graphs: Sequence[Triples]) -> str:
     return "{\n" + ",\n".join(lines) + "\n}" if lines else "{}"
 
 
-def pattern_prompt(task: Task, query: str, shots: Sequence[Shot], hints: str = "") -> Prompt:
+def pattern_prompt(task: ExampleKind, query: str, shots: Sequence[Shot], hints: str = "") -> Prompt:
     """The query-to-pattern prompt (Tables 16 and 17)."""
     examples = "\n".join(
         f'{number}. {task}: "{as_data(shot.query)}"\n{_pattern_reply(shot)}'
@@ -136,9 +136,9 @@ CLOSED = (
 
 
 def read_prompt(
-    task: Task,
+    task: ExampleKind,
     query: str,
-    graphs: Sequence[Triples],
+    graphs: Sequence[ShownTriples],
     shots: Sequence[Shot],
     *,
     closed_world: bool = False,
@@ -164,7 +164,7 @@ def _pattern_reply(shot: Shot) -> str:
     return json.dumps({"divided": shot.divided, "triples": shot.triples}, ensure_ascii=False)
 
 
-def _read_reply(shot: Shot, task: Task) -> str:
+def _read_reply(shot: Shot, task: ExampleKind) -> str:
     found: dict[str, object] = {"answers": shot.answers} if task == "question" else {"verdict": shot.verdict}
     return json.dumps({"reason": shot.reason} | found, ensure_ascii=False)
 

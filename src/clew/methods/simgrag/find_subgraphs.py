@@ -12,9 +12,10 @@ from itertools import islice, product
 import numpy as np
 
 from clew.graph.graph import Graph
+from clew.graph.match.conditions import TIE
 from clew.graph.match.distances import Distances, FixedDistances, Mask
-from clew.graph.match.matcher import TIE, Budget, Distinct, match
-from clew.methods.simgrag.examples import Triples
+from clew.graph.match.matcher import Budget, Distinct, match
+from clew.methods.simgrag.examples import ShownTriples
 from clew.methods.simgrag.settings import BOUND
 from clew.text.normalise import normalise
 from clew.types import Match, MatchResult, Pattern, PatternNode, Reason
@@ -270,12 +271,12 @@ def _stands_for(graph: Graph, node: PatternNode, entity: int, distances: Distanc
     return bool(len(at)) and float(near.distances[at[0]]) <= SAME_NAME
 
 
-def subgraph_texts(graph: Graph, matches: Sequence[Match]) -> list[Triples]:
+def subgraph_texts(graph: Graph, matches: Sequence[Match]) -> list[ShownTriples]:
     """The triples of each match by names, as people read them; equal subgraphs once."""
     return list(dict.fromkeys(triple_names(graph, found.triples) for found in matches))
 
 
-def triple_names(graph: Graph, triples: Sequence[int]) -> Triples:
+def triple_names(graph: Graph, triples: Sequence[int]) -> ShownTriples:
     """Some triples by names, as people read them, each once."""
     rows: list[tuple[str, str, str]] = []
     for triple in dict.fromkeys(triples):

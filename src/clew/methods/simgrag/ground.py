@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from clew.graph.graph import Graph
+from clew.graph.match.conditions import TIE
 from clew.graph.match.distances import Distances
-from clew.graph.match.matcher import TIE
 from clew.grounding import cite, ground
 from clew.llm.evidence_names import EvidenceNames
 from clew.methods.simgrag.find_subgraphs import find_tied

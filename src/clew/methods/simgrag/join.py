@@ -8,7 +8,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.graph.graph import Graph, Int64
+from clew.arrays import Int64
+from clew.graph.graph import Graph
 
 MOST_ROWS = 2_000_000
 """Rows of a table; a join with more is cut, and says so."""

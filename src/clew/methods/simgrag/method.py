@@ -42,7 +42,7 @@ from clew.graph.match.distances import Distances
 from clew.index.store.directory import Index
 from clew.index.vectors.distances import IndexDistances
 from clew.llm.errors import BudgetReached, ContextOverflow, ReplyInvalid
-from clew.llm.profiles import Form
+from clew.llm.profiles import OutputForm
 from clew.llm.prompting import Talk, short
 from clew.llm.run import run_sync
 from clew.llm.typed import TypedReplies
@@ -51,7 +51,7 @@ from clew.methods.fact_lines import other_names
 from clew.methods.relation_ranking import RelationRanking
 from clew.methods.run import Run
 from clew.methods.schema_lines import SchemaText
-from clew.methods.simgrag.examples import Task, as_name, default_shots
+from clew.methods.simgrag.examples import ExampleKind, as_name, default_shots
 from clew.methods.simgrag.execute import Executed, PlanExecutor
 from clew.methods.simgrag.find_subgraphs import (
     Unfit,
@@ -74,7 +74,7 @@ from clew.methods.simgrag.write_pattern import (
     retry_text,
     write_pattern,
 )
-from clew.methods.topic_entities import FindTopicEntities
+from clew.methods.topic_entities import FindTopicEntities, shared_names
 from clew.reading.answer import DraftAnswer, text_of
 from clew.reading.near_names import near_names
 from clew.text.embedder import Embedder
@@ -104,7 +104,7 @@ def _cut_of(settings: SimgragSettings) -> Cut | None:
 class QuestionModel(TypedReplies):
     """The chat model of a question, which keeps its replies: usage is known however the question ends."""
 
-    def __init__(self, talk: Talk, refused: set[Form]) -> None:
+    def __init__(self, talk: Talk, refused: set[OutputForm]) -> None:
         super().__init__(talk.model.name, talk.model.profile, refused)
         self._model, self._replies = talk.model, talk.replies
 
@@ -178,13 +178,13 @@ class Retrieval:
         if self.settings.schema == "typed" and cut is None:
             self._schema = SchemaText.of(index, self.ranking)
         self._find_entities = FindTopicEntities.of(index, embedder)
-        self._refused: set[Form] = set()
+        self._refused: set[OutputForm] = set()
 
     def model_of(self, run: Run) -> QuestionModel:
         """Return the model as it is asked for one question."""
         return QuestionModel(run.talk or Talk.begin(self.model, run.id), self._refused)
 
-    async def retrieve(self, run: Run, task: Task, query: str) -> Retrieved:
+    async def retrieve(self, run: Run, task: ExampleKind, query: str) -> Retrieved:
         """Write a pattern and match it; once more with hints where it fits nothing well.
 
         The paper's letter asks once.
@@ -201,7 +201,7 @@ class Retrieval:
         again = await self._once(run, task, query, self._retry(task, query, first))
         return again if again.left is None or again.pattern is not None else first
 
-    async def _once(self, run: Run, task: Task, query: str, hints: str) -> Retrieved:
+    async def _once(self, run: Run, task: ExampleKind, query: str, hints: str) -> Retrieved:
         shots = self.shots.of(task, self.settings.shots)
         operations = task == "question" and self._schema is not None
         with run.stage("pattern"):
@@ -227,7 +227,7 @@ class Retrieval:
         run.steps.append(self._match_step(written.pattern, found, left))
         return Retrieved(written.pattern, written.segments, found, left, written=written)
 
-    def _find(self, task: Task, pattern: Pattern) -> tuple[MatchResult, Unfit | None]:
+    def _find(self, task: ExampleKind, pattern: Pattern) -> tuple[MatchResult, Unfit | None]:
         """The best matches, and why they do not fit; the paper's letter reads whatever is nearest."""
         graph, distances, settings = self.graph, self.distances, self.settings
         if self.cut is not None:
@@ -238,7 +238,7 @@ class Retrieval:
         found = find_subgraphs(graph, pattern, distances, settings.k)
         return found, unfit(graph, pattern, found, distances, settings.bound)
 
-    def _hints(self, task: Task, query: str, said: str = "") -> str:
+    def _hints(self, task: ExampleKind, query: str, said: str = "") -> str:
         """What this graph records, and other names of what a text names; nothing in the paper's form."""
         if self._schema is None:
             return ""
@@ -247,7 +247,7 @@ class Retrieval:
         schema = str(self._schema.lines(f"{query} {said}", near))
         return hint_text(schema, other_names(self.graph, called), operations=task == "question")
 
-    def _retry(self, task: Task, query: str, first: Retrieved) -> str:
+    def _retry(self, task: ExampleKind, query: str, first: Retrieved) -> str:
         """The first reply with the blame, and the names and relations that may have been meant."""
         written, left = first.written, first.left
         said = (
@@ -320,10 +320,11 @@ class SimGRAG(Retrieval):
             note_useless(run, error)
             detail = f"the model gave no usable reply: {error.reason}"
             found = DraftAnswer(abstained=Abstention("empty_result", detail))
+        notes = (*found.notes, *shared_names(self._find_entities.called(question, entities)))
         return run.finish(
             Answer(
                 question, found.answers, found.text, found.abstained, found.citations, found.pattern,
-                complete=found.complete, notes=found.notes,
+                complete=found.complete, notes=notes,
             )
         )  # fmt: skip
 

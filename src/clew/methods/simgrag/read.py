@@ -20,7 +20,7 @@ from clew.llm.reply import StatedAnswer, is_none, stated_answer
 from clew.llm.shapes import build
 from clew.llm.typed import complete_parsed
 from clew.llm.types import ChatModel, Reply, Request, ask
-from clew.methods.simgrag.examples import Shot, Triples, read_prompt
+from clew.methods.simgrag.examples import Shot, ShownTriples, read_prompt
 
 Judged = Literal["True", "False", "Unknown"]
 LONGEST_PROSE = 20_000
@@ -73,7 +73,7 @@ class ReadVerdict:
 
 
 async def read_answers(
-    model: ChatModel, question: str, graphs: Sequence[Triples], shots: Sequence[Shot]
+    model: ChatModel, question: str, graphs: Sequence[ShownTriples], shots: Sequence[Shot]
 ) -> ReadAnswers:
     """Ask a model what the evidence answers; a reply that does not state it is repaired once.
 
@@ -92,7 +92,7 @@ async def read_answers(
 async def read_verdict(
     model: ChatModel,
     claim: str,
-    graphs: Sequence[Triples],
+    graphs: Sequence[ShownTriples],
     shots: Sequence[Shot],
     *,
     closed_world: bool = False,

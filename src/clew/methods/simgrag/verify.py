@@ -23,7 +23,7 @@ from clew.llm.types import ChatModel
 from clew.methods.fact_lines import other_names
 from clew.methods.run import Run
 from clew.methods.simgrag.connect import connect
-from clew.methods.simgrag.examples import Triples
+from clew.methods.simgrag.examples import ShownTriples
 from clew.methods.simgrag.find_subgraphs import named_entities, triple_names, unfit
 from clew.methods.simgrag.method import Retrieval, Retrieved, note_useless
 from clew.methods.simgrag.read import read_verdict
@@ -81,7 +81,7 @@ class VerifyWithModel(Retrieval):
         """The model's verdict on the evidence; without evidence only of a closed world."""
         found = retrieved.found.matches if retrieved.left is None else ()
         paths = self._paths(run, claim, retrieved)
-        shown: dict[Triples, Match] = {}
+        shown: dict[ShownTriples, Match] = {}
         for match in found:
             shown.setdefault(triple_names(self.graph, match.triples), match)
         evidence = [*shown, *(triple_names(self.graph, path) for path in paths or ())]

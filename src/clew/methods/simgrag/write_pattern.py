@@ -15,7 +15,7 @@ from clew.errors import PatternError
 from clew.graph.match.patterns import pattern_from_json, unknown_type
 from clew.llm.prompting import Prompt, query_text
 from clew.llm.types import ChatModel, Reply, Typed, ask
-from clew.methods.simgrag.examples import Shot, Task, as_name, pattern_prompt, template
+from clew.methods.simgrag.examples import ExampleKind, Shot, as_name, pattern_prompt, template
 from clew.methods.simgrag.operations import PatternPlan, PlanReply, clean_name, plan_of
 from clew.text.normalise import normalise
 from clew.types import Pattern
@@ -50,7 +50,7 @@ class WrittenPattern:
 
 async def write_pattern(
     model: ChatModel,
-    task: Task,
+    task: ExampleKind,
     query: str,
     shots: Sequence[Shot],
     hints: str = "",

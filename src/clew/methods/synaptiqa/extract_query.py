@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 
+from clew.llm.extract import fenced
 from clew.stores.cypher.direction import Correction
 from clew.stores.cypher.parser import parse
 from clew.stores.cypher.tokens import MOST_CHARACTERS
@@ -27,7 +28,6 @@ ROOM = 4 * MOST_CHARACTERS
 """Characters that are parsed in all, so that no reply takes long."""
 
 _INLINE = re.compile(r"`([^`\n]+)`")
-_FENCE = re.compile(r"```[A-Za-z]*[ \t]*\r?\n?(.*?)(?:```|\Z)", re.DOTALL)
 _BEGINS = re.compile(
     r"(?:^|[\n:>`])[ \t]*((?:OPTIONAL[ \t]+)?MATCH\b|WITH\b|UNWIND\b|CALL\b|RETURN\b)", re.IGNORECASE
 )
@@ -87,8 +87,8 @@ def _begin(reply: str) -> str:
 
 def _candidates(reply: str) -> Iterator[str]:
     """Texts that may be the statement: what is fenced, else from where one begins, whole and then cut."""
-    fenced = [body.strip() for body in _FENCE.findall(reply) if body.strip()]
-    texts = [_LABELLED.sub("", body) for body in (fenced or [reply.strip()])]
+    blocks = [body.strip() for body in fenced(reply) if body.strip()]
+    texts = [_LABELLED.sub("", body) for body in (blocks or [reply.strip()])]
     texts += [code for code in _INLINE.findall(reply) if _BEGINS.match(code)]
     begins = [*islice(_BEGINS.finditer(reply), MOST_BEGINNINGS)]
     begins += islice(_ANYWHERE.finditer(reply), MOST_BEGINNINGS)

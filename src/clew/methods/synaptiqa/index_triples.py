@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from clew.graph.graph import Graph, ValueKind
 from clew.grounding import triple_text
 from clew.methods.synaptiqa.read_rows import Proved
+from clew.stores.cypher.ladybug_values import BOOLEANS
 from clew.stores.store import StoredEdge, StoredNode
 
 
@@ -41,9 +42,10 @@ class IndexTriples:
         )
 
     def _is_value(self, node: int) -> bool:
-        """Whether a node is a literal, or a number or date where the source does not tell."""
+        """Whether a node is a literal, or a number, date or boolean where the source does not tell."""
         values = self.graph.values
-        return bool(values.datatype[node] >= 0 or values.kind[node] != ValueKind.NONE)
+        typed = bool(values.datatype[node] >= 0 or values.kind[node] != ValueKind.NONE)
+        return typed or self.graph.labels[node].lower() in BOOLEANS
 
     def _proved(self, triple: int) -> Proved:
         return Proved(triple_text(self.graph, triple), triple)

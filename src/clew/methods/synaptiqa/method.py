@@ -32,8 +32,7 @@ Defaults and deviations, each with its reason:
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Literal
+from dataclasses import dataclass, replace
 
 from clew.errors import InputError
 from clew.index.store.directory import Index
@@ -44,32 +43,32 @@ from clew.methods.baselines.llm import needed
 from clew.methods.fact_lines import other_names
 from clew.methods.run import Run
 from clew.methods.synaptiqa.check_names import CheckedStatement
-from clew.methods.synaptiqa.choose_name import Choose, ChooseByModel, ChooseBySimilarity, Unknown
+from clew.methods.synaptiqa.choose_name import Choose, ChooseByModel, ChooseBySimilarity
 from clew.methods.synaptiqa.extract_query import Extracted, bound_paths, extract_query
 from clew.methods.synaptiqa.history import most_similar
+from clew.methods.synaptiqa.nulls_last import with_nulls_last
+from clew.methods.synaptiqa.other_types import other_types
 from clew.methods.synaptiqa.pattern_query import PatternQuery
 from clew.methods.synaptiqa.queried import QueriedGraph, QueryResult, embedded_store
 from clew.methods.synaptiqa.read_rows import ReadRow, is_absence, is_void
 from clew.methods.synaptiqa.read_rows_llm import read_own, read_rows
 from clew.methods.synaptiqa.settings import SynaptiqaSettings
+from clew.methods.synaptiqa.tried import Tried, abstention, feedback, short
 from clew.methods.synaptiqa.write_query_llm import QueryWriter, lacks
-from clew.methods.topic_entities import FindTopicEntities
+from clew.methods.topic_entities import FindTopicEntities, shared_names
 from clew.stores.cypher.direction import Correction, require_legal
 from clew.stores.cypher.parser import parse
 from clew.stores.cypher.tokens import render
 from clew.stores.cypher.tree import Statement
 from clew.stores.errors import QueryError, QueryRefused, StoreTimeout
 from clew.text.embedder import Embedder
-from clew.types import Abstention, Answer, AnswerEntity, Citation, Reason, Step
+from clew.types import Abstention, Answer, AnswerEntity, Citation, Step
 
-Called = Callable[[str, Sequence[str]], str]
-"""(question, entities) → other names of what the question names, as a line of a prompt."""
-MOST_SHOWN = 20
-"""Rows that the steps of an answer show."""
+Called = Callable[[str, Sequence[str]], tuple[str, tuple[str, ...]]]
+"""(question, entities) → other names of what the question names, as a line of a prompt; and notes on names
+that several things have."""
 MOST_RELATIONS = 30_000
 """Relations of a graph of which the embedded store is made; each takes 2 ms, all of them a minute."""
-_LONGEST = 2_000
-"""Characters of a model's reply that the steps show."""
 
 
 class SynaptiQA:
@@ -98,13 +97,13 @@ class SynaptiQA:
         talk = Talk.begin(self.model, id)
         run = Run(self.name, id, talk)
         asked = f"{question} (about: {', '.join(entities)})" if entities else question
-        names = "" if self.called is None or not self.optimised else self.called(question, entities)
+        names, notes = self.called(question, entities) if self.called and self.optimised else ("", ())
         work = _Question(self.graph, self.settings, self.embedder, run, talk, asked, self.optimised, names)
         try:
             found = work.answer()
         except BudgetReached as error:
             found = Answer(question, abstained=Abstention("budget", str(error)), query=work.query)
-        return run.finish(replace(found, question=question))
+        return run.finish(replace(found, question=question, notes=(*found.notes, *notes)))
 
 
 class KgQuery(SynaptiQA):
@@ -138,10 +137,16 @@ def make_synaptiqa(
     if model is None:
         return PatternQuery(index, embedder, store)
     find = FindTopicEntities.of(index, embedder)
-    return SynaptiQA(
-        QueriedGraph.of_index(index.graph, embedder, store), embedder, model, settings,
-        lambda question, entities: other_names(index.graph, find.called(question, entities)),
-    )  # fmt: skip
+
+    def names(question: str, entities: Sequence[str]) -> tuple[str, tuple[str, ...]]:
+        called = find.called(question, entities)
+        return other_names(index.graph, called), shared_names(called, "; the query says which are asked")
+
+    def named(text: str) -> list[str]:
+        return [index.graph.labels[hit.entity] for hit in index.names.exact(text)]
+
+    graph = QueriedGraph.of_index(index.graph, embedder, store, named)
+    return SynaptiQA(graph, embedder, model, settings, names)
 
 
 def make_kg_query(
@@ -155,18 +160,6 @@ def make_kg_query(
     model = needed(model, KgQuery.name)
     graph = QueriedGraph.of_index(index.graph, embedder, embedded_store(index.graph))
     return KgQuery(graph, embedder, model, settings)
-
-
-@dataclass
-class _Tried:
-    """What came of one reply: a result, a problem (`error`, `empty`), or that the graph `lacks` it."""
-
-    query: str
-    kind: Literal["rows", "error", "empty", "lacks"]
-    problem: str = ""
-    result: QueryResult | None = None
-    corrections: list[Correction] = field(default_factory=list[Correction])
-    unknown: list[Unknown] = field(default_factory=list[Unknown])
 
 
 @dataclass
@@ -197,35 +190,41 @@ class _Question:
             if tried.kind in ("rows", "lacks"):
                 break
             with self.run.stage("write"):
-                reply = writer.repair(self.question, tried.query or reply, _feedback(tried))
+                reply = writer.repair(self.question, tried.query or reply, feedback(tried))
             tried = self._try(reply, writer)
         if tried.result is None or tried.kind != "rows":
             return self._nothing(tried)
         return self._read(tried.result, tried.query)
 
-    def _try(self, reply: str, writer: QueryWriter) -> _Tried:
+    def _try(self, reply: str, writer: QueryWriter) -> Tried:
         """Make a statement of a reply and run it."""
         lacking = lacks(reply) if self.optimised else None
         if lacking is not None:
-            tried = _Tried("", "lacks", lacking)
-            self._show(reply, tried)
+            tried = Tried("", "lacks", lacking)
+            self._shown("query", tried.shown(reply))
             return tried
-        tried = _Tried("", "error")
+        tried = Tried("", "error")
         try:
             with self.run.stage("check"):
                 statement = self._optimised(reply, writer, tried) if self.optimised else parse(reply.strip())
-                tried.query = self.query = statement.print().strip().removesuffix(";")
+                tried.query = self.query = _text(statement)
             with self.run.stage("query"):
                 tried.result = self.graph.run(statement)
-            void = is_void(tried.result.rows) or (bool(tried.unknown) and is_absence(tried.result.rows))
+                if self.optimised:
+                    self._order(statement, tried)
+            absent = is_absence(tried.result.rows) and self.optimised
+            others = other_types(statement, self.graph.schema) if absent or is_void(tried.result.rows) else ()
+            if self.optimised and others:
+                raise QueryError("; ".join(others))
+            void = is_void(tried.result.rows) or (bool(tried.unknown) and absent)
             tried.kind = "empty" if void else "rows"
             tried.problem = "" if tried.kind == "rows" else "the query ran and found nothing"
         except (QueryError, StoreTimeout) as error:
             tried.problem = str(error)
-        self._show(reply, tried)
+        self._shown("query", tried.shown(reply))
         return tried
 
-    def _optimised(self, reply: str, writer: QueryWriter, tried: _Tried) -> Statement:
+    def _optimised(self, reply: str, writer: QueryWriter, tried: Tried) -> Statement:
         """Optimise a statement: extract, bound paths, names, directions, values. Raises QueryError."""
         extracted = self._extracted(reply, writer, tried)
         tried.corrections += extracted.corrections
@@ -245,7 +244,15 @@ class _Question:
             return statement
         return self._checked(self.graph.check.values(statement, self.question, choose), tried)
 
-    def _extracted(self, reply: str, writer: QueryWriter, tried: _Tried) -> Extracted:
+    def _order(self, statement: Statement, tried: Tried) -> None:
+        """Have nulls behind values, where the query keeps some rows of a descending order."""
+        ordered = with_nulls_last(statement, tried.result, self.graph.run) if tried.result else None
+        if ordered is not None and ordered.corrections:
+            tried.corrections += ordered.corrections
+            tried.result, tried.query = ordered.result, _text(ordered.statement)
+            self.query = tried.query
+
+    def _extracted(self, reply: str, writer: QueryWriter, tried: Tried) -> Extracted:
         """Find the statement in a reply; the model cleans one that does not parse, or every one, once."""
         try:
             extracted = extract_query(reply)
@@ -263,23 +270,23 @@ class _Question:
         except QueryError:
             return replace(extracted, corrections=())  # what was a statement before is not lost
 
-    def _cleaned(self, text: str, problem: str, writer: QueryWriter, tried: _Tried) -> Extracted:
+    def _cleaned(self, text: str, problem: str, writer: QueryWriter, tried: Tried) -> Extracted:
         """Have the model clean a text. Raises QueryError where that is no statement."""
         extracted = extract_query(writer.clean(text, problem))
         if extracted.text != text:
-            tried.corrections.append(Correction("clean", _short(text), extracted.text, problem))
+            tried.corrections.append(Correction("clean", short(text), extracted.text, problem))
         return extracted
 
     def _chooser(self) -> Choose:
         return ChooseByModel(self.talk) if self.settings.chooser == "llm" else ChooseBySimilarity()
 
     def _edited(
-        self, statement: Statement, edits: dict[int, str], made: Sequence[Correction], tried: _Tried
+        self, statement: Statement, edits: dict[int, str], made: Sequence[Correction], tried: Tried
     ) -> Statement:
         tried.corrections += made
         return parse(render(statement.tokens, edits)) if edits else statement
 
-    def _checked(self, checked: CheckedStatement, tried: _Tried) -> Statement:
+    def _checked(self, checked: CheckedStatement, tried: Tried) -> Statement:
         tried.corrections += checked.corrections
         tried.unknown += checked.unknown
         return checked.statement
@@ -309,7 +316,7 @@ class _Question:
             notes=notes,
         )
 
-    def _nothing(self, tried: _Tried) -> Answer:
+    def _nothing(self, tried: Tried) -> Answer:
         """Give the model's own answer, where that is allowed, or abstain and show the query."""
         query = tried.query or None
         if self.settings.allow_ungrounded:
@@ -319,70 +326,10 @@ class _Question:
                 return Answer(
                     self.question, text=own.answer, grounded=False, query=query, confidence=own.confidence
                 )
-        return Answer(self.question, abstained=_abstention(tried), query=query)
-
-    def _show(self, reply: str, tried: _Tried) -> None:
-        """Note what the model wrote, each correction and why, the query, and its rows."""
-        corrections = [
-            {"kind": c.kind, "before": c.before, "after": c.after, "reason": c.reason}
-            for c in tried.corrections
-        ]
-        left = [{"name": str(each), "near": [near.name for near in each.near]} for each in tried.unknown]
-        detail: dict[str, object] = {
-            "written": _short(reply),
-            "corrections": corrections,
-            "not_in_graph": left,
-            "query": tried.query,
-            "outcome": tried.kind,
-            "problem": tried.problem,
-        }
-        if tried.result is not None:
-            detail |= {
-                "sent": tried.result.sent,
-                "columns": list(tried.result.columns),
-                "rows": [_cells(row) for row in tried.result.rows[:MOST_SHOWN]],
-                "row_count": len(tried.result.rows),
-                "complete": tried.result.complete,
-                "evidence_sampled": tried.result.sampled,
-            }
-        self._shown("query", detail)
+        return Answer(self.question, abstained=abstention(tried), query=query)
 
     def _shown(self, name: str, detail: dict[str, object]) -> None:
         self.talk.steps.append(Step(name, detail))
-
-
-def _feedback(tried: _Tried) -> list[str]:
-    """Say what is wrong with a query: it could not be run, or it found nothing; and what the graph has."""
-    lines = (
-        [f"ERROR: the query could not be run. {tried.problem}."]
-        if tried.kind == "error"
-        else ["EMPTY: the query was run without an error and found nothing."]
-    )
-    for each in tried.unknown:
-        near = ", ".join(near.name for near in each.near)
-        lines.append(f"The graph has no {each}. It has: {near or 'nothing like it'}")
-    if tried.kind == "empty" and not tried.unknown:
-        lines.append(
-            "All names and values of the query are in the graph. If it asks by the wrong path or condition,"
-            " write another; if it is right, the graph holds no answer: write NOT IN THIS GRAPH"
-        )
-    return lines
-
-
-def _abstention(tried: _Tried) -> Abstention:
-    near = tuple(dict.fromkeys(n.name for each in tried.unknown for n in each.near))
-    reason: Reason = "empty_result"
-    if tried.unknown:
-        reason = "no_entity" if tried.unknown[0].kind == "value" else "no_relation"
-    shown = f". The query: {tried.query}" if tried.query else ""
-    if tried.kind == "lacks":
-        return Abstention(
-            "no_relation", f"the model finds nothing of the kind in the schema: {tried.problem}", near
-        )
-    if tried.kind == "error":
-        return Abstention(reason, f"no query could be run. {tried.problem.rstrip('.')}{shown}", near)
-    lacks = "".join(f"; the graph has no {each}" for each in tried.unknown)
-    return Abstention(reason, f"the query found nothing{lacks}{shown}", near)
 
 
 def _citation(answer: str, proofs: Sequence[ReadRow]) -> Citation:
@@ -391,9 +338,5 @@ def _citation(answer: str, proofs: Sequence[ReadRow]) -> Citation:
     return Citation(answer, tuple(t.triple for t in triples), ids)
 
 
-def _cells(row: ReadRow) -> list[str | None]:
-    return [None if cell is None else cell.label for cell in row.cells]
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= _LONGEST else text[:_LONGEST] + " …"
+def _text(statement: Statement) -> str:
+    return statement.print().strip().removesuffix(";")

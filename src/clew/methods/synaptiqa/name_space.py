@@ -13,13 +13,16 @@ from functools import cached_property
 import numpy as np
 from rapidfuzz import fuzz, process
 
-from clew.text.embedder import Embedder, Float32
+from clew.arrays import Float32
+from clew.text.embedder import Embedder
 from clew.text.labels import relation_text
 from clew.text.lexicon import Lexicon
 from clew.text.normalise import normalise
 
 SAME = 1.0
 """Score of names that differ in case, underscores, accents or number (`Movies`, `movie`) only."""
+NEARLY = 0.99
+"""Score of the best name that is another one."""
 _LONGEST = 200
 
 
@@ -60,7 +63,7 @@ class NameSpace:
         letters = process.cdist([folded], self._folded, scorer=fuzz.ratio)[0] / 100
         same = np.array([folded == other for other in self._folded])
         # Letters and meaning may both come near to 1 for names that are not the same.
-        return np.where(same, SAME, np.clip(np.maximum(cosine, letters), 0, 0.99)).astype(np.float32)
+        return np.where(same, SAME, np.clip(np.maximum(cosine, letters), 0, NEARLY)).astype(np.float32)
 
     def meanings(self, text: str) -> Float32:
         """Return the cosines of a text, such as a question, and every name, float32 [names]."""

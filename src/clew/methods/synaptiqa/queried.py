@@ -12,13 +12,13 @@ from clew.methods.synaptiqa.read_rows import (
     MOST_TRIPLES,
     TYPE,
     ReadRow,
+    RowTriples,
     StoredTriples,
-    Triples,
     is_void,
     read_row,
 )
 from clew.methods.synaptiqa.schema_slice import SchemaSlicer
-from clew.methods.synaptiqa.values import StoredValues
+from clew.methods.synaptiqa.values import Named, StoredValues
 from clew.stores.cypher.direction import Directions, correct_directions
 from clew.stores.cypher.evidence import (
     is_evidence,
@@ -65,13 +65,19 @@ class QueriedGraph:
     schema: GraphSchema
     check: NameCheck
     slicer: SchemaSlicer
-    triples: Triples
+    triples: RowTriples
 
     @classmethod
-    def of_store(cls, store: CypherStore, embedder: Embedder, triples: Triples | None = None) -> QueriedGraph:
-        """Read the schema of a store. Raises StoreError."""
+    def of_store(
+        cls,
+        store: CypherStore,
+        embedder: Embedder,
+        triples: RowTriples | None = None,
+        named: Named | None = None,
+    ) -> QueriedGraph:
+        """Read the schema of a store; `named` gives the names of what is called so too. Raises StoreError."""
         schema, lexicon = store.schema(), Lexicon.load()
-        values = StoredValues(store, embedder, lexicon)
+        values = StoredValues(store, embedder, lexicon, named)
         check = NameCheck(schema, values, embedder, lexicon)
         slicer = SchemaSlicer(schema, embedder, lexicon)
         return cls(
@@ -79,9 +85,11 @@ class QueriedGraph:
         )
 
     @classmethod
-    def of_index(cls, graph: Graph, embedder: Embedder, store: CypherStore) -> QueriedGraph:
+    def of_index(
+        cls, graph: Graph, embedder: Embedder, store: CypherStore, named: Named | None = None
+    ) -> QueriedGraph:
         """Use the embedded store that was made of a graph."""
-        return cls.of_store(store, embedder, IndexTriples(graph))
+        return cls.of_store(store, embedder, IndexTriples(graph), named)
 
     def directions(self, statement: Statement) -> Directions:
         """Correct the directions of a statement by the schema, and by the graph where that lacks a hop.

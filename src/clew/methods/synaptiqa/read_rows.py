@@ -25,7 +25,7 @@ class Proved:
     id: int | None = None
 
 
-class Triples(Protocol):
+class RowTriples(Protocol):
     """Knows the triples behind what a store returns."""
 
     def name(self, node: StoredNode) -> str:
@@ -73,7 +73,8 @@ class StoredTriples:
 
     def of_property(self, node: StoredNode, key: str) -> tuple[Proved, ...]:
         """Return (name of the node, property, value)."""
-        text = shown(node.properties[key], self)
+        value = node.properties[key]
+        text = str(value).lower() if isinstance(value, bool) else shown(value, self)
         return (Proved(TripleText(self.name(node), key, text)),) if text != self.label(node) else ()
 
 
@@ -98,7 +99,7 @@ class ReadRow:
 
 
 def read_row(
-    values: Sequence[object], evidence: Sequence[object], properties: Sequence[str], triples: Triples
+    values: Sequence[object], evidence: Sequence[object], properties: Sequence[str], triples: RowTriples
 ) -> ReadRow:
     """Read one row; `evidence` are its columns of paths, `properties` those that the query names."""
     proofs: dict[TripleText, Proved] = {}
@@ -128,7 +129,7 @@ def paths_in(value: object) -> Iterator[StoredPath]:
             yield from paths_in(item)  # pyright: ignore[reportUnknownArgumentType]
 
 
-def _proofs(path: StoredPath, properties: Sequence[str], triples: Triples) -> Iterator[Proved]:
+def _proofs(path: StoredPath, properties: Sequence[str], triples: RowTriples) -> Iterator[Proved]:
     for at, edge in enumerate(path.edges):
         left, right = path.nodes[at], path.nodes[at + 1]
         backwards = edge.head == right.id and edge.tail == left.id
@@ -139,7 +140,7 @@ def _proofs(path: StoredPath, properties: Sequence[str], triples: Triples) -> It
                 yield from triples.of_property(node, key)
 
 
-def _cell(value: object, triples: Triples, named: Mapping[str, set[str]]) -> Cell | None:
+def _cell(value: object, triples: RowTriples, named: Mapping[str, set[str]]) -> Cell | None:
     """Read a value; a text that is what people call one node of the row is that node."""
     if value is None:
         return None
@@ -150,7 +151,7 @@ def _cell(value: object, triples: Triples, named: Mapping[str, set[str]]) -> Cel
     return Cell(next(iter(entities)) if len(entities) == 1 else text, text)
 
 
-def shown(value: object, triples: Triples) -> str:
+def shown(value: object, triples: RowTriples) -> str:
     """Return the text of a value: a path with its arrows, whole numbers without a fraction."""
     if isinstance(value, bool):
         return "yes" if value else "no"
@@ -167,7 +168,7 @@ def shown(value: object, triples: Triples) -> str:
     return str(value)
 
 
-def _drawn(path: StoredPath, triples: Triples) -> str:
+def _drawn(path: StoredPath, triples: RowTriples) -> str:
     text = triples.label(path.nodes[0]) if path.nodes else ""
     for at, edge in enumerate(path.edges):
         proved = triples.of_edge(edge, path.nodes[at], path.nodes[at + 1])

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from rapidfuzz import fuzz
 
-from clew.methods.synaptiqa.name_space import NameSpace, Near
+from clew.methods.synaptiqa.name_space import NEARLY, SAME, NameSpace, Near
 from clew.stores.cypher.tokens import quote_name
 from clew.stores.cypher.uses import Owner
 from clew.stores.errors import QueryError
@@ -30,6 +30,10 @@ class Place:
     labels: tuple[str, ...]
     property: str
     owner: Owner = "node"
+
+
+Named = Callable[[str], Sequence[str]]
+"""Text → the names of the things that are called so, by whichever of their names."""
 
 
 class KnownValues(Protocol):
@@ -54,8 +58,10 @@ class KnownValues(Protocol):
 class StoredValues:
     """Values as a Cypher store has them, asked by guarded queries; those of a property are kept."""
 
-    def __init__(self, store: CypherStore, embedder: Embedder, lexicon: Lexicon) -> None:
-        self._store, self._embedder, self._lexicon = store, embedder, lexicon
+    def __init__(
+        self, store: CypherStore, embedder: Embedder, lexicon: Lexicon, named: Named | None = None
+    ) -> None:
+        self._store, self._embedder, self._lexicon, self._named = store, embedder, lexicon, named
         self._spaces: dict[Place, NameSpace | None] = {}
 
     def has(self, place: Place, operator: str, value: object, function: str = "") -> bool | None:
@@ -76,8 +82,18 @@ class StoredValues:
         return False if told else None
 
     def near(self, place: Place, text: str, count: int) -> tuple[Near, ...]:
-        """Return values like a text, best first. Raises StoreError."""
-        return self._values(place, text).nearest(text, count)
+        """Return values like a text, best first: names of what is called so too. Raises StoreError."""
+        near = self._values(place, text).nearest(text, count)
+        called = [] if near and near[0].score >= SAME else self._called(place, text)
+        return (*called, *(n for n in near if n.name not in {c.name for c in called}))[:count]
+
+    def _called(self, place: Place, text: str) -> list[Near]:
+        """The names of the nodes that have a text for another name (*e:1* of *Anna Berg*)."""
+        if self._named is None or place.property != "name" or place.owner != "node":
+            return []
+        names = [name for name in dict.fromkeys(self._named(text)) if self.has(place, "=", name)]
+        score = SAME if len(names) == 1 else NEARLY
+        return [Near(name, score, f"{text!r} is a name of it") for name in names]
 
     def near_parts(self, place: Place, text: str, count: int) -> tuple[Near, ...]:
         """Return parts of values like a text by its letters, best first. Raises StoreError."""

@@ -33,10 +33,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from clew.arrays import Float32
 from clew.grounding import ground
 from clew.index.corpus.nearest import NearWalk, WalkIndex
 from clew.index.store.directory import Index
-from clew.index.vectors.vectors import Float32
 from clew.llm.errors import BudgetReached
 from clew.llm.grounded_reply import YES_NO, GroundedReply
 from clew.llm.prompting import Talk
@@ -45,7 +45,7 @@ from clew.methods.built_in import built_in_reader
 from clew.methods.kg_rag.entities_named_in import without_names
 from clew.methods.relation_ranking import RelationRanking
 from clew.methods.run import Run
-from clew.methods.topic_entities import FindTopicEntities
+from clew.methods.topic_entities import FindTopicEntities, shared_names
 from clew.methods.walk_retrieve.generate import Context, generate
 from clew.methods.walk_retrieve.read_walks import WalkEvidence, match_in_walks, path_to_answer, triples_of
 from clew.methods.walk_retrieve.settings import WalkRetrieveSettings
@@ -188,11 +188,6 @@ class WalkRetrieve:
                 reply = generate(talk, question, context)
         except BudgetReached as error:
             return run.finish(replace(answer, abstained=Abstention("budget", str(error))))
-        shared = [
-            f'"{said}" is the name of {len(found)} things; all are read'
-            for said, found in called.items()
-            if len(found) > 1
-        ]
         return run.finish(
             replace(
                 answer,
@@ -201,7 +196,7 @@ class WalkRetrieve:
                 text=reply.text if reply.answered else "",
                 abstained=reply.abstained,
                 complete=_is_complete(reply, paths, lists),
-                notes=(*reply.notes, *shared),
+                notes=(*reply.notes, *shared_names(called)),
             )
         )
 

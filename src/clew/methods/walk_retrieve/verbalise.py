@@ -16,7 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
-from clew.graph.graph import Graph, Int32
+from clew.arrays import Int32
+from clew.graph.graph import Graph
 from clew.graph.walks.walks import Walks
 from clew.index.corpus.corpus_parts import root_of_walks
 from clew.index.corpus.nearest import NearWalk
@@ -60,7 +61,9 @@ class VerbaliseEstimate:
     money: float | None
 
 
-Progress = Callable[[int, int, float | None], None]
+MOST_TOKENS = 128
+"""Tokens of a sentence that says a walk."""
+VerbaliseProgress = Callable[[int, int, float | None], None]
 """Called with (walks done, all walks, cost so far)."""
 
 
@@ -79,7 +82,7 @@ class ModelVerbaliser:
         *,
         price: Price | None = None,
         estimated: Callable[[VerbaliseEstimate], None] | None = None,
-        progress: Progress | None = None,
+        progress: VerbaliseProgress | None = None,
         cluster: Workers | None = None,
     ) -> None:
         self.name, self.said, self.failed, self.calls = model.name, 0, 0, 0
@@ -130,18 +133,16 @@ def _near_walks(roots: Sequence[int], steps: Int32, nodes: Int32) -> list[NearWa
     return [NearWalk(root, tuple(s[:n]), tuple(t[:n]), 0.0) for root, s, t, n in rows]
 
 
-def estimate_walks(
-    graph: Graph, walks: Sequence[NearWalk], price: Price | None, *, most_tokens: int = 128
-) -> VerbaliseEstimate:
+def estimate_walks(graph: Graph, walks: Sequence[NearWalk], price: Price | None) -> VerbaliseEstimate:
     """Estimate before anything is sent, high, as budgets do."""
-    charges = [estimate(request_of(graph, walk, most_tokens), price) for walk in dict.fromkeys(walks)]
+    charges = [estimate(request_of(graph, walk), price) for walk in dict.fromkeys(walks)]
     money = None if price is None else sum(charge.money for charge in charges)
     return VerbaliseEstimate(
         len(charges), sum(c.input_tokens for c in charges), sum(c.output_tokens for c in charges), money
     )
 
 
-def request_of(graph: Graph, walk: NearWalk, most_tokens: int = 128) -> Request:
+def request_of(graph: Graph, walk: NearWalk) -> Request:
     """The prompt of Fig. 2a for one walk."""
     lines = [
         data_line(
@@ -151,7 +152,7 @@ def request_of(graph: Graph, walk: NearWalk, most_tokens: int = 128) -> Request:
         for head, relation, tail in triples_of(walk)
     ]
     messages = prompt_named("clew.methods.walk_retrieve", "verbalise").messages(WALK="\n".join(lines))
-    return Request(messages, temperature=0.0, max_tokens=most_tokens)
+    return Request(messages, temperature=0.0, max_tokens=MOST_TOKENS)
 
 
 def verbalise_walks(
@@ -161,7 +162,7 @@ def verbalise_walks(
     folder: Path,
     *,
     concurrency: int = 8,
-    progress: Progress | None = None,
+    progress: VerbaliseProgress | None = None,
     cluster: Workers | None = None,
 ) -> VerbaliseReport:
     """Say `walks` with a model; shards are kept in `folder` and taken from there.

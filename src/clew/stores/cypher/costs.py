@@ -25,11 +25,11 @@ MOST_REPLACED = 1_000
 MOST_OPEN_REPEATS = 4
 """Unbounded repetitions in a regular expression: matching takes a power of the text's length."""
 
-Values = Mapping[str, object]
+ParameterValues = Mapping[str, object]
 """Values of the query's parameters."""
 
 
-def check_costs(query: tree.CypherQuery, values: Values) -> None:
+def check_costs(query: tree.CypherQuery, values: ParameterValues) -> None:
     """Raise QueryRefused for an expression that could run on, or grow, without end."""
     numbers, growing = 1, 0
     for part in query.walk():
@@ -49,7 +49,7 @@ def check_costs(query: tree.CypherQuery, values: Values) -> None:
     _check_replace(query, values)
 
 
-def _length(call: tree.Call, values: Values) -> int:
+def _length(call: tree.Call, values: ParameterValues) -> int:
     """How many numbers a range has at most; QueryRefused if the query does not show it."""
     bounds = [_number(argument, values) for argument in call.arguments]
     if len(bounds) not in (2, 3):
@@ -64,7 +64,7 @@ def _length(call: tree.Call, values: Values) -> int:
     return 0 if not step else abs(int((high or 0) - (low or 0)) // int(step)) + 1
 
 
-def _number(expression: Expression, values: Values) -> float | None:
+def _number(expression: Expression, values: ParameterValues) -> float | None:
     """Read the value of a number, with its sign."""
     match expression:
         case tree.LiteralValue(value=bool()):
@@ -86,7 +86,7 @@ def _is_size(part: Syntax) -> bool:
     return isinstance(part, tree.Call) and part.name.lower() in ("size", "length", "count")
 
 
-def _check_regex(pattern: Expression, values: Values) -> None:
+def _check_regex(pattern: Expression, values: ParameterValues) -> None:
     if isinstance(pattern, tree.Parameter):
         text = values.get(pattern.name)
     else:
@@ -166,7 +166,7 @@ class _Replacing:
     growth: int
 
 
-def _check_replace(query: tree.CypherQuery, values: Values) -> None:
+def _check_replace(query: tree.CypherQuery, values: ParameterValues) -> None:
     waiting = [_Replacing(query, 1)]
     while waiting:
         at = waiting.pop()
@@ -182,7 +182,7 @@ def _check_replace(query: tree.CypherQuery, values: Values) -> None:
         waiting.extend(_Replacing(child, growth) for child in at.part.children())
 
 
-def _replacement(new: Expression, values: Values) -> int:
+def _replacement(new: Expression, values: ParameterValues) -> int:
     text = new.value if isinstance(new, tree.LiteralValue) else None
     if isinstance(new, tree.Parameter):
         text = values.get(new.name)

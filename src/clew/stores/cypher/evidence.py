@@ -17,6 +17,7 @@ from clew.stores.cypher.tree import (
     Branch,
     Call,
     MatchClause,
+    PatternExpression,
     Projection,
     Statement,
     Subquery,
@@ -51,19 +52,29 @@ def sample_of_evidence(statement: Statement, most: int) -> tuple[str, ...]:
 
 
 def subquery_evidence(statement: Statement, most: int) -> tuple[str, ...]:
-    """Return queries for at most `most` of the paths that EXISTS and COUNT of the last RETURN look for."""
+    """Return queries for at most `most` paths of the EXISTS, COUNT and patterns of the last RETURN."""
     found: list[str] = []
     for branch in statement.query.branches:
         last = branch.clauses[-1]
         if not isinstance(last, Projection) or _groups(last):
             continue
         before = render(statement.tokens[branch.start : last.start], {}, comments=False)
-        for part in (p for item in last.items for p in item.walk() if isinstance(p, Subquery)):
-            inner = render(statement.tokens[part.start + 2 : part.stop - 1], {}, comments=False).strip()
-            match = "" if inner.upper().startswith("MATCH") else "MATCH "
-            if part.kind in ("EXISTS", "COUNT") and "RETURN" not in inner.upper():
+        for part in (p for item in last.items for p in item.walk()):
+            inner = _looked_for(part, statement)
+            if inner:
+                match = "" if inner.upper().startswith("MATCH") else "MATCH "
                 found += sample_of_evidence(parse(f"{before} {match}{inner} RETURN 1"), most)
     return tuple(found)
+
+
+def _looked_for(part: Syntax, statement: Statement) -> str:
+    """What a subquery, or a pattern that is a condition, matches; empty for any other part."""
+    if isinstance(part, PatternExpression):
+        return "" if part.path.selector else statement.source(part.path)
+    if not isinstance(part, Subquery) or part.kind not in ("EXISTS", "COUNT"):
+        return ""
+    inner = render(statement.tokens[part.start + 2 : part.stop - 1], {}, comments=False).strip()
+    return "" if "RETURN" in inner.upper() else inner
 
 
 def is_evidence(column: str) -> bool:

@@ -26,7 +26,7 @@ from clew.stores.cypher.tree import (
     PathPattern,
     PatternComprehension,
     PatternExpression,
-    Property,
+    PropertyAccess,
     Reduce,
     Subquery,
     Subscript,
@@ -145,7 +145,7 @@ class ExpressionParser(Cursor):
             if self.is_symbol(".") and self.token(1).kind in ("word", "name"):
                 self.at += 1
                 key = self.name("a property")
-                result = Property(start, self.at, result, key)
+                result = PropertyAccess(start, self.at, result, key)
             elif self.is_symbol("["):
                 result = self._index(result, start)
             elif self.is_symbol(":") and self._may_have_labels(result):
@@ -156,7 +156,7 @@ class ExpressionParser(Cursor):
                 return result
 
     def _may_have_labels(self, subject: Expression) -> bool:
-        return isinstance(subject, (Variable, Property, Subscript, Call, Parameter))
+        return isinstance(subject, (Variable, PropertyAccess, Subscript, Call, Parameter))
 
     def _index(self, subject: Expression, start: int) -> Expression:
         self.expect_symbol("[")

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 
 from clew.stores.cypher import tree
 from clew.stores.cypher.ladybug_edits import (
+    NODE_ID,
     TokenEdits,
     label_names,
     quoted,
@@ -27,7 +28,7 @@ _RENAMED = {
 }  # fmt: skip
 _SAME = frozenset(
     """
-    count collect min max avg coalesce size abs ceil floor sqrt sign trim ltrim rtrim replace reverse
+    count collect min max avg coalesce abs ceil floor sqrt sign trim ltrim rtrim replace reverse
     nodes length range pi left right
     """.split()
 )
@@ -38,8 +39,10 @@ _CASTS = {
 }  # fmt: skip
 _PARTS = ("year", "quarter", "month", "week", "day")
 """Parts of a date that stand behind it as a property does."""
+_FAR = 1_000_000
+"""A position behind the end of any list."""
 _COMPARISONS = frozenset(("=", "<>", "<", ">", "<=", ">="))
-_REPEATED = (tree.Property, tree.Variable, tree.LiteralValue, tree.Parameter, tree.Call)
+_REPEATED = (tree.PropertyAccess, tree.Variable, tree.LiteralValue, tree.Parameter, tree.Call)
 """What may stand in the middle of comparisons in a row."""
 _REFUSED: dict[type[Syntax], str] = {
     tree.Reduce: "reduce",
@@ -66,15 +69,26 @@ def to_ladybug(
         if isinstance(part, tree.Name):
             edits.put(part.start, quoted(part.text))
     rewrite_values(statement, edits, kinds)
+    counted = _counted(statement)
     for part in list(statement.query.walk()):
         for kind, what in _REFUSED.items():
-            if isinstance(part, kind):
+            if isinstance(part, kind) and part.start not in counted:
                 refuse(what)
         if isinstance(part, Expression):
             _expression(part, edits)
         else:
             rewrite_pattern(part, edits, loops)
     edits.finish()
+
+
+def _counted(statement: Statement) -> set[int]:
+    """First tokens of pattern comprehensions of which only the size is asked."""
+    calls = (part for part in statement.query.walk() if isinstance(part, tree.Call))
+    return {
+        call.arguments[0].start
+        for call in calls
+        if call.name.lower() == "size" and _is_of(tree.PatternComprehension, call)
+    }
 
 
 def _expression(part: Expression, edits: TokenEdits) -> None:
@@ -89,7 +103,9 @@ def _expression(part: Expression, edits: TokenEdits) -> None:
             _label_check(part, edits)
         case tree.Iteration(kind="LIST"):
             _comprehension(part, edits)
-        case tree.Property():
+        case tree.Iteration(where=Expression() as where):
+            _write_out(where, edits)
+        case tree.PropertyAccess():
             _part_of_date(part, edits)
         case tree.MapLiteral() if not _is_of_pattern(part, edits.statement):
             refuse("maps as values")
@@ -104,10 +120,9 @@ def _expression(part: Expression, edits: TokenEdits) -> None:
 def _call(call: tree.Call, edits: TokenEdits) -> None:
     name, at = call.name.lower(), call.start
     if name in _SAME:
-        if name == "size" and call.arguments and isinstance(call.arguments[0], tree.PatternExpression):
-            edits.put(at, "COUNT")
-            edits.put(at + 1, "{ MATCH ")
-            edits.put(call.stop - 1, "}")
+        return
+    if (rewrite := _REWRITES.get(name)) is not None:
+        rewrite(call, edits)
         return
     if name in _CASTS and len(call.arguments) == 1:
         edits.put(at, "CAST")
@@ -124,9 +139,8 @@ def _call(call: tree.Call, edits: TokenEdits) -> None:
         return
     if name in _RENAMED:
         edits.put(at, _RENAMED[name])
-    elif name == "exists" and _is_of_property(call):
-        edits.put(at, "")
-        edits.before(call.stop - 1, " IS NOT NULL")
+        if name == "split" and call.arguments:
+            _as_text(call.arguments[0], edits)
     elif name == "sum":
         edits.before(at, "coalesce(")
         edits.behind(call.stop - 1, ", 0)")
@@ -136,13 +150,73 @@ def _call(call: tree.Call, edits: TokenEdits) -> None:
     elif name == "substring" and len(call.arguments) in (2, 3):
         start = call.arguments[1]
         edits.before(start.start, "(")
-        edits.behind(start.stop - 1, ") + 1" + (", 1000000" if len(call.arguments) == 2 else ""))
+        edits.behind(start.stop - 1, ") + 1" + (f", {_FAR}" if len(call.arguments) == 2 else ""))
     else:
         refuse(f"the function {call.name}")
 
 
-def _is_of_property(call: tree.Call) -> bool:
-    return len(call.arguments) == 1 and isinstance(call.arguments[0], tree.Property)
+def _is_of(kind: type[Expression], call: tree.Call) -> bool:
+    return len(call.arguments) == 1 and isinstance(call.arguments[0], kind)
+
+
+def _exists(call: tree.Call, edits: TokenEdits) -> None:
+    if _is_of(tree.PropertyAccess, call):
+        edits.put(call.start, "")
+        edits.before(call.stop - 1, " IS NOT NULL")
+    elif _is_of(tree.PatternExpression, call):
+        _of_pattern("EXISTS", call, edits)
+    else:
+        refuse("exists() of what is neither a property nor a pattern")
+
+
+def _of_pattern(kind: str, call: tree.Call, edits: TokenEdits) -> None:
+    """*exists((a)-->(b))* is EXISTS { MATCH (a)-->(b) }."""
+    edits.put(call.start, kind)
+    edits.put(call.start + 1, "{ MATCH ")
+    edits.put(call.stop - 1, "}")
+
+
+def _size(call: tree.Call, edits: TokenEdits) -> None:
+    """*size* of a pattern, or of a list made of one, is how often it is matched."""
+    listed = call.arguments[0] if len(call.arguments) == 1 else None
+    if isinstance(listed, tree.PatternExpression):
+        _of_pattern("COUNT", call, edits)
+    elif isinstance(listed, tree.PatternComprehension):
+        if listed.path.variable is not None:
+            refuse("a name for the path of a pattern comprehension")
+        check_condition(listed.path)
+        edits.put(listed.start, "MATCH ")
+        counted = listed.path.stop if listed.where is None else listed.where.stop
+        edits.drop(range(counted, listed.stop))
+        _of_pattern("COUNT", call, edits)
+        edits.put(call.start + 1, "{ ")
+
+
+def _id(call: tree.Call, edits: TokenEdits) -> None:
+    """*id(n)* is the graph's id of a node; those of ladybug are no numbers."""
+    variable = edits.statement.source(call.arguments[0]) if _is_of(tree.Variable, call) else ""
+    nodes = (p.variable for p in edits.statement.query.walk() if isinstance(p, tree.NodePattern))
+    if not any(name is not None and edits.statement.source(name) == variable for name in nodes):
+        refuse("the id of what is no node")
+    edits.put(call.start, "")
+    edits.behind(call.stop - 1, f".{NODE_ID}")
+
+
+def _days(call: tree.Call, edits: TokenEdits) -> None:
+    """*duration.inDays(a, b).days*: dates less dates are days here."""
+    behind = [token.text for token in edits.statement.tokens[call.stop : call.stop + 2]]
+    if behind != [".", "days"] or len(call.arguments) != 2:
+        refuse("durations but for duration.inDays(a, b).days")
+    first, last = call.arguments
+    edits.drop(range(call.start, first.start))
+    edits.before(call.start, "(-1 * (")
+    edits.put(first.stop, " - ")
+    edits.drop((call.stop, call.stop + 1))
+    edits.put(last.stop, "))")
+
+
+_REWRITES = {"size": _size, "exists": _exists, "id": _id, "elementid": _id, "duration.indays": _days}
+"""Functions that may take a pattern, are of nodes, or become arithmetic."""
 
 
 def _index(index: tree.Subscript, edits: TokenEdits) -> None:
@@ -150,8 +224,33 @@ def _index(index: tree.Subscript, edits: TokenEdits) -> None:
         case tree.Subscript(bounds=(tree.LiteralValue(kind="integer", value=int(at)) as place,), slice=False):
             # Positions are counted from one, and from the end as in Neo4j.
             edits.put(place.start, str(at + 1 if at >= 0 else at))
+        case tree.Subscript(slice=True, subject=subject):
+            first, last = _slice(index, edits.statement)
+            edits.drop(range(subject.stop, index.stop))
+            edits.before(subject.start, "list_slice(")
+            edits.behind(subject.stop - 1, f", {first}, {last})")
         case _:
             refuse("[ ] on a list as Neo4j has it")
+
+
+def _slice(index: tree.Subscript, statement: Statement) -> tuple[int, int]:
+    """The first and last position of a slice as ladybug counts them; Neo4j's last one is left out."""
+    whole = [value for bound in index.bounds if (value := _whole(bound)) is not None]
+    if len(whole) != len(index.bounds):
+        refuse("slices of a list between computed positions")
+    opens = statement.tokens[index.subject.stop + 1].text == ".."
+    low, high = (0 if opens else whole[0]), (whole[-1] if opens or len(whole) == 2 else None)
+    if high == 0:
+        refuse("an empty slice of a list")
+    return (low + 1 if low >= 0 else low), (_FAR if high is None else high if high > 0 else high - 1)
+
+
+def _whole(part: Expression) -> int | None:
+    """A whole number that is written out, with or without a sign; None for anything else."""
+    if isinstance(part, tree.Calculation) and part.operator == "NEG":
+        value = _whole(part.operands[0])
+        return None if value is None else -value
+    return part.value if isinstance(part, tree.LiteralValue) and isinstance(part.value, int) else None
 
 
 def _comprehension(part: tree.Iteration, edits: TokenEdits) -> None:
@@ -183,6 +282,8 @@ def _write_out(inside: Expression, edits: TokenEdits) -> None:
     for part in inside.walk():
         if isinstance(part, tree.Parameter):
             refuse("parameters in a comprehension")
+        if isinstance(part, (tree.PatternExpression, tree.Subquery)):
+            refuse("patterns in a condition on the items of a list")
         if isinstance(part, tree.LiteralValue) and isinstance(part.value, str):
             if not part.value.isprintable():
                 refuse("texts with control characters in a comprehension")
@@ -191,9 +292,9 @@ def _write_out(inside: Expression, edits: TokenEdits) -> None:
             edits.put(part.start, repr(part.value))
 
 
-def _part_of_date(part: tree.Property, edits: TokenEdits) -> None:
+def _part_of_date(part: tree.PropertyAccess, edits: TokenEdits) -> None:
     """*m.date.year*: a property of a property is a part of a date."""
-    if part.key.text.lower() not in _PARTS or not isinstance(part.subject, (tree.Property, tree.Call)):
+    if part.key.text.lower() not in _PARTS or not isinstance(part.subject, (tree.PropertyAccess, tree.Call)):
         return
     edits.before(part.start, f"date_part('{part.key.text.lower()}', ")
     edits.drop(range(part.subject.stop, part.stop))
@@ -203,10 +304,18 @@ def _part_of_date(part: tree.Property, edits: TokenEdits) -> None:
 def _operation(operation: tree.Calculation, edits: TokenEdits) -> None:
     if operation.operator == "||":
         refuse("the operator ||")
+    if operation.operator == "=~":
+        _as_text(operation.operands[0], edits)
     if "NORMALIZED" in operation.operator:
         refuse("IS NORMALIZED")
     if operation.operator in _COMPARISONS and operation.start not in edits.chained:
         _chained(operation, edits)
+
+
+def _as_text(part: Expression, edits: TokenEdits) -> None:
+    """Make a text of what may be a number: ladybug 0.22 reads its bytes as one, and may end the process."""
+    edits.before(part.start, "CAST(")
+    edits.behind(part.stop - 1, " AS STRING)")
 
 
 def _chained(last: tree.Calculation, edits: TokenEdits) -> None:

@@ -26,6 +26,8 @@ def refuse(what: str) -> NoReturn:
     raise QueryRefused(f"The embedded store does not have {what}. Write the query without, or use Neo4j")
 
 
+NODE_ID = "clew_id"
+"""The property that holds the graph's id of a node."""
 _DOT = "\ufe52"
 """Stands for a dot in names of tables: ladybug takes what is before a dot for a database."""
 

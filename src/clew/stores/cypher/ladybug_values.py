@@ -1,39 +1,60 @@
-"""Numbers and days that are nodes: compared, ordered and computed with as such, and not as texts.
+"""Numbers, days and booleans that are nodes: compared, ordered and computed with as such, and not as texts.
 
 Where a source tells no literals from entities, a number is a node with its text for a name. Of a relation
-whose tails are all whole numbers, numbers or days, the embedded store has the value in a column of its own
-beside the name. Here *p.name* becomes that column where *p* is such a tail, and only where a value is wanted:
-in comparisons, ORDER BY, arithmetic, and functions of numbers and dates. Days are in order as texts too, so
-that they stay texts but beside dates.
+whose tails are all whole numbers, numbers, days or booleans, the embedded store has the value in a column of
+its own beside the name. Here *p.name* becomes that column where *p* is such a tail, and only where a value is
+wanted: in comparisons, ORDER BY, arithmetic, and functions of numbers and dates. Days are in order as texts
+too, so that they stay texts but beside dates.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 
 from clew.stores.cypher import tree
 from clew.stores.cypher.functions import AGGREGATES
-from clew.stores.cypher.ladybug_edits import TokenEdits, label_names
+from clew.stores.cypher.ladybug_edits import TokenEdits, label_names, refuse
 from clew.stores.cypher.tree import Expression, PathPattern, Relationship, Statement
 
-VALUE_COLUMNS = {"INT64": "clew_whole", "DOUBLE": "clew_number", "DATE": "clew_day"}
+VALUE_COLUMNS = {"INT64": "clew_whole", "DOUBLE": "clew_number", "DATE": "clew_day", "BOOLEAN": "clew_true"}
 """Type of ladybug → the column of nodes that are such values."""
+BOOLEANS = frozenset(("true", "false"))
+"""What nodes that are booleans are called, in lower case."""
 _ORDERED = frozenset(("<", ">", "<=", ">="))
 _COMPUTED = frozenset(("-", "*", "/", "%", "^", "NEG", "POS"))
 _OF_NUMBERS = frozenset(
     "max min sum avg abs ceil floor round sqrt sign tointeger tointegerornull tofloat tofloatornull".split()
 )
+_NUMBER = re.compile(r"-?\d{1,15}(\.\d+)?")
 _OF_DATES = frozenset(("date", "datetime", "localdatetime"))
 
 
 def rewrite_values(statement: Statement, edits: TokenEdits, kinds: Mapping[str, str]) -> None:
     """Put the value's column in the place of a name; `kinds` are types of ladybug by relation."""
+    for part in statement.query.walk():
+        if isinstance(part, tree.Calculation) and part.operator == "IN":
+            _listed(part, edits, kinds)
     columns = _columns(statement, kinds)
     if not columns:
         return
     for branch in statement.query.walk():
         if isinstance(branch, tree.Branch):
             _branch(branch, edits, columns)
+
+
+def _listed(part: tree.Calculation, edits: TokenEdits, kinds: Mapping[str, str]) -> None:
+    """*b.year IN ['1999', 2004]*: texts of numbers are numbers, where the property is one."""
+    left, items = part.operands
+    if not isinstance(left, tree.PropertyAccess) or not isinstance(items, tree.ListLiteral):
+        return
+    if kinds.get(left.key.text) not in ("INT64", "DOUBLE"):
+        return
+    for item in items.items:
+        if isinstance(item, tree.LiteralValue) and isinstance(item.value, str):
+            if not _NUMBER.fullmatch(item.value):
+                refuse(f"a comparison of numbers with {item.value!r}")
+            edits.put(item.start, item.value)
 
 
 def _branch(branch: tree.Branch, edits: TokenEdits, columns: Mapping[str, str]) -> None:
@@ -98,9 +119,10 @@ def _wanted(branch: tree.Branch) -> Iterator[tuple[Expression, bool]]:
 
 
 def _is_of_values(part: tree.Calculation) -> bool:
-    """Whether an operation is one of values whatever its operands are, or beside a number."""
+    """Whether an operation is one of values whatever its operands are, or beside a number or boolean."""
     beside = part.operator in ("=", "<>", "+", "IN") and any(map(_is_number, part.operands))
-    return part.operator in _ORDERED or part.operator in _COMPUTED or beside
+    beside = beside or (part.operator in ("=", "<>") and any(map(_is_boolean, part.operands)))
+    return part.operator in (*_ORDERED, *_COMPUTED, "NOT") or beside
 
 
 def _is_number(part: Expression) -> bool:
@@ -110,24 +132,28 @@ def _is_number(part: Expression) -> bool:
     return is_literal or (isinstance(part, tree.Call) and part.name.lower() in _OF_NUMBERS)
 
 
+def _is_boolean(part: Expression) -> bool:
+    return isinstance(part, tree.LiteralValue) and part.kind == "boolean"
+
+
 def _is_date(part: Expression) -> bool:
     return isinstance(part, tree.Call) and part.name.lower() in _OF_DATES
 
 
 def _take(expression: Expression, edits: TokenEdits, columns: Mapping[str, str]) -> None:
-    if isinstance(expression, tree.Property) and (column := _column(expression, columns)):
+    if isinstance(expression, tree.PropertyAccess) and (column := _column(expression, columns)):
         edits.put(expression.key.start, column)
 
 
 def _column(expression: Expression, columns: Mapping[str, str]) -> str:
-    if isinstance(expression, tree.Property) and expression.key.text == "name":
+    if isinstance(expression, tree.PropertyAccess) and expression.key.text == "name":
         subject = expression.subject
         return columns.get(subject.name.text, "") if isinstance(subject, tree.Variable) else ""
     return ""
 
 
 def _key(expression: Expression, columns: Mapping[str, str]) -> str:
-    subject = expression.subject if isinstance(expression, tree.Property) else None
+    subject = expression.subject if isinstance(expression, tree.PropertyAccess) else None
     is_value = bool(_column(expression, columns)) and isinstance(subject, tree.Variable)
     return subject.name.text if is_value and isinstance(subject, tree.Variable) else ""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from clew.stores.cypher.expressions import ExpressionParser
 from clew.stores.cypher.tree import (
-    Direction,
+    ArrowDirection,
     Expression,
     LabelExpression,
     Length,
@@ -141,7 +141,7 @@ class PatternParser(ExpressionParser):
         rightwards = self.take_symbol(">")
         right = tuple(range(middle, self.at))
         quantifier = self._quantifier()
-        direction: Direction = "both" if leftwards == rightwards else "left" if leftwards else "right"
+        direction: ArrowDirection = "both" if leftwards == rightwards else "left" if leftwards else "right"
         return Relationship(
             start, self.at, direction, left, right, variable, types, length or quantifier, properties, where
         )

@@ -13,7 +13,7 @@ from typing import Literal
 
 from clew.stores.errors import QueryRefused, QuerySyntaxError
 
-Kind = Literal["word", "name", "string", "integer", "float", "parameter", "symbol", "end"]
+TokenKind = Literal["word", "name", "string", "integer", "float", "parameter", "symbol", "end"]
 
 LONGEST_NUMBER = 400
 MOST_CHARACTERS = 50_000
@@ -28,7 +28,7 @@ class CypherToken:
     case of a word.
     """
 
-    kind: Kind
+    kind: TokenKind
     text: str
     space: str
     offset: int
@@ -133,7 +133,7 @@ def _number(found: re.Match[str], text: str, at: int, space: str) -> CypherToken
         raise QuerySyntaxError(f"a number of {stop - at:,} characters, which no database reads", text, at)
     if stop < len(text) and (text[stop].isalnum() or text[stop] == "_"):
         raise QuerySyntaxError(f"{text[at : stop + 1]!r} is neither a number nor a name", text, at)
-    kind: Kind = "float" if found["float"] else "integer"
+    kind: TokenKind = "float" if found["float"] else "integer"
     return CypherToken(kind, found[0], space, at, found[0].replace("_", ""))
 
 

@@ -12,7 +12,7 @@ from typing import Literal
 
 from clew.stores.cypher.tokens import CypherToken, render
 
-Direction = Literal["right", "left", "both"]
+ArrowDirection = Literal["right", "left", "both"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ class Calculation(Expression):
 
 
 @dataclass(frozen=True, slots=True)
-class Property(Expression):
+class PropertyAccess(Expression):
     """`subject.key`."""
 
     subject: Expression
@@ -248,7 +248,7 @@ class Length(Syntax):
 class Relationship(Syntax):
     """An edge of a pattern; `left` and `right` are the tokens of its dashes and arrow heads."""
 
-    direction: Direction
+    direction: ArrowDirection
     left: tuple[int, ...]
     right: tuple[int, ...]
     variable: Name | None

@@ -19,7 +19,7 @@ from clew.stores.cypher.tree import (
     MapProjection,
     Name,
     NodePattern,
-    Property,
+    PropertyAccess,
     Relationship,
     ReturnItem,
     Statement,
@@ -141,7 +141,7 @@ class _UseFinder:
                 yield from self._keys([entry.key for entry in entries], "node", part)
             case Relationship(properties=MapLiteral(entries=entries)):
                 yield from self._keys([entry.key for entry in entries], "relation", part)
-            case Property(subject=Variable(name=Name(text=name)), key=key) if name in self._owners:
+            case PropertyAccess(subject=Variable(name=Name(text=name)), key=key) if name in self._owners:
                 yield NameUse("property", key.text, key.start, self._owners[name], self.said(name), name)
             case MapProjection(subject=Variable(name=Name(text=name)), selected=selected) if (
                 name in self._owners
@@ -198,12 +198,15 @@ class _UseFinder:
     def _compared(self, subject: Expression, value: Expression, operator: str) -> Iterator[ValueUse]:
         function = ""
         match subject:
-            case Call(name=name, arguments=(Property() as inner,)) if name.lower() in ("tolower", "toupper"):
+            case Call(name=name, arguments=(PropertyAccess() as inner,)) if name.lower() in (
+                "tolower",
+                "toupper",
+            ):
                 subject, function = inner, name
             case _:
                 pass
         match subject:
-            case Property(subject=Variable(name=Name(text=name)), key=key) if name in self._owners:
+            case PropertyAccess(subject=Variable(name=Name(text=name)), key=key) if name in self._owners:
                 owner = self._owners[name]
                 for found in _values(value):
                     yield ValueUse(*found, key.text, self.said(name), operator, function, name, owner)

@@ -31,6 +31,7 @@ from clew.stores.errors import QueryError, StoreError, StoreTimeout
 from clew.stores.sparql import worker
 from clew.stores.sparql.guard import guard_sparql
 from clew.stores.sparql.results import rows_of
+from clew.stores.sparql.terms import quoted
 from clew.stores.store import Rows
 
 MEMORY = 2 * 2**30
@@ -47,7 +48,6 @@ PREFIXES = {
 }
 _IRI = re.compile(r"(?:[a-z][a-z0-9+.-]*://|urn:)[^\s<>\"{}|\\^`\x00-\x20]+")
 _ESCAPED = re.compile(r"[^\w.:-]")
-_IN_STRINGS = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r"})
 _BLOCK = 50_000
 """Triples that are written at a time."""
 
@@ -183,9 +183,9 @@ def statements(graph: Graph) -> Iterator[str]:
         yield f"{terms[head]} {relations[relation]} {terms[tail]} .\n"
     label, alias, type_ = (f"<{PREFIXES[p]}{n}>" for p, n in _SIDE)
     for node in np.flatnonzero(~literal).tolist():
-        yield f"{terms[node]} {label} {_text(graph.labels[node])} .\n"
+        yield f"{terms[node]} {label} {quoted(graph.labels[node])} .\n"
     for name, node in zip(graph.aliases.names, graph.aliases.entity.tolist(), strict=True):
-        yield f"{terms[node]} {alias} {_text(name)} .\n"
+        yield f"{terms[node]} {alias} {quoted(name)} .\n"
     yield from _edge_properties(graph, terms, relations)
     types = [_iri("t", name) for name in graph.types.names]
     typed = np.repeat(np.arange(graph.nodes), np.diff(graph.types.offsets))
@@ -205,7 +205,7 @@ def _edge_properties(graph: Graph, terms: Sequence[str], relations: Sequence[str
             yield f"{node} {end} {term} .\n"
         for at in range(int(properties.offsets[statement]), int(properties.offsets[statement + 1])):
             numeric = properties.kind[at] == ValueKind.NUMBER
-            value = f'"{float(properties.value[at])!r}"{number}' if numeric else _text(properties.texts[at])
+            value = f'"{float(properties.value[at])!r}"{number}' if numeric else quoted(properties.texts[at])
             yield f"{node} {keys[int(properties.key[at])]} {value} .\n"
 
 
@@ -221,11 +221,7 @@ def _iri(prefix: str, name: str) -> str:
 
 def _literal(graph: Graph, node: int) -> str:
     datatype = graph.values.datatypes[int(graph.values.datatype[node])]
-    text = _text(graph.labels[node])
+    text = quoted(graph.labels[node])
     if datatype.startswith("@"):
         return text + datatype
     return f"{text}^^<{datatype}>" if _IRI.fullmatch(datatype) else text
-
-
-def _text(value: str) -> str:
-    return f'"{value.translate(_IN_STRINGS)}"'

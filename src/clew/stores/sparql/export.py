@@ -16,7 +16,7 @@ from typing import IO, cast
 
 from clew.stores.cypher.guard import Guarded
 from clew.stores.errors import StoreError
-from clew.stores.import_folder import ImportFolder, Progress, silent
+from clew.stores.import_folder import ImportFolder, ImportProgress, silent
 from clew.stores.sparql.endpoint import ACCEPT_GRAPH, ACCEPT_ROWS
 from clew.stores.sparql.results import GRAPHS, RESULTS, rows_of
 from clew.stores.sparql.wire import Address, HttpReply, requested
@@ -34,7 +34,7 @@ BLANK_TRIPLES = f"CONSTRUCT {{ ?s ?p ?o }} WHERE {{ ?s ?p ?o FILTER{_BLANK} }}"
 
 
 @dataclass(frozen=True, slots=True)
-class _Shard:
+class _Slice:
     """A part of the graph: the query for it, and how many triples it has."""
 
     name: str
@@ -42,15 +42,13 @@ class _Shard:
     count: int
 
 
-def export(
-    address: Address, folder: ImportFolder, progress: Progress = silent, *, seconds: float = SECONDS
-) -> None:
+def export(address: Address, folder: ImportFolder, progress: ImportProgress = silent) -> None:
     """Write all triples of the endpoint's default graph, going on where an earlier call was interrupted.
 
     Raises StoreError where the endpoint fails, or gives fewer triples than it counts; what was finished
     stays.
     """
-    shards = _shards(address, seconds)
+    shards = _shards(address)
     total = sum(shard.count for shard in shards)
     if not total:
         raise StoreError(
@@ -64,7 +62,7 @@ def export(
         for shard in shards:
             if shard.name in folder.finished:
                 continue
-            for count in _read(address, shard, file, seconds):
+            for count in _read(address, shard, file):
                 progress("triples", done + count, total)
             done += shard.count
             file.flush()
@@ -72,40 +70,40 @@ def export(
             folder.finish(shard.name, file.tell())
 
 
-def _shards(address: Address, seconds: float) -> list[_Shard]:
+def _shards(address: Address) -> list[_Slice]:
     """Ask which relations there are, and how often; blank nodes are told apart only where there are some."""
-    blank = int(_value(_select(address, BLANK_COUNT, seconds)[0][0]))
+    blank = int(_value(_select(address, BLANK_COUNT)[0][0]))
     only = f" FILTER(!{_BLANK})" if blank else ""
-    rows = _select(address, f"SELECT ?p (COUNT(*) AS ?n) WHERE {{ ?s ?p ?o{only} }} GROUP BY ?p", seconds)
+    rows = _select(address, f"SELECT ?p (COUNT(*) AS ?n) WHERE {{ ?s ?p ?o{only} }} GROUP BY ?p")
     counts = {_value(p): int(_value(n)) for p, n in rows if p is not None}
     shards = [
-        _Shard(p, f"CONSTRUCT {{ ?s <{p}> ?o }} WHERE {{ ?s <{p}> ?o{only} }}", n)
+        _Slice(p, f"CONSTRUCT {{ ?s <{p}> ?o }} WHERE {{ ?s <{p}> ?o{only} }}", n)
         for p, n in sorted(counts.items())
     ]
-    return [*shards, _Shard(BLANK, BLANK_TRIPLES, blank)] if blank else shards
+    return [*shards, _Slice(BLANK, BLANK_TRIPLES, blank)] if blank else shards
 
 
 def _value(term: object) -> str:
     return cast(StoredTerm, term).value
 
 
-def _select(address: Address, query: str, seconds: float) -> tuple[tuple[object, ...], ...]:
+def _select(address: Address, query: str) -> tuple[tuple[object, ...], ...]:
     sent = Guarded(query, {}, None, _MOST_RELATIONS)
-    with _replied(address, query, ACCEPT_ROWS, seconds, tuple(RESULTS)) as reply:
+    with _replied(address, query, ACCEPT_ROWS, tuple(RESULTS)) as reply:
         return rows_of(reply, reply.media, sent).rows
 
 
-def _read(address: Address, shard: _Shard, file: IO[bytes], seconds: float) -> Iterator[int]:
+def _read(address: Address, shard: _Slice, file: IO[bytes]) -> Iterator[int]:
     """Append a shard to the file; yields how many of its triples there are."""
     start, count = file.tell(), 0
-    for count in _append(address, shard.query, file, seconds):
+    for count in _append(address, shard.query, file):
         yield min(count, shard.count)
     if count < shard.count and shard.name != BLANK:
         # The endpoint caps its results. Pages need an order, which the first attempt had not.
         file.seek(start)
         file.truncate()
         count = 0
-        for count in _pages(address, shard, file, seconds):
+        for count in _pages(address, shard, file):
             yield min(count, shard.count)
     if count < shard.count:
         raise StoreError(
@@ -115,22 +113,22 @@ def _read(address: Address, shard: _Shard, file: IO[bytes], seconds: float) -> I
         )
 
 
-def _pages(address: Address, shard: _Shard, file: IO[bytes], seconds: float) -> Iterator[int]:
+def _pages(address: Address, shard: _Slice, file: IO[bytes]) -> Iterator[int]:
     count = 0
     while count < shard.count:
         before = count
         query = f"{shard.query} ORDER BY ?s ?o OFFSET {count}"
-        for more in _append(address, query, file, seconds):
+        for more in _append(address, query, file):
             count = before + more
             yield count
         if count == before:
             return
 
 
-def _append(address: Address, query: str, file: IO[bytes], seconds: float) -> Iterator[int]:
+def _append(address: Address, query: str, file: IO[bytes]) -> Iterator[int]:
     """Append what a query gives; yields how many triples there are so far."""
     count = 0
-    with _replied(address, query, ACCEPT_GRAPH, seconds, tuple(GRAPHS)) as reply:
+    with _replied(address, query, ACCEPT_GRAPH, tuple(GRAPHS)) as reply:
         for lines in _lines(reply):
             file.write(lines)
             count += lines.count(b"\n")
@@ -138,11 +136,9 @@ def _append(address: Address, query: str, file: IO[bytes], seconds: float) -> It
 
 
 @contextmanager
-def _replied(
-    address: Address, query: str, accept: str, seconds: float, known: tuple[str, ...]
-) -> Generator[HttpReply]:
+def _replied(address: Address, query: str, accept: str, known: tuple[str, ...]) -> Generator[HttpReply]:
     """Ask, and hold the reply against what was asked for; what it breaks off with is a StoreError."""
-    with requested(address, query, accept, seconds, total=False) as reply:
+    with requested(address, query, accept, SECONDS, total=False) as reply:
         if reply.media not in known:
             raise StoreError(
                 f"{address.shown} answers with {reply.media} that is no result of SPARQL. Check the path"

@@ -32,7 +32,7 @@ TRIPLE_COLUMNS = ("subject", "predicate", "object")
 ASK_COLUMN = "ask"
 
 
-class Source(Protocol):
+class ReplyBytes(Protocol):
     """What can be read."""
 
     def read(self, size: int = -1, /) -> bytes:
@@ -40,7 +40,7 @@ class Source(Protocol):
         ...
 
 
-def rows_of(source: Source, media: str, sent: Guarded) -> Rows:
+def rows_of(source: ReplyBytes, media: str, sent: Guarded) -> Rows:
     """Read as many rows as may be returned, and whether there are more.
 
     Raises SyntaxError or ValueError where `source` does not hold what `media` says, OSError if it breaks off.

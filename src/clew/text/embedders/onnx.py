@@ -9,8 +9,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from clew.arrays import Float32
 from clew.errors import EmbedderError
-from clew.text.embedder import Float32, checked_rows, hash_of, with_content
+from clew.text.embedder import checked_rows, hash_of, with_content
 from clew.text.embedders.extras import require
 from clew.text.onnx_session import open_session
 

@@ -8,9 +8,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from clew.arrays import Float32
 from clew.bounded_http import ReplyRefused, limits, refused
 from clew.errors import EmbedderError
-from clew.text.embedder import Float32, checked_rows, probe_fingerprint, with_content
+from clew.text.embedder import checked_rows, probe_fingerprint, with_content
 from clew.text.embedders.extras import require
 
 BATCH = 256

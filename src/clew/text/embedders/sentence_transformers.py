@@ -7,8 +7,9 @@ from typing import Any, Self
 
 import numpy as np
 
+from clew.arrays import Float32
 from clew.errors import EmbedderError
-from clew.text.embedder import Float32, checked_rows, probe_fingerprint, with_content
+from clew.text.embedder import checked_rows, probe_fingerprint, with_content
 from clew.text.embedders.extras import require
 
 

@@ -19,10 +19,11 @@ from zipfile import BadZipFile
 import numpy as np
 from numpy.typing import NDArray
 
+from clew.arrays import Float32
 from clew.bounds import check
 from clew.errors import EmbedderError
 from clew.loading import LOADING
-from clew.text.embedder import Float32, hash_of, unit_rows
+from clew.text.embedder import hash_of, unit_rows
 
 DATA = Path(__file__).parents[1] / "data"
 WORD = re.compile(r"[a-z]+(?:'[a-z]+)?|\d+", re.ASCII)

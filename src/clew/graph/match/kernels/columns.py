@@ -12,6 +12,8 @@ import numpy as np
 from clew.graph.kernels import Array
 from clew.graph.kernels.columns import GraphColumns
 
+UNIT = 1e9
+"""Costs are distances in this many parts, with the misses of undirected edges in the last MISS_BITS."""
 INFINITE = 1 << 60
 ZERO, ONE = cast("int", np.int64(0)), cast("int", np.int64(1))
 NO, YES = cast("bool", np.bool_(False)), cast("bool", np.bool_(True))

@@ -9,10 +9,9 @@ from __future__ import annotations
 import numpy as np
 
 from clew.graph.kernels import Array, compiled, entry
-from clew.graph.match.kernels.columns import COST, ENTITY, INFINITE, MISS_BITS, QUERY, SLOT, SLOTS, Far
+from clew.graph.match.kernels.columns import COST, ENTITY, INFINITE, MISS_BITS, QUERY, SLOT, SLOTS, UNIT, Far
 from clew.graph.match.kernels.prefetch import soon_read
 
-UNIT = 1e9
 APART = 1e-9
 """Distance from a name, at least, of an entity that is not called so."""
 

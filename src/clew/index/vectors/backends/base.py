@@ -12,16 +12,14 @@ import struct
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, BinaryIO, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from clew.arrays import Float32, Int64
 from clew.errors import FormatError, IndexAccessError, InputError, UsageError
 from clew.index.store.files import disk_errors, sync_path
-
-Int64 = NDArray[np.int64]
-Float32 = NDArray[np.float32]
 
 _MARK = b"CLEWVEC1"
 _TRAILER = struct.Struct("<8sq16si16s")
@@ -94,7 +92,7 @@ def save_file(path: Path, backend: str, dimension: int, write: Callable[[Path], 
             write(new)
             length = new.stat().st_size
             with new.open("r+b") as file:
-                digest = _sampled(file.fileno(), length)
+                digest = _sampled(file, length)
                 file.seek(length)
                 file.write(_TRAILER.pack(_MARK, length, backend.encode(), dimension, digest))
             sync_path(new)
@@ -114,7 +112,7 @@ def check_file(path: Path, backend: str | None = None, dimension: int | None = N
             if len(trailer) < _TRAILER.size or not trailer.startswith(_MARK):
                 raise FormatError(f"{path}: not a file of vectors, or truncated. Index the sources again")
             _, length, name, held, digest = _TRAILER.unpack(trailer)
-            if length + _TRAILER.size != size or _sampled(file.fileno(), length) != digest:
+            if length + _TRAILER.size != size or _sampled(file, length) != digest:
                 raise FormatError(f"{path}: damaged. Index the sources again")
     except FileNotFoundError as error:
         raise InputError(f"{path}: no such file of vectors") from error
@@ -128,10 +126,11 @@ def check_file(path: Path, backend: str | None = None, dimension: int | None = N
     return found, held
 
 
-def _sampled(handle: int, length: int) -> bytes:
+def _sampled(file: BinaryIO, length: int) -> bytes:
     """Digest of blocks spread over the first `length` bytes."""
     digest = hashlib.blake2b(digest_size=16)
     for i in range(_SAMPLES):
         start = max(0, length - _BLOCK) * i // (_SAMPLES - 1)
-        digest.update(os.pread(handle, min(_BLOCK, length - start), start))
+        file.seek(start)
+        digest.update(file.read(min(_BLOCK, length - start)))
     return digest.digest()

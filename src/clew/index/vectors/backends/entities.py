@@ -9,9 +9,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from clew.arrays import Float32
 from clew.graph.match.distances import Rounded
 from clew.graph.match.query import read_only
-from clew.index.vectors.backends.base import Float32, Nearest, VectorIndex
+from clew.index.vectors.backends.base import Nearest, VectorIndex
 from clew.index.vectors.backends.registry import faiss_for
 
 ENTITY_SEARCH, SEARCH_FILE = "entity_search", "entity_search.faiss"

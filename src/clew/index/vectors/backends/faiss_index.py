@@ -14,16 +14,9 @@ from typing import Any, Self
 
 import numpy as np
 
+from clew.arrays import Float32, Int64
 from clew.errors import FormatError, MissingExtra, UsageError
-from clew.index.vectors.backends.base import (
-    Float32,
-    Int64,
-    Nearest,
-    check_file,
-    check_query,
-    check_rows,
-    save_file,
-)
+from clew.index.vectors.backends.base import Nearest, check_file, check_query, check_rows, save_file
 
 LARGEST, MIDDLE = 127, 128.5
 """Steps of the largest component, and what makes them positive and rounds them when they are cut down."""

@@ -18,10 +18,9 @@ from uuid import uuid4
 
 import numpy as np
 
+from clew.arrays import Float32, Int64
 from clew.errors import FormatError, MissingExtra, UsageError
 from clew.index.vectors.backends.base import (
-    Float32,
-    Int64,
     Nearest,
     VectorStoreError,
     check_file,
@@ -32,7 +31,7 @@ from clew.index.vectors.backends.base import (
 from clew.redaction import keep_secret
 
 T = TypeVar("T")
-Metric = Literal["L2", "IP"]
+DistanceMetric = Literal["L2", "IP"]
 
 MOST_RESULTS = 16_384
 """Results of one search: a limit of Milvus."""
@@ -98,7 +97,7 @@ class MilvusVectors:
         collection: str | None = None,
         *,
         cells: int = 0,
-        metric: Metric = "L2",
+        metric: DistanceMetric = "L2",
         stamp: str | None = None,
     ) -> None:
         """Take a collection that need not be there yet; `cells` arranges it for searching many vectors."""

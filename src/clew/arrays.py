@@ -1,0 +1,20 @@
+"""Names of NumPy arrays by what they hold; their shapes stand where they are used."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+AnyArray = NDArray[Any]
+AnyArray = NDArray[Any]
+Int8 = NDArray[np.int8]
+Int32 = NDArray[np.int32]
+Int64 = NDArray[np.int64]
+UInt8 = NDArray[np.uint8]
+UInt16 = NDArray[np.uint16]
+UInt32 = NDArray[np.uint32]
+UInt64 = NDArray[np.uint64]
+Float32 = NDArray[np.float32]
+Float64 = NDArray[np.float64]

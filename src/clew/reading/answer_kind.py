@@ -1,0 +1,189 @@
+"""What sort of thing a question asks for, and what sort a candidate answers with: by WordNet's noun classes.
+
+*Who* asks for a person, *where* for a place, *which film* for what films are. Where no types are declared,
+what stands at an end of a relation is told by the noun that the relation is (*spouse*, *release year*), who
+acts (*directed by*), where (*lives in*); and by the other ends that most of the same nodes have.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clew.reading.english import BEING, FUNCTION
+from clew.reading.mentions import Mention
+from clew.reading.query import (
+    Anchor,
+    Both,
+    Compared,
+    Counted,
+    Either,
+    Extreme,
+    OfType,
+    Part,
+    Query,
+    Walk,
+    Without,
+)
+from clew.reading.vocabulary import DATE, NUMBER, Vocabulary
+from clew.text.lexicon import CLASSES, Lexicon
+
+Float32 = NDArray[np.float32]
+KINDS = ("kind_like", "kind_known")
+"""How like the sort of answer is to what is asked for, in [0, 1], and whether both are known."""
+LEAST_SHARED = 0.3
+"""Ends that a smaller share of an end's nodes have say nothing of its sort."""
+MOST_RELATIONS = 2_000
+"""Relations of a graph up to which ends are told by other ends too, which takes a row of all for each."""
+_ASKING = re.compile(
+    r"\b(?:(?P<who>who|whom)|(?P<where>where)|(?P<when>when)"
+    r"|(?:which|what|how many|list|name|show|find|give)(?P<noun>\b.*))",
+    re.I | re.S,
+)
+_KIND_OF = re.compile(r"^\W*(?:kinds?|types?|sorts?)\s+of\b", re.I)
+_PLACES = frozenset("in at near".split())
+_BEFORE_NOUN = FUNCTION | BEING
+
+
+def _one(name: str) -> Float32:
+    made = np.zeros(len(CLASSES), np.float32)
+    made[CLASSES.index(name)] = 1
+    return made
+
+
+UNKNOWN = np.zeros(len(CLASSES), np.float32)
+_SAID = {"who": _one("person"), "where": _one("location"), "when": _one("time")}
+
+
+def asked_kind(question: str, mentions: Sequence[Mention]) -> Float32:
+    """The classes of what a question asks for, of length 1; zeros where its words do not say."""
+    match = _ASKING.search(question)
+    if match is None:
+        return UNKNOWN
+    for name, kind in _SAID.items():
+        if match[name] is not None:
+            return kind
+    start = match.start("noun")
+    of = _KIND_OF.match(question[start:])
+    return _of_noun(_noun_behind(question, start + (of.end() if of else 0), mentions))
+
+
+def _noun_behind(question: str, start: int, mentions: Sequence[Mention]) -> str:
+    """The head of the first noun phrase from a place on; names before it are of it (*European countries*)."""
+    lexicon, found = Lexicon.load(), ""
+    for word in re.finditer(r"[^\W_]+", question[start:]):
+        at = start + word.start()
+        text = word[0].lower()
+        named = any(m.strong and m.candidates and m.start <= at < m.stop for m in mentions)
+        if named or (not found and text in _BEFORE_NOUN):
+            continue
+        if text in FUNCTION or lexicon.mostly_verb(text) or not lexicon.classes(text):
+            break
+        found = text
+    return found
+
+
+def _of_noun(word: str) -> Float32:
+    made = UNKNOWN.copy()
+    for name, share in (Lexicon.load().classes(word) if word else {}).items():
+        made[CLASSES.index(name)] = share
+    return _unit(made)
+
+
+def _unit(vector: Float32) -> Float32:
+    length = float(np.linalg.norm(vector))
+    return vector / length if length else vector
+
+
+@dataclass(eq=False)
+class AnswerKinds:
+    """The sorts of the ends and types of one graph."""
+
+    vocabulary: Vocabulary
+    _ends: dict[int, Float32] = field(default_factory=dict[int, Float32])
+    _own: dict[int, Float32] = field(default_factory=dict[int, Float32])
+
+    def features(self, queries: Sequence[Query], asked: Float32) -> Float32:
+        """How like what queries answer with is to what is asked for, float32 [n, KINDS]."""
+        made = np.zeros((len(queries), len(KINDS)), np.float32)
+        if not asked.any():
+            return made
+        for row, query in enumerate(queries):
+            kind = self._of_part(query.part) if query.ask in ("list", "count") else UNKNOWN
+            if kind.any():
+                made[row] = float(kind @ asked), 1
+        return made
+
+    def _of_part(self, part: Part) -> Float32:
+        match part:
+            case OfType(type_, end):
+                return UNKNOWN if type_ >= 0 else self.of_end(end)
+            case Walk(_, step):
+                return self.of_end(step ^ 1)
+            case Both(_, OfType(type_, _)) if type_ >= 0:
+                return UNKNOWN
+            case Both(left, _) | Either(left, _) | Without(left, _):
+                return self._of_part(left)
+            case Compared(source, _, _, _) | Counted(source, _, _, _, _) | Extreme(source, _, _, _, _):
+                return self._of_part(source)
+            case Anchor():
+                return UNKNOWN
+
+    def _of_type(self, type_: int) -> Float32:
+        return _of_noun(self.vocabulary.types[type_].split()[-1])
+
+    def of_end(self, end: int) -> Float32:
+        """The classes of what stands at an end, of length 1; zeros where it has a type or nothing says."""
+        if self.vocabulary.end_types[end] >= 0:
+            return UNKNOWN
+        known = self._ends.get(end)
+        if known is None:
+            known = self._ends[end] = _unit(self._of_own(end) + self._of_others(end))
+        return known
+
+    def _of_others(self, end: int) -> Float32:
+        """What other ends say of one, each as far as its nodes are of them."""
+        vocabulary = self.vocabulary
+        if len(vocabulary.relations) > MOST_RELATIONS:
+            return UNKNOWN
+        shares = vocabulary.schema.together.row(end) / max(1, int(vocabulary.schema.nodes[end]))
+        others = [e for e in np.flatnonzero(shares >= LEAST_SHARED).tolist() if e != end]
+        return sum((float(shares[e]) * self._of_own(e) for e in others), start=UNKNOWN)
+
+    def _of_own(self, end: int) -> Float32:
+        known = self._own.get(end)
+        if known is None:
+            known = self._own[end] = self._said(end)
+        return known
+
+    def _said(self, end: int) -> Float32:
+        """What the type or the values of an end say of it, or the name of its relation."""
+        vocabulary = self.vocabulary
+        if vocabulary.end_types[end] >= 0:
+            return self._of_type(vocabulary.end_types[end])
+        if vocabulary.ends[end] in (DATE, NUMBER):
+            return _one("time" if vocabulary.ends[end] == DATE else "quantity")
+        words = [w for w in vocabulary.relations[end // 2].split() if w not in BEING]
+        return _of_tail(words) if end & 1 else _of_head(words)
+
+
+def _of_tail(words: Sequence[str]) -> Float32:
+    """What a relation says of its tails: *spouse*, *place of birth*, *directed by*, *lives in*."""
+    if not words:
+        return UNKNOWN
+    lexicon, last = Lexicon.load(), words[-1]
+    if last == "by":
+        return _SAID["who"] if len(words) > 1 and lexicon.agent(words[-2]) else UNKNOWN
+    if last in _PLACES:
+        return _SAID["where"]
+    noun = words[words.index("of") - 1] if "of" in words[1:-1] else last
+    return UNKNOWN if lexicon.mostly_verb(noun) else _of_noun(noun)
+
+
+def _of_head(words: Sequence[str]) -> Float32:
+    """What a relation says of its heads: *capital of*."""
+    return _of_noun(words[-2]) if len(words) > 1 and words[-1] == "of" else UNKNOWN

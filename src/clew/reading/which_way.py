@@ -1,0 +1,259 @@
+"""Which way a relation leads from a name, where the grammar around the name says so.
+
+Where the same things are heads and tails, only the place of a name beside the relation's own word tells
+*what feeds B1* from *what B1 feeds*. A relation's name says who does what: of a verb (`feeds`, `flows into`,
+`linked to`) the head is who acts; before *by* (`managed by`) the tail; a noun (`parent`, also `broader`) says
+what the tail is to the head, before *of* (`part of`) what the head is to the tail.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from enum import Enum
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clew.reading.candidates import Option
+from clew.reading.english import BEING, DOING, INDEFINITE, MUTUAL, PREPOSITIONS, RELATIVE, singular
+from clew.reading.execute import Executor
+from clew.reading.mentions import Mention
+from clew.reading.query import Anchor, Both, Part, Query, Walk, key_of
+from clew.reading.vocabulary import Vocabulary
+from clew.text.lexicon import Lexicon
+
+Float32 = NDArray[np.float32]
+LEAST_SCORE = -30.0
+"""The score of a candidate that another one takes the place of."""
+_ARTICLES = frozenset("the a an".split())
+_LEADING = BEING | _ARTICLES | frozenset("has have had".split())
+_DETERMINERS = _ARTICLES | frozenset("s whose its his her their any all some no".split())
+_WORD = re.compile(r"['’]s\b|[^\W_]+")
+
+
+class Role(Enum):
+    """What a name is: who acts, who is acted on, whose *noun* something is, or that *noun* itself."""
+
+    AGENT = "agent"
+    PATIENT = "patient"
+    OWNER = "owner"
+    OWNED = "owned"
+
+
+_ENDS = {
+    "verb": (Role.AGENT, Role.PATIENT),
+    "passive": (Role.PATIENT, Role.AGENT),
+    "noun": (Role.OWNER, Role.OWNED),
+    "noun of": (Role.OWNED, Role.OWNER),
+}
+"""What head and tail are, by what the name of a relation is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """The name of a relation: what it is (of `_ENDS`), its word, and the preposition behind it, if any."""
+
+    kind: str
+    word: str
+    preposition: str
+
+    @property
+    def mutual(self) -> bool:
+        """Whether it holds both ways though it may be recorded one way only: *borders*, *interacts with*."""
+        together = self.preposition in ("with", "between") and not self.word.endswith("ed")
+        return together or singular(self.word) in MUTUAL
+
+
+def either_way(vocabulary: Vocabulary, executor: Executor, query: Query) -> Query:
+    """A question whether two names are related, the other way round where what is mutual is recorded so."""
+    part = query.part
+    if query.ask != "yes" or not isinstance(part, Both) or not isinstance(part.left, Walk):
+        return query
+    if not isinstance(part.right, Anchor) or not isinstance(part.left.source, Anchor):
+        return query
+    named = _name_of(vocabulary.relations[part.left.step // 2])
+    back = replace(query, part=replace(part, left=replace(part.left, step=part.left.step ^ 1)))
+    if named is None or not named.mutual or len(executor.members(part)):
+        return query
+    return back if len(executor.members(back.part)) else query
+
+
+class WhichWay:
+    """The steps that one question says from each of its names."""
+
+    def __init__(self, vocabulary: Vocabulary, question: str, mentions: Sequence[Mention]) -> None:
+        self._vocabulary, self._question, self._mentions = vocabulary, question, mentions
+        self._named: dict[int, Named | None] = {}
+
+    def put_right(self, options: Sequence[Option], scores: Float32) -> None:
+        """Give the score of each candidate that goes a wrong way to the one that goes the right way.
+
+        Where the graph has nothing that way none is right, unless the relation is mutual. `scores` float32
+        [n + 1], that of none last, are changed.
+        """
+        if not any(self._name(relation) for relation in {s // 2 for s in _walked(options)}):
+            return
+        places = {key_of(option.query): i for i, option in enumerate(options)}
+        for i, option in enumerate(options):
+            right = Query(option.query.ask, self._turned(option.query.part))
+            if right == option.query:
+                continue
+            to = places.get(key_of(right), len(options))
+            if to == len(options) and self._may_be_either(option.query.part):
+                continue
+            scores[to] = np.logaddexp(scores[to], scores[i])
+            scores[i] = LEAST_SCORE
+
+    def _turned(self, part: Part) -> Part:
+        """A part with its steps the way that the question says, where it says one."""
+        if isinstance(part, Both) and isinstance(part.right, Anchor) and isinstance(part.left, Walk):
+            # *Does X manage Y*: both names say which way.
+            walk, other = part.left, part.right
+            said = self._step_from(walk.source, walk.step), self._of(other.mention, walk.step // 2)
+            steps = {step for step in (said[0], None if said[1] is None else said[1] ^ 1) if step is not None}
+            if len(steps) == 1:
+                return replace(part, left=Walk(self._turned(walk.source), self._canonical(*steps)))
+            return part
+        if isinstance(part, Walk):
+            step = self._step_from(part.source, part.step)
+            return Walk(self._turned(part.source), part.step if step is None else self._canonical(step))
+        inner = {f.name: getattr(part, f.name) for f in fields(part)}
+        return replace(part, **{n: self._turned(p) for n, p in inner.items() if isinstance(p, Part)})
+
+    def _step_from(self, source: Part, step: int) -> int | None:
+        match source:
+            case Anchor(_, mention):
+                return self._of(mention, step // 2)
+            case Walk():
+                return self._of_something(step // 2)
+            case _:
+                return None
+
+    def _canonical(self, step: int) -> int:
+        return int(self._vocabulary.canonical[step])
+
+    def _may_be_either(self, part: Part) -> bool:
+        named = [self._name(s // 2) for s in _steps(part)]
+        return any(n is not None and n.mutual for n in named)
+
+    def _of(self, mention: int, relation: int) -> int | None:
+        """The step along a relation that is asked from a name; None where nothing says which."""
+        if mention < 0:
+            return None
+        at = self._mentions[mention]
+        return self._between(relation, at.start, at.stop)
+
+    def _of_something(self, relation: int) -> int | None:
+        """The step that is asked from what has no name: *something that feeds X*, where it is said once."""
+        there = [(place, place + len(word)) for place, word in self._words if word in INDEFINITE]
+        return self._between(relation, *there[0]) if len(there) == 1 else None
+
+    def _between(self, relation: int, start: int, stop: int) -> int | None:
+        named = self._name(relation)
+        if named is None:
+            return None
+        before = [word for place, word in self._words if place < start]
+        behind = [word for place, word in self._words if place >= stop]
+        role = _role_before(behind, before, named) or _role_behind(before, named)
+        head, tail = _ENDS[named.kind]
+        return 2 * relation if role == head else 2 * relation + 1 if role == tail else None
+
+    def _name(self, relation: int) -> Named | None:
+        """The name of a relation that may be gone both ways, if it is simple enough to tell which."""
+        if relation not in self._named:
+            there, back = 2 * relation, 2 * relation + 1
+            canonical, together = self._vocabulary.canonical, self._vocabulary.schema.together
+            both = canonical[there] != canonical[back] and together.meet(there, back)
+            self._named[relation] = _name_of(self._vocabulary.relations[relation]) if both else None
+        return self._named[relation]
+
+    @cached_property
+    def _words(self) -> list[tuple[int, str]]:
+        """The words of the question with where they start, in lower case."""
+        return [(m.start(), m[0].lower().lstrip("'’")) for m in _WORD.finditer(self._question)]
+
+
+def _name_of(label: str) -> Named | None:
+    words = label.split()
+    while len(words) > 1 and words[0] in _LEADING:
+        words = words[1:]
+    words = [words[0], *(w for w in words[1:] if w not in _ARTICLES)]
+    word, *rest = words
+    if len(rest) > 1 or (rest and rest[0] not in PREPOSITIONS):
+        return None
+    lexicon, preposition = Lexicon.load(), "".join(rest)
+    is_noun = bool(lexicon.classes(word)) and not (
+        word.endswith(("ed", "ing")) and lexicon.lemmas(word)[:1] != (word,)
+    )
+    if preposition == "by":
+        return Named("passive", word, "by")
+    if preposition == "of" and is_noun:
+        return Named("noun of", word, "of")
+    if preposition or (lexicon.verb(word) and (word.endswith("s") or not is_noun)):
+        return Named("verb", word, preposition)
+    return Named("noun", word, "")
+
+
+def _is_word(word: str, named: Named) -> bool:
+    if word == named.word:
+        return True
+    lexicon = Lexicon.load()
+    return bool(set(lexicon.lemmas(word)) & set(lexicon.lemmas(named.word)))
+
+
+def _role_behind(before: Sequence[str], named: Named) -> Role | None:
+    """What a name is that stands behind the word of a relation."""
+    at = max((i for i, word in enumerate(before) if _is_word(word, named)), default=-1)
+    if at < 0:
+        return None
+    is_noun_here = at > 0 and before[at - 1] in _DETERMINERS
+    between = [word for word in before[at + 1 :] if word not in _ARTICLES]
+    if named.kind in ("noun", "noun of"):
+        if between in (["of"], ["than"]):
+            return Role.OWNER
+        whose = len(between) == 1 and between[0] in BEING and before[at - 1 : at] == ["whose"]
+        return Role.OWNED if whose else None
+    if is_noun_here:
+        return None
+    if between == ["by"]:
+        return Role.AGENT if named.preposition in ("", "by") else None
+    if named.preposition in ("", "by"):
+        return None if between else Role.PATIENT
+    return Role.PATIENT if between == [named.preposition] else None
+
+
+def _role_before(behind: Sequence[str], before: Sequence[str], named: Named) -> Role | None:
+    """What a name is that stands before the word of a relation."""
+    at = next((i for i, word in enumerate(behind) if _is_word(word, named)), -1)
+    if at < 0:
+        return None
+    between, after = list(behind[:at]), list(behind[at + 1 :])
+    last = next((word for word in reversed(before) if word not in _ARTICLES), "")
+    plain = [word for word in between if word not in _ARTICLES]
+    is_being = (not plain and last in BEING) or (len(plain) == 1 and plain[0] in BEING)
+    followed = after[:1] == [named.preposition]
+    if named.kind in ("noun", "noun of"):
+        if between == ["s"]:
+            return Role.OWNER
+        return Role.OWNED if is_being and after[:1] in (["of"], ["than"]) else None
+    if is_being:
+        if named.preposition in ("", "by"):
+            return Role.PATIENT if after[:1] == ["by"] else None
+        return Role.AGENT if followed else None
+    if plain or (named.preposition not in ("", "by") and not followed):
+        return None
+    return Role.AGENT if last in DOING or last in RELATIVE else None
+
+
+def _walked(options: Sequence[Option]) -> list[int]:
+    return [step for option in options for step in _steps(option.query.part)]
+
+
+def _steps(part: Part) -> list[int]:
+    """The steps of walks."""
+    own = [part.step] if isinstance(part, Walk) else []
+    inner = (getattr(part, f.name) for f in fields(part))
+    return own + [step for p in inner if isinstance(p, Part) for step in _steps(p)]
