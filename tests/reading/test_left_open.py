@@ -44,3 +44,21 @@ def test_where_all_words_are_said_the_likeliest_reading_is_told(films: Clew):
 
 def test_one_reader_is_shared(films: Clew):
     assert reader_of(films.index, films.embedder) is reader_of(films.index, films.embedder)
+
+
+STAFF = [
+    ("Ann", "worksAt", "Acme"), ("Dan", "worksAt", "Initech"), ("Ann", "livesIn", "Rome"),
+    ("Acme", "locatedIn", "Rome"), ("Acme", "foundedIn", "1999"), ("Initech", "foundedIn", "2001"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("question", "untrue"),
+    [
+        ("When did Ann work at Acme?", 'no relation like "work"'),
+        ("When did Dan begin to work at Initech?", 'no entity like "Dan"'),
+    ],
+)
+def test_nothing_that_is_there_is_said_to_be_missing(question: str, untrue: str):
+    with Clew.from_triples(STAFF) as clew:
+        assert untrue not in left(clew, question)[1]

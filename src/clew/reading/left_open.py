@@ -9,6 +9,7 @@ import numpy as np
 
 from clew.graph.graph import Graph
 from clew.index.names.names import NamesIndex
+from clew.reading.asked_type import SPELT
 from clew.reading.describe import UNEXPLAINED
 from clew.reading.english import FUNCTION, LIGHT, YES_NO
 from clew.reading.mentions import PLURAL, Mention
@@ -97,7 +98,10 @@ def _content(reading: Reading, named: Sequence[Mention]) -> list[tuple[int, str]
 
 
 def _unsaid(reader: QuestionReader, reading: Reading, content: Sequence[tuple[int, str]]) -> list[str]:
-    """The content words that are like no relation of the likeliest reading, nor any type; all without one."""
+    """The content words that are like no relation of the likeliest reading, nor any type; all without one.
+
+    None that is the name of a relation: of who `works at` a place it is not said that none is like *work*.
+    """
     if not reading.ranking.ranked:
         return [word for _, word in content]
     like = reading.likeness
@@ -108,6 +112,7 @@ def _unsaid(reader: QuestionReader, reading: Reading, content: Sequence[tuple[in
         for row, word in content
         if max(like.relations[row, relations].max(initial=0.0), like.types[row].max(initial=0.0))
         < UNEXPLAINED
+        and like.exact_relations[row].max(initial=0.0) < SPELT
     ]
 
 
