@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from clew.cli import progress
 from clew.cli.progress import explained_wait
 from clew.compiling import COMPILING
 
@@ -54,17 +55,19 @@ def test_help_loads_no_numbers():
     assert not loaded("--help") & (NEEDLESS | {"numpy", "clew.engine"})
 
 
-def test_compiling_is_said_only_while_something_compiles(capsys):
-    with explained_wait("", seconds=0.05):
+def test_compiling_is_said_only_while_something_compiles(capsys, monkeypatch):
+    monkeypatch.setattr(progress, "LONG", 0.05)
+    with explained_wait(""):
         threading.Event().wait(0.3)
     assert capsys.readouterr().err == "still working …\n"
-    with explained_wait("", seconds=0.05):
+    with explained_wait(""):
         threading.Event().wait(0.2)
         COMPILING.begin()
         threading.Event().wait(0.3)
         COMPILING.end(0.3)
     said = capsys.readouterr().err
     assert said == "still working …\nstill working … (it is compiled for this machine, once)\n"
-    with explained_wait("", seconds=5):
+    monkeypatch.setattr(progress, "LONG", 5)
+    with explained_wait(""):
         pass
     assert capsys.readouterr().err == ""

@@ -143,7 +143,10 @@ def taken_for(graph: Graph, reading: Reading, query: Query) -> tuple[str, ...]:
 
 
 def says_nothing(vocabulary: Vocabulary, reading: Reading, query: Query) -> bool:
-    """Whether no word of the question outside of the names is like a relation or a type of a query."""
+    """Whether no word of the question outside of the names is like a relation or a type of a query.
+
+    Of one that answers *yes*, whether some relation of it is said by none: a way round is no answer.
+    """
     spans = [(reading.mentions[i].start, reading.mentions[i].stop) for i in mentions_of(query)]
     outside = content_share(reading.likeness, spans)
     places = [
@@ -155,6 +158,8 @@ def says_nothing(vocabulary: Vocabulary, reading: Reading, query: Query) -> bool
     types = {p.type for p in parts if isinstance(p, OfType) and p.type >= 0}
     types |= {t for s in steps if (t := vocabulary.end_types[s ^ 1]) >= 0}
     like = reading.likeness
+    if query.ask == "yes" and len(steps) > 1:
+        return any(float(like.relations[places, s // 2].max()) < UNEXPLAINED for s in steps)
     best = [like.relations[places, s // 2].max() for s in steps] + [
         like.types[places, t].max() for t in types
     ]

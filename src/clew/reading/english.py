@@ -29,7 +29,7 @@ LIGHT = frozenset(
 """Verbs and nouns that name no relation by themselves: any of a place, of having, of being called."""
 
 BEING = frozenset("is are was were be been being".split())
-DOING = frozenset("do does did".split())
+DOING = frozenset("do does did can could may might must shall should will would".split())
 RELATIVE = frozenset("who whom what which that everyone everything anyone anything those all".split())
 INDEFINITE = frozenset("someone somebody something anyone anybody anything".split())
 PREPOSITIONS = frozenset(

@@ -14,18 +14,22 @@ from clew.reading import english
 from clew.reading.mentions import Mention
 from clew.reading.query import (
     Anchor,
+    Both,
     Compared,
     Counted,
     Either,
     Extreme,
+    Part,
     Query,
     Sign,
     Value,
+    Walk,
+    Without,
     mentions_of,
     parts_of,
     steps_of,
 )
-from clew.reading.vocabulary import DATE, Likeness, Vocabulary
+from clew.reading.vocabulary import DATE, LEAF, NUMBER, THING, Likeness, Vocabulary
 
 IGNORED, TURNED, LOOSE, UNSAID, LEFT_OPEN = 0.02, 0.02, 0.5, 0.2, 0.15
 """What is left of the odds of a candidate that ignores a word of comparison beside a value, or one that is
@@ -70,6 +74,7 @@ _SIZES = re.compile(
     re.I,
 )
 """Superlatives of a size, which no date has."""
+_ASKING = re.compile(r"\W*(?:(?P<many>how many)|who|whom|where)\b", re.I)
 _AGES = frozenset("age ages old year years".split())
 _ENDS_OF_TIME = re.compile(
     r"\b(?:(?P<early>oldest|earliest|eldest)|(?P<late>youngest|newest|latest|most recent(?:ly)?))\b", re.I
@@ -105,6 +110,7 @@ class Signs:
         }
         self.ranges = {i for i, m in enumerate(mentions) if _DECADE.fullmatch(m.text)}
         self.past = bool(_PAST.search(question)) and not _SERVES.search(question)
+        self.kinds = kinds_asked_for(question)
         self.compares = bool(_COMPARES.search(question))
         self.ranks_one = bool(english.SUPERLATIVE.search(question))
         self.sizes = bool(_SIZES.search(question))
@@ -118,6 +124,8 @@ class Signs:
             told += self._open_names(query) * math.log(IGNORED)
         if self.ranks:
             told += self._of_ranks(query)
+        if query.ask == "list" and self.kinds and self._kind_of(query.part) not in self.kinds:
+            told += math.log(IGNORED)
         if self.vocabulary.past_relations:
             is_past = any(step // 2 in self.vocabulary.past_relations for step in steps_of(query))
             told += math.log(IGNORED if self.past else LEFT_OPEN) if self.past != is_past else 0.0
@@ -140,6 +148,18 @@ class Signs:
                     pass
         return told
 
+    def _kind_of(self, part: Part) -> int:
+        """What a part gives: things, numbers, dates or plain texts."""
+        match part:
+            case Walk(_, step):
+                return self.vocabulary.ends[step ^ 1]
+            case Both(left, _) | Either(left, _) | Without(left, _):
+                return self._kind_of(left)
+            case Compared(source) | Counted(source) | Extreme(source):
+                return self._kind_of(source)
+            case _:
+                return THING
+
     def _open_names(self, query: Query) -> int:
         """How many words that are written as names a candidate neither names nor says by a label."""
         spans = [(self.mentions[i].start, self.mentions[i].stop) for i in mentions_of(query)]
@@ -148,7 +168,8 @@ class Signs:
         open_ = 0
         for word in self.names:
             start, stop, _ = self.likeness.words[word]
-            if not any(a < stop and start < b for a, b in spans):
+            # Beside a name it is of it: *Lady* Mina Gray, *Europa Cliper*.
+            if not any(a <= stop + 1 and start <= b + 1 for a, b in spans):
                 open_ += float(said[word].max(initial=0.0)) < LIKE_A_LABEL
         return open_
 
@@ -198,14 +219,23 @@ class Signs:
         return 0
 
 
+def kinds_asked_for(question: str) -> tuple[int, ...]:
+    """What may be listed where *how many*, *who* or *where* is asked: numbers, or no values; else empty."""
+    match = _ASKING.match(question)
+    if match is None:
+        return ()
+    return (THING, LEAF) if match["many"] is None else (NUMBER,)
+
+
 def written_as_names(question: str, likeness: Likeness) -> list[int]:
     """The content words that are written as names inside a sentence and are no types, by their places."""
     if question.istitle() or question.isupper():
         return []
     found: list[int] = []
-    for place, (start, _, _) in enumerate(likeness.words):
+    for place, (start, stop, _) in enumerate(likeness.words):
         before = question[:start].rstrip("\"'([ ")
-        if not question[start].isupper() or not before or before[-1] in ".?!:":
+        is_name = question[start].isupper() and stop - start > 1
+        if not is_name or not before or before[-1] in ".?!:":
             continue
         if likeness.exact_types[place].max(initial=0) < LIKE_A_LABEL:
             found.append(place)

@@ -29,7 +29,7 @@ Float32 = NDArray[np.float32]
 LEAST_SCORE = -30.0
 """The score of a candidate that another one takes the place of."""
 _ARTICLES = frozenset("the a an".split())
-_LEADING = BEING | _ARTICLES | frozenset("has have had".split())
+_LEADING = BEING | DOING | _ARTICLES | frozenset("has have had".split())
 _DETERMINERS = _ARTICLES | frozenset("s whose its his her their any all some no".split())
 _NOUN_AND_THAN = 2
 """Words after a comparative up to which *than* is of it: *broader than*, *a broader concept than*."""
@@ -168,7 +168,9 @@ class WhichWay:
         if relation not in self._named:
             there, back = 2 * relation, 2 * relation + 1
             canonical, together = self._vocabulary.canonical, self._vocabulary.schema.together
-            both = canonical[there] != canonical[back] and together.meet(there, back)
+            one, other = self._vocabulary.end_types[there], self._vocabulary.end_types[back]
+            alike = one == other >= 0 or together.meet(there, back)
+            both = canonical[there] != canonical[back] and alike
             self._named[relation] = _name_of(self._vocabulary.relations[relation]) if both else None
         return self._named[relation]
 

@@ -96,7 +96,7 @@ def test_a_small_graph_is_copied_once(address, embedder, tmp_path):
 @pytest.mark.server
 @pytest.mark.parametrize("question", ["WHO DIRECTED MEMENTO?", "who directed memento"])
 def test_names_are_found_in_any_case(address, question):
-    found = Fetcher(NearSparql(SparqlEndpoint(address))).named(question)
+    found = Fetcher(NearSparql(SparqlEndpoint(address))).nodes_named_in(question)
     assert found.topic_entities == ("urn:clew:entity:Memento",)
 
 
@@ -140,7 +140,7 @@ def test_labels_in_languages_of_things_relations_and_classes_and_ends_of_iris(em
 
 def test_classes_and_relations_are_not_what_a_question_is_about():
     with answering(of_store(stored())) as address:
-        found = Fetcher(NearSparql(SparqlEndpoint(address))).named("Which town lies on Rhine?")
+        found = Fetcher(NearSparql(SparqlEndpoint(address))).nodes_named_in("Which town lies on Rhine?")
     assert found.topic_entities == ("http://x/r1",)
     assert found.notes == ("nodes without a name (blank nodes) were not fetched",)
 

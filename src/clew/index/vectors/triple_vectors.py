@@ -27,6 +27,7 @@ from clew.index.store.compact import whole_sections, write_changed
 from clew.index.store.delta import Whole
 from clew.index.store.directory import Index, open_index, writing
 from clew.index.store.sections import written_graph
+from clew.index.store.stored_schema import write_schema
 from clew.index.vectors.backends.milvus import MilvusPlace
 from clew.index.vectors.dots import dots, quantised_sums
 from clew.index.vectors.in_milvus import (
@@ -136,7 +137,9 @@ def with_triple_vectors(
                 whole: Mapping[str, AnyArray] = {}
                 if current.written is not None:  # a row a triple: after updates, all is written anew
                     whole = whole_sections(current.written, Whole(graph, current.names, current.sections))
-                write_changed(writer, current, whole, dropped=("delta.",))
+                write_changed(writer, current, whole, dropped=("delta.", "schema.") if whole else ("delta.",))
+                if whole:
+                    write_schema(writer, graph)
                 held = InMilvus.open(current)
                 new = NewIndex(writer, index.path, graph, embedder)
                 if held is None:
