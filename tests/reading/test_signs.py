@@ -116,7 +116,7 @@ def test_a_rank_by_a_year_goes_the_way_of_its_word(question, largest, left):
 
 def test_a_word_written_as_a_name_that_nothing_is_like_is_left_open():
     made = Walk(Anchor(SMALL.ids["Tor"], 0), MADE_BY ^ 1)
-    assert against("Which drugs of Tor won the Zubrin?", made) == pytest.approx(math.log(IGNORED))
+    assert against("Which drugs of Tor won the Zubrin?", made) == pytest.approx(math.log(LEFT_OPEN))
     assert against("Which drugs of Tor are there?", made) == 0
     assert against("Which Drugs of Tor are there?", made) == 0
 

@@ -236,7 +236,7 @@ class GraphRanker:
             aligned = alignment.features(self.ranker.calibration.of_alignment)
             scores = self.ranker.calibration.scores(scores, np.concatenate([known, aligned], axis=1))
         WhichWay(self.vocabulary, question, mentions).put_right(kept, scores)
-        scores[:-1] += told
+        scores[:-1] += told + [signs.against_names(option.query) for option in kept]
         return Scored(tuple(kept), rows.tokens, known, scores, alignment, len(options) - len(kept))
 
     def vector(self, text: str) -> Float32:

@@ -32,9 +32,10 @@ from clew.reading.query import (
 from clew.reading.vocabulary import DATE, LEAF, NUMBER, THING, Likeness, Vocabulary
 
 IGNORED, TURNED, LOOSE, UNSAID, LEFT_OPEN = 0.02, 0.02, 0.5, 0.2, 0.15
-"""What is left of the odds of a candidate that ignores a word of comparison beside a value, or one that is
-written as a name; turns a comparison around; takes *more* for *at least* or the other way; compares where no
-word says so; is of what was once where no word is. Set by what the words mean, not fitted."""
+"""What is left of the odds of a candidate that ignores a word of comparison beside a value, or at last one
+that is written as a name; turns a comparison around; takes *more* for *at least* or the other way; compares
+where no word says so; leaves a name open, or is of what was once where no word is. Set by what words mean,
+not fitted."""
 LIKE_A_LABEL = 0.7
 """From this likeness by spelling on a word is one of the graph's labels."""
 
@@ -120,8 +121,7 @@ class Signs:
     def against(self, query: Query) -> float:
         """The logarithm of what is left of the odds of a candidate."""
         told = 0.0
-        if self.names:
-            told += self._open_names(query) * math.log(IGNORED)
+        told += self.open_names(query) * math.log(LEFT_OPEN)
         if self.ranks:
             told += self._of_ranks(query)
         if query.ask == "list" and self.kinds and self._kind_of(query.part) not in self.kinds:
@@ -160,8 +160,14 @@ class Signs:
             case _:
                 return THING
 
-    def _open_names(self, query: Query) -> int:
+    def against_names(self, query: Query) -> float:
+        """What names that are left open tell beside `against`, by which the first look keeps candidates."""
+        return self.open_names(query) * (math.log(IGNORED) - math.log(LEFT_OPEN))
+
+    def open_names(self, query: Query) -> int:
         """How many words that are written as names a candidate neither names nor says by a label."""
+        if not self.names:
+            return 0
         spans = [(self.mentions[i].start, self.mentions[i].stop) for i in mentions_of(query)]
         relations = sorted({step // 2 for step in steps_of(query)})
         said = self.likeness.exact_relations[:, relations]
