@@ -86,6 +86,8 @@ ROOT = Path(__file__).resolve().parents[1]
 keep_machine_code()
 os.environ["NUMBA_CACHE_DIR"] = str(COMPILING.folder)
 """Programs that tests start with a cache of their own use the machine code that is there."""
+os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
+"""A program that has no room for its files writes no byte code that is cut short."""
 os.environ["HAYSTACK_TELEMETRY_ENABLED"] = "False"
 """Haystack reports its use from a thread of its own, in the middle of a later test."""
 FILMS = ROOT / "examples" / "films.tsv"

@@ -5,9 +5,7 @@ from dataclasses import fields
 import numpy as np
 import pytest
 
-from clew.errors import InputError
 from clew.graph import schema as counted
-from clew.graph.build.build import graph_of
 from clew.graph.graph import Graph
 from clew.graph.schema import Schema, schema_of
 from clew.index.build import build_index
@@ -84,11 +82,3 @@ def test_one_that_is_larger_than_its_graph_is_not_stored(tmp_path, letters, monk
     index = open_index(tmp_path / "a.clew")
     assert not [section for section in index.sections if section.startswith("schema.")]
     equal(schema_of_index(index), schema_of(index.graph))
-
-
-def test_a_graph_of_more_relations_than_the_memory_has_room_for_is_refused(monkeypatch):
-    monkeypatch.setattr(counted, "physical_memory", lambda: 4 * counted.BYTES_OF_PAIR)
-    assert schema_of(graph_of([("a", "r", "b"), ("a", "s", "b")])).cooccur.shape == (4, 4)
-    schema = schema_of(graph_of([("a", "r", "b"), ("a", "s", "b"), ("a", "t", "b")]))
-    with pytest.raises(InputError, match="3 relations are too many"):
-        _ = schema.cooccur

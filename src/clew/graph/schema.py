@@ -10,7 +10,6 @@ node of end s ^ 1. Which ends a node has (its signature) says what it is, also w
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -26,8 +25,6 @@ from clew.memory import physical_memory
 
 MOSTLY = 0.5
 """From this share of numbers or dates on the nodes of an end are values."""
-BYTES_OF_PAIR = 96
-"""Memory for each pair of relations, of four pairs of ends, where all are wanted, and twice as shares."""
 BYTES_OF_TYPE = 16
 """Memory for each pair of a relation and a type: a count for both ends."""
 MOST_INTERPRETED = 500_000
@@ -60,12 +57,6 @@ class Schema:
     inverse: Int64
     typed: Int64
 
-    @cached_property
-    def cooccur(self) -> Int64:
-        """int64 [2R, 2R]: all of `together`. Raises InputError if the machine has not the memory for it."""
-        _check_size(BYTES_OF_PAIR * len(self.triples) ** 2, f"{len(self.triples):,} relations")
-        return self.together.dense()
-
     @property
     def measured(self) -> NDArray[np.bool_]:
         """Bool [2R]: ends whose nodes are mostly numbers."""
@@ -75,18 +66,6 @@ class Schema:
     def years(self) -> NDArray[np.bool_]:
         """Bool [2R]: ends whose nodes are mostly numbers that may be years."""
         return self.measured & (self.low >= FIRST_YEAR) & (self.high <= LAST_YEAR)
-
-    @cached_property
-    def unlike(self) -> NDArray[np.bool_]:
-        """Bool [2R, 2R]: pairs of ends that are of values of different meanings where one node has both.
-
-        *4* as an identifier and *4* as a stock are one node, but nothing that both share. Years are alike.
-        """
-        relation = np.arange(2 * len(self.triples)) // 2
-        inverse = self.inverse[relation]
-        plain = (self.measured & ~self.years) | (self.dates >= MOSTLY)
-        same = (relation[:, None] == relation) | (inverse[:, None] == relation)
-        return (plain[:, None] | plain) & ~same & ~same.T
 
 
 def _is_small(graph: Graph) -> bool:

@@ -45,7 +45,7 @@ SURE = 0.7
 SURE_UNSAID = 0.9
 """How likely it must be where no word of the question is like a relation or a type of it: from less, who
 painted a film would be who directed it."""
-OPERATED = 1.75
+OPERATED = 2.0
 """Power of `--confidence` that is enough for a reading that compares, ranks, counts or leaves out.
 
 Its words are seldom those of a relation, so that it is likelier than it seems: of the development sets three
