@@ -20,7 +20,6 @@ from clew.reading.query import (
     Compared,
     Counted,
     Extreme,
-    OfType,
     Query,
     Walk,
     Without,
@@ -32,7 +31,7 @@ from clew.reading.query import (
 )
 from clew.reading.ranker import Ranked
 from clew.reading.reader import Reading
-from clew.reading.vocabulary import Vocabulary, content_share
+from clew.reading.vocabulary import Vocabulary, content_share, types_said
 from clew.reading.words import say
 from clew.types import Abstention, Alternative, Answer, AnswerEntity, Citation, Pattern
 
@@ -154,10 +153,7 @@ def says_nothing(vocabulary: Vocabulary, reading: Reading, query: Query) -> bool
     ]
     if not places:
         return False
-    steps, parts = steps_of(query), parts_of(query.part)
-    types = {p.type for p in parts if isinstance(p, OfType) and p.type >= 0}
-    types |= {t for s in steps if (t := vocabulary.end_types[s ^ 1]) >= 0}
-    like = reading.likeness
+    steps, types, like = steps_of(query), types_said(vocabulary, query), reading.likeness
     if query.ask == "yes" and len(steps) > 1:
         return any(float(like.relations[places, s // 2].max()) < UNEXPLAINED for s in steps)
     best = [like.relations[places, s // 2].max() for s in steps] + [

@@ -6,9 +6,9 @@ import re
 
 from clew.reading.describe import UNEXPLAINED
 from clew.reading.english import FUNCTION, LIGHT
-from clew.reading.query import OfType, Query, mentions_of, parts_of, steps_of
+from clew.reading.query import Query, mentions_of, steps_of
 from clew.reading.reader import Reading
-from clew.reading.vocabulary import Vocabulary
+from clew.reading.vocabulary import Vocabulary, types_said
 
 _OF_NAME = re.compile(r"\s*(?:of|for)\s+(?:the\s+|an?\s+)?", re.I)
 _OWNED = re.compile(r"\s*['’]s?\s+")
@@ -20,10 +20,7 @@ def leaves_noun_open(vocabulary: Vocabulary, reading: Reading, query: Query) -> 
     """Whether a word that *of*, *for* or *'s* joins to a name of a query is like no label of the query."""
     like, text = reading.likeness, reading.question
     names = [reading.mentions[i] for i in mentions_of(query)]
-    steps = steps_of(query)
-    types = {p.type for p in parts_of(query.part) if isinstance(p, OfType) and p.type >= 0}
-    types |= {t for s in steps if (t := vocabulary.end_types[s ^ 1]) >= 0}
-    relations = sorted({s // 2 for s in steps})
+    types, relations = types_said(vocabulary, query), sorted({s // 2 for s in steps_of(query)})
     for place, (start, stop, word) in enumerate(like.words):
         if word in FUNCTION or word in LIGHT or any(m.start < stop and start < m.stop for m in names):
             continue
@@ -35,6 +32,6 @@ def leaves_noun_open(vocabulary: Vocabulary, reading: Reading, query: Query) -> 
             for m in names
         )
         said = like.relations[place, relations].max(initial=0.0)
-        if joined and max(said, like.types[place, sorted(types)].max(initial=0.0)) < UNEXPLAINED:
+        if joined and max(said, like.types[place, types].max(initial=0.0)) < UNEXPLAINED:
             return True
     return False

@@ -120,8 +120,7 @@ class Signs:
 
     def against(self, query: Query) -> float:
         """The logarithm of what is left of the odds of a candidate."""
-        told = 0.0
-        told += self.open_names(query) * math.log(LEFT_OPEN)
+        told = self.open_names(query) * math.log(LEFT_OPEN)
         if self.ranks:
             told += self._of_ranks(query)
         if query.ask == "list" and self.kinds and self._kind_of(query.part) not in self.kinds:

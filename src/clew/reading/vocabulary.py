@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from clew.graph.graph import Graph
 from clew.graph.schema import Schema
 from clew.reading.english import FUNCTION, singular
+from clew.reading.query import OfType, Query, parts_of, steps_of
 from clew.reading.sets import Kept
 from clew.text.embedder import Embedder
 from clew.text.lexicon import Lexicon
@@ -309,6 +310,12 @@ class WordMatcher:
         if word in FUNCTION or other in FUNCTION or word.isdigit():
             return 0.0
         return self.lexicon.similarity(word, other)
+
+
+def types_said(vocabulary: Vocabulary, query: Query) -> list[int]:
+    """The declared types that a query names, or that its steps lead to, ascending."""
+    named = {p.type for p in parts_of(query.part) if isinstance(p, OfType) and p.type >= 0}
+    return sorted(named | {t for s in steps_of(query) if (t := vocabulary.end_types[s ^ 1]) >= 0})
 
 
 def content_share(likeness: Likeness, spans: Sequence[tuple[int, int]]) -> NDArray[np.bool_]:
