@@ -7,7 +7,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from clew.graph.graph import Graph, Int64
+from clew.arrays import Int64
+from clew.graph.graph import Graph
 from clew.graph.schema import MOSTLY, Schema
 from clew.index.store.directory import Index
 from clew.reading.demonyms import country_names

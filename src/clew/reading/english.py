@@ -85,10 +85,10 @@ NEGATION = re.compile(
 )
 THAN = re.compile(r"\b(than|as|exceed\w*|beyond|above|below|before|after|over|under)\b", re.I)
 
-_MORE = (
+_ABOVE = (
     r"more|greater|larger|higher|bigger|above|over|exceed\w*|beyond|after|later|newer|past|upwards?|follow\w*"
 )
-_LESS = r"less|fewer|lower|smaller|below|under|before|earlier|prior|shorter|cheaper"
+_BELOW = r"less|fewer|lower|smaller|below|under|before|earlier|prior|shorter|cheaper"
 _AT_LEAST = (
     r"at least|or more|or (?:higher|later|above|over|greater|newer)|no (?:less|fewer|earlier) than|minimum|"
     r"since|from|and (?:up|above|over)|not (?:less|fewer|before)|starting|onwards?"
@@ -97,7 +97,12 @@ _AT_MOST = (
     r"at most|or (?:less|fewer|lower|earlier|below|under)|no (?:more|later|higher) than|maximum|up to|until|"
     r"till|by|not (?:more|after|over|exceed\w*)|within"
 )
-_SIGNS: tuple[tuple[str, Sign], ...] = ((_AT_LEAST, ">="), (_AT_MOST, "<="), (_MORE, ">"), (_LESS, "<"))
+_SIGN_PATTERNS: tuple[tuple[str, Sign], ...] = (
+    (_AT_LEAST, ">="),
+    (_AT_MOST, "<="),
+    (_ABOVE, ">"),
+    (_BELOW, "<"),
+)
 _EITHER_END: tuple[Sign, ...] = (">=", "<=")
 _EITHER_SIDE: tuple[Sign, ...] = (">", "<")
 _NEAR = 32
@@ -109,7 +114,7 @@ def signs_of(text: str, start: int, stop: int) -> tuple[Sign, ...]:
     before = text[max(0, start - _NEAR) : start].lower()
     after = text[stop : stop + _NEAR].lower()
     found: list[Sign] = []
-    for pattern, sign in _SIGNS:
+    for pattern, sign in _SIGN_PATTERNS:
         if re.search(rf"\b({pattern})\b", before) or re.match(rf"\W*(\w+\W+)?\b({pattern})\b", after):
             found.append(sign)
     if re.search(r"\bbetween\b|\bfrom\b", text.lower()):
