@@ -41,7 +41,7 @@ from clew.reading.words import say
 from clew.text.embedder import Embedder
 from clew.types import Abstention, Answer, Pattern, Step
 
-SURE = 0.7
+SURE_NO = 0.7
 """How likely a reading must be that answers *no*, of which there is no triple."""
 SURE_UNSAID = 0.9
 """How likely it must be where no word of the question is like a relation or a type of it: from less, who
@@ -119,7 +119,7 @@ class BuiltInReader:
             answer = self._abstained(question, likely)
         else:
             answer = self._drafted(read.reading, likely, read.likely)
-        if answer.text == "no" and read.likely < SURE:
+        if answer.text == "no" and read.likely < SURE_NO:
             answer = self._abstained(question, left_open(self.reader, self.index.names, read.reading))
         return read, self._finished(answer, read.reading, began, id)
 
@@ -247,7 +247,7 @@ _MADE: WeakValueDictionary[tuple[int, int, float], BuiltInReader] = WeakValueDic
 def _least_unsaid(query: Query) -> float:
     """How likely a reading must be of whose relations no word is said; what two names share says more."""
     shared = query.ask == "list" and not is_operation(query) and len(mentions_of(query)) > 1
-    return SURE if shared else SURE_UNSAID
+    return SURE_NO if shared else SURE_UNSAID
 
 
 def _leaves_out_a_name(reading: Reading, query: Query) -> bool:

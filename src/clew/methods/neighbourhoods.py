@@ -29,7 +29,7 @@ from clew.types import Abstention, Answer, Step
 if TYPE_CHECKING:
     from clew.llm.types import ChatModel
 
-MOST_KEPT = 32
+MOST_NEIGHBOURHOODS = 32
 """Neighbourhoods whose indexes are kept."""
 _Seeds = tuple[str, ...]
 _Near = tuple[FetchedEdges, Method]
@@ -110,7 +110,7 @@ class NearMethod:
             mine = held is None
             if held is None:
                 held = self._kept[found.topic_entities] = Future()
-                if len(self._kept) > MOST_KEPT:
+                if len(self._kept) > MOST_NEIGHBOURHOODS:
                     self._kept.popitem(last=False)
             self._kept.move_to_end(found.topic_entities)
         if mine:

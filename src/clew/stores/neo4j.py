@@ -22,7 +22,7 @@ from clew.stores.naming import Naming, SampledProperty, naming_of
 from clew.stores.store import Rows, StoredEdge, StoredNode, StoredPath
 from clew.text.embedders.extras import require
 
-SAMPLE = 1_000
+SAMPLED_EDGES = 1_000
 """Edges of each type, and nodes of each label, that are looked at for the schema."""
 SCHEMA_SECONDS = 10.0
 SEARCH_SECONDS = 2.0
@@ -202,8 +202,8 @@ class Neo4jStore:
     def schema(self) -> GraphSchema:
         """Return labels, types, hops and properties from a sample of each label and type.
 
-        `SAMPLE` edges are looked at for each type, so the time does not grow with the graph. A type that is
-        left when `SCHEMA_SECONDS` are over may connect all labels, so that nothing is held against it.
+        `SAMPLED_EDGES` edges are looked at for each type, so the time does not grow with the graph. A type
+        that is left when `SCHEMA_SECONDS` are over may connect all labels: nothing is held against it.
         """
         stop = monotonic() + SCHEMA_SECONDS
         labels = self._column("CALL db.labels() YIELD label RETURN label")
@@ -237,7 +237,7 @@ class Neo4jStore:
         for label, naming in found.items():
             if len(naming.names) == 1:
                 text = (
-                    f"MATCH (n:{quote_name(label)}) WITH n LIMIT {SAMPLE} "
+                    f"MATCH (n:{quote_name(label)}) WITH n LIMIT {SAMPLED_EDGES} "
                     f"RETURN DISTINCT n.{quote_name(naming.names[0])}"
                 )
                 for name in self._column(text):
@@ -254,7 +254,7 @@ class Neo4jStore:
         pairs: set[tuple[str, str]] = set()
         for label in labels:
             text = (
-                f"MATCH (n:{quote_name(label)}) WITH n LIMIT {SAMPLE} "
+                f"MATCH (n:{quote_name(label)}) WITH n LIMIT {SAMPLED_EDGES} "
                 "UNWIND labels(n) AS other RETURN DISTINCT other"
             )
             pairs |= {pair for other in self._column(text) for pair in ((label, other), (other, label))}
@@ -302,7 +302,7 @@ class Neo4jStore:
 
     def _sample_edges(self, type_: str) -> tuple[list[SchemaHop], frozenset[str]]:
         text = (
-            f"MATCH (a)-[r:{quote_name(type_)}]->(b) WITH a, r, b LIMIT {SAMPLE} "
+            f"MATCH (a)-[r:{quote_name(type_)}]->(b) WITH a, r, b LIMIT {SAMPLED_EDGES} "
             "UNWIND labels(a) AS head UNWIND labels(b) AS tail "
             "RETURN head, tail, collect(DISTINCT keys(r)) AS keys ORDER BY head, tail"
         )
@@ -310,10 +310,10 @@ class Neo4jStore:
         return [SchemaHop(str(row[0]), type_, str(row[1])) for row in rows], _flat(row[2] for row in rows)
 
     def _sample_nodes(self, label: str) -> SampledLabel:
-        text = f"MATCH (n:{quote_name(label)}) WITH n LIMIT {SAMPLE} RETURN count(n)"
+        text = f"MATCH (n:{quote_name(label)}) WITH n LIMIT {SAMPLED_EDGES} RETURN count(n)"
         nodes = int(cast(int, self.read(text, most=1)[1][0][0]))
         text = (
-            f"MATCH (n:{quote_name(label)}) WITH n LIMIT {SAMPLE} UNWIND keys(n) AS key "
+            f"MATCH (n:{quote_name(label)}) WITH n LIMIT {SAMPLED_EDGES} UNWIND keys(n) AS key "
             "WITH key, n[key] AS value RETURN key, count(value), count(DISTINCT value), head(collect(value)) "
             "ORDER BY key"
         )

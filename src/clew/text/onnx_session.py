@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-EXACT = "session.x64quantprecision"
+PRECISION_OPTION = "session.x64quantprecision"
 """Without it 8-bit products overflow on processors without VNNI: the shipped encoder was 23 % off there.
 
 On others it makes no difference.
@@ -20,5 +20,5 @@ def open_session(runtime: Any, model: Path, threads: int = 0) -> Any:  # noqa: A
     options = runtime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = threads
     options.log_severity_level = 3
-    options.add_session_config_entry(EXACT, "1")
+    options.add_session_config_entry(PRECISION_OPTION, "1")
     return runtime.InferenceSession(str(model), options, providers=["CPUExecutionProvider"])

@@ -27,14 +27,13 @@ from clew.graph.kernels.columns import GraphColumns, graph_columns
 from clew.graph.match.candidate_lists import ALL
 from clew.graph.match.conditions import TIE
 from clew.graph.match.distances import Distances
-from clew.graph.match.kernels.columns import INFINITE, MISS_BITS, MISS_MASK, UNIT
+from clew.graph.match.kernels.columns import INFINITE, MISS_BITS, MISS_MASK, RETRY, STOPPED, UNIT
 from clew.graph.match.patterns import check_pattern
 from clew.graph.match.query import QueryCosts, read_only
 from clew.types import Match, MatchResult, Pattern
 
 Distinct = Literal["nodes", "triples", "none"]
 UNLIMITED = 1 << 62
-STOPPED, RETRY = 1, 2
 _DISTINCT = {"nodes": 0, "triples": 1, "none": 2}
 
 
