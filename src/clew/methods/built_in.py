@@ -30,7 +30,7 @@ from clew.reading.execute import Executor
 from clew.reading.left_open import left_open, unknown_given
 from clew.reading.mentions import HOW
 from clew.reading.near_names import unknown_names
-from clew.reading.open_nouns import leaves_noun_open
+from clew.reading.open_words import leaves_modifier_open, leaves_noun_open
 from clew.reading.prove import pattern_of
 from clew.reading.query import Query, mentions_of
 from clew.reading.reader import Reading
@@ -155,12 +155,16 @@ class BuiltInReader:
         query, likely = either_way(self.reader.vocabulary, executor, best.option.query), best.probability
         if likely < _least_unsaid(query):
             likely *= not says_nothing(self.reader.vocabulary, reading, query)
-        if likely < SURE_OF_NOUN and leaves_noun_open(self.reader.vocabulary, reading, query):
-            likely = 0.0
-        # *Yes* of a part of what is asked is no answer.
+        return LikelyReading(reading, query, 0.0 if self._leaves_open(reading, query, likely) else likely)
+
+    def _leaves_open(self, reading: Reading, query: Query, likely: float) -> bool:
+        """Whether a query answers less than what was asked: a noun, a modifier or a name is not in it."""
+        vocabulary = self.reader.vocabulary
+        if likely < SURE_OF_NOUN and leaves_noun_open(vocabulary, reading, query):
+            return True
         if query.ask == "yes" and _leaves_out_a_name(reading, query):
-            likely = 0.0
-        return LikelyReading(reading, query, likely)
+            return True
+        return leaves_modifier_open(vocabulary, reading, query)
 
     def _likely_enough(self, read: LikelyReading, entities: Sequence[str]) -> Query | Abstention:
         """The likeliest query of a question, or why it is not answered from."""

@@ -28,6 +28,13 @@ LIGHT = frozenset(
 )
 """Verbs and nouns that name no relation by themselves: any of a place, of having, of being called."""
 
+NARROWS_NOTHING = frozenset(
+    """different distinct various several same similar own single individual unique available possible certain
+    specific particular existing current present total respective corresponding common popular recent main
+    whole entire known complete full real actual given overall exact""".split()
+)
+"""Adjectives that leave what they stand before as it is, or that an operation says."""
+
 BEING = frozenset("is are was were be been being".split())
 DOING = frozenset("do does did can could may might must shall should will would".split())
 RELATIVE = frozenset("who whom what which that everyone everything anyone anything those all".split())
