@@ -301,7 +301,7 @@ class Clew(GraphView):
             except OutOfTime:
                 abstained = Abstention("budget", over(self.bounds.seconds))
                 return Verification(
-                    claim, "not_enough_info", abstained=abstained, method=verifier.name, id=id
+                    claim, "not_enough_info", method=verifier.name, id=id, abstained=abstained, complete=False
                 )
 
     def _verifier(self, method: str, model: ChatModel | None, settings: object) -> Verifier:

@@ -43,6 +43,8 @@ def answer_html(told: Mapping[str, Any]) -> str:
 def verification_html(told: Mapping[str, Any]) -> str:
     """A verdict, part by part, and the evidence drawn."""
     head = f"<p><b>{escape(told['claim'])}</b>: {escape(told['verdict'])}</p>"
+    if told["abstained"] is not None:
+        head += f"<p>{escape(told['abstained']['detail'])}</p>"
     rows = [(part["text"], part["verdict"], _lines(part["triples"])) for part in told["parts"]]
     drawn = evidence_svg([triple for part in told["parts"] for triple in part["triples"]], answers=set())
     return f"<div>{head}{_table(('part', 'verdict', 'triples'), rows)}{drawn}</div>"

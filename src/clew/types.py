@@ -285,7 +285,7 @@ ANSWER_JSON = (
     " chain query confidence notes reading alternatives total"
 )
 """Fields of an answer's JSON, in its order; the steps come last, where they are wanted."""
-VERIFICATION_JSON = "id claim verdict abstained parts citations method model usage timings_ms"
+VERIFICATION_JSON = "id claim verdict abstained parts citations method model complete usage timings_ms notes"
 """Fields of a verification's JSON."""
 
 
@@ -374,6 +374,10 @@ class Verification:
     id: str | None = None
     abstained: Abstention | None = None
     """Why there is no verdict, where that is not what the graph holds."""
+    complete: bool = True
+    """Whether all was read that may decide it."""
+    notes: tuple[str, ...] = ()
+    """What has to be known to take the verdict as it is meant."""
 
     def as_json(self, *, steps: bool = False) -> dict[str, Any]:
         """The stable JSON form (documented in docs/json.md), with the `steps` if they are wanted."""

@@ -195,9 +195,10 @@ def test_two_processes_do_not_share_a_run(run, plain, tmp_path):
 
 
 def test_a_bug_in_a_method_fails_its_question_and_is_counted_and_asked_again(run, plain, tmp_path):
-    result = run("eval", plain, "--method", "broken", "--out", tmp_path / "r")
+    result = run("eval", plain, "--method", "broken", "--out", tmp_path / "r", "--quiet")
     assert result.exit_code == 1, result.stderr
-    assert "3 questions ended in an error" in result.stderr
+    assert "3 questions ended in an error, the first with id 'a': " in result.stderr
+    assert "a bug (stand_in_methods.py:" in result.stderr
     failed = records(tmp_path / "r")["broken", "a"]
     assert failed["answer"] is None
     assert failed["failure"]["type"] == "TypeError"

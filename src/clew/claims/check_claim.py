@@ -20,13 +20,15 @@ from clew.claims.claim_values import ClaimedValue
 from clew.claims.meanings import Meaning
 from clew.graph.graph import Graph
 from clew.grounding import triple_text
+from clew.index.excerpt import Excerpt
 from clew.reading.mentions import PARTIAL
 from clew.reading.prove import triple_of
 from clew.reading.vocabulary import Vocabulary
 from clew.types import ClaimPart, Verdict
 
-Found = Literal["there", "otherwise", "unknown", "unread"]
-"""`unread`: the words name nothing that the graph records, so that it is silent of what they mean."""
+Found = Literal["there", "otherwise", "unknown", "unread", "open"]
+"""`unread`: the words name nothing that the graph records, so that it is silent of what they mean; `open`: it
+may record more of it than is at hand."""
 Int = NDArray[np.int64]
 
 LEAST_OTHERWISE = 0.55
@@ -68,6 +70,8 @@ class Checker:
     claim: ClaimText
     known: set[int] = field(default_factory=set[int])
     """Nodes that some part was found to be about."""
+    excerpt: Excerpt | None = None
+    """Where a part of a graph is at hand: what is whole of it."""
 
     @property
     def graph(self) -> Graph:
@@ -95,7 +99,22 @@ class Checker:
             found, triples = self._only(read, meaning, triples)
         if meaning.kind == "path" and len(meaning.steps) > 1 and _ALL.search(piece.text):
             found, triples = self._all(meaning)
+        if not self._is_told(meaning, found):
+            found, triples = "open", ()
         return Checked(piece.start, piece.stop, found, triples, piece.negated)
+
+    def _is_told(self, meaning: Meaning, found: Found) -> bool:
+        """Whether what was found needs no edges but those at hand.
+
+        What is there is there; what is not, or how many there are, is told by all edges of a node.
+        """
+        if self.excerpt is None or meaning.kind == "type":
+            return True
+        counted = _ONLY.search(self.claim.text) or _ALL.search(self.claim.text)
+        if found == "there" and meaning.kind in ("path", "value", "exists") and not counted:
+            return True
+        beside = meaning.kind != "value" or len(meaning.steps) == 1 or self.excerpt.beside
+        return self.excerpt.named and beside
 
     def _surely_otherwise(self, read: PieceReading) -> bool:
         """Whether what is not so was likely meant: by the meanings together that are not so."""
@@ -163,8 +182,10 @@ class Checker:
     def tells(self, steps: Sequence[int]) -> bool:
         """Whether what a node has by a path is all there is.
 
-        From heads to tails, or where nearly every node has one.
+        From heads to tails, or where nearly every node has one, which a part of a graph does not show.
         """
+        if self.excerpt is not None:
+            return all(s % 2 == 0 for s in steps)
         schema = self.vocabulary.schema
         return all(s % 2 == 0 or schema.repeated[s] <= SPARE * max(int(schema.nodes[s]), 1) for s in steps)
 

@@ -57,7 +57,7 @@ class Verify:
 
     def __init__(self, index: Index, embedder: Embedder) -> None:
         schema = schema_of_index(index)
-        self.index, self.graph = index, with_implied_types(index.graph)
+        self.index, self.graph, self.excerpt = index, with_implied_types(index.graph), index.excerpt
         if self.graph is not index.graph:
             schema = with_types_of(schema, self.graph)
         self.reader = QuestionReader(self.graph, schema, index.names, embedder)
@@ -70,7 +70,7 @@ class Verify:
         text = with_items(text, self.reader.name(claim))
         linked = perf_counter()
         read = self._read(text)
-        checker = Checker(self.reader.vocabulary, text)
+        checker = Checker(self.reader.vocabulary, text, excerpt=self.excerpt)
         found = _at_least_one([*self._checked(checker, read), *self._names(text)])
         parts = [part_of(text, self.graph, p.checked, closed=closed_world) for p in found]
         if not parts:
@@ -200,7 +200,7 @@ def _is_likely(read: PieceReading) -> bool:
 
 def _at_least_one(parts: Sequence[CheckedPiece]) -> list[CheckedPiece]:
     """The parts, of those of which one is enough the best one."""
-    order = {"there": 0, "unknown": 1, "unread": 2, "otherwise": 3}
+    order = {"there": 0, "open": 1, "unknown": 2, "unread": 3, "otherwise": 4}
     best: dict[int, CheckedPiece] = {}
     for part in parts:
         known = best.get(part.either)

@@ -241,7 +241,10 @@ def _silent(text: str) -> None:
 
 
 def _tell(done: Done, *, quiet: bool) -> None:
-    """Say on stderr what a user must know of the questions."""
+    """Say on stderr what a user must know of the questions; of errors also where nothing else is said."""
+    if done.failed:
+        failed, first = counted(done.failed, "question"), done.first_failure.rstrip(".")
+        warn(f"{failed} ended in an error, the first with {first}. The same command asks again")
     if quiet:
         return
     if done.kept:
@@ -257,8 +260,6 @@ def _tell(done: Done, *, quiet: bool) -> None:
     for part, problems in done.problems.items():
         for kind, count in problems.items():
             warn(f"{part}: {counted(count, 'question')} {told[kind]}")
-    if done.failed:
-        warn(f"{counted(done.failed, 'question')} ended in an error; the same command asks again")
 
 
 def _print(run: LoadedRun) -> None:

@@ -253,7 +253,9 @@ def opened_for_asking(
         raise UsageError("--format and --on-error are for graph files. Leave them out")
     from clew.database import Database
 
-    return Database.open(source, embedder=options.embedder, language=options.language)
+    database = Database.open(source, embedder=options.embedder, language=options.language)
+    database.bounds = bounds or Bounds()
+    return database
 
 
 def _with_side_files(clew: Clew, source: str) -> str:

@@ -105,7 +105,7 @@ def _note(run: LoadedRun, experiment: Experiment) -> str:
     told = f" The paper: {'; '.join(experiment.differs)}." if experiment.differs else ""
     if not experiment.has_paper:
         return f"{ours} {NO_FIGURE}: not run here.{told}"
-    return f"{ours} Grey: the paper's own figures; a row that is grey throughout was not run here.{told}"
+    return f"{ours} Grey: the paper's own figures, where there is none of ours.{told}"
 
 
 def _largest(run: LoadedRun, part: str) -> Sequence[object]:

@@ -29,7 +29,7 @@ from clew.methods.options import read_options
 from clew.methods.registry import Method, method_named, settings_of
 from clew.methods.verifiers import VERIFIERS
 from clew.text.clean import clean_question
-from clew.types import Usage, Verification
+from clew.types import Abstention, Usage, Verification
 from clew.workers.base import Stopped
 
 MODEL_OPTION, SETTINGS_OPTION, SEED = "model", "settings", "seed"
@@ -192,13 +192,13 @@ def verification_json(found: Verification) -> dict[str, Any]:
     """Write a verification as an answer: its verdict; too little information is an abstention."""
     enough = found.verdict != "not_enough_info"
     verdict = {"entity": found.verdict, "label": found.verdict, "score": 1.0}
-    missing = {"reason": "not_in_evidence", "detail": "not enough information", "candidates": []}
+    missing = found.abstained or Abstention("not_in_evidence", "not enough information")
     return {
         **found.as_json(steps=True),
         "question": found.claim,
         "answers": [verdict] if enough else [],
         "text": found.verdict if enough else "",
-        "abstained": None if enough else missing,
+        "abstained": None if enough else missing.as_json(),
     }
 
 

@@ -75,6 +75,8 @@ class Done:
     asked: int = 0
     kept: int = 0
     failed: int = 0
+    first_failure: str = ""
+    """The id of the first question that ended in an error, and why."""
     problems: Mapping[str, Mapping[str, int]] = field(default_factory=dict[str, Mapping[str, int]])
 
 
@@ -113,7 +115,9 @@ def _ask_parts(plan: RunPlan, have: set[Key], records: LineFile, done: Done, pro
         for task, outcome in _outcomes(plan, clew, [task for _, task in left]):
             records.add(_record(part, asked[_key(part, task)], task, outcome, clew).as_json())
             done.asked += 1
-            done.failed += outcome.failure is not None
+            if outcome.failure is not None:
+                done.failed += 1
+                done.first_failure = done.first_failure or f"id {task.id!r}: {outcome.failure.message}"
             progress(f"{task.method.label} on {part.name}", done.kept + done.asked, total)
 
 

@@ -30,6 +30,7 @@ from clew.arrays import AnyArray
 from clew.errors import FormatError, IndexAccessError, InputError, LockedError
 from clew.graph.edit.growing import mapped
 from clew.graph.graph import Graph
+from clew.index.excerpt import Excerpt
 from clew.index.names.names import NamesIndex
 from clew.index.store.delta import Delta, Whole, applied
 from clew.index.store.files import (
@@ -88,6 +89,8 @@ class Index:
     """What its arrays hold, where updates have changed it since: `delta` says what is different."""
     delta: Delta | None = None
     seal: Seal | None = None
+    excerpt: Excerpt | None = None
+    """Where it holds a part of a graph: what is known of the whole."""
 
     def check_unchanged(self) -> None:
         """Check anew the files that were written to since they were opened; raises FormatError."""

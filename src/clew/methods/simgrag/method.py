@@ -135,6 +135,12 @@ def note_useless(run: Run, error: ReplyInvalid) -> None:
     run.steps.append(Step("reply", {"text": short(said), "problem": error.reason}))
 
 
+def no_usable_reply(run: Run, error: ReplyInvalid) -> Abstention:
+    """The abstention of a run that ends at a reply of no use, which its steps have."""
+    note_useless(run, error)
+    return Abstention("empty_result", f"the model gave no usable reply: {error.reason}")
+
+
 @dataclass(frozen=True)
 class Retrieved:
     """A pattern and its best matches; or `left`, why there are none that fit.
@@ -317,9 +323,7 @@ class SimGRAG(Retrieval):
         except BudgetReached as error:
             found = DraftAnswer(abstained=Abstention("budget", str(error)))
         except ReplyInvalid as error:
-            note_useless(run, error)
-            detail = f"the model gave no usable reply: {error.reason}"
-            found = DraftAnswer(abstained=Abstention("empty_result", detail))
+            found = DraftAnswer(abstained=no_usable_reply(run, error))
         notes = (*found.notes, *shared_names(self._find_entities.called(question, entities)))
         return run.finish(
             Answer(
