@@ -92,13 +92,7 @@ def match(
     `PatternError` for a pattern that cannot be searched.
     """
     check()
-    check_pattern(pattern)
-    if k is not None and k < 1:
-        raise UsageError(f"k is {k}: it must be at least 1")
-    if project is not None and not 0 <= project < len(pattern.nodes):
-        raise PatternError(
-            f"pattern: field 'project' is node {project}: the pattern has {len(pattern.nodes)} nodes"
-        )
+    _check_request(pattern, k, project)
     prepared = _PREPARED.get(graph)
     if prepared is None:
         prepared = _PREPARED[graph] = _Prepared(graph)
@@ -122,9 +116,26 @@ def match(
         return MatchResult(())
     if budget is None or budget.milliseconds is None:
         return _search(prepared, query, options, np.zeros(1, np.uint8))
+    return _search_within(budget.milliseconds, prepared, query, options)
+
+
+def _check_request(pattern: Pattern, k: int | None, project: int | None) -> None:
+    check_pattern(pattern)
+    if k is not None and k < 1:
+        raise UsageError(f"k is {k}: it must be at least 1")
+    if project is not None and not 0 <= project < len(pattern.nodes):
+        raise PatternError(
+            f"pattern: field 'project' is node {project}: the pattern has {len(pattern.nodes)} nodes"
+        )
+
+
+def _search_within(
+    milliseconds: float, prepared: _Prepared, query: QueryCosts, options: list[int]
+) -> MatchResult:
+    """Search until a timer sets the byte that the kernels look at; compiling them is not counted."""
     _compile(prepared, query, options)
     stop = np.zeros(1, np.uint8)
-    timer = Timer(budget.milliseconds / 1000, stop.fill, (1,))
+    timer = Timer(milliseconds / 1000, stop.fill, (1,))
     timer.daemon = True
     timer.start()
     try:
