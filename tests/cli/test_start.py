@@ -42,7 +42,9 @@ def source(tmp_path, monkeypatch):
 
 
 def test_a_question_loads_nothing_that_it_does_not_need(source):
-    assert not loaded("ask", source, "Who directed Memento?") & NEEDLESS
+    loaded("ask", source, "Who directed Memento?")  # the first one reads the file
+    modules = loaded("ask", source, "Who directed Memento?")
+    assert not modules & (NEEDLESS | {"clew.graph.readers.table", "clew.graph.readers.arrays"})
 
 
 def test_what_an_index_holds_is_shown_without_a_reader(source):
