@@ -1,14 +1,23 @@
-"""The declared type that a question asks for by its name: *which suppliers …*, *how many drugs …*."""
+"""The declared type that a question asks for by its name: *which suppliers*, *list all drugs*, *ships of*."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 
+from clew.reading.english import FUNCTION, NARROWS_NOTHING
 from clew.reading.mentions import Mention
 from clew.reading.vocabulary import Likeness
+from clew.text.lexicon import Lexicon
 
 _ASKED_TYPE = re.compile(r"\b(?:which|what|how many|whose)\s+((?:[\w-]+\s*){1,3})", re.I)
+_LEAD = re.compile(
+    r"^\W*(?:(?:and|so|please|list|show|find|give|return|display|count|get|me|us|all|the|any|every|each|number"
+    r"|what|are|is|of|names?|ids?)\s+)*",
+    re.I,
+)
+_LABELS = frozenset("name names id ids".split())
+_WORD = re.compile(r"[^\W_]+")
 SPELT = 0.79
 """Least likeness by spelling of a word and a type that it names."""
 OTHER, UNKNOWN = 0.1, 0.3
@@ -17,9 +26,11 @@ OTHER, UNKNOWN = 0.1, 0.3
 
 def asked_type(question: str, mentions: Sequence[Mention], likeness: Likeness) -> int:
     """The type whose name follows the word that asks, the last one of a run of such names; -1 for none."""
-    match = _ASKED_TYPE.search(question)
-    if match is None or not likeness.types.shape[1]:
+    if not likeness.types.shape[1]:
         return -1
+    match = _ASKED_TYPE.search(question)
+    if match is None:
+        return _first_noun(question, mentions, likeness)
     start, stop = match.span(1)
     found = -1
     for word, (a, b, _) in enumerate(likeness.words):
@@ -33,3 +44,32 @@ def asked_type(question: str, mentions: Sequence[Mention], likeness: Likeness) -
         elif found >= 0:
             break
     return found
+
+
+def _first_noun(question: str, mentions: Sequence[Mention], likeness: Likeness) -> int:
+    """The type that the first noun of a question names, where it is no part of a longer noun; -1 for none."""
+    words = {start: word for word, (start, _, _) in enumerate(likeness.words)}
+    lead, found = _LEAD.match(question), -1
+    start = lead.end() if lead else 0
+    if any(_is_relation(likeness, word) for at, word in words.items() if at < start):
+        return -1
+    for at in _WORD.finditer(question, start):
+        text = at[0].lower()
+        if found < 0 and text in NARROWS_NOTHING:
+            continue
+        if text in FUNCTION or any(m.strong and m.start <= at.start() < m.stop for m in mentions):
+            return found
+        place = words.get(at.start(), -1)
+        type_ = int(likeness.exact_types[place].argmax()) if place >= 0 else -1
+        if type_ >= 0 and likeness.exact_types[place, type_] >= SPELT:
+            found = type_
+        elif found >= 0:
+            lexicon = Lexicon.load()
+            return -1 if lexicon.classes(text) and not lexicon.mostly_verb(text) else found
+    return found
+
+
+def _is_relation(likeness: Likeness, word: int) -> bool:
+    """Whether a graph records what a word like *name* says: then it is asked for, and not what has it."""
+    is_label = likeness.words[word][2] in _LABELS
+    return is_label and float(likeness.exact_relations[word].max(initial=0.0)) >= SPELT
