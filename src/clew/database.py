@@ -7,24 +7,29 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
+from clew.bounds import Bounds, OutOfTime, bounded, over
 from clew.environment import NamedModels, default_cache, make_embedder, neo4j_login
 from clew.graph.readers.hints import Hints
 from clew.methods.cache import MethodCache
 from clew.stores.sparql.endpoint import SparqlEndpoint
 from clew.text.clean import clean, clean_question
-from clew.types import Answer
+from clew.types import Abstention, Answer, Verification
 
 if TYPE_CHECKING:
     from clew.llm.types import ChatModel
     from clew.methods.database_copy import DatabaseCopy
     from clew.methods.registry import Method
+    from clew.methods.verifiers import Verifier
     from clew.stores.neighbourhood import NearStore
     from clew.stores.neo4j import Neo4jStore
     from clew.text.embedder import Embedder
 
 
 class Database:
-    """An open database. Make one with `Database.open`; it may be used as a context manager."""
+    """An open database. Make one with `Database.open`; it may be used as a context manager.
+
+    `bounds` are the time of each question and claim, and how many answers are listed; set others as you like.
+    """
 
     def __init__(
         self,
@@ -36,6 +41,8 @@ class Database:
     ) -> None:
         self.store, self.embedder, self._cache, self._language = store, embedder, cache_dir, language
         self._methods: MethodCache[Method] = MethodCache()
+        self._verifiers: MethodCache[Verifier] = MethodCache()
+        self.bounds = Bounds()
         self._models = NamedModels()
 
     @classmethod
@@ -85,11 +92,63 @@ class Database:
         question = clean_question(question)
         names = tuple(name for entity in entities if (name := clean(entity)))
         made = self._method(method, self._models.model(model), settings)
-        return made.answer(question, id=id, entities=names)
+        with bounded(self.bounds):
+            try:
+                return made.answer(question, id=id, entities=names)
+            except OutOfTime:
+                abstained = Abstention("budget", over(self.bounds.seconds))
+                return Answer(question, abstained=abstained, method=made.name, complete=False, id=id)
 
-    def prepare(self, method: str = "auto", model: ChatModel | None = None, settings: object = None) -> None:
-        """Make what the first question of a method would make; raises as that."""
-        self._method(method, model, settings)
+    def verify(
+        self,
+        claim: str,
+        *,
+        id: str | None = None,
+        closed_world: bool = False,
+        method: str = "auto",
+        model: ChatModel | str | None = None,
+        settings: object = None,
+    ) -> Verification:
+        """Say whether the database supports a claim, refutes it, or does not hold enough, part by part.
+
+        It is checked against a copy of a small database, else against what is near the names in it; what of
+        that was not fetched decides nothing, also in a closed world. Arguments are those of `Clew.verify`.
+
+        Raises UsageError for an empty claim or an unknown method, LlmError if the model, StoreError if the
+        database fails.
+        """
+        claim = clean_question(claim, "claim")
+        verifier = self._verifier(method, self._models.model(model), settings)
+        with bounded(self.bounds):
+            try:
+                return verifier.verify(claim, id=id, closed_world=closed_world)
+            except OutOfTime:
+                abstained = Abstention("budget", over(self.bounds.seconds))
+                return Verification(
+                    claim, "not_enough_info", method=verifier.name, id=id, abstained=abstained, complete=False
+                )
+
+    def prepare(
+        self,
+        method: str = "auto",
+        model: ChatModel | None = None,
+        settings: object = None,
+        *,
+        claims: bool = False,
+    ) -> None:
+        """Make what the first question of a method would make, or of its `claims`; raises as these."""
+        if claims:
+            self._verifier(method, model, settings)
+        else:
+            self._method(method, model, settings)
+
+    def _verifier(self, name: str, model: ChatModel | None, settings: object) -> Verifier:
+        def make() -> Verifier:
+            from clew.methods.verifiers import make_store_verifier
+
+            return make_store_verifier(name, self._copy, model, settings)
+
+        return self._verifiers.get(name, model, settings, make)
 
     def _method(self, name: str, model: ChatModel | None, settings: object) -> Method:
         def make() -> Method:
@@ -123,6 +182,7 @@ class Database:
     def close(self) -> None:
         """Close the connections."""
         self._methods.clear()
+        self._verifiers.clear()
         self._models.close()
         self.store.close()
 

@@ -14,7 +14,7 @@ from typing import Any
 from clew.errors import MissingExtra
 
 TextTriple = Sequence[str]
-MOST_ROWS = 20
+MOST_SHOWN_ROWS = 20
 """Answers, relations or triples that are shown; the rest is counted."""
 MOST_DRAWN = 12
 """Answers whose evidence is drawn."""
@@ -130,8 +130,8 @@ def _table(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     head = "".join(f"<th>{title}</th>" for title in titles)
     body = "".join(
         "<tr>" + "".join(f"<td>{escape(cell).replace(chr(10), '<br/>')}</td>" for cell in row) + "</tr>"
-        for row in rows[:MOST_ROWS]
+        for row in rows[:MOST_SHOWN_ROWS]
     )
-    left = len(rows) - MOST_ROWS
+    left = len(rows) - MOST_SHOWN_ROWS
     more = f'<tr><td colspan="{len(titles)}">and {left:,} more</td></tr>' if left > 0 else ""
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}{more}</tbody></table>"

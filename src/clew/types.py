@@ -25,25 +25,6 @@ Verdict = Literal["supported", "refuted", "not_enough_info"]
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
-    """An entity that a mention may stand for; `score` in [0, 1], `how` it was found."""
-
-    entity: int
-    score: float
-    how: Literal["given", "exact", "alias", "normalised", "plural", "demonym", "part", "typo", "embedding"]
-
-
-@dataclass(frozen=True, slots=True)
-class Mention:
-    """A span of the question, characters [start, stop), with its candidates, best first."""
-
-    start: int
-    stop: int
-    text: str
-    candidates: tuple[Candidate, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class PatternNode:
     """A node of a pattern: known by `name`, or unknown with an optional `type` (both of `UNKNOWN type n`).
 
@@ -304,7 +285,7 @@ ANSWER_JSON = (
     " chain query confidence notes reading alternatives total"
 )
 """Fields of an answer's JSON, in its order; the steps come last, where they are wanted."""
-VERIFICATION_JSON = "id claim verdict abstained parts citations method model usage timings_ms"
+VERIFICATION_JSON = "id claim verdict abstained parts citations method model complete usage timings_ms notes"
 """Fields of a verification's JSON."""
 
 
@@ -393,6 +374,10 @@ class Verification:
     id: str | None = None
     abstained: Abstention | None = None
     """Why there is no verdict, where that is not what the graph holds."""
+    complete: bool = True
+    """Whether all was read that may decide it."""
+    notes: tuple[str, ...] = ()
+    """What has to be known to take the verdict as it is meant."""
 
     def as_json(self, *, steps: bool = False) -> dict[str, Any]:
         """The stable JSON form (documented in docs/json.md), with the `steps` if they are wanted."""

@@ -137,8 +137,10 @@ def test_the_json_has_the_keys_of_the_contract(verifier):
         "citations",
         "method",
         "model",
+        "complete",
         "usage",
         "timings_ms",
+        "notes",
     ]
     assert list(result["parts"][0]) == ["text", "verdict", "triples"]
     assert (result["id"], result["method"], result["model"]) == ("7", "auto", None)

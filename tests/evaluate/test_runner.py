@@ -9,7 +9,7 @@ import tomllib
 import pytest
 from run_files import metric, records, untimed
 
-from clew.evaluate.questions import EvalQuestion, Part
+from clew.evaluate.questions import DatasetPart, EvalQuestion
 from clew.evaluate.run.config import QuestionSampling
 from clew.evaluate.run.rundir import CONFIG, RECORDS, LineFile, RunDirectory
 
@@ -225,7 +225,7 @@ def test_seeds_sample_and_are_averaged(run, plain, tmp_path):
 
 
 def test_samples_are_a_function_of_the_seed():
-    part = Part("p", tuple(EvalQuestion(str(i), "q") for i in range(50)), ())
+    part = DatasetPart("p", tuple(EvalQuestion(str(i), "q") for i in range(50)), ())
     first = QuestionSampling(10, (0, 1))
     assert first.sample(part, 0) == first.sample(part, 0)
     assert first.sample(part, 0) != first.sample(part, 1)

@@ -216,6 +216,48 @@ def test_a_question_without_a_name_is_not_answered(large):
     assert answer.abstained.reason == "no_entity"
 
 
+CLAIMS = {
+    "Ron Howard directed Apollo 13.": "supported",
+    "Ron Howard directed Apollo 13 and Cast Away.": "refuted",
+    "Tom Hanks acted in Apollo 13 and Cast Away.": "supported",
+    "Apollo 13 was directed by Tom Hanks.": "refuted",
+    "Ron Howard painted Apollo 13.": "not_enough_info",
+}
+
+
+@pytest.mark.parametrize("asked", ["movies", "large"])
+def test_claims_are_verified_by_a_copy_and_by_what_is_near(request, asked):
+    database, step = request.getfixturevalue(asked), "copy of the database"
+    for claim, verdict in CLAIMS.items():
+        told = database.verify(claim)
+        assert told.verdict == verdict, claim
+        assert all(p.triples for p in told.parts if p.verdict != "not_enough_info")
+        if asked == "large":
+            near = detail(told, "neighbourhood")
+            assert near["round trips"] <= 6
+            assert near["edges"] > 10
+        else:
+            assert detail(told, step)["triples"] > 100
+    before = database.store.trips
+    database.verify("Ron Howard directed Apollo 13.")
+    assert database.store.trips - before == 1
+
+
+def test_a_model_verifies_a_claim_against_what_is_near(large):
+    from clew.llm.testing import ScriptedModel
+
+    asked = []
+
+    def reply(request):
+        asked.append(request.messages[-1].text)
+        return "{}"
+
+    told = large.verify("Ron Howard painted Apollo 13.", model=ScriptedModel(reply))
+    assert asked
+    assert told.verdict == "not_enough_info"
+    assert detail(told, "neighbourhood")["round trips"] <= 7
+
+
 @pytest.fixture(scope="module")
 def rare(neo4j_address):
     """A graph that has a hop which its schema lacks, as one does that is read from a sample."""

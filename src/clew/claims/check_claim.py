@@ -20,23 +20,25 @@ from clew.claims.claim_values import ClaimedValue
 from clew.claims.meanings import Meaning
 from clew.graph.graph import Graph
 from clew.grounding import triple_text
+from clew.index.excerpt import Excerpt
 from clew.reading.mentions import PARTIAL
 from clew.reading.prove import triple_of
 from clew.reading.vocabulary import Vocabulary
 from clew.types import ClaimPart, Verdict
 
-Found = Literal["there", "otherwise", "unknown", "unread"]
-"""`unread`: the words name nothing that the graph records, so that it is silent of what they mean."""
+Found = Literal["there", "otherwise", "unknown", "unread", "open"]
+"""`unread`: the words name nothing that the graph records, so that it is silent of what they mean; `open`: it
+may record more of it than is at hand."""
 Int = NDArray[np.int64]
 
 LEAST_OTHERWISE = 0.55
 """Least probability of the meanings together that are not so, for a part to be not so."""
-NAME = 0.75
+NAMES_MEANING = 0.75
 """Likeness from which words are the name of what a meaning says."""
-CLOSE = 0.3
+CLOSE_SHARE = 0.3
 """Share of a meaning, beside that of the likeliest, from which it may be what was meant."""
 MOST_MIDDLES = 1000
-MOST_SHOWN = 20
+MOST_SHOWN_TRIPLES = 20
 """Triples that a part shows of those that say otherwise, or of many."""
 SPARE = 0.02
 """Share of the nodes of an end that may have it several times, for what one has to be all."""
@@ -70,6 +72,8 @@ class Checker:
     claim: ClaimText
     known: set[int] = field(default_factory=set[int])
     """Nodes that some part was found to be about."""
+    excerpt: Excerpt | None = None
+    """Where a part of a graph is at hand: what is whole of it."""
 
     @property
     def graph(self) -> Graph:
@@ -97,16 +101,31 @@ class Checker:
             found, triples = self._only(read, meaning, triples)
         if meaning.kind == "path" and len(meaning.steps) > 1 and _ALL.search(piece.text):
             found, triples = self._all(meaning)
+        if not self._is_told(meaning, found):
+            found, triples = "open", ()
         return Checked(piece.start, piece.stop, found, triples, piece.negated)
+
+    def _is_told(self, meaning: Meaning, found: Found) -> bool:
+        """Whether what was found needs no edges but those at hand.
+
+        What is there is there; what is not, or how many there are, is told by all edges of a node.
+        """
+        if self.excerpt is None or meaning.kind == "type":
+            return True
+        counted = _ONLY.search(self.claim.text) or _ALL.search(self.claim.text)
+        if found == "there" and meaning.kind in ("path", "value", "exists") and not counted:
+            return True
+        beside = meaning.kind != "value" or len(meaning.steps) == 1 or self.excerpt.beside
+        return self.excerpt.named and beside
 
     def _surely_otherwise(self, read: PieceReading) -> bool:
         """Whether what is not so was likely meant: by the meanings together that are not so."""
         told = read.probability
         for meaning, share in read.others:
-            if share >= CLOSE * read.probability:
+            if share >= CLOSE_SHARE * read.probability:
                 found = self._found(meaning)[0]
                 told += share * (found == "otherwise")
-                if found == "there" and read.named < NAME:
+                if found == "there" and read.named < NAMES_MEANING:
                     return False
         return told >= LEAST_OTHERWISE
 
@@ -157,14 +176,18 @@ class Checker:
                 ends = self.walk(first, steps[1])
                 if not len(ends):
                     return ()
-                triples += [triple_of(self.graph, first, steps[1], n) for n in ends[:MOST_SHOWN].tolist()]
-        return tuple(dict.fromkeys(triples))[: 2 * MOST_SHOWN]
+                triples += [
+                    triple_of(self.graph, first, steps[1], n) for n in ends[:MOST_SHOWN_TRIPLES].tolist()
+                ]
+        return tuple(dict.fromkeys(triples))[: 2 * MOST_SHOWN_TRIPLES]
 
     def tells(self, steps: Sequence[int]) -> bool:
         """Whether what a node has by a path is all there is.
 
-        From heads to tails, or where nearly every node has one.
+        From heads to tails, or where nearly every node has one, which a part of a graph does not show.
         """
+        if self.excerpt is not None:
+            return all(s % 2 == 0 for s in steps)
         schema = self.vocabulary.schema
         return all(
             s % 2 == 0 or (schema.nodes[s] >= LEAST_ENDS and schema.repeated[s] <= SPARE * schema.nodes[s])
@@ -209,7 +232,7 @@ class Checker:
                     return "there", here
                 otherwise += here
             silent |= not len(reached)
-        told = tuple(dict.fromkeys(otherwise))[:MOST_SHOWN]
+        told = tuple(dict.fromkeys(otherwise))[:MOST_SHOWN_TRIPLES]
         return ("otherwise", told) if told and not silent else ("unknown", ())
 
     def _holds(self, value: ClaimedValue, node: int, step: int) -> bool:
@@ -246,7 +269,9 @@ class Checker:
         if not mine and not theirs:
             return "unknown", ()
         holds = mine > theirs if meaning.sign == ">" else mine < theirs
-        shown = [self.recorded(node, meaning.steps)[:MOST_SHOWN] for node in (meaning.node, meaning.other)]
+        shown = [
+            self.recorded(node, meaning.steps)[:MOST_SHOWN_TRIPLES] for node in (meaning.node, meaning.other)
+        ]
         return ("there" if holds else "otherwise"), (*shown[0], *shown[1])
 
     def _type(self, meaning: Meaning) -> tuple[Found, tuple[int, ...]]:
@@ -283,7 +308,9 @@ class Checker:
             )
             more = [n for n in self.walk(other, step).tolist() if n not in said | {one}]
             if more:
-                return "otherwise", tuple(triple_of(self.graph, other, step, n) for n in more)[:MOST_SHOWN]
+                return "otherwise", tuple(triple_of(self.graph, other, step, n) for n in more)[
+                    :MOST_SHOWN_TRIPLES
+                ]
         return "there", triples
 
     def _all(self, meaning: Meaning) -> tuple[Found, tuple[int, ...]]:
@@ -297,7 +324,7 @@ class Checker:
                 others = self.recorded(middle, (second,))
                 return ("otherwise", (here, *others)) if others else ("unknown", ())
             shown += [here, triple_of(self.graph, middle, second, meaning.other)]
-        return ("there", tuple(shown[:MOST_SHOWN])) if middles else ("unknown", ())
+        return ("there", tuple(shown[:MOST_SHOWN_TRIPLES])) if middles else ("unknown", ())
 
 
 def _is_part(item: Item) -> bool:

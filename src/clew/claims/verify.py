@@ -28,15 +28,15 @@ from clew.reading.signs import LIKE_A_LABEL, written_as_names
 from clew.text.embedder import Embedder
 from clew.types import ClaimPart, Step, Verification
 
-LEAST = 0.4
+LEAST_MEANING = 0.4
 """Least probability of a meaning among all of its piece to be checked."""
 SURE_HINTED = 0.95
 """The least of one to be right where words only hint at the relation; where none does, it is left open."""
-SPELT = 0.7
+LEAST_SPELT = 0.7
 """Least likeness of some word with what one thing alone has or is."""
-NAME = 0.9
+NAMES_RELATION = 0.9
 """Likeness from which a word is a relation's name, so that none of it means that there is none."""
-SURE = 0.35
+SURE_MEANING = 0.35
 """Probability that some meaning is right from which what one thing has or is need not be spelt."""
 _SUPERLATIVE = re.compile(r"\b(?:first|last|most|least|\w{2,}est)\b", re.IGNORECASE)
 
@@ -57,7 +57,7 @@ class Verify:
 
     def __init__(self, index: Index, embedder: Embedder) -> None:
         schema = schema_of_index(index)
-        self.index, self.graph = index, with_implied_types(index.graph)
+        self.index, self.graph, self.excerpt = index, with_implied_types(index.graph), index.excerpt
         if self.graph is not index.graph:
             schema = with_types_of(schema, self.graph)
         self.reader = QuestionReader(self.graph, schema, index.names, embedder)
@@ -70,7 +70,7 @@ class Verify:
         text = with_items(text, self.reader.name(claim))
         linked = perf_counter()
         read = self._read(text)
-        checker = Checker(self.reader.vocabulary, text)
+        checker = Checker(self.reader.vocabulary, text, excerpt=self.excerpt)
         found = _at_least_one([*self._checked(checker, read), *self._names(text)])
         parts = [part_of(text, self.graph, p.checked, closed=closed_world) for p in found]
         if not parts:
@@ -121,7 +121,7 @@ class Verify:
                 first is not None
                 and first.meaning.kind == "exists"
                 and nobody(checker.claim)
-                and first.named < NAME
+                and first.named < NAMES_RELATION
             ):
                 best = CheckedPiece(
                     Checked(piece.start, piece.stop, "unread", (), piece.negated), first, piece.either
@@ -191,16 +191,16 @@ class Verify:
 
 def _is_likely(read: PieceReading) -> bool:
     some = 1 - read.none
-    if read.meaning.kind in ("type", "exists") and read.named < SPELT and some < SURE:
+    if read.meaning.kind in ("type", "exists") and read.named < LEAST_SPELT and some < SURE_MEANING:
         return False
     if read.said == HINTED and read.meaning.kind != "compare":
         return read.probability * some >= SURE_HINTED
-    return read.said != UNSAID and read.probability >= LEAST
+    return read.said != UNSAID and read.probability >= LEAST_MEANING
 
 
 def _at_least_one(parts: Sequence[CheckedPiece]) -> list[CheckedPiece]:
     """The parts, of those of which one is enough the best one."""
-    order = {"there": 0, "unknown": 1, "unread": 2, "otherwise": 3}
+    order = {"there": 0, "open": 1, "unknown": 2, "unread": 3, "otherwise": 4}
     best: dict[int, CheckedPiece] = {}
     for part in parts:
         known = best.get(part.either)

@@ -11,6 +11,7 @@ from clew.errors import InputError, ParseError, UsageError
 from clew.text.clean import clean_question
 
 if TYPE_CHECKING:
+    from clew.database import Database
     from clew.engine import Clew
     from clew.types import Verification
 
@@ -52,7 +53,7 @@ class _VerifyOne:
     asked: AskedWith
     closed_world: bool
 
-    def __call__(self, clew: Clew, claim: Claim) -> Verification:
+    def __call__(self, clew: Clew | Database, claim: Claim) -> Verification:
         return clew.verify(
             claim.text,
             id=claim.id,

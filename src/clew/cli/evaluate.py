@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from clew.workers.base import Workers
 
 REPLIES = "replies.sqlite"
-FAILED = 1
+QUESTIONS_FAILED = 1
 """Exit code of a run in which a question or a judgement ended in an error."""
 HEADLINE = ("hits_at_1", "exact_set", "f1", "truthfulness", "claim_accuracy", "coverage", "p50_ms", "p95_ms")
 
@@ -149,7 +149,7 @@ def evaluate(
     else:
         _print(run)
     if failed:
-        raise typer.Exit(FAILED)
+        raise typer.Exit(QUESTIONS_FAILED)
 
 
 def _seeds(text: str | None) -> tuple[int, ...] | None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
 
-from clew.bounds import ANSWERS, SECONDS, Bounds
+from clew.bounds import ANSWER_SECONDS, ANSWERS, Bounds
 from clew.cli.console import warn
 from clew.cli.progress import Bar, BarUnit
 from clew.cli.standard_input import STDIN, stdin_kept
@@ -165,7 +165,7 @@ class BoundOptions:
     limit: Annotated[
         int, typer.Option(metavar="N", help="Answers that are listed and proved; the others are counted.")
     ] = ANSWERS
-    seconds: Seconds = SECONDS
+    seconds: Seconds = ANSWER_SECONDS
 
     @property
     def bounds(self) -> Bounds:
@@ -253,7 +253,9 @@ def opened_for_asking(
         raise UsageError("--format and --on-error are for graph files. Leave them out")
     from clew.database import Database
 
-    return Database.open(source, embedder=options.embedder, language=options.language)
+    database = Database.open(source, embedder=options.embedder, language=options.language)
+    database.bounds = bounds or Bounds()
+    return database
 
 
 def _with_side_files(clew: Clew, source: str) -> str:

@@ -46,3 +46,5 @@ def print_verification(console: Console, result: Verification, labels: Mapping[s
             console.print(
                 Text(f"    … and {counted(left, 'more triple')}; --json prints all", "dim"), soft_wrap=True
             )
+    for note in result.notes:
+        console.print(Text(f"  Note: {note}.", "yellow"), soft_wrap=True)

@@ -10,12 +10,19 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from clew.bounds import SECONDS
+from clew.bounds import ANSWER_SECONDS
 from clew.cli.batch import AskedWith, BatchRun, refuse_many
 from clew.cli.cluster import RayAddress, on_every_node
 from clew.cli.method_options import ClaimOptions, verifiers
 from clew.cli.model import AskedModelOptions
-from clew.cli.opening import Json, Seconds, SourceArgument, SourceOptions, bounds_of, opened
+from clew.cli.opening import (
+    AskedSource,
+    Json,
+    Seconds,
+    SourceOptions,
+    bounds_of,
+    opened_for_asking,
+)
 from clew.cli.options import with_short_help
 from clew.errors import UsageError
 
@@ -70,7 +77,7 @@ class VerdictOptions:
     rest={"seconds": "Other options", "ray": "Other options"},
 )
 def verify(
-    source: SourceArgument,
+    source: AskedSource,
     *,
     asked: ClaimSource,
     method: Annotated[
@@ -79,7 +86,7 @@ def verify(
     calling: AskedModelOptions,
     options: ClaimOptions,
     shown: VerdictOptions,
-    seconds: Seconds = SECONDS,
+    seconds: Seconds = ANSWER_SECONDS,
     ray: RayAddress = None,
     reading: SourceOptions,
 ) -> None:
@@ -90,7 +97,7 @@ def verify(
     from clew.text.clean import clean_question
 
     claim, quiet, settings = asked.claim, reading.quiet, options.settings(method)
-    start = partial(opened, *on_every_node(ray, source, reading), bounds=bounds_of(seconds))
+    start = partial(opened_for_asking, *on_every_node(ray, source, reading), bounds=bounds_of(seconds))
     if asked.claims is not None:
         if claim is not None:
             raise UsageError("--claims has its own claims. Leave out CLAIM")

@@ -8,6 +8,7 @@ import numpy as np
 
 from clew.arrays import AnyArray
 from clew.graph.graph import Graph
+from clew.index.excerpt import Excerpt
 from clew.index.names.names import NamesIndex
 from clew.index.store.directory import Index
 from clew.index.store.manifest import EmbedderRecord, IndexAbout, Manifest
@@ -18,8 +19,13 @@ from clew.text.embedder import Embedder
 from clew.version import __version__
 
 
-def index_in_memory(graph: Graph, embedder: Embedder, *, triple_vectors: bool = False) -> Index:
-    """Make the index of a packed graph, with the same sections as one that is built; raises EmbedderError."""
+def index_in_memory(
+    graph: Graph, embedder: Embedder, *, triple_vectors: bool = False, excerpt: Excerpt | None = None
+) -> Index:
+    """Make the index of a packed graph, with the same sections as one that is built; raises EmbedderError.
+
+    `excerpt` is what is known of the graph of which this is a part.
+    """
     sections: dict[str, AnyArray] = dict(vector_sections(graph, embedder))
     if triple_vectors:
         rows, scales = triple_batch(graph, embedder)((0, graph.triples))
@@ -27,4 +33,4 @@ def index_in_memory(graph: Graph, embedder: Embedder, *, triple_vectors: bool = 
     made_with = EmbedderRecord(embedder.name, embedder.fingerprint, embedder.dimension)
     about = IndexAbout((), made_with, graph_counts(graph), {})
     manifest = Manifest(__version__, "", 0, about, ())
-    return Index(Path("(memory)"), manifest, graph, NamesIndex.of(graph), sections)
+    return Index(Path("(memory)"), manifest, graph, NamesIndex.of(graph), sections, excerpt=excerpt)

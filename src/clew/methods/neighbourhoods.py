@@ -1,38 +1,154 @@
-"""Methods of an index, asked of a graph database without one.
+"""Methods and verifiers of an index, asked of a graph database without one.
 
 A small database is copied into an index that is used until the database changes (`database_copy.py`). Of a
-large one each question gets an index of what is near it: the nodes that a question names are found in the
+large one each question or claim gets an index of what is near it: the nodes that it names are found in the
 database, all within some hops of them are fetched (`stores/neighbourhood.py`), indexed in memory and asked.
-Those of the last questions are kept until the database changes. What was not fetched makes the answer
-incomplete, and its notes say what it was; a question that names nothing is not answered.
+Those of the last ones are kept until the database changes. What was not fetched makes the answer incomplete,
+and its notes say what it was; what names nothing is not answered.
 """
 
 from __future__ import annotations
 
 import tempfile
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from threading import Lock
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from clew.graph.build.build import build_graph
+from clew.index.excerpt import Excerpt
 from clew.index.in_memory import index_in_memory
+from clew.index.store.directory import Index
 from clew.methods.database_copy import Copied, DatabaseCopy
 from clew.methods.registry import METHODS, Method, make_method
-from clew.stores.neighbourhood import FetchedEdges, Fetcher
-from clew.types import Abstention, Answer, Step
+from clew.methods.verifiers import Verifier, make_verifier
+from clew.stores.neighbourhood import FetchedEdges, Fetcher, FetchLimits
+from clew.types import Abstention, Answer, Step, Verification
 
 if TYPE_CHECKING:
     from clew.llm.types import ChatModel
 
-MOST_KEPT = 32
+MOST_NEIGHBOURHOODS = 32
 """Neighbourhoods whose indexes are kept."""
-_Seeds = tuple[str, ...]
-_Near = tuple[FetchedEdges, Method]
+CLAIM_HOPS = 2
+"""Steps from what a claim names to what decides it, where no model writes a longer pattern."""
+NOTHING_NAMED = "no node of the database has a name that stands in the "
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Near(Generic[T]):
+    """What is asked for one text: made over an index of the copy, or of what is near the names in the text.
+
+    `fetched` is None of a copy, which is whole; `made` is None where the text names nothing. `step` says what
+    was done for it, in `milliseconds`.
+    """
+
+    made: T | None
+    fetched: FetchedEdges | None
+    step: Step
+    milliseconds: float
+
+    @property
+    def complete(self) -> bool:
+        """Whether nothing was left out."""
+        return self.fetched is None or self.fetched.complete
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was left out."""
+        return () if self.fetched is None else self.fetched.notes
+
+    def times(self, own: dict[str, float]) -> dict[str, float]:
+        """The times of an answer, in ms, with what was spent before it on the database."""
+        total = round(own.get("total", 0.0) + self.milliseconds, 3)
+        return {"fetch": round(self.milliseconds, 3), **own, "total": total}
+
+
+class NearIndexes(Generic[T]):
+    """Makes a method or a verifier over the copy of a database, or over what is near the names in a text."""
+
+    def __init__(
+        self,
+        copy: DatabaseCopy,
+        make: Callable[[Index], T],
+        *,
+        triple_vectors: bool = False,
+        limits: FetchLimits | None = None,
+    ) -> None:
+        self._copy, self._store, self._make = copy, copy.store, make
+        self._triple_vectors, self._limits = triple_vectors, limits
+        self._of_copy: tuple[Copied, T] | None = None
+        self._fetcher: Fetcher | None = None
+        self._state = ""
+        self._kept: OrderedDict[tuple[str, ...], Future[tuple[FetchedEdges, T]]] = OrderedDict()
+        self._lock = Lock()
+        """Of what is kept; nothing is fetched or made while it is held."""
+
+    def of(self, text: str, entities: Sequence[str] = ()) -> Near[T]:
+        """What is asked for a text; `entities` are names beside those in it. Raises StoreError."""
+        began, before = perf_counter(), self._store.trips
+        copied = self._copy.current()
+        if copied is not None:
+            made = self._made_of_copy(copied)
+            triples = copied.index.manifest.about.counts["triples"]
+            detail = {"triples": triples, "round trips": self._store.trips - before}
+            return Near(made, None, Step("copy of the database", detail), _since(began))
+        fetcher = self._fetcher = self._fetcher or Fetcher(self._store, self._limits)
+        found = fetcher.nodes_named_in(text, entities)
+        if not found.topic_entities:
+            return Near(None, found, Step("neighbourhood", {"round trips": found.trips}), _since(began))
+        near, made = self._near(fetcher, found)
+        detail = {"nodes": len(near.nodes), "edges": len(near.edges), "round trips": found.trips}
+        return Near(made, near, Step("neighbourhood", detail), _since(began))
+
+    def _made_of_copy(self, copied: Copied) -> T:
+        held = self._of_copy
+        if held is None or held[0] is not copied:
+            self._of_copy = held = copied, self._make(copied.index)
+        return held[1]
+
+    def _near(self, fetcher: Fetcher, found: FetchedEdges) -> tuple[FetchedEdges, T]:
+        """The neighbourhood of the nodes that are named, and what is made over its index.
+
+        Of threads that ask for the same, one makes it; others do not wait.
+        """
+        with self._lock:
+            if found.state != self._state:
+                self._kept.clear()
+                self._state = found.state
+            held = self._kept.get(found.topic_entities)
+            mine = held is None
+            if held is None:
+                held = self._kept[found.topic_entities] = Future()
+                if len(self._kept) > MOST_NEIGHBOURHOODS:
+                    self._kept.popitem(last=False)
+            self._kept.move_to_end(found.topic_entities)
+        if mine:
+            try:
+                held.set_result(self._fetched(fetcher, found))
+            except BaseException as error:
+                with self._lock:
+                    if self._kept.get(found.topic_entities) is held:
+                        del self._kept[found.topic_entities]
+                held.set_exception(error)
+                raise
+        return held.result()
+
+    def _fetched(self, fetcher: Fetcher, found: FetchedEdges) -> tuple[FetchedEdges, T]:
+        with tempfile.TemporaryDirectory(prefix="clew-near-") as folder:
+            fetcher.fetch(found)
+            graph, _ = build_graph([fetcher.write(found, Path(folder))], hints=self._copy.hints)
+        excerpt = Excerpt(found.whole_hops > 0, found.whole_hops > 1)
+        index = index_in_memory(
+            graph, self._copy.embedder, triple_vectors=self._triple_vectors, excerpt=excerpt
+        )
+        return found, self._make(index)
 
 
 class NearMethod:
@@ -45,96 +161,66 @@ class NearMethod:
         model: ChatModel | None = None,
         settings: Any = None,  # noqa: ANN401
     ) -> None:
-        self.name, self._model, self._settings = name, model, settings
-        self._copy, self._store, self._embedder = copy, copy.store, copy.embedder
-        self._of_copy: tuple[Copied, Method] | None = None
-        self._fetcher: Fetcher | None = None
-        self._state = ""
-        self._kept: OrderedDict[_Seeds, Future[_Near]] = OrderedDict()
-        self._lock = Lock()
-        """Of what is kept; nothing is fetched or made while it is held."""
+        self.name = name
+        make = partial(make_method, name, embedder=copy.embedder, model=model, settings=settings)
+        self._indexes: NearIndexes[Method] = NearIndexes(
+            copy, make, triple_vectors=METHODS[name].ranks_triples
+        )
 
     def answer(self, question: str, *, id: str | None = None, entities: Sequence[str] = ()) -> Answer:
         """Answer or abstain. Raises StoreError if the database fails, LlmError if the model does."""
-        began, before = perf_counter(), self._store.trips
-        copied = self._copy.current()
-        if copied is not None:
-            method = self._method_of(copied)
-            counts = copied.index.manifest.about.counts
-            detail = {"triples": counts["triples"], "round trips": self._store.trips - before}
-            fetched = (perf_counter() - began) * 1000
-            answer = method.answer(question, id=id, entities=entities)
-            return replace(
-                answer,
-                timings_ms=_with_fetch(answer, fetched),
-                steps=(Step("copy of the database", detail), *answer.steps),
-            )
-        return self._answer_near(question, id, entities, began)
-
-    def _method_of(self, copied: Copied) -> Method:
-        held = self._of_copy
-        if held is None or held[0] is not copied:
-            made = make_method(self.name, copied.index, self._embedder, self._model, self._settings)
-            self._of_copy = held = copied, made
-        return held[1]
-
-    def _answer_near(self, question: str, id: str | None, entities: Sequence[str], began: float) -> Answer:
-        fetcher = self._fetcher = self._fetcher or Fetcher(self._store)
-        found = fetcher.nodes_named_in(question, entities)
-        if not found.topic_entities:
-            detail = "no node of the database has a name that stands in the question"
-            abstained = Abstention("no_entity", detail)
-            return Answer(question, abstained=abstained, method=self.name, id=id, notes=found.notes)
-        near, method = self._near(fetcher, found)
-        fetched = (perf_counter() - began) * 1000
-        answer = method.answer(question, id=id, entities=entities)
-        detail = {"nodes": len(near.nodes), "edges": len(near.edges), "round trips": found.trips}
+        near = self._indexes.of(question, entities)
+        if near.made is None:
+            abstained = Abstention("no_entity", f"{NOTHING_NAMED}question")
+            return Answer(question, abstained=abstained, method=self.name, id=id, notes=near.notes)
+        answer = near.made.answer(question, id=id, entities=entities)
         return replace(
             answer,
-            complete=answer.complete and not (near.cut or near.hubs),
+            complete=answer.complete and near.complete,
             notes=(*answer.notes, *near.notes),
-            timings_ms=_with_fetch(answer, fetched),
-            steps=(Step("neighbourhood", detail), *answer.steps),
+            timings_ms=near.times(dict(answer.timings_ms)),
+            steps=(near.step, *answer.steps),
         )
 
-    def _near(self, fetcher: Fetcher, found: FetchedEdges) -> _Near:
-        """The neighbourhood of the nodes that are named, and the method over its index.
 
-        Of threads that ask for the same, one makes it; others do not wait.
-        """
-        with self._lock:
-            if found.state != self._state:
-                self._kept.clear()
-                self._state = found.state
-            held = self._kept.get(found.topic_entities)
-            mine = held is None
-            if held is None:
-                held = self._kept[found.topic_entities] = Future()
-                if len(self._kept) > MOST_KEPT:
-                    self._kept.popitem(last=False)
-            self._kept.move_to_end(found.topic_entities)
-        if mine:
-            try:
-                held.set_result(self._made(fetcher, found))
-            except BaseException as error:
-                with self._lock:
-                    if self._kept.get(found.topic_entities) is held:
-                        del self._kept[found.topic_entities]
-                held.set_exception(error)
-                raise
-        return held.result()
+class NearVerifier:
+    """Verifies claims against a copy of a small database, else against what is near what a claim names.
 
-    def _made(self, fetcher: Fetcher, found: FetchedEdges) -> _Near:
-        with tempfile.TemporaryDirectory(prefix="clew-near-") as folder:
-            fetcher.fetch(found)
-            graph, _ = build_graph([fetcher.write(found, Path(folder))], hints=self._copy.hints)
-        spec = METHODS[self.name]
-        index = index_in_memory(graph, self._embedder, triple_vectors=spec.ranks_triples)
-        return found, make_method(self.name, index, self._embedder, self._model, self._settings)
+    What is not there is not so, in a closed world, only where all edges of what is named were fetched.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        copy: DatabaseCopy,
+        model: ChatModel | None = None,
+        settings: Any = None,  # noqa: ANN401
+    ) -> None:
+        self.name = name
+        make = partial(make_verifier, name, embedder=copy.embedder, model=model, settings=settings)
+        limits = FetchLimits(hops=CLAIM_HOPS) if model is None else None
+        self._indexes: NearIndexes[Verifier] = NearIndexes(copy, make, limits=limits)
+
+    def verify(self, claim: str, *, id: str | None = None, closed_world: bool = False) -> Verification:
+        """Give a verdict. Raises StoreError if the database fails, LlmError if the model does."""
+        near = self._indexes.of(claim)
+        if near.made is None:
+            abstained = Abstention("no_entity", f"{NOTHING_NAMED}claim")
+            return Verification(
+                claim, "not_enough_info", method=self.name, id=id, abstained=abstained, notes=near.notes,
+                steps=(near.step,),
+            )  # fmt: skip
+        whole = near.fetched is None or near.fetched.whole_hops > 0
+        found = near.made.verify(claim, id=id, closed_world=closed_world and whole)
+        return replace(
+            found,
+            complete=near.complete,
+            notes=near.notes,
+            timings_ms=near.times(dict(found.timings_ms)),
+            steps=(near.step, *found.steps),
+        )
 
 
-def _with_fetch(answer: Answer, fetched: float) -> dict[str, float]:
-    """The times of an answer, in ms, with what was spent before it on the database."""
-    times = {"fetch": round(fetched, 3), **answer.timings_ms}
-    times["total"] = round(times.get("total", 0.0) + fetched, 3)
-    return times
+def _since(began: float) -> float:
+    """Milliseconds."""
+    return (perf_counter() - began) * 1000

@@ -195,6 +195,8 @@ def make_store_method(
     able = {} if cypher is None else {each: s.store for each, s in METHODS.items() if s.store is not None}
     name = next(iter(able), name) if name == "auto" and model is not None else name
     if name in METHODS and METHODS[name].near:
+        if METHODS[name].needs_model and model is None:
+            raise UsageError(f"{name} needs a chat model. Name one with --llm provider/model")
         factory = cast("Any", imported("clew.methods.neighbourhoods:NearMethod", "method"))
         return cast(Method, factory(name, copy, model, settings))
     if cypher is None or name not in able:

@@ -147,6 +147,10 @@ class FetchedEdges:
     edges: dict[Edge, None] = field(default_factory=dict[Edge, None])
     hubs: int = 0
     cut: bool = False
+    unread: int = 0
+    """Nodes that are named, too, and were not looked at."""
+    whole_hops: int = 0
+    """How many hops nothing was left out of: with 1 all edges of the nodes that are named are there."""
     trips: int = 0
     state: str = ""
     """The state of the database (`NearStore.state`) when the names were looked up."""
@@ -161,11 +165,18 @@ class FetchedEdges:
         return sorted({*self.topic_entities, *(n for head, tail, _ in self.edges for n in (head, tail))})
 
     @property
+    def complete(self) -> bool:
+        """Whether nothing was left out."""
+        return not (self.cut or self.hubs or self.unread)
+
+    @property
     def notes(self) -> tuple[str, ...]:
         """What has to be known to take an answer as it is meant."""
         said = list(self.left_out)
         if self.hubs:
             said.append(f"{self.hubs:,} nodes with many edges were not passed through")
+        if self.unread:
+            said.append(f"{self.unread:,} more nodes of these names were not looked at")
         if self.cut:
             said.append(f"the neighbourhood was cut at {len(self.edges):,} edges")
         if self.exact_case:
@@ -194,7 +205,9 @@ class Fetcher:
         inner = {name for name in names if any(name != other and _within(name, other) for other in names)}
         longest_first = sorted(rows.nodes, key=lambda node: -len(node.name))
         kept = [node.id for node in longest_first if node.name.lower() not in inner]
-        found.topic_entities, found.state = tuple(dict.fromkeys(kept))[:MOST_SEEDS], rows.state
+        kept = list(dict.fromkeys(kept))
+        found.topic_entities, found.unread = tuple(kept[:MOST_SEEDS]), len(kept[MOST_SEEDS:])
+        found.state = rows.state
         found.trips += self._store.trips - before
         return found
 
@@ -206,6 +219,7 @@ class Fetcher:
             reached = self._hop(found, frontier, self.limits.edges if hop == 0 else self.limits.hub)
             frontier = [node for node in reached if node not in seen]
             seen |= reached.keys()
+            found.whole_hops += found.complete
             if len(found.edges) >= self.limits.edges:
                 found.cut = True
                 break

@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import Any
 
-EXACT = "session.x64quantprecision"
+PRECISION_OPTION = "session.x64quantprecision"
 """Without it 8-bit products overflow on processors without VNNI: the shipped encoder was 23 % off there.
 
-On others it makes no difference.
+With VNNI the results are the same to the bit, and it only makes a model twice as slow and its opening longer.
 """
+CPU_INFO = Path("/proc/cpuinfo")
+_FIRST_PROCESSOR = 16_384
+"""Bytes in which the first processor is told; all of a machine are alike."""
+
+
+@cache
+def has_vnni(told: Path = CPU_INFO) -> bool:
+    """Whether the processor is known to multiply 8-bit numbers without an overflow; False where it is not."""
+    with suppress(OSError), told.open("rb") as file:
+        return b"avx512_vnni" in file.read(_FIRST_PROCESSOR).split()
+    return False
 
 
 def open_session(runtime: Any, model: Path, threads: int = 0) -> Any:  # noqa: ANN401 (it has no types)
@@ -20,5 +33,6 @@ def open_session(runtime: Any, model: Path, threads: int = 0) -> Any:  # noqa: A
     options = runtime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = threads
     options.log_severity_level = 3
-    options.add_session_config_entry(EXACT, "1")
+    if not has_vnni():
+        options.add_session_config_entry(PRECISION_OPTION, "1")
     return runtime.InferenceSession(str(model), options, providers=["CPUExecutionProvider"])

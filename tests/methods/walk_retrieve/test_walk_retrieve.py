@@ -2,9 +2,10 @@
 
 import pytest
 
-from clew.engine import Clew, index_sources
+from clew.engine import Clew
 from clew.errors import UsageError
 from clew.index.corpus.corpus import CorpusSettings
+from clew.index_files import index_sources
 from clew.llm.errors import LlmError
 from clew.llm.testing import ScriptedModel
 from clew.methods.registry import make_method

@@ -1,6 +1,7 @@
 """A SPARQL endpoint asked at its address: methods of an index, by a copy or by what is near the names."""
 
 import io
+import json
 from contextlib import ExitStack
 from urllib.parse import parse_qs, urlsplit
 
@@ -242,3 +243,111 @@ def test_the_answers_are_those_of_an_index(films, embedder, tmp_path):
     with answering(of_store(store)) as address, large(address, embedder) as database, index:
         for question in questions:
             assert labels(database.ask(question)) == labels(index.ask(question)) != set()
+
+
+CLAIMS = {
+    "Christopher Nolan directed Memento.": "supported",
+    "Christopher Nolan directed Memento and Jaws.": "refuted",
+    "Memento was directed by Steven Spielberg.": "refuted",
+    "Jonathan Nolan wrote Memento but did not direct it.": "supported",
+    "A film by Christopher Nolan stars Guy Pearce.": "supported",
+    "Christopher Nolan painted Guernica.": "not_enough_info",
+}
+
+
+@pytest.mark.parametrize("closed", [False, True])
+def test_verdicts_are_those_of_an_index(films, embedder, tmp_path, closed):
+    from clew.engine import Clew
+
+    (tmp_path / "films.nt").write_text("".join(statements(films[0])), "utf-8")
+    store = pyoxigraph.Store()
+    store.bulk_load(path=str(tmp_path / "films.nt"), format=pyoxigraph.RdfFormat.N_TRIPLES)
+    index = Clew.open(tmp_path / "films.nt", embedder=embedder, cache_dir=tmp_path)
+    with answering(of_store(store)) as address, large(address, embedder) as database, index:
+        for claim, verdict in CLAIMS.items():
+            told = database.verify(claim, closed_world=closed)
+            assert told.verdict == index.verify(claim, closed_world=closed).verdict, claim
+            assert closed or told.verdict == verdict, claim
+            assert detail(told, "neighbourhood")["round trips"] <= 9
+            assert told.complete
+            assert bool(told.citations) == (told.verdict != "not_enough_info") or closed
+
+
+def hub(known, *, most):
+    """Ann knows `known` people but the last one; of a node with more than `most` edges none is fetched."""
+    names = [f"Bob{chr(65 + i)}" for i in range(known)]
+    turtle = "".join(f"<http://x/Ann> <http://x/knows> <http://x/{name}> . " for name in names[:-1])
+    turtle += f"<http://x/Cid> <http://x/knows> <http://x/{names[-1]}> . "
+    return stored(turtle), FetchLimits(hops=2, edges=most)
+
+
+@pytest.mark.parametrize(
+    ("most", "claim", "verdict"),
+    [
+        (1000, "Ann knows BobA.", "supported"),
+        (1000, "Ann knows at least 12 people.", "refuted"),
+        (5, "Cid knows BobL.", "supported"),
+        (5, "Ann knows BobL.", "not_enough_info"),
+        (5, "Ann knows at least 12 people.", "not_enough_info"),
+    ],
+)
+@pytest.mark.parametrize("closed", [False, True])
+def test_what_was_not_fetched_decides_nothing_also_in_a_closed_world(
+    embedder, monkeypatch, most, claim, verdict, closed
+):
+    from clew.methods import neighbourhoods
+
+    store, limits = hub(12, most=most)
+    monkeypatch.setattr(neighbourhoods, "FetchLimits", lambda hops: limits)
+    with answering(of_store(store)) as address, large(address, embedder) as database:
+        told = database.verify(claim, closed_world=closed)
+    assert told.verdict == verdict
+    assert told.complete == (most == 1000 or "Ann" not in claim)
+    assert bool(told.notes) != told.complete
+
+
+def test_a_claim_that_names_nothing_is_left_open_with_the_reason(embedder):
+    with answering(of_store(stored())) as address, large(address, embedder) as database:
+        told = database.verify("Nothing lies on anything.", closed_world=True)
+    assert (told.verdict, told.abstained.reason) == ("not_enough_info", "no_entity")
+
+
+def test_a_model_verifies_against_what_is_near(embedder):
+    from clew.llm.testing import ScriptedModel
+
+    asked = []
+
+    def reply(request):
+        asked.append(request.messages[-1].text)
+        return "{}"
+
+    with answering(of_store(stored())) as address, large(address, embedder) as database:
+        told = database.verify("Trier lies on the Moselle.", model=ScriptedModel(reply))
+        assert (told.verdict, asked) == ("supported", [])
+        told = database.verify("Trier lies on the Moselle.", method="simgrag", model=ScriptedModel(reply))
+        assert asked
+        assert told.verdict == "not_enough_info"
+        assert detail(told, "neighbourhood")["edges"]
+        with pytest.raises(UsageError, match="needs a chat model"):
+            database.verify("Trier lies on the Moselle.", method="simgrag")
+        with pytest.raises(UsageError, match="not verified by"):
+            database.verify("Trier lies on the Moselle.", method="kg-rag")
+
+
+@pytest.mark.server
+def test_the_command_verifies_at_an_address(address, tmp_path, monkeypatch):
+    from typer.testing import CliRunner
+
+    from clew.cli.app import app
+
+    monkeypatch.setenv("CLEW_CACHE_DIR", str(tmp_path))
+    claims, out = tmp_path / "claims.jsonl", tmp_path / "verdicts.jsonl"
+    claims.write_text("".join(json.dumps({"claim": claim}) + "\n" for claim in CLAIMS), "utf-8")
+    one = CliRunner().invoke(app, ["verify", address, "Christopher Nolan directed Memento."])
+    many = CliRunner().invoke(app, ["verify", address, "--claims", str(claims), "--out", str(out), "-q"])
+    wrong = CliRunner().invoke(app, ["verify", address, "Memento is a film.", "--format", "tsv"])
+    assert (one.exit_code, one.stdout.split()[:1]) == (0, ["Supported"]), one.stderr
+    assert many.exit_code == 0
+    told = [json.loads(line)["verdict"] for line in out.read_text("utf-8").splitlines()]
+    assert told == list(CLAIMS.values())
+    assert wrong.exit_code == 2

@@ -28,9 +28,9 @@ JudgeForm = Literal["three-way", "match"]
 _PROMPTS: dict[JudgeForm, str] = {"three-way": "judge_three_way.txt", "match": "judge_match.txt"}
 _VERDICTS: dict[JudgeForm, tuple[str, ...]] = {"three-way": OUTCOMES, "match": ("yes", "no")}
 _OBJECT = re.compile(r"\{[^{}]*\}")
-ATTEMPTS = 2
+JUDGE_ATTEMPTS = 2
 """A reply that cannot be read is asked for once more, with what was wrong."""
-LONGEST = 4000
+LONGEST_JUDGED = 4000
 """Characters of an answer that a judge reads."""
 
 
@@ -67,7 +67,7 @@ class AnswerJudge:
         """
         system, user = prompt(self.form), _task(record)
         problem = ""
-        for _ in range(ATTEMPTS):
+        for _ in range(JUDGE_ATTEMPTS):
             try:
                 said = self.reply(system, user + (f"\n\n{problem}" if problem else ""))
             except LlmError as error:
@@ -119,7 +119,7 @@ def _task(record: Record) -> str:
     gold = "; ".join(" = ".join(answer.names) for answer in record.question.gold) or "(there is no answer)"
     given = given_answer(record)
     return "\n".join(
-        f"{title}: <<<{data_line(text, LONGEST)}>>>"
+        f"{title}: <<<{data_line(text, LONGEST_JUDGED)}>>>"
         for title, text in (
             ("Question", record.question.text),
             ("Correct answers", gold),

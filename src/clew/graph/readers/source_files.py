@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from clew.errors import InputError
-from clew.graph.readers.arrays import ARRAY_FILES
-from clew.graph.readers.table import is_table_file
 
 
 def missing(path: Path) -> InputError:
@@ -20,8 +18,13 @@ def source_files(path: Path) -> list[Path]:
     """Files that are read for a source; empty if it is missing or a directory of another kind."""
     if not path.is_dir():
         return [path] if path.is_file() else []
+    # The readers are needed for a folder alone, and by a question not at all.
     if (path / "head.npy").is_file():
+        from clew.graph.readers.arrays import ARRAY_FILES
+
         return [path / name for name in ARRAY_FILES if (path / name).is_file()]
+    from clew.graph.readers.table import is_table_file
+
     return sorted(file for file in path.iterdir() if is_table_file(file))
 
 

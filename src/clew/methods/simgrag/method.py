@@ -87,7 +87,7 @@ from clew.types import (
     Step,
 )
 
-MOST_RELATIONS = 12
+MOST_NEAR_RELATIONS = 12
 """Relations that a second prompt shows where the first showed nothing of the graph."""
 TYPES = 16
 """k(t) of the paper's letter (section C.1)."""
@@ -267,7 +267,7 @@ class Retrieval:
     def _relations(self, said: str) -> str:
         """The relations nearest to a text, for a graph of which the prompt says nothing else."""
         far = self.distances.relation_distances(PatternEdge(0, said, 1))
-        nearest = [self.graph.relation_labels[r] for r in far.argsort(kind="stable")[:MOST_RELATIONS]]
+        nearest = [self.graph.relation_labels[r] for r in far.argsort(kind="stable")[:MOST_NEAR_RELATIONS]]
         return f"\nThis graph has relations such as {'; '.join(as_name(name) for name in nearest)}.\n"
 
     def _match_step(self, pattern: Pattern, found: MatchResult, left: Unfit | None) -> Step:

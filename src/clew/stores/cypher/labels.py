@@ -10,7 +10,7 @@ from clew.stores.cypher.tree import LabelExpression, Length
 
 Pairs = frozenset[tuple[str, str]]
 
-LONGEST = 64
+LONGEST_HOP = 64
 """Longer hops are looked at as if they were of this length; beyond it the labels that they reach repeat."""
 
 
@@ -94,8 +94,8 @@ def _repeated(single: Pairs, labels: Sequence[str], length: Length) -> Pairs:
     after: defaultdict[str, set[str]] = defaultdict(set)
     for head, tail in single:
         after[head].add(tail)
-    low = min(length.low, LONGEST)
-    high = LONGEST + low if length.high is None else min(length.high, LONGEST + low)
+    low = min(length.low, LONGEST_HOP)
+    high = LONGEST_HOP + low if length.high is None else min(length.high, LONGEST_HOP + low)
     reached = {label: {label} for label in labels}
     found: set[tuple[str, str]] = set()
     for step in range(high + 1):
