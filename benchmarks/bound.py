@@ -16,7 +16,7 @@ from pathlib import Path
 from results import write_section
 
 from clew import Clew
-from clew.methods.simgrag.find_subgraphs import BOUND
+from clew.methods.simgrag.find_subgraphs import FITTING_GSD
 from clew.methods.simgrag.pattern_distances import PatternDistances
 from clew.types import PatternEdge
 
@@ -110,7 +110,7 @@ def table(embedder: str | None) -> list[str]:
     for bound in BOUNDS:
         within = [(sum(d <= bound for d in near[n]), sum(d <= bound for d in lacking[n])) for n in GRAPHS]
         totals = tuple(sum(w[i] for w in within) for i in (0, 1))
-        mark = " (the default)" if bound == BOUND else ""
+        mark = " (the default)" if bound == FITTING_GSD else ""
         cells = " | ".join(f"{a} / {b}" for a, b in [*within, totals])
         rows.append(f"| {bound}{mark} | {cells} |")
     return rows

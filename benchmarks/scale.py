@@ -28,9 +28,10 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.engine import Clew, index_sources
+from clew.engine import Clew
 from clew.graph.match.patterns import pattern_from_json
 from clew.graph.match.tables import Tables
+from clew.index_files import index_sources
 
 Array = NDArray[Any]
 T = TypeVar("T")

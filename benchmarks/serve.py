@@ -35,8 +35,8 @@ import numpy as np
 from results import write_section
 
 from clew import Clew
-from clew.engine import index_sources, update_index_files
 from clew.index.update.edit_files import EditFiles
+from clew.index_files import index_sources, update_index_files
 
 CONNECTIONS = 8
 

@@ -22,15 +22,16 @@ from pathlib import Path
 
 import numpy as np
 
-from clew.engine import Clew, index_sources
+from clew.engine import Clew
 from clew.environment import make_embedder
 from clew.graph.walks.kernels.walks import random_walks
 from clew.graph.walks.walk_tables import Choices, spread
-from clew.graph.walks.walks import CHUNK, Walker, WalkSettings
+from clew.graph.walks.walks import ROOTS_OF_THREAD, Walker, WalkSettings
 from clew.index.corpus.corpus import CorpusSettings, open_corpus
 from clew.index.store.directory import open_index
 from clew.index.update.edits import Edits
 from clew.index.update.update import update_index
+from clew.index_files import index_sources
 
 
 @contextmanager
@@ -97,8 +98,8 @@ def large(data: Path, folder: Path) -> None:
     roots = np.sort(np.random.default_rng(0).choice(graph.nodes, count, replace=False)).astype(np.int32)
 
     def fill(first: int, last: int) -> None:
-        for at in range(first, last, CHUNK):
-            part = roots[at : min(at + CHUNK, last)]
+        for at in range(first, last, ROOTS_OF_THREAD):
+            part = roots[at : min(at + ROOTS_OF_THREAD, last)]
             steps, nodes = np.empty((len(part), 60, 4), np.int32), np.empty((len(part), 60, 4), np.int32)
             random_walks(tables.places, tables.slots, part, np.uint64(0), steps, nodes)
 

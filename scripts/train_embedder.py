@@ -34,7 +34,7 @@ from numpy.typing import NDArray
 from clew.arrays import Float32
 from clew.text.embedder import unit_rows
 from clew.text.embedders.registry import embedder
-from clew.text.embedders.static import DATA, StaticEmbedder
+from clew.text.embedders.static import EMBEDDER_DATA, StaticEmbedder
 
 Encode = Callable[[list[str]], Float32]
 """A teacher: texts to unit rows, float32 [texts, any dimension]."""
@@ -179,7 +179,7 @@ def options() -> argparse.Namespace:
     )
     parser.add_argument("--wordnet", type=Path, help="directory of WordNet's files")
     parser.add_argument("--corpus", type=Path, help="further texts, one a line")
-    parser.add_argument("--vocabulary", type=Path, default=DATA / "clew-static.vocab.txt.gz")
+    parser.add_argument("--vocabulary", type=Path, default=EMBEDDER_DATA / "clew-static.vocab.txt.gz")
     parser.add_argument(
         "--pieces", type=int, help="only the first so many wordpieces and letters, for a trial"
     )

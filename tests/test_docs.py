@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from clew import Clew
 from clew.cli.app import app
 from servers.fake_server import Answer, completion, serving
 
@@ -123,3 +124,44 @@ def test_a_method_and_a_data_set_of_ones_own_run(workplace):
     refused = runner.invoke(app, commands[1][1:])
     assert refused.exit_code == 2
     assert "another configuration" in refused.stderr
+
+
+@pytest.fixture(scope="module")
+def films(tmp_path_factory):
+    with Clew.open(ROOT / "examples" / "films.tsv", cache_dir=tmp_path_factory.mktemp("cache")) as films:
+        yield films
+
+
+@pytest.mark.parametrize(
+    ("question", "some"),
+    [
+        ("Which actors star in more than five films?", "Robert De Niro"),
+        ("Which is longer, Memento or Insomnia?", "Insomnia"),
+        ("films by Christopher Nolan that are not by Jonathan Nolan", "Insomnia"),
+    ],
+)
+def test_what_the_readme_says_is_read_without_a_model(films, question, some):
+    assert some in {answer.label for answer in films.ask(question).answers}
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Wer hat Memento gedreht?",
+        "Why did Christopher Nolan direct Memento?",
+        "How are Memento and Inception related?",
+        "What percentage of films by Christopher Nolan are dramas?",
+        "Who directed Memento and when was it released?",
+        "Who directed it?",
+        "Which five films are the longest?",
+        "Which films by Christopher Nolan are longer than the average film?",
+        "Which directors have more films than Christopher Nolan?",
+        "Which films are twice as long as Memento?",
+        "Which American directed Memento?",
+    ],
+)
+def test_what_auto_cannot_read_is_left_open(films, question):
+    """Of the list in docs/methods.md."""
+    answer = films.ask(question)
+    assert answer.abstained is not None
+    assert answer.answers == ()

@@ -17,7 +17,7 @@ from clew import (
     TripleText,
     UsageError,
 )
-from clew.engine import index_sources
+from clew.index_files import index_sources
 from clew.methods import registry
 from clew.types import Answer
 

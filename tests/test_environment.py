@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 
 from clew.compiling import COMPILING
-from clew.engine import index_sources, update_index_files
 from clew.environment import default_cache, keep_machine_code
 from clew.index.store import folders
 from clew.index.update.edit_files import EditFiles
+from clew.index_files import index_sources, update_index_files
 
 
 @pytest.mark.parametrize(

@@ -9,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clew import Clew, UsageError
-from clew.engine import index_sources, update_index_files
 from clew.explore import example_questions
 from clew.graph.graph import Names
 from clew.index.names.prefixes import Prefixes
 from clew.index.update.edit_files import EditFiles
+from clew.index_files import index_sources, update_index_files
 from clew.types import TripleText
 
 NAMES = st.lists(st.text("aAbB _-é1", min_size=1, max_size=14), max_size=12)

@@ -8,7 +8,7 @@ from xml.etree import ElementTree as Xml
 
 import pytest
 
-from clew import Citation, Clew, TripleText
+from clew import Abstention, Citation, Clew, TripleText
 
 FILMS = Path(__file__).resolve().parents[1] / "examples" / "films.tsv"
 EVIL = '<img src=x onerror="alert(1)">&\'</svg>'
@@ -38,6 +38,12 @@ def test_an_abstention_says_why(films):
 def test_a_verdict_is_a_table(films):
     html = films.verify("Christopher Nolan directed Memento and Jaws.")._repr_html_()
     assert html.count("<td>supported</td>") == html.count("<td>refuted</td>") == 1
+
+
+def test_a_verdict_that_a_limit_ended_says_so(films):
+    late = Abstention("budget", "<i>late")
+    told = replace(films.verify("Christopher Nolan directed Jaws."), abstained=late)
+    assert "&lt;i&gt;late" in told._repr_html_()
 
 
 def test_an_index_is_a_table(films):

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 AnyArray = NDArray[Any]
-AnyArray = NDArray[Any]
 Int8 = NDArray[np.int8]
 Int32 = NDArray[np.int32]
 Int64 = NDArray[np.int64]

@@ -11,7 +11,7 @@ import zlib
 from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
-MOST_BYTES = 32 * 2**20
+MOST_REPLY_BYTES = 32 * 2**20
 """Of one reply as it is sent, and decompressed: a thousand times a long one."""
 _BLOCK = 1 << 16
 _PORTS = {"http": 80, "https": 443}
@@ -47,7 +47,7 @@ def _check(response: Any) -> None:  # noqa: ANN401
     if location and 300 <= response.status_code < 400:
         _check_origin(response.request.url, response.request.url.join(location))
     length = response.headers.get("content-length", "")
-    if length.isascii() and length.isdecimal() and len(length) < 20 and int(length) > MOST_BYTES:
+    if length.isascii() and length.isdecimal() and len(length) < 20 and int(length) > MOST_REPLY_BYTES:
         raise _too_long()
     body = _Body(response.headers.pop("content-encoding", "identity").strip().lower())
     # Of the package that the SDK has chosen; both check the class of what they read.
@@ -82,7 +82,7 @@ class _Body:
     def blocks(self, data: bytes) -> Iterator[bytes]:
         """What some bytes of the body hold; raises ReplyRefused beyond the bounds."""
         self._sent += len(data)
-        if self._sent > MOST_BYTES:
+        if self._sent > MOST_REPLY_BYTES:
             raise _too_long()
         if self._zlib is None:
             yield data
@@ -93,14 +93,16 @@ class _Body:
             except zlib.error as error:
                 raise ReplyRefused(f"sends a reply that cannot be decompressed ({error})") from error
             self._read += len(block)
-            if self._read > MOST_BYTES:
+            if self._read > MOST_REPLY_BYTES:
                 raise _too_long()
             yield block
             data = self._zlib.unconsumed_tail
 
 
 def _too_long() -> ReplyRefused:
-    return ReplyRefused(f"sends more than {MOST_BYTES >> 20} MiB in one reply, of which nothing is used")
+    return ReplyRefused(
+        f"sends more than {MOST_REPLY_BYTES >> 20} MiB in one reply, of which nothing is used"
+    )
 
 
 def _methods(inner: Any, body: _Body) -> dict[str, Any]:  # noqa: ANN401

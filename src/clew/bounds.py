@@ -18,7 +18,7 @@ from time import perf_counter, thread_time
 from clew.compiling import COMPILING
 from clew.errors import UsageError
 
-SECONDS = 30.0
+ANSWER_SECONDS = 30.0
 """Of a question that says nothing else: a hundred times what a long one takes on ten million triples."""
 ANSWERS = 10_000
 """Answers that are listed and proved; more are counted. Each takes about a kilobyte and 20 µs."""
@@ -31,7 +31,7 @@ class Bounds:
     Raises UsageError for numbers that are none above 0.
     """
 
-    seconds: float | None = SECONDS
+    seconds: float | None = ANSWER_SECONDS
     answers: int = ANSWERS
 
     def __post_init__(self) -> None:

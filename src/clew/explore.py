@@ -27,7 +27,7 @@ MOST_GROUPS = 100
 """Relations of an entity that are listed at once."""
 MOST_EXPANDED = 200_000
 """Edges that a search for paths looks at."""
-LONGEST_PATH = 6
+LONGEST_FOUND_PATH = 6
 """Triples of the longest path that is looked for."""
 
 
@@ -47,7 +47,7 @@ class EntityHit:
 
 
 @dataclass(frozen=True, slots=True)
-class Neighbours:
+class NeighbourGroup:
     """The nodes at one relation of an entity: `nodes` (name, label) from `offset` on, of `count`."""
 
     relation: str
@@ -82,7 +82,7 @@ class Neighbourhood:
     types: tuple[str, ...]
     aliases: tuple[str, ...]
     triples: int
-    groups: tuple[Neighbours, ...]
+    groups: tuple[NeighbourGroup, ...]
     groups_left: int = 0
 
     def as_json(self) -> dict[str, Any]:
@@ -173,10 +173,10 @@ class Explorer:
     def paths(self, start: str, end: str, *, limit: int = 5, longest: int = 4) -> Paths:
         """The shortest paths between two entities, along edges in both directions.
 
-        Raises UsageError for an entity that the graph lacks, or a `longest` above `LONGEST_PATH`.
+        Raises UsageError for an entity that the graph lacks, or a `longest` above `LONGEST_FOUND_PATH`.
         """
-        if not 1 <= longest <= LONGEST_PATH:
-            raise UsageError(f"The longest path is of 1 to {LONGEST_PATH} triples, not {longest}")
+        if not 1 <= longest <= LONGEST_FOUND_PATH:
+            raise UsageError(f"The longest path is of 1 to {LONGEST_FOUND_PATH} triples, not {longest}")
         first, last = self.node(start), self.node(end)
         search = _PathSearch(self.graph, first, last, longest)
         search.run()
@@ -270,12 +270,12 @@ class Explorer:
         direction: Direction,
         span: tuple[int, int],
         page: tuple[int, int],
-    ) -> Neighbours:
+    ) -> NeighbourGroup:
         (start, stop), (offset, limit) = span, page
         low = min(start + offset, stop)
         nodes = side.neighbour[low : min(low + limit, stop)].tolist()
         graph = self.graph
-        return Neighbours(
+        return NeighbourGroup(
             graph.relations[relation],
             graph.relation_labels[relation],
             direction,

@@ -16,7 +16,7 @@ from clew.json_lines import json_object
 from clew.stores.cypher.guard import guard
 from clew.stores.errors import QueryError
 
-ADVICE = 'Write {"question": "…", "query": "MATCH …"}'
+HISTORY_ADVICE = 'Write {"question": "…", "query": "MATCH …"}'
 
 
 @dataclass(frozen=True, slots=True)

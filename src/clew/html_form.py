@@ -14,7 +14,7 @@ from typing import Any
 from clew.errors import MissingExtra
 
 TextTriple = Sequence[str]
-MOST_ROWS = 20
+MOST_SHOWN_ROWS = 20
 """Answers, relations or triples that are shown; the rest is counted."""
 MOST_DRAWN = 12
 """Answers whose evidence is drawn."""
@@ -43,6 +43,8 @@ def answer_html(told: Mapping[str, Any]) -> str:
 def verification_html(told: Mapping[str, Any]) -> str:
     """A verdict, part by part, and the evidence drawn."""
     head = f"<p><b>{escape(told['claim'])}</b>: {escape(told['verdict'])}</p>"
+    if told["abstained"] is not None:
+        head += f"<p>{escape(told['abstained']['detail'])}</p>"
     rows = [(part["text"], part["verdict"], _lines(part["triples"])) for part in told["parts"]]
     drawn = evidence_svg([triple for part in told["parts"] for triple in part["triples"]], answers=set())
     return f"<div>{head}{_table(('part', 'verdict', 'triples'), rows)}{drawn}</div>"
@@ -128,8 +130,8 @@ def _table(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     head = "".join(f"<th>{title}</th>" for title in titles)
     body = "".join(
         "<tr>" + "".join(f"<td>{escape(cell).replace(chr(10), '<br/>')}</td>" for cell in row) + "</tr>"
-        for row in rows[:MOST_ROWS]
+        for row in rows[:MOST_SHOWN_ROWS]
     )
-    left = len(rows) - MOST_ROWS
+    left = len(rows) - MOST_SHOWN_ROWS
     more = f'<tr><td colspan="{len(titles)}">and {left:,} more</td></tr>' if left > 0 else ""
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}{more}</tbody></table>"

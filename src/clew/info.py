@@ -18,14 +18,14 @@ from clew.index.store.sections import graph_counts
 from clew.json_form import fields_json
 from clew.types import TripleText
 
-CHUNK = 1 << 20
+NODES_AT_ONCE = 1 << 20
 """Nodes whose edges are looked through at a time."""
-MOST_NODES = 20_000
+MOST_COUNTED_NODES = 20_000
 """Shares at the end of a relation are those of at most so many of its nodes, evenly spaced."""
 
-MOST_TYPES = 3
-LEAST_SHARE = 0.05
-KINDS = {ValueKind.NUMBER: "number", ValueKind.DATE: "date"}
+MOST_END_TYPES = 3
+LEAST_TYPE_SHARE = 0.05
+VALUE_KINDS = {ValueKind.NUMBER: "number", ValueKind.DATE: "date"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,8 +196,8 @@ class _Ends:
     def _listed(self, side: Adjacency) -> tuple[Int64, Int32]:
         """The places of relations, and the nodes that have each of them, ascending."""
         relations, parts = len(self.triples), list[tuple[Int64, Int64]]()
-        for start in range(0, self._graph.nodes, CHUNK):
-            nodes = np.arange(start, min(start + CHUNK, self._graph.nodes))
+        for start in range(0, self._graph.nodes, NODES_AT_ONCE):
+            nodes = np.arange(start, min(start + NODES_AT_ONCE, self._graph.nodes))
             relation, node, slots = _edges(side, nodes)
             if side is self._graph.out:
                 self.triples += np.bincount(relation, minlength=relations)
@@ -222,8 +222,8 @@ class _Ends:
 
     def types(self, end: int, nodes: Int32) -> tuple[TypeShare, ...]:
         """Find the most frequent types of `nodes`, which have `end`: the declared ones if there are any."""
-        if len(nodes) > MOST_NODES:
-            nodes = nodes[np.linspace(0, len(nodes) - 1, MOST_NODES).astype(np.int64)]
+        if len(nodes) > MOST_COUNTED_NODES:
+            nodes = nodes[np.linspace(0, len(nodes) - 1, MOST_COUNTED_NODES).astype(np.int64)]
         graph = self._graph
         declared = _counts(graph.types.offsets, graph.types.type, nodes, len(graph.types.names))
         if declared.any():
@@ -256,7 +256,7 @@ class _Ends:
         counts[ValueKind.NONE] = 0
         if 2 * counts.sum() < len(nodes):
             return ()
-        return _shares(counts, len(nodes), lambda i: KINDS[ValueKind(i)], declared=False)
+        return _shares(counts, len(nodes), lambda i: VALUE_KINDS[ValueKind(i)], declared=False)
 
     def _end_name(self, end: int) -> str:
         return f"{'tail' if end % 2 else 'head'} of {self._graph.relation_labels[end // 2]}"
@@ -280,6 +280,6 @@ def _counts(offsets: Int64, item: Int32, nodes: Int32, items: int) -> Int64:
 def _shares(
     counts: NDArray[np.int64], total: int, name: Callable[[int], str], *, declared: bool
 ) -> tuple[TypeShare, ...]:
-    order = np.argsort(-counts, kind="stable")[:MOST_TYPES].tolist()
+    order = np.argsort(-counts, kind="stable")[:MOST_END_TYPES].tolist()
     shares = [(i, int(counts[i]) / total) for i in order]
-    return tuple(TypeShare(name(i), round(s, 4), declared) for i, s in shares if s >= LEAST_SHARE)
+    return tuple(TypeShare(name(i), round(s, 4), declared) for i, s in shares if s >= LEAST_TYPE_SHARE)

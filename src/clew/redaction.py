@@ -16,7 +16,7 @@ from typing import TextIO
 from urllib.parse import parse_qsl, quote, quote_plus, unquote
 
 MARK = "***"
-LEAST, LEAST_LETTERS = 6, 12
+LEAST_SECRET, LEAST_LETTERS = 6, 12
 """Characters of a secret that is looked for anywhere, and of one of letters alone; else only in addresses."""
 
 _SECRET_PARAMETER = re.compile(
@@ -35,7 +35,7 @@ def keep_secret(secret: str | None) -> None:
     One that may be a plain word (`neo4j`, `password`) is not: it would be marked in answers too.
     """
     secret = (secret or "").strip()
-    if len(secret) >= LEAST and not (secret.isalpha() and len(secret) < LEAST_LETTERS):
+    if len(secret) >= LEAST_SECRET and not (secret.isalpha() and len(secret) < LEAST_LETTERS):
         _keep(_forms(secret))
 
 

@@ -25,25 +25,6 @@ Verdict = Literal["supported", "refuted", "not_enough_info"]
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
-    """An entity that a mention may stand for; `score` in [0, 1], `how` it was found."""
-
-    entity: int
-    score: float
-    how: Literal["given", "exact", "alias", "normalised", "plural", "demonym", "part", "typo", "embedding"]
-
-
-@dataclass(frozen=True, slots=True)
-class Mention:
-    """A span of the question, characters [start, stop), with its candidates, best first."""
-
-    start: int
-    stop: int
-    text: str
-    candidates: tuple[Candidate, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class PatternNode:
     """A node of a pattern: known by `name`, or unknown with an optional `type` (both of `UNKNOWN type n`).
 

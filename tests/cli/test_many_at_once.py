@@ -106,6 +106,14 @@ def test_what_is_wrong_with_the_method_is_no_fault_of_a_question(run, films, ask
     assert "language model" in result.stderr
 
 
+def test_a_refused_key_ends_the_run_with_one_message(run, films, asked, monkeypatch):
+    with serving(Answer({"error": {"message": "no"}}, status=401)) as (_, url):
+        monkeypatch.setenv("OPENAI_BASE_URL", f"{url}/v1")
+        result = run("ask", films, "--questions", asked, *LLM)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr.endswith("may use this model. This is the question with id 'a'\n")
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -160,7 +168,8 @@ def test_a_run_goes_on_and_its_exit_code_says_that_some_failed(run, model, films
     words = ("eval", data, "--method", "llm", "--llm", "vllm/m", "--out", tmp_path / "run")
     result = run(*words)
     assert result.exit_code == 1
-    assert "1 question ended in an error" in result.stderr
+    assert "1 question ended in an error, the first with id 'bad': " in result.stderr
+    assert "no such luck" in result.stderr
     records = lines(tmp_path / "run" / "records.jsonl")
     assert [record["failure"] and record["failure"]["type"] for record in records] == [
         None,

@@ -58,7 +58,7 @@ def test_help_loads_no_numbers():
 
 
 def test_compiling_is_said_only_while_something_compiles(capsys, monkeypatch):
-    monkeypatch.setattr(progress, "LONG", 0.05)
+    monkeypatch.setattr(progress, "LONG_WAIT", 0.05)
     with explained_wait(""):
         threading.Event().wait(0.3)
     assert capsys.readouterr().err == "still working …\n"
@@ -69,7 +69,7 @@ def test_compiling_is_said_only_while_something_compiles(capsys, monkeypatch):
         COMPILING.end(0.3)
     said = capsys.readouterr().err
     assert said == "still working …\nstill working … (it is compiled for this machine, once)\n"
-    monkeypatch.setattr(progress, "LONG", 5)
+    monkeypatch.setattr(progress, "LONG_WAIT", 5)
     with explained_wait(""):
         pass
     assert capsys.readouterr().err == ""

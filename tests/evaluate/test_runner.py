@@ -9,7 +9,7 @@ import tomllib
 import pytest
 from run_files import metric, records, untimed
 
-from clew.evaluate.questions import EvalQuestion, Part
+from clew.evaluate.questions import DatasetPart, EvalQuestion
 from clew.evaluate.run.config import QuestionSampling
 from clew.evaluate.run.rundir import CONFIG, RECORDS, LineFile, RunDirectory
 
@@ -195,9 +195,10 @@ def test_two_processes_do_not_share_a_run(run, plain, tmp_path):
 
 
 def test_a_bug_in_a_method_fails_its_question_and_is_counted_and_asked_again(run, plain, tmp_path):
-    result = run("eval", plain, "--method", "broken", "--out", tmp_path / "r")
+    result = run("eval", plain, "--method", "broken", "--out", tmp_path / "r", "--quiet")
     assert result.exit_code == 1, result.stderr
-    assert "3 questions ended in an error" in result.stderr
+    assert "3 questions ended in an error, the first with id 'a': " in result.stderr
+    assert "a bug (stand_in_methods.py:" in result.stderr
     failed = records(tmp_path / "r")["broken", "a"]
     assert failed["answer"] is None
     assert failed["failure"]["type"] == "TypeError"
@@ -224,7 +225,7 @@ def test_seeds_sample_and_are_averaged(run, plain, tmp_path):
 
 
 def test_samples_are_a_function_of_the_seed():
-    part = Part("p", tuple(EvalQuestion(str(i), "q") for i in range(50)), ())
+    part = DatasetPart("p", tuple(EvalQuestion(str(i), "q") for i in range(50)), ())
     first = QuestionSampling(10, (0, 1))
     assert first.sample(part, 0) == first.sample(part, 0)
     assert first.sample(part, 0) != first.sample(part, 1)

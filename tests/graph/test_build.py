@@ -17,8 +17,8 @@ from clew.graph.build import assemble
 from clew.graph.build.assemble import local_name
 from clew.graph.build.build import build_graph, graph_of
 from clew.graph.graph import Adjacency, Graph, ValueKind
+from clew.graph.namespaces import XSD
 from clew.graph.readers.source_files import source_bytes
-from clew.graph.values import XSD
 
 DATA = Path(__file__).resolve().parents[2].parent / "shared" / "data"
 

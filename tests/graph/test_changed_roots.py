@@ -84,11 +84,11 @@ def test_no_root_is_missing(seed, monkeypatch):
     )
     if rng.random() < 0.3:
         budget = rng.choice([5, 30])
-        monkeypatch.setattr(walks_module, "EDGES", budget)
-        monkeypatch.setattr(roots_module, "EDGES", budget)
+        monkeypatch.setattr(walks_module, "MOST_LAYER_EDGES", budget)
+        monkeypatch.setattr(roots_module, "MOST_LAYER_EDGES", budget)
         monkeypatch.setattr(Walker.walk, "__kwdefaults__", {"rows": None, "edges": budget})
     if rng.random() < 0.2:
-        monkeypatch.setattr(roots_module, "MOST_WORDS", 1)
+        monkeypatch.setattr(roots_module, "MOST_BIT_WORDS", 1)
     edit = random_edit(graph, rng, rng.choice([1, 3, 10, 80]), hubs)
     differ, found = told(graph, edit, options)
     assert differ <= found

@@ -24,7 +24,7 @@ def without_square(most_pairs: int) -> Iterator[None]:
     """Count as graphs of many relations are, with room for so many pairs."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(cooccurrence, "MOST_PAIRS", most_pairs)
-        patch.setattr(cooccurrence, "AT_ONCE", 30)
+        patch.setattr(cooccurrence, "PAIRS_AT_ONCE", 30)
         patch.setattr(schema, "MOST_CELLS", 0)
         yield
 
@@ -56,6 +56,6 @@ def test_a_node_of_many_ends_is_kept_as_it_is() -> None:
 def test_few_rows_are_remembered() -> None:
     found = Cooccurrence.of_square(np.ones((10, 10), np.int32))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(cooccurrence, "AT_ONCE", 30)
+        patch.setattr(cooccurrence, "PAIRS_AT_ONCE", 30)
         assert [found.row(end).sum() for end in range(10)] == [10] * 10
         assert len(found._rows) <= 3

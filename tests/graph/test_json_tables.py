@@ -9,10 +9,10 @@ import pytest
 
 from clew.errors import InputError, ParseError, UsageError
 from clew.graph.build.build import build_graph
+from clew.graph.namespaces import XSD
 from clew.graph.readers import json_tables
 from clew.graph.readers.hints import Hints
 from clew.graph.readers.registry import choose_reader
-from clew.graph.values import XSD
 from graph.test_table_reader import Found, write
 
 RECORDS = [
@@ -177,7 +177,7 @@ def test_faults_of_rows_are_skipped_if_asked(tmp_path: Path) -> None:
 
 
 def test_a_document_that_is_too_long_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(json_tables, "MOST_BYTES", 1 << 20)
+    monkeypatch.setattr(json_tables, "MOST_DOCUMENT_BYTES", 1 << 20)
     path = write(tmp_path / "a.json", "[" + " " * (1 << 21) + "]")
     with pytest.raises(InputError, match=r"more than 1 MiB of JSON\. Give it as an object a line"):
         Found(path)

@@ -19,14 +19,14 @@ from hypothesis import strategies as st
 
 from clew.errors import InputError, ParseError, UsageError
 from clew.graph.build.build import build_graph
+from clew.graph.namespaces import RDF, RDFS, XSD
 from clew.graph.readers import stream
 from clew.graph.readers.batch import Batch, OnError, Tally
-from clew.graph.readers.depth import DEEPEST, DepthGuard
+from clew.graph.readers.depth import DEEPEST_FILE, DepthGuard
 from clew.graph.readers.entities import EntityGuard
 from clew.graph.readers.hints import Hints
-from clew.graph.readers.rdf import NTRIPLES, RDF, RDFS, SMALL
+from clew.graph.readers.rdf import NTRIPLES, SMALL
 from clew.graph.readers.registry import choose_reader, formats
-from clew.graph.values import XSD
 
 Triple = tuple[str, str, str]
 
@@ -441,7 +441,9 @@ def test_elements_that_are_nested_too_deep_are_an_error_before_they_are_parsed(
     mode: OnError, tmp_path: Path
 ) -> None:
     path = write(tmp_path / "a.rdf", _nested_elements(20_000))
-    with pytest.raises(ParseError, match=f"near line .*: elements are nested more than {DEEPEST:,} deep"):
+    with pytest.raises(
+        ParseError, match=f"near line .*: elements are nested more than {DEEPEST_FILE:,} deep"
+    ):
         read(path, Tally(mode))
     path = write(tmp_path / "b.rdf", _nested_elements(300))
     assert len(triples(read(path))) == 300
@@ -451,7 +453,7 @@ def test_elements_that_are_nested_too_deep_are_an_error_before_they_are_parsed(
 @given(cuts=st.lists(st.integers(0, 2_000), max_size=30), deep=st.booleans())
 def test_the_depth_is_seen_however_bytes_are_cut(cuts: list[int], deep: bool) -> None:
     flat = b"<a x=\"<a>/\"><!-- <a> --><![CDATA[<a><a>]]><?p <a> ?><b y='>'/>text > </a >\n"
-    data = b"<!DOCTYPE r [<!ENTITY a 'x'>]>" + flat * 20 + b"<a>" * (DEEPEST + deep)
+    data = b"<!DOCTYPE r [<!ENTITY a 'x'>]>" + flat * 20 + b"<a>" * (DEEPEST_FILE + deep)
     edges = sorted({0, len(data), *cuts})
     guard = DepthGuard()
     assert any(guard.take(data[i:j]) for i, j in pairwise(edges)) == deep

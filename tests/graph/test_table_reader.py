@@ -9,10 +9,10 @@ import pytest
 
 from clew.errors import InputError, ParseError, UsageError
 from clew.graph.build.build import build_graph
+from clew.graph.namespaces import XSD
 from clew.graph.readers.batch import Tally
 from clew.graph.readers.hints import Hints, columns_of
 from clew.graph.readers.registry import choose_reader
-from clew.graph.values import XSD
 
 Triple = tuple[str, str, object]
 

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from clew.graph import values as values_module
 from clew.graph.graph import Names, ValueKind
-from clew.graph.values import XSD, days_since_epoch, node_values, parse_value
+from clew.graph.namespaces import XSD
+from clew.graph.values import days_since_epoch, node_values, parse_value
 
 NUMBER, DATE = ValueKind.NUMBER, ValueKind.DATE
 

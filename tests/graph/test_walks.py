@@ -120,7 +120,7 @@ def test_results_do_not_depend_on_threads_chunks_or_other_roots(kind, monkeypatc
     graph = graph_of([(f"n{h}", "r", f"n{t}") for h, t in rng.integers(0, 200, (600, 2)).tolist()])
     options = WalkSettings(kind, 4, walks=12, max_walks=12)
     whole = walks_by_root(Walker(graph, options, threads=1).walk(all_roots(graph)))
-    monkeypatch.setattr(walks_module, "CHUNK", 7)
+    monkeypatch.setattr(walks_module, "ROOTS_OF_THREAD", 7)
     assert walks_by_root(Walker(graph, options, threads=4).walk(all_roots(graph))) == whole
     few = walks_by_root(Walker(graph, options).walk(np.array([5, 3], np.int32)))
     assert few == {5: whole[5], 3: whole[3]}

@@ -178,7 +178,7 @@ def test_lists_merged_a_few_at_a_time_are_those_merged_at_once(index_of, monkeyp
     rng = np.random.default_rng(4)
     names = ["".join(rng.choice(list("abcd "), rng.integers(1, 12))) for _ in range(500)]
     names = sorted(set(names))
-    monkeypatch.setattr(names_module, "CHUNK", 64)
+    monkeypatch.setattr(names_module, "ENTRIES_AT_ONCE", 64)
     whole = index_of(names).sections()
     monkeypatch.setattr("clew.index.names.typos.MERGED_AT_ONCE", 50)
     parts = index_of(names).sections()

@@ -14,7 +14,7 @@ from clew.index.build import build_index
 from clew.index.corpus.build_corpus import build_corpus
 from clew.index.corpus.corpus import CorpusSettings, open_corpus
 from clew.index.corpus.nearest import WalkIndex
-from clew.index.store.directory import SAID, open_index
+from clew.index.store.directory import SAID_FOLDER, open_index
 from clew.index.update.edits import Edits
 from clew.index.update.update import update_index
 from clew.llm.errors import BudgetReached
@@ -33,7 +33,7 @@ def path(tmp_path):
 
 
 def verbaliser(path, script=said_by_a_model, **options):
-    return ModelVerbaliser(ScriptedModel(script), path / SAID, **options)
+    return ModelVerbaliser(ScriptedModel(script), path / SAID_FOLDER, **options)
 
 
 def build(path, saying, settings=SETTINGS):
@@ -53,7 +53,7 @@ def test_sentences_are_stored_embedded_and_retrieved(path):
     corpus = open_corpus(index)
     assert asked(saying) == corpus.report().walks
     assert corpus.model == "scripted/test"
-    assert not (path / SAID).exists()
+    assert not (path / SAID_FOLDER).exists()
     [heat] = [h.entity for h in index.names.exact("Heat")]
     [best] = WalkIndex(index, EMBEDDER).nearest_walks(heat, EMBEDDER.embed(["HEAT | YEAR | 1995"])[0], 1)
     assert best.said == "HEAT | YEAR | 1995"
@@ -109,7 +109,7 @@ def test_a_model_that_is_down_stops_the_build_and_nothing_is_put_in_place(path):
 
 
 def test_a_budget_that_is_reached_keeps_what_was_said(path, monkeypatch):
-    monkeypatch.setattr(verbalise_llm, "SHARD", 4)
+    monkeypatch.setattr(verbalise_llm, "WALKS_OF_FILE", 4)
 
     def stops(request):
         return (
@@ -141,7 +141,7 @@ sys.path.insert(0, sys.argv[2])
 from test_said_corpus import build, verbaliser
 from film_corpus import said_by_a_model
 from clew.methods.walk_retrieve import verbalise as verbalise_llm
-verbalise_llm.SHARD = 4
+verbalise_llm.WALKS_OF_FILE = 4
 def slow(request):
     time.sleep(0.02)
     print("said", flush=True)
@@ -151,7 +151,7 @@ build(Path(sys.argv[1]), verbaliser(Path(sys.argv[1]), slow))
 
 
 def test_a_kill_loses_one_shard_at_most(path, monkeypatch):
-    monkeypatch.setattr(verbalise_llm, "SHARD", 4)
+    monkeypatch.setattr(verbalise_llm, "WALKS_OF_FILE", 4)
     here = Path(__file__).parent
     environment = {**os.environ, "PYTHONPATH": str(here.parents[1] / "src")}
     with subprocess.Popen(

@@ -28,7 +28,7 @@ def source(tmp_path):
 
 @pytest.fixture
 def small_shards(monkeypatch):
-    monkeypatch.setattr(shards, "SHARD", 700)
+    monkeypatch.setattr(shards, "NAMES_OF_SHARD", 700)
     monkeypatch.setattr(shards, "SHARDED_FROM", 100)
     monkeypatch.setattr(build, "SHARDED_FROM", 100)
 

@@ -96,7 +96,7 @@ def _set(at, value):
 def test_every_array_that_does_not_fit_is_named(
     tmp_path, sections, monkeypatch, chunk, section, change, reason
 ):
-    monkeypatch.setattr(structure, "CHUNK", chunk)
+    monkeypatch.setattr(structure, "NUMBERS_AT_ONCE", chunk)
     path = write(tmp_path / "x.clew", {**sections, section: change(sections[section])})
     with pytest.raises(
         FormatError, match=rf"{section.rpartition('.')[0]}.*npy: damaged, .*({reason}).*clew index"

@@ -289,7 +289,7 @@ def test_a_kill_at_any_moment_leaves_a_whole_index(films):
 
 
 def test_parts_are_put_into_one_when_there_are_many(films, monkeypatch):
-    monkeypatch.setattr(update_corpus, "MOST_PARTS", 2)
+    monkeypatch.setattr(update_corpus, "MOST_CORPUS_PARTS", 2)
     for year in range(4):
         update_index(films, Edits(add=[("Heat", "year", str(year))]), embedder=EMBEDDER)
     corpus = open_corpus(open_index(films))

@@ -89,7 +89,7 @@ def test_a_root_without_walks_has_the_vector_of_its_name(embedder):
 def test_vectors_do_not_depend_on_the_names_that_are_remembered(embedder, graph, walks, monkeypatch, most):
     owners = root_of_walks(walks)
     wanted = WalkEmbedder(graph, embedder).quantised(owners, walks.steps, walks.nodes)
-    monkeypatch.setattr(walk_vectors, "MOST_NAMES", most)
+    monkeypatch.setattr(walk_vectors, "MOST_NAME_VECTORS", most)
     maker = WalkEmbedder(graph, embedder)
     for at in range(0, len(owners), 7):
         part = slice(at, at + 7)

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 import pytest
 
 from clew import bounded_http
-from clew.bounded_http import MOST_BYTES, ReplyRefused, refused
+from clew.bounded_http import MOST_REPLY_BYTES, ReplyRefused, refused
 from clew.errors import EmbedderError
 from clew.llm import Settings, ask, iterate_sync, open_model, run_sync
 from clew.llm.errors import ModelFailed
@@ -79,7 +79,7 @@ def test_an_endless_body_is_not_read_on(name: str, status: bytes):
     with endless(head, b" " * 65536) as (url, taken):
         assert "more than 32 MiB" in failure(url, name)
     assert len(taken) == 1
-    assert taken[0] < 1.5 * MOST_BYTES
+    assert taken[0] < 1.5 * MOST_REPLY_BYTES
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -87,12 +87,12 @@ def test_an_endless_stream_is_not_read_on(name: str):
     head = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n"
     with endless(head, b": " + b"x" * 65000 + b"\n\n") as (url, taken):
         assert "more than 32 MiB" in failure(url, name, streamed=True)
-    assert taken[0] < 1.5 * MOST_BYTES
+    assert taken[0] < 1.5 * MOST_REPLY_BYTES
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_small_body_that_grows_is_not_read(name: str):
-    bomb = gzip.compress(b" " * (2 * MOST_BYTES), 1)
+    bomb = gzip.compress(b" " * (2 * MOST_REPLY_BYTES), 1)
     with serving(Answer(bomb, headers=ZIPPED)) as (_, url):
         assert "more than 32 MiB" in failure(url, name)
 
@@ -101,7 +101,7 @@ def test_a_length_that_is_said_is_believed():
     head = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 3000000000\r\n\r\n"
     with endless(head, b" " * 65536) as (url, taken):
         assert "more than 32 MiB" in failure(url, "vllm/fake")
-    assert taken[0] < MOST_BYTES / 2
+    assert taken[0] < MOST_REPLY_BYTES / 2
 
 
 @pytest.mark.parametrize("squeeze", [gzip.compress, zlib.compress])
@@ -150,7 +150,7 @@ def test_a_redirection_within_the_origin_is_followed():
 @pytest.mark.parametrize(
     "answer",
     [
-        Answer(gzip.compress(b" " * (2 * MOST_BYTES), 1), headers=ZIPPED),
+        Answer(gzip.compress(b" " * (2 * MOST_REPLY_BYTES), 1), headers=ZIPPED),
         Answer(b"", 307, {"location": "http://127.0.0.1:9/v1/embeddings"}),
         Answer(b"[" * 200_000),
     ],

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clew.llm.errors import ReplyInvalid
-from clew.llm.extract import LONGEST, clean, read_value
+from clew.llm.extract import LONGEST_JSON_REPLY, clean, read_value
 from clew.llm.shapes import build
 from clew.llm.types import Message
 
@@ -96,9 +96,9 @@ BAD = {
     "a number of 5000 digits": '{"name": "Ada", "age": ' + "9" * 5000 + "}",
     "nested 100,000 deep": "[" * 100_000,
     "nested objects never closed": '{"a":' * 50_000,
-    "a megabyte of braces": "{" * LONGEST,
+    "a megabyte of braces": "{" * LONGEST_JSON_REPLY,
     "a megabyte of text": "lorem ipsum " * 90_000,
-    "JSON after a megabyte": "x" * LONGEST + JSON,
+    "JSON after a megabyte": "x" * LONGEST_JSON_REPLY + JSON,
     "another schema": '{"type": "object", "properties": {"name": {"type": "string"}}}',
     "python call": '__import__("os").system("echo")',
     "another language": "Je ne sais pas. 知りません。",

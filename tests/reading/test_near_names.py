@@ -1,8 +1,9 @@
 """Names that may be meant by one that a graph lacks."""
 
-from clew.engine import Clew, update_index_files
+from clew.engine import Clew
 from clew.index.build import build_index
 from clew.index.update.edit_files import EditFiles
+from clew.index_files import update_index_files
 from clew.reading.near_names import near_names
 from clew.text.embedders.static import StaticEmbedder
 

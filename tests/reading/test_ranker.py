@@ -8,10 +8,10 @@ import pytest
 
 from clew.errors import EmbedderError
 from clew.reading.describe import COMPARED, FEATURES
-from clew.reading.ranker import VERSION, Ranker
+from clew.reading.ranker import MODEL_VERSION, Ranker
 
 pytest.importorskip("onnxruntime")
-ABOUT = {"version": VERSION, "features": [*FEATURES, *COMPARED], "tokens": 26, "longest": 48}
+ABOUT = {"version": MODEL_VERSION, "features": [*FEATURES, *COMPARED], "tokens": 26, "longest": 48}
 
 
 def test_a_missing_folder_is_an_error(tmp_path) -> None:
@@ -19,7 +19,7 @@ def test_a_missing_folder_is_an_error(tmp_path) -> None:
         Ranker.open(tmp_path / "none")
 
 
-@pytest.mark.parametrize("change", [{"version": VERSION + 1}, {"features": list(FEATURES[:-1])}])
+@pytest.mark.parametrize("change", [{"version": MODEL_VERSION + 1}, {"features": list(FEATURES[:-1])}])
 def test_another_version_is_an_error(tmp_path, change) -> None:
     (tmp_path / "model.json").write_text(json.dumps(ABOUT | change))
     with pytest.raises(EmbedderError, match="of another version"):

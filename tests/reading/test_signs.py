@@ -6,7 +6,7 @@ import pytest
 from small_graph import SmallGraph
 
 from clew.reading import english
-from clew.reading.query import Anchor, Compared, Extreme, OfType, Part, Query, Value, Walk
+from clew.reading.query import Anchor, Compared, Counted, Extreme, OfType, Part, Query, Value, Walk, Without
 from clew.reading.signs import IGNORED, LEFT_OPEN, LOOSE, TURNED, UNSAID, Signs, sign_beside
 
 SMALL = SmallGraph(
@@ -119,6 +119,53 @@ def test_a_word_written_as_a_name_that_nothing_is_like_is_left_open():
     assert against("Which drugs of Tor won the Zubrin?", made) == pytest.approx(math.log(LEFT_OPEN))
     assert against("Which drugs of Tor are there?", made) == 0
     assert against("Which Drugs of Tor are there?", made) == 0
+
+
+BY_TOR = Walk(Anchor(SMALL.ids["Tor"], 0), MADE_BY ^ 1)
+
+
+@pytest.mark.parametrize(
+    ("question", "part", "left"),
+    [
+        ("Which drugs are not made by Tor?", BY_TOR, UNSAID),
+        ("drugs that dont come from Tor", BY_TOR, UNSAID),
+        ("Which drugs are not made by Tor?", Without(DRUGS, BY_TOR), 1),
+        ("Which drugs have no approval?", Counted(DRUGS, APPROVED, "=", 0), 1),
+        ("Which drugs does Tor (not the son) make?", BY_TOR, 1),
+        ("Which drugs does Tor make, and not only now?", BY_TOR, 1),
+        ("Which drugs have names that start with the letter L?", DRUGS, IGNORED),
+        ("Which drugs contain the word in?", DRUGS, IGNORED),
+        ("Which drugs start with a trial?", DRUGS, 1),
+        ("Which drugs begin with L?", DRUGS, IGNORED),
+    ],
+)
+def test_a_reading_without_the_not_of_a_question_and_how_names_are_written(question, part, left):
+    assert against(question, part) == pytest.approx(math.log(left))
+
+
+def test_a_denial_within_a_name_is_none():
+    films = SmallGraph("Without Pity | made_by | Ann")
+    question = "Who made Without Pity?"
+    signs = Signs(films.vocabulary, question, films.mentions(question), films.matcher.compare(question))
+    made = Walk(Anchor(films.ids["Without Pity"], 0), films.step("made_by"))
+    assert signs.against(Query("list", made)) == 0
+
+
+def test_than_the_average_asks_for_no_average():
+    question = "Which drugs were approved later than the average?"
+    signs = Signs(SMALL.vocabulary, question, SMALL.mentions(question), SMALL.matcher.compare(question))
+    average = signs.against(Query("average", Walk(DRUGS, APPROVED)))
+    assert average - signs.against(Query("list", Walk(DRUGS, APPROVED))) == pytest.approx(math.log(IGNORED))
+
+
+@pytest.mark.parametrize(
+    ("question", "left"), [("Which inns have a pool?", IGNORED), ("is there a pool?", 1)]
+)
+def test_yes_or_no_is_not_what_a_list_is_asked_for(question, left):
+    inns = SmallGraph("Swan | has_pool | true\nBear | has_pool | false", {"inn": ["Swan", "Bear"]})
+    signs = Signs(inns.vocabulary, question, inns.mentions(question), inns.matcher.compare(question))
+    listed = Query("list", Walk(Anchor(inns.ids["Swan"]), inns.step("has_pool")))
+    assert signs.against(listed) == pytest.approx(math.log(left))
 
 
 CLUBS = SmallGraph(

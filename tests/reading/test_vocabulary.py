@@ -8,7 +8,7 @@ from small_graph import EMBEDDER, LEXICON, SmallGraph
 
 from clew.reading.english import signs_of, singular
 from clew.reading.vocabulary import DATE, LEAF, NUMBER, THING, WordMatcher, content_share, words_of_label
-from clew.text.lexicon import DATA, Lexicon
+from clew.text.lexicon import LEXICON_FILE, Lexicon
 
 SMALL = SmallGraph(
     """
@@ -91,7 +91,7 @@ def test_what_is_near_a_word_is_not_looked_up_for_all_of_a_large_graph(monkeypat
     look_up, stem = Lexicon._look_up, Lexicon._stem
     monkeypatch.setattr(Lexicon, "_look_up", lambda self, word: looked.append(word) or look_up(self, word))
     monkeypatch.setattr(Lexicon, "_stem", lambda self, word: looked.append(word) or stem(self, word))
-    with np.load(DATA) as table:
+    with np.load(LEXICON_FILE) as table:
         fresh = Lexicon(table)
     WordMatcher(graph.vocabulary, EMBEDDER, fresh).compare("brobing")
     assert 1 <= len(looked) < 200

@@ -6,8 +6,8 @@ import threading
 import httpx
 import pytest
 
-from clew.engine import index_sources, update_index_files
 from clew.index.update.edit_files import EditFiles
+from clew.index_files import index_sources, update_index_files
 from servers.served import wait_for
 
 

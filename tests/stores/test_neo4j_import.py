@@ -55,7 +55,7 @@ EXPECTED = {
 
 @pytest.mark.parametrize("hub", [10, 10_000])
 def test_all_of_a_graph_is_read(store, tmp_path, monkeypatch, hub):
-    monkeypatch.setattr(neo4j_export, "EDGES", neo4j_export.EDGES.replace("< 10000", f"< {hub}"))
+    monkeypatch.setattr(neo4j_export, "EDGES_QUERY", neo4j_export.EDGES_QUERY.replace("< 10000", f"< {hub}"))
     monkeypatch.setattr(neo4j_export, "HUB_EDGES", neo4j_export.HUB_EDGES.replace(">= 10000", f">= {hub}"))
     folder, shown = open_folder(tmp_path / "import", "x"), []
     export(store, folder, lambda *state: shown.append(state))
@@ -70,7 +70,7 @@ def test_all_of_a_graph_is_read(store, tmp_path, monkeypatch, hub):
 
 
 def test_an_interrupted_import_goes_on_where_it_was(store, tmp_path, monkeypatch):
-    monkeypatch.setattr(neo4j_export, "SHARD", 10)
+    monkeypatch.setattr(neo4j_export, "IDS_OF_SHARD", 10)
     folder = open_folder(tmp_path / "import", "x")
 
     def interrupt(what, done, total):

@@ -19,7 +19,7 @@ from clew.errors import EmbedderError, MissingExtra, UsageError
 from clew.text.embedder import Embedder, probe_fingerprint
 from clew.text.embedders.extras import require
 from clew.text.embedders.registry import embedder
-from clew.text.embedders.static import DATA, StaticEmbedder
+from clew.text.embedders.static import EMBEDDER_DATA, StaticEmbedder
 
 ONNX = Path(__file__).resolve().parents[2].parent / "shared" / "models" / "minilm-int8"
 STATIC = StaticEmbedder.load()
@@ -150,7 +150,7 @@ def test_name_makes_the_same_embedder_and_fingerprint_is_stable(any_embedder, re
 
 def slow_embed(text: str) -> np.ndarray:
     """Embed as the README of the table says, letter by letter."""
-    with np.load(DATA / "clew-static.npz") as file:
+    with np.load(EMBEDDER_DATA / "clew-static.npz") as file:
         q, s = file["q"], file["s"]
     ids = STATIC._ids
     lowered = "".join(c for c in unicodedata.normalize("NFKD", text.lower()) if not unicodedata.combining(c))
@@ -201,7 +201,7 @@ def test_the_vocabulary_of_the_static_embedder_covers_single_characters():
 
 
 def test_memory_of_words_starts_anew_when_full(monkeypatch):
-    monkeypatch.setattr("clew.text.embedders.static.REMEMBERED", 10)
+    monkeypatch.setattr("clew.text.embedders.static.REMEMBERED_WORDS", 10)
     small = StaticEmbedder.load()
     texts = [f"word{chr(97 + i)}" for i in range(26)]
     assert np.array_equal(small.embed(texts), STATIC.embed(texts))
@@ -211,7 +211,7 @@ def test_memory_of_words_starts_anew_when_full(monkeypatch):
 def test_a_missing_or_damaged_table_is_an_embedder_error(tmp_path):
     with pytest.raises(EmbedderError, match="Install clew again"):
         StaticEmbedder.load(tmp_path)
-    (tmp_path / "clew-static.npz").write_bytes((DATA / "clew-static.npz").read_bytes()[:1000])
+    (tmp_path / "clew-static.npz").write_bytes((EMBEDDER_DATA / "clew-static.npz").read_bytes()[:1000])
     with pytest.raises(EmbedderError, match="Install clew again"):
         StaticEmbedder.load(tmp_path)
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clew.errors import FormatError
-from clew.text.lexicon import CLASSES, DATA, FLOOR, Lexicon
+from clew.text.lexicon import CLASSES, LEAST_SIMILARITY, LEXICON_FILE, Lexicon
 
 LEXICON = Lexicon.load()
 WORDS = st.sampled_from(
@@ -104,7 +104,7 @@ def test_words_that_only_share_a_topic_are_far(pair):
 def test_similarity_is_symmetric_and_bounded(a, b):
     score = LEXICON.similarity(a, b)
     assert score == LEXICON.similarity(b, a)
-    assert score == 0.0 or FLOOR <= score <= 1.0
+    assert score == 0.0 or LEAST_SIMILARITY <= score <= 1.0
     assert LEXICON.similarity(a, a.upper()) == 1.0
 
 
@@ -184,14 +184,14 @@ def test_warm_lookups_are_fast():
 
 
 def test_the_table_is_small():
-    assert DATA.stat().st_size < 1_250_000
+    assert LEXICON_FILE.stat().st_size < 1_250_000
 
 
 def test_a_missing_or_damaged_table_is_a_format_error(tmp_path: Path):
     with pytest.raises(FormatError, match="Install clew again"):
         Lexicon.load(tmp_path / "none.npz")
     damaged = tmp_path / "lexicon.npz"
-    damaged.write_bytes(DATA.read_bytes()[:50_000])
+    damaged.write_bytes(LEXICON_FILE.read_bytes()[:50_000])
     with pytest.raises(FormatError, match="Install clew again"):
         Lexicon.load(damaged)
     (tmp_path / "empty.npz").write_bytes(b"")

@@ -6,7 +6,7 @@ import pytest
 
 from clew.reading.ranker import MODEL
 from clew.text import onnx_session
-from clew.text.onnx_session import EXACT, has_vnni, open_session
+from clew.text.onnx_session import PRECISION_OPTION, has_vnni, open_session
 
 WORDS = {"ids": np.arange(1000, 1096).reshape(8, 12), "mask": np.ones((8, 12), np.float32)}
 
@@ -18,7 +18,7 @@ def opened(monkeypatch, *, vnni):
 
 def test_8_bit_products_are_exact_on_processors_without_vnni(monkeypatch):
     options = opened(monkeypatch, vnni=False).get_session_options()
-    assert options.get_session_config_entry(EXACT) == "1"
+    assert options.get_session_config_entry(PRECISION_OPTION) == "1"
     assert options.intra_op_num_threads == 1
 
 

@@ -13,8 +13,8 @@ from ray.cluster_utils import Cluster
 from typer.testing import CliRunner
 
 from clew.cli.app import app
-from clew.engine import index_sources
 from clew.errors import ParseError
+from clew.index_files import index_sources
 from clew.llm.budget import Limits
 from clew.llm.errors import BudgetReached, KeyRefused
 from clew.llm.open import open_model, opened_everywhere

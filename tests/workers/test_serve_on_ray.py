@@ -19,7 +19,7 @@ pytest.importorskip("grpc_reflection", reason="Ray Serve is not installed: pip i
 import ray
 from ray.cluster_utils import Cluster
 
-from clew.engine import index_sources
+from clew.index_files import index_sources
 from clew.llm.budget import Charge, Limits
 from clew.llm.errors import BudgetReached
 from clew.llm.ray_ledger import RayLedger

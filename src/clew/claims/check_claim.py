@@ -33,15 +33,17 @@ Int = NDArray[np.int64]
 
 LEAST_OTHERWISE = 0.55
 """Least probability of the meanings together that are not so, for a part to be not so."""
-NAME = 0.75
+NAMES_MEANING = 0.75
 """Likeness from which words are the name of what a meaning says."""
-CLOSE = 0.3
+CLOSE_SHARE = 0.3
 """Share of a meaning, beside that of the likeliest, from which it may be what was meant."""
 MOST_MIDDLES = 1000
-MOST_SHOWN = 20
+MOST_SHOWN_TRIPLES = 20
 """Triples that a part shows of those that say otherwise, or of many."""
 SPARE = 0.02
 """Share of the nodes of an end that may have it several times, for what one has to be all."""
+LEAST_ENDS = 5
+"""Nodes of such an end below which it shows nothing that none of them has it several times."""
 _ONLY = re.compile(
     r"\b(?P<the>(?:the|its|his|her|their) )?(?:only|solely|exclusively|sole|alone"
     rf"|{EXCEPTED.pattern})\b",
@@ -120,10 +122,10 @@ class Checker:
         """Whether what is not so was likely meant: by the meanings together that are not so."""
         told = read.probability
         for meaning, share in read.others:
-            if share >= CLOSE * read.probability:
+            if share >= CLOSE_SHARE * read.probability:
                 found = self._found(meaning)[0]
                 told += share * (found == "otherwise")
-                if found == "there" and read.named < NAME:
+                if found == "there" and read.named < NAMES_MEANING:
                     return False
         return told >= LEAST_OTHERWISE
 
@@ -174,8 +176,10 @@ class Checker:
                 ends = self.walk(first, steps[1])
                 if not len(ends):
                     return ()
-                triples += [triple_of(self.graph, first, steps[1], n) for n in ends[:MOST_SHOWN].tolist()]
-        return tuple(dict.fromkeys(triples))[: 2 * MOST_SHOWN]
+                triples += [
+                    triple_of(self.graph, first, steps[1], n) for n in ends[:MOST_SHOWN_TRIPLES].tolist()
+                ]
+        return tuple(dict.fromkeys(triples))[: 2 * MOST_SHOWN_TRIPLES]
 
     def tells(self, steps: Sequence[int]) -> bool:
         """Whether what a node has by a path is all there is.
@@ -185,7 +189,10 @@ class Checker:
         if self.excerpt is not None:
             return all(s % 2 == 0 for s in steps)
         schema = self.vocabulary.schema
-        return all(s % 2 == 0 or schema.repeated[s] <= SPARE * max(int(schema.nodes[s]), 1) for s in steps)
+        return all(
+            s % 2 == 0 or (schema.nodes[s] >= LEAST_ENDS and schema.repeated[s] <= SPARE * schema.nodes[s])
+            for s in steps
+        )
 
     def _path_otherwise(self, meaning: Meaning) -> tuple[Found, tuple[int, ...]]:
         """Triples that contradict a path: where it leads from either end, or where both ends lead to."""
@@ -225,7 +232,7 @@ class Checker:
                     return "there", here
                 otherwise += here
             silent |= not len(reached)
-        told = tuple(dict.fromkeys(otherwise))[:MOST_SHOWN]
+        told = tuple(dict.fromkeys(otherwise))[:MOST_SHOWN_TRIPLES]
         return ("otherwise", told) if told and not silent else ("unknown", ())
 
     def _holds(self, value: ClaimedValue, node: int, step: int) -> bool:
@@ -262,7 +269,9 @@ class Checker:
         if not mine and not theirs:
             return "unknown", ()
         holds = mine > theirs if meaning.sign == ">" else mine < theirs
-        shown = [self.recorded(node, meaning.steps)[:MOST_SHOWN] for node in (meaning.node, meaning.other)]
+        shown = [
+            self.recorded(node, meaning.steps)[:MOST_SHOWN_TRIPLES] for node in (meaning.node, meaning.other)
+        ]
         return ("there" if holds else "otherwise"), (*shown[0], *shown[1])
 
     def _type(self, meaning: Meaning) -> tuple[Found, tuple[int, ...]]:
@@ -299,7 +308,9 @@ class Checker:
             )
             more = [n for n in self.walk(other, step).tolist() if n not in said | {one}]
             if more:
-                return "otherwise", tuple(triple_of(self.graph, other, step, n) for n in more)[:MOST_SHOWN]
+                return "otherwise", tuple(triple_of(self.graph, other, step, n) for n in more)[
+                    :MOST_SHOWN_TRIPLES
+                ]
         return "there", triples
 
     def _all(self, meaning: Meaning) -> tuple[Found, tuple[int, ...]]:
@@ -313,7 +324,7 @@ class Checker:
                 others = self.recorded(middle, (second,))
                 return ("otherwise", (here, *others)) if others else ("unknown", ())
             shown += [here, triple_of(self.graph, middle, second, meaning.other)]
-        return ("there", tuple(shown[:MOST_SHOWN])) if middles else ("unknown", ())
+        return ("there", tuple(shown[:MOST_SHOWN_TRIPLES])) if middles else ("unknown", ())
 
 
 def _is_part(item: Item) -> bool:

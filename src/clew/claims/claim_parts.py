@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from clew.claims.claim_text import (
+    GOES_ON,
     JOINT,
     OR,
-    RELATIVE,
     ClaimText,
     ClauseSpan,
     Item,
@@ -208,7 +208,7 @@ def _pair(
     if len(subject) > 1 and not denied and OR.search(claim.text, subject[-2].stop, subject[-1].start):
         cutter.groups += item is run[0]
         either = cutter.groups
-    goes_on = nearest is not subject and RELATIVE.match(claim.text, nearest[-1].stop)
+    goes_on = nearest is not subject and GOES_ON.match(claim.text, nearest[-1].stop)
     others = list(nearest) if goes_on else []
     if nearest is subject and prefix.strip() and _WHICH.match(claim.text, nearest[-1].stop):
         others = list(nearest)  # *It is part of A, which is in B* says where A is

@@ -39,11 +39,11 @@ from clew.reading.query import (
 from clew.reading.reader import QuestionReader
 from clew.reading.vocabulary import DATE, NUMBER
 
-MOST_FAR, MOST_GROWN = 24, 10
+MOST_FIRST_STEPS, MOST_GROWN = 24, 10
 """Paths of two steps that are read, and first steps from which they go on."""
-MOST_NODES = 3
+MOST_ITEM_NODES = 3
 """Nodes of one item that are tried."""
-MUTUAL = frozenset(
+BOTH_WAYS = frozenset(
     "with between married spouse wife husband partner sibling sister brother twin cousin friend neighbour"
     " neighbor border borders adjacent rival colleague peer ally equal same together".split()
 )
@@ -141,7 +141,7 @@ def _turned(
         return []
     relation = best.steps[0] // 2
     words = {*of.vocabulary.relations[relation].split(), *(w for _, _, w in of.likeness.words)}
-    mutual = of.schema.inverse[relation] == relation or words & MUTUAL
+    mutual = of.schema.inverse[relation] == relation or words & BOTH_WAYS
     return list(shares.get(("path", (best.steps[0] ^ 1,), best.sign), {})) if mutual else []
 
 
@@ -150,7 +150,7 @@ def _mention(item: Item, place: tuple[int, int]) -> Mention:
     start, stop = place
     value = item.value
     if value is None:
-        return Mention(start, stop, item.text, item.candidates[:MOST_NODES])
+        return Mention(start, stop, item.text, item.candidates[:MOST_ITEM_NODES])
     words = re.match(
         r"(?:(?:no|at|more|less|[a-z]+er|than|least|most|after|since|from|over|above|before|until|under"
         r"|below|exceeding|by|the|between) )*",
@@ -158,7 +158,9 @@ def _mention(item: Item, place: tuple[int, int]) -> Mention:
         re.I,
     )
     start += words.end() if words else 0
-    return Mention(start, stop, item.text, item.candidates[:MOST_NODES], tuple(_values(value)), strong=False)
+    return Mention(
+        start, stop, item.text, item.candidates[:MOST_ITEM_NODES], tuple(_values(value)), strong=False
+    )
 
 
 def _values(value: ClaimedValue) -> Iterator[Value]:
@@ -188,20 +190,20 @@ def _meanings(of: Exploration, piece: Piece) -> Iterator[tuple[Query, Meaning]]:
     first = piece.items[0]
     second = piece.items[1] if len(piece.items) > 1 else None
     if second is None:
-        for c in first.candidates[:MOST_NODES]:
+        for c in first.candidates[:MOST_ITEM_NODES]:
             yield from _alone(of, Anchor(c.node, 0), is_a=bool(_IS_A.match(piece.text, piece.places[0][1])))
         return
     if first.value is not None and not first.candidates and second.candidates:
-        for c in second.candidates[:MOST_NODES]:
+        for c in second.candidates[:MOST_ITEM_NODES]:
             yield from _valued(of, Anchor(c.node, 1), first.value, 0, counted=False)
         return
     word = _comparing(piece)
-    for c in first.candidates[:MOST_NODES]:
+    for c in first.candidates[:MOST_ITEM_NODES]:
         here = Anchor(c.node, 0)
         if second.value is not None:
             counted = second.value.dates is None and piece.text[piece.places[1][1] :].strip() != ""
             yield from _valued(of, here, second.value, 1, counted=counted)
-        for d in second.candidates[:MOST_NODES]:
+        for d in second.candidates[:MOST_ITEM_NODES]:
             if d.node != c.node:
                 there = Anchor(d.node, 1)
                 yield from _compared(of, here, there, word) if word else _paths(of, here, there)
@@ -247,7 +249,7 @@ def _far(of: Exploration, here: Anchor) -> list[Base]:
     """Sets two steps from a thing, those that the words name best."""
     start = _base(of, here)
     ones = by_worth(list(of.grown(start)))[:MOST_GROWN]
-    return by_worth([b for one in ones for b in of.grown(one)])[:MOST_FAR]
+    return by_worth([b for one in ones for b in of.grown(one)])[:MOST_FIRST_STEPS]
 
 
 def _base(of: Exploration, here: Anchor) -> Base:

@@ -15,7 +15,7 @@ from clew.reading.english import FUNCTION
 from clew.reading.mentions import NORMAL, PARTIAL, Candidate, Mention
 from clew.text.lexicon import Lexicon
 
-MOST_ITEMS = 7
+MOST_CLAIM_ITEMS = 7
 _FRAME = re.compile(
     r"""\s*(?:
     (?:yes|no|well|so|oh|agreed|sure|right|indeed|actually|in\ fact|true|that's\ right|that\ is\ right
@@ -72,7 +72,7 @@ JOINT = re.compile(
     re.I,
 )
 """What joins two clauses, or two verbs."""
-RELATIVE = re.compile(r"\s*,?\s*(?:who|whom|which|that|whose|where|of|from|in|'s)\b|\s*,", re.IGNORECASE)
+GOES_ON = re.compile(r"\s*,?\s*(?:who|whom|which|that|whose|where|of|from|in|'s)\b|\s*,", re.IGNORECASE)
 """What may go on about the thing right before it."""
 _AGAIN = re.compile(r"\b(?:it|him|her|them|there)\b", re.IGNORECASE)
 
@@ -174,7 +174,9 @@ def with_items(claim: ClaimText, mentions: Sequence[Mention]) -> ClaimText:
         nodes = over[0].candidates if over and over[0].text == value.text else ()
         kept = [i for i in kept if i not in over]
         kept.append(Item(value.start, value.stop, value.text, nodes, value))
-    return replace(claim, items=_once_each(claim.text, sorted(kept, key=lambda i: i.start))[:MOST_ITEMS])
+    return replace(
+        claim, items=_once_each(claim.text, sorted(kept, key=lambda i: i.start))[:MOST_CLAIM_ITEMS]
+    )
 
 
 def _once_each(text: str, items: Sequence[Item]) -> tuple[Item, ...]:

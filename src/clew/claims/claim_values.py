@@ -21,7 +21,7 @@ _TIMED = re.compile(
     r"\b(?:in|during|since|before|after|until|throughout)(?: the)?(?: years?)? $", re.IGNORECASE
 )
 _DIGITS = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?:e\+?\d+)?(?!\w)", re.IGNORECASE)
-SAME = 1e-14
+SAME_NUMBER = 1e-14
 UNITS: dict[str, tuple[str, float]] = {
     **dict.fromkeys(("second", "seconds"), ("time", 1.0)),
     **dict.fromkeys(("minute", "minutes", "min", "mins"), ("time", 60.0)),
@@ -82,7 +82,11 @@ class ClaimedValue:
             if not self.compared and self.exact is not None and value == round(value):
                 # A whole number is not a rounded one.
                 width = self.numbers.high - self.numbers.low
-                return self.numbers.hold(value) if width > 1 else abs(value - self.exact) <= SAME * abs(value)
+                return (
+                    self.numbers.hold(value)
+                    if width > 1
+                    else abs(value - self.exact) <= SAME_NUMBER * abs(value)
+                )
             return self.numbers.hold(value)
         dates = (self.dates, self.or_dates)
         return kind == ValueKind.DATE and any(d is not None and d.hold(math.floor(value)) for d in dates)

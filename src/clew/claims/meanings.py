@@ -30,7 +30,7 @@ STATED, EXPLAINED = 0.7, 0.45
 """Likeness by spelling of a word that is the name of a relation; likeness of one that a relation says."""
 LEAST_OF_STATED = 0.7
 """Share of the likeness with the relation that it is the name of, from which a word may say another."""
-SAYS, HINTS, NEARLY = 0.32, 0.2, 0.35
+SAYS, HINTS, NEARLY_SAID = 0.32, 0.2, 0.35
 """Likeness, to the ranker's encoder, of words with a relation that they say, and of those that hint at it;
 likeness of a word beside which a hint is enough. Set on claims about the development graphs: of a thousand
 with a verb that the graph lacks ten are as like as the first, of those that paraphrase most are."""
@@ -142,7 +142,7 @@ class Wording:
         if word >= EXPLAINED:
             return SAID
         text = max(self.reader.likeness(self._vector(text), relation) for text in texts)
-        if text >= SAYS or (text >= HINTS and word >= NEARLY):
+        if text >= SAYS or (text >= HINTS and word >= NEARLY_SAID):
             return SAID
         return HINTED if text >= HINTS else UNSAID
 

@@ -28,15 +28,15 @@ from clew.reading.signs import LIKE_A_LABEL, written_as_names
 from clew.text.embedder import Embedder
 from clew.types import ClaimPart, Step, Verification
 
-LEAST = 0.4
+LEAST_MEANING = 0.4
 """Least probability of a meaning among all of its piece to be checked."""
 SURE_HINTED = 0.95
 """The least of one to be right where words only hint at the relation; where none does, it is left open."""
-SPELT = 0.7
+LEAST_SPELT = 0.7
 """Least likeness of some word with what one thing alone has or is."""
-NAME = 0.9
+NAMES_RELATION = 0.9
 """Likeness from which a word is a relation's name, so that none of it means that there is none."""
-SURE = 0.35
+SURE_MEANING = 0.35
 """Probability that some meaning is right from which what one thing has or is need not be spelt."""
 _SUPERLATIVE = re.compile(r"\b(?:first|last|most|least|\w{2,}est)\b", re.IGNORECASE)
 
@@ -121,7 +121,7 @@ class Verify:
                 first is not None
                 and first.meaning.kind == "exists"
                 and nobody(checker.claim)
-                and first.named < NAME
+                and first.named < NAMES_RELATION
             ):
                 best = CheckedPiece(
                     Checked(piece.start, piece.stop, "unread", (), piece.negated), first, piece.either
@@ -191,11 +191,11 @@ class Verify:
 
 def _is_likely(read: PieceReading) -> bool:
     some = 1 - read.none
-    if read.meaning.kind in ("type", "exists") and read.named < SPELT and some < SURE:
+    if read.meaning.kind in ("type", "exists") and read.named < LEAST_SPELT and some < SURE_MEANING:
         return False
     if read.said == HINTED and read.meaning.kind != "compare":
         return read.probability * some >= SURE_HINTED
-    return read.said != UNSAID and read.probability >= LEAST
+    return read.said != UNSAID and read.probability >= LEAST_MEANING
 
 
 def _at_least_one(parts: Sequence[CheckedPiece]) -> list[CheckedPiece]:

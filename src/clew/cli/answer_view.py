@@ -16,18 +16,18 @@ from clew.types import Abstention, Answer, Citation
 if TYPE_CHECKING:
     from rich.console import Console
 
-MOST_ANSWERS = 60
+MOST_NAMED_ANSWERS = 60
 """So many answers are named on a terminal; the rest is counted."""
 
 MOST_STATEMENTS = 5
 """So many edges of one triple are shown with their properties."""
 
-MOST_PATHS = 12
+MOST_DRAWN_PATHS = 12
 """So many paths of a citation are drawn on a terminal; the rest is counted."""
 
-SEPARATOR = " · "
+NAME_SEPARATOR = " · "
 Labels = Mapping[str, str]
-WIDEST = 110
+WIDEST_LINE = 110
 """On a wide terminal, what is at the right stands here, near to what it belongs to."""
 
 
@@ -51,7 +51,7 @@ def print_answer(
                 console.print(Text(f"  It may be read as ({choosing}):"), soft_wrap=True)
             console.print(line, soft_wrap=True)
         return
-    for line in _answer_lines(answer, min(console.width, WIDEST) if console.is_terminal else None):
+    for line in _answer_lines(answer, min(console.width, WIDEST_LINE) if console.is_terminal else None):
         console.print(line, soft_wrap=True)
     for line in _citation_lines(shown_citations, labels):
         console.print(line, soft_wrap=True)
@@ -74,14 +74,14 @@ def print_abstention(console: Console, abstained: Abstention) -> None:
     line.append(f"   (abstained: {abstained.reason})", "dim")
     console.print(line, soft_wrap=True)
     if abstained.candidates:
-        names = SEPARATOR.join(shown(name) for name in abstained.candidates)
+        names = NAME_SEPARATOR.join(shown(name) for name in abstained.candidates)
         console.print(Text(f"  Did you mean: {names}?"), soft_wrap=True)
 
 
 def _answer_lines(answer: Answer, width: int | None) -> list[Text]:
     """Fill the answers to `width` cells (None: one line), with the count and time at the right."""
     names = [shown(a.label) for a in answer.answers]
-    items = names[:MOST_ANSWERS]
+    items = names[:MOST_NAMED_ANSWERS]
     left = (answer.total or len(names)) - len(items)
     if left > 0 and items:
         listed = (
@@ -89,7 +89,7 @@ def _answer_lines(answer: Answer, width: int | None) -> list[Text]:
         )
         items[-1] += f" … and {left:,} more; --json prints {listed}"
     lines = filled(items, width)
-    if answer.text not in ("", SEPARATOR.join(a.label for a in answer.answers)):
+    if answer.text not in ("", NAME_SEPARATOR.join(a.label for a in answer.answers)):
         # A method that writes sentences: its text first, then the entities that it names.
         lines = [*map(shown, answer.text.splitlines()), *(lines if items else [])]
     note = _note(answer)
@@ -120,7 +120,7 @@ def filled(items: Sequence[str], width: int | None) -> list[str]:
     """Join items by dots, in lines of at most `width` cells where no item is broken."""
     lines: list[str] = []
     for item in items:
-        longer = f"{lines[-1]}{SEPARATOR}{item}" if lines else item
+        longer = f"{lines[-1]}{NAME_SEPARATOR}{item}" if lines else item
         if lines and (width is None or cell_len(longer) <= width):
             lines[-1] = longer
         else:
@@ -133,13 +133,15 @@ def _citation_lines(citations: Sequence[Citation], labels: Labels) -> list[Text]
     rows: list[tuple[Text, str]] = []
     for number, citation in enumerate(citations, 1):
         paths = paths_of(citation.triples, citation.answer)
-        for i, path in enumerate(paths[:MOST_PATHS]):
+        for i, path in enumerate(paths[:MOST_DRAWN_PATHS]):
             text = drawn(path, labels)
             rows.append((text, f"[{number}]" if i == 0 else ""))
         rows += [(line, "") for line in _property_lines(citation)]
-        if len(paths) > MOST_PATHS:
-            rows.append((Text(f"  … and {len(paths) - MOST_PATHS:,} more; --json prints all", "dim"), ""))
-    column = min(max((text.cell_len for text, _ in rows), default=0), WIDEST - 10)
+        if len(paths) > MOST_DRAWN_PATHS:
+            rows.append(
+                (Text(f"  … and {len(paths) - MOST_DRAWN_PATHS:,} more; --json prints all", "dim"), "")
+            )
+    column = min(max((text.cell_len for text, _ in rows), default=0), WIDEST_LINE - 10)
     for text, number in rows:
         if number:
             text.append(" " * (max(column - text.cell_len, 0) + 3) + number, "dim")

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 _LINE_START = b'{"id": '
 """How each line of results begins; what a kill has torn begins so too."""
-PIECE = 16
+ITEMS_AT_ONCE = 16
 """Items that a worker of a cluster takes at a time."""
 _ADVICE = "Give another --out"
 
@@ -200,7 +200,7 @@ class BatchRun:
         """What comes of the items, in their order: here, some at a time, or on a cluster."""
         if self.cluster is not None:
             make = _InWorker(replace(self, cluster=None), start, one)
-            size = max(PIECE, self.at_once)
+            size = max(ITEMS_AT_ONCE, self.at_once)
             pieces = [items[at : at + size] for at in range(0, len(items), size)]
             yield (result for results in self.cluster.map(make, pieces) for result in results)
             return

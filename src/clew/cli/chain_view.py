@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from clew.cli.answer_view import SEPARATOR, drawn
+from clew.cli.answer_view import NAME_SEPARATOR, drawn
 from clew.cli.console import shown
 from clew.cli.paths import paths_of
 from clew.text.counted import counted
@@ -15,10 +15,10 @@ from clew.types import Chain, Citation, SubAnswer, TripleText
 if TYPE_CHECKING:
     from rich.console import Console
 
-MOST_ANSWERS = 8
+MOST_LINK_ANSWERS = 8
 MOST_PROOFS = 3
 MOST_EVIDENCE = 6
-LONGEST = 300
+MOST_OF_LINK = 300
 """So many answers, proofs and triples of a link, and characters of a model's text, are shown."""
 
 
@@ -59,12 +59,12 @@ def _last(citation: Citation) -> tuple[TripleText, ...]:
 
 
 def _answer_line(link: SubAnswer) -> Text:
-    names = SEPARATOR.join(shown(name) for name in link.answers[:MOST_ANSWERS])
-    left = len(link.answers) - MOST_ANSWERS
+    names = NAME_SEPARATOR.join(shown(name) for name in link.answers[:MOST_LINK_ANSWERS])
+    left = len(link.answers) - MOST_LINK_ANSWERS
     more = f" … and {left:,} more" if left > 0 else ""
     if link.answers:
         return Text(f"→ {names}{more}", "bold")
-    said = f": {_line(link.text)[:LONGEST]}" if link.text else ""
+    said = f": {_line(link.text)[:MOST_OF_LINK]}" if link.text else ""
     return Text(f"→ nothing that the evidence proves{said}", "yellow")
 
 
@@ -78,7 +78,7 @@ def _whole(link: SubAnswer) -> list[Text]:
     if link.question != link.asked:
         parts.append(Text(f"  from: {shown(link.question)}", "dim"))
     if link.text and link.text != ", ".join(link.answers):
-        parts.append(Text(f"  said: {_line(link.text)[:LONGEST]}", "dim"))
+        parts.append(Text(f"  said: {_line(link.text)[:MOST_OF_LINK]}", "dim"))
     parts.append(Text(f"  given {counted(len(link.evidence), 'triple')}, the most similar first:", "dim"))
     for triple in link.evidence[:MOST_EVIDENCE]:
         parts.append(Text(f"    {shown(triple.head)} ─{shown(triple.relation)}→ {shown(triple.tail)}", "dim"))

@@ -18,10 +18,10 @@ from clew.errors import UsageError
 if TYPE_CHECKING:
     from clew.types import Answer
 
-MOST_NAMES = 6
+MOST_NAMES_IN_CELL = 6
 """Answers that a cell of the table names; the rest is counted."""
 
-LONGEST = 160
+LONGEST_CELL = 160
 """Characters of a text without answers that a cell shows."""
 NARROW = 72
 """A table needs a terminal of so many columns."""
@@ -145,11 +145,11 @@ def _said(answer: Answer) -> str:
     from clew.cli.console import shown
 
     names = [shown(a.label) for a in answer.answers]
-    left = len(names) - MOST_NAMES
-    said = " · ".join(names[:MOST_NAMES]) + (f" … and {left:,} more" if left > 0 else "")
+    left = len(names) - MOST_NAMES_IN_CELL
+    said = " · ".join(names[:MOST_NAMES_IN_CELL]) + (f" … and {left:,} more" if left > 0 else "")
     if not names:
         said = shown(" ".join(answer.text.split())) if answer.abstained is None else "–"
-        said = said if len(said) <= LONGEST else said[:LONGEST] + " …"
+        said = said if len(said) <= LONGEST_CELL else said[:LONGEST_CELL] + " …"
     marks = [] if answer.grounded else ["ungrounded"]
     marks += [] if answer.complete or not names else ["incomplete"]
     return said + (f" ({', '.join(marks)})" if marks else "")

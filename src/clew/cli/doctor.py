@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from clew.stores.opening import Login
 
 WAITING, WAITING_STORE = "the model is asked", "the database is asked"
-WIDTH = len("structured output")
+LABEL_WIDTH = len("structured output")
 
 
 def doctor(
@@ -55,7 +55,7 @@ def doctor(
         write_json({"model": llm, "store": named, "ok": not failed, "checks": checks})
     else:
         for check in checks:
-            write(shown(f"{check['state']:<7}  {check['name']:<{WIDTH}}  {check['detail']}"))
+            write(shown(f"{check['state']:<7}  {check['name']:<{LABEL_WIDTH}}  {check['detail']}"))
     if failed:
         raise typer.Exit(1)
 

@@ -14,7 +14,7 @@ from clew.types import Step
 if TYPE_CHECKING:
     from rich.console import Console
 
-MOST_ITEMS = 10
+MOST_SHOWN_ITEMS = 10
 """So many items of a list are shown; the rest is counted."""
 
 MOST_DECIMALS = 3
@@ -40,9 +40,11 @@ def _mapping(detail: Mapping[str, object], indent: str) -> list[str]:
             # A step with one list needs no title over it.
             inner = indent if len(detail) == 1 else indent + "  "
             lines += [] if len(detail) == 1 else [f"{indent}{shown(key)}:"]
-            lines += [f"{inner}{_line(item)}" for item in items[:MOST_ITEMS]]
-            if len(items) > MOST_ITEMS:
-                lines.append(f"{inner}… and {len(items) - MOST_ITEMS:,} more; --json --explain prints all")
+            lines += [f"{inner}{_line(item)}" for item in items[:MOST_SHOWN_ITEMS]]
+            if len(items) > MOST_SHOWN_ITEMS:
+                lines.append(
+                    f"{inner}… and {len(items) - MOST_SHOWN_ITEMS:,} more; --json --explain prints all"
+                )
         elif isinstance(value, dict):
             lines += [f"{indent}{shown(key)}:", *_mapping(cast("dict[str, object]", value), indent + "  ")]
         else:

@@ -72,7 +72,8 @@ def reported(error: Exception, *, debug: bool) -> int:
         traceback.print_exc()
     if not isinstance(error, ClewError):
         return _internal(error)
-    write_error(". ".join([str(error), *getattr(error, "__notes__", ())]))
+    *before, last = str(error), *getattr(error, "__notes__", ())
+    write_error(". ".join([*(said.removesuffix(".") for said in before), last]))
     return error.exit_code
 
 

@@ -45,8 +45,9 @@ def fit(
     It is measured on halves, each answered with what was learned from the other. Where that does not help,
     nothing is kept (exit code 3).
     """
-    from clew.engine import Clew, is_index
+    from clew.engine import Clew
     from clew.index.store.manifest import read_manifest
+    from clew.index_files import is_index
     from clew.methods.auto.fitting import fit_index
     from clew.reading.adapter import drop_adapter
     from clew.stores.opening import refuse_address

@@ -125,12 +125,12 @@ def _history(file: Path | None):  # noqa: ANN202 (imported late)
 
 def _entry(source: str, value: dict[str, object], file: str, line: int):  # noqa: ANN202
     from clew.errors import UsageError
-    from clew.history import ADVICE, SolvedEntry, check_query
+    from clew.history import HISTORY_ADVICE, SolvedEntry, check_query
     from clew.text.clean import clean_question
 
     question, query = value.get("question"), value.get("query")
     if not isinstance(question, str) or not isinstance(query, str):
-        raise ParseError(file, line, "'question' or 'query' is missing, or no string", ADVICE)
+        raise ParseError(file, line, "'question' or 'query' is missing, or no string", HISTORY_ADVICE)
     try:
         check_query(query)
         return SolvedEntry(source, clean_question(question), query.strip())

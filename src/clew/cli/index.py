@@ -125,8 +125,8 @@ def index(
     An index that is already there is replaced when the new one is whole.
     """
     from clew.cli.importing import imported
-    from clew.engine import index_sources
     from clew.environment import vector_choice
+    from clew.index_files import index_sources
 
     start, choice = time.monotonic(), vector_choice(searching.vectors.value, searching.milvus)
     quiet = reading.quiet

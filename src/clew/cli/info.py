@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from clew.graph.graph import Graph
     from clew.info import Info, RelationInfo, TypeShare
 
-MOST_RELATIONS = 40
-MOST_TYPES = 12
-LONGEST_EXAMPLE = 80
+MOST_SHOWN_RELATIONS = 40
+MOST_SHOWN_TYPES = 12
+LONGEST_SHOWN_EXAMPLE = 80
 
 
 @with_options
@@ -58,21 +58,21 @@ def print_info(held: Info) -> None:
     console = out()
     for line in _facts(held):
         console.print(shown(line), soft_wrap=True)
-    for relation in held.relations[:MOST_RELATIONS]:
+    for relation in held.relations[:MOST_SHOWN_RELATIONS]:
         first, *rest = _relation_lines(relation)
         console.print()
         console.print(shown(first), style="bold", soft_wrap=True)
         for line in rest:
             console.print(shown(line), soft_wrap=True)
-    left = len(held.relations) - MOST_RELATIONS
+    left = len(held.relations) - MOST_SHOWN_RELATIONS
     if left > 0:
         console.print(f"\n… and {counted(left, 'more relation')}; --json prints all")
 
 
 def _verify(source: str) -> int:
     """Read an index whole, and count its files; raises FormatError for the first that is damaged."""
-    from clew.engine import is_index
     from clew.index.store.directory import open_index
+    from clew.index_files import is_index
 
     if not is_index(Path(source)):
         raise UsageError(f"{source} is no index: --verify is for what clew index has written")
@@ -81,7 +81,7 @@ def _verify(source: str) -> int:
 
 def _held(source: str, reading: SourceOptions, plot: Path | None) -> Info:
     """Describe the source, and plot it; an index whose embedder is not at hand can be described too."""
-    from clew.engine import is_index
+    from clew.index_files import is_index
 
     here = not is_remote(source) and is_index(Path(source))
     if reading.embedder is None and reading.format is None and here:
@@ -167,14 +167,14 @@ def _corpus_lines(corpus: Mapping[str, Any]) -> list[str]:
 def _types(held: Info) -> str:
     if not held.types:
         return "none declared; those below are inferred from the relations of the entities"
-    names = [f"{name} {members:,}" for name, members in list(held.types.items())[:MOST_TYPES]]
-    left = len(held.types) - MOST_TYPES
+    names = [f"{name} {members:,}" for name, members in list(held.types.items())[:MOST_SHOWN_TYPES]]
+    left = len(held.types) - MOST_SHOWN_TYPES
     return ", ".join(names) + (f" … and {left:,} more; --json prints all" if left > 0 else "")
 
 
 def _relation_lines(relation: RelationInfo) -> list[str]:
     example = f"{relation.example_labels.head} → {relation.example_labels.tail}"
-    example = example if len(example) <= LONGEST_EXAMPLE else example[:LONGEST_EXAMPLE] + "…"
+    example = example if len(example) <= LONGEST_SHOWN_EXAMPLE else example[:LONGEST_SHOWN_EXAMPLE] + "…"
     return [
         f"{relation.label}   {counted(relation.triples, 'triple')}   {example}",
         f"  {counted(relation.heads, 'head')}: {_signature(relation.head_types)}",

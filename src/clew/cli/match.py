@@ -111,13 +111,15 @@ def _open_tables(clew: Clew, folder: Path) -> Tables:
 
 def _one(path: str) -> list[PatternLine]:
     from clew.cli.jsonl import read_bytes, source_name
-    from clew.graph.match.patterns import ADVICE, pattern_from_json
+    from clew.graph.match.patterns import PATTERN_ADVICE, pattern_from_json
     from clew.json_lines import json_object
 
     inline = path.lstrip().startswith(("{", "["))
     file = "PATTERN" if inline else source_name(path)
     raw = path.encode("utf-8", "surrogateescape") if inline else read_bytes(path)
-    value = json_object(raw.removeprefix(b"\xef\xbb\xbf"), file, 0, f"A pattern is one object: {ADVICE}")
+    value = json_object(
+        raw.removeprefix(b"\xef\xbb\xbf"), file, 0, f"A pattern is one object: {PATTERN_ADVICE}"
+    )
     id = value.get("id")
     return [PatternLine(None if id is None else str(id), pattern_from_json(value, file), value, file)]
 
@@ -125,7 +127,7 @@ def _one(path: str) -> list[PatternLine]:
 def _many(path: str) -> list[PatternLine]:
     """Read all patterns before the first search, so that a malformed line costs nothing."""
     from clew.cli.jsonl import objects, source_name, unique_ids
-    from clew.graph.match.patterns import ADVICE, pattern_from_json
+    from clew.graph.match.patterns import PATTERN_ADVICE, pattern_from_json
 
     file = source_name(path)
     asked = [
@@ -133,5 +135,5 @@ def _many(path: str) -> list[PatternLine]:
         for number, id, value in unique_ids(objects(path), file)
     ]
     if not asked:
-        raise ParseError(file, 0, "no patterns", f"On each line, {ADVICE}")
+        raise ParseError(file, 0, "no patterns", f"On each line, {PATTERN_ADVICE}")
     return asked

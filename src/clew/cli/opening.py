@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
 
-from clew.bounds import ANSWERS, SECONDS, Bounds
+from clew.bounds import ANSWER_SECONDS, ANSWERS, Bounds
 from clew.cli.console import warn
 from clew.cli.progress import Bar, BarUnit
 from clew.cli.standard_input import STDIN, stdin_kept
@@ -173,7 +173,7 @@ class BoundOptions:
     limit: Annotated[
         int, typer.Option(metavar="N", help="Answers that are listed and proved; the others are counted.")
     ] = ANSWERS
-    seconds: Seconds = SECONDS
+    seconds: Seconds = ANSWER_SECONDS
 
     @property
     def bounds(self) -> Bounds:

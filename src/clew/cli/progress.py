@@ -14,7 +14,7 @@ from clew.compiling import COMPILING
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
-LONG = 2.0
+LONG_WAIT = 2.0
 """Seconds after which a wait is explained."""
 PATIENCE = 0.5
 """Seconds before a bar appears; quick work shows none."""
@@ -78,19 +78,19 @@ def _progress() -> Progress:
 
 @contextmanager
 def explained_wait(what: str, *, quiet: bool = False) -> Generator[None]:
-    """Say that what is done inside goes on, if it takes longer than LONG; `what` may say what it is.
+    """Say that what is done inside goes on, if it takes longer than LONG_WAIT; `what` may say what it is.
 
     Where machine code is being made, then or later, which later runs find, that is said too.
     """
     over = Event()
 
     def say() -> None:
-        if over.wait(LONG):
+        if over.wait(LONG_WAIT):
             return
         if not COMPILING.now:
             warn(f"still working …{f' ({what})' if what else ''}")
         while not COMPILING.now:
-            if over.wait(LONG):
+            if over.wait(LONG_WAIT):
                 return
         warn("still working … (it is compiled for this machine, once)")
 

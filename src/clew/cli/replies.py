@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 LINES = 6
 """Lines of a reply that are seen at a time on a terminal."""
-MOST_CHARACTERS = 4_000
+END_OF_REPLY = 4_000
 """Characters of the end of a reply that are looked at for them."""
 
 
@@ -74,7 +74,7 @@ class _Window:
         from rich.live import Live
 
         before = self._text if call == self._call else ""
-        self._call, self._text = call, (before + _plain(piece))[-MOST_CHARACTERS:]
+        self._call, self._text = call, (before + _plain(piece))[-END_OF_REPLY:]
         if self._live is None:
             self._live = Live(console=err(), transient=True, get_renderable=self._seen, refresh_per_second=8)
             self._live.start()

@@ -22,7 +22,7 @@ from clew.errors import UsageError
 if TYPE_CHECKING:
     from clew.cli.shell_commands import Session
 
-FAILED = 1
+COMMAND_FAILED = 1
 
 
 @with_short_help(first=("quiet",))
@@ -65,7 +65,7 @@ def shell(
                 warn(f"{held}. Type a question, or help. Tab completes names, Ctrl-D leaves")
             _talk(session, Path(source).stem, debug=debug)
         elif _run(session, sys.stdin, debug=debug):
-            raise typer.Exit(FAILED)
+            raise typer.Exit(COMMAND_FAILED)
 
 
 def _talk(session: Session, name: str, *, debug: bool) -> None:

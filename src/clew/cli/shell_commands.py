@@ -13,13 +13,13 @@ from clew.text.counted import counted
 
 if TYPE_CHECKING:
     from clew.engine import Clew
-    from clew.explore import EntityHit, Neighbourhood, Neighbours
+    from clew.explore import EntityHit, NeighbourGroup, Neighbourhood
     from clew.llm.types import ChatModel
     from clew.types import Answer, Verification
 
-MOST_CITATIONS, MOST_HITS, MOST_NODES = 10, 20, 12
+MOST_SHOWN_CITATIONS, MOST_HITS, MOST_SHOWN_NODES = 10, 20, 12
 """Citations of an answer, entities that a text may mean, and nodes at a relation that are shown."""
-ROWS, SECONDS = 1_000, 10.0
+SHELL_ROWS, SHELL_SECONDS = 1_000, 10.0
 """Of a query: rows, and seconds that it may take."""
 
 
@@ -49,7 +49,7 @@ class Session:
         if not line or line.startswith("#"):
             return
         first, _, rest = line.partition(" ")
-        command = COMMANDS.get(first.lower())
+        command = SHELL_COMMANDS.get(first.lower())
         # `info on Rome` is a question, `info` is not.
         if command is None or (rest and not command.takes):
             self.ask(line)
@@ -72,7 +72,7 @@ class Session:
             else:
                 answer = self.clew.ask(question, reading=reading)
         self._last, self._question = answer, question
-        cited = answer.citations[:MOST_CITATIONS]
+        cited = answer.citations[:MOST_SHOWN_CITATIONS]
         labels = self.clew.labels(triple for citation in cited for triple in citation.triple_ids)
         print_asked(answer, cited, labels, choosing="reading N answers that")
 
@@ -94,7 +94,7 @@ class Session:
 
     def neighbours(self, entity: str) -> None:
         """Show what is around an entity."""
-        print_neighbours(self.clew.neighbours(entity, limit=MOST_NODES))
+        print_neighbours(self.clew.neighbours(entity, limit=MOST_SHOWN_NODES))
 
     def search(self, text: str) -> None:
         """List the entities that a text may mean."""
@@ -114,7 +114,7 @@ class Session:
         """Run a query of Cypher or SPARQL that only reads."""
         from clew.cli.query import print_rows
 
-        rows = self.clew.query(text, seconds=SECONDS, rows=ROWS)
+        rows = self.clew.query(text, seconds=SHELL_SECONDS, rows=SHELL_ROWS)
         if rows.rows:
             print_rows(rows)
         else:
@@ -133,8 +133,8 @@ class Session:
     def help(self, _: str) -> None:
         """List the commands."""
         out().print("A line is a question, unless it begins with one of these:", soft_wrap=True)
-        width = max(len(f"{name} {command.takes}") for name, command in COMMANDS.items())
-        for name, command in COMMANDS.items():
+        width = max(len(f"{name} {command.takes}") for name, command in SHELL_COMMANDS.items())
+        for name, command in SHELL_COMMANDS.items():
             if name != _LEAVE_TOO:
                 out().print(f"  {f'{name} {command.takes}':<{width}}  {command.help}", soft_wrap=True)
 
@@ -144,7 +144,7 @@ class Session:
 
 
 _LEAVE_TOO = "quit"
-COMMANDS = {
+SHELL_COMMANDS = {
     "ask": Command(Session.ask, "QUESTION", "a question, also one that begins with one of these words"),
     "verify": Command(Session.verify, "CLAIM", "whether the graph supports or refutes it"),
     "neighbours": Command(Session.neighbours, "ENTITY", "what the graph says of it"),
@@ -177,14 +177,14 @@ def print_neighbours(found: Neighbourhood) -> None:
         console.print(Text(f"  … and {counted(found.groups_left, 'more relation')}", "dim"), soft_wrap=True)
 
 
-def _group_line(group: Neighbours) -> object:
+def _group_line(group: NeighbourGroup) -> object:
     from rich.text import Text
 
-    from clew.cli.answer_view import SEPARATOR
+    from clew.cli.answer_view import NAME_SEPARATOR
 
     label = shown(group.label)
     line = Text(f"  ─{label}→ " if group.direction == "out" else f"  ←{label}─ ", "cyan")
-    line.append(SEPARATOR.join(shown(label) for _, label in group.nodes), "default")
+    line.append(NAME_SEPARATOR.join(shown(label) for _, label in group.nodes), "default")
     left = group.count - len(group.nodes)
     if left:
         line.append(f" … and {left:,} more", "dim")

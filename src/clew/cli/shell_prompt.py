@@ -13,13 +13,13 @@ from prompt_toolkit.document import Document
 from prompt_toolkit.history import FileHistory, History, InMemoryHistory
 
 from clew.cli.console import shown, warn
-from clew.cli.shell_commands import COMMANDS
+from clew.cli.shell_commands import SHELL_COMMANDS
 from clew.environment import users_data
 
 if TYPE_CHECKING:
     from clew.engine import Clew
 
-MOST_WORDS, MOST_NAMES = 8, 30
+MOST_TYPED_WORDS, MOST_OFFERED = 8, 30
 """Words before the cursor that may be the beginning of one name, and names that are offered."""
 
 
@@ -52,19 +52,19 @@ class NameCompleter(Completer):
         del complete_event
         before = document.text_before_cursor.lstrip()
         if before and " " not in before:
-            for name in COMMANDS:
+            for name in SHELL_COMMANDS:
                 if name.startswith(before.lower()):
                     yield Completion(name, -len(before))
-        yield from islice(self._names(before), MOST_NAMES)
+        yield from islice(self._names(before), MOST_OFFERED)
 
     def _names(self, before: str) -> Iterable[Completion]:
         """Names that begin with, or have a word that begins with, as many of the last words as may be."""
         words = before.split(" ")
-        for count in range(min(len(words), MOST_WORDS), 0, -1):
+        for count in range(min(len(words), MOST_TYPED_WORDS), 0, -1):
             typed = " ".join(words[-count:]).lstrip("\"'")
             if not typed.strip():
                 continue
-            hits = self._clew.find_entities(typed, limit=MOST_NAMES, typos=False)
+            hits = self._clew.find_entities(typed, limit=MOST_OFFERED, typos=False)
             labels = dict.fromkeys(hit.label for hit in hits)
             types = {hit.label: ", ".join(hit.types) for hit in hits}
             if labels:

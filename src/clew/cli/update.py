@@ -82,8 +82,8 @@ def update(
     Where a chat model says the walks, it says those that are new; --verbalise alone tries again those that
     it failed to say.
     """
-    from clew.engine import said_by, update_index_files
     from clew.index.update.edits import EditRules
+    from clew.index_files import said_by, update_index_files
     from clew.stores.opening import refuse_address
 
     for address in (source, *(edits.add or ()), *(edits.remove or ())):

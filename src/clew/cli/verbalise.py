@@ -84,14 +84,14 @@ def opened_verbaliser(
         options.calling.refuse("--verbalise")
         yield None
         return
-    from clew.index.store.directory import SAID
+    from clew.index.store.directory import SAID_FOLDER
     from clew.methods.walk_retrieve.verbalise import ModelVerbaliser
 
     settings = options.calling.settings(spec, whole=True)
     with kept_open(settings, everywhere=cluster is not None) as model:
         verbaliser = ModelVerbaliser(
             model,
-            index / SAID,
+            index / SAID_FOLDER,
             price=settings.prices.find(settings.model),
             estimated=lambda estimate: None if quiet else warn(_estimated(model.name, estimate)),
             progress=lambda done, total, cost: bar.update("verbalising", done, total, "walks", _cost(cost)),

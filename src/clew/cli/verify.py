@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from clew.bounds import SECONDS
+from clew.bounds import ANSWER_SECONDS
 from clew.cli.batch import AskedWith, BatchRun, refuse_many
 from clew.cli.cluster import RayAddress, on_every_node
 from clew.cli.method_options import ClaimOptions, verifiers
@@ -86,7 +86,7 @@ def verify(
     calling: AskedModelOptions,
     options: ClaimOptions,
     shown: VerdictOptions,
-    seconds: Seconds = SECONDS,
+    seconds: Seconds = ANSWER_SECONDS,
     ray: RayAddress = None,
     reading: SourceOptions,
 ) -> None:

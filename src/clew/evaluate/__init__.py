@@ -1,6 +1,6 @@
 """Evaluation: `datasets/` in their published formats, `metrics/`, `judge/`, `run/`, `report/`.
 
-    data set ─read▶ Part ─plan▶ tasks ─ask▶ Record ─judge▶ judgements ─score▶ Row ─▶ figures, tables, page
+    data set ─read▶ DatasetPart ─plan▶ tasks ─ask▶ Record ─judge▶ judgements ─score▶ Row ─▶ figures, tables
     datasets/    run/plans.py  run/answering.py  judge/judging.py     report/scoring.py, summary.py, tables.py
 
 `run/runner.py` walks this road, `run/rundir.py` owns the directory of a run; `questions`, `records`, `rows`

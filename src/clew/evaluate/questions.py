@@ -97,7 +97,7 @@ class GraphSource:
 
 
 @dataclass(frozen=True)
-class Part:
+class DatasetPart:
     """A part of a data set, as it is asked: `name` is `metaqa/2-hop/dev`.
 
     `files` are all files that were read for the questions; without a `graph` the user names one. `notes`

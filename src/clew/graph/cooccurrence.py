@@ -22,11 +22,11 @@ MOST_CELLS = 1 << 28
 """Pairs of ends that are counted in one array, of 1 GiB."""
 MOST_PAIRS = 1 << 27
 """Pairs that nodes are taken apart into where there is no such array; wider nodes are kept as they are."""
-AT_ONCE = 1 << 22
+PAIRS_AT_ONCE = 1 << 22
 """Pairs that are sorted together; numbers of the rows that are remembered."""
 
 Wide = tuple[Int32, Int64, Int32]
-ARRAYS = ("starts", "other", "count", "wide", "wide_starts", "wide_ends", "widest")
+COOCCURRENCE_ARRAYS = ("starts", "other", "count", "wide", "wide_starts", "wide_ends", "widest")
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +54,7 @@ class Cooccurrence:
         found = self._rows.get(end)
         if found is None:
             found = self._row(end)
-            if (len(self._rows) + 1) * len(self) > AT_ONCE:
+            if (len(self._rows) + 1) * len(self) > PAIRS_AT_ONCE:
                 self._rows.clear()
             self._rows[end] = found
         return found
@@ -71,7 +71,7 @@ class Cooccurrence:
 
     def meet(self, one: int, other: int) -> bool:
         """Whether any node has both ends."""
-        if one in self._rows or len(self) ** 2 <= AT_ONCE:
+        if one in self._rows or len(self) ** 2 <= PAIRS_AT_ONCE:
             return bool(self.row(one)[other])
         own = self.other[self.starts[one] : self.starts[one + 1]]
         at = np.searchsorted(own, other)
@@ -131,13 +131,15 @@ class Cooccurrence:
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """What it holds, as `of_arrays` takes it."""
-        return {name: getattr(self, name) for name in ARRAYS[:-1]} | {ARRAYS[-1]: np.array([self.widest])}
+        return {name: getattr(self, name) for name in COOCCURRENCE_ARRAYS[:-1]} | {
+            COOCCURRENCE_ARRAYS[-1]: np.array([self.widest])
+        }
 
     @classmethod
     def of_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Self:
         """Make it of what `arrays` gave."""
-        held: Any = [arrays[name] for name in ARRAYS[:-1]]
-        return cls(*held, widest=int(arrays[ARRAYS[-1]][0]))
+        held: Any = [arrays[name] for name in COOCCURRENCE_ARRAYS[:-1]]
+        return cls(*held, widest=int(arrays[COOCCURRENCE_ARRAYS[-1]][0]))
 
     @classmethod
     def of_square(cls, counts: NDArray[np.signedinteger[Any]]) -> Self:
@@ -184,7 +186,7 @@ def _count_pairs(graph: Graph, nodes: NDArray[Any], widths: Int64, ends: int) ->
     for some in _runs(widths**2):
         keys = _pairs(_ends_of(graph, nodes[some]), widths[some], ends)
         parts.append(_summed(keys, np.ones(len(keys), np.int64)))
-        if sum(len(keys) for keys, _ in parts) > max(AT_ONCE, len(held[0])):
+        if sum(len(keys) for keys, _ in parts) > max(PAIRS_AT_ONCE, len(held[0])):
             held, parts = _together([held, *parts]), []
     return _together([held, *parts])
 
@@ -218,8 +220,8 @@ def _together(parts: Sequence[tuple[Int64, Int64]]) -> tuple[Int64, Int64]:
 
 
 def _runs(sizes: Int64) -> Iterator[slice]:
-    """Runs of which the sizes together are about AT_ONCE."""
-    at = np.cumsum(sizes) // AT_ONCE
+    """Runs of which the sizes together are about PAIRS_AT_ONCE."""
+    at = np.cumsum(sizes) // PAIRS_AT_ONCE
     bounds = [0, *(np.flatnonzero(np.diff(at)) + 1).tolist(), len(sizes)]
     yield from (slice(start, stop) for start, stop in pairwise(bounds) if start < stop)
 

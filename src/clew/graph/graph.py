@@ -57,7 +57,7 @@ class Names:
         return (self[i] for i in range(len(self)))
 
 
-PIECE = 1 << 22
+SLOTS_AT_ONCE = 1 << 22
 """Slots that are looked at at a time."""
 
 
@@ -132,8 +132,8 @@ class Adjacency:
 
     def pieces_of(self, relation: int) -> Iterator[tuple[Int64, Int64]]:
         """Nodes and slots of the edges of a relation, int64, a piece of all slots at a time."""
-        for start in range(0, len(self.relation), PIECE):
-            slots = np.flatnonzero(self.relation[start : start + PIECE] == relation) + start
+        for start in range(0, len(self.relation), SLOTS_AT_ONCE):
+            slots = np.flatnonzero(self.relation[start : start + SLOTS_AT_ONCE] == relation) + start
             nodes = self.owners(slots)
             if not self.is_packed:
                 used = (slots >= self.starts[nodes]) & (slots < self.stops[nodes])

@@ -34,11 +34,11 @@ TYPING = frozenset(
 """Names of relations from a thing to its type."""
 SUBCLASS = frozenset(("subclass of", "sub class of", "subtype of", "is subclass of"))
 """Names of relations from a type to a wider one."""
-LEAST_SHARE = 0.25
+LEAST_TYPED = 0.25
 """Of all nodes with outgoing edges so many must have a typing relation, else it says something else."""
-MOST_TYPES = 500
+MOST_IMPLIED_TYPES = 500
 """Types beyond these many, those with the fewest nodes, are left out."""
-DEEPEST = 8
+DEEPEST_TYPE = 8
 """Steps up from a type to wider ones."""
 _CAMEL = re.compile(r"(?<=[a-z\d])(?=[A-Z])")
 _PATH = re.compile(r"[^\W\d]\w*(?:[./][^\W\d]\w*)+")
@@ -60,7 +60,7 @@ def typing_relations(graph: Graph) -> tuple[int, ...]:
     if not named:
         return ()
     heads, relations, _ = graph.out.columns()
-    least = LEAST_SHARE * len(np.unique(heads))
+    least = LEAST_TYPED * len(np.unique(heads))
     return tuple(r for r in named if len(np.unique(heads[relations == r])) >= least)
 
 
@@ -85,7 +85,7 @@ def with_implied_types(graph: Graph, known: Mapping[str, Sequence[int]] | None =
     ids = {name: i for i, name in enumerate(names)}
     owners = np.repeat(np.arange(len(graph.types.offsets) - 1), np.diff(graph.types.offsets))
     nodes, types = [owners.astype(np.int64)], [graph.types.type.astype(np.int64)]
-    for name, members in sorted(rows, key=lambda row: -len(row[1]))[:MOST_TYPES]:
+    for name, members in sorted(rows, key=lambda row: -len(row[1]))[:MOST_IMPLIED_TYPES]:
         type = ids.setdefault(name, len(ids))
         nodes.append(members)
         types.append(np.full(len(members), type, np.int64))
@@ -119,7 +119,7 @@ def _said(graph: Graph) -> Iterator[tuple[str, Int64]]:
 def _up(type: int, wider: dict[int, set[int]]) -> set[int]:
     """A type and all wider ones."""
     found, front = {type}, {type}
-    for _ in range(DEEPEST):
+    for _ in range(DEEPEST_TYPE):
         front = {w for t in front for w in wider.get(t, ())} - found
         if not front:
             break

@@ -17,7 +17,7 @@ Score = Callable[[Int64], Float32]
 
 MOST_LOOKED_AT = 2_000_000
 """Edges of one hop that are looked at."""
-MOST_KEPT = 100_000
+MOST_KEPT_TRIPLES = 100_000
 """Triples of one hop that are kept; of more, the most similar."""
 
 
@@ -26,7 +26,7 @@ class HopLimits:
     """Bounds of one hop, for hubs: edges looked at, triples kept."""
 
     looked_at: int = MOST_LOOKED_AT
-    kept: int = MOST_KEPT
+    kept: int = MOST_KEPT_TRIPLES
 
 
 @dataclass(frozen=True, eq=False)

@@ -23,7 +23,7 @@ from clew.graph.kernels import entry, interpreted
 from clew.graph.kernels.columns import graph_columns
 from clew.memory import physical_memory
 
-MOSTLY = 0.5
+MOSTLY_VALUES = 0.5
 """From this share of numbers or dates on the nodes of an end are values."""
 BYTES_OF_TYPE = 16
 """Memory for each pair of a relation and a type: a count for both ends."""
@@ -60,7 +60,7 @@ class Schema:
     @property
     def measured(self) -> NDArray[np.bool_]:
         """Bool [2R]: ends whose nodes are mostly numbers."""
-        return self.numbers >= MOSTLY
+        return self.numbers >= MOSTLY_VALUES
 
     @property
     def years(self) -> NDArray[np.bool_]:

@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 
 from clew.arrays import Float64, UInt8
 from clew.graph.graph import Names, ValueKind, Values
-
-XSD = "http://www.w3.org/2001/XMLSchema#"
+from clew.graph.namespaces import XSD
 
 MAX_LENGTH = 40
 """A longer text is not looked at: no number or date of use is written with more characters."""
@@ -59,7 +58,7 @@ _DAY_FIRST = re.compile(
 _MONTH_FIRST = re.compile(r"(?P<month>[A-Za-z]+)\.? (?P<day>[0-9]{1,2})(?:st|nd|rd|th)?,? (?P<year>[0-9]{4})")
 
 Parsed = tuple[ValueKind, float]
-NOTHING: Parsed = (ValueKind.NONE, math.nan)
+NO_VALUE: Parsed = (ValueKind.NONE, math.nan)
 
 
 def told_properties(
@@ -82,14 +81,14 @@ def parse_value(text: str, datatype: str | None = None) -> Parsed:
     Strings and datatypes that are not known are read as untyped text. (NONE, NaN) if nothing fits.
     """
     if len(text) > MAX_LENGTH:
-        return NOTHING
+        return NO_VALUE
     text = text.strip()
     if datatype in _NUMBER_TYPES:
         return _xsd_number(text)
     if datatype in _DATE_TYPES:
         return _iso_date(text, year_alone=True)
     if datatype is not None and (datatype in _OPAQUE_TYPES or datatype.startswith("@")):
-        return NOTHING
+        return NO_VALUE
     if _NUMBER.fullmatch(text):
         return _number(text)
     date = _iso_date(text, year_alone=False)
@@ -98,28 +97,28 @@ def parse_value(text: str, datatype: str | None = None) -> Parsed:
 
 def _number(text: str) -> Parsed:
     value = float(text.rstrip("% ").replace(",", "").replace("\u2212", "-"))
-    return (ValueKind.NUMBER, value) if math.isfinite(value) else NOTHING
+    return (ValueKind.NUMBER, value) if math.isfinite(value) else NO_VALUE
 
 
 def _xsd_number(text: str) -> Parsed:
     if _NUMBER.fullmatch(text):
         return _number(text)
     infinite = {"INF": math.inf, "+INF": math.inf, "-INF": -math.inf}.get(text)
-    return NOTHING if infinite is None else (ValueKind.NUMBER, infinite)
+    return NO_VALUE if infinite is None else (ValueKind.NUMBER, infinite)
 
 
 def _iso_date(text: str, *, year_alone: bool) -> Parsed:
     """ISO 8601 year, month, day, or day and time; a time with a zone is brought to UTC."""
     found = _ISO.fullmatch(text)
     if found is None or (found["month"] is None and not year_alone):
-        return NOTHING
+        return NO_VALUE
     days = days_since_epoch(int(found["year"]), int(found["month"] or 1), int(found["day"] or 1))
     if days is None:
-        return NOTHING
+        return NO_VALUE
     if found["time"] is None:
         return ValueKind.DATE, float(days)
     seconds = _seconds(found["time"], found["zone"])
-    return NOTHING if seconds is None else (ValueKind.DATE, days + seconds / 86_400)
+    return NO_VALUE if seconds is None else (ValueKind.DATE, days + seconds / 86_400)
 
 
 def _seconds(time: str, zone: str | None) -> float | None:
@@ -142,9 +141,9 @@ def _written_date(text: str) -> Parsed:
     found = _DAY_FIRST.fullmatch(text) or _MONTH_FIRST.fullmatch(text)
     month = _MONTH.get(found["month"].lower()) if found else None
     if found is None or month is None:
-        return NOTHING
+        return NO_VALUE
     days = days_since_epoch(int(found["year"]), month, int(found["day"]))
-    return NOTHING if days is None else (ValueKind.DATE, float(days))
+    return NO_VALUE if days is None else (ValueKind.DATE, float(days))
 
 
 def days_since_epoch(year: int, month: int, day: int) -> int | None:

@@ -98,10 +98,7 @@ def build_index(
     corpus, verbaliser, cluster = options.get("corpus"), options.get("verbaliser"), options.get("cluster")
     triple_vectors = options.get("triple_vectors", False)
     check_choice(corpus, verbaliser, vectors)
-    for source in sources:
-        if isfile(source / MANIFEST):
-            advice = f"Ask it (clew ask {source} …), or give the graph files that it was made from"
-            raise InputError(f"{source}: is an index already. {advice}")
+    _refuse_indexes(sources)
     # Before reading, so that a change during the build is noticed afterwards.
     reading = _reading(options)
     side = (reading.get("types"), reading.get("aliases"))
@@ -112,11 +109,7 @@ def build_index(
     with memory_errors(out), writing(out, wait=wait, key=key) as writer:
         report = _read(writer, sources, tell, **reading)
         graph = writer.graph()
-        if writer.marked("schema") is None:
-            tell("schema", 0, graph.nodes)
-            write_schema(writer, graph)
-            writer.mark("schema", {})
-            tell("schema", graph.nodes, graph.nodes)
+        _add_schema(writer, graph, tell)
         label_nodes = differing_labels(graph)
         count = entry_count(graph, label_nodes)
         new = NewIndex(writer, out, graph, embedder)
@@ -130,24 +123,42 @@ def build_index(
 
             add_corpus(new, corpus, vectors, verbaliser, tell, cluster)
         if triple_vectors:
-            from clew.index.vectors.triple_vectors import (
-                TriplePieces,
-                put_triple_vectors,
-                write_triple_vectors,
-            )
-
-            pieces = TriplePieces(writer.folder.resolve(), embedder.name)
-            spread = None if cluster is None else partial(cluster.map, pieces)
-
-            def triples_done(done: int) -> None:
-                tell("triples", done, graph.triples)
-
-            if vectors.place is None:
-                write_triple_vectors(new, triples_done, spread)
-            else:
-                put_triple_vectors(new, vectors.place, triples_done, spread)
+            _add_triple_vectors(new, vectors, cluster, tell)
         manifest = writer.commit(_about(graph, report, embedder, modified, options.get("addresses") or {}))
     return Built(out, manifest, report)
+
+
+def _refuse_indexes(sources: Sequence[Path]) -> None:
+    for source in sources:
+        if isfile(source / MANIFEST):
+            advice = f"Ask it (clew ask {source} …), or give the graph files that it was made from"
+            raise InputError(f"{source}: is an index already. {advice}")
+
+
+def _add_schema(writer: IndexWriter, graph: Graph, tell: Progress) -> None:
+    if writer.marked("schema") is None:
+        tell("schema", 0, graph.nodes)
+        write_schema(writer, graph)
+        writer.mark("schema", {})
+        tell("schema", graph.nodes, graph.nodes)
+
+
+def _add_triple_vectors(
+    new: NewIndex, vectors: VectorChoice, cluster: Workers | None, tell: Progress
+) -> None:
+    """Embed all triples, by the workers of a cluster if there is one, into files or into Milvus."""
+    from clew.index.vectors.triple_vectors import TriplePieces, put_triple_vectors, write_triple_vectors
+
+    pieces = TriplePieces(new.writer.folder.resolve(), new.embedder.name)
+    spread = None if cluster is None else partial(cluster.map, pieces)
+
+    def done(count: int) -> None:
+        tell("triples", count, new.graph.triples)
+
+    if vectors.place is None:
+        write_triple_vectors(new, done, spread)
+    else:
+        put_triple_vectors(new, vectors.place, done, spread)
 
 
 def _reading(options: IndexOptions) -> ReadOptions:

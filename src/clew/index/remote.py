@@ -30,9 +30,9 @@ from clew.redaction import keep_address
 from clew.text.embedders.extras import require
 
 EXTRA = "object-store"
-ATTEMPTS = 3
+FETCH_ATTEMPTS = 3
 """How often a file is fetched that does not come whole, and a manifest whose files are gone is read anew."""
-KEPT = 2
+KEPT_GENERATIONS = 2
 """Generations of one address that are kept: a process may have the one before open."""
 _PACKAGES = {"s3": "s3fs", "gs": "gcsfs", "az": "adlfs", "abfs": "adlfs"}
 _PLAIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
@@ -73,7 +73,7 @@ class RemoteIndex:
         folder = usable(self.cache)[0]
         with disk_errors(folder):
             (folder / "fetched").mkdir(exist_ok=True)
-        for attempt in range(1, ATTEMPTS + 1):
+        for attempt in range(1, FETCH_ATTEMPTS + 1):
             raw = self._manifest_bytes(store, root)
             mark = _digest(raw)
             name = f"{_stem(self.address)}-{_digest(self.address.encode())}"
@@ -81,7 +81,7 @@ class RemoteIndex:
             try:
                 self._complete(store, root, raw, target)
             except FileNotFoundError:  # a newer generation has taken its place
-                if attempt < ATTEMPTS and _digest(self._manifest_bytes(store, root)) != mark:
+                if attempt < FETCH_ATTEMPTS and _digest(self._manifest_bytes(store, root)) != mark:
                     continue
                 raise self._error(
                     "lacks files of its own manifest. Copy the index there again, its manifest.json last"
@@ -163,12 +163,12 @@ class RemoteIndex:
 
     def _take(self, store: Any, place: str, folder: Path, entry: FileEntry) -> None:  # noqa: ANN401
         """Fetch a file whole, unless it is here."""
-        for attempt in range(1, ATTEMPTS + 1):
+        for attempt in range(1, FETCH_ATTEMPTS + 1):
             try:
                 check_entry(folder, entry, verify=True)
                 return
             except FormatError as error:
-                if attempt == ATTEMPTS:
+                if attempt == FETCH_ATTEMPTS:
                     raise self._error(
                         f"{entry.file} did not come as it was written ({attempt - 1} times). Is it damaged "
                         "there? Copy the index there again"
@@ -238,6 +238,6 @@ def _line(error: BaseException) -> str:
 def _sweep(folder: Path, name: str, current: Path) -> None:
     """Remove what older generations of the same address have left."""
     others = [path for path in folder.glob(f"{name}-*") if path.stem != current.stem and path.is_dir()]
-    for path in sorted(others, key=lambda each: -each.stat().st_mtime)[KEPT - 1 :]:
+    for path in sorted(others, key=lambda each: -each.stat().st_mtime)[KEPT_GENERATIONS - 1 :]:
         shutil.rmtree(path, ignore_errors=True)
         path.with_suffix(".lock").unlink(missing_ok=True)

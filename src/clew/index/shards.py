@@ -35,8 +35,8 @@ from clew.text.embedders.registry import embedder
 from clew.workers.base import Workers
 
 ShardKind = Literal["names", "vectors"]
-PARTS = "parts"
-SHARD = 250_000
+PARTS_FOLDER = "parts"
+NAMES_OF_SHARD = 250_000
 """Names of one shard."""
 SHARDED_FROM = 500_000
 """Names from which shards and workers are worth their start."""
@@ -57,7 +57,7 @@ class Shards:
     def spans(self, kind: ShardKind) -> list[tuple[int, int]]:
         """Rows of each shard of a stage."""
         rows = self.graph.nodes if kind == "vectors" else entry_count(self.graph, self.label_nodes)
-        return list(chunks_of(0, rows, SHARD))
+        return list(chunks_of(0, rows, NAMES_OF_SHARD))
 
     def make(self, kind: ShardKind, tell: Callable[[int], None]) -> list[dict[str, NDArray[np.generic]]]:
         """Make all shards of a stage that are missing and map them; `tell` is called with the rows done."""
@@ -166,7 +166,7 @@ def make_shard(
 
 
 def _shard_folder(folder: Path, kind: ShardKind, first: int) -> Path:
-    return folder / PARTS / f"{kind}-{first:010d}"
+    return folder / PARTS_FOLDER / f"{kind}-{first:010d}"
 
 
 def _map(folder: Path) -> dict[str, NDArray[np.generic]]:

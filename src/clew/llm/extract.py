@@ -18,9 +18,9 @@ from clew.llm.types import Message
 
 T = TypeVar("T")
 
-LONGEST = 1_000_000
+LONGEST_JSON_REPLY = 1_000_000
 """Characters of a reply that are read."""
-TRIES = 64
+JSON_BEGINNINGS = 64
 """Places of a reply at which JSON may begin and turn out not to be JSON."""
 
 _THOUGHT = re.compile(r"\s*<(think|thinking|thought|reasoning)>(.*?)(</\1>|\Z)", re.DOTALL | re.IGNORECASE)
@@ -38,7 +38,7 @@ _OPENING = re.compile(r"[{\[]")
 
 def clean(text: str, messages: Sequence[Message] = (), stop: Sequence[str] = ()) -> str:
     """Take off thoughts, an echo of the messages, and stop tokens with what follows them."""
-    text = _without_echo(text[:LONGEST], messages)
+    text = _without_echo(text[:LONGEST_JSON_REPLY], messages)
     text = _without_thoughts(text)
     leading = _STOP.match(text.lstrip())
     while leading and leading.end():
@@ -102,7 +102,7 @@ _DECODER = json.JSONDecoder(object_pairs_hook=_members, parse_constant=_no_const
 def values(text: str) -> Iterator[tuple[Any, str]]:
     """Yield the JSON values of a clean text, outermost only, as (value, "") or (None, why it is not JSON)."""
     at, failures = 0, 0
-    while failures < TRIES:
+    while failures < JSON_BEGINNINGS:
         opening = _OPENING.search(text, at)
         if opening is None:
             return
@@ -111,7 +111,7 @@ def values(text: str) -> Iterator[tuple[Any, str]]:
             json.dumps(value, ensure_ascii=False).encode()
         except _Twice as error:
             yield None, str(error)
-            at, failures = opening.end(), TRIES
+            at, failures = opening.end(), JSON_BEGINNINGS
         except json.JSONDecodeError as error:
             yield None, f"{error.msg} (character {error.pos} of {len(text)})"
             at, failures = opening.end(), failures + 1

@@ -16,7 +16,7 @@ from clew.graph.graph import Graph
 from clew.grounding import cite
 from clew.llm.evidence_names import EvidenceNames, IsName, Linked, evidence_nodes
 from clew.llm.prompting import Prompt, Sampling, Talk
-from clew.llm.reply import REPAIR, StatedAnswer, is_none, stated_answer
+from clew.llm.reply import REPAIR_PROMPT, StatedAnswer, is_none, stated_answer
 from clew.text.labels import readable
 from clew.text.normalise import normalise
 from clew.types import Abstention, AnswerEntity, Citation
@@ -24,7 +24,7 @@ from clew.types import Abstention, AnswerEntity, Citation
 Proofs = Mapping[int, tuple[int, ...]]
 """Entity → the path of triples that proves it, from an entity of the question."""
 
-YES_NO = ("yes", "no")
+ASKED_YES_NO = ("yes", "no")
 _YES_NO = re.compile(r"(yes|no|true|false)\b[\s.,;:!]*", re.IGNORECASE)
 _TRUTH = {"yes": "yes", "true": "yes", "no": "no", "false": "no"}
 _ALL = re.compile(
@@ -149,7 +149,7 @@ def ask_and_ground(
     reply = talk.ask(prompt, sampling, stop=(), **values)
     grounded = ground_reply(stated_answer(reply), given)
     if not grounded.readable:
-        again = stated_answer(talk.ask_again(prompt, sampling, reply, REPAIR, values))
+        again = stated_answer(talk.ask_again(prompt, sampling, reply, REPAIR_PROMPT, values))
         # What it said first is its explanation; the second reply was to be the two lines alone.
         grounded = ground_reply(replace(again, text=reply.strip() if again.has_form else again.text), given)
     return replace(grounded, cut=talk.cut)

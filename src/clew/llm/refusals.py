@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-LONGEST = 20_000
+LONGEST_LOOKED_AT = 20_000
 """Characters of a text that are looked through."""
 
 _NOT = r"(?:\s+not|n['’]t|not)"
@@ -59,7 +59,7 @@ def declines(text: str, names: Iterable[str] | None = None) -> bool:
 
     `names` are what it may answer with. Where it ends in *the answer is …*, only what follows counts.
     """
-    said = _masked(text[:LONGEST], names or ())
+    said = _masked(text[:LONGEST_LOOKED_AT], names or ())
     starts = [found.end() for found in _ANSWER.finditer(said)]
     if starts and said[starts[-1] :].strip():
         said = said[starts[-1] :]

@@ -25,10 +25,10 @@ def _text(name: str) -> str:
 FORM = _text("form")
 """What prompts ask for, in place of their slot `{{FORM}}`."""
 
-REPAIR = _text("repair")
+REPAIR_PROMPT = _text("repair")
 """The message after a reply that states no answer."""
 
-LONGEST = 100_000
+LONGEST_REPLY = 100_000
 """Characters of a reply that are read."""
 LONGEST_BARE = 2_000
 """Characters of a line that may be an answer without the form."""
@@ -75,7 +75,7 @@ class StatedAnswer:
 
 def stated_answer(reply: str) -> StatedAnswer:
     """Read what a clean reply states: by its last `Answer:` line, JSON, a bare line, or a refusal."""
-    reply = reply[:LONGEST]
+    reply = reply[:LONGEST_REPLY]
     lines = reply.splitlines()
     at = max((i for i, line in enumerate(lines) if _LINE.match(line)), default=-1)
     if at >= 0:

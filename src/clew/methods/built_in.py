@@ -30,7 +30,7 @@ from clew.reading.execute import Executor
 from clew.reading.left_open import left_open, unknown_given
 from clew.reading.mentions import HOW
 from clew.reading.near_names import unknown_names
-from clew.reading.open_nouns import leaves_noun_open
+from clew.reading.open_words import leaves_modifier_open, leaves_noun_open
 from clew.reading.prove import pattern_of
 from clew.reading.query import Query, mentions_of
 from clew.reading.reader import Reading
@@ -41,7 +41,7 @@ from clew.reading.words import say
 from clew.text.embedder import Embedder
 from clew.types import Abstention, Answer, Pattern, Step
 
-SURE = 0.7
+SURE_NO = 0.7
 """How likely a reading must be that answers *no*, of which there is no triple."""
 SURE_UNSAID = 0.9
 """How likely it must be where no word of the question is like a relation or a type of it: from less, who
@@ -119,7 +119,7 @@ class BuiltInReader:
             answer = self._abstained(question, likely)
         else:
             answer = self._drafted(read.reading, likely, read.likely)
-        if answer.text == "no" and read.likely < SURE:
+        if answer.text == "no" and read.likely < SURE_NO:
             answer = self._abstained(question, left_open(self.reader, self.index.names, read.reading))
         return read, self._finished(answer, read.reading, began, id)
 
@@ -155,12 +155,16 @@ class BuiltInReader:
         query, likely = either_way(self.reader.vocabulary, executor, best.option.query), best.probability
         if likely < _least_unsaid(query):
             likely *= not says_nothing(self.reader.vocabulary, reading, query)
-        if likely < SURE_OF_NOUN and leaves_noun_open(self.reader.vocabulary, reading, query):
-            likely = 0.0
-        # *Yes* of a part of what is asked is no answer.
+        return LikelyReading(reading, query, 0.0 if self._leaves_open(reading, query, likely) else likely)
+
+    def _leaves_open(self, reading: Reading, query: Query, likely: float) -> bool:
+        """Whether a query answers less than what was asked: a noun, a modifier or a name is not in it."""
+        vocabulary = self.reader.vocabulary
+        if likely < SURE_OF_NOUN and leaves_noun_open(vocabulary, reading, query):
+            return True
         if query.ask == "yes" and _leaves_out_a_name(reading, query):
-            likely = 0.0
-        return LikelyReading(reading, query, likely)
+            return True
+        return leaves_modifier_open(vocabulary, reading, query)
 
     def _likely_enough(self, read: LikelyReading, entities: Sequence[str]) -> Query | Abstention:
         """The likeliest query of a question, or why it is not answered from."""
@@ -247,7 +251,7 @@ _MADE: WeakValueDictionary[tuple[int, int, float], BuiltInReader] = WeakValueDic
 def _least_unsaid(query: Query) -> float:
     """How likely a reading must be of whose relations no word is said; what two names share says more."""
     shared = query.ask == "list" and not is_operation(query) and len(mentions_of(query)) > 1
-    return SURE if shared else SURE_UNSAID
+    return SURE_NO if shared else SURE_UNSAID
 
 
 def _leaves_out_a_name(reading: Reading, query: Query) -> bool:

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from clew.llm.types import ChatModel
 
 T = TypeVar("T")
-MOST = 4
+MOST_OF_ONE_NAME = 4
 """What is kept of one name: who asks in turns by several settings does not make a method each time."""
 
 
@@ -32,7 +32,7 @@ class MethodCache(Generic[T]):
                 if made[1] is model and made[2] == settings:
                     return made[0]
             held.append((make(), model, settings))
-            del held[:-MOST]
+            del held[:-MOST_OF_ONE_NAME]
             return held[-1][0]
 
     def clear(self) -> None:

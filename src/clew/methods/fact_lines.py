@@ -13,7 +13,7 @@ from clew.text.normalise import normalise
 
 SHORTEST_LIST = 5
 """Triples at one known entity and of one relation that become one line with a list."""
-LONGEST_NAME = 200
+LONGEST_NAME_IN_FACT = 200
 """Characters of a name in a line."""
 
 
@@ -72,11 +72,11 @@ def _line(graph: Graph, triples: Sequence[int], key: tuple[int, int, int], known
 
 
 def _name(graph: Graph, node: int) -> str:
-    return data_line(readable(graph.labels[node]), LONGEST_NAME)
+    return data_line(readable(graph.labels[node]), LONGEST_NAME_IN_FACT)
 
 
 def _relation(graph: Graph, relation: int) -> str:
-    return data_line(relation_text(graph.relation_labels[relation]), LONGEST_NAME)
+    return data_line(relation_text(graph.relation_labels[relation]), LONGEST_NAME_IN_FACT)
 
 
 def other_names(graph: Graph, called: Mapping[str, Iterable[int]]) -> str:
@@ -89,7 +89,7 @@ def other_names(graph: Graph, called: Mapping[str, Iterable[int]]) -> str:
         names = [readable(graph.labels[e]) for e in entities]
         if names and normalise(said) not in {normalise(name) for name in names}:
             told.append(
-                f'"{data_line(said, LONGEST_NAME)}" is '
-                + " or ".join(data_line(name, LONGEST_NAME) for name in names)
+                f'"{data_line(said, LONGEST_NAME_IN_FACT)}" is '
+                + " or ".join(data_line(name, LONGEST_NAME_IN_FACT) for name in names)
             )
     return f"Names: {'; '.join(told)}\n" if told else ""

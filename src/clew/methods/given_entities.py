@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from clew.index.names.containing import nodes_containing
 from clew.index.names.names import NamesIndex
 
-CODE = re.compile(r"\d.*[^\W\d_]|[^\W\d_].*\d")
+NAME_CODE = re.compile(r"\d.*[^\W\d_]|[^\W\d_].*\d")
 """A word with a digit and a letter: *HP-40*."""
 
 
@@ -21,7 +21,7 @@ def names_of_graph(names: NamesIndex, given: Sequence[str]) -> tuple[str, ...]:
 
 
 def _entity_called(names: NamesIndex, part: str) -> str:
-    if not (CODE.search(part) or " " in part.strip()):
+    if not (NAME_CODE.search(part) or " " in part.strip()):
         return ""
     nodes = shortest_named(names, part, nodes_containing(names, part) or [])
     return names.graph.entities[nodes[0]] if len(nodes) == 1 else ""
@@ -29,7 +29,7 @@ def _entity_called(names: NamesIndex, part: str) -> str:
 
 def shortest_named(names: NamesIndex, part: str, nodes: Sequence[int]) -> list[int]:
     """Of a code, the entities with the shortest name (*TB-5* is not *TB-5 Mk2*); of other parts, all."""
-    if not CODE.search(part):
+    if not NAME_CODE.search(part):
         return list(nodes)
     length = {node: len(names.graph.labels[node]) for node in nodes}
     least = min(length.values(), default=0)

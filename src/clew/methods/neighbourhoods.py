@@ -33,7 +33,7 @@ from clew.types import Abstention, Answer, Step, Verification
 if TYPE_CHECKING:
     from clew.llm.types import ChatModel
 
-MOST_KEPT = 32
+MOST_NEIGHBOURHOODS = 32
 """Neighbourhoods whose indexes are kept."""
 CLAIM_HOPS = 2
 """Steps from what a claim names to what decides it, where no model writes a longer pattern."""
@@ -126,7 +126,7 @@ class NearIndexes(Generic[T]):
             mine = held is None
             if held is None:
                 held = self._kept[found.topic_entities] = Future()
-                if len(self._kept) > MOST_KEPT:
+                if len(self._kept) > MOST_NEIGHBOURHOODS:
                     self._kept.popitem(last=False)
             self._kept.move_to_end(found.topic_entities)
         if mine:

@@ -14,7 +14,7 @@ from clew.graph.graph import Graph
 from clew.text.embedder import Embedder
 from clew.text.labels import relation_text
 
-STEP_COST = 0.02
+PATH_STEP_COST = 0.02
 """What a step more costs a path, so that of paths that say the same the shorter comes first."""
 _WORD = re.compile(r"[^\W_]{3,}")
 
@@ -63,5 +63,5 @@ def path_scores(alike: Float32, paths: Sequence[tuple[int, ...]]) -> list[float]
     for steps in paths:
         taken = alike[:, [step >> 1 for step in steps]]
         explained, named = (taken.max(axis=1) ** 2).mean(), taken.max(axis=0).min() ** 2
-        scores.append(float(explained + named) - STEP_COST * len(steps))
+        scores.append(float(explained + named) - PATH_STEP_COST * len(steps))
     return scores

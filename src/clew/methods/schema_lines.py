@@ -15,7 +15,7 @@ from typing import Self
 import numpy as np
 
 from clew.graph.graph import Graph, ValueKind
-from clew.graph.schema import MOSTLY, Schema
+from clew.graph.schema import MOSTLY_VALUES, Schema
 from clew.index.store.directory import Index
 from clew.index.store.stored_schema import schema_of_index
 from clew.llm.prompting import data_line
@@ -24,9 +24,9 @@ from clew.text.labels import readable
 
 CHARACTERS = 3
 """Of a token: names are cut into shorter pieces than words of English are."""
-TOKENS = 1_200
+SCHEMA_TOKENS = 1_200
 """Tokens of a schema in a prompt."""
-MOST_TYPES = 3
+MOST_NAMED_TYPES = 3
 """Types of one end that are named."""
 ALL_OF = 0.95
 """From this share of an end's nodes its commonest type says what it is."""
@@ -34,7 +34,7 @@ SOME_OF = 0.05
 """A type of fewer of an end's nodes is not named."""
 ENUMERATION = 8
 """An end with so many nodes or fewer, in more triples than that, is listed."""
-LONGEST_NAME = 60
+LONGEST_NAME_IN_SCHEMA = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class SchemaText:
         """Those of an open index."""
         return cls(index.graph, schema_of_index(index), ranking)
 
-    def lines(self, text: str, near: Sequence[int] = (), tokens: int = TOKENS) -> SchemaLines:
+    def lines(self, text: str, near: Sequence[int] = (), tokens: int = SCHEMA_TOKENS) -> SchemaLines:
         """The relations of the graph in its order, all if they fit; else the nearest to a text.
 
         Those of the entities `near` count as nearer than others.
@@ -91,7 +91,7 @@ class SchemaText:
         return {int(r) for side, start, stop in spans for r in np.unique(side.relation[start:stop])}
 
     def _line(self, relation: int) -> str:
-        name = data_line(readable(self.graph.relation_labels[relation]), LONGEST_NAME)
+        name = data_line(readable(self.graph.relation_labels[relation]), LONGEST_NAME_IN_SCHEMA)
         head, tail = self._end(2 * relation), self._end(2 * relation + 1)
         if head and tail:
             return f"{head} ─{name}→ {tail}"
@@ -101,17 +101,19 @@ class SchemaText:
     def _end(self, end: int) -> str:
         """What the nodes of an end are: a value with its range, declared types, or nothing that is known."""
         schema = self.schema
-        if schema.numbers[end] >= MOSTLY:
+        if schema.numbers[end] >= MOSTLY_VALUES:
             return f"number ({schema.low[end]:,.15g} to {schema.high[end]:,.15g})"
-        if schema.dates[end] >= MOSTLY:
+        if schema.dates[end] >= MOSTLY_VALUES:
             return f"date (such as {self._one(end)})"
         typed = schema.typed[end] if schema.typed.shape[1] else np.zeros(0, np.int64)
         share = typed / max(int(schema.nodes[end]), 1)
-        order = np.argsort(-share, kind="stable")[:MOST_TYPES].tolist()
+        order = np.argsort(-share, kind="stable")[:MOST_NAMED_TYPES].tolist()
         named = [t for t in order if share[t] >= SOME_OF]
         if named and share[named[0]] >= ALL_OF:
             named = named[:1]
-        told = " or ".join(data_line(readable(self.graph.types.names[t]), LONGEST_NAME) for t in named)
+        told = " or ".join(
+            data_line(readable(self.graph.types.names[t]), LONGEST_NAME_IN_SCHEMA) for t in named
+        )
         few = self._few(end)
         return f"{told} ({few})" if told and few else told or (f"one of {few}" if few else "")
 
@@ -143,4 +145,4 @@ class SchemaText:
         return f"(such as {self._name(int(nodes[place]))})", f"(such as {self._name(int(others[place]))})"
 
     def _name(self, node: int) -> str:
-        return data_line(readable(self.graph.labels[node]), LONGEST_NAME)
+        return data_line(readable(self.graph.labels[node]), LONGEST_NAME_IN_SCHEMA)

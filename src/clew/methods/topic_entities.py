@@ -10,7 +10,7 @@ from clew.graph.graph import Graph
 from clew.index.names.containing import nodes_containing
 from clew.index.names.names import NamesIndex
 from clew.index.store.directory import Index
-from clew.methods.given_entities import CODE, shortest_named
+from clew.methods.given_entities import NAME_CODE, shortest_named
 from clew.reading.demonyms import places_of
 from clew.reading.english import FUNCTION, LIGHT
 from clew.reading.left_open import is_capital
@@ -23,7 +23,7 @@ from clew.text.lexicon import Lexicon
 from clew.text.normalise import Token, normalise, tokens
 from clew.types import Abstention
 
-NAME, PERHAPS, WORD = range(3)
+NAME, PERHAPS, PLAIN_WORD = range(3)
 """What words are that a name of the graph is written like: a name, perhaps one, or words of the language."""
 MOST_OF_PART = 3
 """A word that is a part of more names than this means none of them."""
@@ -114,7 +114,7 @@ class FindTopicEntities:
                 and not (m.text.isdigit() and word.start() < m.start)
                 for m in mentions
             )
-            if inside or not (CODE.search(word[0]) or (word[0][0].isupper() and word.start())):
+            if inside or not (NAME_CODE.search(word[0]) or (word[0][0].isupper() and word.start())):
                 continue
             part = self._part(word[0], word.start())
             if part is not None and len(part.candidates) <= MOST_OF_PART:
@@ -145,7 +145,8 @@ class FindTopicEntities:
         """Those that are names rather than words and do not overlap: the likeliest, then the longest."""
         grades = {m: _grade(text, words, m) for m in mentions}
         ranked = sorted(
-            (m for m in grades if grades[m] != WORD), key=lambda m: (grades[m], m.start - m.stop, m.start)
+            (m for m in grades if grades[m] != PLAIN_WORD),
+            key=lambda m: (grades[m], m.start - m.stop, m.start),
         )
         kept: list[Mention] = []
         for mention in ranked:
@@ -172,7 +173,7 @@ def _is_written_out(mention: Mention) -> bool:
 
 
 def _grade(text: str, words: Sequence[Token], mention: Mention) -> int:
-    """How likely words are a name, as they are written: NAME, PERHAPS or WORD."""
+    """How likely words are a name, as they are written: NAME, PERHAPS or PLAIN_WORD."""
     inside = [w for w in words if w.start < mention.stop and mention.start < w.stop]
     if not all(w.norm.isascii() for w in inside):
         return NAME
@@ -180,10 +181,10 @@ def _grade(text: str, words: Sequence[Token], mention: Mention) -> int:
     if any(c.isupper() or c.isdigit() for w in written for c in w.text):
         return NAME
     if all(w.norm in FUNCTION or w.norm in LIGHT for w in inside):
-        return WORD
+        return PLAIN_WORD
     if len(inside) > 1 and not any(c.isupper() for c in text[1:]):
         return NAME
     lexicon = Lexicon.load()
     if all(lexicon.known(normalise(w.text)) or w.norm in FUNCTION for w in inside):
-        return WORD if len(inside) == 1 else PERHAPS
+        return PLAIN_WORD if len(inside) == 1 else PERHAPS
     return NAME

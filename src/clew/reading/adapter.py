@@ -25,21 +25,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from clew.arrays import Float32
 from clew.graph.graph import Graph
 from clew.index.store.directory import FITTED
 from clew.index.store.files import disk_errors, read_regular, sync
 from clew.loading import LOADING
-from clew.reading.describe import FEATURES, RELATION_KINDS, Kind, Token
+from clew.reading.describe import FEATURES, RELATION_KINDS, Kind, QueryToken
 from clew.reading.mentions import Mention
 from clew.reading.vocabulary import Likeness
 
-Float32 = NDArray[np.float32]
-VERSION = 1
+FIT_VERSION = 1
 _START, _WHOLE, _ALONE = -2, -3, -1
 _PRIME = (1 << 61) - 1
 _WORD = re.compile(r"[^\W_]+")
 Symbol = tuple[int, int]
-NONE: Symbol = (Kind.NONE << 32, _ALONE)
+NO_CANDIDATE: Symbol = (Kind.NONE << 32, _ALONE)
 """The symbol of the row that stands for none of the candidates."""
 
 
@@ -55,7 +55,7 @@ def terms_of(question: str, mentions: Sequence[Mention]) -> list[str]:
     return sorted({*words, *(f"{a} {b}" for a, b in pairwise(["^", *words, "$"]))})
 
 
-def symbols_of(tokens: Sequence[Token]) -> set[Symbol]:
+def symbols_of(tokens: Sequence[QueryToken]) -> set[Symbol]:
     """The symbols of a candidate: its tokens, their pairs, and all together; mentions are all alike."""
     labels = RELATION_KINDS | {Kind.TYPE}
     codes = [(kind << 32) + (ref + 1 if kind in labels else 0) for kind, ref in tokens]
@@ -106,7 +106,7 @@ class Adapter:
         self,
         question: str,
         mentions: Sequence[Mention],
-        tokens: Sequence[Sequence[Token]],
+        tokens: Sequence[Sequence[QueryToken]],
         features: Float32,
         scores: Float32,
     ) -> Float32:
@@ -123,8 +123,8 @@ class Adapter:
         places = self._symbol_at
         for row, row_tokens in enumerate(tokens):
             added[row] += said[[places[s] for s in symbols_of(row_tokens) if s in places]].sum()
-        if NONE in places:
-            added[-1] += said[places[NONE]]
+        if NO_CANDIDATE in places:
+            added[-1] += said[places[NO_CANDIDATE]]
         return (self.sharpness * scores + added).astype(np.float32)
 
     @cached_property
@@ -178,7 +178,12 @@ def write_adapter(index: Path, adapter: Adapter) -> Path:
         likely=adapter.likely,
     )
     body, about = buffer.getvalue(), adapter.about
-    head = {"version": VERSION, "checksum": _digest(body), "features": list(FEATURES), "graph": about.graph}
+    head = {
+        "version": FIT_VERSION,
+        "checksum": _digest(body),
+        "features": list(FEATURES),
+        "graph": about.graph,
+    }
     head |= {"model": about.model, "questions": about.questions, "held_out": about.held_out}
     path, new = index / FITTED, index / f"{FITTED}.{os.getpid()}"
     try:
@@ -234,7 +239,7 @@ def open_adapter(index: Path, graph: Graph, model: Path) -> Opened:
 
 
 def _stale(head: dict[str, Any], graph: Graph, model: Path) -> str | None:
-    if head["version"] != VERSION or head["features"] != list(FEATURES):
+    if head["version"] != FIT_VERSION or head["features"] != list(FEATURES):
         return "is of another version of Clew"
     if head["graph"] != graph_digest(graph):
         return "is of other relations or types than the graph has now"

@@ -16,16 +16,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from clew.arrays import Float32, Int64
 from clew.reading.describe import View
 from clew.reading.mentions import Mention
 from clew.reading.query import Query
 from clew.reading.vocabulary import Likeness, Vocabulary, content_share
 from clew.reading.word_order import MOST_STEPS, StepChain, chain_of
-
-Float32 = NDArray[np.float32]
-Int64 = NDArray[np.int64]
 
 ALIGNED = (
     "said", "said_exactly", "heard", "heard_share", "typed", "typed_heard", "entered", "first_silent",

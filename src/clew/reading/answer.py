@@ -41,7 +41,7 @@ MOST_ALTERNATIVES = 4
 MOST_MERGED = 10
 """Candidates that are executed to see which of them answer the same."""
 LEAST_MERGED = 0.01
-_ASKING = frozenset(("who", "when", "where"))
+_QUESTION_WORDS = frozenset(("who", "when", "where"))
 LEAST_LIKELY = 0.02
 """Candidates less likely than this are no alternatives."""
 
@@ -149,7 +149,9 @@ def says_nothing(vocabulary: Vocabulary, reading: Reading, query: Query) -> bool
     spans = [(reading.mentions[i].start, reading.mentions[i].stop) for i in mentions_of(query)]
     outside = content_share(reading.likeness, spans)
     places = [
-        i for i, (_, _, word) in enumerate(reading.likeness.words) if outside[i] and word not in _ASKING
+        i
+        for i, (_, _, word) in enumerate(reading.likeness.words)
+        if outside[i] and word not in _QUESTION_WORDS
     ]
     if not places:
         return False

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
+from clew.arrays import Float32
 from clew.reading.english import BEING, FUNCTION
 from clew.reading.mentions import Mention
 from clew.reading.query import (
@@ -32,14 +32,13 @@ from clew.reading.query import (
 from clew.reading.vocabulary import DATE, NUMBER, Vocabulary
 from clew.text.lexicon import CLASSES, Lexicon
 
-Float32 = NDArray[np.float32]
 KINDS = ("kind_like", "kind_known")
 """How like the sort of answer is to what is asked for, in [0, 1], and whether both are known."""
 LEAST_SHARED = 0.3
 """Ends that a smaller share of an end's nodes have say nothing of its sort."""
 MOST_RELATIONS = 2_000
 """Relations of a graph up to which ends are told by other ends too, which takes a row of all for each."""
-_ASKING = re.compile(
+_ASKED_KIND = re.compile(
     r"\b(?:(?P<who>who|whom)|(?P<where>where)|(?P<when>when)"
     r"|(?:which|what|how many|list|name|show|find|give)(?P<noun>\b.*))",
     re.I | re.S,
@@ -61,7 +60,7 @@ _SAID = {"who": _one("person"), "where": _one("location"), "when": _one("time")}
 
 def asked_kind(question: str, mentions: Sequence[Mention]) -> Float32:
     """The classes of what a question asks for, of length 1; zeros where its words do not say."""
-    match = _ASKING.search(question)
+    match = _ASKED_KIND.search(question)
     if match is None:
         return UNKNOWN
     for name, kind in _SAID.items():

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from clew.reading.mentions import Mention
 from clew.reading.vocabulary import Likeness
 
-_ASKED = re.compile(r"\b(?:which|what|how many|whose)\s+((?:[\w-]+\s*){1,3})", re.I)
+_ASKED_TYPE = re.compile(r"\b(?:which|what|how many|whose)\s+((?:[\w-]+\s*){1,3})", re.I)
 SPELT = 0.79
 """Least likeness by spelling of a word and a type that it names."""
 OTHER, UNKNOWN = 0.1, 0.3
@@ -17,7 +17,7 @@ OTHER, UNKNOWN = 0.1, 0.3
 
 def asked_type(question: str, mentions: Sequence[Mention], likeness: Likeness) -> int:
     """The type whose name follows the word that asks, the last one of a run of such names; -1 for none."""
-    match = _ASKED.search(question)
+    match = _ASKED_TYPE.search(question)
     if match is None or not likeness.types.shape[1]:
         return -1
     start, stop = match.span(1)

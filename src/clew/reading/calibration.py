@@ -11,13 +11,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from clew.arrays import Float32
 from clew.reading.alignment import ALIGNED
 from clew.reading.answer_kind import KINDS
-from clew.reading.describe import COMPARED, FEATURES, Kind, Token, with_distances
+from clew.reading.describe import COMPARED, FEATURES, Kind, QueryToken, with_distances
 
-Float32 = NDArray[np.float32]
 FROM_BEST = tuple(f"{name}_from_best" for name in COMPARED)
 KNOWN_BEFORE = (*FEATURES, *FROM_BEST, *(kind.name for kind in Kind))
 """What is known of a candidate before the encoder reads: features, how often each kind of token is in it."""
@@ -63,7 +62,7 @@ class Calibration:
         return made.astype(np.float32)
 
 
-def rows_of(features: Float32, tokens: Sequence[Sequence[Token]]) -> Float32:
+def rows_of(features: Float32, tokens: Sequence[Sequence[QueryToken]]) -> Float32:
     """What is known of candidates before the encoder reads: float32 [n, KNOWN_BEFORE]."""
     kinds = np.zeros((len(tokens), len(Kind)), np.float32)
     for row, said in enumerate(tokens):

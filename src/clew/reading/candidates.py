@@ -23,7 +23,7 @@ from clew.reading.joins import (
 )
 from clew.reading.mentions import Mention
 from clew.reading.operations import Proposal, operations, yes_or_no
-from clew.reading.paths import Base, Exploration, Paths, by_worth
+from clew.reading.paths import Base, CandidatePaths, Exploration, by_worth
 from clew.reading.query import Anchor, Query
 from clew.reading.vocabulary import Likeness, Vocabulary
 
@@ -68,7 +68,7 @@ class Enumerator:
         return list(found.values())
 
 
-def _sets(of: Exploration, paths: Paths, joined: Sequence[Base]) -> list[Base]:
+def _sets(of: Exploration, paths: CandidatePaths, joined: Sequence[Base]) -> list[Base]:
     """The sets that a question may be about, those that its words name best first."""
     bases = [base for group in paths.values() for base in group]
     types = by_worth(list(whole_types(of)))

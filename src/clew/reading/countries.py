@@ -7,8 +7,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from clew.graph.graph import Graph, Int64
-from clew.graph.schema import MOSTLY, Schema
+from clew.arrays import Int64
+from clew.graph.graph import Graph
+from clew.graph.schema import MOSTLY_VALUES, Schema
 from clew.index.store.directory import Index
 from clew.reading.demonyms import country_names
 from clew.reading.vocabulary import words_of_label
@@ -26,7 +27,7 @@ def named_countries(index: Index, schema: Schema) -> dict[str, list[int]]:
     found = sorted({h.entity for of in hits for h in of if h.exact and h.kind != "alias"})
     sides = [(2 * r + side, n) for n in found for side, r in _relations_at(graph, n)]
     counts = Counter(end for end, _ in sides)
-    ends = [end for end, n in counts.items() if n >= MOSTLY * schema.nodes[end]]
+    ends = [end for end, n in counts.items() if n >= MOSTLY_VALUES * schema.nodes[end]]
     if not ends:
         return {}
     # What stands where mostly countries do is one too, though no list of names has it.

@@ -13,8 +13,8 @@ from enum import IntEnum
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
+from clew.arrays import Float32
 from clew.reading.asked_type import OTHER, UNKNOWN
 from clew.reading.candidates import Option
 from clew.reading.mentions import PARTIAL, TYPO, Mention
@@ -36,7 +36,6 @@ from clew.reading.query import (
 from clew.reading.vocabulary import DATE, LEAF, NUMBER, Likeness, Vocabulary, content_share
 from clew.reading.word_order import MOST_STEPS, StepChain, chain_of, in_order
 
-Float32 = NDArray[np.float32]
 MOST_TOKENS, MOST_VIEWS = 26, 10
 """Tokens of a candidate, ways of masking the names of a question; candidates beyond them are not ranked."""
 
@@ -104,18 +103,18 @@ _JOIN: dict[type[Part], Kind] = {Both: Kind.AND, Either: Kind.OR, Without: Kind.
 _TARGET = {NUMBER: Kind.NUMBER, DATE: Kind.DATE, LEAF: Kind.TEXT}
 RELATION_KINDS = frozenset({Kind.FORWARD, Kind.BACKWARD})
 MENTION_KINDS = frozenset({Kind.ANCHOR, Kind.VALUE, Kind.COUNTED})
-Token = tuple[int, int]
+QueryToken = tuple[int, int]
 
 
-def tokens_of(query: Query, vocabulary: Vocabulary) -> list[Token]:
+def tokens_of(query: Query, vocabulary: Vocabulary) -> list[QueryToken]:
     """A query as tokens in postfix order: sets, then what is done with them, at last what is asked."""
-    made: list[Token] = []
+    made: list[QueryToken] = []
     _say(query.part, vocabulary, made)
     made.append((_ASK[query.ask], -1))
     return made
 
 
-def _say(part: Part, vocabulary: Vocabulary, made: list[Token]) -> None:
+def _say(part: Part, vocabulary: Vocabulary, made: list[QueryToken]) -> None:
     match part:
         case Anchor(node, -1) if node in vocabulary.truths:
             made.append((Kind.TRUE if vocabulary.truths[node] else Kind.FALSE, -1))
@@ -142,7 +141,7 @@ def _say(part: Part, vocabulary: Vocabulary, made: list[Token]) -> None:
             made += _said_of(part)
 
 
-def _said_of(part: Compared | Counted | Extreme) -> list[Token]:
+def _said_of(part: Compared | Counted | Extreme) -> list[QueryToken]:
     """What is said of the values or counts of a set."""
     match part:
         case Compared(_, _, sign, value):
@@ -160,7 +159,7 @@ def _said_of(part: Compared | Counted | Extreme) -> list[Token]:
             return [(kinds[0] if largest else kinds[1], -1), *several]
 
 
-def _say_step(step: int, vocabulary: Vocabulary, made: list[Token]) -> None:
+def _say_step(step: int, vocabulary: Vocabulary, made: list[QueryToken]) -> None:
     made.append((Kind.BACKWARD if step & 1 else Kind.FORWARD, step // 2))
     end = step ^ 1
     target = _TARGET.get(vocabulary.ends[end])
@@ -170,7 +169,7 @@ def _say_step(step: int, vocabulary: Vocabulary, made: list[Token]) -> None:
         _say_type(vocabulary.end_types[end], made)
 
 
-def _say_type(type_: int, made: list[Token]) -> None:
+def _say_type(type_: int, made: list[QueryToken]) -> None:
     if type_ >= 0:
         made.append((Kind.TYPE, type_))
 

@@ -28,6 +28,13 @@ LIGHT = frozenset(
 )
 """Verbs and nouns that name no relation by themselves: any of a place, of having, of being called."""
 
+NARROWS_NOTHING = frozenset(
+    """different distinct various several same similar own single individual unique available possible certain
+    specific particular existing current present total respective corresponding common popular recent main
+    whole entire known complete full real actual given overall exact""".split()
+)
+"""Adjectives that leave what they stand before as it is, or that an operation says."""
+
 BEING = frozenset("is are was were be been being".split())
 DOING = frozenset("do does did can could may might must shall should will would".split())
 RELATIVE = frozenset("who whom what which that everyone everything anyone anything those all".split())
@@ -85,10 +92,10 @@ NEGATION = re.compile(
 )
 THAN = re.compile(r"\b(than|as|exceed\w*|beyond|above|below|before|after|over|under)\b", re.I)
 
-_MORE = (
+_ABOVE = (
     r"more|greater|larger|higher|bigger|above|over|exceed\w*|beyond|after|later|newer|past|upwards?|follow\w*"
 )
-_LESS = r"less|fewer|lower|smaller|below|under|before|earlier|prior|shorter|cheaper"
+_BELOW = r"less|fewer|lower|smaller|below|under|before|earlier|prior|shorter|cheaper"
 _AT_LEAST = (
     r"at least|or more|or (?:higher|later|above|over|greater|newer)|no (?:less|fewer|earlier) than|minimum|"
     r"since|from|and (?:up|above|over)|not (?:less|fewer|before)|starting|onwards?"
@@ -97,7 +104,12 @@ _AT_MOST = (
     r"at most|or (?:less|fewer|lower|earlier|below|under)|no (?:more|later|higher) than|maximum|up to|until|"
     r"till|by|not (?:more|after|over|exceed\w*)|within"
 )
-_SIGNS: tuple[tuple[str, Sign], ...] = ((_AT_LEAST, ">="), (_AT_MOST, "<="), (_MORE, ">"), (_LESS, "<"))
+_SIGN_PATTERNS: tuple[tuple[str, Sign], ...] = (
+    (_AT_LEAST, ">="),
+    (_AT_MOST, "<="),
+    (_ABOVE, ">"),
+    (_BELOW, "<"),
+)
 _EITHER_END: tuple[Sign, ...] = (">=", "<=")
 _EITHER_SIDE: tuple[Sign, ...] = (">", "<")
 _NEAR = 32
@@ -109,7 +121,7 @@ def signs_of(text: str, start: int, stop: int) -> tuple[Sign, ...]:
     before = text[max(0, start - _NEAR) : start].lower()
     after = text[stop : stop + _NEAR].lower()
     found: list[Sign] = []
-    for pattern, sign in _SIGNS:
+    for pattern, sign in _SIGN_PATTERNS:
         if re.search(rf"\b({pattern})\b", before) or re.match(rf"\W*(\w+\W+)?\b({pattern})\b", after):
             found.append(sign)
     if re.search(r"\bbetween\b|\bfrom\b", text.lower()):

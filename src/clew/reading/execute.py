@@ -30,7 +30,7 @@ MOST_EDGES = 5_000_000
 """Edges that one query may follow; a query that needs more is not answered."""
 MOST_AROUND = 60_000
 """Edges that `around` sorts at once."""
-NONE: Nodes = np.empty(0, np.int64)
+NO_NODES: Nodes = np.empty(0, np.int64)
 
 
 class OverBudget(Exception):
@@ -173,7 +173,7 @@ class Executor:
         else:
             _, _, others = self.values(self.members(value), ())
             if not len(others):
-                return NONE
+                return NO_NODES
             keep = stands(numbers, sign, float(others.max() if sign[0] == ">" else others.min()))
         return members[distinct(place[keep])]
 
@@ -186,7 +186,7 @@ class Executor:
     ) -> Nodes:
         place, score = self.scores(members, steps, counted, largest)
         if not len(score):
-            return NONE
+            return NO_NODES
         order = np.sort(score if not largest else -score)
         bound = order[min(number, len(order)) - 1]
         return members[distinct(place[(score if not largest else -score) <= bound])]

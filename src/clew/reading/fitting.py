@@ -15,8 +15,9 @@ from dataclasses import asdict, dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from clew.arrays import Float32
 from clew.errors import InputError
-from clew.reading.adapter import NONE, Adapter, AdapterAbout, Float32, Symbol, symbols_of, terms_of
+from clew.reading.adapter import NO_CANDIDATE, Adapter, AdapterAbout, Symbol, symbols_of, terms_of
 from clew.reading.describe import FEATURES, RELATION_KINDS, Kind
 from clew.reading.execute import Executor
 from clew.reading.feedback import Feedback, Judge
@@ -41,7 +42,7 @@ Tell = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ExampleRow:
     """A candidate; None of them is a row too."""
 
     symbols: tuple[Symbol, ...]
@@ -57,7 +58,7 @@ class Example:
     feedback: Feedback
     terms: tuple[str, ...]
     words: tuple[str, ...]
-    rows: tuple[Row, ...]
+    rows: tuple[ExampleRow, ...]
     labels: dict[int, float]
 
     @property
@@ -167,7 +168,7 @@ def _example(reader: QuestionReader, feedback: Feedback) -> Example:
     right = Judge(Executor(reader.graph), reader.names).right(feedback, scored.options)
     kept = np.argsort(-(scored.scores[:-1] + 1000.0 * right[:-1]), kind="stable")[:MOST_ROWS].tolist()
     rows = [
-        Row(
+        ExampleRow(
             tuple(sorted(symbols_of(scored.tokens[i]))),
             scored.features[i],
             float(scored.scores[i]),
@@ -175,7 +176,11 @@ def _example(reader: QuestionReader, feedback: Feedback) -> Example:
         )
         for i in kept
     ]
-    rows.append(Row((NONE,), np.zeros(len(FEATURES), np.float32), float(scored.scores[-1]), bool(right[-1])))
+    rows.append(
+        ExampleRow(
+            (NO_CANDIDATE,), np.zeros(len(FEATURES), np.float32), float(scored.scores[-1]), bool(right[-1])
+        )
+    )
     spans = [(m.start, m.stop) for m in mentions if m.strong and m.candidates]
     words = {w for a, b, w in likeness.words if not any(p < b and a < q for p, q in spans)}
     count = len(reader.vocabulary.relations)
@@ -305,7 +310,7 @@ class Layer:
         features = [r.features for e in examples for r in e.rows[:-1]] or [np.zeros(len(FEATURES))]
         moments = np.stack([np.mean(features, 0), np.std(features, 0) + 0.05]).astype(np.float32)
         some = [t for t, n in terms.most_common(MOST_TERMS) if n >= LEAST_SEEN]
-        return cls(some, list(dict.fromkeys([NONE, *symbols]))[:MOST_SYMBOLS], moments)
+        return cls(some, list(dict.fromkeys([NO_CANDIDATE, *symbols]))[:MOST_SYMBOLS], moments)
 
     def table(self, examples: Sequence[Example]) -> Table:
         """Examples as arrays."""

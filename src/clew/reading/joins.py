@@ -9,16 +9,16 @@ from itertools import combinations, product
 import numpy as np
 
 from clew.reading import english
-from clew.reading.execute import NONE, Nodes
+from clew.reading.execute import NO_NODES, Nodes
 from clew.reading.paths import (
     LARGE,
-    LONGEST,
+    LONGEST_PATH,
     STEP_COST,
     WIDEST,
     Base,
+    CandidatePaths,
     Exploration,
     Float32,
-    Paths,
     by_worth,
     sample,
 )
@@ -72,7 +72,7 @@ def foremost(bases: Sequence[Base], times: int = 1) -> list[Base]:
     return kept
 
 
-def joined_sets(of: Exploration, paths: Paths) -> Iterator[Base]:
+def joined_sets(of: Exploration, paths: CandidatePaths) -> Iterator[Base]:
     """Sets that two or three mentions share, and what one step leads to from there."""
     pairs = _pairs(of, paths)
     yield from pairs[:120]
@@ -87,7 +87,7 @@ def joined_sets(of: Exploration, paths: Paths) -> Iterator[Base]:
     yield from _twice(of, paths)
 
 
-def absent_sets(of: Exploration, paths: Paths) -> Iterator[Base]:
+def absent_sets(of: Exploration, paths: CandidatePaths) -> Iterator[Base]:
     """What the graph could record of an entity and does not: by steps that others like it have."""
     for (mention, node), (start, *_) in paths.items():
         if of.mentions[mention].values:
@@ -95,7 +95,7 @@ def absent_sets(of: Exploration, paths: Paths) -> Iterator[Base]:
         for step in of.absent_steps(node):
             said = np.maximum(start.said, of.steps_say[step])
             part, cost = Walk(start.part, step), start.cost + STEP_COST
-            yield Base(part, NONE, step ^ 1, start.mentions, (step,), said, cost)
+            yield Base(part, NO_NODES, step ^ 1, start.mentions, (step,), said, cost)
 
 
 def flagged_sets(of: Exploration) -> Iterator[Base]:
@@ -121,13 +121,13 @@ def with_flags(of: Exploration, flags: Sequence[Base], others: Sequence[Base]) -
                 yield both
 
 
-def _pairs(of: Exploration, paths: Paths) -> list[Base]:
+def _pairs(of: Exploration, paths: CandidatePaths) -> list[Base]:
     """What paths of two mentions share, where they share anything, the best named first."""
     tried = [
         (left, right)
         for one, other in _apart(of, paths)
         for left, right in product(one[1 : MOST_JOINED + 1], other[1 : MOST_JOINED + 1])
-        if len(left.steps) + len(right.steps) <= LONGEST + 1 and may_meet(of, left, right)
+        if len(left.steps) + len(right.steps) <= LONGEST_PATH + 1 and may_meet(of, left, right)
     ]
     tried.sort(key=lambda pair: -pair[0].worth - pair[1].worth)
     asked = english.YES_NO.search(of.question) is not None
@@ -142,7 +142,7 @@ def may_meet(of: Exploration, left: Base, right: Base) -> bool:
     return of.vocabulary.may_meet(left.end, right.end)
 
 
-def _apart(of: Exploration, paths: Paths) -> Iterator[tuple[list[Base], list[Base]]]:
+def _apart(of: Exploration, paths: CandidatePaths) -> Iterator[tuple[list[Base], list[Base]]]:
     """The paths of every two candidates, of two entities, whose mentions do not overlap."""
     for ((i, first), one), ((j, second), other) in combinations(paths.items(), 2):
         if i != j and first != second and not of.overlap(i, j):
@@ -166,7 +166,7 @@ def _of_two(part: Part, members: Nodes, left: Base, right: Base, whole: bool = T
     return Base(part, members, left.end, mentions, steps, said, cost, whole)
 
 
-def _twice(of: Exploration, paths: Paths) -> Iterator[Base]:
+def _twice(of: Exploration, paths: CandidatePaths) -> Iterator[Base]:
     """What two relations of one entity share, or lead to one with the other."""
     both, any_of = english.BOTH.search(of.question), english.EITHER.search(of.question)
     if not both and not any_of:
@@ -182,7 +182,7 @@ def _twice(of: Exploration, paths: Paths) -> Iterator[Base]:
                 yield _of_two(Either(left.part, right.part), members, left, right)
 
 
-def _alternatives(of: Exploration, paths: Paths) -> Iterator[Base]:
+def _alternatives(of: Exploration, paths: CandidatePaths) -> Iterator[Base]:
     """What the same steps lead to from one of two mentions, or from the other."""
     for one, other in _apart(of, paths):
         alike = {base.steps: base for base in other[1:]}
@@ -259,7 +259,7 @@ def typed_sets(of: Exploration, bases: Sequence[Base]) -> Iterator[Base]:
                 yield Base(part, kept, -1 - type_, base.mentions, base.steps, said, cost, base.whole)
 
 
-def sets_without(of: Exploration, paths: Paths, bases: Sequence[Base]) -> Iterator[Base]:
+def sets_without(of: Exploration, paths: CandidatePaths, bases: Sequence[Base]) -> Iterator[Base]:
     """Sets less what is in another, or less those that have a relation, where a word says so."""
     if not english.NEGATION.search(of.question):
         return
@@ -270,7 +270,7 @@ def sets_without(of: Exploration, paths: Paths, bases: Sequence[Base]) -> Iterat
         for step in _missing(of, left):
             part = Counted(left.part, step, "=", 0)
             said, cost = np.maximum(left.said, of.steps_say[step]), left.cost + STEP_COST
-            yield Base(part, NONE, left.end, left.mentions, left.steps, said, cost, False)
+            yield Base(part, NO_NODES, left.end, left.mentions, left.steps, said, cost, False)
         for right in whole:
             if not _may_be_left_out(right) or left.mentions & right.mentions or not may_meet(of, left, right):
                 continue
@@ -279,7 +279,7 @@ def sets_without(of: Exploration, paths: Paths, bases: Sequence[Base]) -> Iterat
                 yield _of_two(Without(left.part, right.part), left_over, left, right)
 
 
-def _less_named(of: Exploration, paths: Paths, bases: Sequence[Base]) -> Iterator[Base]:
+def _less_named(of: Exploration, paths: CandidatePaths, bases: Sequence[Base]) -> Iterator[Base]:
     """Sets less one entity of the question that is in them."""
     for left in foremost([b for b in bases if b.whole and not isinstance(b.part, Anchor)], 3):
         for (i, node), group in paths.items():
@@ -293,7 +293,7 @@ def _may_be_left_out(base: Base) -> bool:
     return bool(base.mentions) or family_of(base.part) == "walked"
 
 
-def _one_less_another(of: Exploration, paths: Paths) -> Iterator[Base]:
+def _one_less_another(of: Exploration, paths: CandidatePaths) -> Iterator[Base]:
     """What steps lead to from one of two mentions and not from the other."""
     for pair in _apart(of, paths):
         for one, other in (pair, pair[::-1]):

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 ROUNDS = 6
-LEAST_LIKELY = 0.35
+LEAST_WORD_LIKENESS = 0.35
 """Likeness below which a word is not kept; what is less changes the order of candidates little."""
 DOUBT = 1.0
 """Times that a word was seen are taken to be so many more, without any label."""
@@ -35,7 +35,7 @@ def likely_words(examples: Sequence[tuple[Sequence[str], Mapping[int, float]]]) 
     for _ in range(ROUNDS):
         counted = _counted(examples, counted)
     likely = ((word, label, n / (asked[word] + DOUBT)) for (word, label), n in counted.items())
-    kept = sorted(one for one in likely if one[2] >= LEAST_LIKELY)
+    kept = sorted(one for one in likely if one[2] >= LEAST_WORD_LIKENESS)
     return LikelyWords(
         tuple(k[0] for k in kept),
         np.array([k[1] for k in kept], np.int64),

@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 from itertools import chain, islice
 
 import numpy as np
-from numpy.typing import NDArray
 
+from clew.arrays import Int32
 from clew.graph.graph import Values
 from clew.index.names.containing import nodes_containing
 from clew.index.names.names import NamesIndex
@@ -23,8 +23,6 @@ from clew.reading.query import Value
 from clew.reading.values import values_in
 from clew.text.lexicon import Lexicon
 from clew.text.normalise import Token, tokens, words_of
-
-Int32 = NDArray[np.int32]
 
 MOST_MENTIONS = 10
 MOST_CANDIDATES = 6
@@ -45,7 +43,7 @@ GIVEN, EXACT, ALIAS, NORMAL, PLURAL, PARTIAL, TYPO, WORDS = range(8)
 """How a candidate was found. WORDS: all words of the name stand in the question, in any order."""
 HOW = ("given", "exact", "alias", "normalised", "plural", "part", "typo", "words")
 QUALITY = (1.0, 1.0, 0.97, 0.93, 0.85, 0.7, 0.6, 0.75)
-_NUMBER = re.compile(r"[0-9][0-9.,]*(?:e[0-9]+)?")
+_NUMERAL = re.compile(r"[0-9][0-9.,]*(?:e[0-9]+)?")
 """A word that is a number, however large, and so no misspelt name."""
 
 
@@ -246,7 +244,7 @@ class MentionFinder:
         odd = [
             t.norm not in FUNCTION
             and not self._types(t)
-            and not _NUMBER.fullmatch(t.norm)
+            and not _NUMERAL.fullmatch(t.norm)
             and (t.text[:1].isupper() or not self.lexicon.known(t.norm))
             for t in found
         ]

@@ -41,7 +41,7 @@ _TOKEN = re.compile(
     r'\s*(\{[^}]*\}|"[^"]*"|\d{4}-\d\d(?:-\d\d)?|-?\d+(?:\.\d+)?(?![\w-])|>=|<=|!=|[=<>()\[\],&|\-]'
     r'|[.^](?:"[^"]+"|\w[\w.:/-]*\w|\w)|\w[\w.:/]*)'
 )
-_ASKS: dict[str, Ask] = {
+_ASK_OF: dict[str, Ask] = {
     "count": "count",
     "sum": "sum",
     "avg": "average",
@@ -49,8 +49,8 @@ _ASKS: dict[str, Ask] = {
     "min": "smallest",
     "ask": "yes",
 }
-_SIGNS: dict[str, Sign] = {s: s for s in ("=", "!=", ">", ">=", "<", "<=")}
-LONGEST = 600
+_SIGN_OF: dict[str, Sign] = {s: s for s in ("=", "!=", ">", ">=", "<", "<=")}
+LONGEST_NOTATION = 600
 """Characters of a text that is read."""
 DEEPEST = 24
 """Terms inside each other."""
@@ -76,8 +76,8 @@ def read_query(text: str, names: NameLookup) -> Query:
         NotationError: the text is not of the notation, or a name is not of the graph.
 
     """
-    if len(text) > LONGEST:
-        raise NotationError(f"longer than {LONGEST} characters")
+    if len(text) > LONGEST_NOTATION:
+        raise NotationError(f"longer than {LONGEST_NOTATION} characters")
     reader = _Reader(list(_tokens(text)), names)
     query = reader.query()
     if reader.left:
@@ -109,9 +109,9 @@ class _Reader:
     def query(self) -> Query:
         """A whole query."""
         word = self._peek()
-        if word in _ASKS and self._peek(1) == "(":
+        if word in _ASK_OF and self._peek(1) == "(":
             self._take()
-            return Query(_ASKS[word], self._bracketed())
+            return Query(_ASK_OF[word], self._bracketed())
         return Query("list", self._set())
 
     def _peek(self, ahead: int = 0) -> str:
@@ -233,9 +233,9 @@ class _Reader:
 
     def _sign(self) -> Sign:
         token = self._take()
-        if token not in _SIGNS:
+        if token not in _SIGN_OF:
             raise NotationError(f"expected a comparison, found {token}")
-        return _SIGNS[token]
+        return _SIGN_OF[token]
 
     def _whole(self, text: str) -> int:
         if not text.isdigit():

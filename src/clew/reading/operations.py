@@ -10,7 +10,7 @@ import numpy as np
 
 from clew.reading import english
 from clew.reading.joins import family_of, foremost
-from clew.reading.paths import STEP_COST, Base, Exploration, Paths, by_worth, sample
+from clew.reading.paths import STEP_COST, Base, CandidatePaths, Exploration, by_worth, sample
 from clew.reading.query import Anchor, Ask, Both, Compared, Counted, Either, Extreme, Part, Query, Value, Walk
 from clew.reading.vocabulary import DATE, THING
 
@@ -222,7 +222,7 @@ def _aggregates(of: Exploration, things: Sequence[Base]) -> Iterator[Proposal]:
 # yes and no
 
 
-def yes_or_no(of: Exploration, paths: Paths, joined: Sequence[Base]) -> Iterator[Proposal]:
+def yes_or_no(of: Exploration, paths: CandidatePaths, joined: Sequence[Base]) -> Iterator[Proposal]:
     """Whether an entity is where a path from another leads, has a value, or stands above another."""
     asked = 0.8 if english.YES_NO.match(of.question) else 0.1
     ends = {node: set(of.steps_at(np.array([node], np.int64))) for _, node in paths}

@@ -8,15 +8,15 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from clew.arrays import Float32
 from clew.graph.schema import Schema
-from clew.reading.execute import MOST_AROUND, NONE, Executor, Nodes, OverBudget, onward
+from clew.reading.execute import MOST_AROUND, NO_NODES, Executor, Nodes, OverBudget, onward
 from clew.reading.mentions import Mention
 from clew.reading.query import Anchor, OfType, Part, Walk
 from clew.reading.sets import distinct
 from clew.reading.vocabulary import DATE, LEAF, NUMBER, THING, Likeness, Vocabulary
 
-Float32 = NDArray[np.float32]
-LONGEST = 3
+LONGEST_PATH = 3
 """Steps of a path from one mention."""
 LARGE = 200_000
 """Nodes of a graph from which on sets with very many edges are looked at in part."""
@@ -65,7 +65,7 @@ class Base:
         object.__setattr__(self, "worth", float(self.said.sum()) - self.cost)
 
 
-Paths = dict[tuple[int, int], list[Base]]
+CandidatePaths = dict[tuple[int, int], list[Base]]
 """The paths from each candidate, by the place of its mention and its node; the entity itself first."""
 
 
@@ -117,7 +117,7 @@ class Exploration:
         """The words that a set says with one more step and one more mention."""
         return np.maximum(np.maximum(base.said, self.steps_say[step]), self.covered(mention))
 
-    def paths(self) -> Paths:
+    def paths(self) -> CandidatePaths:
         """The paths from all candidates of all mentions."""
         return {
             (i, c.node): self.paths_from(i, c.node, c.score)
@@ -181,7 +181,7 @@ class Exploration:
         """Those of some nodes that have few enough edges together to be sorted; none in a graph not large."""
         graph = self.vocabulary.graph
         if graph.nodes <= LARGE:
-            return NONE
+            return NO_NODES
         edges = np.zeros(len(nodes), np.int64)
         for side in (graph.out, graph.into):
             edges += side.stops[nodes] - side.starts[nodes]
@@ -204,14 +204,14 @@ class Exploration:
         try:
             return self.executor.members(part)
         except OverBudget:
-            return NONE
+            return NO_NODES
 
     def reached(self, nodes: Nodes, step: int) -> Nodes:
         """What a step leads to; nothing where too many edges were followed."""
         try:
             return distinct(self.executor.edges(nodes, step)[1])
         except OverBudget:
-            return NONE
+            return NO_NODES
 
     def goes_in_circles(self, steps: Sequence[int], step: int) -> bool:
         """Whether a step only leads back: at once where each has one, or the third time the same way."""

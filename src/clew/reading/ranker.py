@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from clew.arrays import Float32
 from clew.errors import EmbedderError
 from clew.reading.adapter import Adapter
 from clew.reading.alignment import NOTHING, Aligner, Alignment, EncodedView
@@ -33,7 +34,7 @@ from clew.reading.describe import (
     RELATION_KINDS,
     Describer,
     Kind,
-    Token,
+    QueryToken,
     View,
     names_used,
     tokens_of,
@@ -47,9 +48,8 @@ from clew.reading.vocabulary import Likeness, Vocabulary
 from clew.reading.which_way import LEAST_SCORE, WhichWay
 from clew.text.onnx_session import open_session
 
-Float32 = NDArray[np.float32]
 MODEL = Path(__file__).with_name("model")
-VERSION = 3
+MODEL_VERSION = 3
 BATCH = 64
 ALL_AT_ONCE = 300
 """Labels of a graph that are all encoded when the first is needed."""
@@ -85,7 +85,7 @@ class Scored:
     """
 
     options: tuple[Option, ...]
-    tokens: Sequence[Sequence[Token]]
+    tokens: Sequence[Sequence[QueryToken]]
     rows: Float32
     scores: Float32
     alignment: Alignment
@@ -121,7 +121,7 @@ class Ranker:
             from tokenizers import Tokenizer
 
             about = json.loads((folder / "model.json").read_text("utf-8"))
-            if about["version"] != VERSION or about["features"] != [*FEATURES, *COMPARED]:
+            if about["version"] != MODEL_VERSION or about["features"] != [*FEATURES, *COMPARED]:
                 raise EmbedderError(
                     f"{folder}: the reader's model is of another version. Install clew again."
                 )
@@ -326,7 +326,7 @@ class _Rows:
         self.vocabulary, self.question, self.mentions = vocabulary, question, mentions
         self.describer = Describer(vocabulary, question, mentions, likeness)
         self.views: dict[tuple[int, ...], View] = {}
-        self.tokens: list[list[Token]] = []
+        self.tokens: list[list[QueryToken]] = []
         self.view: list[int] = []
         self._numbers: dict[tuple[int, ...], int] = {}
 

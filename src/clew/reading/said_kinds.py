@@ -21,7 +21,7 @@ from clew.text.lexicon import Lexicon
 from clew.types import Abstention
 
 _THE = re.compile(r"\b(?:the|an?|any|some)\s+[\"'“‘]?$", re.I)
-_BEFORE_NOUN = re.compile(r"\b(?:of|in|with|have|has|had|having)[\s_]+$", re.I)
+_BEFORE_KIND = re.compile(r"\b(?:of|in|with|have|has|had|having)[\s_]+$", re.I)
 _NAMING = re.compile(r"(?: called| named|:)? ?[\"'“‘]?", re.I)
 _BEHIND = re.compile(
     r"[\"'”’]?\s*(?:$|[?.!,;:)]|(?:and|or|of|in|by|from|with|for|on|at|to|that|which|who|whose|where)\b)",
@@ -78,7 +78,7 @@ def _is_noun(before: str, word: str) -> bool:
     """Whether a word is a noun behind some text: *the play*, *of genre*, *has genre*, not *has owned*."""
     if _THE.search(before):
         return True
-    return bool(_BEFORE_NOUN.search(before)) and not Lexicon.load().verb(word)
+    return bool(_BEFORE_KIND.search(before)) and not Lexicon.load().verb(word)
 
 
 def _relations_said(reading: Reading, word: int) -> set[int]:

@@ -14,7 +14,7 @@ from clew.graph.values import ValueKind, parse_value
 from clew.reading.vocabulary import words_of_label
 from clew.types import Abstention, Answer, AnswerEntity, Citation, TripleText
 
-_ASKED = re.compile(
+_ASKED_WHEN = re.compile(
     r"(?:(?P<begin>(?:since|from) (?:when|(?:what|which) (?:year|date|day))|how long(?= (?:has|have|had)\b)"
     r"|how long since)|(?:until|till|up to|to) (?:when|(?:what|which) (?:year|date|day)))"
     r"[ ,]+(?P<rest>(?:is|are|was|were|does|do|did|has|have|had) .+)",
@@ -36,7 +36,7 @@ class SinceWhen:
     @classmethod
     def of(cls, question: str) -> SinceWhen | None:
         """Read a question; None if it asks for something else."""
-        found = _ASKED.fullmatch(question.strip())
+        found = _ASKED_WHEN.fullmatch(question.strip())
         return None if found is None else cls(question, found["rest"], found["begin"] is not None)
 
     def answer(self, whether: Answer) -> Answer | None:

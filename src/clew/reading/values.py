@@ -35,7 +35,7 @@ _SCALES = {
     **{"hundred": 1e2, "thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12},
     **{"k": 1e3, "mn": 1e6, "bn": 1e9},
 }
-_NUMBER = re.compile(
+_QUANTITY = re.compile(
     r"(?<![\w.\u2212-])[$£€]?(?P<sign>minus |negative |[-\u2212])?"
     rf"(?:(?P<digits>\d{{1,3}}(?:,\d{{3}})+(?:\.\d+)?|\d+(?:\.\d+)?)(?P<power>e[+-]?\d+)?"
     rf"|(?P<word>{'|'.join(_WORDS)}))"
@@ -80,7 +80,7 @@ class Written:
 def written_in(text: str) -> list[Written]:
     """The numbers and dates of a text, in order; no two overlap."""
     found = [date for hit in _DATE.finditer(text) if (date := _date(hit)) is not None]
-    for pattern, read in ((_PERIOD, _period), (_NUMBER, _number)):
+    for pattern, read in ((_PERIOD, _period), (_QUANTITY, _number)):
         hits = [hit for hit in pattern.finditer(text) if not _taken(found, hit)]
         found += [value for hit in hits if (value := read(hit)) is not None]
     return sorted(found, key=lambda value: value.start)

@@ -10,6 +10,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from clew.arrays import Float32
 from clew.graph.graph import Graph
 from clew.graph.schema import Schema
 from clew.reading.english import FUNCTION, singular
@@ -18,7 +19,6 @@ from clew.reading.sets import Kept
 from clew.text.embedder import Embedder
 from clew.text.lexicon import Lexicon
 
-Float32 = NDArray[np.float32]
 THING, NUMBER, DATE, LEAF = range(4)
 """What the nodes at an end are: things, numbers, dates, or plain texts that no relation leaves."""
 MOSTLY = 0.5

@@ -15,8 +15,8 @@ from enum import Enum
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from clew.arrays import Float32
 from clew.reading.candidates import Option
 from clew.reading.english import BEING, DOING, INDEFINITE, MUTUAL, PREPOSITIONS, RELATIVE, singular
 from clew.reading.execute import Executor
@@ -25,7 +25,6 @@ from clew.reading.query import Anchor, Both, Part, Query, Walk, key_of
 from clew.reading.vocabulary import Vocabulary
 from clew.text.lexicon import Lexicon
 
-Float32 = NDArray[np.float32]
 LEAST_SCORE = -30.0
 """The score of a candidate that another one takes the place of."""
 _ARTICLES = frozenset("the a an".split())
@@ -33,10 +32,10 @@ _LEADING = BEING | DOING | _ARTICLES | frozenset("has have had".split())
 _DETERMINERS = _ARTICLES | frozenset("s whose its his her their any all some no".split())
 _NOUN_AND_THAN = 2
 """Words after a comparative up to which *than* is of it: *broader than*, *a broader concept than*."""
-_WORD = re.compile(r"['’]s\b|[^\W_]+")
+_WORD_OR_POSSESSIVE = re.compile(r"['’]s\b|[^\W_]+")
 
 
-class Role(Enum):
+class NameRole(Enum):
     """What a name is: who acts, who is acted on, whose *noun* something is, or that *noun* itself."""
 
     AGENT = "agent"
@@ -46,16 +45,16 @@ class Role(Enum):
 
 
 _ENDS = {
-    "verb": (Role.AGENT, Role.PATIENT),
-    "passive": (Role.PATIENT, Role.AGENT),
-    "noun": (Role.OWNER, Role.OWNED),
-    "noun of": (Role.OWNED, Role.OWNER),
+    "verb": (NameRole.AGENT, NameRole.PATIENT),
+    "passive": (NameRole.PATIENT, NameRole.AGENT),
+    "noun": (NameRole.OWNER, NameRole.OWNED),
+    "noun of": (NameRole.OWNED, NameRole.OWNER),
 }
 """What head and tail are, by what the name of a relation is."""
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class RelationName:
     """The name of a relation: what it is (of `_ENDS`), its word, and the preposition behind it, if any."""
 
     kind: str
@@ -88,7 +87,7 @@ class WhichWay:
 
     def __init__(self, vocabulary: Vocabulary, question: str, mentions: Sequence[Mention]) -> None:
         self._vocabulary, self._question, self._mentions = vocabulary, question, mentions
-        self._named: dict[int, Named | None] = {}
+        self._named: dict[int, RelationName | None] = {}
 
     def put_right(self, options: Sequence[Option], scores: Float32) -> None:
         """Give the score of each candidate that goes a wrong way to the one that goes the right way.
@@ -163,7 +162,7 @@ class WhichWay:
         head, tail = _ENDS[named.kind]
         return 2 * relation if role == head else 2 * relation + 1 if role == tail else None
 
-    def _name(self, relation: int) -> Named | None:
+    def _name(self, relation: int) -> RelationName | None:
         """The name of a relation that may be gone both ways, if it is simple enough to tell which."""
         if relation not in self._named:
             there, back = 2 * relation, 2 * relation + 1
@@ -177,10 +176,10 @@ class WhichWay:
     @cached_property
     def _words(self) -> list[tuple[int, str]]:
         """The words of the question with where they start, in lower case."""
-        return [(m.start(), m[0].lower().lstrip("'’")) for m in _WORD.finditer(self._question)]
+        return [(m.start(), m[0].lower().lstrip("'’")) for m in _WORD_OR_POSSESSIVE.finditer(self._question)]
 
 
-def _name_of(label: str) -> Named | None:
+def _name_of(label: str) -> RelationName | None:
     words = label.split()
     while len(words) > 1 and words[0] in _LEADING:
         words = words[1:]
@@ -193,22 +192,22 @@ def _name_of(label: str) -> Named | None:
         word.endswith(("ed", "ing")) and lexicon.lemmas(word)[:1] != (word,)
     )
     if preposition == "by":
-        return Named("passive", word, "by")
+        return RelationName("passive", word, "by")
     if preposition == "of" and is_noun:
-        return Named("noun of", word, "of")
+        return RelationName("noun of", word, "of")
     if preposition or (lexicon.verb(word) and (word.endswith("s") or not is_noun)):
-        return Named("verb", word, preposition)
-    return Named("noun", word, "")
+        return RelationName("verb", word, preposition)
+    return RelationName("noun", word, "")
 
 
-def _is_word(word: str, named: Named) -> bool:
+def _is_word(word: str, named: RelationName) -> bool:
     if word == named.word:
         return True
     lexicon = Lexicon.load()
     return bool(set(lexicon.lemmas(word)) & set(lexicon.lemmas(named.word)))
 
 
-def _role_behind(before: Sequence[str], named: Named) -> Role | None:
+def _role_behind(before: Sequence[str], named: RelationName) -> NameRole | None:
     """What a name is that stands behind the word of a relation."""
     at = max((i for i, word in enumerate(before) if _is_word(word, named)), default=-1)
     if at < 0:
@@ -217,19 +216,19 @@ def _role_behind(before: Sequence[str], named: Named) -> Role | None:
     between = [word for word in before[at + 1 :] if word not in _ARTICLES]
     if named.kind in ("noun", "noun of"):
         if between == ["of"] or (between[-1:] == ["than"] and len(between) <= _NOUN_AND_THAN):
-            return Role.OWNER
+            return NameRole.OWNER
         whose = len(between) == 1 and between[0] in BEING and before[at - 1 : at] == ["whose"]
-        return Role.OWNED if whose else None
+        return NameRole.OWNED if whose else None
     if is_noun_here:
         return None
     if between == ["by"]:
-        return Role.AGENT if named.preposition in ("", "by") else None
+        return NameRole.AGENT if named.preposition in ("", "by") else None
     if named.preposition in ("", "by"):
-        return None if between else Role.PATIENT
-    return Role.PATIENT if between == [named.preposition] else None
+        return None if between else NameRole.PATIENT
+    return NameRole.PATIENT if between == [named.preposition] else None
 
 
-def _role_before(behind: Sequence[str], before: Sequence[str], named: Named) -> Role | None:
+def _role_before(behind: Sequence[str], before: Sequence[str], named: RelationName) -> NameRole | None:
     """What a name is that stands before the word of a relation."""
     at = next((i for i, word in enumerate(behind) if _is_word(word, named)), -1)
     if at < 0:
@@ -241,16 +240,16 @@ def _role_before(behind: Sequence[str], before: Sequence[str], named: Named) -> 
     followed = after[:1] == [named.preposition]
     if named.kind in ("noun", "noun of"):
         if between == ["s"]:
-            return Role.OWNER
+            return NameRole.OWNER
         is_owned = after[:1] == ["of"] or "than" in after[:_NOUN_AND_THAN]
-        return Role.OWNED if is_being and is_owned else None
+        return NameRole.OWNED if is_being and is_owned else None
     if is_being:
         if named.preposition in ("", "by"):
-            return Role.PATIENT if after[:1] == ["by"] else None
-        return Role.AGENT if followed else None
+            return NameRole.PATIENT if after[:1] == ["by"] else None
+        return NameRole.AGENT if followed else None
     if plain or (named.preposition not in ("", "by") and not followed):
         return None
-    return Role.AGENT if last in DOING or last in RELATIVE else None
+    return NameRole.AGENT if last in DOING or last in RELATIVE else None
 
 
 def _walked(options: Sequence[Option]) -> list[int]:

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from clew.arrays import Float32
 from clew.reading.query import Anchor, Both, OfType, Part, Walk
 
-Float32 = NDArray[np.float32]
 MOST_STEPS = 4
 
 

@@ -18,7 +18,7 @@ from clew.reading.query import (
 )
 from clew.reading.vocabulary import Vocabulary
 
-_SIGNS = {
+_SIGN_WORDS = {
     "=": "is",
     "!=": "is not",
     ">": "is above",
@@ -34,7 +34,7 @@ _COUNTS = {
     "<": "fewer than",
     "<=": "at most",
 }
-_ASKS = {
+_ASK_WORDS = {
     "count": "the number of",
     "yes": "whether there is",
     "sum": "the sum of",
@@ -52,7 +52,7 @@ def say(query: Query, vocabulary: Vocabulary) -> str:
         case Query("list", part):
             return _say(part, vocabulary)
         case _:
-            return f"{_ASKS[query.ask]} {_say(query.part, vocabulary)}"
+            return f"{_ASK_WORDS[query.ask]} {_say(query.part, vocabulary)}"
 
 
 def _say(part: Part, vocabulary: Vocabulary) -> str:
@@ -74,7 +74,7 @@ def _say(part: Part, vocabulary: Vocabulary) -> str:
             return f"{_say(left, vocabulary)} but not {_say(right, vocabulary)}"
         case Compared(source, steps, sign, value):
             other = _value(value) if isinstance(value, Value) else _say(value, vocabulary)
-            return f"{_say(source, vocabulary)} whose {_names(steps, vocabulary)} {_SIGNS[sign]} {other}"
+            return f"{_say(source, vocabulary)} whose {_names(steps, vocabulary)} {_SIGN_WORDS[sign]} {other}"
         case Counted(source, step, sign, number, _):
             many = "no" if number == 0 else f"{_COUNTS[sign]} {number}"
             return f"{_say(source, vocabulary)} with {many} {_names((step,), vocabulary)}"

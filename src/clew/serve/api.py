@@ -11,10 +11,10 @@ from fastapi import APIRouter, Path, Query, Request
 from starlette.responses import Response, StreamingResponse
 
 from clew.json_form import json_line
-from clew.serve.events import MEDIA, EventQueue
+from clew.serve.events import STREAM_MEDIA, EventQueue
 from clew.serve.forms import AskForm, BatchForm, CompareForm, MatchForm, NameText, VerifyForm
 from clew.serve.metrics import Metrics
-from clew.serve.problems import MEDIA as PROBLEM
+from clew.serve.problems import PROBLEM_MEDIA
 from clew.serve.service import Asking, Service
 from clew.serve.work import Work, WorkListener
 
@@ -23,7 +23,7 @@ Page = Annotated[int, Query(ge=1, le=1000)]
 Offset = Annotated[int, Query(ge=0)]
 
 _PROBLEMS: dict[int | str, dict[str, Any]] = {
-    status: {"description": text, "content": {PROBLEM: {}}}
+    status: {"description": text, "content": {PROBLEM_MEDIA: {}}}
     for status, text in (
         (400, "The request is wrong"),
         (404, "There is no such graph"),
@@ -204,14 +204,14 @@ class Api:
             request.state.noted = {"graph": graph, "how": told["method"], "outcome": outcome}
             return told
 
-        if MEDIA not in request.headers.get("accept", ""):
+        if STREAM_MEDIA not in request.headers.get("accept", ""):
             return await self._json(request, counted)
         events = EventQueue()
 
         def answer() -> Awaitable[dict[str, Any]]:
             return self._work.run(counted, heard=events)
 
-        return StreamingResponse(events.stream(answer, id), media_type=MEDIA)
+        return StreamingResponse(events.stream(answer, id), media_type=STREAM_MEDIA)
 
     async def _watched(
         self, request: Request, work: Callable[[], bytes], heard: WorkListener | None = None
@@ -227,7 +227,7 @@ class Api:
 _STREAM: dict[int | str, dict[str, Any]] = {
     200: {
         "description": "The JSON form of docs/json.md; events where they are asked for",
-        "content": {"application/json": {}, MEDIA: {}},
+        "content": {"application/json": {}, STREAM_MEDIA: {}},
     }
 }
 

@@ -11,7 +11,7 @@ from clew.serve.problems import problem_of
 from clew.serve.work import Gone, WorkListener
 from clew.types import Step
 
-MEDIA = "text/event-stream"
+STREAM_MEDIA = "text/event-stream"
 KEEP_ALIVE = 15.0
 """Seconds without an event after which a comment is sent, so that nobody on the way hangs up."""
 

@@ -24,7 +24,7 @@ from clew.stores.store import as_json
 
 REMOTE_SECONDS = 10.0
 """How often it is looked whether an object store has a new generation."""
-MOST_ROWS = 200
+MOST_QUERY_ROWS = 200
 """Rows of a query that are read."""
 
 log = logging.getLogger("clew.serve")
@@ -52,7 +52,7 @@ class Snapshot:
 
     def query(self, statement: str, rows: int, seconds: float) -> dict[str, Any]:
         """Run a reading query: `{"columns", "rows", "complete"}`; raises as `Clew.query`."""
-        found = self.clew.query(statement, seconds=seconds, rows=MOST_ROWS)
+        found = self.clew.query(statement, seconds=seconds, rows=MOST_QUERY_ROWS)
         return {
             "columns": list(found.columns),
             "rows": [[as_json(value) for value in row] for row in found.rows[:rows]],

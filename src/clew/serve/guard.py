@@ -18,7 +18,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from clew.json_form import json_line
 from clew.serve.metrics import Metrics
-from clew.serve.problems import MEDIA, Problem
+from clew.serve.problems import PROBLEM_MEDIA, Problem
 from clew.serve.settings import Access, ServerLimits
 from clew.serve.tracing import Ended, RequestSpans
 
@@ -219,7 +219,7 @@ _PREFLIGHT = {
 def problem_response(problem: Problem, request: str | None) -> Response:
     """Write a problem as a response."""
     body = json_line(problem.as_json(request)).encode()
-    return Response(body, status_code=problem.status, headers=problem.headers, media_type=MEDIA)
+    return Response(body, status_code=problem.status, headers=problem.headers, media_type=PROBLEM_MEDIA)
 
 
 def _needs_token(scope: Scope) -> bool:

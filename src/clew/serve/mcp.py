@@ -26,9 +26,9 @@ from clew.serve.work import Work
 from clew.version import __version__
 
 T = TypeVar("T")
-MOST_ANSWERS = 50
+MOST_TOOL_ANSWERS = 50
 """Answers that a tool returns; an agent's context is small."""
-MOST_RELATIONS = 100
+MOST_TOOL_RELATIONS = 100
 _READS = ToolAnnotations(
     read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
 )
@@ -38,7 +38,7 @@ AskedGraph = Annotated[
     Field(description="Name of the graph; may be left out where there is only one.", max_length=200),
 ]
 EntityName = Annotated[NameText, Field(description="Name of the entity, as find_entities gives it.")]
-Few = Annotated[int, Field(ge=1, le=MOST_ANSWERS, description="How many are returned.")]
+Few = Annotated[int, Field(ge=1, le=MOST_TOOL_ANSWERS, description="How many are returned.")]
 
 
 def make_server(service: Service, work: Work) -> MCPServer[Any]:
@@ -93,7 +93,7 @@ class _Tools:
                 description="Answer the alternative of this number (from 1) of an earlier answer instead.",
             ),
         ] = None,
-        limit: Few = MOST_ANSWERS,
+        limit: Few = MOST_TOOL_ANSWERS,
     ) -> form.AnswerForm:
         """Answer a question from the graph, with the triples that prove each answer.
 
@@ -177,7 +177,7 @@ class _Tools:
             ),
         ],
         graph: AskedGraph = None,
-        k: Annotated[int, Field(ge=1, le=MOST_ANSWERS, description="How many matches.")] = 3,
+        k: Annotated[int, Field(ge=1, le=MOST_TOOL_ANSWERS, description="How many matches.")] = 3,
     ) -> form.Matches:
         """Find a small pattern of triples with unknowns, by meaning: names need not be exact.
 
@@ -209,12 +209,12 @@ class _Tools:
         relations = [
             {key: relation[key] for key in ("name", "label", "triples", "example")}
             | {end: [share["type"] for share in relation[end]] for end in ("head_types", "tail_types")}
-            for relation in told["relations"][:MOST_RELATIONS]
+            for relation in told["relations"][:MOST_TOOL_RELATIONS]
         ]
         short = {
             "graph": name,
             "counts": told["counts"],
-            "types": dict(list(told["types"].items())[:MOST_RELATIONS]),
+            "types": dict(list(told["types"].items())[:MOST_TOOL_RELATIONS]),
             "relations": relations,
             "relation_count": len(told["relations"]),
         }

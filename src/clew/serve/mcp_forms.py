@@ -69,10 +69,14 @@ class ClaimPartForm(TypedDict):
 
 
 class Verified(TypedDict):
-    """A verdict: supported, refuted or not_enough_info, of the claim and of its parts."""
+    """A verdict: supported, refuted or not_enough_info, of the claim and of its parts.
+
+    `abstained` is why there is none, where that is not what the graph holds.
+    """
 
     claim: str
     verdict: str
+    abstained: Abstained | None
     parts: list[ClaimPartForm]
 
 

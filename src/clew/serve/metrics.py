@@ -11,7 +11,7 @@ from prometheus_client.multiprocess import MultiProcessCollector
 
 from clew.serve.shared_counts import FOLDER
 
-SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
+BUCKET_SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
 
 
 class Metrics:
@@ -23,7 +23,11 @@ class Metrics:
             "clew_http_requests", "Requests by route and status.", ("route", "status"), registry=own
         )
         self.latency = Histogram(
-            "clew_http_request_seconds", "Time of a request.", ("route",), buckets=SECONDS, registry=own
+            "clew_http_request_seconds",
+            "Time of a request.",
+            ("route",),
+            buckets=BUCKET_SECONDS,
+            registry=own,
         )
         self.questions = Counter(
             "clew_questions",
@@ -35,7 +39,7 @@ class Metrics:
             "clew_question_seconds",
             "Time that a method took for a question or a claim.",
             ("graph", "method"),
-            buckets=SECONDS,
+            buckets=BUCKET_SECONDS,
             registry=own,
         )
         self.model_calls = Counter(

@@ -20,7 +20,7 @@ from clew.serve.app import GRACE
 from clew.serve.settings import ServeSettings
 from clew.workers.on_ray import ClusterError
 
-NAME = "clew"
+APPLICATION = "clew"
 """The application in the cluster: the same command given again takes its place, replica by replica."""
 _FAILED = "Clew could not start on node "
 
@@ -42,7 +42,7 @@ def serve_on_ray(
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     serve.start(http_options={"host": settings.host, "port": settings.port, "location": "HeadOnly"})
     try:
-        serve.run(_application(serve, make, settings), name=NAME, route_prefix="/")
+        serve.run(_application(serve, make, settings), name=APPLICATION, route_prefix="/")
         started(f"http://{settings.host}:{settings.port}")
         threading.Event().wait()
     except RuntimeError as error:  # of Ray, with what was raised in a replica
@@ -50,12 +50,12 @@ def serve_on_ray(
     except KeyboardInterrupt:  # the way to end it, and no error
         pass
     finally:
-        serve.delete(NAME)
+        serve.delete(APPLICATION)
 
 
 def _told(serve: Any, said: str) -> str:  # noqa: ANN401
     """What Ray says of the application; what was raised in a replica stands with its deployment."""
-    found = serve.status().applications.get(NAME)
+    found = serve.status().applications.get(APPLICATION)
     return said if found is None else "\n".join([*(d.message for d in found.deployments.values()), said])
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from clew.errors import ClewError, InputError, LlmError, MissingExtra, UsageError
 
-MEDIA = "application/problem+json"
+PROBLEM_MEDIA = "application/problem+json"
 
 
 class Problem(Exception):

@@ -25,7 +25,7 @@ T = TypeVar("T")
 INTERRUPTIBLE: tuple[str, ...] = ("clew.",)
 """Beginnings of the names of modules in which work is ended; elsewhere it is waited for."""
 RETRY_SECONDS = 0.01
-AT_ONCE = 1
+REQUESTS_AT_ONCE = 1
 """Requests whose turn it is. Threads share one interpreter: more that compute at once only change places."""
 TURN_SECONDS = 0.05
 """How long a turn is: who takes longer, or waits for a chat model, goes on beside the next."""
@@ -148,7 +148,7 @@ class Work:
     def __init__(self, limits: ServerLimits) -> None:
         self._limits = limits
         self._threads = ThreadPoolExecutor(limits.threads, thread_name_prefix="clew-work")
-        self._turns = asyncio.Semaphore(AT_ONCE)
+        self._turns = asyncio.Semaphore(REQUESTS_AT_ONCE)
         self._jobs: set[Job] = set()
         self._mean = 0.05
         self._resident = resident_bytes()

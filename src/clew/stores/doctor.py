@@ -12,7 +12,7 @@ from clew.stores.opening import Login, is_sparql, open_neo4j, open_sparql, shown
 from clew.stores.sparql.endpoint import SparqlEndpoint
 from clew.text.counted import counted
 
-SECONDS = 10.0
+DOCTOR_SECONDS = 10.0
 
 
 class StoreCheck(NamedTuple):
@@ -42,7 +42,7 @@ def _neo4j(address: str, login: Login) -> Iterator[StoreCheck]:
     opened: list[Neo4jStore] = []
 
     def connect() -> str:
-        opened.append(open_neo4j(address, login, seconds=SECONDS))
+        opened.append(open_neo4j(address, login, seconds=DOCTOR_SECONDS))
         return f"{shown_address(address)}: {opened[0].version}, user {opened[0].user}"
 
     yield (first := _step("server", connect))
@@ -84,7 +84,7 @@ def _sparql(address: str) -> Iterator[StoreCheck]:
     opened: list[SparqlEndpoint] = []
 
     def take() -> str:
-        opened.append(open_sparql(address, seconds=SECONDS))
+        opened.append(open_sparql(address, seconds=DOCTOR_SECONDS))
         return shown_address(address)
 
     yield (first := _step("address", take))

@@ -1,29 +1,15 @@
-"""The embedded Cypher store: an index as typed tables of ladybug, in memory.
-
-A node table for each type (`Entity` for nodes without one; a node of several types is in the table of its
-first), a relation table for each relation. Literals are properties of their head: a number where all values
-are, a boolean where all are, else a text; a list where a head has several. Where the source tells no literals
-from entities, a relation whose tails are all numbers, all days, or all *true* or *false*, one for a head, is
-a property of that type too, beside its edges, unless these have properties. Edges are those that the source
-has: each statement of a triple is one, with its properties as numbers, days, booleans or texts. What is said
-of an edge to a literal has no place.
-
-Every node has its `name`; `clew_id` and `clew_triple` are the graph's ids. Ladybug has one space of names,
-without case, and takes a dot for the end of a database's name: a type named as a relation is gets `_node`, a
-dot is another one.
+"""The embedded Cypher store: an index in ladybug, in memory, as the tables of `ladybug_tables`.
 
 The stores of a graph share one database, and each thread that asks has a connection of its own.
 """
 
 from __future__ import annotations
 
-import csv
 import re
 import tempfile
-from collections import defaultdict
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
 from threading import Lock
@@ -33,49 +19,20 @@ from weakref import WeakValueDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.graph.graph import Graph, ValueKind
-from clew.graph.values import parse_value
+from clew.graph.graph import Graph
 from clew.stores.cypher.guard import Rules, guard
 from clew.stores.cypher.ladybug import to_ladybug
-from clew.stores.cypher.ladybug_edits import NODE_ID, quoted, quoted_text, with_dots, without_dots
-from clew.stores.cypher.ladybug_values import BOOLEANS, VALUE_COLUMNS
+from clew.stores.cypher.ladybug_edits import NODE_ID, with_dots
 from clew.stores.cypher.schema import GraphSchema, HopSearch, SchemaHop
 from clew.stores.errors import QueryError, StoreError, StoreTimeout
+from clew.stores.ladybug_tables import HIDDEN, TRIPLE_ID, TableLayout
 from clew.stores.store import Rows, StoredEdge, StoredNode, StoredPath
 from clew.text.embedders.extras import require
 
-UNTYPED = "Entity"
 LARGEST_DATABASE = 1 << 38
 """Bytes of addresses that a database reserves, a power of two. Left to itself it takes 8 TiB: the 16th of a
 process found none."""
-_ID, _TRIPLE, _NAME = NODE_ID, "clew_triple", "name"
-_NUMERIC = frozenset(
-    ("integer", "decimal", "double", "float", "int", "long", "short", "byte", "nonNegativeInteger")
-)
-"""Datatypes of XML Schema that are numbers."""
-_WHOLE = re.compile(r"[+-]?(?:0|[1-9]\d{0,14})")
-_DECIMAL = re.compile(r"[+-]?(?:\d{1,15}(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d{1,2})?")
-_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
-_BETWEEN = "\x1f"
-"""What stands between the items of a list of texts in the files that tables are filled from."""
-_BOOLEANS = {"true": "true", "false": "false", "1": "true", "0": "false"}
-"""What XML Schema writes for booleans."""
-LONGEST_EXAMPLE = 24
-"""Characters of an example of a property's values."""
-_HIDDEN = frozenset((_ID, _TRIPLE, "_ID", "_LABEL", "_SRC", "_DST", *VALUE_COLUMNS.values()))
-_HIDDEN_LOWER = frozenset(name.lower() for name in _HIDDEN)
 _PARAMETER = re.compile(r"\$(\w+)")
-
-
-@dataclass(slots=True)
-class _Column:
-    """Values of one literal relation, by node."""
-
-    name: str
-    values: dict[int, list[int]] = field(default_factory=lambda: defaultdict[int, list[int]](list))
-    """Node → literal nodes."""
-    kind: str = ""
-    """Of ladybug, where it is known from what the nodes are called."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,15 +41,6 @@ class _Rewriter:
 
     loops: frozenset[str]
     kinds: Mapping[str, str]
-
-
-@dataclass(frozen=True, slots=True)
-class _EdgeColumn:
-    """A property of the edges of one relation: its name in the table, its type in ladybug, and a value."""
-
-    name: str
-    kind: str
-    example: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,7 +58,7 @@ class _Loaded:
     def of_graph(cls, graph: Graph) -> _Loaded:
         """Fill the tables of a graph; MissingExtra without ladybug, StoreError where they do not fit."""
         ladybug = require("ladybug", "ladybug")
-        layout = _Layout(graph)
+        layout = TableLayout(graph)
         try:
             database = ladybug.Database(":memory:", max_db_size=LARGEST_DATABASE)
             with tempfile.TemporaryDirectory() as folder:
@@ -233,297 +181,6 @@ def _failure(message: str, seconds: float) -> StoreError | QueryError:
     return StoreError(f"The embedded store failed: {message.splitlines()[0]}")
 
 
-class _Layout:
-    """Which tables a graph becomes, and their rows."""
-
-    def __init__(self, graph: Graph) -> None:
-        self.graph = graph
-        first = np.full(graph.nodes, -1, np.int64)
-        has = graph.types.offsets[1:] > graph.types.offsets[:-1]
-        first[has] = graph.types.type[graph.types.offsets[:-1][has]]
-        self.literal = graph.values.datatype >= 0
-        self.table = np.where(self.literal, -1, first + 1)
-        self.labels = _free_labels([UNTYPED, *graph.types.names], graph.relations)
-        self.edges = _EdgeTables(graph, self.table >= 0)
-        self.kinds = self._kinds()
-        self.valued = {
-            relation: kind
-            for relation, kind in self.kinds.items()
-            if self._is_functional(relation) and relation not in self.edges.columns
-        }
-        self.pairs: dict[int, set[tuple[int, int]]] = defaultdict(set)
-        self.columns: dict[int, dict[int, _Column]] = defaultdict(dict)
-        looped: set[int] = set()
-        for head, relation, tail in self._triples():
-            if self.table[tail] < 0:
-                name = self._free_name(graph.relations[relation])
-                column = self.columns[int(self.table[head])].setdefault(relation, _Column(name))
-                column.values[head].append(tail)
-            else:
-                if (kind := self.valued.get(relation)) is not None:
-                    name = self._free_name(graph.relations[relation])
-                    column = self.columns[int(self.table[head])].setdefault(
-                        relation, _Column(name, kind=kind)
-                    )
-                    column.values[head].append(tail)
-                self.pairs[relation].add((int(self.table[head]), int(self.table[tail])))
-                if head == tail:
-                    looped.add(relation)
-        self.loops = frozenset(graph.relations[relation] for relation in looped)
-
-    def _triples(self) -> Iterable[tuple[int, int, int]]:
-        return zip(*(column.tolist() for column in self.graph.out.columns()), strict=True)
-
-    def _kinds(self) -> dict[int, str]:
-        """Relations whose tails are all numbers, days, or true or false; with the type of their column.
-
-        The tails are heads of nothing and of no declared type.
-        """
-        graph = self.graph
-        _, relations, tails = graph.out.columns()
-        plain = (self.table == 0) & (graph.out.degrees() == 0) & ~self.literal
-        found: dict[int, str] = {}
-        for relation in np.unique(relations).tolist():
-            nodes = np.unique(tails[relations == relation])
-            if plain[nodes].all():
-                kind = _kind_of([graph.labels[int(node)] for node in nodes[:1]])
-                kind = kind and _kind_of([graph.labels[int(node)] for node in nodes])
-                if kind:
-                    found[relation] = kind
-        return found
-
-    def _is_functional(self, relation: int) -> bool:
-        """Whether a head has one tail."""
-        heads = self.graph.out.columns()[0][self.graph.out.columns()[1] == relation]
-        return len(np.unique(heads)) == len(heads)
-
-    def _free_name(self, relation: str) -> str:
-        return relation + "_" if relation.lower() in (_NAME, _ID, _TRIPLE) else relation
-
-    def _used(self) -> list[int]:
-        return sorted({int(t) for t in np.unique(self.table) if t >= 0})
-
-    def schema(self) -> GraphSchema:
-        """Return the schema of the tables."""
-        graph = self.graph
-        hops = [
-            SchemaHop(self.labels[head], graph.relations[relation], self.labels[tail])
-            for relation, pairs in sorted(self.pairs.items())
-            for head, tail in sorted(pairs)
-        ]
-        properties = {
-            self.labels[t]: frozenset((_NAME, *(c.name for c in self.columns[t].values())))
-            for t in self._used()
-        }
-        edges = {graph.relations[r]: self.edges.columns.get(r, {}).values() for r in self.pairs}
-        types = {relation: frozenset(c.name for c in columns) for relation, columns in edges.items()}
-        type_kinds = {
-            relation: {c.name: _told_kind(c.kind, c.example) for c in columns}
-            for relation, columns in edges.items()
-            if columns
-        }
-        kinds = {
-            self.labels[t]: {c.name: self._shown_kind(c) for c in self.columns[t].values()}
-            for t in self._used()
-        }
-        valued = frozenset(graph.relations[relation] for relation in self.valued)
-        return GraphSchema(tuple(hops), properties, types, kinds, valued, type_kinds=type_kinds)
-
-    def _shown_kind(self, column: _Column) -> str:
-        return _told_kind(self._kind(column), self.graph.labels[next(iter(column.values.values()))[0]])
-
-    def statements(self, folder: Path) -> Iterable[str]:
-        """Yield the statements that make and fill the tables; their rows are files in `folder`."""
-        for table in self._used():
-            columns = list(self.columns[table].values())
-            kinds = [self._kind(column) for column in columns]
-            declared = "".join(f", {quoted(c.name)} {k}" for c, k in zip(columns, kinds, strict=True))
-            if table == 0 and self.kinds:
-                declared += "".join(f", {name} {kind}" for kind, name in VALUE_COLUMNS.items())
-            label = quoted(self.labels[table])
-            yield f"CREATE NODE TABLE {label}({_ID} INT64, {_NAME} STRING{declared}, PRIMARY KEY({_ID}))"
-            path = folder / f"nodes-{table}.csv"
-            _write(path, self._node_rows(table, columns, kinds))
-            more = VALUE_COLUMNS if table == 0 and self.kinds else ()
-            yield _copy(label, path, ["INT64", "STRING", *kinds, *more])
-        for relation, pairs in sorted(self.pairs.items()):
-            name = quoted(self.graph.relations[relation])
-            ends = ", ".join(
-                f"FROM {quoted(self.labels[a])} TO {quoted(self.labels[b])}" for a, b in sorted(pairs)
-            )
-            columns = self.edges.columns.get(relation, {}).values()
-            declared = "".join(f", {quoted(c.name)} {c.kind}" for c in columns)
-            yield f"CREATE REL TABLE {name}({ends}, {_TRIPLE} INT64{declared})"
-        rows: dict[tuple[int, int, int], list[Sequence[object]]] = defaultdict(list)
-        for triple, (head, relation, tail) in zip(
-            self.graph.out.slots().tolist(), self._triples(), strict=True
-        ):
-            if self.table[tail] >= 0:
-                key = (relation, int(self.table[head]), int(self.table[tail]))
-                told = self.edges.rows(head, relation, tail)
-                rows[key] += [(head, tail, triple, *cells) for cells in told]
-        for number, ((relation, a, b), found) in enumerate(rows.items()):
-            path = folder / f"edges-{number}.csv"
-            _write(path, found)
-            head, tail = (quoted_text(without_dots(self.labels[table])) for table in (a, b))
-            kinds = [column.kind for column in self.edges.columns.get(relation, {}).values()]
-            name, ends = quoted(self.graph.relations[relation]), f"(from={head}, to={tail})"
-            yield _copy(name, path, [*["INT64"] * 3, *kinds], ends)
-
-    def _kind(self, column: _Column) -> str:
-        """Return the type of a property: a number only where the source says that all values are numbers.
-
-        The same holds of booleans.
-        """
-        if column.kind:
-            return column.kind
-        values = self.graph.values
-        found = {int(values.datatype[node]) for nodes in column.values.values() for node in nodes}
-        numeric = all(values.datatypes[d].rpartition("#")[2] in _NUMERIC for d in found)
-        boolean = all(values.datatypes[d].rpartition("#")[2] == "boolean" for d in found)
-        several = any(len(nodes) > 1 for nodes in column.values.values())
-        return ("DOUBLE" if numeric else "BOOLEAN" if boolean else "STRING") + ("[]" if several else "")
-
-    def _node_rows(
-        self, table: int, columns: Sequence[_Column], kinds: Sequence[str]
-    ) -> Iterable[Sequence[object]]:
-        graph = self.graph
-        for node in np.flatnonzero(self.table == table).tolist():
-            row: list[object] = [node, graph.labels[node]]
-            for column, kind in zip(columns, kinds, strict=True):
-                found = column.values.get(node, [])
-                numbers = kind.startswith(("DOUBLE", "INT64"))
-                texts = [
-                    _number_text(graph.values.value[n], kind) if numbers else graph.labels[n] for n in found
-                ]
-                if kind.startswith("BOOLEAN"):
-                    texts = [_BOOLEANS[text.lower()] for text in texts]
-                row.append(_cell_text(texts, kind))
-            if table == 0 and self.kinds:
-                row += _as_values(graph.labels[node])
-            yield row
-
-
-class _EdgeTables:
-    """Properties of edges as columns of relation tables; `nodes` bool [nodes] says which tails are nodes."""
-
-    def __init__(self, graph: Graph, nodes: NDArray[np.bool_]) -> None:
-        self._properties = properties = graph.edge_properties
-        self._statements: dict[tuple[int, int, int], list[int]] = defaultdict(list)
-        texts: dict[tuple[int, int], list[str]] = defaultdict(list)
-        listed: set[tuple[int, int]] = set()
-        for statement, (head, relation, tail) in enumerate(properties.triples.tolist()):
-            if nodes[tail]:
-                self._statements[head, relation, tail].append(statement)
-                for key, values in self._values(statement).items():
-                    texts[relation, key] += values
-                    listed |= {(relation, key)} if len(values) > 1 else set()
-        self.columns: dict[int, dict[int, _EdgeColumn]] = defaultdict(dict)
-        """Relation → key → column."""
-        for (relation, key), found in texts.items():
-            taken = {_TRIPLE, *_HIDDEN_LOWER, *(c.name.lower() for c in self.columns[relation].values())}
-            name = properties.keys[key]
-            while name.lower() in taken:
-                name += "_"
-            kind = (_kind_of(found) or "STRING") + "[]" * ((relation, key) in listed)
-            self.columns[relation][key] = _EdgeColumn(name, kind, found[0])
-
-    def _values(self, statement: int) -> dict[int, list[str]]:
-        """The texts of a statement by key; an empty one says nothing."""
-        held = self._properties
-        found: dict[int, list[str]] = defaultdict(list)
-        for at in range(int(held.offsets[statement]), int(held.offsets[statement + 1])):
-            if text := held.texts[at]:
-                found[int(held.key[at])].append(text)
-        return found
-
-    def rows(self, head: int, relation: int, tail: int) -> Iterable[Sequence[object]]:
-        """The cells of each edge that the source has of a triple; one without any where it says no more."""
-        columns = self.columns.get(relation, {})
-        for statement in self._statements.get((head, relation, tail), [None]):
-            values = {} if statement is None else self._values(statement)
-            yield [_cell_text(values.get(key, []), column.kind) for key, column in columns.items()]
-
-
-def _told_kind(kind: str, example: str) -> str:
-    """What the values of a property are, with one of them: *number 260*, *date 1996-07-04*."""
-    named = {
-        "DOUBLE": "number", "INT64": "whole number", "DATE": "date", "STRING": "text",
-        "BOOLEAN": "true or false",
-    }  # fmt: skip
-    several = "list of " if kind.endswith("[]") else ""
-    return f"{several}{named[kind.removesuffix('[]')]} {example[:LONGEST_EXAMPLE]}"
-
-
-def _kind_of(texts: Iterable[str]) -> str:
-    """The type of a column of some texts: whole numbers, numbers, days or booleans; empty for others."""
-    kinds = {_kind_of_one(text) for text in texts}
-    return "DOUBLE" if kinds == {"INT64", "DOUBLE"} else kinds.pop() if len(kinds) == 1 else ""
-
-
-def _kind_of_one(text: str) -> str:
-    if _WHOLE.fullmatch(text):
-        return "INT64"
-    if _DECIMAL.fullmatch(text):
-        return "DOUBLE"
-    if _is_day(text):
-        return "DATE"
-    return "BOOLEAN" if text.lower() in BOOLEANS else ""
-
-
-def _as_values(text: str) -> list[str]:
-    """A text in the columns of `VALUE_COLUMNS`; empty where it is no such value."""
-    kind = _kind_of([text])
-    number = text if kind in ("INT64", "DOUBLE") else ""
-    day, boolean = (text if kind == wanted else "" for wanted in ("DATE", "BOOLEAN"))
-    return [text if kind == "INT64" else "", number, day, boolean]
-
-
-def _is_day(text: str) -> bool:
-    return bool(_DAY.fullmatch(text)) and parse_value(text)[0] == ValueKind.DATE
-
-
-def _number_text(value: float, kind: str) -> str:
-    return str(int(value)) if kind.startswith("INT64") else repr(float(value))
-
-
-def _free_labels(names: Iterable[str], relations: Iterable[str]) -> list[str]:
-    """Names of node tables that are not those of others."""
-    taken = {relation.lower() for relation in relations}
-    labels: list[str] = []
-    for name in names:
-        label = name
-        while label.lower() in taken:
-            label += "_node"
-        taken.add(label.lower())
-        labels.append(label)
-    return labels
-
-
-def _cell_text(texts: Sequence[str], kind: str) -> str:
-    """A cell of the files that tables are filled from; empty for no value."""
-    if kind == "STRING[]":
-        return _BETWEEN.join(text.replace(_BETWEEN, " ") for text in texts)
-    return f"[{','.join(texts)}]" if kind.endswith("[]") and texts else (texts or [""])[0]
-
-
-def _write(path: Path, rows: Iterable[Sequence[object]]) -> None:
-    with path.open("w", encoding="utf-8", newline="") as lines:
-        csv.writer(lines).writerows(rows)
-
-
-def _copy(table: str, path: Path, kinds: Sequence[str], ends: str = "") -> str:
-    """Fill a table from a file; lists of texts are cut here, as ladybug keeps the quotes of their items."""
-    options = "HEADER=false, PARALLEL=false, ESCAPE='\"', QUOTE='\"'"
-    read = ", ".join(f"c{i} {'STRING' if k == 'STRING[]' else k}" for i, k in enumerate(kinds))
-    put = ", ".join(
-        f"string_split(c{i}, {quoted_text(_BETWEEN)})" if k == "STRING[]" else f"c{i}"
-        for i, k in enumerate(kinds)
-    )
-    rows = f"LOAD WITH HEADERS ({read}) FROM {quoted_text(str(path))} ({options}) RETURN {put}"
-    return f"COPY {table} FROM ({rows}) {ends}"
-
-
 def _value(value: object) -> object:
     """Turn a value of ladybug into one of a row."""
     if isinstance(value, Decimal):
@@ -543,17 +200,17 @@ def _value(value: object) -> object:
             return None  # of OPTIONAL MATCH, where nothing matched
         nodes = tuple(cast(StoredNode, _value(n)) for n in found["_NODES"])
         return StoredPath(nodes, tuple(cast(StoredEdge, _value(e)) for e in found["_RELS"]))
-    kept = {with_dots(k): _value(v) for k, v in found.items() if k not in _HIDDEN and v is not None}
+    kept = {with_dots(k): _value(v) for k, v in found.items() if k not in HIDDEN and v is not None}
     if "_SRC" in found:
         return StoredEdge(
-            str(found.get(_TRIPLE, "")),
+            str(found.get(TRIPLE_ID, "")),
             with_dots(str(found["_LABEL"])),
             _key(found["_SRC"]),
             _key(found["_DST"]),
             kept,
         )
     if "_LABEL" in found:
-        return StoredNode(str(found.get(_ID, "")), (with_dots(str(found["_LABEL"])),), kept)
+        return StoredNode(str(found.get(NODE_ID, "")), (with_dots(str(found["_LABEL"])),), kept)
     return {k: _value(v) for k, v in found.items()}
 
 

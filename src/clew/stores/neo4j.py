@@ -1,32 +1,23 @@
-"""Neo4j 5 over Bolt: read transactions with a timeout, and a schema that is sampled in bounded time."""
+"""Neo4j 5 over Bolt: read transactions with a timeout; the schema is that of `neo4j_schema`."""
 
 from __future__ import annotations
 
 import logging
 import socket
 import ssl
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures import TimeoutError as FutureTimeout
-from dataclasses import dataclass, replace
-from itertools import product
-from time import monotonic
 from typing import Any, LiteralString, TypeVar, cast
 from urllib.parse import urlsplit
 
 from clew.stores.cypher.guard import Guarded, Rules, guard
 from clew.stores.cypher.schema import GraphSchema, HopSearch, SchemaHop
-from clew.stores.cypher.tokens import quote_name
 from clew.stores.errors import QueryError, QueryRefused, StoreError, StoreTimeout
-from clew.stores.naming import Naming, SampledProperty, naming_of
+from clew.stores.neo4j_schema import SampledSchema
 from clew.stores.store import Rows, StoredEdge, StoredNode, StoredPath
 from clew.text.embedders.extras import require
 
-SAMPLE = 1_000
-"""Edges of each type, and nodes of each label, that are looked at for the schema."""
-SCHEMA_SECONDS = 10.0
-SEARCH_SECONDS = 2.0
-"""For a hop that the sample may have missed."""
 PORT = 7687
 """The port of an address that names none."""
 OLDEST = 5
@@ -36,14 +27,6 @@ MOST_WAITING = 32
 """Queries at a time; one that is over its time keeps its place until the server ends it."""
 
 T = TypeVar("T")
-
-
-@dataclass(frozen=True, slots=True)
-class SampledLabel:
-    """A sample of the nodes of a label: how many, and their properties."""
-
-    nodes: int
-    properties: Mapping[str, SampledProperty]
 
 
 class Neo4jStore:
@@ -200,126 +183,12 @@ class Neo4jStore:
         )
 
     def schema(self) -> GraphSchema:
-        """Return labels, types, hops and properties from a sample of each label and type.
-
-        `SAMPLE` edges are looked at for each type, so the time does not grow with the graph. A type that is
-        left when `SCHEMA_SECONDS` are over may connect all labels, so that nothing is held against it.
-        """
-        stop = monotonic() + SCHEMA_SECONDS
-        labels = self._column("CALL db.labels() YIELD label RETURN label")
-        types = self._column("CALL db.relationshipTypes() YIELD relationshipType RETURN relationshipType")
-        edges = self._sampled(types, self._sample_edges, stop)
-        nodes = self._sampled(labels, self._sample_nodes, stop)
-        hops: list[SchemaHop] = []
-        for type_, found in edges:
-            hops += [SchemaHop(a, type_, b) for a in labels for b in labels] if found is None else found[0]
-        of_labels = {label: found for label, found in nodes if found is None or found.nodes}
-        known = {label: found for label, found in of_labels.items() if found is not None}
-        return GraphSchema(
-            tuple(hops),
-            {label: frozenset(found.properties if found else ()) for label, found in of_labels.items()},
-            {
-                type_: found[1] if found else frozenset()
-                for type_, found in edges
-                if found is None or found[0]
-            },
-            {
-                label: {key: _kind_of(p.example) for key, p in found.properties.items()}
-                for label, found in known.items()
-            },
-            namings=self._namings(known),
-        )
-
-    def _namings(self, labels: Mapping[str, SampledLabel]) -> dict[str, Naming]:
-        """How nodes of each label are called; names that two labels share tell nodes of neither apart."""
-        found = {label: naming_of(label, s.properties, s.nodes) for label, s in labels.items()}
-        owners: dict[str, set[str]] = {}
-        for label, naming in found.items():
-            if len(naming.names) == 1:
-                text = (
-                    f"MATCH (n:{quote_name(label)}) WITH n LIMIT {SAMPLE} "
-                    f"RETURN DISTINCT n.{quote_name(naming.names[0])}"
-                )
-                for name in self._column(text):
-                    owners.setdefault(name, set()).add(label)
-        nested = self._nested(labels)
-        shared = {a for of in owners.values() for a in of for b in of if a != b and (a, b) not in nested}
-        return {
-            label: replace(naming, unique=naming.unique and label not in shared)
-            for label, naming in found.items()
-        }
-
-    def _nested(self, labels: Iterable[str]) -> set[tuple[str, str]]:
-        """Pairs of labels that nodes have together (*Person*, *Actor*), in both orders."""
-        pairs: set[tuple[str, str]] = set()
-        for label in labels:
-            text = (
-                f"MATCH (n:{quote_name(label)}) WITH n LIMIT {SAMPLE} "
-                "UNWIND labels(n) AS other RETURN DISTINCT other"
-            )
-            pairs |= {pair for other in self._column(text) for pair in ((label, other), (other, label))}
-        return pairs
+        """Return the schema that a sample of each label and type shows."""
+        return SampledSchema(self.read, self._workers).read()
 
     def find_hops(self, search: HopSearch) -> tuple[SchemaHop, ...]:
-        """Find hops that the sample of `schema` has missed; raises as `CypherStore.find_hops`.
-
-        Neo4j counts the edges of a type at a label as they are written, so that a hop without any at one of
-        its ends is known not to be there without a search.
-        """
-        type_ = _either("r", search.types)
-        head, tail = _either("a", search.heads), _either("b", search.tails)
-        if not all(
-            any(self._count(*ends) for ends in product(heads, search.types or ("",), tails))
-            for heads, tails in ((search.heads or ("",), ("",)), (("",), search.tails or ("",)))
-        ):
-            return ()
-        text = f"MATCH ({head})-[{type_}]->({tail}) RETURN labels(a), type(r), labels(b) LIMIT 1"
-        try:
-            rows = self.read(text, most=1, seconds=SEARCH_SECONDS)[1]
-        except StoreTimeout:
-            return ()
-        found = [cast("tuple[list[str], str, list[str]]", tuple(row)) for row in rows]
-        return tuple(SchemaHop(a, by, b) for heads, by, tails in found for a in heads for b in tails)
-
-    def _count(self, head: str, type_: str, tail: str) -> int:
-        """Count the edges of a type (any if it is empty) from or to a label."""
-        names = [f":{quote_name(name)}" if name else "" for name in (head, type_, tail)]
-        text = f"MATCH ({names[0]})-[{names[1]}]->({names[2]}) RETURN count(*)"
-        return int(cast(int, self.read(text, most=1)[1][0][0]))
-
-    def _sampled(
-        self, names: list[str], sample: Callable[[str], T], stop: float
-    ) -> list[tuple[str, T | None]]:
-        """Look at a sample for each name, several at a time; None where the time was over."""
-
-        def work(name: str) -> T | None:
-            return None if monotonic() > stop else sample(name)
-
-        return list(zip(names, self._workers.map(work, names), strict=True))
-
-    def _column(self, text: str) -> list[str]:
-        return [str(row[0]) for row in self.read(text, most=100_000)[1]]
-
-    def _sample_edges(self, type_: str) -> tuple[list[SchemaHop], frozenset[str]]:
-        text = (
-            f"MATCH (a)-[r:{quote_name(type_)}]->(b) WITH a, r, b LIMIT {SAMPLE} "
-            "UNWIND labels(a) AS head UNWIND labels(b) AS tail "
-            "RETURN head, tail, collect(DISTINCT keys(r)) AS keys ORDER BY head, tail"
-        )
-        rows = self.read(text, most=10_000)[1]
-        return [SchemaHop(str(row[0]), type_, str(row[1])) for row in rows], _flat(row[2] for row in rows)
-
-    def _sample_nodes(self, label: str) -> SampledLabel:
-        text = f"MATCH (n:{quote_name(label)}) WITH n LIMIT {SAMPLE} RETURN count(n)"
-        nodes = int(cast(int, self.read(text, most=1)[1][0][0]))
-        text = (
-            f"MATCH (n:{quote_name(label)}) WITH n LIMIT {SAMPLE} UNWIND keys(n) AS key "
-            "WITH key, n[key] AS value RETURN key, count(value), count(DISTINCT value), head(collect(value)) "
-            "ORDER BY key"
-        )
-        rows = cast("list[tuple[str, int, int, object]]", self.read(text, most=10_000)[1])
-        found = {str(key): SampledProperty(n, values, example) for key, n, values, example in rows}
-        return SampledLabel(nodes, found)
+        """Find hops that the sample of `schema` has missed; raises as `CypherStore.find_hops`."""
+        return SampledSchema(self.read, self._workers).find_hops(search)
 
     def close(self) -> None:
         """Close the connections."""
@@ -402,33 +271,6 @@ def _connection_fault(error: BaseException, text: str, address: str) -> str:
         "port is "
         "that of Bolt (7687), and whether it wants encryption (neo4j+s://)"
     )
-
-
-def _either(variable: str, names: Sequence[str]) -> str:
-    """A variable of a pattern with any of some labels or types."""
-    return variable + (":" + "|".join(map(quote_name, names)) if names else "")
-
-
-def _flat(lists: Iterable[object]) -> frozenset[str]:
-    return frozenset(
-        str(key) for outer in lists for inner in cast("list[list[object]]", outer) for key in inner
-    )
-
-
-_LONGEST_EXAMPLE = 24
-
-
-def _kind_of(value: object) -> str:
-    """What the values of a property are, with one of them: *whole number 5*, *date 1996-07-04*."""
-    if isinstance(value, list):
-        inner = cast("list[object]", value)
-        return "list of " + (_kind_of(inner[0]) if inner else "anything")
-    kinds = ((bool, "true or false"), (int, "whole number"), (float, "number"), (str, "text"))
-    named = {"Date": "date", "DateTime": "date and time", "Time": "time", "Duration": "duration"}
-    kind = next((name for type_, name in kinds if isinstance(value, type_)), None)
-    kind = kind or named.get(type(value).__name__, type(value).__name__)
-    written = value.iso_format() if hasattr(value, "iso_format") else value  # pyright: ignore
-    return f"{kind} {str(written)[:_LONGEST_EXAMPLE]}".replace("\n", " ")
 
 
 def _value(value: object) -> object:

@@ -2,8 +2,8 @@
 
 A shard for each range of node ids, with the edges that leave its nodes. One that is finished is not read
 again when the same command is given after an interruption. Nodes and edges come in lists, of as many as
-`LISTED` ids, since a record of the driver costs more than what is in it; those of a hub come one by one.
-Properties of edges are columns of their tables.
+`LISTED_NODES` ids, since a record of the driver costs more than what is in it; those of a hub come one by
+one. Properties of edges are columns of their tables.
 """
 
 from __future__ import annotations
@@ -20,20 +20,22 @@ from clew.stores.import_folder import ImportFolder, ImportProgress, silent
 from clew.stores.naming import naming_property
 from clew.stores.neo4j import Neo4jStore
 
-SHARD = 50_000
+IDS_OF_SHARD = 50_000
 """Ids of nodes in a shard."""
-LISTED = 1_000
+LISTED_NODES = 1_000
 HUB = 10_000
 """Edges that leave a node whose edges are not put into a list."""
 MOST_KEYS = 1_000
 """Keys of properties of edges, each a column."""
-DELIMITERS = ";|\N{BROKEN BAR}\N{SECTION SIGN}\N{PILCROW SIGN}"
+LIST_DELIMITERS = ";|\N{BROKEN BAR}\N{SECTION SIGN}\N{PILCROW SIGN}"
 """What may stand between the items of a list; the first that is in none of them does."""
-_IDS = f"UNWIND range(start, start + {LISTED - 1}) AS i MATCH (a) WHERE id(a) = i"
-_LISTS = f"UNWIND range($low, $high, {LISTED}) AS start CALL {{ WITH start {_IDS} %s AS rows }} RETURN rows"
+_IDS = f"UNWIND range(start, start + {LISTED_NODES - 1}) AS i MATCH (a) WHERE id(a) = i"
+_LISTS = (
+    f"UNWIND range($low, $high, {LISTED_NODES}) AS start CALL {{ WITH start {_IDS} %s AS rows }} RETURN rows"
+)
 _EDGE = "i, id(b), type(r), properties(r)"
-NODES = _LISTS % "RETURN collect([i, labels(a), properties(a)])"
-EDGES = _LISTS % f"AND COUNT {{ (a)-->() }} < {HUB} MATCH (a)-[r]->(b) RETURN collect([{_EDGE}])"
+NODES_QUERY = _LISTS % "RETURN collect([i, labels(a), properties(a)])"
+EDGES_QUERY = _LISTS % f"AND COUNT {{ (a)-->() }} < {HUB} MATCH (a)-[r]->(b) RETURN collect([{_EDGE}])"
 EDGE_KEYS = "MATCH ()-[r]->() UNWIND keys(r) AS key RETURN DISTINCT key ORDER BY key"
 HUB_EDGES = (
     f"UNWIND range($low, $high) AS i MATCH (a) WHERE id(a) = i AND COUNT {{ (a)-->() }} >= {HUB} "
@@ -57,7 +59,7 @@ def export(store: Neo4jStore, folder: ImportFolder, progress: ImportProgress = s
     total = nodes + _numbers(store, "MATCH ()-[r]->() RETURN count(r)")[0]
     done = sum(folder.finished.values())
     keys = [str(row[0]) for row in store.read(EDGE_KEYS, most=MOST_KEYS)[1]]
-    for low in range(0, last + 1, SHARD):
+    for low in range(0, last + 1, IDS_OF_SHARD):
         shard = f"{low:012}"
         if shard in folder.finished:
             continue
@@ -80,9 +82,9 @@ def _read(
 
     Yields how many nodes and edges have come since the last time.
     """
-    bounds = {"low": low, "high": low + SHARD - 1}
+    bounds = {"low": low, "high": low + IDS_OF_SHARD - 1}
     nodes: list[list[object]] = []
-    for rows in _lists(store, NODES, bounds):
+    for rows in _lists(store, NODES_QUERY, bounds):
         nodes += rows
         yield len(rows)
     if nodes:
@@ -91,7 +93,7 @@ def _read(
         writer = csv.writer(lines)
         writer.writerow([":START_ID", ":END_ID", ":TYPE", *keys])
         hubs = ([row] for row in store.stream(HUB_EDGES, bounds))
-        for rows in chain(_lists(store, EDGES, bounds), hubs):
+        for rows in chain(_lists(store, EDGES_QUERY, bounds), hubs):
             writer.writerows([*row[:3], *_edge_cells(row[3], keys)] for row in rows)
             yield len(rows)
 
@@ -118,7 +120,7 @@ def write_nodes(path: Path, rows: Cells) -> None:
     types = {key: _common(kinds[key]) for key in keys}
     between = {key: _delimiter(p[key] for p in maps if key in p) for key in keys if types[key].endswith("[]")}
     of_labels = _delimiter(row[1] for row in rows)
-    columns = [f"{key}:{types[key]}{_named(between.get(key, DELIMITERS[0]))}" for key in keys]
+    columns = [f"{key}:{types[key]}{_named(between.get(key, LIST_DELIMITERS[0]))}" for key in keys]
     with path.open("w", encoding="utf-8", newline="") as lines:
         writer = csv.writer(lines)
         writer.writerow(["id:ID", "name", f":LABEL{_named(of_labels)}", *columns])
@@ -131,7 +133,7 @@ def _delimiter(values: Iterable[object]) -> str:
     """Choose what stands between the items of the lists of a column: a character that is in none of them."""
     inside = {character for value in values for item in _items(value) for character in _cell(item)}
     private = map(chr, range(0xE000, 0xF8FF))
-    return next(character for character in chain(DELIMITERS, private) if character not in inside)
+    return next(character for character in chain(LIST_DELIMITERS, private) if character not in inside)
 
 
 def _items(value: object) -> list[object]:
@@ -140,7 +142,7 @@ def _items(value: object) -> list[object]:
 
 def _named(delimiter: str) -> str:
     """Name a delimiter in a header, unless it is the usual one."""
-    return "" if delimiter == DELIMITERS[0] else f"{{delimiter:{delimiter}}}"
+    return "" if delimiter == LIST_DELIMITERS[0] else f"{{delimiter:{delimiter}}}"
 
 
 def _name_of(properties: Mapping[str, object]) -> str:

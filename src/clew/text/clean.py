@@ -6,8 +6,8 @@ import re
 
 from clew.errors import UsageError
 
-MOST_WORDS = 300
-MOST_CHARACTERS = 10_000
+MOST_QUESTION_WORDS = 300
+LONGEST_TEXT = 10_000
 """A longer question is not a question; the second limit is for text without spaces."""
 
 _TERMINAL = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\))")
@@ -33,11 +33,13 @@ def clean_question(question: str, what: str = "question") -> str:
         told = "Who directed Memento?" if what == "question" else "Christopher Nolan directed Memento."
         raise UsageError(f'The {what} is empty. Write one, as in: clew {example} films.tsv "{told}"')
     words = len(cleaned.split())
-    if words > MOST_WORDS:
-        raise UsageError(f"The {what} has {words:,} words; at most {MOST_WORDS} are read. Give a shorter one")
-    if len(cleaned) > MOST_CHARACTERS:
+    if words > MOST_QUESTION_WORDS:
         raise UsageError(
-            f"The {what} has {len(cleaned):,} characters; at most {MOST_CHARACTERS:,} are read. Shorten it"
+            f"The {what} has {words:,} words; at most {MOST_QUESTION_WORDS} are read. Give a shorter one"
+        )
+    if len(cleaned) > LONGEST_TEXT:
+        raise UsageError(
+            f"The {what} has {len(cleaned):,} characters; at most {LONGEST_TEXT:,} are read. Shorten it"
         )
     return cleaned
 

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from clew.arrays import Float32
 from clew.errors import EmbedderError
 
-PROBES = ("city", "written by", "date of birth", "What is it made of?")
-CLEAR = 0.01
+PROBE_TEXTS = ("city", "written by", "date of birth", "What is it made of?")
+CLEAR_LEAD = 0.01
 """Lead of a largest component that counts in a fingerprint; endpoints' vectors vary by about 1e-4."""
 
 
@@ -92,11 +92,11 @@ def probe_fingerprint(embedder: Embedder) -> str:
     clearly, so that the small noise of an endpoint does not change the fingerprint.
     """
     parts = [embedder.name, str(embedder.dimension)]
-    for vector in embedder.embed(PROBES):
+    for vector in embedder.embed(PROBE_TEXTS):
         order = np.argsort(-np.abs(vector))
         first = int(order[0])
         second = abs(float(vector[order[1]])) if len(order) > 1 else 0.0
-        clear = abs(float(vector[first])) - second > CLEAR
+        clear = abs(float(vector[first])) - second > CLEAR_LEAD
         parts.append(f"{first}{'+' if vector[first] > 0 else '-'}" if clear else "")
     return hash_of("|".join(parts).encode("utf-8"))
 

@@ -32,7 +32,7 @@ from clew.bounds import check
 from clew.errors import FormatError
 from clew.loading import LOADING
 
-DATA = Path(__file__).parent / "data" / "lexicon.npz"
+LEXICON_FILE = Path(__file__).parent / "data" / "lexicon.npz"
 NOUN, VERB, ADJECTIVE, ADVERB = 0, 1, 2, 3
 CLASSES = (
     "act", "animal", "artifact", "attribute", "body", "cognition", "communication", "event", "feeling",
@@ -52,18 +52,18 @@ SUFFIXES = (
 """Rules of detachment (WordNet's morphy(7WN)): part of speech, suffix, ending."""
 
 SYNONYM, DERIVED, STEM = 0.87, 0.92, 0.9
-UP, DOWN = 0, 1
-STEPS = (0.7, 0.7, 0.85, 0.7, 0.85, 0.6)
+TO_HYPERNYM, DOWN = 0, 1
+LINK_STEPS = (0.7, 0.7, 0.85, 0.7, 0.85, 0.6)
 """Steps by kind of link: hypernym, hyponym, attribute, similar adjective, verb of the same group, member."""
-HEAD, MODIFIER = 0.6, 0.5
+TO_HEAD, MODIFIER = 0.6, 0.5
 """Steps from a closed compound to its last part (a songwriter is a writer) and to its first."""
-FLOOR = 0.25
+LEAST_SIMILARITY = 0.25
 """Similarities below count as 0."""
 MOVES: dict[str, tuple[str | None, str | None]] = {"": ("u", "d"), "u": ("uu", "ud"), "d": (None, "dd")}
 """What a path may have of hypernym steps, and what each becomes by a step up or down."""
-COUNTS = tuple(2 ** (code / 24) - 1 for code in range(256))
+TAG_COUNTS = tuple(2 ** (code / 24) - 1 for code in range(256))
 """Tag counts by their code."""
-PARTS = (ADJECTIVE, ADJECTIVE, ADVERB, *[NOUN] * 26, *[VERB] * 15, ADJECTIVE)
+LEXICOGRAPHER_PARTS = (ADJECTIVE, ADJECTIVE, ADVERB, *[NOUN] * 26, *[VERB] * 15, ADJECTIVE)
 """Part of speech by number of WordNet's lexicographer file."""
 
 Queue = list[tuple[float, int, str, int]]
@@ -109,10 +109,10 @@ class WordEntry:
     related: dict[int, float]
 
 
-LONGEST = 64
+LONGEST_WORD = 64
 """A word of more letters is no word, and has nothing near it."""
 
-MOSTLY = 0.8
+MOSTLY_VERB = 0.8
 """Share of a word's uses as a verb from which it is hardly a noun."""
 
 
@@ -138,10 +138,10 @@ class Lexicon:
         source, sizes, target = _links(table["link"], len(table["topic"]))
         kind = table["link_kind"]
         content = table["content"] / 255 + 1e-9
-        parent = np.where(kind == UP, target, source)
+        parent = np.where(kind == TO_HYPERNYM, target, source)
         lin = 2 * content[parent] / (content[source] + content[target])
         self._kind = kind.data
-        self._linked = Links.of(sizes, target, np.array(STEPS)[kind] * np.where(kind <= DOWN, lin, 1.0))
+        self._linked = Links.of(sizes, target, np.array(LINK_STEPS)[kind] * np.where(kind <= DOWN, lin, 1.0))
         self._entry = lru_cache(8192)(self._look_up)
         self.lemmas = lru_cache(32768)(self._lemmas)
         self.stem = lru_cache(32768)(self._stem)
@@ -149,7 +149,7 @@ class Lexicon:
         self._stemming = Lock()
 
     @staticmethod
-    def load(path: Path = DATA) -> Lexicon:
+    def load(path: Path = LEXICON_FILE) -> Lexicon:
         """The lexicon of a table, which a process reads once (about 25 ms).
 
         Raises:
@@ -172,8 +172,8 @@ class Lexicon:
         """Count the lemma's senses (of one part of speech) in the tagged corpus; -1 if it has none."""
         total = -1.0
         for sense in range(self._first[index], self._first[index + 1]):
-            if pos is None or PARTS[self._topic[self._synset[sense]]] == pos:
-                total = max(total, 0.0) + COUNTS[self._count[sense]]
+            if pos is None or LEXICOGRAPHER_PARTS[self._topic[self._synset[sense]]] == pos:
+                total = max(total, 0.0) + TAG_COUNTS[self._count[sense]]
         return total
 
     def _senses(self, lemma: str) -> range:
@@ -196,7 +196,7 @@ class Lexicon:
         table lacks may be a plural: `keywords` → `keywords`, `keyword`.
         """
         word = word.lower()
-        if len(word) > LONGEST:
+        if len(word) > LONGEST_WORD:
             return (word,)
         found: dict[str, float] = {}
         for base in self._irregular.get(word, ()):
@@ -240,9 +240,9 @@ class Lexicon:
         for base in self.lemmas(word):
             for rank, sense in enumerate(self._senses(base)):
                 topic = self._topic[self._synset[sense]]
-                if PARTS[topic] == NOUN and topic >= FIRST_CLASS:
+                if LEXICOGRAPHER_PARTS[topic] == NOUN and topic >= FIRST_CLASS:
                     name = CLASSES[topic - FIRST_CLASS]
-                    weights[name] = weights.get(name, 0.0) + COUNTS[self._count[sense]] + 1 / (1 + rank)
+                    weights[name] = weights.get(name, 0.0) + TAG_COUNTS[self._count[sense]] + 1 / (1 + rank)
         total = sum(weights.values())
         ranked = sorted(weights.items(), key=lambda item: -item[1])
         return MappingProxyType({name: weight / total for name, weight in ranked})
@@ -250,7 +250,7 @@ class Lexicon:
     def verb(self, word: str) -> bool:
         """Whether the word may be a form of a verb."""
         senses = (sense for base in self.lemmas(word) for sense in self._senses(base))
-        return any(PARTS[self._topic[self._synset[sense]]] == VERB for sense in senses)
+        return any(LEXICOGRAPHER_PARTS[self._topic[self._synset[sense]]] == VERB for sense in senses)
 
     def mostly_verb(self, word: str) -> bool:
         """Whether the word is a verb far more often than anything else: *knows*, not *awards*."""
@@ -259,7 +259,7 @@ class Lexicon:
             for i in map(self._find, self.lemmas(word))
             if i >= 0
         ]
-        return sum(verb for verb, _ in counts) >= MOSTLY * max(1.0, sum(all_ for _, all_ in counts))
+        return sum(verb for verb, _ in counts) >= MOSTLY_VERB * max(1.0, sum(all_ for _, all_ in counts))
 
     def agent(self, word: str) -> tuple[str, ...]:
         """Return nouns for persons that derive from the word, best first: `directed` → `director`."""
@@ -278,7 +278,7 @@ class Lexicon:
         if word.isdigit():
             return word in self
         # Not by `_entry`: a graph may have 100,000 words, and what is near them takes long to find.
-        return len(word) <= LONGEST and (self.known(word) or bool(self._parts(word.lower())))
+        return len(word) <= LONGEST_WORD and (self.known(word) or bool(self._parts(word.lower())))
 
     def related(self, word: str) -> dict[str, float]:
         """Return the lemmas near the word with their similarity as seen from this word, best first."""
@@ -303,7 +303,7 @@ class Lexicon:
         """Make the entry of a word: all its readings together, and the parts of a closed compound."""
         check()
         word = word.lower()
-        if len(word) > LONGEST:
+        if len(word) > LONGEST_WORD:
             return WordEntry((), word, {})
         ids = tuple(i for i in map(self._find, self.lemmas(word)) if i >= 0)
         frequencies = [self._frequency(i) + 1 for i in ids]
@@ -313,7 +313,7 @@ class Lexicon:
         for part, weight in self._parts(word):
             _merge(related, self._walk(part), weight)
         related.update(dict.fromkeys(ids, 1.0))
-        return WordEntry(ids, self.stem(word), {i: s for i, s in related.items() if s >= FLOOR})
+        return WordEntry(ids, self.stem(word), {i: s for i, s in related.items() if s >= LEAST_SIMILARITY})
 
     def _parts(self, word: str) -> list[tuple[int, float]]:
         """Return the parts of a closed compound, common words of four letters or more, with factors."""
@@ -322,7 +322,7 @@ class Lexicon:
         for cut in range(4, len(word) - 3):
             modifier = self._common(word[:cut])
             if modifier >= 0 and (head := self._common(word[cut:])) >= 0:
-                return [(modifier, MODIFIER), (head, HEAD)]
+                return [(modifier, MODIFIER), (head, TO_HEAD)]
         return []
 
     def _common(self, word: str) -> int:
@@ -344,7 +344,7 @@ class Lexicon:
                 continue
             seen.add((synset, moves))
             self._leave(synset, -value, origin, reached, queue)
-            if -value * max(STEPS) * SYNONYM > FLOOR:
+            if -value * max(LINK_STEPS) * SYNONYM > LEAST_SIMILARITY:
                 self._step(synset, -value, moves, queue)
         return reached
 
@@ -353,7 +353,7 @@ class Lexicon:
         up, down = MOVES.get(moves, (None, None))
         kinds = self._kind[self._linked.offsets[synset] : self._linked.offsets[synset + 1]]
         for (other, factor), kind in zip(self._linked.row(synset), kinds, strict=True):
-            after = up if kind == UP else down if kind == DOWN else moves
+            after = up if kind == TO_HYPERNYM else down if kind == DOWN else moves
             if after is not None:
                 _push(queue, value * factor, other, after)
 
@@ -363,23 +363,23 @@ class Lexicon:
             if sense == origin:
                 continue
             score, lemma = value * SYNONYM * main, self._lemma[sense]
-            if score > reached.get(lemma, FLOOR):
+            if score > reached.get(lemma, LEAST_SIMILARITY):
                 reached[lemma] = score
-            if value * SYNONYM * DERIVED > FLOOR:
+            if value * SYNONYM * DERIVED > LEAST_SIMILARITY:
                 self._derive(sense, value * SYNONYM, reached, queue)
 
     def _derive(self, sense: int, value: float, reached: dict[int, float], queue: Queue) -> None:
         """From a sense to the words that derive from it."""
         for other, factor in self._derived.row(sense):
             score, lemma = value * factor, self._lemma[other]
-            if score > reached.get(lemma, FLOOR):
+            if score > reached.get(lemma, LEAST_SIMILARITY):
                 reached[lemma] = score
             _push(queue, score, self._synset[other], "", other)
 
 
 def _push(queue: Queue, value: float, synset: int, moves: str, origin: int = -1) -> None:
     """Queue a synset unless nothing that it leads to can count."""
-    if value * SYNONYM > FLOOR:
+    if value * SYNONYM > LEAST_SIMILARITY:
         heappush(queue, (-value, synset, moves, origin))
 
 

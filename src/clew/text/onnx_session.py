@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-EXACT = "session.x64quantprecision"
+PRECISION_OPTION = "session.x64quantprecision"
 """Without it 8-bit products overflow on processors without VNNI: the shipped encoder was 23 % off there.
 
 With VNNI the results are the same to the bit, and it only makes a model twice as slow and its opening longer.
@@ -34,5 +34,5 @@ def open_session(runtime: Any, model: Path, threads: int = 0) -> Any:  # noqa: A
     options.intra_op_num_threads = options.inter_op_num_threads = threads
     options.log_severity_level = 3
     if not has_vnni():
-        options.add_session_config_entry(EXACT, "1")
+        options.add_session_config_entry(PRECISION_OPTION, "1")
     return runtime.InferenceSession(str(model), options, providers=["CPUExecutionProvider"])

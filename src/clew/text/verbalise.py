@@ -14,12 +14,12 @@ from clew.graph.graph import Graph
 from clew.text.labels import readable, relation_text
 from clew.text.lexicon import Lexicon
 
-PREPOSITIONS = frozenset("at by for from in into of on over through to under with".split())
+VERB_PREPOSITIONS = frozenset("at by for from in into of on over through to under with".split())
 FINITE = frozenset("is are was were has have had can does did".split())
 PARTITIVE = frozenset("part member piece".split())
 """What is *part of a line* is no more than that; a *date of birth* is had."""
 POSSESSING = frozenset("has have had".split())
-REMEMBERED = 200_000
+REMEMBERED_NAMES = 200_000
 """Names kept in memory; then it starts anew."""
 _PAST = re.compile(r"[a-z]{2}(ed|[aou]wn|orn|ade|aught|ought|itten)$")
 _THIRD_PERSON = re.compile(r"[a-z][^aius\W]s$")
@@ -42,13 +42,13 @@ def phrases_of(label: str) -> Phrases:
     first, last = words[0].casefold(), words[-1].casefold()
     if first in POSSESSING and rest:
         return Phrases(text, f"is {rest} of")
-    if first in FINITE and len(words) > 2 and last in PREPOSITIONS:
+    if first in FINITE and len(words) > 2 and last in VERB_PREPOSITIONS:
         return _ending(words[1:], text)
-    if last in PREPOSITIONS and len(words) > 1 and first not in FINITE:
+    if last in VERB_PREPOSITIONS and len(words) > 1 and first not in FINITE:
         return _ending(words, "")
-    if first in PREPOSITIONS and rest:
+    if first in VERB_PREPOSITIONS and rest:
         return Phrases(f"is {text}", f"is {rest} of")
-    if first in FINITE or last in PREPOSITIONS or _is_verb(first, alone=len(words) == 1):
+    if first in FINITE or last in VERB_PREPOSITIONS or _is_verb(first, alone=len(words) == 1):
         return Phrases(text, f"has as one that {text} it")
     if len(words) > 1 and _PAST.search(first):
         return Phrases(text, f"is {rest} that {first} it")
@@ -91,7 +91,7 @@ class Templates:
         """Name of a node as it is said."""
         known = self._names.get(node)
         if known is None:
-            if len(self._names) >= REMEMBERED:
+            if len(self._names) >= REMEMBERED_NAMES:
                 self._names.clear()
             known = self._names[node] = readable(self._labels[node])
         return known

@@ -119,13 +119,13 @@ def test_paths_are_those_of_a_slow_search(monkeypatch_module, edges):
 def monkeypatch_module():
     """Show all paths, not the best."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("clew.methods.simgrag.connect.MOST_PATHS", 10_000)
+        patch.setattr("clew.methods.simgrag.connect.MOST_SHOWN_PATHS", 10_000)
         patch.setattr("clew.methods.simgrag.connect.OF_ONE_KIND", 10_000)
         yield patch
 
 
 def test_a_third_step_around_hubs_is_left_out_and_said(firms, monkeypatch):
-    monkeypatch.setattr("clew.methods.simgrag.connect.MOST_EDGES", 1)
+    monkeypatch.setattr("clew.methods.simgrag.connect.MOST_EDGES_AROUND", 1)
     graph = firms.index.graph
     ends = [firms.index.names.exact(name)[0].entity for name in ("Una Brandt", "Norway")]
     found = connect(graph, ends, np.zeros((1, len(graph.relations)), np.float32))

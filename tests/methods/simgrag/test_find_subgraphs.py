@@ -12,7 +12,7 @@ from clew import Clew
 from clew.graph.match.matcher import match
 from clew.graph.match.patterns import pattern_from_json
 from clew.methods.simgrag.find_subgraphs import (
-    BOUND,
+    FITTING_GSD,
     find_about_claim,
     find_subgraphs,
     find_tied,
@@ -83,8 +83,8 @@ def test_the_bound_tells_what_the_graph_has_from_what_it_lacks(films, distances)
         for words in ways
     ]
     far = [float(distances.relation_distances(PatternEdge(0, words, 1)).min()) for words in LACKING]
-    assert (len(near), sum(d <= BOUND for d in near)) == (35, 31)
-    assert (len(far), sum(d <= BOUND for d in far)) == (20, 1)
+    assert (len(near), sum(d <= FITTING_GSD for d in near)) == (35, 31)
+    assert (len(far), sum(d <= FITTING_GSD for d in far)) == (20, 1)
 
 
 def test_names_are_found_as_values_and_with_typos(films, distances):

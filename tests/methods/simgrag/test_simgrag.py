@@ -10,6 +10,7 @@ from film_scripts import answers_reply, evidence_of, good_model, pattern_reply, 
 
 from clew import Clew, UsageError
 from clew.evaluate.metrics.errors_by_step import triples_within
+from clew.evaluate.run.engine_ask import verification_json
 from clew.llm.budget import Limits
 from clew.llm.errors import ModelUnreachable
 from clew.llm.managed import ManagedModel, Policy
@@ -465,6 +466,24 @@ def test_verdicts_in_other_words(verify, reply, verdict):
 
 def test_unusable_replies_refute_nothing_even_in_a_closed_world(verify):
     assert verify("Memento is by Nolan.", "no", "no", closed_world=True).verdict == "not_enough_info"
+
+
+@pytest.mark.parametrize("closed_world", [False, True])
+@pytest.mark.parametrize("verifier", [VerifyWithModel, AutoVerify])
+@pytest.mark.parametrize(
+    ("script", "calls", "reason", "detail"),
+    [(["", ""], 2, "empty_result", "usable"), ([pattern_reply(DIRECTOR)], 1, "budget", "budget")],
+)
+def test_a_verdict_that_the_model_could_not_give_says_why(
+    films, verifier, script, calls, reason, detail, closed_world
+):
+    model = ManagedModel(ScriptedModel(script), Policy(per_question=Limits(calls=calls)))
+    checked = verifier(films.index, films.embedder, model=model).verify(
+        "Memento keeps one in the seat of a slow clock, quux.", closed_world=closed_world
+    )
+    assert (checked.verdict, checked.abstained.reason) == ("not_enough_info", reason)
+    assert detail in checked.abstained.detail
+    assert verification_json(checked)["abstained"]["reason"] == reason
 
 
 def test_auto_verifies_without_the_model_where_it_can(films):

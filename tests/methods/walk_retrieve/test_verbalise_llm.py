@@ -22,7 +22,7 @@ def walks(graph):
 
 @pytest.fixture(autouse=True)
 def _small_shards(monkeypatch):
-    monkeypatch.setattr(verbalise_llm, "SHARD", 8)
+    monkeypatch.setattr(verbalise_llm, "WALKS_OF_FILE", 8)
 
 
 def said(request):
@@ -57,7 +57,7 @@ def test_a_walk_that_fails_is_retried_then_left_out_counted_and_done_by_the_next
     model = ScriptedModel(fails)
     report = verbalise_walks(model, graph, walks, tmp_path)
     assert (report.failed, report.sentences[5]) == (1, None)
-    assert len(model.requests) == 29 + verbalise_llm.TRIES
+    assert len(model.requests) == 29 + verbalise_llm.SENTENCE_ATTEMPTS
     again = ScriptedModel(said)
     assert verbalise_walks(again, graph, walks, tmp_path).failed == 0
     assert len(again.requests) == 1

@@ -2,9 +2,10 @@
 
 import pytest
 
-from clew.engine import Clew, index_sources
+from clew.engine import Clew
 from clew.errors import UsageError
 from clew.index.corpus.corpus import CorpusSettings
+from clew.index_files import index_sources
 from clew.llm.errors import LlmError
 from clew.llm.testing import ScriptedModel
 from clew.methods.registry import make_method
@@ -103,6 +104,7 @@ def test_an_answer_that_is_the_whole_graphs_is_complete(films):
 def test_an_answer_of_fewer_walks_than_the_graph_has_answers_is_not_complete(films):
     answer = ask(films, "Which films were directed by Christopher Nolan?", settings=WalkRetrieveSettings(1))
     assert (len(answer.answers) < 3, answer.complete) == (True, False)
+    assert answer.as_json()["total"] == len(answer.answers)
 
 
 @pytest.mark.parametrize(

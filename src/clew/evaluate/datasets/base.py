@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Protocol
 
 from clew.errors import InputError, ParseError, UsageError
-from clew.evaluate.questions import EvalQuestion, Part
+from clew.evaluate.questions import DatasetPart, EvalQuestion
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class DatasetReader(Protocol):
         """Names of the parts whose files are there."""
         ...
 
-    def read(self, folder: Path, part: str, split: str | None) -> Part:
+    def read(self, folder: Path, part: str, split: str | None) -> DatasetPart:
         """Read one part.
 
         Raises:

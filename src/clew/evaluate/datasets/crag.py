@@ -15,7 +15,7 @@ from clew.evaluate.datasets.base import DatasetAbout, find_file, find_optional, 
 from clew.evaluate.datasets.crag_graph import graph_triples, left_out
 from clew.evaluate.datasets.files import Fields, json_lines
 from clew.evaluate.datasets.triples import write_triples
-from clew.evaluate.questions import EvalQuestion, GoldAnswer, GraphSource, Part
+from clew.evaluate.questions import DatasetPart, EvalQuestion, GoldAnswer, GraphSource
 
 _QUESTIONS = ["crag_task_1*.jsonl", "crag_*.jsonl", "*questions*.jsonl", "dev_data.jsonl"]
 _SPLITS = {"test": "1", "dev": "0"}
@@ -40,7 +40,7 @@ class Crag:
         """Name the one part, if questions are there."""
         return ("all",) if find_optional(folder, _QUESTIONS) is not None else ()
 
-    def read(self, folder: Path, part: str, split: str | None) -> Part:
+    def read(self, folder: Path, part: str, split: str | None) -> DatasetPart:
         """Read the questions of a split, of all domains or one; raises as `DatasetReader.read`."""
         file = find_file(folder, _QUESTIONS, "file of questions")
         wanted = _SPLITS[split or "test"]
@@ -53,9 +53,9 @@ class Crag:
         graph = next((folder / name for name in _KG if (folder / name).is_dir()), None)
         name, asked = f"crag/{part}/{split or 'test'}", unique(questions, file)
         if graph is None:
-            return Part(name, asked, (file,))
+            return DatasetPart(name, asked, (file,))
         source = GraphSource(make=lambda path: write_triples(graph_triples(graph), path))
-        return Part(name, asked, (file,), source, notes=left_out(graph))
+        return DatasetPart(name, asked, (file,), source, notes=left_out(graph))
 
 
 def _question(fields: Fields) -> EvalQuestion:

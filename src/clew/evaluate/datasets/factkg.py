@@ -20,7 +20,7 @@ from typing import Any, cast
 from clew.evaluate.datasets.base import DatasetAbout, choose_split, find_file, find_optional, unique
 from clew.evaluate.datasets.files import Fields, json_lines, plain_pickle
 from clew.evaluate.datasets.triples import PlainTriple, write_triples
-from clew.evaluate.questions import EvalQuestion, GraphSource, Part
+from clew.evaluate.questions import DatasetPart, EvalQuestion, GraphSource
 
 _INVERSE = "~"
 _STYLES = ("num1", "multi claim", "existence", "multi hop", "negation")
@@ -43,7 +43,7 @@ class FactKG:
         """Name the one part, if claims are there."""
         return ("claims",) if self._splits(folder) else ()
 
-    def read(self, folder: Path, part: str, split: str | None) -> Part:
+    def read(self, folder: Path, part: str, split: str | None) -> DatasetPart:
         """Read the claims of a split; raises as `DatasetReader.read`."""
         split = choose_split(self.splits, self._splits(folder), split, folder)
         file = find_file(folder, _names(split), f"{split} claims")
@@ -52,13 +52,13 @@ class FactKG:
         dbpedia = find_optional(folder, ["dbpedia_2015_undirected*.pickle"])
         if dbpedia is not None:
             source = GraphSource(make=lambda path: write_triples(_dbpedia(dbpedia), path))
-            return Part(f"factkg/{split}", questions, (file,), source, task="claims")
+            return DatasetPart(f"factkg/{split}", questions, (file,), source, task="claims")
         source = GraphSource(make=lambda path: write_triples(_evidence(rows), path))
         notes = (
             "The graph is put together from the evidence of the claims that hold, as DBpedia is not there;"
             " accuracy on it says little about DBpedia",
         )
-        return Part(f"factkg/{split}", questions, (file,), source, task="claims", notes=notes)
+        return DatasetPart(f"factkg/{split}", questions, (file,), source, task="claims", notes=notes)
 
     def _splits(self, folder: Path) -> list[str]:
         return [split for split in self.splits if find_optional(folder, _names(split)) is not None]

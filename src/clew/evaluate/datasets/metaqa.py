@@ -14,7 +14,7 @@ from pathlib import Path
 from clew.errors import ParseError
 from clew.evaluate.datasets.base import DatasetAbout, choose_split, find_file, find_optional, unique
 from clew.evaluate.datasets.files import lines
-from clew.evaluate.questions import EvalQuestion, GoldAnswer, GoldPath, GraphSource, Part
+from clew.evaluate.questions import DatasetPart, EvalQuestion, GoldAnswer, GoldPath, GraphSource
 
 _TOPIC = re.compile(r"\[([^\[\]]+)\]")
 _MOVIE = "movie"
@@ -51,7 +51,7 @@ class MetaQA:
         hops = (f"{n}-hop" for n in (1, 2, 3))
         return tuple(part for part in hops if self._splits(folder, part))
 
-    def read(self, folder: Path, part: str, split: str | None) -> Part:
+    def read(self, folder: Path, part: str, split: str | None) -> DatasetPart:
         """Read one hop; raises as `DatasetReader.read`."""
         graph = find_file(folder, ["kb.txt"], "knowledge base")
         split = choose_split(self.splits, self._splits(folder, part), split, folder / part)
@@ -66,7 +66,7 @@ class MetaQA:
                 raise ParseError(str(kinds_file), len(kinds), reason)
             questions = [_with_kind(q, kind) for q, kind in zip(questions, kinds, strict=True)]
         files = (file,) if kinds_file is None else (file, kinds_file)
-        return Part(name, unique(questions, file), files, GraphSource((graph,), "pipe"))
+        return DatasetPart(name, unique(questions, file), files, GraphSource((graph,), "pipe"))
 
     def _splits(self, folder: Path, part: str) -> list[str]:
         there = folder / part / "vanilla"

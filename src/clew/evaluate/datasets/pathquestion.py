@@ -10,9 +10,9 @@ from pathlib import Path
 from clew.errors import ParseError
 from clew.evaluate.datasets.base import DatasetAbout, find_file, find_optional, unique
 from clew.evaluate.datasets.files import lines
-from clew.evaluate.questions import EvalQuestion, GoldAnswer, GoldPath, GraphSource, Part
+from clew.evaluate.questions import DatasetPart, EvalQuestion, GoldAnswer, GoldPath, GraphSource
 
-END = "<end>"
+PATH_END = "<end>"
 EXPECTED = "Expected: question, answer(a1/a2/), subject#relation#entity#…#<end>#answer, separated by tabs"
 
 
@@ -33,14 +33,14 @@ class PathQuestion:
         """Hops whose questions are there."""
         return tuple(f"{n}-hop" for n in (2, 3) if find_optional(folder, [f"PQ-{n}H.txt"]) is not None)
 
-    def read(self, folder: Path, part: str, split: str | None) -> Part:
+    def read(self, folder: Path, part: str, split: str | None) -> DatasetPart:
         """Read one hop, with the graph of that hop; raises as `DatasetReader.read`."""
         hops = part.removesuffix("-hop")
         graph = find_file(folder, [f"{hops}H-kb.txt"], f"graph of {part}")
         file = find_file(folder, [f"PQ-{hops}H.txt"], f"questions of {part}")
         name = f"pathquestion/{part}"
         questions = [_question(file, number, text, name) for number, text in lines(file)]
-        return Part(name, unique(questions, file), (file,), GraphSource((graph,), "tsv"))
+        return DatasetPart(name, unique(questions, file), (file,), GraphSource((graph,), "tsv"))
 
 
 def _question(file: Path, number: int, text: str, name: str) -> EvalQuestion:
@@ -62,8 +62,8 @@ def _question(file: Path, number: int, text: str, name: str) -> EvalQuestion:
 def gold_path(text: str) -> GoldPath | None:
     """Read `subject#relation#entity#…`; what follows `<end>` is left out. None if it is no path."""
     nodes = text.strip().split("#")
-    if END in nodes:
-        nodes = nodes[: nodes.index(END)]
+    if PATH_END in nodes:
+        nodes = nodes[: nodes.index(PATH_END)]
     if len(nodes) < 3 or len(nodes) % 2 == 0 or not all(nodes):
         return None
     return GoldPath(nodes[0], tuple(nodes[1::2]))

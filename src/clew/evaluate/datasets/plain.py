@@ -15,7 +15,7 @@ from typing import cast
 from clew.errors import InputError, ParseError
 from clew.evaluate.datasets.base import DatasetAbout, find_file, find_optional, unique
 from clew.evaluate.datasets.files import Fields, json_lines
-from clew.evaluate.questions import EvalQuestion, GoldAnswer, GoldPath, GoldVerdict, GraphSource, Part
+from clew.evaluate.questions import DatasetPart, EvalQuestion, GoldAnswer, GoldPath, GoldVerdict, GraphSource
 
 _VERDICTS: tuple[GoldVerdict, ...] = ("supported", "refuted")
 _SIDE = (".types.tsv", ".aliases.tsv")
@@ -44,7 +44,7 @@ class Plain:
             return (_WHOLE,)
         return tuple(file.parent.name for file in sorted(folder.glob(f"*/{_QUESTIONS}")))
 
-    def read(self, folder: Path, part: str, split: str | None) -> Part:
+    def read(self, folder: Path, part: str, split: str | None) -> DatasetPart:
         """Read the questions; raises as `DatasetReader.read`."""
         folder = folder if part == _WHOLE else folder / part
         file = find_file(folder, [_QUESTIONS], "file of questions")
@@ -58,7 +58,9 @@ class Plain:
         graph = _graph(folder)
         source = None if graph is None else GraphSource((graph,))
         task = "claims" if claims else "questions"
-        return Part(f"plain/{folder.resolve().name}", unique(questions, file), (file,), source, task=task)
+        return DatasetPart(
+            f"plain/{folder.resolve().name}", unique(questions, file), (file,), source, task=task
+        )
 
 
 def _graph(folder: Path) -> Path | None:

@@ -12,10 +12,10 @@ from urllib.parse import unquote
 from clew.errors import ParseError
 from clew.evaluate.datasets.base import DatasetAbout, find_file, unique
 from clew.evaluate.datasets.files import Fields, json_document
-from clew.evaluate.questions import EvalQuestion, GoldAnswer, Part
+from clew.evaluate.questions import DatasetPart, EvalQuestion, GoldAnswer
 
 LANGUAGE = "en"
-YES, NO = GoldAnswer("yes", ("true",)), GoldAnswer("no", ("false",))
+GOLD_YES, GOLD_NO = GoldAnswer("yes", ("true",)), GoldAnswer("no", ("false",))
 
 
 class Qald:
@@ -35,7 +35,7 @@ class Qald:
         """Stems of the files that are there."""
         return tuple(file.stem for file in sorted(folder.glob("qald*.json")))
 
-    def read(self, folder: Path, part: str, split: str | None) -> Part:
+    def read(self, folder: Path, part: str, split: str | None) -> DatasetPart:
         """Read one file; raises as `DatasetReader.read`."""
         file = find_file(folder, [f"{part}.json"], f"questions {part}")
         document = Fields(json_document(file), file, 0, "")
@@ -48,7 +48,7 @@ class Qald:
             if text is not None:
                 questions.append(_question(fields, text))
         notes = (f"{without} questions have no text in {LANGUAGE} and are left out",) if without else ()
-        return Part(f"qald/{part}", unique(questions, file), (file,), notes=notes)
+        return DatasetPart(f"qald/{part}", unique(questions, file), (file,), notes=notes)
 
 
 def _text(fields: Fields) -> str | None:
@@ -65,7 +65,7 @@ def _question(fields: Fields, text: str) -> EvalQuestion:
         id=fields.text_or("id", str(fields.line)),
         text=text,
         gold=tuple(dict.fromkeys(answers)),
-        kind="yes/no" if any(a in (YES, NO) for a in answers) else "",
+        kind="yes/no" if any(a in (GOLD_YES, GOLD_NO) for a in answers) else "",
         query=sparql or None,
         line=fields.line,
     )
@@ -74,7 +74,7 @@ def _question(fields: Fields, text: str) -> EvalQuestion:
 def _answers(one: Fields) -> list[GoldAnswer]:
     boolean = one.get("boolean")
     if isinstance(boolean, bool):
-        return [YES if boolean else NO]
+        return [GOLD_YES if boolean else GOLD_NO]
     found: list[GoldAnswer] = []
     results = cast("dict[str, Any]", one.get("results") or {})
     for binding in cast("list[dict[str, Any]]", results.get("bindings", [])):

@@ -12,7 +12,7 @@ from clew.errors import ParseError
 from clew.evaluate.datasets.base import DatasetAbout, find_file, find_optional, unique
 from clew.evaluate.datasets.files import lines
 from clew.evaluate.datasets.pathquestion import gold_path
-from clew.evaluate.questions import EvalQuestion, GoldAnswer, GraphSource, Part
+from clew.evaluate.questions import DatasetPart, EvalQuestion, GoldAnswer, GraphSource
 
 _PARTS = {"1-hop": "WC-P1", "2-hop": "WC-P2", "conjunction": "WC-C"}
 _EXPECTED = "Expected: question, answer, gold path(s), answers a1/a2/, local subgraph, separated by tabs"
@@ -35,7 +35,7 @@ class WC2014:
         """Parts whose questions are there, without `all`."""
         return tuple(p for p, stem in _PARTS.items() if find_optional(folder, _names(stem)) is not None)
 
-    def read(self, folder: Path, part: str, split: str | None) -> Part:
+    def read(self, folder: Path, part: str, split: str | None) -> DatasetPart:
         """Read one part, or all that are there; raises as `DatasetReader.read`."""
         graph = find_file(folder, ["WC2014.txt"], "graph")
         wanted = self.parts(folder) if part == "all" else (part,)
@@ -49,7 +49,7 @@ class WC2014:
         partial = [f.name for f in files if f.name.split(".")[0] + ".txt" != f.name.removesuffix(".gz")]
         notes = (f"Not the published files but parts of them: {', '.join(partial)}",) if partial else ()
         source = GraphSource((graph,), "tsv")
-        return Part(f"wc2014/{part}", unique(questions, files[0]), tuple(files), source, notes=notes)
+        return DatasetPart(f"wc2014/{part}", unique(questions, files[0]), tuple(files), source, notes=notes)
 
 
 def _names(stem: str) -> list[str]:

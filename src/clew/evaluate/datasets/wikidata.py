@@ -11,10 +11,10 @@ from typing import cast
 
 from clew.evaluate.datasets.base import DatasetAbout, choose_split, find_file, find_optional, unique
 from clew.evaluate.datasets.files import Fields, json_document
-from clew.evaluate.datasets.qald import NO, YES
-from clew.evaluate.questions import EvalQuestion, GoldAnswer, GoldPath, Part
+from clew.evaluate.datasets.qald import GOLD_NO, GOLD_YES
+from clew.evaluate.questions import DatasetPart, EvalQuestion, GoldAnswer, GoldPath
 
-ENTITY = "http://www.wikidata.org/entity/"
+WIKIDATA_ENTITY = "http://www.wikidata.org/entity/"
 _QID = re.compile(r"Q\d+\Z")
 _BRACES = re.compile(r"[{}<>]")
 
@@ -42,7 +42,7 @@ class _JsonSet:
         """Name the one part, if a split is there."""
         return ("all",) if self._splits(folder) else ()
 
-    def read(self, folder: Path, part: str, split: str | None) -> Part:
+    def read(self, folder: Path, part: str, split: str | None) -> DatasetPart:
         """Read a split; raises as `DatasetReader.read`."""
         split = choose_split(self.splits, self._splits(folder), split, folder)
         file = find_file(folder, self.names(split), f"{split} questions")
@@ -51,7 +51,7 @@ class _JsonSet:
         notes = (
             (f"{unknown} questions come without answers (only SPARQL) and are not scored",) if unknown else ()
         )
-        return Part(f"{self.about.name}/{split}", unique(questions, file), (file,), notes=notes)
+        return DatasetPart(f"{self.about.name}/{split}", unique(questions, file), (file,), notes=notes)
 
     def _splits(self, folder: Path) -> list[str]:
         return [split for split in self.splits if find_optional(folder, self.names(split)) is not None]
@@ -65,7 +65,7 @@ def _numbered(entries: list[Fields]) -> list[Fields]:
 
 def qid(name: str) -> GoldAnswer:
     """Make an answer of a Wikidata id, which also goes by its IRI."""
-    return GoldAnswer(name, (ENTITY + name,) if _QID.match(name) else ())
+    return GoldAnswer(name, (WIKIDATA_ENTITY + name,) if _QID.match(name) else ())
 
 
 class WebQSP(_JsonSet):
@@ -230,7 +230,7 @@ def _mintaka(answer: Fields) -> tuple[GoldAnswer, ...]:
     found: list[GoldAnswer] = []
     for value in answer.items("answer"):
         if isinstance(value, bool):
-            found.append(YES if value else NO)
+            found.append(GOLD_YES if value else GOLD_NO)
         elif isinstance(value, dict):
             entry = Fields(cast("object", value), answer.file, answer.line, "field 'answer.answer'")
             label = entry.child("label").text_or("en") if entry.get("label") else ""

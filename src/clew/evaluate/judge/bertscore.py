@@ -21,13 +21,13 @@ from clew.evaluate.records import Record
 from clew.evaluate.run.rundir import BERT, LineFile, RunDirectory, key_of
 from clew.text.embedder import unit_rows
 from clew.text.embedders.extras import require
+from clew.text.embedders.onnx import TOKEN_OUTPUTS
 from clew.text.onnx_session import open_session
 
-SEPARATOR = " · "
-BATCH = 32
-LONGEST = 512
+JOINED_BY = " · "
+PAIRS_OF_TEXTS = 32
+MOST_COMPARED_TOKENS = 512
 """Tokens of a text that are read where the tokenizer file states no limit."""
-TOKEN_OUTPUTS = ("token_embeddings", "last_hidden_state")
 
 
 class TokenEmbedder(Protocol):
@@ -78,7 +78,7 @@ class OnnxTokens:
         self._inputs = {node.name for node in session.get_inputs()}
         tokenizer.no_padding()
         if tokenizer.truncation is None:
-            tokenizer.enable_truncation(LONGEST)
+            tokenizer.enable_truncation(MOST_COMPARED_TOKENS)
 
     def tokens(self, texts: Sequence[str]) -> list[Float32]:
         """Embed the tokens of each text; see `TokenEmbedder`.
@@ -135,8 +135,8 @@ def score_run(directory: RunDirectory, model: TokenEmbedder, progress: Callable[
         left = [record for _, record in directory.records() if record.key not in done and _applies(record)]
         file = LineFile(directory.path / BERT)
         try:
-            for start in range(0, len(left), BATCH):
-                batch = left[start : start + BATCH]
+            for start in range(0, len(left), PAIRS_OF_TEXTS):
+                batch = left[start : start + PAIRS_OF_TEXTS]
                 for record, found in zip(batch, score_batch(batch, model), strict=True):
                     file.add({**asdict(record.key), "model": model.name, **asdict(found)})
                 progress(start + len(batch), len(left))
@@ -157,4 +157,4 @@ def score_batch(records: Sequence[Record], model: TokenEmbedder) -> list[BertSco
 
 def reference_text(record: Record) -> str:
     """Write the gold as an answer would be written."""
-    return SEPARATOR.join(answer.name for answer in record.question.gold)
+    return JOINED_BY.join(answer.name for answer in record.question.gold)

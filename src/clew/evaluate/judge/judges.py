@@ -28,9 +28,9 @@ JudgeForm = Literal["three-way", "match"]
 _PROMPTS: dict[JudgeForm, str] = {"three-way": "judge_three_way.txt", "match": "judge_match.txt"}
 _VERDICTS: dict[JudgeForm, tuple[str, ...]] = {"three-way": OUTCOMES, "match": ("yes", "no")}
 _OBJECT = re.compile(r"\{[^{}]*\}")
-ATTEMPTS = 2
+JUDGE_ATTEMPTS = 2
 """A reply that cannot be read is asked for once more, with what was wrong."""
-LONGEST = 4000
+LONGEST_JUDGED = 4000
 """Characters of an answer that a judge reads."""
 
 
@@ -41,6 +41,8 @@ class Judgement:
     judge: str
     verdict: str | None
     problem: str = ""
+    failed: bool = False
+    """Whether the judge could not be asked, so that asking again may help."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,13 +67,13 @@ class AnswerJudge:
         """
         system, user = prompt(self.form), _task(record)
         problem = ""
-        for _ in range(ATTEMPTS):
+        for _ in range(JUDGE_ATTEMPTS):
             try:
                 said = self.reply(system, user + (f"\n\n{problem}" if problem else ""))
             except LlmError as error:
                 if error.exit_code == 2:
                     raise  # a wrong key or a missing recording is not the question's fault
-                return Judgement(self.key, None, f"{type(error).__name__}: {error}")
+                return Judgement(self.key, None, f"{type(error).__name__}: {error}", failed=True)
             verdict = read_verdict(said, _VERDICTS[self.form])
             if verdict is not None:
                 return Judgement(self.key, verdict)
@@ -117,7 +119,7 @@ def _task(record: Record) -> str:
     gold = "; ".join(" = ".join(answer.names) for answer in record.question.gold) or "(there is no answer)"
     given = given_answer(record)
     return "\n".join(
-        f"{title}: <<<{data_line(text, LONGEST)}>>>"
+        f"{title}: <<<{data_line(text, LONGEST_JUDGED)}>>>"
         for title, text in (
             ("Question", record.question.text),
             ("Correct answers", gold),

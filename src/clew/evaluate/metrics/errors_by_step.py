@@ -18,7 +18,7 @@ from clew.evaluate.names import name_form
 from clew.evaluate.records import Record
 
 ErrorStep = Literal["pattern", "retrieval", "reading"]
-STEPS: tuple[ErrorStep, ...] = ("pattern", "retrieval", "reading")
+ROAD_STEPS: tuple[ErrorStep, ...] = ("pattern", "retrieval", "reading")
 _UNKNOWN = "UNKNOWN"
 
 

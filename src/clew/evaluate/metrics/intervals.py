@@ -13,7 +13,7 @@ RESAMPLES = 1000
 """Resamples of which an interval is made."""
 SIGNS = 10_000
 """Draws of random signs of which a p value is made."""
-EXACT = 14
+MOST_ENUMERATED = 14
 """Up to so many differing pairs, all sign patterns are enumerated."""
 _CHUNK = 2_000_000
 
@@ -93,7 +93,7 @@ def _p_value(differing: NDArray[np.float64]) -> float:
     if np.ptp(np.abs(differing)) == 0.0:
         return _sign_test(int((differing > 0).sum()), len(differing))
     observed = abs(float(differing.sum())) - 1e-12
-    if len(differing) <= EXACT:
+    if len(differing) <= MOST_ENUMERATED:
         patterns = np.arange(2 ** len(differing))[:, None] >> np.arange(len(differing)) & 1
         sums = np.abs((patterns * 2 - 1) @ differing)
         return float((sums >= observed).mean())

@@ -10,16 +10,16 @@ from clew.evaluate.records import Record
 from clew.evaluate.report.summary import LoadedRun
 from clew.evaluate.rows import ScoredRow
 
-MOST, MOST_OF_ALL, LEAST = 150, 1500, 20
+MOST_OF_CELL, MOST_OF_ALL, LEAST_OF_CELL = 150, 1500, 20
 """Questions of each cell, and about so many of all: a page of a few megabytes."""
-MOST_NAMES = 60
+MOST_NAMES_OF_QUESTION = 60
 MOST_CITATIONS = 6
 MOST_STEP = 3000
 
 
 def most_of_a_cell(cells: int) -> int:
     """Choose how many questions of each cell are shown."""
-    return min(MOST, max(LEAST, MOST_OF_ALL // max(1, cells)))
+    return min(MOST_OF_CELL, max(LEAST_OF_CELL, MOST_OF_ALL // max(1, cells)))
 
 
 def selection_note(runs: Sequence[LoadedRun], most: int) -> str:
@@ -32,7 +32,7 @@ def selection_note(runs: Sequence[LoadedRun], most: int) -> str:
     )
 
 
-def chosen(rows: Sequence[ScoredRow], most: int = MOST) -> list[ScoredRow]:
+def chosen(rows: Sequence[ScoredRow], most: int = MOST_OF_CELL) -> list[ScoredRow]:
     """Choose the rows to show: half of them wrong ones where there are so many, the others evenly spaced."""
     if len(rows) <= most:
         return list(rows)
@@ -53,7 +53,7 @@ def _spaced(rows: Sequence[ScoredRow], count: int) -> list[ScoredRow]:
     return [rows[at * len(rows) // count] for at in range(count)]
 
 
-def entries(run: LoadedRun, name: str, most: int = MOST) -> list[dict[str, Any]]:
+def entries(run: LoadedRun, name: str, most: int = MOST_OF_CELL) -> list[dict[str, Any]]:
     """Read the records of the chosen rows, at most so many of each cell."""
     return [
         _entry(run.directory.record_at(row.offset), row, name)
@@ -82,7 +82,7 @@ def _entry(record: Record, row: ScoredRow, run: str) -> dict[str, Any]:
         "gold": _cut(gold),
         "query": (record.question.query or "")[:MOST_STEP],
         "answers": _cut(names),
-        "right": right[:MOST_NAMES],
+        "right": right[:MOST_NAMES_OF_QUESTION],
         "text": record.text[:2000] if not names else "",
         "abstained": answer.get("abstained"),
         "failure": None
@@ -123,8 +123,8 @@ def _state(record: Record, row: ScoredRow) -> str:
 
 
 def _cut(names: list[str]) -> list[str]:
-    left = len(names) - MOST_NAMES
-    return [*names[:MOST_NAMES], f"… and {left} more"] if left > 0 else names
+    left = len(names) - MOST_NAMES_OF_QUESTION
+    return [*names[:MOST_NAMES_OF_QUESTION], f"… and {left} more"] if left > 0 else names
 
 
 def _step(step: dict[str, Any]) -> list[str]:

@@ -53,7 +53,7 @@ class Point:
 
 LONG_TEXT = 24
 """A cell of more characters makes a column one of texts."""
-MOST_LABELS = 12
+MOST_LABELLED_POINTS = 12
 """More labelled points than these have shapes in place of labels."""
 
 
@@ -76,7 +76,7 @@ class PointChart:
     def marks(self) -> tuple[str, ...]:
         """Labels that are shown as shapes, since there are too many points to write them beside."""
         labels = [p.label for _, points in self.series for p in points if p.label]
-        return tuple(dict.fromkeys(labels)) if len(labels) > MOST_LABELS else ()
+        return tuple(dict.fromkeys(labels)) if len(labels) > MOST_LABELLED_POINTS else ()
 
     def csv(self) -> list[list[object]]:
         """Header and rows."""

@@ -12,7 +12,7 @@ _SERIES_IN_DARK = (
     *("#aaaaaa", "#b98ad6", "#c4e66e", "#cd8a63", "#8094e8", "#ffb3c6", "#4db6a9"),
 )
 SHADES = len(_SERIES)
-LIGHT = {
+LIGHT_COLOURS = {
     **{"bg": "#fff", "fg": "#1b1f24", "soft": "#5c6570", "line": "#d9dee4"},
     **{"panel": "#f5f7f9", "link": "#0b5cad", "shade": "#0003"},
     **{f"c{n}": colour for n, colour in enumerate(_SERIES)},

@@ -6,7 +6,7 @@ from clew.evaluate.metrics.base import Unit
 from clew.evaluate.metrics.registry import about
 from clew.evaluate.report.scoring import Figure
 
-NOTHING = "–"
+NO_FIGURE = "–"
 
 
 def value_text(value: float, unit: Unit) -> str:
@@ -21,7 +21,7 @@ def value_text(value: float, unit: Unit) -> str:
 def figure_text(figure: Figure | None) -> str:
     """Write a figure, with half the width of its interval where it has one."""
     if figure is None:
-        return NOTHING
+        return NO_FIGURE
     unit = about(figure.metric).unit
     text = value_text(figure.value, unit)
     if figure.interval is None or unit != "share":

@@ -10,8 +10,8 @@ from typing import Any
 from jinja2 import Environment, StrictUndefined
 
 from clew.evaluate.report.charts import BarChart, Chart, ChartTable
-from clew.evaluate.report.colours import DARK, LIGHT, shade_rules
-from clew.evaluate.report.svg import WIDE, bars_width, chart_rules, svg
+from clew.evaluate.report.colours import DARK, LIGHT_COLOURS, shade_rules
+from clew.evaluate.report.svg import CHART_WIDTH, bars_width, chart_rules, svg
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ def page(
         told=note,
         rules=shade_rules() + chart_rules() + _asset("style.css"),
         script=_asset("browser.js"),
-        themes=(LIGHT, DARK),
+        themes=(LIGHT_COLOURS, DARK),
         is_wide=_is_wide,
         svg=svg,
     )
@@ -50,4 +50,4 @@ def _asset(name: str) -> str:
 
 
 def _is_wide(chart: Chart) -> bool:
-    return isinstance(chart, BarChart) and bars_width(chart) > WIDE
+    return isinstance(chart, BarChart) and bars_width(chart) > CHART_WIDTH

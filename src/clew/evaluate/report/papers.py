@@ -7,10 +7,10 @@ import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from clew.evaluate.metrics.errors_by_step import STEPS
+from clew.evaluate.metrics.errors_by_step import ROAD_STEPS
 from clew.evaluate.metrics.registry import about
 from clew.evaluate.report.charts import BarChart, Chart, ChartBar, ChartTable, Point, PointChart, TableCell
-from clew.evaluate.report.form import NOTHING
+from clew.evaluate.report.form import NO_FIGURE
 from clew.evaluate.report.scoring import mean_figure
 from clew.evaluate.report.summary import LoadedRun, SummaryCell
 from clew.evaluate.run.experiments import Experiment, RowSpec, TableColumn
@@ -81,8 +81,8 @@ def paper_table(run: LoadedRun, experiment: Experiment, name: str) -> ChartTable
         for at, column in enumerate(experiment.columns):
             ours, theirs = our_value(run, experiment, column, row), row.paper[at]
             digits = _decimals([other.paper[at] for other in experiment.rows])
-            printed = NOTHING if math.isnan(theirs) else f"{theirs:.{digits}f}"
-            small = "" if printed == NOTHING else f"paper {printed}"
+            printed = NO_FIGURE if math.isnan(theirs) else f"{theirs:.{digits}f}"
+            small = "" if printed == NO_FIGURE else f"paper {printed}"
             line.append(
                 TableCell(printed, paper=True) if ours is None else TableCell(f"{ours:.{digits}f}", small)
             )
@@ -104,8 +104,8 @@ def _note(run: LoadedRun, experiment: Experiment) -> str:
     ours = f"Ours: model: {model}; questions: {parts}."
     told = f" The paper: {'; '.join(experiment.differs)}." if experiment.differs else ""
     if not experiment.has_paper:
-        return f"{ours} {NOTHING}: not run here.{told}"
-    return f"{ours} Grey: the paper's own figures; a row that is grey throughout was not run here.{told}"
+        return f"{ours} {NO_FIGURE}: not run here.{told}"
+    return f"{ours} Grey: the paper's own figures, where there is none of ours.{told}"
 
 
 def _largest(run: LoadedRun, part: str) -> Sequence[object]:
@@ -217,7 +217,7 @@ def paper_errors(run: LoadedRun, experiment: Experiment, name: str) -> ChartTabl
         if not cells:
             return None
         steps = [r.error_step for cell in cells for r in cell.rows if r.error_step is not None]
-        step = STEPS[experiment.rows.index(row)]
+        step = ROAD_STEPS[experiment.rows.index(row)]
         return f"{100 * steps.count(step) / len(steps):.0f}" if steps else "no errors"
 
     return _two_lines(run, experiment, name, ours)
@@ -255,9 +255,9 @@ def _two_lines(
     for row in experiment.rows:
         line: list[TableCell | str] = [row.name]
         for column, theirs in zip(experiment.columns, row.paper, strict=True):
-            printed = NOTHING if math.isnan(theirs) else f"{theirs:,g}"
+            printed = NO_FIGURE if math.isnan(theirs) else f"{theirs:,g}"
             value = ours(column, row)
-            small = "" if printed == NOTHING else f"paper {printed}"
+            small = "" if printed == NO_FIGURE else f"paper {printed}"
             line.append(TableCell(printed, paper=True) if value is None else TableCell(value, small))
         rows.append(tuple(line))
     header = ("", *(column.name for column in experiment.columns))

@@ -17,7 +17,7 @@ from clew.evaluate.report.scoring import Figure, figures, mean_figure, score
 from clew.evaluate.rows import ScoredRow
 from clew.evaluate.run.rundir import BERT, CONFIG, JUDGEMENTS, RECORDS, RunDirectory, key_of
 
-COMPARED = ("hits_at_1", "exact_set", "f1", "truthfulness")
+COMPARED_METRICS = ("hits_at_1", "exact_set", "f1", "truthfulness")
 
 
 @dataclass(frozen=True)
@@ -149,7 +149,7 @@ def comparisons(run: LoadedRun) -> list[ComparedPair]:
     """Compare all pairs of methods on each part; p is corrected over the pairs of a part and metric."""
     found: list[ComparedPair] = []
     for part in run.parts:
-        for metric in COMPARED:
+        for metric in COMPARED_METRICS:
             pairs = _pairs(run, part, metric)
             adjusted = holm([pair.comparison.p for pair in pairs])
             found += [replace(pair, adjusted=p) for pair, p in zip(pairs, adjusted, strict=True)]

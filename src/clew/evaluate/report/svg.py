@@ -23,15 +23,15 @@ from clew.evaluate.report.charts import (
     nice_ticks,
     series_range,
 )
-from clew.evaluate.report.colours import LIGHT, SHADES, shade_rules
+from clew.evaluate.report.colours import LIGHT_COLOURS, SHADES, shade_rules
 
 HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 300, 58, 16, 18, 58
-WIDE = 560
-CHARACTER, LINE = 6.6, 15
+CHART_WIDTH = 560
+CHARACTER, LINE_HEIGHT = 6.6, 15
 """Pixels of a character, about, and of a line of text."""
 WIDEST_CELL = 60
 """Characters of a line in a cell of a table."""
-MOST_ROWS = 120
+MOST_DRAWN_ROWS = 120
 """Rows of a table that are drawn; its CSV has all."""
 Scale = Callable[[float], float]
 _VARIABLE = re.compile(r"var\(--(\w+)\)")
@@ -56,8 +56,8 @@ def svg(chart: Chart) -> str:
 def lone_svg(item: Chart | ChartTable) -> str:
     """Draw a chart or a table as a file of its own: with its title, its colours, and a ground."""
     drawing = _table(item) if isinstance(item, ChartTable) else _chart(item)
-    style = _VARIABLE.sub(lambda found: LIGHT[found[1]], shade_rules() + chart_rules())
-    ground = f'<rect width="100%" height="100%" fill="{LIGHT["bg"]}"/>'
+    style = _VARIABLE.sub(lambda found: LIGHT_COLOURS[found[1]], shade_rules() + chart_rules())
+    ground = f'<rect width="100%" height="100%" fill="{LIGHT_COLOURS["bg"]}"/>'
     title = f'<text class="mid name" x="{drawing.width / 2:.0f}" y="12">{escape(drawing.title)}</text>'
     return f"{_picture(drawing, f'<style>{style}</style>{ground}{title}')}\n"
 
@@ -75,7 +75,7 @@ def _chart(chart: Chart) -> _Drawing:
     for shape, name in _keys(chart):
         wide = int(28 + CHARACTER * len(name))
         if x > LEFT and x + wide > drawing.width:
-            x, y = LEFT, y + LINE
+            x, y = LEFT, y + LINE_HEIGHT
         label = f'<text class="name" x="14">{escape(name)}</text>'
         parts.append(f'<g transform="translate({x} {y})">{shape}{label}</g>')
         x += wide
@@ -139,7 +139,7 @@ def _error_bar(x: float, low: float, high: float) -> str:
 
 
 def _points(chart: PointChart) -> _Drawing:
-    width = WIDE
+    width = CHART_WIDTH
     points = [p for _, row in chart.series for p in row]
     xs = [_x(p.x, chart) for p in points]
     ys = [_y(v, chart) for p in points for v in (p.y, p.low, p.high) if v is not None]
@@ -183,7 +183,7 @@ def _point(
     label = ""
     if point.label and not chart.marks:
         # A label near the right edge is written to the left of its point.
-        place = f'class="end" x="{x - 7:.1f}"' if x > 0.6 * WIDE else f'x="{x + 7:.1f}"'
+        place = f'class="end" x="{x - 7:.1f}"' if x > 0.6 * CHART_WIDTH else f'x="{x + 7:.1f}"'
         label = f'<text {place} y="{at - 6:.1f}">{escape(point.label)}</text>'
     mark = chart.marks.index(point.label) if point.label in chart.marks else 0
     shape = _mark(mark, x, at, style, size)
@@ -262,8 +262,8 @@ def _shade(at: int, name: str, chart: Chart) -> str:
 
 def _table(table: ChartTable) -> _Drawing:
     """Draw the header and the rows, columns as wide as their texts; a heading has a row of its own."""
-    rows = [table.header, *table.rows[:MOST_ROWS]]
-    left = len(table.rows) - MOST_ROWS
+    rows = [table.header, *table.rows[:MOST_DRAWN_ROWS]]
+    left = len(table.rows) - MOST_DRAWN_ROWS
     rows += [(f"… and {left} more in the CSV file",)] if left > 0 else []
     texts = [[_lines(cell) for cell in row] for row in rows]
     whole = [row for row in texts if len(row) == len(table.header)]
@@ -272,7 +272,7 @@ def _table(table: ChartTable) -> _Drawing:
         for cells in zip(*whole, strict=True)
     ]
     parts: list[str] = []
-    y = 2.0 * LINE
+    y = 2.0 * LINE_HEIGHT
     for at, (row, lines) in enumerate(zip(rows, texts, strict=True)):
         x = CHARACTER
         for column, (cell, width) in enumerate(zip(row, widths, strict=False)):
@@ -281,9 +281,9 @@ def _table(table: ChartTable) -> _Drawing:
             place = f'class="{"best" if best else "head" if len(row) < len(widths) else "name"}'
             place += f'" x="{x:.0f}"' if from_left else f' end" x="{x + width - 2 * CHARACTER:.0f}"'
             for down, line in enumerate(lines[column]):
-                parts.append(f'<text {place} y="{y + down * LINE:.0f}">{escape(line)}</text>')
+                parts.append(f'<text {place} y="{y + down * LINE_HEIGHT:.0f}">{escape(line)}</text>')
             x += width
-        y += LINE * max(map(len, lines)) + 4
+        y += LINE_HEIGHT * max(map(len, lines)) + 4
     return _Drawing(int(max(sum(widths), CHARACTER * len(table.title))), int(y), table.title, parts)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from clew.evaluate.metrics.registry import about
 from clew.evaluate.metrics.run import percentile, stages
 from clew.evaluate.report.summary import LoadedRun, SummaryCell, comparisons
-from clew.evaluate.run.rundir import COMPARISONS, ERRORS, LATENCY, METRICS
+from clew.evaluate.run.rundir import COMPARISONS, ERRORS, LATENCY, METRIC_FILES
 
 TableLine = list[object]
 OF_METRICS = (
@@ -23,7 +23,7 @@ OF_ERRORS = ("part", "method", "step", "questions")
 def write_tables(run: LoadedRun) -> None:
     """Write `metrics.csv`, `latency.csv`, `comparisons.csv` and `errors.csv` into the run directory."""
     for file, header, lines in (
-        (METRICS, OF_METRICS, (line for cell in run.cells for line in _metrics(cell))),
+        (METRIC_FILES, OF_METRICS, (line for cell in run.cells for line in _metrics(cell))),
         (LATENCY, OF_LATENCY, (line for cell in run.cells for line in _latency(cell))),
         (COMPARISONS, OF_COMPARISONS, _comparisons(run)),
         (ERRORS, OF_ERRORS, (line for cell in run.cells for line in _errors(cell))),

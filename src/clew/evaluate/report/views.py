@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 
-from clew.evaluate.metrics.errors_by_step import STEPS
+from clew.evaluate.metrics.errors_by_step import ROAD_STEPS
 from clew.evaluate.metrics.registry import METRICS, about
 from clew.evaluate.metrics.run import percentile, risk_coverage, stages
 from clew.evaluate.report.charts import BarChart, Chart, ChartBar, ChartTable, Point, PointChart, TableCell
-from clew.evaluate.report.form import NOTHING, value_text
+from clew.evaluate.report.form import NO_FIGURE, value_text
 from clew.evaluate.report.scoring import mean_figure
-from clew.evaluate.report.summary import COMPARED, LoadedRun, SummaryCell, comparisons
+from clew.evaluate.report.summary import COMPARED_METRICS, LoadedRun, SummaryCell, comparisons
 from clew.evaluate.rows import ScoredRow
 
 OVERVIEW = (
@@ -79,7 +79,7 @@ def _headed(metric: str) -> str:
 def _cell(cell: SummaryCell, metric: str, cells: Sequence[SummaryCell]) -> TableCell:
     figure = cell.figures.get(metric)
     if figure is None:
-        return TableCell(NOTHING)
+        return TableCell(NO_FIGURE)
     what = about(metric)
     low_high = ""
     if figure.interval is not None and what.unit == "share":
@@ -186,7 +186,7 @@ def latency_table(run: LoadedRun) -> ChartTable:
         for stage in ordered:
             half, most = percentile(cell.rows, stage, 0.5), percentile(cell.rows, stage, 0.95)
             told = half is not None and most is not None
-            line.append(TableCell(f"{half:.2f}", f"p95 {most:.2f}") if told else TableCell(NOTHING))
+            line.append(TableCell(f"{half:.2f}", f"p95 {most:.2f}") if told else TableCell(NO_FIGURE))
         rows.append(tuple(line))
     header = ("part", "method", *ordered)
     return ChartTable(
@@ -203,8 +203,8 @@ def error_table(run: LoadedRun) -> ChartTable | None:
         if not any(r.scores["citation_recall"] is not None for r in cell.rows):
             continue
         steps = [
-            TableCell(f"{100 * counts[s] / total:.0f} %", f"{counts[s]:,}") if total else TableCell(NOTHING)
-            for s in STEPS
+            TableCell(f"{100 * counts[s] / total:.0f} %", f"{counts[s]:,}") if total else TableCell(NO_FIGURE)
+            for s in ROAD_STEPS
         ]
         rows.append((cell.part, cell.method, f"{total:,}", *steps))
     if not rows:
@@ -214,7 +214,7 @@ def error_table(run: LoadedRun) -> ChartTable | None:
         " pattern is not that of the gold paths or there is none; retrieval, if no gold answer is in the"
         " evidence shown; reading otherwise."
     )
-    header = ("part", "method", "wrong", *STEPS)
+    header = ("part", "method", "wrong", *ROAD_STEPS)
     return ChartTable("errors", "Errors by step", header, tuple(rows), note, names=2)
 
 
@@ -243,7 +243,7 @@ def _by_group(run: LoadedRun, what: str, group_of: Callable[[ScoredRow], str]) -
             chosen = [] if cell is None else [r for r in cell.rows if group_of(r) == group]
             figure = mean_figure(chosen, "hits_at_1")
             line.append(
-                TableCell(f"{100 * figure.value:.1f}", f"n {figure.n:,}") if figure else TableCell(NOTHING)
+                TableCell(f"{100 * figure.value:.1f}", f"n {figure.n:,}") if figure else TableCell(NO_FIGURE)
             )
         rows.append(tuple(line))
     left = len(counts) - len(shown)
@@ -284,7 +284,7 @@ def problem_table(run: LoadedRun) -> ChartTable | None:
             ids = facts["problem_ids"][kind]
             told = ", ".join(ids[:8]) + (" …" if len(ids) > 8 else "")
             rows.append((part, _PROBLEMS[kind], f"{count:,}", told))
-        rows += [(part, note, NOTHING, NOTHING) for note in facts["notes"]]
+        rows += [(part, note, NO_FIGURE, NO_FIGURE) for note in facts["notes"]]
     return (
         ChartTable("data", "Notes on the data", ("part", "questions with", "n", "ids"), tuple(rows), names=2)
         if rows
@@ -305,6 +305,9 @@ def metric_table() -> ChartTable:
 
 def charts(run: LoadedRun) -> list[Chart]:
     """All charts of a run."""
-    bars = [bars_of(run, metric) for metric in (*COMPARED, "claim_accuracy", "judge_accuracy", "bert_score")]
+    bars = [
+        bars_of(run, metric)
+        for metric in (*COMPARED_METRICS, "claim_accuracy", "judge_accuracy", "bert_score")
+    ]
     found = (*bars, truth_chart(run), time_chart(run), *risk_charts(run))
     return [chart for chart in found if chart is not None]

@@ -20,7 +20,7 @@ from clew.workers.base import Stopped, Workers, in_order
 
 S = TypeVar("S")
 T = TypeVar("T")
-CHUNK = 8
+QUESTIONS_AT_ONCE = 8
 """Questions that a worker takes at a time."""
 
 
@@ -96,7 +96,7 @@ def ask_on(
         Stopped: workers were killed, or the budget of the run is used up.
 
     """
-    size = max(CHUNK, threads)
+    size = max(QUESTIONS_AT_ONCE, threads)
     chunks = [tasks[at : at + size] for at in range(0, len(tasks), size)]
     for outcomes, stop in workers.map(_OfChunks(make, threads), chunks):
         yield from outcomes

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from clew.errors import InputError, UsageError
-from clew.evaluate.questions import EvalQuestion, Part
+from clew.evaluate.questions import DatasetPart, EvalQuestion
 from clew.evaluate.run.toml_text import toml_text
 from clew.index.corpus.corpus import CorpusSettings
 from clew.plugins import code_checksum, is_plugin
@@ -56,14 +56,14 @@ class QuestionSampling:
     limit: int | None = None
     seeds: tuple[int, ...] = (0,)
 
-    def sample(self, part: Part, seed: int) -> tuple[EvalQuestion, ...]:
+    def sample(self, part: DatasetPart, seed: int) -> tuple[EvalQuestion, ...]:
         """Draw the questions of one seed, in the order of the file."""
         if self.limit is None or self.limit >= len(part.questions):
             return part.questions
         chosen = random.Random(seed).sample(range(len(part.questions)), self.limit)  # noqa: S311
         return tuple(part.questions[at] for at in sorted(chosen))
 
-    def union(self, part: Part) -> tuple[EvalQuestion, ...]:
+    def union(self, part: DatasetPart) -> tuple[EvalQuestion, ...]:
         """Return the questions of any seed, once each, in the order of the file."""
         ids = {question.id for seed in self.seeds for question in self.sample(part, seed)}
         return tuple(question for question in part.questions if question.id in ids)
@@ -85,7 +85,7 @@ class RunSettings:
 
 
 def resolved(
-    parts: Sequence[Part],
+    parts: Sequence[DatasetPart],
     graphs: Mapping[str, str],
     methods: Sequence[MethodVariant],
     settings: RunSettings,

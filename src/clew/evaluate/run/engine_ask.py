@@ -29,10 +29,10 @@ from clew.methods.options import read_options
 from clew.methods.registry import Method, method_named, settings_of
 from clew.methods.verifiers import VERIFIERS
 from clew.text.clean import clean_question
-from clew.types import Usage, Verification
+from clew.types import Abstention, Usage, Verification
 from clew.workers.base import Stopped
 
-MODEL, SETTINGS, SEED = "model", "settings", "seed"
+MODEL_OPTION, SETTINGS_OPTION, SEED = "model", "settings", "seed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class Accepted:
     @property
     def options(self) -> frozenset[str]:
         """Names of options that an experiment may give."""
-        return (self.parameters | self.fields) - {MODEL, SETTINGS}
+        return (self.parameters | self.fields) - {MODEL_OPTION, SETTINGS_OPTION}
 
     def arguments(self, options: Mapping[str, OptionValue]) -> dict[str, Any]:
         """Sort options into keyword arguments."""
@@ -54,13 +54,13 @@ class Accepted:
         inner = {name: value for name, value in options.items() if name not in self.parameters}
         if not inner or self.settings is None:
             return given
-        return given | {SETTINGS: self.settings(**read_options(self.settings, inner))}
+        return given | {SETTINGS_OPTION: self.settings(**read_options(self.settings, inner))}
 
 
 def accepted(name: str) -> Accepted:
     """Look at what a method takes, by its name."""
     parameters = inspect.signature(method_named(name)).parameters
-    settings = settings_of(name) if SETTINGS in parameters else None
+    settings = settings_of(name) if SETTINGS_OPTION in parameters else None
     known = frozenset[str]() if settings is None else frozenset(f.name for f in fields(settings))
     return Accepted(frozenset(list(parameters)[2:]), settings, known)
 
@@ -77,7 +77,7 @@ def check_methods(specs: Sequence[MethodVariant], model: ChatModel | None) -> No
         if wrong:
             known = ", ".join(sorted(takes.options)) or "none"
             raise UsageError(f"Method {spec.method} has no option {wrong[0]!r}. Its options: {known}.")
-    if model is not None and not any(MODEL in accepted(s.method).parameters for s in specs):
+    if model is not None and not any(MODEL_OPTION in accepted(s.method).parameters for s in specs):
         names = ", ".join(spec.method for spec in specs)
         raise UsageError(f"None of the methods ({names}) asks a model. Leave out --llm")
 
@@ -86,7 +86,7 @@ def needs_model(spec: MethodVariant, clew: Clew) -> str | None:
     """Find out whether a method cannot do without a model, by making it without one; its own words if so."""
     factory = method_named(spec.method)
     takes = accepted(spec.method)
-    if MODEL not in takes.parameters:
+    if MODEL_OPTION not in takes.parameters:
         return None
     try:
         cast("Any", factory)(clew.index, clew.embedder, **takes.arguments(spec.options))
@@ -158,7 +158,7 @@ class EngineAsk:
         if task.method.method not in VERIFIERS:
             return None
         takes = accepted(task.method.method)
-        settings = takes.arguments(task.method.options).get(SETTINGS)
+        settings = takes.arguments(task.method.options).get(SETTINGS_OPTION)
         found = self.clew.verify(
             task.text,
             id=task.id,
@@ -183,8 +183,8 @@ class EngineAsk:
         if seed is not None and SEED in takes.options:
             options.setdefault(SEED, seed)
         arguments = takes.arguments(options)
-        if self.model is not None and MODEL in takes.parameters:
-            arguments[MODEL] = self.model
+        if self.model is not None and MODEL_OPTION in takes.parameters:
+            arguments[MODEL_OPTION] = self.model
         return cast("Any", factory)(self.clew.index, self.clew.embedder, **arguments)
 
 
@@ -192,13 +192,13 @@ def verification_json(found: Verification) -> dict[str, Any]:
     """Write a verification as an answer: its verdict; too little information is an abstention."""
     enough = found.verdict != "not_enough_info"
     verdict = {"entity": found.verdict, "label": found.verdict, "score": 1.0}
-    missing = {"reason": "not_in_evidence", "detail": "not enough information", "candidates": []}
+    missing = found.abstained or Abstention("not_in_evidence", "not enough information")
     return {
         **found.as_json(steps=True),
         "question": found.claim,
         "answers": [verdict] if enough else [],
         "text": found.verdict if enough else "",
-        "abstained": None if enough else missing,
+        "abstained": None if enough else missing.as_json(),
     }
 
 

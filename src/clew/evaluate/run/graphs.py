@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from clew.addresses import is_remote
-from clew.engine import Clew, is_index
+from clew.engine import Clew
 from clew.errors import InputError, UsageError
-from clew.evaluate.questions import Part
+from clew.evaluate.questions import DatasetPart
 from clew.index.corpus.corpus import CorpusSettings, open_corpus
 from clew.index.progress import Progress
+from clew.index_files import is_index
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,7 @@ def _check_corpus(clew: Clew, wanted: CorpusSettings | None) -> None:
         )
 
 
-def graph_file(part: Part, given: str | Path | None, folder: Path) -> GraphFile:
+def graph_file(part: DatasetPart, given: str | Path | None, folder: Path) -> GraphFile:
     """Find the graph that the user names, else that of the part; one that is made goes into `folder`.
 
     Raises:
@@ -74,7 +75,7 @@ def graph_file(part: Part, given: str | Path | None, folder: Path) -> GraphFile:
     return GraphFile(_source(part, folder), None if made or part.graph is None else part.graph.format)
 
 
-def _source(part: Part, folder: Path) -> Path:
+def _source(part: DatasetPart, folder: Path) -> Path:
     graph = part.graph
     if graph is None:
         raise InputError(f"{part.name}: the data set comes without its graph. Name it: --graph SOURCE")
@@ -91,7 +92,7 @@ def _source(part: Part, folder: Path) -> Path:
     return path
 
 
-def _single(files: Sequence[Path], part: Part) -> Path:
+def _single(files: Sequence[Path], part: DatasetPart) -> Path:
     if len(files) != 1:
         raise InputError(
             f"{part.name}: {len(files)} graph files. Index them, and name the index with --graph"

@@ -9,7 +9,7 @@ from pathlib import Path
 from clew.engine import Clew
 from clew.errors import InputError, UsageError
 from clew.evaluate.datasets.registry import DATASETS, dataset_named
-from clew.evaluate.questions import Part
+from clew.evaluate.questions import DatasetPart
 from clew.evaluate.run.config import MethodVariant, QuestionSampling, RunSettings
 from clew.evaluate.run.engine_ask import accepted, check_methods, needs_model
 from clew.evaluate.run.experiments import Experiment, read_experiment
@@ -48,7 +48,7 @@ class RunRequest:
 class _Read:
     """Parts, methods and sampling, wherever they come from."""
 
-    parts: Sequence[Part]
+    parts: Sequence[DatasetPart]
     methods: Sequence[MethodVariant]
     settings: RunSettings
     experiment: str | None = None
@@ -97,7 +97,7 @@ def make_plan(
     )
 
 
-def _graph_for(part: Part, wanted: RunRequest) -> str | Path | None:
+def _graph_for(part: DatasetPart, wanted: RunRequest) -> str | Path | None:
     """Take the graph that the user names; in an experiment only for data that come without one."""
     return None if wanted.target.suffix == ".toml" and part.graph is not None else wanted.graph
 
@@ -158,7 +158,7 @@ def _experiment(wanted: RunRequest, note: Note) -> _Read:
     if wanted.dataset or wanted.parts:
         raise UsageError("An experiment names its data itself. Leave out --dataset, --part and --hops")
     experiment = read_experiment(wanted.target)
-    parts: list[Part] = []
+    parts: list[DatasetPart] = []
     folders = data_folders(wanted.data)
     for dataset, name, split in experiment.data:
         folder = folders(dataset)

@@ -21,7 +21,7 @@ from clew.redaction import redacted
 
 CONFIG, RECORDS, FACTS = "config.resolved.toml", "records.jsonl", "facts.json"
 JUDGEMENTS, BERT = "judgements.jsonl", "bertscore.jsonl"
-METRICS, LATENCY, COMPARISONS, ERRORS = "metrics.csv", "latency.csv", "comparisons.csv", "errors.csv"
+METRIC_FILES, LATENCY, COMPARISONS, ERRORS = "metrics.csv", "latency.csv", "comparisons.csv", "errors.csv"
 EXPERIMENT = "experiment.toml"
 
 

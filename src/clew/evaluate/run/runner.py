@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from clew.engine import Clew
 from clew.errors import UsageError
-from clew.evaluate.questions import EvalQuestion, Part
+from clew.evaluate.questions import DatasetPart, EvalQuestion
 from clew.evaluate.records import Key, Record
 from clew.evaluate.run.answering import AnswerTask, TaskOutcome, ask_on, in_threads
 from clew.evaluate.run.config import MethodVariant, RunSettings, resolved
@@ -25,7 +25,7 @@ from clew.workers.local import Processes
 RunProgress = Callable[[str, int, int], None]
 """Told what is done: a title, how many, of how many."""
 ProblemKind = Literal["no_gold", "gold_missing", "gold_partly_missing", "entity_missing", "path_missing"]
-LISTED = 200
+MOST_IDS = 200
 """So many ids of questions with a problem are kept by name for each kind; all are counted."""
 
 
@@ -33,7 +33,7 @@ LISTED = 200
 class RunPlan:
     """A run that is ready to go: each part with its open graph, and one more for each corpus of walks."""
 
-    parts: Sequence[Part]
+    parts: Sequence[DatasetPart]
     graphs: Mapping[str, OpenGraph]
     methods: Sequence[MethodVariant]
     settings: RunSettings
@@ -47,7 +47,7 @@ class RunPlan:
         default_factory=dict[tuple[str, CorpusSettings], OpenGraph]
     )
 
-    def clew(self, part: Part, corpus: CorpusSettings | None) -> Clew:
+    def clew(self, part: DatasetPart, corpus: CorpusSettings | None) -> Clew:
         """Find the open index of a part that stores the walks of `corpus`."""
         graph = self.graphs[part.name] if corpus is None else self.corpora[part.name, corpus]
         return graph.clew
@@ -75,6 +75,8 @@ class Done:
     asked: int = 0
     kept: int = 0
     failed: int = 0
+    first_failure: str = ""
+    """The id of the first question that ended in an error, and why."""
     problems: Mapping[str, Mapping[str, int]] = field(default_factory=dict[str, Mapping[str, int]])
 
 
@@ -113,12 +115,14 @@ def _ask_parts(plan: RunPlan, have: set[Key], records: LineFile, done: Done, pro
         for task, outcome in _outcomes(plan, clew, [task for _, task in left]):
             records.add(_record(part, asked[_key(part, task)], task, outcome, clew).as_json())
             done.asked += 1
-            done.failed += outcome.failure is not None
+            if outcome.failure is not None:
+                done.failed += 1
+                done.first_failure = done.first_failure or f"id {task.id!r}: {outcome.failure.message}"
             progress(f"{task.method.label} on {part.name}", done.kept + done.asked, total)
 
 
 def _tasks(
-    plan: RunPlan, part: Part, corpus: CorpusSettings | None
+    plan: RunPlan, part: DatasetPart, corpus: CorpusSettings | None
 ) -> Iterator[tuple[EvalQuestion, AnswerTask]]:
     """Each method of a corpus with each of its questions; with a model, for each seed anew."""
     sampling = plan.settings.sampling
@@ -133,7 +137,7 @@ def _tasks(
                 )
 
 
-def _key(part: Part, task: AnswerTask) -> Key:
+def _key(part: DatasetPart, task: AnswerTask) -> Key:
     return Key(part.name, task.method.label, task.seed, task.id)
 
 
@@ -152,7 +156,9 @@ def _outcomes(
     return ask_on(plan.cluster or Processes(plan.workers), tasks, make, threads)
 
 
-def _record(part: Part, question: EvalQuestion, task: AnswerTask, outcome: TaskOutcome, clew: Clew) -> Record:
+def _record(
+    part: DatasetPart, question: EvalQuestion, task: AnswerTask, outcome: TaskOutcome, clew: Clew
+) -> Record:
     return Record(
         key=_key(part, task),
         question=question,
@@ -169,7 +175,7 @@ def in_graph(clew: Clew, names: Sequence[str]) -> bool:
     return any(clew.index.names.exact(name) for name in names)
 
 
-def _facts(plan: RunPlan, part: Part) -> dict[str, Any]:
+def _facts(plan: RunPlan, part: DatasetPart) -> dict[str, Any]:
     """Find what a report must know of a part: samples, problems of questions, inverse relations, counts."""
     clew, sampling = plan.graphs[part.name].clew, plan.settings.sampling
     listed: dict[ProblemKind, list[str]] = {}
@@ -186,7 +192,7 @@ def _facts(plan: RunPlan, part: Part) -> dict[str, Any]:
         if sampling.limit is not None
         else {},
         "problems": {kind: len(ids) for kind, ids in listed.items()},
-        "problem_ids": {kind: ids[:LISTED] for kind, ids in listed.items()},
+        "problem_ids": {kind: ids[:MOST_IDS] for kind, ids in listed.items()},
         "relation_form": relation_forms(clew),
         "graph": {
             "entities": len(counts.entities),
@@ -228,7 +234,7 @@ def relation_forms(clew: Clew) -> dict[str, str]:
     return {name: min(name, names[other]) if other >= 0 else name for name, other in pairs}
 
 
-def single_part_names(parts: Sequence[Part]) -> None:
+def single_part_names(parts: Sequence[DatasetPart]) -> None:
     """Check that parts have different names; UsageError if one is there twice."""
     seen: set[str] = set()
     for part in parts:

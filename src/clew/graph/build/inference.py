@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.arrays import Int32
+from clew.graph.namespaces import OWL, RDF, RDFS, SKOS
 
 TripleRows = NDArray[np.int64]
 Implied = tuple[str, bool]
@@ -28,13 +29,9 @@ Implied = tuple[str, bool]
 
 MOST_INFERRED = 2_000_000
 """Triples, and types, that are inferred at most; the rest is left out with a note."""
-RDFS = "http://www.w3.org/2000/01/rdf-schema#"
-OWL = "http://www.w3.org/2002/07/owl#"
-_RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
-_FIRST, _REST = _RDF + "first", _RDF + "rest"
-_SKOS = "http://www.w3.org/2004/02/skos/core#"
+_FIRST, _REST = RDF + "first", RDF + "rest"
 _OF_SKOS = {
-    _SKOS + one: _SKOS + other
+    SKOS + one: SKOS + other
     for pair in (("broader", "narrower"), ("broadMatch", "narrowMatch"), ("topConceptOf", "hasTopConcept"),
                  ("broaderTransitive", "narrowerTransitive"), ("related", "related"),
                  ("relatedMatch", "relatedMatch"), ("closeMatch", "closeMatch"), ("exactMatch", "exactMatch"))

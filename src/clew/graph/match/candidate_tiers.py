@@ -18,15 +18,15 @@ from clew.types import PatternNode
 
 Prepare = Callable[[Sequence[PatternNode], int], None]
 
-MOST_FAR = 3
+MOST_FAR_NODES = 3
 """Nodes that may be far at once."""
 WORTH_A_CUT = 512
 """Candidates of one node that are worth more runs, of those near and of the others."""
 SIDE_BY_SIDE = 2
 """Lists that are asked for at once."""
-FIRST_STEP, STEP, LONG_STEP = 1.5, 1.1, 1.05
+FIRST_STEP, SLACK_STEP, LONG_STEP = 1.5, 1.1, 1.05
 """How many times the slack rises while at most one node is far, after that, and with a long list."""
-LONG = 65_536
+LONG_CANDIDATES = 65_536
 """Candidates of a long list."""
 
 
@@ -92,7 +92,7 @@ class Tiers:
 
     def _part(self, slack: int) -> int:
         """How far lists are used, at least half of `slack`, so that too many far nodes are beyond it."""
-        if self._seeded and len(self._lists) <= MOST_FAR:
+        if self._seeded and len(self._lists) <= MOST_FAR_NODES:
             return slack // 2
         left = slack
         reached = self._reached()
@@ -105,12 +105,12 @@ class Tiers:
 
     def _reached(self) -> list[int]:
         """How far the shortest lists reach, as many as may not all be far."""
-        return sorted(near.reached for near in self._lists.values())[: MOST_FAR + 1]
+        return sorted(near.reached for near in self._lists.values())[: MOST_FAR_NODES + 1]
 
     @property
     def held(self) -> int:
         """The largest slack for which the lists at hand are long enough."""
-        if self._seeded and len(self._lists) <= MOST_FAR and all(n.asked for n in self._lists.values()):
+        if self._seeded and len(self._lists) <= MOST_FAR_NODES and all(n.asked for n in self._lists.values()):
             return ALL
         return min(ALL, sum(self._reached()))
 
@@ -127,10 +127,14 @@ class Tiers:
 
     def _aim(self, slack: int) -> int:
         """The slack after `slack`, if nothing else is known of where the matches are."""
-        if len(self._lists) > 1 and any(len(near.ids) > LONG for near in self._lists.values()):
+        if len(self._lists) > 1 and any(len(near.ids) > LONG_CANDIDATES for near in self._lists.values()):
             return round(LONG_STEP * slack)
         easy = self._easy()
-        return min(max(easy // 2, round(FIRST_STEP * slack)), easy) if slack < easy else round(STEP * slack)
+        return (
+            min(max(easy // 2, round(FIRST_STEP * slack)), easy)
+            if slack < easy
+            else round(SLACK_STEP * slack)
+        )
 
     def _easy(self) -> int:
         """A slack within which at most one node is far."""

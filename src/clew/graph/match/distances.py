@@ -33,7 +33,7 @@ class NearestEntities:
     exhausted: bool
 
 
-LARGEST = 32767
+LARGEST_DISTANCE = 32767
 """Of a query's components, which are rounded to int16."""
 LARGEST_SUM = (1 << 31) // 127 - 4096
 """Of their absolute values, so that products with int8 add up in an int32."""
@@ -50,7 +50,7 @@ class Rounded:
     def of(cls, query: NDArray[np.float32]) -> Self:
         """Round `query` float32 [d]."""
         sizes = np.abs(query)
-        step = max(float(sizes.max(initial=0)) / LARGEST, float(sizes.sum()) / LARGEST_SUM)
+        step = max(float(sizes.max(initial=0)) / LARGEST_DISTANCE, float(sizes.sum()) / LARGEST_SUM)
         if not step:
             return cls(np.zeros(len(query), np.int16), 0.0)
         return cls(np.rint(query / np.float32(step)).astype(np.int16), step)

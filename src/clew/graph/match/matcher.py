@@ -27,14 +27,13 @@ from clew.graph.kernels.columns import GraphColumns, graph_columns
 from clew.graph.match.candidate_lists import ALL
 from clew.graph.match.conditions import TIE
 from clew.graph.match.distances import Distances
-from clew.graph.match.kernels.columns import INFINITE, MISS_BITS, MISS_MASK, UNIT
+from clew.graph.match.kernels.columns import INFINITE, MISS_BITS, MISS_MASK, RETRY, STOPPED, UNIT
 from clew.graph.match.patterns import check_pattern
 from clew.graph.match.query import QueryCosts, read_only
 from clew.types import Match, MatchResult, Pattern
 
 Distinct = Literal["nodes", "triples", "none"]
 UNLIMITED = 1 << 62
-STOPPED, RETRY = 1, 2
 _DISTINCT = {"nodes": 0, "triples": 1, "none": 2}
 
 
@@ -93,13 +92,7 @@ def match(
     `PatternError` for a pattern that cannot be searched.
     """
     check()
-    check_pattern(pattern)
-    if k is not None and k < 1:
-        raise UsageError(f"k is {k}: it must be at least 1")
-    if project is not None and not 0 <= project < len(pattern.nodes):
-        raise PatternError(
-            f"pattern: field 'project' is node {project}: the pattern has {len(pattern.nodes)} nodes"
-        )
+    _check_request(pattern, k, project)
     prepared = _PREPARED.get(graph)
     if prepared is None:
         prepared = _PREPARED[graph] = _Prepared(graph)
@@ -123,9 +116,26 @@ def match(
         return MatchResult(())
     if budget is None or budget.milliseconds is None:
         return _search(prepared, query, options, np.zeros(1, np.uint8))
+    return _search_within(budget.milliseconds, prepared, query, options)
+
+
+def _check_request(pattern: Pattern, k: int | None, project: int | None) -> None:
+    check_pattern(pattern)
+    if k is not None and k < 1:
+        raise UsageError(f"k is {k}: it must be at least 1")
+    if project is not None and not 0 <= project < len(pattern.nodes):
+        raise PatternError(
+            f"pattern: field 'project' is node {project}: the pattern has {len(pattern.nodes)} nodes"
+        )
+
+
+def _search_within(
+    milliseconds: float, prepared: _Prepared, query: QueryCosts, options: list[int]
+) -> MatchResult:
+    """Search until a timer sets the byte that the kernels look at; compiling them is not counted."""
     _compile(prepared, query, options)
     stop = np.zeros(1, np.uint8)
-    timer = Timer(budget.milliseconds / 1000, stop.fill, (1,))
+    timer = Timer(milliseconds / 1000, stop.fill, (1,))
     timer.daemon = True
     timer.start()
     try:

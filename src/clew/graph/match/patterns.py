@@ -9,8 +9,8 @@ from clew.errors import PatternError
 from clew.graph.match.conditions import conditions_of
 from clew.types import EdgeCondition, Pattern, PatternEdge, PatternNode
 
-MOST_EDGES = 16
-ADVICE = 'write {"triples": [[head, relation, tail], …], "answer": name}'
+MOST_PATTERN_EDGES = 16
+PATTERN_ADVICE = 'write {"triples": [[head, relation, tail], …], "answer": name}'
 _UNKNOWN = re.compile(
     r"unknown(?:[\s_]+(?P<type>.*?))??(?:[\s_]*(?P<number>\d+))?", re.IGNORECASE | re.DOTALL
 )
@@ -36,11 +36,13 @@ def pattern_from_json(obj: object, where: str) -> Pattern:
     triple may have conditions on properties of its edge: `[head, relation, tail, {"since": ">2010"}]`.
     """
     if not isinstance(obj, dict):
-        raise PatternError(f"{where}: a pattern is an object: {ADVICE}")
+        raise PatternError(f"{where}: a pattern is an object: {PATTERN_ADVICE}")
     fields = cast("dict[str, Any]", obj)
     triples = fields.get("triples")
     if not isinstance(triples, list) or not triples:
-        raise PatternError(f"{where}: field 'triples' must be a list of at least one triple: {ADVICE}")
+        raise PatternError(
+            f"{where}: field 'triples' must be a list of at least one triple: {PATTERN_ADVICE}"
+        )
     places: dict[str, int] = {}
     edges: list[PatternEdge] = []
     for i, triple in enumerate(cast("list[object]", triples)):
@@ -65,9 +67,9 @@ def check_pattern(pattern: Pattern, where: str = "pattern") -> None:
     count = len(nodes)
     if not edges:
         raise PatternError(f"{where}: field 'triples' is empty: give at least one triple")
-    if len(edges) > MOST_EDGES:
+    if len(edges) > MOST_PATTERN_EDGES:
         raise PatternError(
-            f"{where}: field 'triples' has {len(edges)} triples: at most {MOST_EDGES} can be searched"
+            f"{where}: field 'triples' has {len(edges)} triples: at most {MOST_PATTERN_EDGES} can be searched"
         )
     if pattern.answer is not None and not 0 <= pattern.answer < count:
         raise PatternError(f"{where}: field 'answer' is node {pattern.answer}: the pattern has {count} nodes")

@@ -16,14 +16,13 @@ from clew.graph.match.candidate_lists import (
 )
 from clew.graph.match.candidate_tiers import Tier, Tiers
 from clew.graph.match.distances import Distances, Measure
-from clew.graph.match.kernels.columns import INFINITE, MISS_MASK, Far, QueryColumns
+from clew.graph.match.kernels.columns import ANY, DENSE, INFINITE, LISTED, MISS_MASK, Far, QueryColumns
 from clew.types import Pattern, PatternEdge, PatternNode
 
 MOST_CAREFUL = 2048
 """Candidates after which the next round takes all, unless unknown nodes meet: edges could multiply then."""
 FAR_AHEAD = 2.3
 """An upper bound so many times above the last cap is not trusted where unknown nodes meet: go half as far."""
-ANY, LISTED, DENSE = 0, 1, 2
 
 
 class QueryCosts:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from clew.graph.readers.hints import LINK
-from clew.graph.readers.matrix import WEIGHT, Matrix
-from clew.graph.values import XSD
+from clew.graph.namespaces import XSD
+from clew.graph.readers.hints import LINKED_TO
+from clew.graph.readers.matrix import WEIGHT_COLUMN, Matrix
 
 ARRAY_DELIMITER = ";"
 
@@ -72,7 +72,7 @@ class EdgeColumns:
     head: int
     tail: int
     relation: int | None = None
-    named: str = LINK
+    named: str = LINKED_TO
     direction: int | None = None
     properties: tuple[int, ...] = ()
 
@@ -125,7 +125,9 @@ class Layout:
         """Say what was taken for what."""
         if self.matrix is not None:
             weight = (
-                f"; properties of edges = {WEIGHT}, the number of the cell" if self.matrix.weighted else ""
+                f"; properties of edges = {WEIGHT_COLUMN}, the number of the cell"
+                if self.matrix.weighted
+                else ""
             )
             called = _called(self.matrix.named)
             return f"a matrix of edges: head = the row, relation = {called}, tail = the column{weight}"
@@ -161,4 +163,4 @@ class Layout:
 
 
 def _called(relation: str) -> str:
-    return f"“{relation}”" + (" (--relation NAME calls it otherwise)" if relation == LINK else "")
+    return f"“{relation}”" + (" (--relation NAME calls it otherwise)" if relation == LINKED_TO else "")

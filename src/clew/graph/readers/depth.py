@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-DEEPEST = 4_000
+DEEPEST_FILE = 4_000
 """Levels that are read: more than any file has that people or programs write."""
 LONGEST_TAG = 1 << 24
 _SKIPPED = {b"<!--": b"-->", b"<![CDATA[": b"]]>", b"<?": b"?>"}
@@ -23,7 +23,7 @@ _MARK = re.compile(
 
 
 class DepthGuard:
-    """Counts the open elements; `take` says whether they are more than `DEEPEST`, or a tag has no end."""
+    """Counts the open elements; `take` says whether they are above `DEEPEST_FILE`, or a tag has no end."""
 
     def __init__(self) -> None:
         self._rest = self._until = b""
@@ -45,8 +45,8 @@ class DepthGuard:
                 self._depth -= 1
             elif kind == 2 and window[mark.end() - 2] != ord("/"):
                 self._depth += 1
-                if self._depth > DEEPEST:
-                    return f"elements are nested more than {DEEPEST:,} deep"
+                if self._depth > DEEPEST_FILE:
+                    return f"elements are nested more than {DEEPEST_FILE:,} deep"
             elif kind == 3:
                 return self._keep(mark[0])
         return ""

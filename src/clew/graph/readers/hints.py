@@ -11,7 +11,7 @@ from clew.errors import UsageError
 
 ROLES = ("head", "relation", "tail")
 _TAG = re.compile(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*")
-LINK = "linked to"
+LINKED_TO = "linked to"
 """What the edges of a table are called that names no relation."""
 
 

@@ -23,9 +23,9 @@ from clew.graph.readers.columns import EdgeColumns, Layout
 from clew.graph.readers.hints import Hints
 from clew.graph.readers.layout import layout_of
 from clew.graph.readers.stream import ByteSource, line_blocks, unpacked_name
-from clew.graph.readers.table import SAMPLE, NumberedRow, batches_of, unclear
+from clew.graph.readers.table import SAMPLED_ROWS, NumberedRow, batches_of, unclear
 
-MOST_BYTES = 256 << 20
+MOST_DOCUMENT_BYTES = 256 << 20
 """Bytes of a document, which is read as a whole; lines of objects may be more."""
 ITEM = "\x1f"
 """What stands between the values of a list within a cell."""
@@ -97,9 +97,10 @@ def _load(path: Path, tally: Tally) -> Any:  # noqa: ANN401 (any JSON)
     with ByteSource(path, tally) as source:
         while chunk := source.read():
             data += chunk
-            if len(data) > MOST_BYTES:
+            if len(data) > MOST_DOCUMENT_BYTES:
                 raise InputError(
-                    f"{path}: more than {MOST_BYTES >> 20} MiB of JSON. Give it as an object a line (.jsonl)"
+                    f"{path}: more than {MOST_DOCUMENT_BYTES >> 20} MiB of JSON. "
+                    "Give it as an object a line (.jsonl)"
                 )
     try:
         text = data.decode("utf-8")
@@ -248,7 +249,7 @@ def _read_objects(path: Path, objects: Callable[[Tally], Iterator[Object]], tall
     """Read objects as rows of one table; they are asked for twice, first for their columns."""
     columns = _columns_of(objects(Tally(on_error="skip", hints=tally.hints)))
     rows = ((number, columns.row(record)) for number, record in enumerate(objects(tally), 1))
-    first = list(islice(rows, SAMPLE))
+    first = list(islice(rows, SAMPLED_ROWS))
     header, cells = list(columns.at), [row for _, row in first]
     if not header:
         return
@@ -283,14 +284,14 @@ def _read_network(path: Path, network: _Network, tally: Tally) -> Iterator[Batch
     links = _columns_of(network.links)
     rows = [links.row(link) for link in network.links]
     hints = tally.hints
-    layout = layout_of(list(links.at), rows[:SAMPLE], replace(hints, id=None), headed=True)
+    layout = layout_of(list(links.at), rows[:SAMPLED_ROWS], replace(hints, id=None), headed=True)
     if layout is None or layout.edges is None:
         raise unclear(path, 0, list(links.at))
     if network.nodes:
         nodes = _columns_of(network.nodes)
         cells = [nodes.row(node) for node in network.nodes]
         key = hints.id if hints.id is not None else _put_names(nodes, cells, rows, layout.edges)
-        of_nodes = layout_of(list(nodes.at), cells[:SAMPLE], Hints(id=key), headed=True)
+        of_nodes = layout_of(list(nodes.at), cells[:SAMPLED_ROWS], Hints(id=key), headed=True)
         if of_nodes is None:
             raise unclear(path, 0, list(nodes.at))
         yield from _read_rows(path, nodes, of_nodes, enumerate(cells, 1), tally, both=False)

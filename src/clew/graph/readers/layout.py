@@ -15,9 +15,9 @@ from itertools import combinations
 
 from clew.errors import UsageError
 from clew.graph.readers.columns import Column, EdgeColumns, Layout, NodeColumns
-from clew.graph.readers.hints import LINK, Hints
+from clew.graph.readers.hints import LINKED_TO, Hints
 from clew.graph.readers.matrix import matrix_of
-from clew.graph.values import NOTHING, parse_value
+from clew.graph.values import NO_VALUE, parse_value
 
 FEW_ROWS = 3
 """Rows from which a table of three columns without known words can be told from triples."""
@@ -56,7 +56,7 @@ def layout_of(
     """
     if hints.columns or hints.id is not None:
         return _said(cells, rows, hints)
-    matrix = matrix_of(cells, rows, hints.relation or LINK)
+    matrix = matrix_of(cells, rows, hints.relation or LINKED_TO)
     if matrix is not None:
         return Layout(tuple(Column(cell) for cell in cells), matrix=matrix)
     columns = tuple(Column.of(cell) for cell in cells)
@@ -65,7 +65,7 @@ def layout_of(
         found = replace(_wide(columns, rows), may_be_triples=not headed and _are_texts(cells, rows))
     if found is None and len(cells) == 2 and rows and not headed:
         unnamed = tuple(Column("") for _ in cells)
-        found = Layout(unnamed, EdgeColumns(0, 1, named=hints.relation or LINK), header=False)
+        found = Layout(unnamed, EdgeColumns(0, 1, named=hints.relation or LINKED_TO), header=False)
     return None if found is None else _with_rest(found)
 
 
@@ -89,7 +89,7 @@ def _said(cells: Sequence[str], rows: Sequence[Sequence[str]], hints: Hints) -> 
     at = {role: _place(cells, column) for role, column in hints.columns.items()}
     edges = nodes = None
     if at:
-        edges = EdgeColumns(at["head"], at["tail"], at.get("relation"), hints.relation or LINK)
+        edges = EdgeColumns(at["head"], at["tail"], at.get("relation"), hints.relation or LINKED_TO)
     if hints.id is not None:
         typed = tuple(Column.of(cell) for cell in cells)
         columns = columns if plain else typed
@@ -155,7 +155,7 @@ def _edges(columns: Sequence[Column], rows: Sequence[Sequence[str]], hints: Hint
         named = [(_RELATIONS.index(words[i]), i) for i in free if words[i] in _RELATIONS]
         # Gephi writes the column of labels, mostly without any.
         relation = next((i for _, i in sorted(named) if words[i] != "label" or _filled(rows, i)), None)
-    return Layout(tuple(columns), EdgeColumns(*ends, relation, hints.relation or LINK, direction))
+    return Layout(tuple(columns), EdgeColumns(*ends, relation, hints.relation or LINKED_TO, direction))
 
 
 def _ends(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> tuple[int, int] | None:
@@ -172,11 +172,13 @@ def _ends(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> tuple[int
 def _is_period(rows: Sequence[Sequence[str]], first: int, last: int, columns: int) -> bool:
     """Whether two columns are years or dates from which and to which something was so."""
     cells = [row[i] for row in rows for i in (first, last) if len(row) == columns and row[i]]
-    dated = bool(cells) and all(parse_value(cell) != NOTHING for cell in cells)
+    dated = bool(cells) and all(parse_value(cell) != NO_VALUE for cell in cells)
     others = [i for i in range(columns) if i not in (first, last)]
     texts = (row[i] for row in rows for i in others if len(row) == columns and row[i])
     return (
-        dated and not any(row_is_id(cell) for cell in cells) and any(parse_value(t) == NOTHING for t in texts)
+        dated
+        and not any(row_is_id(cell) for cell in cells)
+        and any(parse_value(t) == NO_VALUE for t in texts)
     )
 
 
@@ -222,7 +224,7 @@ def _is_wide(cells: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
     names = [cell for i, cell in enumerate(cells) if not _INDEX.fullmatch(cell) or _are_names(same, i)]
     if len(names) < 2 or len({name.lower() for name in names}) < len(names) or not same:
         return False
-    if any((name and parse_value(name) != NOTHING) or len(name) > 60 for name in names):
+    if any((name and parse_value(name) != NO_VALUE) or len(name) > 60 for name in names):
         return False
     below = [{row[i] for row in same if row[i]} for i in range(len(cells))]
     if any(cell in values for cell, values in zip(cells, below, strict=True)) or names[0] in below[-1]:
@@ -232,10 +234,10 @@ def _is_wide(cells: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
     if _is_triple(cells, same):
         return False
     if len(same) < FEW_ROWS:
-        numbers = all(parse_value(value) != NOTHING for value in below[2])
+        numbers = all(parse_value(value) != NO_VALUE for value in below[2])
         return numbers and _says_name(cells[0]) and _calls_rows(cells, same)
     # Of triples, relations come again and again, and so do heads; no number below a word is either.
-    if any(values and all(parse_value(value) != NOTHING for value in values) for values in below[:2]):
+    if any(values and all(parse_value(value) != NO_VALUE for value in values) for values in below[:2]):
         return True
     if len(below[0]) < len(same):
         return False
@@ -279,7 +281,7 @@ def _is_triple(cells: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
 def _are_texts(cells: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
     """Whether records are three texts each, as triples are."""
     held = (cell for row in (cells, *rows) for cell in row)
-    return len(cells) == 3 and all(cell and parse_value(cell) == NOTHING for cell in held)
+    return len(cells) == 3 and all(cell and parse_value(cell) == NO_VALUE for cell in held)
 
 
 def _joins(cells: Sequence[str]) -> bool:
@@ -299,8 +301,8 @@ def _wide(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> Layout:
     unique = [i for i in kept if all(cells[i]) and len(set(cells[i])) == len(same)]
     names = [i for i in kept if _words(columns[i].name).split(" ")[-1] in _NAMES]
     keys = [i for i in unique if held[i].group]
-    texts = [i for i in unique if all(parse_value(cell) == NOTHING for cell in cells[i])]
-    codes = [i for i in unique if any(parse_value(cell) == NOTHING for cell in cells[i])]
+    texts = [i for i in unique if all(parse_value(cell) == NO_VALUE for cell in cells[i])]
+    codes = [i for i in unique if any(parse_value(cell) == NO_VALUE for cell in cells[i])]
     known = [*own, *keys, *(i for i in names if i in unique), *texts, *codes]
     pair = None if known else _pair(cells, len(same))
     if pair is not None:
@@ -320,7 +322,7 @@ def _are_names(rows: Sequence[Sequence[str]], column: int) -> bool:
 def _pair(cells: Mapping[int, Sequence[str]], rows: int) -> tuple[int, int] | None:
     """The first two columns whose cells are unique together, that of texts first, as a place and a year."""
     full = [i for i, held in cells.items() if all(held) and not any(map(_is_fraction, held))]
-    texts = {i for i in full if all(parse_value(cell) == NOTHING for cell in cells[i])}
+    texts = {i for i in full if all(parse_value(cell) == NO_VALUE for cell in cells[i])}
     pairs = ((i, j) for i, j in combinations(full, 2) if i in texts or j in texts)
     found = next(((i, j) for i, j in pairs if len(set(zip(cells[i], cells[j], strict=True))) == rows), None)
     if found is None or found[0] in texts:
@@ -330,7 +332,7 @@ def _pair(cells: Mapping[int, Sequence[str]], rows: int) -> tuple[int, int] | No
 
 def _is_fraction(cell: str) -> bool:
     """Whether a cell is a number that something was measured by."""
-    return "." in cell and parse_value(cell) != NOTHING
+    return "." in cell and parse_value(cell) != NO_VALUE
 
 
 def _with_rest(layout: Layout) -> Layout:

@@ -10,10 +10,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from clew.graph.namespaces import XSD
 from clew.graph.readers.batch import Batch
-from clew.graph.values import XSD
 
-WEIGHT = "weight"
+WEIGHT_COLUMN = "weight"
 ENOUGH_ROWS = 100
 """Rows that are looked at where the matrix has more."""
 FEWEST_NODES = 2
@@ -43,7 +43,9 @@ class Matrix:
             for one, other in ((head, tail), (tail, head))[: 1 + both]:
                 batch.add(one, self.named, other)
                 if self.weighted or float(cell) != 1:
-                    batch.statements.append((one, self.named, other, ((WEIGHT, cell, XSD + "string"),)))
+                    batch.statements.append(
+                        (one, self.named, other, ((WEIGHT_COLUMN, cell, XSD + "string"),))
+                    )
         return ""
 
 

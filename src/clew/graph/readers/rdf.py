@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 from urllib.parse import quote
 
 from clew.errors import ParseError
+from clew.graph.namespaces import OWL, RDF, RDFS, SKOS
 from clew.graph.readers.batch import RANKS, Batch, Label, NodeKey, Tally
 from clew.graph.readers.depth import DepthGuard
 from clew.graph.readers.entities import EntityGuard
@@ -31,21 +32,16 @@ from clew.graph.readers.wikibase import StatementPart, is_spelling, is_statement
 if TYPE_CHECKING:
     import pyoxigraph
 
-RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
-RDFS = "http://www.w3.org/2000/01/rdf-schema#"
-OWL = "http://www.w3.org/2002/07/owl#"
-SKOS = "http://www.w3.org/2004/02/skos/core#"
-
 _TYPE = RDF + "type"
 LABELS = (RDFS + "label", SKOS + "prefLabel")
-NAMES = (
+NAMING_PROPERTIES = (
     "http://schema.org/name", "https://schema.org/name", "http://xmlns.com/foaf/0.1/name",
     "http://purl.org/dc/terms/title", "http://purl.org/dc/elements/1.1/title",
 )  # fmt: skip
 """What calls a thing where it has no label."""
 _CHARACTERS = {OWL + "SymmetricProperty": "symmetric", OWL + "TransitiveProperty": "transitive"}
 _REIFIED = (RDF + "subject", RDF + "predicate", RDF + "object")
-ALIAS = SKOS + "altLabel"
+ALT_LABEL = SKOS + "altLabel"
 _LINES_ADVICE = "Correct the statement, or skip bad statements with --on-error skip"
 _NAMELESS = re.compile(r"[a-f][0-9a-f]{19,31}")
 """How pyoxigraph names blank nodes that have no name: a random 128-bit number in hexadecimal. They are
@@ -325,9 +321,9 @@ class _Sorter:
             self._languages["" if rank < RANKS - 1 else (language or "").lower()] += 1
             named = (subject, relation_of(subject))
             self.batch.labels += [Label(name, literal.value, rank) for name in named if name is not None]
-        elif predicate in NAMES:
+        elif predicate in NAMING_PROPERTIES:
             self.batch.labels.append(Label(subject, literal.value, RANKS + self._rank(language)))
-        elif predicate == ALIAS:
+        elif predicate == ALT_LABEL:
             self.batch.aliases.append((subject, literal.value))
         else:
             self.batch.add(

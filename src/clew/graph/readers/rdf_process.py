@@ -17,10 +17,10 @@ from typing import IO, Any
 from clew.errors import InputError, ParseError
 from clew.graph.readers.batch import Batch, Label, Tally
 
-MEMORY = 2 << 30
+PARSER_MEMORY = 2 << 30
 """Bytes that the parser may take."""
 WORKER = "clew.graph.readers.rdf_worker"
-COUNTS = ("blank", "skipped", "reasons", "notes", "line")
+PARSER_COUNTS = ("blank", "skipped", "reasons", "notes", "line")
 
 
 def read_apart(path: Path, format: str, tally: Tally) -> Iterator[Batch]:
@@ -62,7 +62,7 @@ def _messages(process: subprocess.Popen[bytes]) -> Iterator[Mapping[str, Any]]:
 
 def _is_last(message: Mapping[str, Any], tally: Tally) -> bool:
     """Take what the process counted; raises the error that ended it, if one did."""
-    for name in COUNTS:
+    for name in PARSER_COUNTS:
         setattr(tally, name, message["tally"][name])
     tally.faults = [ParseError(*fault) for fault in message["tally"]["faults"]]
     if "parse_error" in message:
@@ -79,9 +79,8 @@ def _ended(path: Path, line: int, code: int, said: IO[bytes]) -> ParseError:
     words = said.read().decode("utf-8", "replace").strip().splitlines()
     text = " ".join(words)
     if "memory" in text or "MemoryError" in text:
-        reason = (
-            f"reading it takes more than {MEMORY >> 30} GiB of memory: a statement, text or gap is endless"
-        )
+        memory = f"{PARSER_MEMORY >> 30} GiB of memory"
+        reason = f"reading it takes more than {memory}: a statement, text or gap is endless"
     elif code < 0:
         reason = "it ends the parser: statements are nested too deep"
     else:

@@ -17,14 +17,14 @@ from clew.errors import InputError, ParseError
 from clew.graph.readers.batch import Batch, OnError, Tally
 from clew.graph.readers.hints import Hints
 from clew.graph.readers.rdf import RdfReader
-from clew.graph.readers.rdf_process import COUNTS, MEMORY
+from clew.graph.readers.rdf_process import PARSER_COUNTS, PARSER_MEMORY
 from clew.graph.readers.registry import reader_named
 from clew.memory import limit_memory
 
 
 def main(format: str, on_error: OnError, collect: bool, scope: str, language: str, path: Path) -> None:
     """Read one file and say what is in it."""
-    limit_memory(MEMORY)
+    limit_memory(PARSER_MEMORY)
     reader = reader_named(format)
     if not isinstance(reader, RdfReader):
         raise TypeError(f"{format} is no format of RDF")
@@ -41,7 +41,7 @@ def main(format: str, on_error: OnError, collect: bool, scope: str, language: st
         ]  # fmt: skip
     except InputError as error:
         last["input_error"] = str(error)
-    counts = {name: getattr(tally, name) for name in COUNTS}
+    counts = {name: getattr(tally, name) for name in PARSER_COUNTS}
     counts["faults"] = [[fault.file, fault.line, fault.reason, fault.advice] for fault in tally.faults]
     _say(last | {"tally": counts})
 

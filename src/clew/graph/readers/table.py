@@ -17,6 +17,7 @@ from itertools import chain, islice
 from pathlib import Path
 
 from clew.errors import InputError, ParseError, UsageError
+from clew.graph.namespaces import XSD
 from clew.graph.readers.batch import Batch, Label, Tally
 from clew.graph.readers.columns import Column, EdgeColumns, Layout, NodeColumns
 from clew.graph.readers.comma import Records
@@ -25,9 +26,8 @@ from clew.graph.readers.layout import goes_both_ways, layout_of
 from clew.graph.readers.matrix import Matrix
 from clew.graph.readers.sheets import SHEET_SUFFIXES, sheet_records
 from clew.graph.readers.stream import unpacked_name
-from clew.graph.values import XSD
 
-SAMPLE = 200
+SAMPLED_ROWS = 200
 """Rows that are looked at to tell what the columns are."""
 MOST_SEEN = 1 << 20
 """Rows in which it is looked whether they are of the same node."""
@@ -69,7 +69,7 @@ def is_table_file(file: Path) -> bool:
 def table_layout(path: Path, hints: Hints) -> Layout | None:
     """Find the layout of a table by its first rows; None if it is none, or may hold triples instead."""
     records = _records(path, Tally(on_error="skip", hints=hints))
-    first, *rows = [fields for _, fields in islice(records, SAMPLE + 1)] or [[]]
+    first, *rows = [fields for _, fields in islice(records, SAMPLED_ROWS + 1)] or [[]]
     return layout_of(first, rows, hints)
 
 
@@ -116,7 +116,7 @@ def _records(path: Path, tally: Tally) -> Iterator[NumberedRow]:
 
 def _read_file(path: Path, tally: Tally) -> Iterator[Batch]:
     records = _records(path, tally)
-    first = list(islice(records, SAMPLE + 1))
+    first = list(islice(records, SAMPLED_ROWS + 1))
     if not first:
         return
     line, cells = first[0]

@@ -12,11 +12,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
+from clew.graph.namespaces import RDF
+
 StatementRole = Literal["claim", "value", "qualifier", "beside"]
 """What a triple says of a statement: whose it is, its value, a qualifier, or what is kept nowhere."""
 
 _ONTOLOGY = "http://wikiba.se/ontology#"
-_BESIDE = ("http://www.w3.org/1999/02/22-rdf-syntax-ns#type", "http://www.w3.org/ns/prov#wasDerivedFrom")
+_BESIDE = (RDF + "type", "http://www.w3.org/ns/prov#wasDerivedFrom")
 _PREDICATE = re.compile(
     r"(?P<base>.+/prop/)(?P<place>|(?:statement|qualifier)/(?:[a-z-]+/)?|direct-normalized/)P(?P<id>\d+)"
 )

@@ -13,9 +13,9 @@ from clew.graph.edit.edit import GraphEdit
 from clew.graph.graph import Graph, offsets_of
 from clew.graph.walks.kernels.columns import Edited, PartColumns
 from clew.graph.walks.walk_tables import Choices, WalkEdges, spread
-from clew.graph.walks.walks import EDGES, Walker, Walks
+from clew.graph.walks.walks import MOST_LAYER_EDGES, Walker, Walks
 
-MOST_WORDS = 8
+MOST_BIT_WORDS = 8
 """Words of bits that changed edges are told apart by; of more edges several share one."""
 MARK_BYTES = 1 << 28
 
@@ -84,7 +84,7 @@ def _with_marks(edited: Edited, edit: GraphEdit, changed: Int64, walker: Walker,
     distance = np.empty(walker.nodes, np.uint8)
     hops_from(changed, walker.settings.depth, walker.walked, distance)
     from_root, to_node = _marks(edit, walker, lists)
-    certain = len(lists.edges) <= EDGES
+    certain = len(lists.edges) <= MOST_LAYER_EDGES
     return edited._replace(from_root=from_root, to_node=to_node, distance=distance, certain=certain)
 
 
@@ -123,7 +123,7 @@ def _marks(edit: GraphEdit, walker: Walker, lists: WalkEdges) -> tuple[UInt64, U
     if not walker.settings.directed:
         ends = np.concatenate([ends, ends[:, ::-1]])
     room = MARK_BYTES // (16 * walker.nodes * max(1, levels))
-    words = max(1, min(MOST_WORDS, room, -(-len(ends) // 64)))
+    words = max(1, min(MOST_BIT_WORDS, room, -(-len(ends) // 64)))
     bits = np.arange(len(ends)) % (64 * words)
     marked = np.zeros((2, walker.nodes, words), np.uint64)
     for side in (0, 1):

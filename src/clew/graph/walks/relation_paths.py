@@ -23,7 +23,7 @@ DEPTH = 3
 """Steps of a path."""
 BEAM = 64
 """Paths that are gone on from at each length."""
-MOST_ENDS, MOST_EDGES = 20_000, 500_000
+MOST_ENDS, MOST_PATH_EDGES = 20_000, 500_000
 """Ends and edges of one path."""
 
 
@@ -92,7 +92,7 @@ def relation_paths(graph: Graph, root: int, rank: Rank) -> list[RelationPath]:
 def _longer(graph: Graph, prefix: RelationPath) -> Iterator[RelationPath]:
     """A path with one step more, each way."""
     for side, adjacency in enumerate((graph.out, graph.into)):
-        slots, places, whole = _edges(adjacency, prefix.ends, MOST_EDGES)
+        slots, places, whole = _edges(adjacency, prefix.ends, MOST_PATH_EDGES)
         relations, others = adjacency.relation[slots], adjacency.neighbour[slots]
         kept = others != prefix.root
         relations, others, places = relations[kept], others[kept], places[kept]

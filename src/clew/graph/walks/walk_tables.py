@@ -13,7 +13,7 @@ from clew.arrays import Int32, Int64
 from clew.graph.graph import Graph, offsets_of
 from clew.graph.kernels.columns import graph_columns
 
-AT_ONCE = 32_768
+WALKS_AT_ONCE = 32_768
 """Nodes, or walks, that one thread does at a time."""
 
 
@@ -93,12 +93,12 @@ class WalkEdges:
 
 def spread(count: int, work: Callable[[int, int], None], threads: int | None = None) -> None:
     """Call `work(first, last)` for ranges of [0, count) in several threads."""
-    if count <= AT_ONCE:
+    if count <= WALKS_AT_ONCE:
         work(0, count)
         return
     with ThreadPoolExecutor(threads or usable_threads()) as pool:
-        starts = range(0, count, AT_ONCE)
-        waiting = [pool.submit(work, first, min(count, first + AT_ONCE)) for first in starts]
+        starts = range(0, count, WALKS_AT_ONCE)
+        waiting = [pool.submit(work, first, min(count, first + WALKS_AT_ONCE)) for first in starts]
         for done in waiting:
             done.result()
 

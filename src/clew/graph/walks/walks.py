@@ -29,9 +29,9 @@ WalkKind = Literal["bfs", "random"]
 _NO_OFFSETS, _NO_STEPS = np.zeros(1, np.int64), np.zeros((0, 2), np.int32)
 _NO_EDGES = WalkEdges(_NO_OFFSETS, _NO_STEPS, _NO_OFFSETS, _NO_STEPS)
 
-CHUNK = 512
+ROOTS_OF_THREAD = 512
 """Roots that one thread does at a time."""
-EDGES = 2_000_000
+MOST_LAYER_EDGES = 2_000_000
 """Edges looked at from one root, or at one hub, to tell the layers of a breadth-first walk."""
 MOST_DEPTH = 6
 MOST_WALKS = 10_000
@@ -118,10 +118,10 @@ class Walker:
         )
         self._scratch: list[WalkScratch] = []
 
-    def walk(self, roots: Int32, *, edges: int = EDGES) -> Walks:
+    def walk(self, roots: Int32, *, edges: int = MOST_LAYER_EDGES) -> Walks:
         """Make the walks of `roots`, of each at most as many as the settings say."""
         roots = np.ascontiguousarray(roots, np.int32)
-        parts = [roots[i : i + CHUNK] for i in range(0, len(roots), CHUNK)] or [roots]
+        parts = [roots[i : i + ROOTS_OF_THREAD] for i in range(0, len(roots), ROOTS_OF_THREAD)] or [roots]
         one = self._random if self.settings.kind == "random" else self._breadth_first
         if len(parts) == 1:
             return one(parts[0], edges)
@@ -138,7 +138,7 @@ class Walker:
             *(lists.offsets, lists.edges, lists.back_offsets, lists.backward),
         )
 
-    def draw(self, rows: int, edges: int = EDGES) -> Draw:
+    def draw(self, rows: int, edges: int = MOST_LAYER_EDGES) -> Draw:
         """How the walks of a root are drawn, at most `rows`."""
         return Draw(np.uint64(self.settings.seed), rows, edges)
 

@@ -32,9 +32,9 @@ from clew.index.vectors.in_milvus import NONE
 from clew.text.embedder import unit_rows
 
 CorpusKind = Literal["bfs", "random", "lazy"]
-KINDS: tuple[CorpusKind, ...] = ("bfs", "random", "lazy")
+WALK_KINDS: tuple[CorpusKind, ...] = ("bfs", "random", "lazy")
 
-SETTINGS, NODES, NODE_SCALES = "corpus.settings", "corpus.nodes.q", "corpus.nodes.scale"
+CORPUS_SETTINGS, CORPUS_NODES, NODE_SCALES = "corpus.settings", "corpus.nodes.q", "corpus.nodes.scale"
 WALK_COLLECTION, NODE_COLLECTION = "milvus.walks", "milvus.nodes"
 NODE_SEARCH = "node_search"
 CHANGED_NODES, CHANGED_Q, CHANGED_SCALES = "corpus.changed", "corpus.changed.q", "corpus.changed.scale"
@@ -61,8 +61,10 @@ class CorpusSettings:
     plain: bool = False
 
     def __post_init__(self) -> None:
-        if self.kind not in KINDS:
-            raise UsageError(f"There is no corpus {self.kind!r}. Choose one of: {', '.join(KINDS)}, none")
+        if self.kind not in WALK_KINDS:
+            raise UsageError(
+                f"There is no corpus {self.kind!r}. Choose one of: {', '.join(WALK_KINDS)}, none"
+            )
         if self.plain and self.kind == "lazy":
             raise UsageError("--plain-vectors are of walks that are stored: make the corpus bfs or random")
         _ = self.walking
@@ -186,14 +188,14 @@ class Corpus:
         told: dict[str, Any] = {**asdict(self.settings), "parts": len(self.parts), "model": self.model}
         told["drawing"] = self.drawing
         q, scale = self.written or (self.nodes, self.node_scales)
-        found: dict[str, AnyArray | bytes] = {NODES: q, NODE_SCALES: scale}
+        found: dict[str, AnyArray | bytes] = {CORPUS_NODES: q, NODE_SCALES: scale}
         if self.milvus is not None:
             told["milvus"] = {name: getattr(self.milvus, name) for name in _NUMBERS}
             found |= {f"corpus.milvus.{name}": getattr(self.milvus, name) for name in _ARRAYS}
         if len(self.changed):
             found |= {CHANGED_NODES: self.changed, CHANGED_Q: self.nodes[self.changed]}
             found[CHANGED_SCALES] = self.node_scales[self.changed]
-        found[SETTINGS] = json.dumps(told).encode()
+        found[CORPUS_SETTINGS] = json.dumps(told).encode()
         for number, part in enumerate(self.parts):
             found |= part_sections(number, part)
         return found
@@ -209,7 +211,7 @@ def open_corpus(index: Index, *, writable: bool = False, connect: bool = True) -
     Without `connect`, vectors that are in Milvus are left there. Raises FormatError, and VectorStoreError if
     Milvus does not answer.
     """
-    if SETTINGS not in index.sections:
+    if CORPUS_SETTINGS not in index.sections:
         return None
     raw = _raw_settings(index)
     try:
@@ -223,7 +225,7 @@ def open_corpus(index: Index, *, writable: bool = False, connect: bool = True) -
         settings,
         found,
         *places_of(found, index.graph.nodes),
-        index.array(NODES).astype(np.int8, copy=False),
+        index.array(CORPUS_NODES).astype(np.int8, copy=False),
         index.array(NODE_SCALES).astype(np.float32, copy=False),
         model,
         _open_milvus(index, numbers, writable=writable) if numbers is not None and connect else None,
@@ -238,7 +240,7 @@ def open_corpus(index: Index, *, writable: bool = False, connect: bool = True) -
 
 def model_of(index: Index) -> str | None:
     """Name the model that says the walks of an index; None without one. Raises FormatError."""
-    return _raw_settings(index).get("model") if SETTINGS in index.sections else None
+    return _raw_settings(index).get("model") if CORPUS_SETTINGS in index.sections else None
 
 
 def vectors_of(index: Index) -> str:
@@ -250,7 +252,7 @@ def vectors_of(index: Index) -> str:
 
 def _raw_settings(index: Index) -> dict[str, Any]:
     try:
-        return dict(json.loads(index.data(SETTINGS)))
+        return dict(json.loads(index.data(CORPUS_SETTINGS)))
     except (ValueError, TypeError) as error:
         raise FormatError(f"{index.path}: the settings of its corpus are damaged ({error})") from error
 

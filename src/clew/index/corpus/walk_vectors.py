@@ -23,7 +23,7 @@ from clew.index.vectors.vectors import quantise
 from clew.text.embedder import Additive, Embedder, unit_rows
 from clew.text.verbalise import Templates
 
-MOST_NAMES = 1 << 18
+MOST_NAME_VECTORS = 1 << 18
 """Names whose vectors are kept; then the memory starts anew."""
 
 
@@ -155,7 +155,7 @@ class _Parts:
         with self._lock:
             wanted = np.concatenate([roots, nodes[nodes >= 0]])
             lacking = np.unique(wanted[self._rows[wanted] < 0])
-            if self._known and self._known + len(lacking) > MOST_NAMES:
+            if self._known and self._known + len(lacking) > MOST_NAME_VECTORS:
                 self._names, self._known, self._rows[:] = self._no_names(), 0, -1
                 lacking = np.unique(wanted)
             self._remember(lacking)
@@ -165,7 +165,7 @@ class _Parts:
         stop = self._known + len(nodes)
         if stop > len(self._names):
             held = self._names[: self._known]
-            room = max(stop, min(2 * stop, len(self._rows), MOST_NAMES))
+            room = max(stop, min(2 * stop, len(self._rows), MOST_NAME_VECTORS))
             self._names = np.concatenate([held, np.empty((room - len(held), held.shape[1]), np.float32)])
         names = [self._templates.name(node) for node in nodes.tolist()]
         self._names[self._known : stop] = self._embedder.sums(names)

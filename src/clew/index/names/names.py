@@ -23,7 +23,7 @@ from clew.text.normalise import POSSESSIVE, Token, normalise
 
 NameSource = Literal["name", "label", "alias"]
 _KINDS: tuple[NameSource, ...] = ("name", "label", "alias")
-CHUNK = 65_536
+ENTRIES_AT_ONCE = 65_536
 """Entries whose strings exist at the same time."""
 
 
@@ -105,7 +105,7 @@ class NamesIndex:
     def of(cls, graph: Named) -> NamesIndex:
         """Index all names, labels and aliases of `graph`."""
         label_nodes = differing_labels(graph)
-        spans = chunks_of(0, entry_count(graph, label_nodes), CHUNK)
+        spans = chunks_of(0, entry_count(graph, label_nodes), ENTRIES_AT_ONCE)
         return cls.merge(graph, label_nodes, [NamePart.of(graph, label_nodes, *span) for span in spans])
 
     @classmethod
@@ -331,7 +331,7 @@ def strings_of(names: Names, first: int, stop: int) -> list[str]:
 
 def _strings(names: Names) -> Iterator[tuple[int, list[str]]]:
     """(first row, strings) of all rows, a chunk at a time, so that millions never exist at once."""
-    for start, stop in chunks_of(0, len(names), CHUNK):
+    for start, stop in chunks_of(0, len(names), ENTRIES_AT_ONCE):
         yield start, strings_of(names, start, stop)
 
 

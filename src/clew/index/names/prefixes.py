@@ -13,7 +13,7 @@ KEY_BYTES = 8
 """Bytes of a beginning that are compared at once."""
 WORDS_BELOW = 64_000_000
 """Bytes of names up to which the beginnings of their words are found too; the table takes 16 bytes a word."""
-MOST_COMPARED = 5_000
+MOST_COMPARED_NAMES = 5_000
 """Names that are compared beyond their first `KEY_BYTES`, for one text."""
 
 _LOWER = np.arange(256, dtype=np.uint8)
@@ -56,7 +56,7 @@ class Prefixes:
     def find(self, text: str) -> tuple[Int32, Int32]:
         """Rows of names that begin with `text`, and of those with a word that does; both ascending.
 
-        Past `MOST_COMPARED` candidates the others are left out; they begin with the same 8 bytes.
+        Past `MOST_COMPARED_NAMES` candidates the others are left out; they begin with the same 8 bytes.
         """
         wanted = " ".join(text.lower().replace("_", " ").split())
         raw = wanted.encode("utf-8", "replace")
@@ -68,7 +68,7 @@ class Prefixes:
         last = int(np.searchsorted(self.keys, np.uint64(high), "right"))
         rows, inside = self.rows[first:last], self.inside[first:last]
         if len(raw) > KEY_BYTES:
-            rows, inside = rows[:MOST_COMPARED], inside[:MOST_COMPARED]
+            rows, inside = rows[:MOST_COMPARED_NAMES], inside[:MOST_COMPARED_NAMES]
             fits = np.array(
                 [self._holds(row, wanted, within) for row, within in zip(rows, inside, strict=True)]
             )

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from clew.arrays import Int32, Int64, UInt16, UInt32
 from clew.graph.graph import offsets_of
 
-LONGEST = 128
+LONGEST_WITH_TYPOS = 128
 """Names of more characters than this are not searched for typos (they are found exactly)."""
 POSTINGS_BUDGET = 8_000_000
 """Postings read for one query; beyond it, names that share only frequent trigrams may be missed."""
@@ -79,8 +79,8 @@ class Typos:
     """Arrays over entries by rank: in order of length, then entry.
 
     `by_length` int32: the entry of each rank; `signatures` uint32: a bit for each letter that occurs in it;
-    `length_offsets` int64 [LONGEST + 2]: first rank of each length. `posting_offsets` int64 [buckets + 1] and
-    `postings` int32: ranks, ascending, with a trigram in that bucket.
+    `length_offsets` int64 [LONGEST_WITH_TYPOS + 2]: first rank of each length. `posting_offsets` int64
+    [buckets + 1] and `postings` int32: ranks, ascending, with a trigram in that bucket.
     """
 
     posting_offsets: Int64
@@ -109,7 +109,7 @@ class Typos:
             keys = np.concatenate([_NOTHING, *(part.ranked(low, high, rank) for part in parts)])
             keys.sort()
             postings[offsets[low] : offsets[high]] = keys & _ROWS
-        per_length = np.bincount(lengths[order], minlength=LONGEST + 1)
+        per_length = np.bincount(lengths[order], minlength=LONGEST_WITH_TYPOS + 1)
         return cls(offsets, postings, offsets_of(per_length), order, signatures[order])
 
     @classmethod
@@ -127,11 +127,11 @@ class Typos:
         None is missing unless a budget was reached.
         """
         edits = edits_allowed(len(norm))
-        if not edits or len(norm) > LONGEST + edits:
+        if not edits or len(norm) > LONGEST_WITH_TYPOS + edits:
             return np.empty(0, np.int32)
-        shortest, longest = max(1, len(norm) - edits), min(LONGEST, len(norm) + edits)
+        shortest, longest = max(1, len(norm) - edits), min(LONGEST_WITH_TYPOS, len(norm) + edits)
         low, high = int(self.length_offsets[shortest]), int(self.length_offsets[longest + 1])
-        chunk = _Chunk.of([norm], LONGEST + edits)
+        chunk = _Chunk.of([norm], LONGEST_WITH_TYPOS + edits)
         wanted = chunk.signatures()[0]
         trigrams = chunk.pairs(len(self.posting_offsets) - 1) >> _ROW_BITS
         if len(trigrams) > _TRIGRAMS_AN_EDIT * edits:
@@ -185,7 +185,7 @@ class _Chunk:
     lengths: Int64
 
     @classmethod
-    def of(cls, norms: Iterable[str], longest: int = LONGEST) -> _Chunk:
+    def of(cls, norms: Iterable[str], longest: int = LONGEST_WITH_TYPOS) -> _Chunk:
         kept = [n if len(n) <= longest else "" for n in norms]
         text = "".join(f" {n} " for n in kept if n)
         points = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4")

@@ -31,7 +31,7 @@ from clew.index.vectors.vectors import (
     by_triple,
 )
 
-TEXTS = "delta.texts"
+DELTA_TEXTS = "delta.texts"
 _TRIPLES = ("added", "removed", "inferred", "restated")
 _VECTORS = ("entities_q", "entities_scale", "relations", "triples_q", "triples_scale", "triples_ids")
 LARGE_EDIT, LARGE_SHARE = 10_000, 0.05
@@ -61,12 +61,12 @@ class Delta:
     @classmethod
     def open(cls, sections: Mapping[str, AnyArray]) -> Delta | None:
         """From the sections of an index; None where there are none. Raises KeyError, ValueError."""
-        if TEXTS not in sections:
+        if DELTA_TEXTS not in sections:
             return None
         # An older Clew wrote no sources, and no ids in Milvus.
         triples = {n: sections[f"delta.{n}"] for n in _TRIPLES if f"delta.{n}" in sections}
         vectors: dict[str, Any] = {n: sections[f"delta.{n}"] for n in _VECTORS if f"delta.{n}" in sections}
-        edit: Any = {**triples, **_texts(sections[TEXTS].tobytes())}
+        edit: Any = {**triples, **_texts(sections[DELTA_TEXTS].tobytes())}
         return cls(GraphEdit(**edit), **vectors)
 
     def sections(self) -> dict[str, AnyArray | bytes]:
@@ -74,7 +74,7 @@ class Delta:
         texts = {
             f.name: list(getattr(self.edit, f.name)) for f in fields(GraphEdit) if f.name not in _TRIPLES
         }
-        found: dict[str, AnyArray | bytes] = {TEXTS: json.dumps(texts).encode()}
+        found: dict[str, AnyArray | bytes] = {DELTA_TEXTS: json.dumps(texts).encode()}
         found |= {f"delta.{name}": getattr(self.edit, name) for name in _TRIPLES}
         return found | {f"delta.{name}": getattr(self, name) for name in _VECTORS}
 

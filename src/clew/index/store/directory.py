@@ -62,7 +62,7 @@ from clew.locks import open_growing, take_lock
 from clew.version import __version__
 
 _LOCK, _WRITING, _NEW_MANIFEST, _JOURNAL = "lock", "writing", "manifest.new", "journal.jsonl"
-SAID = "said"
+SAID_FOLDER = "said"
 """Folder of sentences that a chat model has said for a generation that is not whole yet."""
 FITTED = "reader.fit"
 """What `clew fit` learned; it stays when a new generation is written."""
@@ -221,7 +221,7 @@ class IndexWriter:
             sync_path(self._path)
             _replace_manifest(self._path, manifest)
             _sweep(self._path, manifest.generation)
-            shutil.rmtree(self._path / SAID, ignore_errors=True)
+            shutil.rmtree(self._path / SAID_FOLDER, ignore_errors=True)
         # Last: to remove the generation before changes the files that both have.
         with suppress(FileNotFoundError):  # a newer generation is there already
             Seal.of_written(self._path / manifest.folder, manifest.files).write()
@@ -408,7 +408,7 @@ def _claim(path: Path) -> None:
     if path.exists() and not path.is_dir():
         raise InputError(f"{path}: a file is in the way. Choose another name for the index (-o)")
     path.mkdir(parents=True, exist_ok=True)
-    strange = sorted(set(os.listdir(path)) - {_LOCK, _WRITING, _NEW_MANIFEST, SAID})
+    strange = sorted(set(os.listdir(path)) - {_LOCK, _WRITING, _NEW_MANIFEST, SAID_FOLDER})
     if strange and not _generations(path):  # a manifest.json alone may be of another program
         raise InputError(f"{path}: this folder holds other files ({strange[0]}). Choose another one (-o)")
 

@@ -64,14 +64,14 @@ def schema_of_index(index: Index) -> Schema:
 
 def _stored(index: Index) -> Schema | None:
     """The schema that is stored, of the graph as the files of the index hold it."""
-    from clew.graph.cooccurrence import ARRAYS, Cooccurrence
+    from clew.graph.cooccurrence import COOCCURRENCE_ARRAYS, Cooccurrence
     from clew.graph.schema import Schema
 
     arrays = without_prefix("schema", index.sections)
     of = arrays.get(_OF, np.zeros(0, np.uint8)).tobytes()
     names = [field.name for field in fields(Schema) if field.name != _TOGETHER]
     together = without_prefix(_TOGETHER, arrays)
-    if not together.keys() >= set(ARRAYS):
+    if not together.keys() >= set(COOCCURRENCE_ARRAYS):
         return None  # it was counted by an earlier Clew
     if of != _digest(index.manifest.files) or not arrays.keys() >= set(names):
         return None

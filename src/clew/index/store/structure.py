@@ -16,7 +16,7 @@ import numpy as np
 
 from clew.arrays import AnyArray
 
-CHUNK = 1 << 22
+NUMBERS_AT_ONCE = 1 << 22
 """Numbers that are looked at together."""
 
 
@@ -233,8 +233,8 @@ class _Checks:
             self.equal(section, len(array) - 1, lists)
         if not len(array) or int(array[0]) != 0 or int(array[-1]) != items:
             self.fail(section, f"its lists do not end at {items:,}")
-        for start in range(0, len(array), CHUNK):
-            if np.any(np.diff(array[start : start + CHUNK + 1].astype(np.int64)) < 0):
+        for start in range(0, len(array), NUMBERS_AT_ONCE):
+            if np.any(np.diff(array[start : start + NUMBERS_AT_ONCE + 1].astype(np.int64)) < 0):
                 self.fail(section, "its lists overlap")
         return items
 
@@ -274,4 +274,4 @@ class _Checks:
 
 def _chunks(array: AnyArray) -> Iterator[AnyArray]:
     flat = array.reshape(-1)
-    return (flat[start : start + CHUNK] for start in range(0, len(flat), CHUNK))
+    return (flat[start : start + NUMBERS_AT_ONCE] for start in range(0, len(flat), NUMBERS_AT_ONCE))

@@ -23,10 +23,10 @@ from clew.text.counted import counted
 
 NamedTriple = tuple[str, str, NodeKey]
 NodeT = TypeVar("NodeT", bound=NodeKey)
-_Item = TypeVar("_Item", EdgeIds, NodeText)
+_Change = TypeVar("_Change", EdgeIds, NodeText)
 _SCOPED = re.compile(r"^_:[0-9a-f]{8}/")
 _TOLD_EVERY = 1 << 12
-MOST_NAMED = 5
+MOST_MISSING = 5
 """Missing triples and unknown names that a message shows."""
 
 
@@ -200,7 +200,7 @@ class _Resolver:
         edit, following = with_following(self._graph, edit, self._type)
         reading = edits.reading
         report = EditReport(
-            len(added) + len(restated), len(removed), duplicates, len(missing), tuple(missing[:MOST_NAMED]),
+            len(added) + len(restated), len(removed), duplicates, len(missing), tuple(missing[:MOST_MISSING]),
             len(self._new), len(relations), len(types_added), len(aliases_added), reading.skipped,
             reading.reasons,
             (*reading.notes, *self._kept_labels(less_names), *self._about_inference(following)),
@@ -387,7 +387,7 @@ class _Resolver:
 
 def _refuse_missing(missing: Sequence[str]) -> None:
     if missing:
-        shown = "; ".join(missing[:MOST_NAMED]) + (" …" if len(missing) > MOST_NAMED else "")
+        shown = "; ".join(missing[:MOST_MISSING]) + (" …" if len(missing) > MOST_MISSING else "")
         raise UsageError(
             f"{len(missing):,} of what is to be removed is not in the index: {shown}. "
             "Nothing was changed; --ignore-missing goes on without it"
@@ -396,7 +396,7 @@ def _refuse_missing(missing: Sequence[str]) -> None:
 
 def _refuse_new(nodes: Sequence[NodeKey], relations: Sequence[str]) -> None:
     if nodes or relations:
-        shown = ", ".join([*map(_shown, nodes), *relations][:MOST_NAMED])
+        shown = ", ".join([*map(_shown, nodes), *relations][:MOST_MISSING])
         raise UsageError(
             f"{len(nodes):,} entities and {len(relations):,} relations are not in the index: "
             f"{shown}. Nothing was changed; without --strict they are made"
@@ -407,7 +407,7 @@ def _shown(key: NodeKey) -> str:
     return key if isinstance(key, str) else key[0]
 
 
-def _changes(removed: Sequence[_Item], added: Sequence[_Item]) -> tuple[list[_Item], list[_Item]]:
+def _changes(removed: Sequence[_Change], added: Sequence[_Change]) -> tuple[list[_Change], list[_Change]]:
     """What is added and what is removed; nothing is both."""
     gone, new = set(removed), set(added)
     return [item for item in added if item not in gone], [item for item in removed if item not in new]

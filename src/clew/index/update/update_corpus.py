@@ -31,7 +31,7 @@ from clew.index.corpus.walk_vectors import Verbaliser, WalkEmbedder
 from clew.text.embedder import Embedder
 
 EMBEDDED_AT_ONCE = 20_000
-MOST_PARTS = 12
+MOST_CORPUS_PARTS = 12
 """Beyond so many parts, all but the first are put into one; all, when half of what they hold is old."""
 
 
@@ -88,7 +88,7 @@ def updated_corpus(
     compact = 2 * _live_walks(result) < _all_walks(result)
     if compact:
         result = compacted(result)
-    elif len(result.parts) > MOST_PARTS:
+    elif len(result.parts) > MOST_CORPUS_PARTS:
         result = _without_small_parts(result)
     return result, CorpusChange(len(roots), len(walks.roots), fresh, compact)
 

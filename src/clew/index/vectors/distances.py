@@ -27,9 +27,9 @@ from clew.text.labels import readable, relation_text
 from clew.text.normalise import normalise
 from clew.types import PatternEdge, PatternNode
 
-STEPS = ((256, 256), (4096, 4096), (65_536, 16_384))
+CANDIDATE_STEPS = ((256, 256), (4096, 4096), (65_536, 16_384))
 """(wanted, listed) candidates of a name in an index that has a backend: a few more cost little."""
-MOST_CANDIDATES = 524_288
+MOST_ASKED_CANDIDATES = 524_288
 """Where more are wanted, all entities are measured, and so many listed."""
 MOST_REMEMBERED = 1 << 22
 """Candidates that are kept, of all names together."""
@@ -76,7 +76,7 @@ class IndexDistances(TextDistances):
             self._found.clear()
             self._remembered = 0
         queries = [self._embed(name).astype(np.float32) for name in names]
-        if count == MOST_CANDIDATES:
+        if count == MOST_ASKED_CANDIDATES:
             nearest = search.nearest_of_all(queries, count)
         else:
             with ThreadPoolExecutor(len(names)) as pool:
@@ -165,4 +165,4 @@ class IndexDistances(TextDistances):
 
 def _step(count: int) -> int:
     """How many candidates to list where `count` are wanted."""
-    return next((listed for wanted, listed in STEPS if count <= wanted), MOST_CANDIDATES)
+    return next((listed for wanted, listed in CANDIDATE_STEPS if count <= wanted), MOST_ASKED_CANDIDATES)

@@ -48,9 +48,9 @@ Span = tuple[int, int]
 Spread = Callable[[Iterable[Span]], Iterator[tuple[Int8, Float32]]]
 """Has spans of triples embedded by others."""
 
-BATCH = 1 << 18
+TRIPLES_AT_ONCE = 1 << 18
 """Triples that are embedded at a time by sums."""
-TEXTS = 4096
+TEXTS_EMBEDDED = 4096
 """Texts that are embedded at a time."""
 MOST_SEARCHED = 5_000_000
 """Triples of a graph up to which all are compared with a text."""
@@ -211,7 +211,7 @@ def _made(
 ) -> Iterator[tuple[Int8, Float32]]:
     """Vectors of all triples, batch by batch; `progress` is told of a batch when the next is asked for."""
     graph, embedder = new.graph, new.embedder
-    size = BATCH if isinstance(embedder, Additive) else TEXTS
+    size = TRIPLES_AT_ONCE if isinstance(embedder, Additive) else TEXTS_EMBEDDED
     spans = [(at, min(at + size, graph.triples)) for at in range(0, graph.triples, size)]
     made = map(triple_batch(graph, embedder), spans) if spread is None else spread(spans)
     for (_, stop), part in zip(spans, made, strict=True):

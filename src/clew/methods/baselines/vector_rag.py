@@ -32,7 +32,7 @@ from clew.text.embedder import Embedder, unit_rows
 from clew.types import Answer, Step
 
 _BLANK = re.compile(r"\n\s*\n")
-MOST_TRIPLES = 60
+MOST_DOCUMENT_TRIPLES = 60
 """Triples of one document that are read."""
 
 
@@ -90,10 +90,10 @@ class VectorRag(EvidenceMethod):
         triples, notes = list[int](), list[str]()
         for node in topic_entities:
             start, stop = self.graph.out.span(node)
-            triples += range(start, min(stop, start + MOST_TRIPLES))
-            if stop - start > MOST_TRIPLES:
+            triples += range(start, min(stop, start + MOST_DOCUMENT_TRIPLES))
+            if stop - start > MOST_DOCUMENT_TRIPLES:
                 name = self.graph.labels[node]
-                notes.append(f"{MOST_TRIPLES} of the {stop - start:,} triples of {name} are read")
+                notes.append(f"{MOST_DOCUMENT_TRIPLES} of the {stop - start:,} triples of {name} are read")
         return RetrievedTriples(triples, tuple(notes))
 
     def _nearest(self, question: str) -> NDArray[np.int64]:

@@ -95,7 +95,7 @@ class Link:
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class HeldValue:
     """A value of a sub-answer with what has it: *party 6* has *4*, by a triple."""
 
     head: int
@@ -103,7 +103,7 @@ class Held:
     value: int
 
 
-def held_values(graph: Graph, link: Link) -> tuple[Held, ...]:
+def held_values(graph: Graph, link: Link) -> tuple[HeldValue, ...]:
     """The values of a sub-answer with what has each, if several things have them; else empty.
 
     *4* alone says neither which party has it, nor that two have.
@@ -111,11 +111,11 @@ def held_values(graph: Graph, link: Link) -> tuple[Held, ...]:
     values = graph.values
     if not all(values.datatype[e] >= 0 or values.kind[e] != ValueKind.NONE for e in link.proofs):
         return ()
-    found: list[Held] = []
+    found: list[HeldValue] = []
     for triple in dict.fromkeys([*(p[-1] for p in link.proofs.values() if p), *link.rests_on]):
         head, _, tail = graph.triple(triple)
         if tail in link.proofs:
-            found.append(Held(head, triple, tail))
+            found.append(HeldValue(head, triple, tail))
     return tuple(found) if len({held.head for held in found}) > 1 else ()
 
 

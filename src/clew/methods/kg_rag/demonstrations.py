@@ -17,8 +17,10 @@ from clew.llm.prompting import as_data, data_line
 from clew.llm.shapes import ShapeError, build
 from clew.methods.simgrag.examples import DECOMPOSITIONS
 
-MOST = 64
-ADVICE = 'Write {"decompositions": [{"question": "…", "reasoning": "…", "sub_questions": ["…"]}]}'
+MOST_DEMONSTRATIONS = 64
+DEMONSTRATIONS_ADVICE = (
+    'Write {"decompositions": [{"question": "…", "reasoning": "…", "sub_questions": ["…"]}]}'
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +39,7 @@ class Demonstration:
 
 @dataclass(frozen=True, slots=True)
 class _File:
-    decompositions: Annotated[tuple[Demonstration, ...], Meta(max_length=MOST)]
+    decompositions: Annotated[tuple[Demonstration, ...], Meta(max_length=MOST_DEMONSTRATIONS)]
 
 
 @cache
@@ -49,7 +51,7 @@ def default_demonstrations() -> tuple[Demonstration, ...]:
 
 def read_demonstrations(path: Path) -> tuple[Demonstration, ...]:
     """Read a user's decompositions; Clew's own, if the file has none. Raises InputError."""
-    return demonstrations_from(read_json(path, ADVICE), str(path))
+    return demonstrations_from(read_json(path, DEMONSTRATIONS_ADVICE), str(path))
 
 
 def demonstrations_from(value: object, where: str) -> tuple[Demonstration, ...]:
@@ -59,4 +61,4 @@ def demonstrations_from(value: object, where: str) -> tuple[Demonstration, ...]:
     try:
         return build(_File, value).decompositions
     except ShapeError as error:
-        raise InputError(f"{where}: {error}. {ADVICE}") from error
+        raise InputError(f"{where}: {error}. {DEMONSTRATIONS_ADVICE}") from error

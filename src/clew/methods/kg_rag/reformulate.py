@@ -10,14 +10,12 @@ from clew.graph.graph import Graph
 from clew.llm.prompting import Prompt, Sampling, Talk, as_data, data_line, prompt_named
 from clew.llm.refusals import declines
 from clew.methods.kg_rag.chain import Link, Plan, SubQuestion, held_values
-from clew.methods.kg_rag.decompose import hop_text
+from clew.methods.kg_rag.decompose import LONGEST_QUESTION, hop_text
 from clew.methods.kg_rag.settings import Handed
 from clew.text.labels import readable
 
-LONGEST_QUESTION = 2_000
-"""Characters of a question; a longer line is none."""
 """What goes on to later steps: what the evidence proves of a sub-answer, or all that was said."""
-MOST_NAMES = 30
+MOST_REPEATED_NAMES = 30
 """Names of one sub-answer that a prompt repeats."""
 
 
@@ -104,8 +102,8 @@ def answer_line(graph: Graph, link: Link) -> str:
     if held := held_values(graph, link):
         of = {each.value: readable(graph.labels[each.value]) for each in held}
         names = [data_line(f"{readable(graph.labels[each.head])}: {of[each.value]}") for each in held]
-    more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
-    return f"{'; '.join(names[:MOST_NAMES])}{more}"
+    more = f" and {len(names) - MOST_REPEATED_NAMES} more" if len(names) > MOST_REPEATED_NAMES else ""
+    return f"{'; '.join(names[:MOST_REPEATED_NAMES])}{more}"
 
 
 @dataclass(frozen=True, slots=True)

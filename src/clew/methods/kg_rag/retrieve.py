@@ -18,9 +18,9 @@ from clew.index.vectors.triple_search import TripleSearch
 from clew.llm.grounded_reply import Proofs
 from clew.methods.kg_rag.entities_named_in import entities_named_in
 
-MOST_LISTED = 300
+MOST_ADDED_TRIPLES = 300
 """Triples that whole lists may add to the top K."""
-MOST_RELATIONS = 5
+MOST_WHOLE_RELATIONS = 5
 """Relations of the top K whose lists are looked at, in their order."""
 
 
@@ -60,8 +60,8 @@ def with_lists(graph: Graph, picked: Sequence[int], starts: Collection[int]) -> 
     """
     kept = dict.fromkeys(picked)
     notes: list[str] = []
-    room = MOST_LISTED
-    for relation, side in list(dict.fromkeys(_steps(graph, picked, starts)))[:MOST_RELATIONS]:
+    room = MOST_ADDED_TRIPLES
+    for relation, side in list(dict.fromkeys(_steps(graph, picked, starts)))[:MOST_WHOLE_RELATIONS]:
         triples = _of_relation(graph, relation) if side < 0 else _at(graph, starts, relation, side)
         missing = [triple for triple in triples.tolist() if triple not in kept]
         if len(missing) > room:

@@ -17,7 +17,7 @@ from clew.methods.kg_rag.settings import Handed
 from clew.methods.kg_rag.sub_answer import AskedSubQuestion, known_proofs
 from clew.types import Abstention
 
-MOST_TRIPLES = 80
+MOST_SUB_ANSWER_TRIPLES = 80
 """Triples of one sub-answer that the prompt shows."""
 
 
@@ -96,9 +96,12 @@ class ModelSynthesis:
                 facts.append(Fact(triples))
                 continue
             shown = fact_lines(
-                self.graph, triples[:MOST_TRIPLES], self._before(links, number, known), len(facts) + 1
+                self.graph,
+                triples[:MOST_SUB_ANSWER_TRIPLES],
+                self._before(links, number, known),
+                len(facts) + 1,
             )
-            more = len(triples) - MOST_TRIPLES
+            more = len(triples) - MOST_SUB_ANSWER_TRIPLES
             lines += [data_line(f"{number}. {link.asked}"), *shown.lines]
             lines += [f"({more:,} more facts are not shown)"] if more > 0 else []
             lines.append(f"Answer: {answer_line(self.graph, link)}")

@@ -17,13 +17,13 @@ from clew.graph.graph import Graph
 from clew.graph.neighbourhood import triples_at
 from clew.methods.relation_ranking import path_scores
 
-MOST_PATHS = 6
+MOST_SHOWN_PATHS = 6
 """Paths between two things that are shown."""
 OF_ONE_KIND = 2
 """Paths by the same relations that are shown: more say nothing more."""
-MOST_EDGES = 100_000
+MOST_EDGES_AROUND = 100_000
 """Edges at the neighbours of a thing that are looked at; a third step is not looked for beyond."""
-MOST_LISTED = 20_000
+MOST_LISTED_PATHS = 20_000
 """Paths of one length that are listed before they are ranked."""
 
 Path = tuple[int, ...]
@@ -51,9 +51,11 @@ def connect(graph: Graph, entities: Sequence[int], alike: Float32) -> Connection
 
 def _between(graph: Graph, first: int, last: int, alike: Float32) -> Connection:
     search = _Search(graph, first, last)
-    listed = [list(islice(paths, MOST_LISTED + 1)) for paths in (search.one(), search.two(), search.three())]
-    complete = search.complete and all(len(paths) <= MOST_LISTED for paths in listed)
-    found = [path for paths in listed for path in paths[:MOST_LISTED]]
+    listed = [
+        list(islice(paths, MOST_LISTED_PATHS + 1)) for paths in (search.one(), search.two(), search.three())
+    ]
+    complete = search.complete and all(len(paths) <= MOST_LISTED_PATHS for paths in listed)
+    found = [path for paths in listed for path in paths[:MOST_LISTED_PATHS]]
     of_kind: dict[tuple[int, ...], list[Path]] = {}
     for path in found:
         of_kind.setdefault(search.steps(path), []).append(path)
@@ -61,7 +63,7 @@ def _between(graph: Graph, first: int, last: int, alike: Float32) -> Connection:
     scores = path_scores(alike, kinds)
     best = sorted(range(len(kinds)), key=lambda at: (-scores[at], len(kinds[at]), kinds[at]))
     shown = [path for at in best for path in of_kind[kinds[at]][:OF_ONE_KIND]]
-    return Connection(tuple(shown[:MOST_PATHS]), complete)
+    return Connection(tuple(shown[:MOST_SHOWN_PATHS]), complete)
 
 
 class _Search:
@@ -86,7 +88,7 @@ class _Search:
         """Paths of three edges; none where too many edges lie at what is next to both ends."""
         near, far = self._by_other(self.at_first, self.first), self._by_other(self.at_last, self.last)
         few = min((near, far), key=self._edges)
-        if self._edges(few) > MOST_EDGES:
+        if self._edges(few) > MOST_EDGES_AROUND:
             self.complete = False
             return
         for triple in triples_at(self.graph, sorted(few)).tolist():

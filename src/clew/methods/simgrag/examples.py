@@ -29,10 +29,10 @@ ShownTriples = tuple[tuple[str, str, str], ...]
 ShownGraph = Annotated[ShownTriples, Meta(min_length=1)]
 """The triples of an example, at least one."""
 
-LONGEST_NAME = 200
+LONGEST_NAME_IN_EXAMPLE = 200
 """Characters of a name of the graph that a prompt shows."""
 MOST_SHOTS = 64
-ADVICE = (
+EXAMPLES_ADVICE = (
     'Write {"questions": [{"query": "…", "divided": ["…"], "triples": [["…", "…", "…"]],'
     ' "evidence": [[["…", "…", "…"]]], "reason": "…", "answers": ["…"]}],'
     ' "claims": [… with "verdict": "True", "False" or "Unknown" …]}'
@@ -84,28 +84,28 @@ def read_shots(path: Path) -> Shots:
 
     Raises InputError: the file cannot be read, or does not hold examples.
     """
-    return shots_from(read_json(path, ADVICE), str(path))
+    return shots_from(read_json(path, EXAMPLES_ADVICE), str(path))
 
 
 def shots_from(value: object, where: str) -> Shots:
     """Read examples from JSON; InputError says which is wrong."""
     if not isinstance(value, dict) or not value.keys() <= {"questions", "claims", DECOMPOSITIONS}:
-        raise InputError(f"{where}: not an object with 'questions' and 'claims'. {ADVICE}")
+        raise InputError(f"{where}: not an object with 'questions' and 'claims'. {EXAMPLES_ADVICE}")
     fields = cast("dict[str, object]", value)
     try:
         shots = build(Shots, fields)
     except ShapeError as error:
-        raise InputError(f"{where}: {error}. {ADVICE}") from error
+        raise InputError(f"{where}: {error}. {EXAMPLES_ADVICE}") from error
     unsaid = [at for at, shot in enumerate(shots.claims) if not shot.verdict]
     if unsaid:
-        raise InputError(f"{where}: claims[{unsaid[0]}] has no verdict. {ADVICE}")
+        raise InputError(f"{where}: claims[{unsaid[0]}] has no verdict. {EXAMPLES_ADVICE}")
     left = {task: getattr(default_shots(), task) for task in ("questions", "claims") if task not in fields}
     return replace(shots, **left)
 
 
 def as_name(text: str) -> str:
     """Make a name of the graph safe, and not too long."""
-    return data_line(text, LONGEST_NAME)
+    return data_line(text, LONGEST_NAME_IN_EXAMPLE)
 
 
 def verbalise(graphs: Sequence[ShownTriples]) -> str:

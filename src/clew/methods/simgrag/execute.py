@@ -29,13 +29,13 @@ from clew.methods.simgrag.find_subgraphs import (
 )
 from clew.methods.simgrag.join import FixedEdge, JoinTable, join
 from clew.methods.simgrag.operations import Operation, PatternPlan, counted_name
-from clew.methods.simgrag.settings import BOUND
+from clew.methods.simgrag.settings import FITTING_GSD
 from clew.text.normalise import normalise
 from clew.types import AnswerEntity, Citation, Match, Pattern, PatternEdge
 
 MOST_CITED = 200
 """Triples that a number cites; the answer says where there are more."""
-SURE = 0.05
+SURE_NAME = 0.05
 """Distance up to which an entity is what a name says."""
 _SIGN = {">": 1, "<": -1}
 
@@ -75,7 +75,7 @@ class PlanExecutor:
 
     graph: Graph
     distances: Distances
-    bound: float = BOUND
+    bound: float = FITTING_GSD
 
     def run(self, plan: PatternPlan) -> Executed:
         """Execute a plan; what is wrong with its names or shape is in `left`."""
@@ -314,9 +314,9 @@ class PlanExecutor:
         """Refuse a match that puts another entity in the place of one that is there by its name."""
         for node, entity in zip(part.nodes, best.nodes, strict=True):
             near = self.distances.node_candidates(node, 64) if node.known else None
-            if near is None or near.distances.min(initial=np.inf) > SURE:
+            if near is None or near.distances.min(initial=np.inf) > SURE_NAME:
                 continue
-            if entity not in near.entities[near.distances <= SURE]:
+            if entity not in near.entities[near.distances <= SURE_NAME]:
                 raise _Lacking(
                     Unfit("empty_result", f'it has "{node.name}", but nothing of this shape around it')
                 )

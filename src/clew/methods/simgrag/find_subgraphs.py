@@ -16,18 +16,18 @@ from clew.graph.match.conditions import TIE
 from clew.graph.match.distances import Distances, FixedDistances, Mask
 from clew.graph.match.matcher import Budget, Distinct, match
 from clew.methods.simgrag.examples import ShownTriples
-from clew.methods.simgrag.settings import BOUND
+from clew.methods.simgrag.settings import FITTING_GSD
 from clew.text.normalise import normalise
 from clew.types import Match, MatchResult, Pattern, PatternNode, Reason
 
 SAME_NAME = 0.5
 """Distance up to which an entity may stand for a name with which it shares no word."""
-DISTINCT: Distinct = "triples"
+DISTINCT_TRIPLES: Distinct = "triples"
 """No two edges take one triple. The paper's isomorphism has no two nodes take one entity.
 
 So that the writer of a film could not be its director too.
 """
-FIRST = 64
+FIRST_CANDIDATES = 64
 MOST_WAYS = 16
 SEARCH = Budget(expansions=200_000_000)
 
@@ -46,10 +46,10 @@ class Unfit:
 
 def find_subgraphs(graph: Graph, pattern: Pattern, distances: Distances, k: int) -> MatchResult:
     """The `k` matches of least GSD; types that leave no match restrict nothing."""
-    found = match(graph, pattern, distances, k=k, distinct=DISTINCT, budget=SEARCH)
+    found = match(graph, pattern, distances, k=k, distinct=DISTINCT_TRIPLES, budget=SEARCH)
     if found.matches or not found.complete or not any(node.type for node in pattern.nodes):
         return found
-    return match(graph, without_types(pattern), distances, k=k, distinct=DISTINCT, budget=SEARCH)
+    return match(graph, without_types(pattern), distances, k=k, distinct=DISTINCT_TRIPLES, budget=SEARCH)
 
 
 def find_by_letter(graph: Graph, pattern: Pattern, distances: Distances, k: int) -> MatchResult:
@@ -71,7 +71,14 @@ def find_tied(graph: Graph, pattern: Pattern, distances: Distances, best: Match,
     )
     if len(ways) > MOST_WAYS:
         return match(
-            graph, pattern, distances, k=None, all_tied=True, project=node, distinct=DISTINCT, budget=SEARCH
+            graph,
+            pattern,
+            distances,
+            k=None,
+            all_tied=True,
+            project=node,
+            distinct=DISTINCT_TRIPLES,
+            budget=SEARCH,
         )
     turned = [
         graph.triple(t)[0] != best.nodes[e.head] for e, t in zip(pattern.edges, best.triples, strict=True)
@@ -87,7 +94,7 @@ def find_tied(graph: Graph, pattern: Pattern, distances: Distances, best: Match,
             fixed_distances,
             k=None,
             project=node,
-            distinct=DISTINCT,
+            distinct=DISTINCT_TRIPLES,
             undirected=False,
             budget=SEARCH,
         )
@@ -119,7 +126,7 @@ def same_names(pattern: Pattern, distances: Distances, best: Match) -> list[list
         if not node.known:
             same.append([-1])
             continue
-        near = distances.node_candidates(node, FIRST)
+        near = distances.node_candidates(node, FIRST_CANDIDATES)
         at = np.flatnonzero(near.entities == entity)
         if not len(at):
             same.append([entity])
@@ -169,7 +176,7 @@ def without_types(pattern: Pattern) -> Pattern:
 
 
 def unfit(
-    graph: Graph, pattern: Pattern, found: MatchResult, distances: Distances, bound: float = BOUND
+    graph: Graph, pattern: Pattern, found: MatchResult, distances: Distances, bound: float = FITTING_GSD
 ) -> Unfit | None:
     """Say why the best match does not fit; None if it does."""
     if not found.matches:
@@ -202,7 +209,7 @@ def unfit(
 
 
 def find_about_claim(
-    graph: Graph, pattern: Pattern, distances: Distances, k: int, bound: float = BOUND
+    graph: Graph, pattern: Pattern, distances: Distances, k: int, bound: float = FITTING_GSD
 ) -> tuple[MatchResult, Unfit | None]:
     """What a graph has of a claim, or why it has nothing.
 

@@ -8,7 +8,7 @@ from clew.graph.graph import Graph
 from clew.graph.match.distances import Distances
 from clew.types import Match, Pattern, PatternEdge, PatternNode
 
-MOST = 1 << 20
+MOST_LISTED_ENTITIES = 1 << 20
 """Candidates among which an entity is looked for where entities are not measured."""
 
 
@@ -48,7 +48,7 @@ def node_distance(node: PatternNode, entity: int, distances: Distances) -> float
         return 0.0
     measured = distances.measure(node)
     if measured is None:
-        near = distances.node_candidates(node, MOST)
+        near = distances.node_candidates(node, MOST_LISTED_ENTITIES)
         listed, far = near.entities, near.distances
     else:
         listed, far = measured.entities, measured.distances

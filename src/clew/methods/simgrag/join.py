@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from clew.arrays import Int64
 from clew.graph.graph import Graph
 
-MOST_ROWS = 2_000_000
+MOST_JOINED_ROWS = 2_000_000
 """Rows of a table; a join with more is cut, and says so."""
-FEW = 2_000
+FEW_NODES = 2_000
 """Nodes up to which their edges are looked up one by one."""
 
 
@@ -70,7 +70,7 @@ def _joined(graph: Graph, table: JoinTable, edge: FixedEdge) -> JoinTable:
     near = edge.head if edge.head in table.nodes else edge.tail if edge.tail in table.nodes else None
     if near is None:
         heads, tails, slots = _triples(graph, edge.relation)
-        count = min(len(slots), max(MOST_ROWS // max(table.rows, 1), 1))
+        count = min(len(slots), max(MOST_JOINED_ROWS // max(table.rows, 1), 1))
         base = table.take(np.repeat(np.arange(table.rows), count))
         places = np.tile(np.arange(count), table.rows)
         whole = table.complete and count == len(slots)
@@ -80,7 +80,7 @@ def _joined(graph: Graph, table: JoinTable, edge: FixedEdge) -> JoinTable:
     starts, others, slots = _at(graph, np.unique(table.nodes[near]), edge.relation, back=near == edge.tail)
     low = np.searchsorted(starts, table.nodes[near], "left")
     counts = np.searchsorted(starts, table.nodes[near], "right") - low
-    fits = int(np.searchsorted(np.cumsum(counts), MOST_ROWS, "right"))
+    fits = int(np.searchsorted(np.cumsum(counts), MOST_JOINED_ROWS, "right"))
     whole = table.complete and fits >= len(counts)
     low, counts = low[:fits], counts[:fits]
     rows = np.repeat(np.arange(len(counts)), counts)
@@ -113,8 +113,10 @@ def _triples(graph: Graph, relation: int) -> tuple[Int64, Int64, Int64]:
 
 def _at(graph: Graph, nodes: Int64, relation: int, *, back: bool) -> tuple[Int64, Int64, Int64]:
     """Near nodes (ascending), far nodes and ids of the triples of a relation at some nodes."""
-    if len(nodes) > FEW or back:
-        heads, tails, slots = _triples(graph, relation) if len(nodes) > FEW else _into(graph, nodes, relation)
+    if len(nodes) > FEW_NODES or back:
+        heads, tails, slots = (
+            _triples(graph, relation) if len(nodes) > FEW_NODES else _into(graph, nodes, relation)
+        )
         near, far = (tails, heads) if back else (heads, tails)
         order = np.argsort(near, kind="stable")
         return near[order], far[order], slots[order]

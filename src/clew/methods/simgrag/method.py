@@ -87,7 +87,7 @@ from clew.types import (
     Step,
 )
 
-MOST_RELATIONS = 12
+MOST_NEAR_RELATIONS = 12
 """Relations that a second prompt shows where the first showed nothing of the graph."""
 TYPES = 16
 """k(t) of the paper's letter (section C.1)."""
@@ -133,6 +133,12 @@ def note_useless(run: Run, error: ReplyInvalid) -> None:
     replies = () if run.talk is None else run.talk.replies
     said = replies[-1].text if replies else ""
     run.steps.append(Step("reply", {"text": short(said), "problem": error.reason}))
+
+
+def no_usable_reply(run: Run, error: ReplyInvalid) -> Abstention:
+    """The abstention of a run that ends at a reply of no use, which its steps have."""
+    note_useless(run, error)
+    return Abstention("empty_result", f"the model gave no usable reply: {error.reason}")
 
 
 @dataclass(frozen=True)
@@ -261,7 +267,7 @@ class Retrieval:
     def _relations(self, said: str) -> str:
         """The relations nearest to a text, for a graph of which the prompt says nothing else."""
         far = self.distances.relation_distances(PatternEdge(0, said, 1))
-        nearest = [self.graph.relation_labels[r] for r in far.argsort(kind="stable")[:MOST_RELATIONS]]
+        nearest = [self.graph.relation_labels[r] for r in far.argsort(kind="stable")[:MOST_NEAR_RELATIONS]]
         return f"\nThis graph has relations such as {'; '.join(as_name(name) for name in nearest)}.\n"
 
     def _match_step(self, pattern: Pattern, found: MatchResult, left: Unfit | None) -> Step:
@@ -317,9 +323,7 @@ class SimGRAG(Retrieval):
         except BudgetReached as error:
             found = DraftAnswer(abstained=Abstention("budget", str(error)))
         except ReplyInvalid as error:
-            note_useless(run, error)
-            detail = f"the model gave no usable reply: {error.reason}"
-            found = DraftAnswer(abstained=Abstention("empty_result", detail))
+            found = DraftAnswer(abstained=no_usable_reply(run, error))
         notes = (*found.notes, *shared_names(self._find_entities.called(question, entities)))
         return run.finish(
             Answer(

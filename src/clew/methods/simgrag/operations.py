@@ -12,14 +12,14 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from clew.errors import PatternError
-from clew.graph.match.patterns import MOST_EDGES, unknown_type
+from clew.graph.match.patterns import MOST_PATTERN_EDGES, unknown_type
 from clew.llm.prompting import data_line
 from clew.text.normalise import normalise
 from clew.types import Pattern, PatternEdge, PatternNode
 
 Op = Literal["keep", "without", "or", "count", "max", "min", "most", "fewest", "sum", "average", "exists"]
 Test = Literal[">", "<", ">=", "<=", "=", "!=", ""]
-LONGEST_NAME = 300
+LONGEST_NAME_IN_PATTERN = 300
 """Characters of a name in a pattern; a longer one is no name."""
 MOST_OPERATIONS = 8
 
@@ -99,9 +99,9 @@ def counted_name(node: str) -> str:
 
 def loose_pattern(triples: Sequence[Sequence[str]], alone: str = "") -> Pattern:
     """Build a pattern that need not be connected; equal names are one node. Raises PatternError."""
-    if len(triples) > MOST_EDGES:
+    if len(triples) > MOST_PATTERN_EDGES:
         raise PatternError(
-            f"the model's pattern has {len(triples)} triples: at most {MOST_EDGES} can be searched"
+            f"the model's pattern has {len(triples)} triples: at most {MOST_PATTERN_EDGES} can be searched"
         )
     places: dict[str, int] = {}
     names: list[str] = []
@@ -127,7 +127,7 @@ def loose_pattern(triples: Sequence[Sequence[str]], alone: str = "") -> Pattern:
 def clean_name(text: str) -> str:
     """A name without the quotes that literals are written in. Raises PatternError for one that is none."""
     text = " ".join(text.split())
-    if not text or len(text) > LONGEST_NAME:
+    if not text or len(text) > LONGEST_NAME_IN_PATTERN:
         raise PatternError(f"the model's pattern: a name of {len(text):,} characters is no name")
     if len(text) > 2 and text[0] == text[-1] and text[0] in "\"'":
         return text[1:-1].strip() or text

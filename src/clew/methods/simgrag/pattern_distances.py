@@ -21,28 +21,28 @@ from clew.index.names.containing import nodes_containing
 from clew.index.store.directory import Index
 from clew.index.vectors.distances import IndexDistances
 from clew.llm.evidence_names import ARTICLES
-from clew.methods.simgrag.settings import BOUND
+from clew.methods.simgrag.settings import FITTING_GSD
 from clew.reading.shared_reader import reader_of
 from clew.reading.vocabulary import words_of_label
 from clew.text.embedder import Embedder
 from clew.text.labels import relation_text
 from clew.types import PatternEdge, PatternNode
 
-MOST_NAMES = 8
+MOST_MEASURED_NAMES = 8
 """Names whose distances to all entities are remembered."""
-LEAST = 0.05
+LEAST_WEIGHT = 0.05
 """Weight of a word that is like no relation; a word that is one weighs 1 more."""
 SHARPER = 1.3
 """Power of the likeness of words: those that are half alike mean the same less than half of the time."""
 MEANT = 0.42
 """Likeness, to the reader's encoder, from which words mean a relation (`benchmarks/bound.py`)."""
-MOST_COMPARED = 512
+MOST_COMPARED_RELATIONS = 512
 """Relations, the nearest otherwise, whose labels the reader's encoder compares."""
-TYPO = 0.5
+TYPO_DISTANCE = 0.5
 """Distance of a name from one with which it shares nothing; a misspelt one is at a share of it."""
 
 
-PART = 0.3
+PART_DISTANCE = 0.3
 """Distance of a name from longer ones that hold it whole; of the shortest of them, none."""
 
 
@@ -89,8 +89,8 @@ class PatternDistances(IndexDistances):
         if name not in self._said:
             words = words_of_label(relation_text(name))
             far = np.minimum(super().relation_distances(edge), self._by_words(words))
-            if name and len(far) and far.min() > BOUND:
-                near = np.argsort(far, kind="stable")[:MOST_COMPARED]
+            if name and len(far) and far.min() > FITTING_GSD:
+                near = np.argsort(far, kind="stable")[:MOST_COMPARED_RELATIONS]
                 far[near] = np.minimum(far[near], self._by_meaning(words, near.tolist()))
             self._said[name] = far
         return self._said[name]
@@ -101,7 +101,7 @@ class PatternDistances(IndexDistances):
         if not len(each):
             return np.full(each.shape[1], np.inf)
         # *film director*: a word that names no relation says little of which one is meant.
-        weight = each.max(axis=1) + LEAST
+        weight = each.max(axis=1) + LEAST_WEIGHT
         return _distance(weight @ each / weight.sum())
 
     def _by_meaning(self, words: str, relations: Sequence[int]) -> Distance:
@@ -111,7 +111,7 @@ class PatternDistances(IndexDistances):
 
     def node_candidates(self, node: PatternNode, count: int) -> NearestEntities:
         """Find the nearest entities; the distances of the latest names only are remembered."""
-        if node.name not in self._nodes and len(self._nodes) >= MOST_NAMES:
+        if node.name not in self._nodes and len(self._nodes) >= MOST_MEASURED_NAMES:
             self._nodes.pop(next(iter(self._nodes)))
         return super().node_candidates(node, count)
 
@@ -125,14 +125,14 @@ class PatternDistances(IndexDistances):
             shortest = min(len(self._index.graph.labels[node]) for node in parts)
             for node in parts:
                 distances[node] = min(
-                    float(distances[node]), PART * (len(self._index.graph.labels[node]) > shortest)
+                    float(distances[node]), PART_DISTANCE * (len(self._index.graph.labels[node]) > shortest)
                 )
         if distances.min(initial=1.0) > 0.0:
             for node in self._valued(name):
                 distances[node] = 0.0
         if distances.min(initial=1.0) > 0.0:
             for hit in self._index.names.fuzzy(name, 5):
-                distances[hit.entity] = min(float(distances[hit.entity]), TYPO * (1 - hit.score))
+                distances[hit.entity] = min(float(distances[hit.entity]), TYPO_DISTANCE * (1 - hit.score))
         return distances
 
     def _valued(self, name: str) -> Iterator[int]:

@@ -11,7 +11,7 @@ from clew.methods.options import check_options, option
 if TYPE_CHECKING:
     from clew.methods.simgrag.examples import Shots
 
-BOUND = 1.0
+FITTING_GSD = 1.0
 """GSD per edge up to which a pattern fits.
 
 With `PatternDistances`, 102 of 109 ways to say a relation of four graphs are nearer to it with the built-in
@@ -45,7 +45,9 @@ class SimgragSettings:
         "what the graph records, shown in the first prompt; none is the papers' letter",
         choices=("typed", "none"),
     )
-    bound: float = option(BOUND, "GSD per edge above which a match does not fit", least=0, offered=False)
+    bound: float = option(
+        FITTING_GSD, "GSD per edge above which a match does not fit", least=0, offered=False
+    )
 
     def __post_init__(self) -> None:
         check_options("simgrag", self)

@@ -25,11 +25,11 @@ from clew.methods.run import Run
 from clew.methods.simgrag.connect import connect
 from clew.methods.simgrag.examples import ShownTriples
 from clew.methods.simgrag.find_subgraphs import named_entities, triple_names, unfit
-from clew.methods.simgrag.method import Retrieval, Retrieved, note_useless
+from clew.methods.simgrag.method import Retrieval, Retrieved, no_usable_reply
 from clew.methods.simgrag.read import read_verdict
 from clew.methods.simgrag.settings import SimgragSettings
 from clew.text.embedder import Embedder
-from clew.types import ClaimPart, Match, Pattern, Step, Verdict, Verification
+from clew.types import Abstention, ClaimPart, Match, Pattern, Step, Verdict, Verification
 
 _VERDICTS: dict[str, Verdict] = {"True": "supported", "False": "refuted", "Unknown": "not_enough_info"}
 SAME_RELATION = 1.0
@@ -59,21 +59,22 @@ class VerifyWithModel(Retrieval):
     ) -> Verification:
         """Verify one claim; in a closed world what the graph does not record is not so."""
         run = Run.begin(self.name, id, self.model)
-        judged, retrieved, stopped = ClaimJudgement(), Retrieved(), False
+        judged, retrieved, abstained = ClaimJudgement(), Retrieved(), None
         try:
             retrieved = await self.retrieve(run, "claim", claim)
             judged = await self._read(run, claim, retrieved, closed_world=closed_world)
         except BudgetReached as error:
-            stopped = True
+            abstained = Abstention("budget", str(error))
             run.steps.append(Step("budget", {"problem": str(error)}))
         except ReplyInvalid as error:
-            stopped = True
-            note_useless(run, error)
-        if closed_world and judged.verdict == "not_enough_info" and not stopped:
+            abstained = no_usable_reply(run, error)
+        if closed_world and judged.verdict == "not_enough_info" and abstained is None:
             judged = replace(judged, verdict="refuted")
         parts = self._parts(claim, retrieved, judged)
         cited = tuple(cite(self.graph, p.verdict, p.triple_ids) for p in parts if p.triple_ids)
-        return run.finish(Verification(claim, judged.verdict, parts, cited, pattern=retrieved.pattern))
+        return run.finish(
+            Verification(claim, judged.verdict, parts, cited, pattern=retrieved.pattern, abstained=abstained)
+        )
 
     async def _read(
         self, run: Run, claim: str, retrieved: Retrieved, *, closed_world: bool
@@ -193,9 +194,12 @@ class AutoVerify:
         told = replace(asked, method=self.name, timings_ms=timings, steps=(*plain.steps, *asked.steps))
         if asked.verdict != "not_enough_info":
             return told
-        if closed_world:
+        if closed_world and asked.abstained is None:
             plain = self.plain.verify(claim, id=id, closed_world=True)
-        return replace(plain, model=told.model, usage=told.usage, timings_ms=timings, steps=told.steps)
+        return replace(
+            plain, model=told.model, usage=told.usage, timings_ms=timings, steps=told.steps,
+            abstained=asked.abstained,
+        )  # fmt: skip
 
 
 def make_auto_verifier(

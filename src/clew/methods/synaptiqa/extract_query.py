@@ -14,7 +14,7 @@ from itertools import islice
 from clew.llm.extract import fenced
 from clew.stores.cypher.direction import Correction
 from clew.stores.cypher.parser import parse
-from clew.stores.cypher.tokens import MOST_CHARACTERS
+from clew.stores.cypher.tokens import LONGEST_STATEMENT
 from clew.stores.cypher.tree import Relationship, Statement, Syntax
 from clew.stores.errors import QueryError, QueryRefused
 
@@ -24,7 +24,7 @@ MOST_BEGINNINGS = 8
 """Places of a reply at which a statement may begin."""
 MOST_CUTS = 30
 """Lines behind which a text is tried without what follows."""
-ROOM = 4 * MOST_CHARACTERS
+ROOM = 4 * LONGEST_STATEMENT
 """Characters that are parsed in all, so that no reply takes long."""
 
 _INLINE = re.compile(r"`([^`\n]+)`")
@@ -59,7 +59,7 @@ def extract_query(reply: str) -> Extracted:
     """
     first: QueryError | None = None
     room = ROOM
-    for candidate in _candidates(reply[:MOST_CHARACTERS]):
+    for candidate in _candidates(reply[:LONGEST_STATEMENT]):
         room -= len(candidate)
         if room < 0:
             break

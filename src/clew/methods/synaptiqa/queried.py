@@ -18,7 +18,7 @@ from clew.methods.synaptiqa.read_rows import (
     read_row,
 )
 from clew.methods.synaptiqa.schema_slice import SchemaSlicer
-from clew.methods.synaptiqa.values import Named, StoredValues
+from clew.methods.synaptiqa.values import NamesOf, StoredValues
 from clew.stores.cypher.direction import Directions, correct_directions
 from clew.stores.cypher.evidence import (
     is_evidence,
@@ -73,7 +73,7 @@ class QueriedGraph:
         store: CypherStore,
         embedder: Embedder,
         triples: RowTriples | None = None,
-        named: Named | None = None,
+        named: NamesOf | None = None,
     ) -> QueriedGraph:
         """Read the schema of a store; `named` gives the names of what is called so too. Raises StoreError."""
         schema, lexicon = store.schema(), Lexicon.load()
@@ -86,7 +86,7 @@ class QueriedGraph:
 
     @classmethod
     def of_index(
-        cls, graph: Graph, embedder: Embedder, store: CypherStore, named: Named | None = None
+        cls, graph: Graph, embedder: Embedder, store: CypherStore, named: NamesOf | None = None
     ) -> QueriedGraph:
         """Use the embedded store that was made of a graph."""
         return cls.of_store(store, embedder, IndexTriples(graph), named)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from clew.llm.prompting import query_text
+from clew.methods.schema_lines import CHARACTERS
 from clew.methods.synaptiqa.name_space import NameSpace
 from clew.stores.cypher.schema import GraphSchema
 from clew.stores.cypher.tokens import quote_name
@@ -19,8 +20,6 @@ from clew.stores.naming import naming_property
 from clew.text.embedder import Embedder
 from clew.text.lexicon import Lexicon
 
-CHARACTERS = 3
-"""Of a token: names of a schema are cut into shorter pieces than words of English are."""
 MOST_PROPERTIES = 12
 """Properties of a label or type that are shown; the naming one is always among them."""
 

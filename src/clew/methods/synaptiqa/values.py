@@ -32,7 +32,7 @@ class Place:
     owner: Owner = "node"
 
 
-Named = Callable[[str], Sequence[str]]
+NamesOf = Callable[[str], Sequence[str]]
 """Text → the names of the things that are called so, by whichever of their names."""
 
 
@@ -59,7 +59,7 @@ class StoredValues:
     """Values as a Cypher store has them, asked by guarded queries; those of a property are kept."""
 
     def __init__(
-        self, store: CypherStore, embedder: Embedder, lexicon: Lexicon, named: Named | None = None
+        self, store: CypherStore, embedder: Embedder, lexicon: Lexicon, named: NamesOf | None = None
     ) -> None:
         self._store, self._embedder, self._lexicon, self._named = store, embedder, lexicon, named
         self._spaces: dict[Place, NameSpace | None] = {}

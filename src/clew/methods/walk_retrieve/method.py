@@ -38,7 +38,7 @@ from clew.grounding import ground
 from clew.index.corpus.nearest import NearWalk, WalkIndex
 from clew.index.store.directory import Index
 from clew.llm.errors import BudgetReached
-from clew.llm.grounded_reply import YES_NO, GroundedReply
+from clew.llm.grounded_reply import ASKED_YES_NO, GroundedReply
 from clew.llm.prompting import Talk
 from clew.llm.types import ChatModel
 from clew.methods.built_in import built_in_reader
@@ -101,7 +101,7 @@ class WalkRetrieve:
         with run.stage("write pattern"):
             written = self._writer.answer(question, id=id, entities=entities)
         run.steps += written.steps
-        answer = replace(written, answers=(), citations=(), text="", complete=False)
+        answer = replace(written, answers=(), citations=(), text="", complete=False, total=None)
         unclear = written.abstained is not None and written.abstained.reason == "ambiguous_entity"
         if not unclear and written.pattern is not None and _is_matchable(written.pattern):
             answer = self._answer(answer, written, written.pattern, run)
@@ -253,7 +253,7 @@ def _is_complete(reply: GroundedReply, paths: Sequence[PathLine], lists: Sequenc
     if reply.cut:
         return False
     if reply.value:
-        return reply.value in YES_NO or (bool(paths or lists) and all(line.whole for line in paths))
+        return reply.value in ASKED_YES_NO or (bool(paths or lists) and all(line.whole for line in paths))
     whole = [line.path.ends.tolist() for line in paths if line.path.complete]
     return bool(reply.proofs) and any(set(reply.proofs) == set(ends) for ends in whole)
 

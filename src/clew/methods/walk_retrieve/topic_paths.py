@@ -21,11 +21,11 @@ from clew.llm.prompting import data_line
 from clew.methods.relation_ranking import RelationRanking, path_scores
 from clew.text.labels import readable, relation_text
 
-MOST_NAMES = 300
+MOST_PATH_ENDS = 300
 """Names of the ends of all paths that a prompt shows."""
 FIRST_NAMES = 12
 """Names of each path, before the best take what room is left."""
-LONGEST_NAME = 120
+LONGEST_NAME_IN_PATH = 120
 WITH_BEGINNINGS = 4
 """Of so many of the best paths, the shorter paths that they begin with are lines too."""
 MOST_BETWEEN, MOST_SOURCES = 12, 4
@@ -125,7 +125,7 @@ def _relations(path: RelationPath) -> tuple[int, ...]:
 def path_lines(graph: Graph, paths: Sequence[RelationPath]) -> list[PathLine]:
     """Say paths with their ends: each its first few names, and the best as many more as there is room for."""
     shown = [min(len(path.ends), FIRST_NAMES) for path in paths]
-    room = MOST_NAMES - sum(shown)
+    room = MOST_PATH_ENDS - sum(shown)
     for at, path in enumerate(paths):
         more = min(len(path.ends) - shown[at], max(room, 0))
         shown[at] += more
@@ -145,7 +145,7 @@ def _said(graph: Graph, path: RelationPath, count: int) -> str:
     """*Memento ─directed by→ · ←directed by─ : Insomnia; Tenet (2)*."""
     told = name_of(graph, path.root)
     for at, step in enumerate(path.steps):
-        relation = data_line(relation_text(graph.relation_labels[step >> 1]), LONGEST_NAME)
+        relation = data_line(relation_text(graph.relation_labels[step >> 1]), LONGEST_NAME_IN_PATH)
         told += f"{' ·' if at else ''} ←{relation}─" if step % 2 else f"{' ·' if at else ''} ─{relation}→"
     between = path.between(graph, MOST_BETWEEN)
     names = "; ".join(
@@ -167,4 +167,4 @@ def _sources(graph: Graph, nodes: Sequence[int]) -> str:
 
 def name_of(graph: Graph, node: int) -> str:
     """A name as a line shows it."""
-    return data_line(readable(graph.labels[node]), LONGEST_NAME)
+    return data_line(readable(graph.labels[node]), LONGEST_NAME_IN_PATH)

@@ -31,9 +31,9 @@ from clew.llm.types import ChatModel, Reply, Request
 from clew.methods.walk_retrieve.read_walks import LONGEST_SENTENCE, triples_of
 from clew.workers.base import Workers
 
-SHARD = 256
+WALKS_OF_FILE = 256
 """Walks of one file: what a kill may lose."""
-TRIES = 3
+SENTENCE_ATTEMPTS = 3
 LEAST_ALL = 8
 """Walks of a shard that must fail together for the model to be taken for down."""
 
@@ -61,7 +61,7 @@ class VerbaliseEstimate:
     money: float | None
 
 
-MOST_TOKENS = 128
+MOST_SAID_TOKENS = 128
 """Tokens of a sentence that says a walk."""
 VerbaliseProgress = Callable[[int, int, float | None], None]
 """Called with (walks done, all walks, cost so far)."""
@@ -152,7 +152,7 @@ def request_of(graph: Graph, walk: NearWalk) -> Request:
         for head, relation, tail in triples_of(walk)
     ]
     messages = prompt_named("clew.methods.walk_retrieve", "verbalise").messages(WALK="\n".join(lines))
-    return Request(messages, temperature=0.0, max_tokens=MOST_TOKENS)
+    return Request(messages, temperature=0.0, max_tokens=MOST_SAID_TOKENS)
 
 
 def verbalise_walks(
@@ -175,8 +175,13 @@ def verbalise_walks(
     folder.mkdir(parents=True, exist_ok=True)
     distinct = list(dict.fromkeys(walks))
     shards = [
-        _Shard.of(model.name, graph, distinct[at : at + SHARD], folder / f"shard-{at // SHARD:06}.json")
-        for at in range(0, len(distinct), SHARD)
+        _Shard.of(
+            model.name,
+            graph,
+            distinct[at : at + WALKS_OF_FILE],
+            folder / f"shard-{at // WALKS_OF_FILE:06}.json",
+        )
+        for at in range(0, len(distinct), WALKS_OF_FILE)
     ]
     said: dict[NearWalk, str | None] = {}
     calls, cost = 0, cast("float | None", 0.0)
@@ -274,12 +279,12 @@ class _AskShard:
 
 
 async def _ask_all(model: ChatModel, requests: Sequence[Request], concurrency: int) -> ShardReplies:
-    """All replies, None for a request that failed `TRIES` times."""
+    """All replies, None for a request that failed `SENTENCE_ATTEMPTS` times."""
     gate, stop, failures = asyncio.Semaphore(concurrency), list[LlmError](), list[LlmError]()
 
     async def one(request: Request) -> Reply | None:
         async with gate:
-            for _ in range(TRIES):
+            for _ in range(SENTENCE_ATTEMPTS):
                 if stop:
                     return None
                 try:

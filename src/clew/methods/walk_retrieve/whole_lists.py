@@ -22,12 +22,12 @@ from clew.methods.walk_retrieve.topic_paths import name_of
 from clew.text.labels import readable, relation_text
 from clew.text.normalise import normalise
 
-MOST_RELATIONS = 4
-MOST_TRIPLES = 200
+MOST_LISTED_RELATIONS = 4
+MOST_LIST_TRIPLES = 200
 """Triples of all relations that are read whole."""
 MOST_MEMBERS = 300
 """Things of a type that a line lists."""
-LONGEST_NAME = 120
+LONGEST_NAME_IN_LIST = 120
 _WORD = re.compile(r"\w+")
 
 
@@ -45,8 +45,8 @@ def whole_lists(
     """Types, then relations, for a question that names nothing but numbers and dates; else none."""
     if not all(graph.values.kind[topic] for topic in topics):
         return []
-    lines, room = _types(graph, question), MOST_TRIPLES
-    for relation in ranking.order(question)[:MOST_RELATIONS]:
+    lines, room = _types(graph, question), MOST_LIST_TRIPLES
+    for relation in ranking.order(question)[:MOST_LISTED_RELATIONS]:
         count = int(np.count_nonzero(graph.out.relation == relation))
         if 0 < count <= room:
             lines.append(_relation(graph, relation))
@@ -62,7 +62,8 @@ def _types(graph: Graph, question: str) -> list[WholeList]:
         members = np.flatnonzero(graph.types.having(type_)).tolist() if words and words <= said else []
         if 0 < len(members) <= MOST_MEMBERS:
             ends = {node: proof for node in members if (proof := _standing(graph, node))}
-            told = f"everything of type {data_line(readable(name), LONGEST_NAME)} : {_listed(graph, members)}"
+            kind = data_line(readable(name), LONGEST_NAME_IN_LIST)
+            told = f"everything of type {kind} : {_listed(graph, members)}"
             lines.append(WholeList(told, Fact((), ends)))
     return lines
 
@@ -87,7 +88,7 @@ def _relation(graph: Graph, relation: int) -> WholeList:
         proofs[end] = (*proofs.get(end, ()), triple)
     ends = sorted(others, key=lambda end: (-len(others[end]), end))
     told = "; ".join(f"{name_of(graph, end)} [{_listed(graph, others[end], ', ')}]" for end in ends)
-    named = data_line(relation_text(graph.relation_labels[relation]), LONGEST_NAME)
+    named = data_line(relation_text(graph.relation_labels[relation]), LONGEST_NAME_IN_LIST)
     arrow = f"─{named}→" if by_tail else f"←{named}─"
     return WholeList(f"everything {arrow} : {told} ({len(ends):,})", Fact(tuple(slots.tolist()), proofs))
 

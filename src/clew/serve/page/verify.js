@@ -65,6 +65,7 @@ function verdictView(told, graph) {
     "section",
     { class: "card", "aria-label": "Verdict" },
     el("h2", { class: `verdict ${told.verdict}` }, `${SIGNS[told.verdict]} ${WORDS[told.verdict]}`),
+    told.abstained ? el("p", { class: "quiet" }, told.abstained.detail) : null,
     el(
       "p",
       { class: "claim-parts" },

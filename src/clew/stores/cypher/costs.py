@@ -19,7 +19,7 @@ MOST_LOOPS = 2
 """Loops over lists within one another."""
 MOST_GROWING = 6
 """Sums of two or more variables, each of which may multiply the length of a list or text."""
-MOST_TERMS = 4
+MOST_EQUAL_TERMS = 4
 MOST_REPLACED = 1_000
 """How many times as long a text may become by `replace` within `replace`."""
 MOST_OPEN_REPEATS = 4
@@ -134,7 +134,7 @@ def _grows(part: Syntax) -> bool:
     if not isinstance(part, tree.Calculation) or part.operator not in ("+", "||"):
         return False
     bare = sum(isinstance(operand, tree.Variable) for operand in _summands(part))
-    if bare > MOST_TERMS:
+    if bare > MOST_EQUAL_TERMS:
         raise QueryRefused(f"It adds up {bare} variables at once, which may grow without end")
     return bare > 1
 

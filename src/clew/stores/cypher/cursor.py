@@ -10,7 +10,7 @@ from clew.stores.cypher.tokens import CypherToken
 from clew.stores.cypher.tree import Name
 from clew.stores.errors import QueryRefused, QuerySyntaxError
 
-DEEPEST = 60
+DEEPEST_STATEMENT = 60
 """Expressions, patterns and subqueries within one another; deeper ones would exhaust Python's stack."""
 
 WRITES = frozenset(
@@ -121,9 +121,9 @@ class Cursor:
 
     @contextmanager
     def deeper(self) -> Generator[None]:
-        """Count the depth of nesting; QuerySyntaxError beyond `DEEPEST`."""
+        """Count the depth of nesting; QuerySyntaxError beyond `DEEPEST_STATEMENT`."""
         self._depth += 1
-        if self._depth > DEEPEST:
+        if self._depth > DEEPEST_STATEMENT:
             raise QuerySyntaxError("nested too deeply", self.text, self.token().offset)
         try:
             yield

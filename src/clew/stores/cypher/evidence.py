@@ -24,7 +24,7 @@ from clew.stores.cypher.tree import (
     Syntax,
 )
 
-PREFIX = "evidence_"
+PATH_COLUMNS = "evidence_"
 """Of the columns that hold paths."""
 
 
@@ -79,7 +79,7 @@ def _looked_for(part: Syntax, statement: Statement) -> str:
 
 def is_evidence(column: str) -> bool:
     """Whether a column was added by `with_evidence`."""
-    return column.startswith(PREFIX)
+    return column.startswith(PATH_COLUMNS)
 
 
 def _branch(statement: Statement, branch: Branch, most: int | None = None) -> str:
@@ -105,7 +105,7 @@ def _branch(statement: Statement, branch: Branch, most: int | None = None) -> st
 
 def _match(clause: MatchClause, work: _Rewriting) -> None:
     for path in clause.paths:
-        column = f"{PREFIX}{len(work.paths)}"
+        column = f"{PATH_COLUMNS}{len(work.paths)}"
         if path.variable is None:
             work.put(path.start, before=f"{column} = ")
         work.paths[column] = column if path.variable is None else work.statement.source(path.variable)

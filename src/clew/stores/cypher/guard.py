@@ -19,7 +19,7 @@ from clew.stores.cypher.tokens import render
 from clew.stores.cypher.tree import Statement
 from clew.stores.errors import QueryRefused
 
-PREFIX = "clew_"
+PARAMETER_PREFIX = "clew_"
 """Of the parameters that values become; a caller's must not begin like it."""
 _LARGEST = 2**63 - 1
 
@@ -58,7 +58,7 @@ class _Parameters:
     def name(self, kind: str, value: object) -> str:
         key = (kind, value)
         if key not in self.names:
-            self.names[key] = f"{PREFIX}{len(self.names)}"
+            self.names[key] = f"{PARAMETER_PREFIX}{len(self.names)}"
             self.values[self.names[key]] = value
         return self.names[key]
 
@@ -106,8 +106,10 @@ def _check_calls(query: tree.CypherQuery, rules: Rules) -> None:
 
 def _check_parameters(query: tree.CypherQuery, given: Mapping[str, object]) -> None:
     for name, value in given.items():
-        if name.startswith(PREFIX):
-            raise QueryRefused(f"The parameter ${name} has a name that is kept for Clew ({PREFIX}…)")
+        if name.startswith(PARAMETER_PREFIX):
+            raise QueryRefused(
+                f"The parameter ${name} has a name that is kept for Clew ({PARAMETER_PREFIX}…)"
+            )
         if not _is_plain(value, 0):
             raise QueryRefused(f"The value of ${name} is not a text, number, boolean or list of them")
     for part in query.walk():

@@ -10,7 +10,7 @@ from clew.stores.cypher.tree import LabelExpression, Length
 
 Pairs = frozenset[tuple[str, str]]
 
-LONGEST = 64
+LONGEST_HOP = 64
 """Longer hops are looked at as if they were of this length; beyond it the labels that they reach repeat."""
 
 
@@ -71,12 +71,19 @@ def has_several(expression: LabelExpression | None) -> bool:
     return len(named) > 1
 
 
-def hop_pairs(schema: GraphSchema, types: Iterable[LabelExpression], length: Length | None) -> Pairs:
-    """Return the (head label, tail label) that a hop of some types and length may connect, head to tail."""
+def hop_pairs(
+    schema: GraphSchema, types: Iterable[LabelExpression], length: Length | None, *, undirected: bool = False
+) -> Pairs:
+    """Return the (head label, tail label) that a hop of some types and length may connect, head to tail.
+
+    Each step of an `undirected` one goes either way, so that two of *acted in* lead from actor to actor.
+    """
     wanted = tuple(types)
     single = frozenset(
         (hop.head, hop.tail) for hop in schema.hops if all(admits_type(t, hop.type) for t in wanted)
     )
+    if undirected:
+        single |= frozenset((tail, head) for head, tail in single)
     if length is None or (length.low == 1 and length.high == 1):
         return single
     return _repeated(single, schema.labels, length)
@@ -87,8 +94,8 @@ def _repeated(single: Pairs, labels: Sequence[str], length: Length) -> Pairs:
     after: defaultdict[str, set[str]] = defaultdict(set)
     for head, tail in single:
         after[head].add(tail)
-    low = min(length.low, LONGEST)
-    high = LONGEST + low if length.high is None else min(length.high, LONGEST + low)
+    low = min(length.low, LONGEST_HOP)
+    high = LONGEST_HOP + low if length.high is None else min(length.high, LONGEST_HOP + low)
     reached = {label: {label} for label in labels}
     found: set[tuple[str, str]] = set()
     for step in range(high + 1):

@@ -9,12 +9,12 @@ from clew.stores.cypher.hops import terms
 from clew.stores.cypher.ladybug_edits import TokenEdits, label_names, quoted, refuse
 from clew.stores.cypher.tree import Expression, PathPattern, Relationship, Syntax
 
-LONGEST = 30
+LONGEST_LADYBUG_PATH = 30
 """Ladybug follows no path further."""
 
 ALL_ROWS = 1_000_000_000
 
-MOST_PARTS = 2
+MOST_APART = 2
 """Patterns that share no variable, and UNWIND, in one query."""
 
 
@@ -83,8 +83,10 @@ def _length(edge: Relationship, length: tree.Length, kind: str, edits: TokenEdit
         refuse("a variable for the edges of a path of any length")
     if edge.properties is not None:
         refuse("properties of the edges of a path of any length")
-    if length.high is None or length.high > LONGEST:
-        refuse(f"paths of any length without a bound. Write one of at most {LONGEST}, as in *..5")
+    if length.high is None or length.high > LONGEST_LADYBUG_PATH:
+        refuse(
+            f"paths of any length without a bound. Write one of at most {LONGEST_LADYBUG_PATH}, as in *..5"
+        )
     if edits.statement.tokens[length.start].text != "*" or length.start > edge.right[0]:
         refuse("quantifiers of paths. Write *1..5 inside the brackets")
     edits.drop(range(length.start, length.stop))
@@ -172,7 +174,7 @@ def _products(branch: tree.Branch) -> None:
             joined = [other for other in parts if other & names]
             parts = [other for other in parts if not other & names]
             parts.append(names.union(*joined))
-    if len(parts) + any(isinstance(clause, tree.Unwind) for clause in branch.clauses) > MOST_PARTS:
+    if len(parts) + any(isinstance(clause, tree.Unwind) for clause in branch.clauses) > MOST_APART:
         refuse("products of patterns that are not connected")
 
 

@@ -12,6 +12,8 @@ from clew.stores.naming import Naming
 _PART = r"\s*(`[^`]+`|\"[^\"]+\"|'[^']+'|[^(),'\"`]+?)\s*"
 _TRIPLE = re.compile(rf"\({_PART},{_PART},{_PART}\)")
 _ARROW = re.compile(r"\(\s*:([^()\[\]]+?)\s*\)\s*-\s*\[\s*:([^\[\]]+?)\s*\]\s*->\s*\(\s*:([^()\[\]]+?)\s*\)")
+LONGEST_EXAMPLE = 24
+"""Characters of an example of a property's values."""
 _BETWEEN = re.compile(r"[\s,;\[\]]*")
 
 

@@ -16,7 +16,7 @@ from clew.stores.errors import QueryRefused, QuerySyntaxError
 TokenKind = Literal["word", "name", "string", "integer", "float", "parameter", "symbol", "end"]
 
 LONGEST_NUMBER = 400
-MOST_CHARACTERS = 50_000
+LONGEST_STATEMENT = 50_000
 """A longer statement is not a question's query."""
 
 
@@ -61,8 +61,8 @@ def tokenize(text: str) -> tuple[CypherToken, ...]:
 
     Raises QuerySyntaxError for text that is no Cypher, QueryRefused for escapes that hide something.
     """
-    if len(text) > MOST_CHARACTERS:
-        raise QueryRefused(f"The query has {len(text):,} characters; at most {MOST_CHARACTERS:,} are read")
+    if len(text) > LONGEST_STATEMENT:
+        raise QueryRefused(f"The query has {len(text):,} characters; at most {LONGEST_STATEMENT:,} are read")
     tokens: list[CypherToken] = []
     at = 0
     while True:

@@ -25,7 +25,7 @@ from urllib.parse import quote
 import numpy as np
 
 from clew.graph.graph import Graph, ValueKind
-from clew.graph.values import XSD
+from clew.graph.namespaces import RDF, RDFS, SKOS, XSD
 from clew.stores.cypher.guard import Guarded, Rules
 from clew.stores.errors import QueryError, StoreError, StoreTimeout
 from clew.stores.sparql import worker
@@ -34,17 +34,17 @@ from clew.stores.sparql.results import rows_of
 from clew.stores.sparql.terms import quoted
 from clew.stores.store import Rows
 
-MEMORY = 2 * 2**30
+QUERY_MEMORY = 2 * 2**30
 """Bytes that a query may take."""
 PREFIXES = {
     "e": "urn:clew:entity:",
     "r": "urn:clew:relation:",
     "t": "urn:clew:type:",
     "p": "urn:clew:property:",
-    "rdf": "http://www.w3.org/1999/02/22-rdf-syntax-ns#",
-    "rdfs": "http://www.w3.org/2000/01/rdf-schema#",
-    "skos": "http://www.w3.org/2004/02/skos/core#",
-    "xsd": "http://www.w3.org/2001/XMLSchema#",
+    "rdf": RDF,
+    "rdfs": RDFS,
+    "skos": SKOS,
+    "xsd": XSD,
 }
 _IRI = re.compile(r"(?:[a-z][a-z0-9+.-]*://|urn:)[^\s<>\"{}|\\^`\x00-\x20]+")
 _ESCAPED = re.compile(r"[^\w.:-]")
@@ -132,7 +132,7 @@ class EmbeddedSparql:
                     f"The query ran longer than {self._seconds:g} s and was stopped. Ask for less"
                 ) from error
             raise StoreError(
-                f"The query needs more than {MEMORY >> 30} GiB of memory and was stopped. Ask for less"
+                f"The query needs more than {QUERY_MEMORY >> 30} GiB of memory and was stopped. Ask for less"
             ) from error
         finally:
             timer.cancel()
@@ -142,7 +142,7 @@ class EmbeddedSparql:
         process = self._held.process
         if process is None or process.poll() is not None:
             self._held.stop()
-            command = [sys.executable, "-P", worker.__file__, str(self.folder), str(MEMORY)]
+            command = [sys.executable, "-P", worker.__file__, str(self.folder), str(QUERY_MEMORY)]
             process = self._held.process = subprocess.Popen(  # noqa: S603 - this Python, a file of ours
                 command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
             )

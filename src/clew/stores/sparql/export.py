@@ -22,7 +22,7 @@ from clew.stores.sparql.results import GRAPHS, RESULTS, rows_of
 from clew.stores.sparql.wire import Address, HttpReply, requested
 from clew.stores.store import StoredTerm
 
-SECONDS = 300.0
+EXPORT_SECONDS = 300.0
 """Most time between two parts of a reply, and for counting."""
 BLOCK = 1 << 20
 _MOST_RELATIONS = 1_000_000
@@ -138,7 +138,7 @@ def _append(address: Address, query: str, file: IO[bytes]) -> Iterator[int]:
 @contextmanager
 def _replied(address: Address, query: str, accept: str, known: tuple[str, ...]) -> Generator[HttpReply]:
     """Ask, and hold the reply against what was asked for; what it breaks off with is a StoreError."""
-    with requested(address, query, accept, SECONDS, total=False) as reply:
+    with requested(address, query, accept, EXPORT_SECONDS, total=False) as reply:
         if reply.media not in known:
             raise StoreError(
                 f"{address.shown} answers with {reply.media} that is no result of SPARQL. Check the path"

@@ -12,17 +12,17 @@ from importlib import import_module
 from threading import Lock
 from typing import Any, cast
 
+from clew.graph.namespaces import XSD
 from clew.stores.cypher.costs import check_regex
 from clew.stores.cypher.guard import Guarded, Rules
 from clew.stores.errors import QueryRefused, QuerySyntaxError
 from clew.stores.sparql.tokens import SparqlToken, tokens_of
 
-LONGEST = 20_000
+LONGEST_SPARQL = 20_000
 """Characters of a query."""
-DEEPEST = 30
+DEEPEST_BRACKETS = 30
 """Brackets within brackets; the parser takes a multiple of the time for each."""
-XSD = "http://www.w3.org/2001/XMLSchema#"
-MOST_GROWN = 10_000
+MOST_LENGTHENED = 10_000
 """How many times as long a text may become by all CONCAT and REPLACE of a query together."""
 _FORMS = ("SELECT", "CONSTRUCT", "DESCRIBE", "ASK")
 _UPDATES = ("INSERT", "DELETE", "WITH", "LOAD", "CLEAR", "CREATE", "DROP", "COPY", "MOVE", "ADD")
@@ -50,8 +50,8 @@ def guard_sparql(query: str, rules: Rules | None = None, prefixes: Collection[st
     Raises QuerySyntaxError for what is no SPARQL query, QueryRefused for what is not a harmless read.
     """
     rules = rules or Rules()
-    if len(query) > LONGEST:
-        raise QueryRefused(f"The query is longer than {LONGEST:,} characters")
+    if len(query) > LONGEST_SPARQL:
+        raise QueryRefused(f"The query is longer than {LONGEST_SPARQL:,} characters")
     tokens = tokens_of(query)
     _check_brackets(tokens)
     text = "".join(_limited(tokens, rules.rows)).strip()
@@ -75,8 +75,8 @@ def _check_brackets(tokens: list[SparqlToken]) -> None:
     depth = 0
     for token in tokens:
         depth += _opens(token)
-        if depth > DEEPEST:
-            raise QueryRefused(f"It has more than {DEEPEST} brackets within one another")
+        if depth > DEEPEST_BRACKETS:
+            raise QueryRefused(f"It has more than {DEEPEST_BRACKETS} brackets within one another")
         if depth == 0 and token.keyword in _UPDATES:
             raise QueryRefused(f"{token.keyword} writes. Only SELECT, ASK, CONSTRUCT and DESCRIBE are run")
         if depth == 0 and token.text == ";":
@@ -204,8 +204,8 @@ def _check_growth(tree: Any) -> None:  # noqa: ANN401
             growth *= max(1, sum(_is_variable(p) for p in _walk(part)))
         elif _is(part, "Builtin_REPLACE"):
             literals = [str(p["string"]) for p in _walk(part.get("replacement")) if _is(p, "literal")]
-            growth *= max(1, len(literals[0])) if len(literals) == 1 else MOST_GROWN // 10
-        if growth > MOST_GROWN:
+            growth *= max(1, len(literals[0])) if len(literals) == 1 else MOST_LENGTHENED // 10
+        if growth > MOST_LENGTHENED:
             raise QueryRefused("It puts texts together again and again, which may grow without end")
 
 

@@ -22,7 +22,8 @@ from time import time
 from typing import cast
 from urllib.parse import quote
 
-from clew.graph.readers.rdf import ALIAS, LABELS, NAMES, RDF
+from clew.graph.namespaces import RDF
+from clew.graph.readers.rdf import ALT_LABEL, LABELS, NAMING_PROPERTIES
 from clew.stores.errors import StoreTimeout
 from clew.stores.import_folder import ImportFolder
 from clew.stores.neighbourhood import (
@@ -55,8 +56,8 @@ OLDEST_SECONDS = 3_600
 LARGE_SECONDS = 60
 """After which a large graph counts as changed."""
 _TYPE = f"{RDF}type"
-_NAMED = iris((*LABELS, *NAMES, ALIAS))
-_NAMES_LIST = ", ".join(f"<{name}>" for name in (*LABELS, *NAMES, ALIAS))
+_NAMED = iris((*LABELS, *NAMING_PROPERTIES, ALT_LABEL))
+_NAMES_LIST = ", ".join(f"<{name}>" for name in (*LABELS, *NAMING_PROPERTIES, ALT_LABEL))
 _NO_NAME = "FILTER NOT EXISTS { ?x ?s ?y } FILTER NOT EXISTS { ?z " + f"<{_TYPE}> ?s }}"
 """Relations and classes have labels, too, and nothing is near them."""
 _IS_EDGE = f"FILTER(?p != <{_TYPE}>) FILTER(isIRI(?o)) FILTER(isIRI(?s))"
@@ -167,7 +168,7 @@ class SparqlNeighbours:
             rows = self._endpoint.read(every, most=MOST_TYPES)
         except StoreTimeout:
             rows = self._sample("?p", "?s ?p ?o")
-        return sorted({_text(row[0]) for row in rows} - {_TYPE, *LABELS, *NAMES, ALIAS})
+        return sorted({_text(row[0]) for row in rows} - {_TYPE, *LABELS, *NAMING_PROPERTIES, ALT_LABEL})
 
     def named(self, texts: Sequence[str], *, any_case: bool) -> NamedNodes:
         """Nodes by their labels and the ends of their IRIs; all labels are read with `any_case`."""
@@ -266,7 +267,7 @@ class SparqlNeighbours:
 
         Of relations also what things are called that describe them.
         """
-        known = self._said.keys() | {_TYPE, *LABELS, *NAMES, ALIAS}
+        known = self._said.keys() | {_TYPE, *LABELS, *NAMING_PROPERTIES, ALT_LABEL}
         new = sorted((relations | types) - known)
         if new:
             tags = ", ".join(quoted(tag) for tag in self._languages)

@@ -28,7 +28,7 @@ GRAPHS = {
     "text/plain": "N_TRIPLES",
 }
 """Media type → pyoxigraph's `RdfFormat`, of CONSTRUCT and DESCRIBE."""
-TRIPLE_COLUMNS = ("subject", "predicate", "object")
+RESULT_COLUMNS = ("subject", "predicate", "object")
 ASK_COLUMN = "ask"
 
 
@@ -50,7 +50,7 @@ def rows_of(source: ReplyBytes, media: str, sent: Guarded) -> Rows:
     stream = cast("IO[bytes]", source)  # only `read` is called
     if media in GRAPHS:
         triples = pyoxigraph.parse(stream, getattr(pyoxigraph.RdfFormat, GRAPHS[media]))
-        return _rows(TRIPLE_COLUMNS, _triple_rows(triples), sent)
+        return _rows(RESULT_COLUMNS, _triple_rows(triples), sent)
     results = pyoxigraph.parse_query_results(stream, getattr(pyoxigraph.QueryResultsFormat, RESULTS[media]))
     if isinstance(results, pyoxigraph.QueryBoolean):
         return _rows((ASK_COLUMN,), [(bool(results),)], sent)

@@ -25,7 +25,7 @@ CONNECT_SECONDS = 5.0
 LONGEST_GET = 2_000
 """Characters of an address; a longer query is sent by POST."""
 MOST_HOPS = 5
-MOST_BYTES = 512 * 2**20
+MOST_SPARQL_BYTES = 512 * 2**20
 """Of a reply whose rows are limited."""
 _REDIRECTS = (301, 302, 303, 307, 308)
 _PREFIX = "sparql+"
@@ -176,7 +176,7 @@ def requested(
             closing(_ask(connection, target, query, _headers(address, accept), clock)) as response,
         ):
             if response.status not in _REDIRECTS:
-                yield _checked(HttpReply(response, clock, MOST_BYTES if total else None))
+                yield _checked(HttpReply(response, clock, MOST_SPARQL_BYTES if total else None))
                 return
             target = _redirected(address, target, response.headers.get("location") or "")
     raise StoreError(f"{address.shown} sends from one address to the next without end. Check the path")

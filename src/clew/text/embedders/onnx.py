@@ -15,11 +15,11 @@ from clew.text.embedder import checked_rows, hash_of, with_content
 from clew.text.embedders.extras import require
 from clew.text.onnx_session import open_session
 
-BATCH = 64
+TEXTS_AT_ONCE = 64
 """Texts at a time; texts of like length go together, so that little is padded."""
-LONGEST = 512
+MOST_TEXT_TOKENS = 512
 """Tokens of a text that are read when the tokenizer file states no limit."""
-SENTENCE, TOKENS = "sentence_embedding", ("token_embeddings", "last_hidden_state")
+SENTENCE, TOKEN_OUTPUTS = "sentence_embedding", ("token_embeddings", "last_hidden_state")
 """Outputs that hold a vector for the text, and for every token."""
 
 
@@ -37,10 +37,10 @@ class OnnxEmbedder:
         self._tokenizer = tokenizer
         tokenizer.enable_padding()
         if tokenizer.truncation is None:
-            tokenizer.enable_truncation(LONGEST)
+            tokenizer.enable_truncation(MOST_TEXT_TOKENS)
         self._inputs = {node.name for node in session.get_inputs()}
         outputs = [node.name for node in session.get_outputs()]
-        self._output = next((name for name in (SENTENCE, *TOKENS) if name in outputs), outputs[0])
+        self._output = next((name for name in (SENTENCE, *TOKEN_OUTPUTS) if name in outputs), outputs[0])
         self.dimension = self._run(["probe"]).shape[1]
 
     @classmethod
@@ -86,8 +86,8 @@ class OnnxEmbedder:
         """
         vectors = np.zeros((len(texts), self.dimension), np.float32)
         order = sorted(with_content(texts), key=lambda i: len(texts[i]))
-        for start in range(0, len(order), BATCH):
-            batch = order[start : start + BATCH]
+        for start in range(0, len(order), TEXTS_AT_ONCE):
+            batch = order[start : start + TEXTS_AT_ONCE]
             rows = self._run([texts[i] for i in batch])
             vectors[batch] = checked_rows(rows, len(batch), self.dimension, self.name)
         return vectors

@@ -14,14 +14,14 @@ from clew.errors import EmbedderError
 from clew.text.embedder import checked_rows, probe_fingerprint, with_content
 from clew.text.embedders.extras import require
 
-BATCH = 256
+TEXTS_OF_REQUEST = 256
 """Texts in one request."""
 
 
 class OpenAIEmbedder:
     """One model of an endpoint, through a ready `openai.OpenAI` client."""
 
-    def __init__(self, client: Any, model: str, *, batch: int = BATCH) -> None:  # noqa: ANN401
+    def __init__(self, client: Any, model: str, *, batch: int = TEXTS_OF_REQUEST) -> None:  # noqa: ANN401
         self.name = f"openai/{model}"
         self._client = client
         self._model = model
@@ -38,7 +38,7 @@ class OpenAIEmbedder:
         api_key: str | None = None,
         timeout: float = 60.0,
         retries: int = 2,
-        batch: int = BATCH,
+        batch: int = TEXTS_OF_REQUEST,
     ) -> Self:
         """Connect to an endpoint and ask for one vector, to learn the dimension.
 

@@ -25,16 +25,16 @@ from clew.errors import EmbedderError
 from clew.loading import LOADING
 from clew.text.embedder import hash_of, unit_rows
 
-DATA = Path(__file__).parents[1] / "data"
-WORD = re.compile(r"[a-z]+(?:'[a-z]+)?|\d+", re.ASCII)
+EMBEDDER_DATA = Path(__file__).parents[1] / "data"
+WORD_PIECES = re.compile(r"[a-z]+(?:'[a-z]+)?|\d+", re.ASCII)
 LETTERS = str.maketrans({
     "ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "æ": "ae", "œ": "oe", "ß": "ss", "ı": "i",
     "ħ": "h", "’": "'",
 })  # fmt: skip
 """Letters that have no decomposition but are read as these."""
-BATCH = 2048
+TEXTS_IN_CACHE = 2048
 """Texts at a time, so that the gathered rows stay in the cache of the processor."""
-REMEMBERED = 200_000
+REMEMBERED_WORDS = 200_000
 """Words whose wordpieces are kept; then the memory starts anew."""
 
 
@@ -52,7 +52,7 @@ class StaticEmbedder:
         self._fingerprint = ""
 
     @classmethod
-    def load(cls, folder: Path = DATA) -> Self:
+    def load(cls, folder: Path = EMBEDDER_DATA) -> Self:
         """Read the table that ships (about 20 ms).
 
         Raises:
@@ -89,9 +89,9 @@ class StaticEmbedder:
     def sums(self, texts: Sequence[str]) -> Float32:
         """Sum the wordpieces' vectors of each text, not scaled: float32 [len(texts), dimension]."""
         vectors = np.zeros((len(texts), self.dimension), np.float32)
-        for start in range(0, len(texts), BATCH):
+        for start in range(0, len(texts), TEXTS_IN_CACHE):
             check()
-            self._sum(texts[start : start + BATCH], vectors[start : start + BATCH])
+            self._sum(texts[start : start + TEXTS_IN_CACHE], vectors[start : start + TEXTS_IN_CACHE])
         return vectors
 
     def _sum(self, texts: Sequence[str], vectors: Float32) -> None:
@@ -114,7 +114,7 @@ class StaticEmbedder:
         """Cut a text into wordpieces: their rows in the table."""
         ids: list[int] = []
         words = self._words
-        for word in WORD.findall(_fold(text)):
+        for word in WORD_PIECES.findall(_fold(text)):
             known = words.get(word)
             ids += self._cut(word) if known is None else known
         return ids
@@ -135,7 +135,7 @@ class StaticEmbedder:
             else:
                 stop = start + 1
             start, prefix = stop, "##"
-        if len(self._words) >= REMEMBERED:
+        if len(self._words) >= REMEMBERED_WORDS:
             self._words = {}
         self._words[word] = tuple(ids)
         return tuple(ids)

@@ -31,7 +31,7 @@ from clew.graph.match.kernels.columns import (
     QueryColumns,
 )
 
-WIDE = 32
+LONG_RUN = 32
 """Edges of one node beyond which runs of one relation are skipped by binary search."""
 
 
@@ -94,7 +94,7 @@ def edges_at(  # noqa: C901
         low, high = starts[node], stops[node]
         if low == high:
             continue
-        wide = high - low > WIDE
+        wide = high - low > LONG_RUN
         position, j = low, first
         while position < high:
             fixed, stop = 0, high

@@ -15,7 +15,7 @@ from clew.graph.match.kernels.prefetch import soon_read
 APART = 1e-9
 """Distance from a name, at least, of an entity that is not called so."""
 
-LINE = 64
+CACHE_LINE = 64
 """Bytes that are fetched together."""
 
 _MIX = 0x9E3779B1
@@ -124,7 +124,7 @@ def fetch_vector(far: Far, entity: int) -> None:
     if len(far.rows) == 0:
         return
     row = far.rows[entity]
-    for j in range(0, len(row), LINE):
+    for j in range(0, len(row), CACHE_LINE):
         soon_read(row, j)
     soon_read(row, len(row) - 1)
     soon_read(far.scale[0], entity)

@@ -32,10 +32,10 @@ from clew.graph.match.kernels.columns import (
     Search,
     Sweep,
 )
-from clew.graph.match.kernels.edges import WIDE, lower_bound, room
+from clew.graph.match.kernels.edges import LONG_RUN, lower_bound, room
 from clew.graph.match.kernels.prefetch import soon_read
 
-AT_ONCE = 128
+ENTITIES_AT_ONCE = 128
 """Entities whose edges are read together."""
 SOON = 24
 """Entities ahead of the one in hand for which memory is asked."""
@@ -104,8 +104,8 @@ def sift(  # noqa: C901
 ) -> tuple[int, int, int]:
     """As `fetch`, but only of the entries with an edge to an entity with a bit in the scratch.
 
-    `ways` says whether edges out of an entry are looked at, and those into it. Entries with more than `WIDE`
-    edges in one direction are taken unseen.
+    `ways` says whether edges out of an entry are looked at, and those into it. Entries with more than
+    `LONG_RUN` edges in one direction are taken unseen.
     """
     graph, (outward, inward) = search.graph, ways
     entry, bits, sieve = layers.entry, search.scratch.bits, search.scratch.sieve
@@ -122,7 +122,7 @@ def sift(  # noqa: C901
         entity = entry[i, ENTITY]
         low, high = out_starts[entity], out_stops[entity]
         first, last = into_starts[entity], into_stops[entity]
-        hit = max(high - low, last - first) > WIDE
+        hit = max(high - low, last - first) > LONG_RUN
         if outward and not hit:
             for position in range(low, high):
                 number = np.uint32(out[np.uint64(position)])
@@ -162,7 +162,7 @@ def scan(  # noqa: C901
     weights, entry, cap = query.relation, layers.entry, query.options[CAP]
     bits = search.scratch.bits
     begin, size = layers.node[node, START], layers.node[node, SIZE]
-    alive = np.empty(SIFTED if filtered else AT_ONCE, np.int64)
+    alive = np.empty(SIFTED if filtered else ENTITIES_AT_ONCE, np.int64)
     stop = min(start + len(alive), begin + size)
     if filtered:
         ways = (at_head or undirected, undirected or not at_head)
@@ -186,7 +186,7 @@ def scan(  # noqa: C901
             if sweep.ahead:
                 most = INFINITE - 1
             position, high = starts[entity], stops[entity]
-            wide = high - position > WIDE
+            wide = high - position > LONG_RUN
             while position < high:
                 fixed, end = 0, high
                 if mode == LISTED:

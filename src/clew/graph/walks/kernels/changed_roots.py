@@ -11,9 +11,9 @@ import numpy as np
 
 from clew.graph.kernels import Array, compiled, entry
 from clew.graph.walks.kernels.choices import (
-    EMPTY,
+    EMPTY_SLOT,
+    MOST_PROBES,
     PARALLEL,
-    PROBES,
     drawn_word,
     next_edge,
     parallel_edge,
@@ -21,7 +21,7 @@ from clew.graph.walks.kernels.choices import (
     walk_key,
 )
 from clew.graph.walks.kernels.columns import Draw, Edited, PartColumns, WalkedGraph, WalkScratch
-from clew.graph.walks.kernels.walks import TRIES, edge_from, marked_layers, whole_tree
+from clew.graph.walks.kernels.walks import CHOICES_OF_STEP, edge_from, marked_layers, whole_tree
 
 _STALE = np.int64(-2)
 
@@ -55,7 +55,7 @@ def stale_slots(
 @compiled
 def _follows(slot: Array) -> bool:
     """Whether a slot has an edge side by side with the one before."""
-    return slot < 0 and slot != EMPTY
+    return slot < 0 and slot != EMPTY_SLOT
 
 
 @entry
@@ -84,7 +84,7 @@ def _told_again(node: Array, key: Array, turn: Array, walked: WalkedGraph, edite
         return np.int64(-1) if change < 0 else _STALE
     start, code, slots = place >> 8, place & 255, walked.slots
     drawn = np.uint64(0)
-    for probe in range(PROBES):
+    for probe in range(MOST_PROBES):
         drawn = drawn_word(key, turn, probe)
         slot = slot_of(drawn, code)
         if change >= 0 and edited.stale[change + slot]:
@@ -175,8 +175,8 @@ def _other_descent(
     node = root
     for length in range(len(path)):
         taken = np.int64(-1)
-        for attempt in range(TRIES):
-            edge = _told_again(node, key, length * TRIES + attempt, walked, edited)
+        for attempt in range(CHOICES_OF_STEP):
+            edge = _told_again(node, key, length * CHOICES_OF_STEP + attempt, walked, edited)
             if edge < 0:
                 return _STALE if edge == _STALE else length
             other = edge >> 32

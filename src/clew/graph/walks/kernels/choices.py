@@ -22,13 +22,13 @@ import numpy as np
 from clew.graph.kernels import Array, compiled, entry
 from clew.graph.kernels.columns import GraphColumns
 
-FEW = 4
+FEW_EDGES = 4
 """Edges up to which a table is as small as it can be."""
 
-PROBES = 256
+MOST_PROBES = 256
 """Slots tried for one choice; of a table half full of parallel edges that may not suffice."""
 
-EMPTY = np.int64(-(1 << 63))
+EMPTY_SLOT = np.int64(-(1 << 63))
 PARALLEL = np.int64(1 << 31)
 STEP = np.int64((1 << 31) - 1)
 
@@ -64,7 +64,7 @@ def slot_counts(degrees: Array, offsets: Array) -> None:
     """Fill `offsets` int64 [nodes + 1] with the slots of every node's table, cumulated: powers of two."""
     offsets[0] = 0
     for i in range(len(degrees)):
-        size, least = 1, 2 * degrees[i] if degrees[i] > FEW else degrees[i]
+        size, least = 1, 2 * degrees[i] if degrees[i] > FEW_EDGES else degrees[i]
         while size < least:
             size *= 2
         offsets[i + 1] = offsets[i] + (size if degrees[i] else 0)
@@ -106,15 +106,15 @@ def _lay_out(node: Array, edges: Array, base: Array, table: Array) -> Array:
     code = np.int64(1)
     while (np.int64(1) << (code - 1)) < size:
         code += 1
-    keys = np.zeros(degree if degree > FEW else 0, np.uint64)
+    keys = np.zeros(degree if degree > FEW_EDGES else 0, np.uint64)
     for i in range(len(keys)):
         keys[i] = mix(np.uint64(edges[i] >> 32) + _GOLDEN * np.uint64(node + 1))
     order = np.argsort(keys, kind="mergesort")
-    table[:] = EMPTY
+    table[:] = EMPTY_SLOT
     after = np.int64(0)
     for i in range(degree):
-        edge = edges[order[i]] if degree > FEW else edges[i]
-        home = slot_of(keys[order[i]], code) if degree > FEW else np.int64(0)
+        edge = edges[order[i]] if degree > FEW_EDGES else edges[i]
+        home = slot_of(keys[order[i]], code) if degree > FEW_EDGES else np.int64(0)
         after = max(home, after) + 1
         place = min(after - 1, size - degree + i)
         if place > 0 and leads_to(table[place - 1]) == edge >> 32:
@@ -141,7 +141,7 @@ def leads_to(slot: Array) -> Array:
 @compiled
 def drawn_word(key: Array, turn: Array, probe: Array) -> Array:
     """Random word for one try of one choice."""
-    return mix(key + _GOLDEN * np.uint64(turn * PROBES + probe + 1))
+    return mix(key + _GOLDEN * np.uint64(turn * MOST_PROBES + probe + 1))
 
 
 @compiled
@@ -176,7 +176,7 @@ def choose(node: Array, key: Array, turn: Array, places: Array, slots: Array) ->
         return np.int64(-1)
     start, code = place >> 8, place & 255
     drawn = np.uint64(0)
-    for probe in range(PROBES):
+    for probe in range(MOST_PROBES):
         drawn = drawn_word(key, turn, probe)
         at = start + slot_of(drawn, code)
         edge = slots[at]

@@ -10,8 +10,8 @@ import numpy as np
 from clew.graph.kernels import Array, compiled, entry
 from clew.graph.kernels.columns import GraphColumns
 from clew.graph.walks.kernels.choices import (
+    MOST_PROBES,
     PARALLEL,
-    PROBES,
     STEP,
     choose,
     drawn_word,
@@ -24,7 +24,7 @@ from clew.graph.walks.kernels.choices import (
 )
 from clew.graph.walks.kernels.columns import Draw, PartColumns, WalkedGraph, WalkRows, WalkScratch
 
-TRIES = 4
+CHOICES_OF_STEP = 4
 """Choices at one step of a breadth-first walk before it ends there."""
 
 _S32 = np.uint64(32)
@@ -71,16 +71,16 @@ def random_walks(
                 here[walk], steps[i, walk, t], nodes[i, walk, t] = -1, -1, -1
                 waiting[number] = walk
                 number += place != 0
-            for probe in range(PROBES + 1):
+            for probe in range(MOST_PROBES + 1):
                 if number == 0:
                     break
                 left = 0
                 for at in range(number):
                     walk = waiting[at]
-                    drawn = drawn_word(keys[walk], t, min(probe, PROBES - 1))
+                    drawn = drawn_word(keys[walk], t, min(probe, MOST_PROBES - 1))
                     slot = start[walk] + slot_of(drawn, code[walk])
                     edge = slots[slot]
-                    if probe == PROBES:
+                    if probe == MOST_PROBES:
                         edge = next_edge(start[walk], code[walk], slots, drawn)
                     elif edge >= 0 and edge & PARALLEL:
                         edge = parallel_edge(slots, slot, drawn)
@@ -282,8 +282,8 @@ def _descend(
     node, layers = root, marked_layers(len(path))
     for length in range(len(path)):
         taken = np.int64(-1)
-        for attempt in range(TRIES):
-            edge = choose(node, key, length * TRIES + attempt, places, slots)
+        for attempt in range(CHOICES_OF_STEP):
+            edge = choose(node, key, length * CHOICES_OF_STEP + attempt, places, slots)
             if edge < 0:
                 return length
             other = edge >> 32
@@ -319,7 +319,8 @@ def breadth_first_walks(
     """Fill `rows` with paths of spanning trees from the roots (eq. 2).
 
     First come the root's own triples. A tree of at most `draw.cap` paths is given whole; of a larger one,
-    paths are drawn by descents from the root; one that has tried `TRIES` edges in vain ends where it is.
+    paths are drawn by descents from the root; one that has tried `CHOICES_OF_STEP` edges in vain
+    ends where it is.
     """
     cap, depth, ended = draw.cap, rows.steps.shape[2], scratch.ended
     chosen, path = np.empty(cap, np.int64), np.empty(depth, np.int64)

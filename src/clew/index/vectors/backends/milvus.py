@@ -35,7 +35,7 @@ DistanceMetric = Literal["L2", "IP"]
 
 MOST_RESULTS = 16_384
 """Results of one search: a limit of Milvus."""
-ROWS = 4096
+ROWS_OF_REQUEST = 4096
 """Vectors, or ids, of one request."""
 CELLS_FROM = 100_000
 """Vectors from which a collection is arranged in cells; fewer are all compared."""
@@ -137,8 +137,8 @@ class MilvusVectors:
     def add(self, ids: Int64, vectors: Float32) -> None:
         """Add vectors; see `VectorIndex`."""
         check_rows(self.dimension, ids, vectors)
-        for start in range(0, len(ids), ROWS):
-            if self._made and self._there(ids[start : start + ROWS].tolist()):
+        for start in range(0, len(ids), ROWS_OF_REQUEST):
+            if self._made and self._there(ids[start : start + ROWS_OF_REQUEST].tolist()):
                 raise UsageError("an id is there already: remove it first")
         self.add_new(ids, vectors)
 
@@ -146,8 +146,8 @@ class MilvusVectors:
         """Add vectors whose ids are known to be new, without looking; for building."""
         if not self._made and len(ids):
             self._create()
-        for start in range(0, len(ids), ROWS):
-            part = slice(start, start + ROWS)
+        for start in range(0, len(ids), ROWS_OF_REQUEST):
+            part = slice(start, start + ROWS_OF_REQUEST)
             rows = [
                 {"id": id, "vector": vector}
                 for id, vector in zip(ids[part].tolist(), vectors[part].astype(np.float32), strict=True)
@@ -161,8 +161,8 @@ class MilvusVectors:
 
     def remove(self, ids: Int64) -> None:
         """Remove vectors; see `VectorIndex`."""
-        for start in range(0, len(ids) if self._made else 0, ROWS):
-            gone = ids[start : start + ROWS].tolist()
+        for start in range(0, len(ids) if self._made else 0, ROWS_OF_REQUEST):
+            gone = ids[start : start + ROWS_OF_REQUEST].tolist()
             self._call(
                 "remove",
                 lambda client, gone=gone: client.delete(self.collection, ids=gone, timeout=_ANSWER),
@@ -171,7 +171,7 @@ class MilvusVectors:
     def remove_from(self, first: int) -> None:
         """Remove all vectors whose id is `first` or larger."""
         while self._made:
-            found = self._query(f"id >= {first}", limit=ROWS)
+            found = self._query(f"id >= {first}", limit=ROWS_OF_REQUEST)
             if not found:
                 return
             self.remove(np.array(found, np.int64))

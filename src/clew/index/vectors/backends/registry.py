@@ -17,7 +17,7 @@ from clew.redaction import keep_address, keep_secret
 Backend = type[FlatVectors] | type[FaissFlat] | type[FaissCells] | type[MilvusVectors]
 BACKENDS: tuple[Backend, ...] = (FlatVectors, FaissFlat, FaissCells, MilvusVectors)
 """All backends; adding one is a line here."""
-FEW, MANY = 200_000, 500_000
+FEW_VECTORS, MANY = 200_000, 500_000
 """Vectors up to which all are compared by NumPy, and by faiss."""
 
 
@@ -74,7 +74,7 @@ def backend_named(name: str) -> Backend:
 
 def backend_for(count: int) -> str:
     """Name the backend for so many vectors."""
-    return FlatVectors.name if count <= FEW else faiss_for(count).name
+    return FlatVectors.name if count <= FEW_VECTORS else faiss_for(count).name
 
 
 def faiss_for(count: int) -> type[FaissFlat] | type[FaissCells]:

@@ -1,0 +1,270 @@
+"""`GraphView`: an open index that is looked into, matched and queried; what `Clew` is beside asking."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from itertools import islice
+from typing import TYPE_CHECKING, Any, cast
+
+from clew.grounding import properties_of, triple_text
+from clew.text.clean import clean, clean_query
+from clew.types import Entity, Match, MatchResult, Pattern, TripleText
+
+if TYPE_CHECKING:
+    from clew.explore import Direction, EntityHit, Explorer, Neighbourhood, Paths
+    from clew.graph.match.distances import Distances
+    from clew.index.store.directory import Index
+    from clew.info import Info
+    from clew.stores.cypher.guard import Rules
+    from clew.stores.store import CypherStore, Rows, SparqlStore
+    from clew.text.embedder import Embedder
+
+
+class GraphView:
+    """An open index and the embedder that made it; stores, distances and tables are made when needed."""
+
+    def __init__(self, index: Index, embedder: Embedder) -> None:
+        """Use an index and the embedder that made it; raises EmbedderMismatch if another one did."""
+        from clew.index.store.manifest import check_embedder
+
+        check_embedder(index.path, index.manifest, embedder)
+        self.index, self.embedder, self.path = index, embedder, index.path
+        self._distances: Distances | None = None
+        self._explorer: Explorer | None = None
+        self._stores: dict[tuple[bool, float, int], CypherStore | SparqlStore] = {}
+        self._opening_store = threading.Lock()
+
+    def match(
+        self,
+        pattern: Pattern | Mapping[str, Any],
+        *,
+        k: int | None = 3,
+        all: bool = False,
+        where: str = "pattern",
+        milliseconds: float | None = None,
+        distances: Distances | None = None,
+    ) -> MatchResult:
+        """Find the `k` matches with the least graph semantic distance, or `all` that tie with the best.
+
+        `distances` are given ones (`Tables.of`) instead of those of the embedder.
+
+        A pattern as JSON is read as by `clew match`; `where` begins the messages about it. The search stops
+        after `milliseconds`, with `complete` False. Raises PatternError if the pattern cannot be searched.
+        """
+        from clew.graph.match.matcher import Budget, match
+        from clew.graph.match.patterns import pattern_from_json
+
+        if not isinstance(pattern, Pattern):
+            pattern = pattern_from_json(pattern, where)
+        self.index.check_unchanged()
+        if distances is None and self._distances is None:
+            from clew.index.vectors.distances import IndexDistances
+
+            self._distances = IndexDistances(self.index, self.embedder)
+        budget = None if milliseconds is None else Budget(milliseconds=milliseconds)
+        used = distances if distances is not None else cast("Distances", self._distances)
+        graph = self.index.graph
+        if any(edge.where for edge in pattern.edges):
+            from clew.graph.match.conditions import match_where
+
+            most = None if all else k
+            found = match_where(
+                lambda count: match(graph, pattern, used, k=count, budget=budget), graph, pattern, most
+            )
+        else:
+            found = match(graph, pattern, used, k=k, all_tied=all, budget=budget)
+        return replace(found, matches=tuple(map(self._named, found.matches)))
+
+    def _named(self, found: Match) -> Match:
+        """A match with what people read."""
+        graph = self.index.graph
+        texts = [
+            TripleText(
+                graph.labels[head],
+                graph.relation_labels[relation],
+                graph.labels[tail],
+                properties_of(graph, head, relation, tail),
+            )
+            for head, relation, tail in map(graph.triple, found.triples)
+        ]
+        return replace(found, labels=tuple(graph.labels[node] for node in found.nodes), texts=tuple(texts))
+
+    def edges(
+        self,
+        head: str | None = None,
+        relation: str | None = None,
+        tail: str | None = None,
+        *,
+        where: Mapping[str, object] | None = None,
+        order: str | None = None,
+        smallest: bool = False,
+        limit: int = 100,
+    ) -> list[TripleText]:
+        """At most `limit` edges that have properties, each with those of its own.
+
+        `where` are conditions (`{"since": ">2010", "airline": "KLM"}`); with `order` the edges are ranked by
+        that property, the largest first, or the `smallest`. Raises UsageError for an entity, relation or
+        property that the graph lacks.
+        """
+        from clew.graph.match.conditions import conditions_of, find_edges
+
+        self.index.check_unchanged()
+        explorer = self._explore()
+        ends = (
+            None if head is None else explorer.node(head),
+            None if relation is None else explorer.relation(relation),
+            None if tail is None else explorer.node(tail),
+        )
+        wanted = conditions_of(where or {}, "where")
+        found = find_edges(self.index.graph, ends, wanted, order=order, smallest=smallest)
+        return list(islice(found, limit))
+
+    def matches_json(self, result: MatchResult, *, id: str | None, milliseconds: float) -> dict[str, Any]:
+        """Make the stable JSON form of matches (docs/json.md); names are those of the source."""
+        names = self.index.graph.entities
+        return {
+            "id": id,
+            "matches": [
+                {
+                    "gsd": found.gsd,
+                    "direction_misses": found.direction_misses,
+                    "nodes": [names[node] for node in found.nodes],
+                    "triples": [self.triple(triple).as_json() for triple in found.triples],
+                    **self._properties_json(found),
+                }
+                for found in result.matches
+            ],
+            "complete": result.complete,
+            "bound": None if result.bound == float("inf") else result.bound,
+            "timings_ms": {"total": round(milliseconds, 3)},
+        }
+
+    def open_store(
+        self, query: str, *, seconds: float = 10.0, rules: Rules | None = None
+    ) -> CypherStore | SparqlStore:
+        """Load the graph into a store of the language that `query` is in, for queries that only read.
+
+        The caller closes it. Raises MissingExtra for Cypher without ladybug.
+        """
+        from clew.stores.opening import is_sparql_query
+
+        if is_sparql_query(query):
+            from clew.stores.sparql.embedded import EmbeddedSparql
+
+            return EmbeddedSparql.of_graph(self.index.graph, seconds=seconds, rules=rules)
+        from clew.stores.ladybug import LadybugStore
+
+        return LadybugStore.of_graph(self.index.graph, seconds=seconds, rules=rules)
+
+    def query(self, text: str, *, seconds: float = 10.0, rows: int = 1_000) -> Rows:
+        """Run a reading query of SPARQL or Cypher on the graph: at most `rows` rows in at most `seconds`.
+
+        The graph is loaded into a store with the first query of a language; of SPARQL one query runs at a
+        time. Raises UsageError for what is no query or does more than read, StoreError if it fails,
+        MissingExtra for Cypher without ladybug.
+        """
+        from clew.stores.cypher.guard import Rules
+        from clew.stores.opening import is_sparql_query
+
+        text = clean_query(text)
+        self.index.check_unchanged()
+        key = is_sparql_query(text), seconds, rows
+        with self._opening_store:
+            if key not in self._stores:
+                self._stores[key] = self.open_store(text, seconds=seconds, rules=Rules(rows=rows))
+            store = self._stores[key]
+        return store.run(text)
+
+    def info(self) -> Info:
+        """Count, and describe every relation by an example and the types at its ends."""
+        from clew.info import info_of
+
+        return info_of(self.index)
+
+    def find_entities(self, text: str, *, limit: int = 10, typos: bool = True) -> list[EntityHit]:
+        """Entities that `text` names, begins, or (with `typos`) misspells, the best first."""
+        return self._explore().find_entities(clean(text), limit=limit, typos=typos)
+
+    def neighbours(
+        self,
+        entity: str,
+        *,
+        relation: str | None = None,
+        direction: Direction | None = None,
+        offset: int = 0,
+        limit: int = 20,
+    ) -> Neighbourhood:
+        """What is around an entity: of each relation at most `limit` nodes, from `offset` on.
+
+        Raises UsageError for an entity or a relation that the graph lacks.
+        """
+        found = self._explore()
+        return found.neighbours(entity, relation=relation, direction=direction, offset=offset, limit=limit)
+
+    def paths(self, start: str, end: str, *, limit: int = 5, longest: int = 4) -> Paths:
+        """The shortest paths between two entities; raises UsageError for one that the graph lacks."""
+        return self._explore().paths(start, end, limit=limit, longest=longest)
+
+    def _explore(self) -> Explorer:
+        if self._explorer is None:
+            from clew.explore import Explorer
+
+            self._explorer = Explorer(self.index)
+        return self._explorer
+
+    @property
+    def generation(self) -> int:
+        """Number of the index's generation that is open."""
+        return self.index.manifest.generation
+
+    def triple(self, id: int) -> TripleText:
+        """Return a triple by the names that the source gives."""
+        return triple_text(self.index.graph, id)
+
+    def _properties_json(self, found: Match) -> dict[str, Any]:
+        """Properties of the edges of a match, where there are any."""
+        told = [self.triple(triple).properties_json() for triple in found.triples]
+        return {"properties": told} if any(told) else {}
+
+    def triples(self, *, names: bool = False) -> Iterator[TripleText]:
+        """All triples, as people read them, or by the `names` that the source gives."""
+        graph = self.index.graph
+        nodes = graph.entities if names else graph.labels
+        relations = list(graph.relations if names else graph.relation_labels)
+        for head, relation, tail in zip(*graph.out.columns(), strict=True):
+            yield TripleText(nodes[int(head)], relations[int(relation)], nodes[int(tail)])
+
+    def entities(self) -> Iterator[Entity]:
+        """All entities with their labels and types; literals are none."""
+        graph, types = self.index.graph, self.index.graph.types
+        type_names = list(types.names)
+        for node in range(graph.nodes):
+            if graph.values.datatype[node] < 0:
+                own = types.type[types.offsets[node] : types.offsets[node + 1]].tolist()
+                yield Entity(graph.entities[node], graph.labels[node], tuple(type_names[t] for t in own))
+
+    def labels(self, triples: Iterable[int]) -> dict[str, str]:
+        """Map the names in some triples to what people read, where the two differ."""
+        graph, found = self.index.graph, dict[str, str]()
+        if graph.labels is graph.entities and graph.relation_labels is graph.relations:
+            return found
+        for head, relation, tail in map(graph.triple, triples):
+            found[graph.relations[relation]] = graph.relation_labels[relation]
+            found |= {graph.entities[node]: graph.labels[node] for node in (head, tail)}
+        return found
+
+    def __repr__(self) -> str:
+        counts = self.index.manifest.about.counts
+        told = ", ".join(f"{counts.get(name, 0):,} {name}" for name in ("triples", "entities", "relations"))
+        return f"<{type(self).__name__} {self.path}: {told}>"
+
+    def __iter__(self) -> Iterator[TripleText]:
+        return self.triples()
+
+    def _forget(self) -> None:
+        """Let go of what was made of the index that is open."""
+        while self._stores:
+            self._stores.popitem()[1].close()
+        self._distances = self._explorer = None

@@ -1,0 +1,86 @@
+"""Words that a reading must say, and does not: a noun of a name, and what narrows what is asked for.
+
+*The music of Memento*, where no relation is of music; *animated films*, where nothing says which are.
+"""
+
+from __future__ import annotations
+
+import re
+
+from clew.reading.describe import UNEXPLAINED
+from clew.reading.english import AGGREGATE, COUNT, EXTREME, FUNCTION, LIGHT, NARROWS_NOTHING, NEGATION
+from clew.reading.query import Query, mentions_of, steps_of
+from clew.reading.reader import Reading
+from clew.reading.vocabulary import Vocabulary, types_said
+
+_OF_NAME = re.compile(r"\s*(?:of|for)\s+(?:the\s+|an?\s+)?", re.I)
+_OWNED = re.compile(r"\s*['’]s?\s+")
+_ASKED_FOR = re.compile(r"(?:\b(?:which|what|list|name|show|find|all|any|other|how many)\s+|^\W*)$", re.I)
+"""Before what is asked for itself, which no label may say where no types are declared: *which films of X*."""
+_LAST_WORD = re.compile(r"(?:^|[^\W_]+|[^\w\s'’])\s*$")
+_BEFORE_MODIFIER = frozenset(
+    "the a an all any some every each many no other of in at from with for by on across among about than as"
+    " show list name find give count".split()
+)
+"""Words that a modifier follows; behind others (*who visited planets*) a word before a noun may be a verb."""
+_FIRST_ONLY = frozenset(("which", "what"))
+"""Such words, at the beginning of a question alone: else what follows *which* is a verb."""
+_OPERATIONS = (AGGREGATE, COUNT, EXTREME, NEGATION)
+LIKE_A_TYPE = 0.7
+"""From this likeness on a word says a type."""
+
+
+def leaves_noun_open(vocabulary: Vocabulary, reading: Reading, query: Query) -> bool:
+    """Whether a word that *of*, *for* or *'s* joins to a name of a query is like no label of the query."""
+    like, text = reading.likeness, reading.question
+    names = [reading.mentions[i] for i in mentions_of(query)]
+    types, relations = types_said(vocabulary, query), sorted({s // 2 for s in steps_of(query)})
+    for place, (start, stop, word) in enumerate(like.words):
+        if word in FUNCTION or word in LIGHT or any(m.start < stop and start < m.stop for m in names):
+            continue
+        if _ASKED_FOR.search(text[:start]):
+            continue
+        joined = any(
+            (stop <= m.start and _OF_NAME.fullmatch(text, stop, m.start))
+            or (m.stop <= start and _OWNED.fullmatch(text, m.stop, start))
+            for m in names
+        )
+        said = like.relations[place, relations].max(initial=0.0)
+        if joined and max(said, like.types[place, types].max(initial=0.0)) < UNEXPLAINED:
+            return True
+    return False
+
+
+def leaves_modifier_open(vocabulary: Vocabulary, reading: Reading, query: Query) -> bool:
+    """Whether a word right before one that says a type of a query narrows it, and is like no label of it."""
+    like, text = reading.likeness, reading.question
+    names = [reading.mentions[i] for i in mentions_of(query)]
+    types, relations = types_said(vocabulary, query), sorted({s // 2 for s in steps_of(query)})
+    for place, (start, stop, word) in enumerate(like.words):
+        if not _may_narrow(word) or any(m.start < stop and start < m.stop for m in names):
+            continue
+        behind = next((i for i, (at, _, _) in enumerate(like.words) if text[stop:at] == " "), -1)
+        if behind < 0 or like.types[behind, types].max(initial=0.0) < LIKE_A_TYPE:
+            continue
+        said = max(
+            like.relations[place, relations].max(initial=0.0), like.types[place, types].max(initial=0.0)
+        )
+        if said < UNEXPLAINED and _is_modifier_at(text, start):
+            return True
+    return False
+
+
+def _may_narrow(word: str) -> bool:
+    if word in FUNCTION or word in LIGHT or word in NARROWS_NOTHING or not word.isalpha():
+        return False
+    return not any(pattern.fullmatch(word) for pattern in _OPERATIONS)
+
+
+def _is_modifier_at(text: str, start: int) -> bool:
+    """Whether the word that begins at `start` stands where a modifier does: first, or behind an article."""
+    found = _LAST_WORD.search(text[:start].lower())
+    before = found[0].strip() if found else ""
+    if before in _FIRST_ONLY:
+        return not text[: found.start() if found else 0].strip()
+    ranks = EXTREME.fullmatch(before) is not None and before not in FUNCTION
+    return ranks or not before or before in _BEFORE_MODIFIER

@@ -1,0 +1,63 @@
+"""Nouns of a name, and what narrows what is asked for, that a reading does not say."""
+
+import pytest
+
+from clew import Clew
+from clew.methods.built_in import built_in_reader
+from clew.reading.open_words import leaves_modifier_open, leaves_noun_open
+
+TRIPLES = [("Heat", "written by", "Ann"), ("Ran", "written by", "Bo"), ("Heat", "genre", "Drama")]
+
+
+@pytest.mark.parametrize(
+    ("question", "is_open"),
+    [
+        ("Who composed the music of Heat?", True),
+        ("Who composed Heat's music?", True),
+        ("What is the genre of Heat?", False),
+        ("Who wrote Heat?", False),
+        ("Which films of Ann are there?", False),
+    ],
+)
+def test_a_noun_of_a_name_is_open_unless_a_label_says_it(question, is_open):
+    with Clew.from_triples(TRIPLES) as graph:
+        reader = built_in_reader(graph.index, graph.embedder).reader
+        reading = reader.read(question)
+        best = reading.ranking.ranked[0].option.query
+        assert leaves_noun_open(reader.vocabulary, reading, best) == is_open
+
+
+SHIPS = [
+    ("Ibis", "captain", "Ann"),
+    ("Heron", "captain", "Bo"),
+    ("Heron", "colour", "red"),
+    ("Ibis", "built in", "1901"),
+]
+TYPES = {"Ibis": ["ship"], "Heron": ["ship"], "Ann": ["person"], "Bo": ["person"]}
+
+
+@pytest.mark.parametrize(
+    ("question", "is_open"),
+    [
+        ("Which haunted ships have the captain Ann?", True),
+        ("How many haunted ships are there?", True),
+        ("haunted ships of captain Ann", True),
+        ("Which different ships have the captain Ann?", False),
+        ("Which ships have the captain Ann?", False),
+        ("How many red ships are there?", False),
+        ("Who captained the ship Ibis?", False),
+    ],
+)
+def test_a_word_that_narrows_a_type_is_open_unless_a_label_says_it(question, is_open):
+    with Clew.from_triples(SHIPS, types=TYPES) as graph:
+        reader = built_in_reader(graph.index, graph.embedder).reader
+        reading = reader.read(question)
+        best = reading.ranking.ranked[0].option.query
+        assert leaves_modifier_open(reader.vocabulary, reading, best) == is_open
+
+
+def test_a_question_is_not_answered_with_what_it_does_not_ask_for():
+    with Clew.from_triples(SHIPS, types=TYPES) as graph:
+        answer = graph.ask("How many haunted ships are there?")
+        assert answer.abstained is not None
+        assert "haunted" in answer.abstained.detail
