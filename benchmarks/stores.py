@@ -4,7 +4,8 @@
     python benchmarks/stores.py methods [--each N] [--near] [--rdf]
 
 `methods` asks MetaQA in Neo4j (`--rdf`: behind Oxigraph's endpoint) without an index and with one, N
-questions of each hop; `--near` as if it were too large to be copied. Needs ../shared/data; `neo4j`, `methods`
+questions of each hop, and 3 N claims made of its triples, half of them with another tail; `--near` as if it
+were too large to be copied. Needs ../shared/data; `neo4j`, `methods`
 and `schema` start a Neo4j server (Java 17 and Maven), `sparql` Oxigraph's. Times are of the wall, with the
 processor time of this process beside them, since the server runs on the same machine; the load when it began
 is printed.
@@ -37,6 +38,7 @@ from clew.stores.import_folder import open_folder
 
 if TYPE_CHECKING:
     from neo4j import Driver
+    from questions import Item
 
     from clew.database import Database
     from clew.engine import Clew
@@ -248,7 +250,7 @@ def benchmark_methods(each: int, near: bool, rdf: bool) -> None:
     from clew.methods.database_copy import DatabaseCopy
     from clew.text.embedders.static import StaticEmbedder
 
-    chosen = [(h, item.question) for h in (1, 2, 3) for item in random.Random(7).sample(asked(h), each)]
+    chosen = [(h, item) for h in (1, 2, 3) for item in random.Random(7).sample(asked(h), each)]
     embedder = StaticEmbedder.load()
     with tempfile.TemporaryDirectory() as scratch, (_rdf if rdf else _neo4j)(Path(scratch)) as (store, asks):
         data = asks.export(open_folder(Path(scratch) / "import", "metaqa"))
@@ -258,6 +260,7 @@ def benchmark_methods(each: int, near: bool, rdf: bool) -> None:
                 vars(database)["_copy"] = DatabaseCopy(asks, embedder, most=0)
             for method in ("kg-rag", "walk-retrieve", "auto"):
                 _compare(method, chosen, index, database)
+            _compare_claims(_claims(3 * each), index, database)
 
 
 @contextmanager
@@ -294,9 +297,11 @@ def _rdf(folder: Path) -> Generator[tuple[SparqlEndpoint, NearStore]]:
         yield endpoint, NearSparql(endpoint)
 
 
-def _compare(method: str, chosen: list[tuple[int, str]], index: Clew, database: Database) -> None:
+def _compare(method: str, chosen: list[tuple[int, Item]], index: Clew, database: Database) -> None:
     same, times, trips = Counter[int](), {"database": list[float](), "index": list[float]()}, list[int]()
-    for hops, question in chosen:
+    right = Counter[str]()
+    for hops, item in chosen:
+        question = item.question
         found: list[tuple[set[str], str | None]] = []
         for name, asked in (("index", index), ("database", database)):
             before, began = database.store.trips, time.perf_counter()
@@ -304,15 +309,52 @@ def _compare(method: str, chosen: list[tuple[int, str]], index: Clew, database: 
             times[name].append((time.perf_counter() - began) * 1000)
             reason = None if answer.abstained is None else answer.abstained.reason
             found.append(({a.entity for a in answer.answers}, reason))
+            right[name] += not item.gold.isdisjoint(a.label for a in answer.answers)
         trips.append(database.store.trips - before)
         same[hops] += found[0] == found[1]
         if found[0] != found[1]:
             print(f"  differs: {question}: {_few(found[0])} / {_few(found[1])}", flush=True)
     shown = {name: np.percentile(ms, [50, 95]).round().tolist() for name, ms in times.items()}
     print(
-        f"{method}: same {dict(same)}; median, p95 in ms {shown}; round trips {int(np.median(trips))}",
+        f"{method}: same {dict(same)}; with a right answer {dict(right)}; median, p95 in ms {shown}; "
+        f"round trips {int(np.median(trips))}",
         flush=True,
     )
+
+
+def _claims(count: int) -> list[str]:
+    """Claims of triples of MetaQA, every other one with the tail of another triple."""
+    said = {
+        "directed_by": "{0} was directed by {1}.",
+        "written_by": "{1} wrote {0}.",
+        "starred_actors": "{1} starred in {0}.",
+        "release_year": "{0} was released in {1}.",
+    }
+    chance = random.Random(7)
+    known = [triple for triple in metaqa() if triple[1] in said]
+    claims: list[str] = []
+    for number, (head, relation, tail) in enumerate(chance.sample(known, count)):
+        others = [t for _, own, t in chance.sample(known, 100) if own == relation and t != tail]
+        claims.append(said[relation].format(head, others[0] if number % 2 else tail))
+    return claims
+
+
+def _compare_claims(claims: list[str], index: Clew, database: Database) -> None:
+    same, times = Counter[str](), {"database": list[float](), "index": list[float]()}
+    verdicts = {name: Counter[str]() for name in times}
+    for claim in claims:
+        found: list[str] = []
+        for name, asked in (("index", index), ("database", database)):
+            began = time.perf_counter()
+            found.append(asked.verify(claim).verdict)
+            times[name].append((time.perf_counter() - began) * 1000)
+            verdicts[name][found[-1]] += 1
+        same["same" if found[0] == found[1] else "another"] += 1
+        if found[0] != found[1]:
+            print(f"  differs: {claim}: {found[0]} / {found[1]}", flush=True)
+    shown = {name: np.percentile(ms, [50, 95]).round().tolist() for name, ms in times.items()}
+    told = {name: dict(counts) for name, counts in verdicts.items()}
+    print(f"claims: {dict(same)}; {told}; median, p95 in ms {shown}", flush=True)
 
 
 def _few(found: tuple[set[str], str | None]) -> str:

@@ -425,3 +425,17 @@ def test_a_disk_without_room_for_machine_code(index, tmp_path):
     assert done.returncode == 1
     said = f"error: {tmp_path / 'code'}: the compiled search cannot be kept (File too large). Make room, or"
     assert said in done.stderr
+
+
+@pytest.mark.parametrize("command", ["ask", "verify"])
+@pytest.mark.parametrize(
+    "given",
+    [
+        ("--format", "tsv"), ("--on-error", "skip"), ("--columns", "head=1"), ("--id", "x"), ("--relation", "r"),
+        ("--encoding", "cp1252"), ("--no-inference",), ("--undirected",),
+    ],
+)  # fmt: skip
+def test_what_is_of_graph_files_is_refused_of_a_database(run, command, given):
+    result = run(command, "neo4j://localhost:1", "Who is it?", *given)
+    assert result.exit_code == 2
+    assert f"{given[0]}: for graph files" in result.stderr

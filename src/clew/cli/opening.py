@@ -131,6 +131,14 @@ class SourceOptions:
     embedder: EmbedderSpec = None
     quiet: Quiet = False
 
+    def of_files(self) -> list[str]:
+        """The options that were given and are of graph files alone."""
+        usual = SourceOptions()
+        names = ("format", "on_error", "columns", "row_id", "relation", "encoding", "inference", "undirected")
+        given = [name for name in names if getattr(self, name) != getattr(usual, name)]
+        flags = {"row_id": "--id", "inference": "--no-inference"}
+        return [flags.get(name, f"--{name.replace('_', '-')}") for name in given]
+
     @property
     def hints(self) -> Hints | None:
         """What was said of how files are read; None if nothing was. Raises UsageError."""
@@ -249,8 +257,8 @@ def opened_for_asking(
 
     if not is_address(source):
         return opened(source, options, rank_triples=rank_triples, bounds=bounds)
-    if options.format is not None or options.on_error is not OnErrorOption.fail:
-        raise UsageError("--format and --on-error are for graph files. Leave them out")
+    if wrong := options.of_files():
+        raise UsageError(f"{', '.join(wrong)}: for graph files, not for a database. Leave it out")
     from clew.database import Database
 
     database = Database.open(source, embedder=options.embedder, language=options.language)

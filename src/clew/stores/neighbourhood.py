@@ -28,6 +28,8 @@ LONGEST_NAME = 8
 MOST_NAMED = MOST_SEEDS * LONGEST_NAME
 """Nodes of a question's names that are looked at."""
 _WORD = re.compile(r"\S+")
+_ENDS = " ?!.,;:"
+"""Marks behind a word of a sentence, or of a name."""
 
 Edge = tuple[str, str, str]
 """Head and tail, as the database tells its nodes apart, and the type between them."""
@@ -254,14 +256,15 @@ class Fetcher:
 
 
 def _spans(question: str) -> Iterator[str]:
-    """Runs of words, without what stands around them."""
+    """Runs of words: as they are written (*Monsters, Inc.*), and without what stands around them."""
     words = [(w.start(), w.end()) for w in _WORD.finditer(question)]
     for first in range(len(words)):
         for last in range(first, min(first + LONGEST_NAME, len(words))):
-            span = question[words[first][0] : words[last][1]].strip(" ?!.,;:\"'()[]")
+            written = question[words[first][0] : words[last][1]]
+            span = written.strip(f"{_ENDS}\"'()[]")
             if span:
-                yield span
-                yield span.removesuffix("'s")
+                shorter = written.removesuffix(written[-1]) if written[-1] in _ENDS else written
+                yield from dict.fromkeys((written, shorter, span, span.removesuffix("'s")))
 
 
 def _within(name: str, other: str) -> bool:

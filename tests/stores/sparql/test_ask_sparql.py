@@ -139,6 +139,27 @@ def test_labels_in_languages_of_things_relations_and_classes_and_ends_of_iris(em
         assert labels(database.ask(question)) == right
 
 
+@pytest.mark.parametrize(
+    ("question", "node"),
+    [
+        ("Who directed Is Anybody There?", "a"),
+        ("Is Anybody There? was directed by whom?", "a"),
+        ("Who made Monsters, Inc.?", "b"),
+        ("Monsters, Inc. was made by whom?", "b"),
+        ("When did (500) Days of Summer begin?", "c"),
+    ],
+)
+def test_a_name_may_begin_and_end_in_a_mark(question, node):
+    names = {"a": "Is Anybody There?", "b": "Monsters, Inc.", "c": "(500) Days of Summer"}
+    lines = [
+        f'<http://x/{id}> rdfs:label "{name}" ; <http://x/p> <http://x/q> .' for id, name in names.items()
+    ]
+    turtle = "@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> . " + "\n".join(lines)
+    with answering(of_store(stored(turtle))) as address:
+        found = Fetcher(NearSparql(SparqlEndpoint(address))).nodes_named_in(question)
+    assert found.topic_entities == (f"http://x/{node}",)
+
+
 def test_classes_and_relations_are_not_what_a_question_is_about():
     with answering(of_store(stored())) as address:
         found = Fetcher(NearSparql(SparqlEndpoint(address))).nodes_named_in("Which town lies on Rhine?")

@@ -29,7 +29,7 @@ WalkKind = Literal["bfs", "random"]
 _NO_OFFSETS, _NO_STEPS = np.zeros(1, np.int64), np.zeros((0, 2), np.int32)
 _NO_EDGES = WalkEdges(_NO_OFFSETS, _NO_STEPS, _NO_OFFSETS, _NO_STEPS)
 
-ROOTS_OF_THREAD = 2048
+ROOTS_OF_THREAD = 512
 """Roots that one thread does at a time."""
 MOST_LAYER_EDGES = 2_000_000
 """Edges looked at from one root, or at one hub, to tell the layers of a breadth-first walk."""
