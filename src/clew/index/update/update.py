@@ -23,10 +23,11 @@ from clew.index.corpus.corpus import NODE_SEARCH, WALK_VERSION, Corpus, open_cor
 from clew.index.corpus.walk_vectors import Verbaliser
 from clew.index.store.compact import whole_sections, write_changed
 from clew.index.store.delta import Delta, Whole, applied, is_large
-from clew.index.store.directory import Index, IndexWriter, open_index, writing
+from clew.index.store.directory import Index, open_index
 from clew.index.store.manifest import IndexAbout, Manifest, check_embedder, read_manifest
 from clew.index.store.sections import graph_counts
 from clew.index.store.stored_schema import write_schema
+from clew.index.store.writing import IndexWriter, writing
 from clew.index.update.edits import USUAL, EditReport, EditRules, Edits, resolve
 from clew.index.update.update_corpus import CorpusChange, EditedGraph, updated_corpus
 from clew.index.vectors.backends.entities import ENTITY_SEARCH, SEARCH_FILE, build_search
