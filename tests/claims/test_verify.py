@@ -194,3 +194,17 @@ def test_a_name_before_a_verb_begins_a_clause_of_its_own():
     said = staff.verify("Bo works in Research and Cy works in Research.")
     assert [part.verdict for part in said.parts] == ["supported", "refuted"]
     assert staff.verify("Bo works in Research and Cy works in Sales.").verdict == "supported"
+
+
+@pytest.mark.parametrize(
+    ("claim", "verdict"),
+    [("Ali stars Al Pacino.", "not_enough_info"), ("Ran was directed by Michael Mann.", "refuted")],
+)
+def test_one_film_of_an_actor_does_not_show_that_there_are_no_others(tmp_path, claim, verdict):
+    source = tmp_path / "few.tsv"
+    source.write_text(
+        "Heat\tdirected by\tMichael Mann\nAli\tdirected by\tMichael Mann\n"
+        "Ran\tdirected by\tAkira Kurosawa\nHeat\tstarring\tAl Pacino\n"
+    )
+    with Clew.open(source, cache_dir=tmp_path) as few:
+        assert few.verify(claim).verdict == verdict

@@ -75,4 +75,4 @@ def test_every_question_of_the_sets_was_asked(method):
     files = sorted((FOLDER / "sets").glob("*.jsonl"))
     lines = [(file.stem, line) for file in files for line in file.read_text("utf-8").splitlines()]
     in_sets = {(name, json.loads(line)["question"]) for name, line in lines}
-    assert asked == in_sets if method != "auto" else asked <= in_sets
+    assert asked == in_sets

@@ -1,9 +1,12 @@
 """Runs with a scripted chat model: threads, seeds, settings, cost; and methods that need a model."""
 
+import json
 from dataclasses import dataclass
 
 import pytest
+from typer.testing import CliRunner
 
+from clew.cli.app import app
 from clew.engine import Clew
 from clew.errors import InputError, LlmError, UsageError
 from clew.evaluate.datasets.registry import dataset_named
@@ -17,6 +20,8 @@ from clew.llm.prices import Price
 from clew.llm.testing import ScriptedModel
 from clew.methods import registry
 from clew.types import Answer
+from servers.fake_server import Answer as Answered
+from servers.fake_server import completion, serving
 
 
 @dataclass(frozen=True)
@@ -149,3 +154,24 @@ def test_options_and_files_that_are_wrong_are_told_before_anything_is_opened(tmp
     ):
         with pytest.raises(error):
             check_methods([MethodVariant("simgrag", "simgrag", options)], None)
+
+
+@pytest.mark.parametrize(
+    ("answer", "told", "code"),
+    [
+        (Answered({"error": {"message": "no luck"}}, status=400), "no luck", 1),
+        (Answered(completion("hm")), "the reply could not be read", 0),
+        (Answered(completion('{"verdict": "incorrect"}')), "", 0),
+    ],
+)
+def test_judgements_without_a_verdict_are_told(monkeypatch, plain, tmp_path, answer, told, code):
+    pytest.importorskip("openai")
+    wrong = {"id": "a", "question": "Who directed Memento?", "gold": ["Jane Roe"], "entities": ["Memento"]}
+    (plain / "questions.jsonl").write_text(json.dumps(wrong) + "\n")
+    with serving(answer) as (_, url):
+        monkeypatch.setenv("OPENAI_BASE_URL", f"{url}/v1")
+        words = ("eval", plain, "--judge", "vllm/m", "--out", tmp_path / "run", "--quiet")
+        result = CliRunner().invoke(app, [str(word) for word in words])
+    assert result.exit_code == code, result.output
+    missing = "1 judgement without a verdict, the first by vllm/m: "
+    assert (missing in result.stderr, told in result.stderr) == (bool(told), True)

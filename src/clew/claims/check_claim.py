@@ -42,6 +42,8 @@ MOST_SHOWN_TRIPLES = 20
 """Triples that a part shows of those that say otherwise, or of many."""
 SPARE = 0.02
 """Share of the nodes of an end that may have it several times, for what one has to be all."""
+LEAST_ENDS = 5
+"""Nodes of such an end below which it shows nothing that none of them has it several times."""
 _ONLY = re.compile(
     r"\b(?P<the>(?:the|its|his|her|their) )?(?:only|solely|exclusively|sole|alone"
     rf"|{EXCEPTED.pattern})\b",
@@ -187,7 +189,10 @@ class Checker:
         if self.excerpt is not None:
             return all(s % 2 == 0 for s in steps)
         schema = self.vocabulary.schema
-        return all(s % 2 == 0 or schema.repeated[s] <= SPARE * max(int(schema.nodes[s]), 1) for s in steps)
+        return all(
+            s % 2 == 0 or (schema.nodes[s] >= LEAST_ENDS and schema.repeated[s] <= SPARE * schema.nodes[s])
+            for s in steps
+        )
 
     def _path_otherwise(self, meaning: Meaning) -> tuple[Found, tuple[int, ...]]:
         """Triples that contradict a path: where it leads from either end, or where both ends lead to."""

@@ -21,6 +21,7 @@ from clew.errors import InputError, UsageError
 from clew.text.counted import counted
 
 if TYPE_CHECKING:
+    from clew.evaluate.judge.judging import Judged
     from clew.evaluate.report.summary import LoadedRun
     from clew.evaluate.run.plans import RunRequest
     from clew.evaluate.run.rundir import RunDirectory
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
 REPLIES = "replies.sqlite"
 QUESTIONS_FAILED = 1
-"""Exit code of a run in which a question ended in an error."""
+"""Exit code of a run in which a question or a judgement ended in an error."""
 HEADLINE = ("hits_at_1", "exact_set", "f1", "truthfulness", "claim_accuracy", "coverage", "p50_ms", "p95_ms")
 
 
@@ -179,7 +180,7 @@ def _run(
     *,
     quiet: bool,
 ) -> tuple[LoadedRun, int]:
-    """Ask, judge and score; and how many questions ended in an error."""
+    """Ask, judge and score; and how many questions and judgements ended in an error."""
     from clew.evaluate.report.summary import load
     from clew.evaluate.report.tables import write_tables
     from clew.evaluate.run.plans import make_plan
@@ -195,13 +196,13 @@ def _run(
         with Bar(quiet=quiet) as bar:
             done = run(plan, directory, lambda what, n, of: bar.update(what, n, of, "questions"))
         _tell(done, quiet=quiet)
-        _score_beside(directory, wanted.workers, models, judges, bert, quiet=quiet)
+        unasked = _score_beside(directory, wanted.workers, models, judges, bert, quiet=quiet)
     except KeyboardInterrupt as error:
         raise Interrupted(f"interrupted; the same command goes on in {wanted.out}") from error
     with Bar(quiet=quiet) as bar:
         loaded = load(directory, _telling(bar, "scoring"))
     write_tables(loaded)
-    return loaded, done.failed
+    return loaded, done.failed + unasked
 
 
 def _score_beside(
@@ -212,18 +213,30 @@ def _score_beside(
     bert: str | None,
     *,
     quiet: bool,
-) -> None:
-    """Ask the judges, and compute BERTScore, where the user wants them."""
+) -> int:
+    """Ask the judges, and compute BERTScore, where the user wants them; how many judgements failed."""
+    unasked = 0
     if judges:
         from clew.evaluate.judge.judging import judge_run, judges_of
 
         with Bar(quiet=quiet) as bar:
-            judge_run(directory, judges_of(judges, models), workers, _telling(bar, "judging"))
+            judged = judge_run(directory, judges_of(judges, models), workers, _telling(bar, "judging"))
+        _tell_unjudged(judged)
+        unasked = judged.failed
     if bert is not None:
         from clew.evaluate.judge.bertscore import open_tokens, score_run
 
         with Bar(quiet=quiet) as bar:
             score_run(directory, open_tokens(bert), _telling(bar, "BERTScore"))
+    return unasked
+
+
+def _tell_unjudged(judged: Judged) -> None:
+    """Say that judgements are missing, which the figures leave out; also where nothing else is said."""
+    if judged.unjudged:
+        missing, first = counted(judged.unjudged, "judgement"), judged.first_problem.rstrip(".")
+        again = ". The same command asks again" if judged.failed else ""
+        warn(f"{missing} without a verdict, the first by {first}{again}")
 
 
 def _telling(bar: Bar, title: str) -> Callable[[int, int], None]:

@@ -222,6 +222,28 @@ def test_an_answer_from_some_triples_is_marked_incomplete(small: Clew):
     assert (len(whole.answers), whole.complete) == (2, True)
 
 
+@pytest.mark.parametrize(
+    ("k", "reply", "answers", "complete"),
+    [
+        (10, "Facts: 1, 2\nAnswer: Alien; Blade Runner", 2, True),
+        (1, "Facts: 1\nAnswer: {shown}", 1, False),
+        (10, "Facts: 1\nAnswer: none", 0, False),
+        (10, "Facts: 1\nAnswer: 2", 1, False),
+        (10, "Facts: 1\nAnswer: yes", 1, True),
+    ],
+)
+def test_a_model_that_read_a_part_of_the_graph_is_complete_where_its_lists_are_whole(
+    small: Clew, k: int, reply: str, answers: int, complete: bool
+):
+    def replied(request):
+        shown = "Alien" if "Alien" in request.messages[-1].text else "Blade Runner"
+        return reply.format(shown=shown)
+
+    method = make_method("kaping", small.index, small.embedder, ScriptedModel(replied), KapingSettings(k=k))
+    answer = method.answer("Which films did Ridley Scott direct?")
+    assert (len(answer.answers), answer.complete) == (answers, complete)
+
+
 def test_what_a_limit_leaves_out_is_told(metaqa: Clew):
     method = KgRetrieval(metaqa.index, metaqa.embedder, settings=KgRetrievalSettings(6))
     answer = method.answer("What did Christopher Nolan direct?", entities=["Christopher Nolan"])

@@ -104,6 +104,7 @@ def test_an_answer_that_is_the_whole_graphs_is_complete(films):
 def test_an_answer_of_fewer_walks_than_the_graph_has_answers_is_not_complete(films):
     answer = ask(films, "Which films were directed by Christopher Nolan?", settings=WalkRetrieveSettings(1))
     assert (len(answer.answers) < 3, answer.complete) == (True, False)
+    assert answer.as_json()["total"] == len(answer.answers)
 
 
 @pytest.mark.parametrize(

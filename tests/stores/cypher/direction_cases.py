@@ -22,6 +22,10 @@ UNCHANGED = [
     "MATCH (c:Company)--(p:Person) RETURN p",
     "MATCH (c:Company)<-[:WORKS_AT]->(p:Person) RETURN p",
     "MATCH (c:Company)<-->(p:Person) RETURN p",
+    "MATCH (a:Actor)-[:ACTED_IN*2]-(b:Actor) RETURN b",
+    "MATCH (c:Company)-[:WORKS_AT*2]-(d:Company) RETURN d",
+    "MATCH p = shortestPath((a:Actor {name: 'Ann'})-[*..4]-(b:Actor {name: 'Bo'})) RETURN p",
+    "MATCH (a:Actor)-[:ACTED_IN]-{2}(b:Person) RETURN b",
     # both directions legal
     "MATCH (a:Person)-[:KNOWS]->(b:Person) RETURN a",
     "MATCH (a:Person)<-[:KNOWS]-(b:Person) RETURN a",

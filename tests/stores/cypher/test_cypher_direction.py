@@ -100,6 +100,30 @@ def test_paths_agree_with_trying_all_labels(data):
     assert fixed in {text(c) for n, c in turns if n == turns[0][0]}
 
 
+@settings(max_examples=150)
+@given(st.data())
+def test_an_undirected_path_is_legal_where_its_steps_are(data):
+    triple = st.tuples(st.sampled_from(LABELS), st.sampled_from(TYPES), st.sampled_from(LABELS))
+    schema = schema_of(data.draw(st.lists(triple, min_size=1, max_size=4, unique=True)))
+    first, last = data.draw(st.sampled_from(LABELS)), data.draw(st.sampled_from(LABELS))
+    steps, edge = data.draw(st.integers(1, 4)), data.draw(st.sampled_from(TYPES))
+
+    def legal(path):
+        try:
+            fix(f"MATCH (a:{first}){path}(b:{last}) RETURN 1", schema)
+        except IllegalHop:
+            return False
+        return True
+
+    single = f"-[:{edge}]-"
+    reached = {first}
+    hops = {(h.head, h.tail) for h in schema.hops if h.type == edge}
+    for _ in range(steps):
+        reached = {b for a, b in hops | {(b, a) for a, b in hops} if a in reached}
+    assert legal(f"-[:{edge}*{steps}]-") == (last in reached)
+    assert legal(single) == ((first, last) in hops or (last, first) in hops)
+
+
 @pytest.mark.parametrize(
     "text",
     [

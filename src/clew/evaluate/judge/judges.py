@@ -41,6 +41,8 @@ class Judgement:
     judge: str
     verdict: str | None
     problem: str = ""
+    failed: bool = False
+    """Whether the judge could not be asked, so that asking again may help."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +73,7 @@ class AnswerJudge:
             except LlmError as error:
                 if error.exit_code == 2:
                     raise  # a wrong key or a missing recording is not the question's fault
-                return Judgement(self.key, None, f"{type(error).__name__}: {error}")
+                return Judgement(self.key, None, f"{type(error).__name__}: {error}", failed=True)
             verdict = read_verdict(said, _VERDICTS[self.form])
             if verdict is not None:
                 return Judgement(self.key, verdict)

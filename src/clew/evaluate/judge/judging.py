@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 
 from clew.errors import UsageError
 from clew.evaluate.judge.judges import AnswerJudge, Judgement, prompt_hash
@@ -19,6 +19,24 @@ from clew.workers.base import Stopped
 
 SILENT = 20
 """A judge that gives no verdict so many times in a row, from its first question on, will never give one."""
+
+
+@dataclass
+class Judged:
+    """What a call of `judge_run` did: judgements without a verdict, and of these those of failed calls."""
+
+    unjudged: int = 0
+    failed: int = 0
+    first_problem: str = ""
+
+    def count(self, judgement: Judgement) -> None:
+        """Count a judgement that has no verdict."""
+        if judgement.verdict is None:
+            self.unjudged += 1
+            self.failed += judgement.failed
+            self.first_problem = self.first_problem or f"{judgement.judge}: {judgement.problem}"
+
+
 JudgeTask = tuple[Record, AnswerJudge]
 
 
@@ -42,7 +60,7 @@ def _judge_of(spec: str, model: ManagedModel) -> AnswerJudge:
 
 def judge_run(
     directory: RunDirectory, judges: Sequence[AnswerJudge], threads: int, progress: Callable[[int, int], None]
-) -> None:
+) -> Judged:
     """Judge what is not judged yet.
 
     Raises:
@@ -51,6 +69,7 @@ def judge_run(
         LockedError: another process runs there.
 
     """
+    judged = Judged()
     with directory.locked():
         done = {
             (key_of(line), line["judge"])
@@ -63,11 +82,14 @@ def judge_run(
         try:
             work = _open(directory, judges, done)
             for at, (record, judge, judgement) in enumerate(in_threads(_judged, work, threads), 1):
-                file.add({**asdict(record.key), **asdict(judgement), "prompt": prompt_hash(judge.form)})
+                told = {name: value for name, value in asdict(judgement).items() if name != "failed"}
+                file.add({**asdict(record.key), **told, "prompt": prompt_hash(judge.form)})
+                judged.count(judgement)
                 _check_silence(silent, judgement)
                 progress(at, total)
         finally:
             file.close()
+    return judged
 
 
 def _judged(work: JudgeTask) -> tuple[Record, AnswerJudge, Judgement]:

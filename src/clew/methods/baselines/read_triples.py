@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from clew.graph.graph import Graph
 from clew.llm.evidence_names import IsName
-from clew.llm.grounded_reply import Given, GroundedReply, ask_and_ground
+from clew.llm.grounded_reply import ASKED_YES_NO, Given, GroundedReply, ask_and_ground
 from clew.llm.prompting import Prompt, Sampling, Talk, as_data
 from clew.methods.built_in import AskedPattern
 from clew.methods.fact_lines import fact_lines, other_names
@@ -21,6 +21,7 @@ from clew.methods.kg_rag.chain import (
     hops_of,
     used_of,
 )
+from clew.methods.kg_rag.retrieve import lists_are_whole
 from clew.methods.kg_rag.sub_answer import AskedSubQuestion, known_proofs
 from clew.types import Abstention, Pattern
 
@@ -80,7 +81,9 @@ class ReadTriples:
             "QUESTION": as_data(asked.text),
         }
         found = ask_and_ground(talk, self.prompt, self.sampling, given, values)
-        return TriplesAnswer(found.text, found.proofs, found.abstained, reply=found, complete=not found.cut)
+        lists = found.proofs and lists_are_whole(self.graph, found.proofs, set(asked.triples))
+        complete = not found.cut and (bool(lists) or found.value in ASKED_YES_NO)
+        return TriplesAnswer(found.text, found.proofs, found.abstained, reply=found, complete=complete)
 
     def _by_pattern(self, question: str, entities: Sequence[str], triples: Sequence[int]) -> TriplesAnswer:
         asked = self.read_pattern(question, entities)

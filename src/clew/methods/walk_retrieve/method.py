@@ -101,7 +101,7 @@ class WalkRetrieve:
         with run.stage("write pattern"):
             written = self._writer.answer(question, id=id, entities=entities)
         run.steps += written.steps
-        answer = replace(written, answers=(), citations=(), text="", complete=False)
+        answer = replace(written, answers=(), citations=(), text="", complete=False, total=None)
         unclear = written.abstained is not None and written.abstained.reason == "ambiguous_entity"
         if not unclear and written.pattern is not None and _is_matchable(written.pattern):
             answer = self._answer(answer, written, written.pattern, run)

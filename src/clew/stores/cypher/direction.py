@@ -103,7 +103,8 @@ class _Solver:
         return own if above is None or not own & above else own & above
 
     def _edge(self, hop: FoundHop) -> _Edge:
-        pairs = hop_pairs(self.schema, self.group.types.get(hop.edge.start, ()), hop.edge.length)
+        types, undirected = self.group.types.get(hop.edge.start, ()), hop.edge.direction == "both"
+        pairs = hop_pairs(self.schema, types, hop.edge.length, undirected=undirected)
         return _Edge(hop, pairs, frozenset((tail, head) for head, tail in pairs))
 
     def solve(self, result: Directions) -> Domains:

@@ -71,12 +71,19 @@ def has_several(expression: LabelExpression | None) -> bool:
     return len(named) > 1
 
 
-def hop_pairs(schema: GraphSchema, types: Iterable[LabelExpression], length: Length | None) -> Pairs:
-    """Return the (head label, tail label) that a hop of some types and length may connect, head to tail."""
+def hop_pairs(
+    schema: GraphSchema, types: Iterable[LabelExpression], length: Length | None, *, undirected: bool = False
+) -> Pairs:
+    """Return the (head label, tail label) that a hop of some types and length may connect, head to tail.
+
+    Each step of an `undirected` one goes either way, so that two of *acted in* lead from actor to actor.
+    """
     wanted = tuple(types)
     single = frozenset(
         (hop.head, hop.tail) for hop in schema.hops if all(admits_type(t, hop.type) for t in wanted)
     )
+    if undirected:
+        single |= frozenset((tail, head) for head, tail in single)
     if length is None or (length.low == 1 and length.high == 1):
         return single
     return _repeated(single, schema.labels, length)
