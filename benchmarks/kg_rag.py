@@ -197,7 +197,7 @@ def _retrieve(graph: Graph, vectors: TripleVectors, entity: int) -> tuple[float,
 
 def speed(clew: Clew, repeats: int) -> None:
     """Candidate retrieval, top K, and building the vectors."""
-    from clew.index.store.directory import writing
+    from clew.index.store.writing import writing
 
     index = with_triple_vectors(clew.index, clew.embedder)
     graph, vectors = index.graph, TripleVectors.of(index, clew.embedder)

@@ -19,10 +19,11 @@ import numpy as np
 import pytest
 
 from clew.errors import FormatError, IndexAccessError, InputError, LockedError
-from clew.index.store import directory, files
-from clew.index.store.directory import open_index, writing
-from clew.index.store.manifest import IndexAbout
+from clew.index.store import files
+from clew.index.store.directory import open_index
+from clew.index.store.manifest import IndexAbout, read_manifest
 from clew.index.store.sections import graph_sections
+from clew.index.store.writing import writing
 
 NAMES = ["Memento", "Christopher Nolan", "Été", "👍"]
 
@@ -121,7 +122,7 @@ def test_ctrl_c_after_the_manifest_keeps_the_new_generation(index, graph_of, wri
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(directory, "_sweep", lambda path, keep: keep == 2 and interrupted())
+    monkeypatch.setattr("clew.index.store.writing._sweep", lambda path, keep: keep == 2 and interrupted())
     with pytest.raises(KeyboardInterrupt):
         write_small(index, graph_of(["Other"]))
     assert open_index(index, verify=True).graph.nodes == 1
@@ -138,7 +139,7 @@ def test_a_full_disk_at_any_write_leaves_the_old_index(index, graph_of, write_sm
         write(file, piece)
 
     monkeypatch.setattr(files, "write_piece", full)
-    monkeypatch.setattr(directory, "write_piece", full)
+    monkeypatch.setattr("clew.index.store.writing.write_piece", full)
     before = contents(index)
     for limit in range(500):  # noqa: B007
         calls = 0
@@ -473,4 +474,4 @@ def test_a_report_with_odd_file_names_survives(tmp_path, graph):
     with writing(tmp_path / "x.clew") as writer:
         writer.add_all({f"graph.{k}": v for k, v in graph_sections(graph).items()})
         manifest = writer.commit(about)
-    assert directory.read_manifest(tmp_path / "x.clew") == manifest
+    assert read_manifest(tmp_path / "x.clew") == manifest

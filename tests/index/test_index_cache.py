@@ -10,7 +10,7 @@ import pytest
 from clew.errors import InputError
 from clew.index import cache as cache_module
 from clew.index.cache import SideFiles, cached_index, side_files
-from clew.index.store.directory import writing
+from clew.index.store.writing import writing
 
 
 @pytest.fixture

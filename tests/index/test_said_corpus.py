@@ -14,7 +14,8 @@ from clew.index.build import build_index
 from clew.index.corpus.build_corpus import build_corpus
 from clew.index.corpus.corpus import CorpusSettings, open_corpus
 from clew.index.corpus.nearest import WalkIndex
-from clew.index.store.directory import SAID_FOLDER, open_index
+from clew.index.store.directory import open_index
+from clew.index.store.writing import SAID_FOLDER
 from clew.index.update.edits import Edits
 from clew.index.update.update import update_index
 from clew.llm.errors import BudgetReached

@@ -8,10 +8,11 @@ from clew.graph.build.build import graph_of
 from clew.graph.schema import schema_of
 from clew.index.names.names import NamesIndex
 from clew.index.store import structure
-from clew.index.store.directory import open_index, writing
+from clew.index.store.directory import open_index
 from clew.index.store.manifest import IndexAbout
 from clew.index.store.sections import graph_sections, with_prefix
 from clew.index.store.stored_schema import _arrays
+from clew.index.store.writing import writing
 
 
 @pytest.fixture(scope="module")

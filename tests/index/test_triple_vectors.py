@@ -132,7 +132,7 @@ def test_top_is_in_order_and_ties_go_to_the_smaller_id(opened: Clew):
 
 
 def test_a_section_whose_parts_do_not_fill_its_shape_is_refused(opened: Clew):
-    from clew.index.store.directory import writing
+    from clew.index.store.writing import writing
 
     with writing(opened.path) as writer, pytest.raises(ValueError, match="do not fill"):
         writer.add_parts("short", (3, 2), np.dtype(np.int8), [np.zeros((2, 2), np.int8)])

@@ -21,7 +21,8 @@ from clew.index.corpus.build_corpus import build_corpus
 from clew.index.corpus.corpus import WALK_VERSION, CorpusSettings, open_corpus
 from clew.index.names.names import NamesIndex
 from clew.index.store import delta, files
-from clew.index.store.directory import open_index, writing
+from clew.index.store.directory import open_index
+from clew.index.store.writing import writing
 from clew.index.update import update as update_module
 from clew.index.update import update_corpus
 from clew.index.update.edits import EditRules, Edits

@@ -5,10 +5,9 @@ from contextlib import closing
 import pytest
 
 from clew.graph.build.build import build_graph
-from clew.stores import neo4j_export
 from clew.stores.errors import StoreError
 from clew.stores.import_folder import open_folder
-from clew.stores.neo4j_export import export
+from clew.stores.neo4j_export import ExportPieces, export
 
 
 @pytest.fixture(scope="module")
@@ -54,11 +53,9 @@ EXPECTED = {
 
 
 @pytest.mark.parametrize("hub", [10, 10_000])
-def test_all_of_a_graph_is_read(store, tmp_path, monkeypatch, hub):
-    monkeypatch.setattr(neo4j_export, "EDGES_QUERY", neo4j_export.EDGES_QUERY.replace("< 10000", f"< {hub}"))
-    monkeypatch.setattr(neo4j_export, "HUB_EDGES", neo4j_export.HUB_EDGES.replace(">= 10000", f">= {hub}"))
+def test_all_of_a_graph_is_read(store, tmp_path, hub):
     folder, shown = open_folder(tmp_path / "import", "x"), []
-    export(store, folder, lambda *state: shown.append(state))
+    export(store, folder, lambda *state: shown.append(state), ExportPieces(hub=hub))
     found, graph, report = triples(folder)
     assert found | {("other", "title", "other")} == EXPECTED
     assert sorted(graph.types.names) == ["Big", "Hub", "Leaf", "Leaf;s"]
@@ -69,8 +66,8 @@ def test_all_of_a_graph_is_read(store, tmp_path, monkeypatch, hub):
     assert folder.notes == {}
 
 
-def test_an_interrupted_import_goes_on_where_it_was(store, tmp_path, monkeypatch):
-    monkeypatch.setattr(neo4j_export, "IDS_OF_SHARD", 10)
+def test_an_interrupted_import_goes_on_where_it_was(store, tmp_path):
+    pieces = ExportPieces(ids=10)
     folder = open_folder(tmp_path / "import", "x")
 
     def interrupt(what, done, total):
@@ -78,17 +75,17 @@ def test_an_interrupted_import_goes_on_where_it_was(store, tmp_path, monkeypatch
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        export(store, folder, interrupt)
+        export(store, folder, interrupt, pieces)
     folder = open_folder(tmp_path / "import", "x")
     finished = dict(folder.finished)
     assert sum(finished.values()) > 0
     counts = []
-    export(store, folder, lambda what, done, total: counts.append(done))
+    export(store, folder, lambda what, done, total: counts.append(done), pieces)
     assert min(counts) > sum(finished.values())
     assert triples(folder)[0] | {("other", "title", "other")} == EXPECTED
 
 
 def test_an_empty_database_is_said(store, tmp_path, monkeypatch):
-    monkeypatch.setattr(neo4j_export, "_numbers", lambda *_: [0, 0])
+    monkeypatch.setattr("clew.stores.neo4j_export._numbers", lambda *_: [0, 0])
     with pytest.raises(StoreError, match="no nodes that this user may read"):
         export(store, open_folder(tmp_path / "import", "x"))

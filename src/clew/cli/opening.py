@@ -83,7 +83,7 @@ Columns = Annotated[
 RowId = Annotated[
     str | None, typer.Option("--id", metavar="COLUMN", help="Column that says what a row of a table is of.")
 ]
-RelationName = Annotated[
+RelationOption = Annotated[
     str | None, typer.Option("--relation", metavar="NAME", help="What edges are called in a table without.")
 ]
 Undirected = Annotated[bool, typer.Option("--undirected", help="Keep each edge of a table both ways.")]
@@ -123,7 +123,7 @@ class SourceOptions:
     on_error: Faults = OnErrorOption.fail
     columns: Columns = None
     row_id: RowId = None
-    relation: RelationName = None
+    relation: RelationOption = None
     encoding: Encoding = None
     language: Language = "en"
     inference: Inference = True

@@ -84,7 +84,7 @@ def opened_verbaliser(
         options.calling.refuse("--verbalise")
         yield None
         return
-    from clew.index.store.directory import SAID_FOLDER
+    from clew.index.store.writing import SAID_FOLDER
     from clew.methods.walk_retrieve.verbalise import ModelVerbaliser
 
     settings = options.calling.settings(spec, whole=True)

@@ -22,7 +22,6 @@ from clew.index.names.names import NamePart, NamesIndex, differing_labels, entry
 from clew.index.new_index import NewIndex
 from clew.index.progress import Progress, Stage
 from clew.index.shards import SHARDED_FROM, Shards, worker_count
-from clew.index.store.directory import IndexWriter, writing
 from clew.index.store.manifest import (
     FORMAT_VERSION,
     MANIFEST,
@@ -33,6 +32,7 @@ from clew.index.store.manifest import (
 )
 from clew.index.store.sections import graph_counts, graph_sections, with_prefix
 from clew.index.store.stored_schema import write_schema
+from clew.index.store.writing import IndexWriter, writing
 from clew.index.vectors.backends.entities import ENTITY_SEARCH, SEARCH_FILE, build_search
 from clew.index.vectors.backends.registry import VectorChoice, has_faiss
 from clew.index.vectors.vectors import (

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from clew.graph.graph import Graph
-from clew.index.store.directory import IndexWriter
+from clew.index.store.writing import IndexWriter
 from clew.text.embedder import Embedder
 
 

@@ -42,7 +42,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Near(Generic[T]):
+class MadeNear(Generic[T]):
     """What is asked for one text: made over an index of the copy, or of what is near the names in the text.
 
     `fetched` is None of a copy, which is whole; `made` is None where the text names nothing. `step` says what
@@ -90,7 +90,7 @@ class NearIndexes(Generic[T]):
         self._lock = Lock()
         """Of what is kept; nothing is fetched or made while it is held."""
 
-    def of(self, text: str, entities: Sequence[str] = ()) -> Near[T]:
+    def of(self, text: str, entities: Sequence[str] = ()) -> MadeNear[T]:
         """What is asked for a text; `entities` are names beside those in it. Raises StoreError."""
         began, before = perf_counter(), self._store.trips
         copied = self._copy.current()
@@ -98,14 +98,14 @@ class NearIndexes(Generic[T]):
             made = self._made_of_copy(copied)
             triples = copied.index.manifest.about.counts["triples"]
             detail = {"triples": triples, "round trips": self._store.trips - before}
-            return Near(made, None, Step("copy of the database", detail), _since(began))
+            return MadeNear(made, None, Step("copy of the database", detail), _since(began))
         fetcher = self._fetcher = self._fetcher or Fetcher(self._store, self._limits)
         found = fetcher.nodes_named_in(text, entities)
         if not found.topic_entities:
-            return Near(None, found, Step("neighbourhood", {"round trips": found.trips}), _since(began))
+            return MadeNear(None, found, Step("neighbourhood", {"round trips": found.trips}), _since(began))
         near, made = self._near(fetcher, found)
         detail = {"nodes": len(near.nodes), "edges": len(near.edges), "round trips": found.trips}
-        return Near(made, near, Step("neighbourhood", detail), _since(began))
+        return MadeNear(made, near, Step("neighbourhood", detail), _since(began))
 
     def _made_of_copy(self, copied: Copied) -> T:
         held = self._of_copy

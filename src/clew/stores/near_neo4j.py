@@ -27,7 +27,7 @@ from clew.stores.neighbourhood import (
     batches,
 )
 from clew.stores.neo4j import Neo4jStore
-from clew.stores.neo4j_export import IDS_OF_SHARD, export, write_nodes
+from clew.stores.neo4j_export import USUAL_PIECES, export, write_nodes
 
 MOST_SHARDS = 50
 """Ranges of ids that are asked for; ids of a database from which much was deleted are far apart."""
@@ -73,7 +73,7 @@ class NearNeo4j:
         if not 0 < nodes + edges <= most:
             return False
         last = self._store.read("MATCH (n) RETURN max(id(n))", most=1)[1][0][0]
-        return int(cast(int, last)) < MOST_SHARDS * IDS_OF_SHARD
+        return int(cast(int, last)) < MOST_SHARDS * USUAL_PIECES.ids
 
     def export(self, folder: ImportFolder) -> Path:
         """Write all nodes and edges as CSVs."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date, datetime
 from itertools import chain
 from pathlib import Path
@@ -20,11 +21,7 @@ from clew.stores.import_folder import ImportFolder, ImportProgress, silent
 from clew.stores.naming import naming_property
 from clew.stores.neo4j import Neo4jStore
 
-IDS_OF_SHARD = 50_000
-"""Ids of nodes in a shard."""
 LISTED_NODES = 1_000
-HUB = 10_000
-"""Edges that leave a node whose edges are not put into a list."""
 MOST_KEYS = 1_000
 """Keys of properties of edges, each a column."""
 LIST_DELIMITERS = ";|\N{BROKEN BAR}\N{SECTION SIGN}\N{PILCROW SIGN}"
@@ -35,17 +32,33 @@ _LISTS = (
 )
 _EDGE = "i, id(b), type(r), properties(r)"
 NODES_QUERY = _LISTS % "RETURN collect([i, labels(a), properties(a)])"
-EDGES_QUERY = _LISTS % f"AND COUNT {{ (a)-->() }} < {HUB} MATCH (a)-[r]->(b) RETURN collect([{_EDGE}])"
+EDGES_QUERY = _LISTS % f"AND COUNT {{ (a)-->() }} < $hub MATCH (a)-[r]->(b) RETURN collect([{_EDGE}])"
 EDGE_KEYS = "MATCH ()-[r]->() UNWIND keys(r) AS key RETURN DISTINCT key ORDER BY key"
 HUB_EDGES = (
-    f"UNWIND range($low, $high) AS i MATCH (a) WHERE id(a) = i AND COUNT {{ (a)-->() }} >= {HUB} "
+    f"UNWIND range($low, $high) AS i MATCH (a) WHERE id(a) = i AND COUNT {{ (a)-->() }} >= $hub "
     f"MATCH (a)-[r]->(b) RETURN {_EDGE}"
 )
 
 Cells = Sequence[Sequence[object]]
 
 
-def export(store: Neo4jStore, folder: ImportFolder, progress: ImportProgress = silent) -> None:
+@dataclass(frozen=True, slots=True)
+class ExportPieces:
+    """What is fetched at a time: `ids` of nodes in a shard; edges of a node with `hub` or more one by one."""
+
+    ids: int = 50_000
+    hub: int = 10_000
+
+
+USUAL_PIECES = ExportPieces()
+
+
+def export(
+    store: Neo4jStore,
+    folder: ImportFolder,
+    progress: ImportProgress = silent,
+    pieces: ExportPieces = USUAL_PIECES,
+) -> None:
     """Write all nodes and edges, going on where an earlier call was interrupted.
 
     Raises StoreError where the server fails or the database is empty; what was finished stays.
@@ -59,12 +72,13 @@ def export(store: Neo4jStore, folder: ImportFolder, progress: ImportProgress = s
     total = nodes + _numbers(store, "MATCH ()-[r]->() RETURN count(r)")[0]
     done = sum(folder.finished.values())
     keys = [str(row[0]) for row in store.read(EDGE_KEYS, most=MOST_KEYS)[1]]
-    for low in range(0, last + 1, IDS_OF_SHARD):
+    for low in range(0, last + 1, pieces.ids):
         shard = f"{low:012}"
+        bounds = {"low": low, "high": low + pieces.ids - 1, "hub": pieces.hub}
         if shard in folder.finished:
             continue
         seen = 0
-        for count in _read(store, folder, shard, low, keys):
+        for count in _read(store, folder, shard, bounds, keys):
             seen += count
             progress("nodes and edges", done + seen, total)
         done += seen
@@ -76,13 +90,12 @@ def _numbers(store: Neo4jStore, query: str) -> list[int]:
 
 
 def _read(
-    store: Neo4jStore, folder: ImportFolder, shard: str, low: int, keys: Sequence[str]
+    store: Neo4jStore, folder: ImportFolder, shard: str, bounds: Mapping[str, object], keys: Sequence[str]
 ) -> Iterator[int]:
     """Write a shard, with the `keys` of properties of edges as columns.
 
     Yields how many nodes and edges have come since the last time.
     """
-    bounds = {"low": low, "high": low + IDS_OF_SHARD - 1}
     nodes: list[list[object]] = []
     for rows in _lists(store, NODES_QUERY, bounds):
         nodes += rows

@@ -24,7 +24,7 @@ from clew.index.corpus.walk_pieces import Span, SpanWalks, WalkPieces, root_walk
 from clew.index.corpus.walk_vectors import Verbaliser, WalkEmbedder
 from clew.index.new_index import NewIndex
 from clew.index.progress import Progress
-from clew.index.store.directory import IndexWriter
+from clew.index.store.writing import IndexWriter
 from clew.index.vectors.backends.base import VectorStoreError
 from clew.index.vectors.backends.entities import build_search
 from clew.index.vectors.backends.registry import VectorChoice

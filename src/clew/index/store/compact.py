@@ -12,8 +12,9 @@ from clew.graph.graph import Graph
 from clew.index.names.names import NamesIndex
 from clew.index.names.update import updated_names
 from clew.index.store.delta import Whole
-from clew.index.store.directory import Index, IndexWriter
+from clew.index.store.directory import Index
 from clew.index.store.sections import graph_sections, with_prefix
+from clew.index.store.writing import IndexWriter
 from clew.index.vectors.vectors import (
     ENTITY_SCALES,
     ENTITY_VECTORS,

@@ -5,52 +5,30 @@
     lock            held by the one writer
     reader.fit      what was learned from the user's questions, if anything (`reading/adapter.py`)
 
-A writer makes its generation in `writing/`, flushes every file to the disk, renames the folder, and replaces
-the manifest last. Stopped at any point, it leaves the manifest and the files of the generation before; what
-lies about is removed by the next writer.
+A writer (`writing.py`) makes its generation in `writing/`, flushes every file to the disk, renames the
+folder, and replaces the manifest last. Stopped at any point, it leaves the manifest and the files of the
+generation before; what lies about is removed by the next writer.
 """
 
 from __future__ import annotations
 
-import json
-import os
-import re
-import shutil
-import time
-from collections.abc import Generator, Iterable, Mapping, Sequence
-from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass, field
-from datetime import UTC, datetime
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, BinaryIO
-
-import numpy as np
 
 from clew.arrays import AnyArray
-from clew.errors import FormatError, IndexAccessError, InputError, LockedError
+from clew.errors import FormatError, IndexAccessError
 from clew.graph.edit.growing import mapped
 from clew.graph.graph import Graph
 from clew.index.excerpt import Excerpt
 from clew.index.names.names import NamesIndex
 from clew.index.store.delta import Delta, Whole, applied
 from clew.index.store.files import (
-    FileEntry,
-    check_entry,
-    disk_errors,
-    file_entry,
-    open_array,
-    read_regular,
-    sync,
-    sync_files,
-    sync_path,
-    write_parts,
-    write_piece,
+    is_array,
 )
 from clew.index.store.manifest import (
-    MANIFEST,
-    IndexAbout,
     Manifest,
-    generation_folder,
     read_manifest,
     rebuild,
 )
@@ -58,17 +36,9 @@ from clew.index.store.seal import Seal
 from clew.index.store.sections import graph_of_sections, without_prefix
 from clew.index.store.structure import Misfit, check_structure
 from clew.index.vectors.backends.registry import VectorAccess
-from clew.locks import open_growing, take_lock
-from clew.version import __version__
 
-_LOCK, _WRITING, _NEW_MANIFEST, _JOURNAL = "lock", "writing", "manifest.new", "journal.jsonl"
-SAID_FOLDER = "said"
-"""Folder of sentences that a chat model has said for a generation that is not whole yet."""
 FITTED = "reader.fit"
 """What `clew fit` learned; it stays when a new generation is written."""
-_GENERATION = re.compile(r"gen-(\d{6,})")
-_SECTION = re.compile(r"[a-z0-9_]+(\.[a-z0-9_]+)*")
-_POLL_SECONDS = 0.05
 _ATTEMPTS = 5
 
 
@@ -109,208 +79,6 @@ class Index:
         return self.array(name).tobytes()
 
 
-class IndexWriter:
-    """Takes the sections of a new generation; nothing is visible before `commit`.
-
-    With a `key`, which stands for all that shapes the index, what a writer of the same key had written before
-    it was stopped is there already: `add` passes over such sections, and `marked` tells which stages are
-    done.
-    """
-
-    def __init__(self, path: Path, generation: int, key: str | None = None) -> None:
-        self._path, self._generation, self._key = path, generation, key
-        self.folder = path / _WRITING
-        self._files: list[FileEntry] = []
-        self._kept: set[str] = set()
-        self._marks: dict[str, Mapping[str, Any]] = {}
-        if key is not None:
-            self._files, self._marks = _read_journal(self.folder, key)
-            if not self._files:
-                self._note({"key": key})
-
-    @property
-    def generation(self) -> int:
-        """Number of the generation that is written."""
-        return self._generation
-
-    @property
-    def files(self) -> Sequence[FileEntry]:
-        """The sections so far."""
-        return tuple(self._files)
-
-    def add(self, section: str, content: AnyArray | bytes) -> None:
-        """Write one section; its name is lower-case words joined by dots. Raises IndexAccessError."""
-        array = np.frombuffer(content, np.uint8) if isinstance(content, bytes) else content
-        self.add_parts(section, array.shape, array.dtype, (array,))
-
-    def keep(self, entry: FileEntry, folder: Path) -> None:
-        """Take over a file of the generation in `folder` as it is; on most disks without copying it."""
-        if not self._is_new(entry.section):
-            return
-        target = self.folder / entry.file
-        with disk_errors(self._path):
-            try:
-                os.link(folder / entry.file, target)
-                self._kept.add(entry.file)
-            except OSError:  # a disk without hard links
-                shutil.copyfile(folder / entry.file, target)
-        self._take(entry)
-
-    def add_all(self, sections: Mapping[str, AnyArray | bytes]) -> None:
-        """Write all of `sections`."""
-        for section, content in sections.items():
-            self.add(section, content)
-
-    def add_parts(
-        self, section: str, shape: tuple[int, ...], dtype: np.dtype[np.generic], parts: Iterable[AnyArray]
-    ) -> None:
-        """Write one section of a known shape from arrays that are its rows. Raises IndexAccessError."""
-        if self._is_new(section):
-            with disk_errors(self._path):
-                self._take(write_parts(self.folder, section, shape, dtype, parts))
-
-    def add_file(self, section: str, name: str) -> None:
-        """Take the file `name` of another format, which is in `folder`, as a section."""
-        if self._is_new(section):
-            with disk_errors(self._path):
-                self._take(file_entry(self.folder, section, name))
-
-    def _is_new(self, section: str) -> bool:
-        taken = any(f.section == section for f in self._files)
-        if not _SECTION.fullmatch(section) or (taken and self._key is None):
-            raise ValueError(f"section name {section!r} is malformed or taken")
-        return not taken
-
-    def _take(self, entry: FileEntry) -> None:
-        self._files.append(entry)
-        self._note({"file": asdict(entry)})
-
-    def _note(self, record: Mapping[str, Any]) -> None:
-        if self._key is not None:
-            with disk_errors(self._path), (self.folder / _JOURNAL).open("a", encoding="utf-8") as file:
-                file.write(json.dumps(record) + "\n")
-
-    def mark(self, stage: str, detail: Mapping[str, Any]) -> None:
-        """Note that a stage is done, with what a later run needs to know of it (JSON)."""
-        self._marks[stage] = detail
-        self._note({"stage": stage, "detail": detail})
-
-    def marked(self, stage: str) -> Mapping[str, Any] | None:
-        """What `mark` noted for a stage; None if it is not done."""
-        return self._marks.get(stage)
-
-    def graph(self) -> Graph:
-        """Map the graph's sections, which have been written."""
-        arrays = {f.section: open_array(self.folder, f) for f in self._files if _is_array(f)}
-        return graph_of_sections(without_prefix("graph", arrays))
-
-    def array(self, section: str) -> AnyArray:
-        """Map a section that has been written."""
-        entry = next(f for f in self._files if f.section == section)
-        return open_array(self.folder, entry)
-
-    def commit(self, about: IndexAbout) -> Manifest:
-        """Put the new generation in place and remove the one before. Raises IndexAccessError."""
-        created = datetime.now(UTC).isoformat(timespec="seconds")
-        manifest = Manifest(__version__, created, self._generation, about, tuple(self._files))
-        with disk_errors(self._path):
-            _remove_strangers(self.folder, {entry.file for entry in self._files})
-            # What was taken over is on the disk already.
-            sync_files(self.folder, [e.file for e in self._files if e.file not in self._kept])
-            self.folder.rename(self._path / manifest.folder)
-            sync_path(self._path)
-            _replace_manifest(self._path, manifest)
-            _sweep(self._path, manifest.generation)
-            shutil.rmtree(self._path / SAID_FOLDER, ignore_errors=True)
-        # Last: to remove the generation before changes the files that both have.
-        with suppress(FileNotFoundError):  # a newer generation is there already
-            Seal.of_written(self._path / manifest.folder, manifest.files).write()
-        return manifest
-
-    def close(self, *, keep: bool = False) -> None:
-        """Remove what was written unless it was committed; what resists is left to the next writer.
-
-        `keep` leaves the stages that are done to the next writer of the same key.
-        """
-        # The manifest decides, not a flag: Ctrl-C may have come between the two.
-        if _current_generation(self._path) != self._generation:
-            shutil.rmtree(self._path / generation_folder(self._generation), ignore_errors=True)
-        if not (keep and self._marks):
-            shutil.rmtree(self.folder, ignore_errors=True)
-        (self._path / _NEW_MANIFEST).unlink(missing_ok=True)
-
-
-def _is_array(entry: FileEntry) -> bool:
-    return entry.file.endswith(".npy")
-
-
-def _read_journal(folder: Path, key: str) -> tuple[list[FileEntry], dict[str, Any]]:
-    """(sections, marks) of a stopped writer of the same key, as far as they are sound."""
-    files: list[FileEntry] = []
-    marks: dict[str, Any] = {}
-    try:
-        lines = read_regular(folder / _JOURNAL).decode("utf-8").splitlines()
-        records = [json.loads(line) for line in lines[:-1]]
-        if lines and lines[-1].endswith("}"):
-            records.append(json.loads(lines[-1]))
-        if not records or records[0] != {"key": key}:
-            return files, marks
-        for record in records[1:]:
-            if "file" in record:
-                entry = FileEntry(**record["file"])
-                check_entry(folder, entry, verify=True)
-                files.append(entry)
-            else:
-                marks[record["stage"]] = record["detail"]
-    except (OSError, ValueError, KeyError, TypeError, FormatError):
-        return [], {}
-    return files, marks
-
-
-def _remove_strangers(folder: Path, names: set[str]) -> None:
-    for entry in folder.iterdir():
-        if entry.is_dir():
-            shutil.rmtree(entry)
-        elif entry.name not in names:
-            entry.unlink()
-
-
-@contextmanager
-def writing(path: Path, *, wait: float = 5.0, key: str | None = None) -> Generator[IndexWriter]:
-    """Write a new generation of the index `path`, which is made if need be.
-
-    Without a `commit`, or on any error, everything is as before; with a `key`, the stages that were done stay
-    for a writer of the same key (not after an InputError: the sources are then to change). Raises LockedError
-    if another process is still writing after `wait` seconds, InputError if `path` holds something else,
-    IndexAccessError if the disk is full or may not be written.
-    """
-    with _locked(path, wait):
-        with disk_errors(path):
-            current = _current_generation(path)
-            if current is not None:
-                _sweep(path, current)
-            last = max((number for number, _ in _generations(path)), default=0)
-            if key is None or not _read_journal(path / _WRITING, key)[1]:
-                shutil.rmtree(path / _WRITING, ignore_errors=True)
-            (path / _WRITING).mkdir(exist_ok=True)
-        writer = IndexWriter(path, last + 1, key)
-        try:
-            yield writer
-        except InputError:
-            writer.close()
-            raise
-        except IndexAccessError as error:
-            writer.close(keep=key is not None)
-            if (path / _WRITING).is_dir():
-                error.add_note(
-                    f"What was done is kept in {path / _WRITING}: the same command goes on from there, and "
-                    f"to remove {path if not (path / MANIFEST).exists() else path / _WRITING} frees the space"
-                )
-            raise
-        finally:
-            writer.close(keep=key is not None)
-
-
 def open_index(path: Path, *, verify: bool = False, access: VectorAccess | None = None) -> Index:
     """Open the index `path`, memory-mapped; `access` is for vectors that are in a database.
 
@@ -349,14 +117,14 @@ def _open(path: Path, manifest: Manifest, verify: bool, access: VectorAccess) ->
     folder = path / manifest.folder
     seal = Seal.read(folder)
     seal.check(manifest.files, every=verify)
-    arrays = {f.section: mapped(folder / f.file) for f in manifest.files if _is_array(f)}
+    arrays = {f.section: mapped(folder / f.file) for f in manifest.files if is_array(f)}
     if seal.checked:
         try:
             check_structure(arrays)
         except Misfit as error:
             raise FormatError(f"{folder / error.section}.npy: damaged, {error}") from error
         seal.write()
-    files = {f.section: folder / f.file for f in manifest.files if not _is_array(f)}
+    files = {f.section: folder / f.file for f in manifest.files if not is_array(f)}
     graph = graph_of_sections(without_prefix("graph", arrays))
     names = NamesIndex.open(graph, without_prefix("names", arrays))
     extra = {name: array for name, array in arrays.items() if not name.startswith(("graph.", "names."))}
@@ -366,78 +134,3 @@ def _open(path: Path, manifest: Manifest, verify: bool, access: VectorAccess) ->
     written = Whole(graph, names, extra)
     now = applied(written, delta)
     return Index(path, manifest, now.graph, now.names, now.sections, files, access, written, delta, seal)
-
-
-@contextmanager
-def _locked(path: Path, wait: float) -> Generator[None]:
-    """Hold the lock of `path`; a folder that was made for nothing is removed again."""
-    deadline = time.monotonic() + wait
-    while (file := _try_lock(path)) is None:
-        if time.monotonic() > deadline:
-            raise LockedError(f"{path}: another process is writing to this index. Wait until it is done")
-        time.sleep(_POLL_SECONDS)
-    try:
-        yield
-    finally:
-        if not (path / MANIFEST).exists():
-            # Not empty, if it was not ours alone; gone, if the user removed it; Windows keeps open files.
-            with suppress(OSError):
-                (path / _LOCK).unlink(missing_ok=True)
-                path.rmdir()
-        file.close()
-
-
-def _try_lock(path: Path) -> BinaryIO | None:
-    with disk_errors(path):
-        _claim(path)
-        try:
-            file = open_growing(path / _LOCK)
-        except FileNotFoundError:  # another writer gave up and removed the folder
-            return None
-    with suppress(FileNotFoundError):
-        if take_lock(file.fileno()) and os.fstat(file.fileno()).st_ino == os.stat(path / _LOCK).st_ino:
-            return file
-    file.close()
-    return None
-
-
-def _claim(path: Path) -> None:
-    """Make the folder of the index, or see that it is one (or empty)."""
-    if path.is_symlink() and not path.exists():
-        raise InputError(f"{path}: a symbolic link to nothing. Remove it, or choose another name (-o)")
-    if path.exists() and not path.is_dir():
-        raise InputError(f"{path}: a file is in the way. Choose another name for the index (-o)")
-    path.mkdir(parents=True, exist_ok=True)
-    strange = sorted(set(os.listdir(path)) - {_LOCK, _WRITING, _NEW_MANIFEST, SAID_FOLDER})
-    if strange and not _generations(path):  # a manifest.json alone may be of another program
-        raise InputError(f"{path}: this folder holds other files ({strange[0]}). Choose another one (-o)")
-
-
-def _generations(path: Path) -> list[tuple[int, Path]]:
-    found = ((_GENERATION.fullmatch(entry.name), entry) for entry in path.iterdir())
-    return sorted((int(match[1]), entry) for match, entry in found if match)
-
-
-def _current_generation(path: Path) -> int | None:
-    """Which generation must stay; None where there is no index, or one that cannot be read."""
-    try:
-        return read_manifest(path).generation
-    except (InputError, FormatError):
-        return None
-
-
-def _sweep(path: Path, keep: int) -> None:
-    """Remove all generations but one, and what an interrupted writer left."""
-    for number, folder in _generations(path):
-        if number != keep:
-            shutil.rmtree(folder, ignore_errors=True)
-    (path / _NEW_MANIFEST).unlink(missing_ok=True)
-
-
-def _replace_manifest(path: Path, manifest: Manifest) -> None:
-    new = path / _NEW_MANIFEST
-    with new.open("wb") as file:
-        write_piece(file, manifest.to_json().encode())
-        sync(file)
-    os.replace(new, path / MANIFEST)
-    sync_path(path)

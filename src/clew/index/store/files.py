@@ -199,3 +199,8 @@ def check_entry(folder: Path, entry: FileEntry, *, verify: bool) -> Path:
     if full_checksum(path) != entry.checksum if verify else sample_checksum(path) != entry.sample:
         raise FormatError(f"{path}: damaged, its checksum differs from what was written")
     return path
+
+
+def is_array(entry: FileEntry) -> bool:
+    """Whether the section is an array, and not a file of another format."""
+    return entry.file.endswith(".npy")

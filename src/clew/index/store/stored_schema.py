@@ -14,9 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.graph.graph import Graph
-from clew.index.store.directory import Index, IndexWriter
+from clew.index.store.directory import Index
 from clew.index.store.files import FileEntry
 from clew.index.store.sections import with_prefix, without_prefix
+from clew.index.store.writing import IndexWriter
 
 if TYPE_CHECKING:
     from clew.graph.schema import Schema

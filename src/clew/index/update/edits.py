@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Container, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 import numpy as np
@@ -177,20 +177,12 @@ class _Resolver:
         relations = list(self._relations)[self._old_relations :]
         if rules.strict:
             _refuse_new(self._new, relations)
-        triples = _changes(removed, added)
-        statements = self._statements({*triples[0], *restated}, set(triples[1]))
-        aliases = _changes(aliases_removed, aliases_added)
-        edit = GraphEdit(
-            triple_array(triples[0]),
-            triple_array(triples[1]),
-            [_shown(key) for key in self._new],
-            [self._label(key) if isinstance(key, str) else key[0] for key in self._new],
-            [None if isinstance(key, str) else key[1] for key in self._new],
-            relations,
-            [self._label(name) for name in relations],
+        triples, aliases = _changes(removed, added), _changes(aliases_removed, aliases_added)
+        edit = replace(
+            self._edit(triples, relations),
             aliases_added=aliases[0],
             aliases_removed=aliases[1],
-            statements=statements,
+            statements=self._statements({*triples[0], *restated}, set(triples[1])),
             unsaid=sorted(removed),
             restated=triple_array(restated),
             characters_added=characters[0],
@@ -207,6 +199,18 @@ class _Resolver:
             following,
         )  # fmt: skip
         return edit, report
+
+    def _edit(self, triples: tuple[list[EdgeIds], list[EdgeIds]], relations: list[str]) -> GraphEdit:
+        """The triples that come and go, with the nodes and relations that are new."""
+        return GraphEdit(
+            triple_array(triples[0]),
+            triple_array(triples[1]),
+            [_shown(key) for key in self._new],
+            [self._label(key) if isinstance(key, str) else key[0] for key in self._new],
+            [None if isinstance(key, str) else key[1] for key in self._new],
+            relations,
+            [self._label(name) for name in relations],
+        )
 
     def _about_inference(self, following: Following | None) -> Iterator[str]:
         """What is not as indexing anew would infer it."""

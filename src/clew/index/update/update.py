@@ -7,7 +7,7 @@ one. Ids of entities and relations stay; new ones come after them.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Container, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -23,10 +23,11 @@ from clew.index.corpus.corpus import NODE_SEARCH, WALK_VERSION, Corpus, open_cor
 from clew.index.corpus.walk_vectors import Verbaliser
 from clew.index.store.compact import whole_sections, write_changed
 from clew.index.store.delta import Delta, Whole, applied, is_large
-from clew.index.store.directory import Index, IndexWriter, open_index, writing
+from clew.index.store.directory import Index, open_index
 from clew.index.store.manifest import IndexAbout, Manifest, check_embedder, read_manifest
 from clew.index.store.sections import graph_counts
 from clew.index.store.stored_schema import write_schema
+from clew.index.store.writing import IndexWriter, writing
 from clew.index.update.edits import USUAL, EditReport, EditRules, Edits, resolve
 from clew.index.update.update_corpus import CorpusChange, EditedGraph, updated_corpus
 from clew.index.vectors.backends.entities import ENTITY_SEARCH, SEARCH_FILE, build_search
@@ -112,14 +113,10 @@ def update_index(
         )
         compact = is_large(held, now.graph, delta)
         contents: dict[str, AnyArray | bytes] = {
-            **(whole_sections(held, now) if compact else delta.sections())
+            **(whole_sections(held, now) if compact else delta.sections()),
+            **({} if milvus is None else milvus.sections()),
+            **_corpus_sections(corpus, now.graph, _searches(writer, index, now, corpus)),
         }
-        if milvus is not None:
-            contents |= milvus.sections()
-        searches = _searches(writer, index, now, corpus)
-        if corpus is not None:
-            whole = NODE_SEARCH in searches or len(corpus.changed) > _most_newer(now.graph)
-            contents |= (corpus.with_nodes_whole() if whole else corpus).sections()
         dropped = ("delta.", "corpus.", "schema.") if compact else ("delta.", "corpus.")
         told = _part_of(progress, "writing")
         write_changed(writer, index, contents, dropped=dropped, progress=told)
@@ -127,6 +124,16 @@ def update_index(
             write_schema(writer, now.graph)
         manifest = writer.commit(_about(index.manifest.about, now.graph, report))
     return Updated(path, manifest, report, change, compact)
+
+
+def _corpus_sections(
+    corpus: Corpus | None, graph: Graph, searches: Container[str]
+) -> Mapping[str, AnyArray | bytes]:
+    """What is written of a corpus: with all vectors of nodes, where too many of them are newer ones."""
+    if corpus is None:
+        return {}
+    whole = NODE_SEARCH in searches or len(corpus.changed) > _most_newer(graph)
+    return (corpus.with_nodes_whole() if whole else corpus).sections()
 
 
 def _delta_of(index: Index, edit: GraphEdit, embedder: Embedder, milvus: InMilvus | None) -> Delta:

@@ -21,7 +21,8 @@ import numpy as np
 from clew.arrays import AnyArray, Float32, Int8, Int64
 from clew.errors import ClewError, FormatError, IndexAccessError
 from clew.index.new_index import NewIndex
-from clew.index.store.directory import Index, IndexWriter, open_index
+from clew.index.store.directory import Index, open_index
+from clew.index.store.writing import IndexWriter
 from clew.index.vectors.backends.base import check_file
 from clew.index.vectors.backends.entities import ENTITY_SEARCH
 from clew.index.vectors.backends.milvus import DistanceMetric, MilvusPlace, MilvusVectors, cells_of

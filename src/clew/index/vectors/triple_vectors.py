@@ -25,9 +25,10 @@ from clew.graph.neighbourhood import HopLimits, best_of
 from clew.index.new_index import NewIndex
 from clew.index.store.compact import whole_sections, write_changed
 from clew.index.store.delta import Whole
-from clew.index.store.directory import Index, open_index, writing
+from clew.index.store.directory import Index, open_index
 from clew.index.store.sections import written_graph
 from clew.index.store.stored_schema import write_schema
+from clew.index.store.writing import writing
 from clew.index.vectors.backends.milvus import MilvusPlace
 from clew.index.vectors.dots import dots, quantised_sums
 from clew.index.vectors.in_milvus import (

@@ -22,7 +22,7 @@ from clew.types import Match, MatchResult, Pattern, PatternNode, Reason
 
 SAME_NAME = 0.5
 """Distance up to which an entity may stand for a name with which it shares no word."""
-DISTINCT_TRIPLES: Distinct = "triples"
+BY_TRIPLE: Distinct = "triples"
 """No two edges take one triple. The paper's isomorphism has no two nodes take one entity.
 
 So that the writer of a film could not be its director too.
@@ -46,10 +46,10 @@ class Unfit:
 
 def find_subgraphs(graph: Graph, pattern: Pattern, distances: Distances, k: int) -> MatchResult:
     """The `k` matches of least GSD; types that leave no match restrict nothing."""
-    found = match(graph, pattern, distances, k=k, distinct=DISTINCT_TRIPLES, budget=SEARCH)
+    found = match(graph, pattern, distances, k=k, distinct=BY_TRIPLE, budget=SEARCH)
     if found.matches or not found.complete or not any(node.type for node in pattern.nodes):
         return found
-    return match(graph, without_types(pattern), distances, k=k, distinct=DISTINCT_TRIPLES, budget=SEARCH)
+    return match(graph, without_types(pattern), distances, k=k, distinct=BY_TRIPLE, budget=SEARCH)
 
 
 def find_by_letter(graph: Graph, pattern: Pattern, distances: Distances, k: int) -> MatchResult:
@@ -71,14 +71,7 @@ def find_tied(graph: Graph, pattern: Pattern, distances: Distances, best: Match,
     )
     if len(ways) > MOST_WAYS:
         return match(
-            graph,
-            pattern,
-            distances,
-            k=None,
-            all_tied=True,
-            project=node,
-            distinct=DISTINCT_TRIPLES,
-            budget=SEARCH,
+            graph, pattern, distances, k=None, all_tied=True, project=node, distinct=BY_TRIPLE, budget=SEARCH
         )
     turned = [
         graph.triple(t)[0] != best.nodes[e.head] for e, t in zip(pattern.edges, best.triples, strict=True)
@@ -94,7 +87,7 @@ def find_tied(graph: Graph, pattern: Pattern, distances: Distances, best: Match,
             fixed_distances,
             k=None,
             project=node,
-            distinct=DISTINCT_TRIPLES,
+            distinct=BY_TRIPLE,
             undirected=False,
             budget=SEARCH,
         )

@@ -22,7 +22,7 @@ from clew.llm.typed import complete_parsed
 from clew.llm.types import ChatModel, Reply, Request, ask
 from clew.methods.simgrag.examples import Shot, ShownTriples, read_prompt
 
-Judged = Literal["True", "False", "Unknown"]
+ModelVerdict = Literal["True", "False", "Unknown"]
 LONGEST_PROSE = 20_000
 """Characters of a reply in prose that are looked through."""
 _GRAPH = re.compile(r"\[(\d{1,3})\]")
@@ -32,9 +32,9 @@ _VERDICT = re.compile(
     r"\b((?:un)?true|(?:un)?supported|false|refuted|unknown|not enough info(?:rmation)?)\b",
     re.IGNORECASE,
 )
-_NOT: dict[str, Judged] = {"true": "False"}
+_NOT: dict[str, ModelVerdict] = {"true": "False"}
 """What a negated word says; *not supported* and *not refuted* say nothing."""
-_JUDGED: dict[str, Judged] = {
+_JUDGED: dict[str, ModelVerdict] = {
     "true": "True", "supported": "True", "false": "False", "refuted": "False", "untrue": "False",
 }  # fmt: skip
 
@@ -61,7 +61,7 @@ class ReadAnswers:
 class ReadVerdict:
     """The model's verdict on a claim, and its reason."""
 
-    verdict: Judged
+    verdict: ModelVerdict
     reason: str
     prompt: Prompt
     replies: tuple[Reply, ...]
@@ -122,7 +122,7 @@ def _stated(text: str, request: Request) -> StatedAnswer:
     return stated
 
 
-def _verdict(text: str, request: Request) -> tuple[Judged, str]:
+def _verdict(text: str, request: Request) -> tuple[ModelVerdict, str]:
     """Verdict and reason of a reply. Raises ReplyInvalid."""
     cleaned = clean(text, request.messages, request.stop)
     try:
@@ -137,7 +137,7 @@ def _verdict(text: str, request: Request) -> tuple[Judged, str]:
     return judged, reply.reason
 
 
-def _judged(text: str) -> Judged | None:
+def _judged(text: str) -> ModelVerdict | None:
     """The last verdict that a text gives; None where it gives none."""
     hits = list(_VERDICT.finditer(text))
     if not hits:
