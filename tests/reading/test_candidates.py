@@ -5,6 +5,7 @@ from small_graph import SmallGraph
 
 from clew.reading.candidates import QUOTA
 from clew.reading.execute import Executor
+from clew.reading.paths import Exploration
 from clew.reading.query import (
     Anchor,
     Both,
@@ -280,3 +281,17 @@ def test_a_hub_leaves_no_more_than_its_quota() -> None:
     hub = SmallGraph(lines)
     ones = [o for o in hub.options("what about Hub") if isinstance(o.query.part, Walk)]
     assert len([o for o in ones if isinstance(o.query.part.source, Anchor)]) == QUOTA["one"]
+
+
+def test_the_only_type_of_a_graph_makes_nothing_alike():
+    lines = "Heat | directed by | Mann\nRan | directed by | Kurosawa\nMann | born in | Chicago"
+    typed = SmallGraph(lines, {"node": ["Heat", "Ran", "Mann", "Kurosawa", "Chicago"]})
+    plain = SmallGraph(lines)
+
+    def absent(of):
+        question = "Mann directed which movies"
+        like = of.matcher.compare(question)
+        around = Exploration(of.vocabulary, question, of.mentions(question), like)
+        return around.absent_steps(of.ids["Mann"])
+
+    assert absent(typed) == absent(plain)

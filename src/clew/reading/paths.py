@@ -269,10 +269,13 @@ class Exploration:
         return chosen[np.argsort(-said, kind="stable")[:MOST_STEPS]].tolist()
 
     def absent_steps(self, node: int) -> list[int]:
-        """The steps that a node does not have and others like it do: of its types, or of its other steps."""
+        """The steps that a node does not have and others like it do: of its types, or of its other steps.
+
+        The only type of a graph says of nothing that it is like another.
+        """
         schema, there = self.schema, self.steps_at(np.array([node], np.int64))
         types = self.vocabulary.types_of(node)
-        if len(types):
+        if len(types) and len(self.vocabulary.types) > 1:
             like = schema.typed[:, types].max(axis=1) >= LIKE_IT * np.maximum(schema.nodes, 1)
         elif there:
             like, share = np.ones(len(schema.nodes), np.bool_), np.zeros(len(schema.nodes))
