@@ -133,13 +133,9 @@ BY_TOR = Walk(Anchor(SMALL.ids["Tor"], 0), MADE_BY ^ 1)
         ("Which drugs have no approval?", Counted(DRUGS, APPROVED, "=", 0), 1),
         ("Which drugs does Tor (not the son) make?", BY_TOR, 1),
         ("Which drugs does Tor make, and not only now?", BY_TOR, 1),
-        ("Which drugs have names that start with the letter L?", DRUGS, IGNORED),
-        ("Which drugs contain the word in?", DRUGS, IGNORED),
-        ("Which drugs start with a trial?", DRUGS, 1),
-        ("Which drugs begin with L?", DRUGS, IGNORED),
     ],
 )
-def test_a_reading_without_the_not_of_a_question_and_how_names_are_written(question, part, left):
+def test_a_reading_without_the_not_of_a_question(question, part, left):
     assert against(question, part) == pytest.approx(math.log(left))
 
 

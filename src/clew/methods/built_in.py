@@ -36,6 +36,7 @@ from clew.reading.query import Query, mentions_of
 from clew.reading.reader import Reading
 from clew.reading.said_kinds import of_another_kind
 from clew.reading.shared_reader import reader_of
+from clew.reading.unsayable import asks_more, denies, is_denial
 from clew.reading.which_way import either_way
 from clew.reading.words import say
 from clew.text.embedder import Embedder
@@ -158,8 +159,12 @@ class BuiltInReader:
         return LikelyReading(reading, query, 0.0 if self._leaves_open(reading, query, likely) else likely)
 
     def _leaves_open(self, reading: Reading, query: Query, likely: float) -> bool:
-        """Whether a query answers less than what was asked: a noun, a modifier or a name is not in it."""
-        vocabulary = self.reader.vocabulary
+        """Whether a query answers less than was asked: a noun, a modifier, a name or a *not* is not in it."""
+        vocabulary, question = self.reader.vocabulary, reading.question
+        if asks_more(question, query):
+            return True
+        if query.ask != "yes" and denies(question, reading.mentions) and not is_denial(vocabulary, query):
+            return True
         if likely < SURE_OF_NOUN and leaves_noun_open(vocabulary, reading, query):
             return True
         if query.ask == "yes" and _leaves_out_a_name(reading, query):

@@ -1,7 +1,7 @@
 """What words of a question tell against a candidate: comparisons that it does not make, names it leaves out.
 
 *after 2000*, *20 minutes or less*, *later than X*; *used to play for* where a relation is of what was once;
-*won an Oscar* where no name of the graph is like Oscar; *not*, *than the average*, *begins with the letter*.
+*won an Oscar* where no name of the graph is like Oscar; *not*, *than the average*.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from clew.reading.query import (
     parts_of,
     steps_of,
 )
+from clew.reading.unsayable import denies, is_denial
 from clew.reading.vocabulary import DATE, LEAF, NUMBER, THING, Likeness, Vocabulary
 
 IGNORED, TURNED, LOOSE, UNSAID, LEFT_OPEN = 0.02, 0.02, 0.5, 0.2, 0.15
@@ -80,25 +81,9 @@ _AGES = frozenset("age ages old year years".split())
 _ENDS_OF_TIME = re.compile(
     r"\b(?:(?P<early>oldest|earliest|eldest)|(?P<late>youngest|newest|latest|most recent(?:ly)?))\b", re.I
 )
-_DENIAL = re.compile(
-    r"(?<!\()\b(?:not|never|without|except|excluding|non|neither|none|lacks?|lacking|cannot"
-    r"|no(?=\s+\w)|(?:do|does|did|is|are|was|were|has|have|had|ca|could|wo|would)n['’]?t)\b"
-    r"(?!\s+(?:only|more|less|fewer|later|earlier|longer|before|after|over|under|above|below|exceed\w*|until|even"
-    r"|just|necessarily|one|matter))",
-    re.I,
-)
-"""Words that leave something out; what a bracket leaves out tells names apart: *HP-40 (not the B)*."""
-_DENYING = frozenset("not no non without never none lack lacks lacking un".split())
 _THAN_AVERAGE = re.compile(
     r"\b(?:than|above|below|over|under|beyond|exceed\w*)\s+(?:\w+\s+)?(?:average|mean|typical)\b", re.I
 )
-_SPELLING = re.compile(
-    r"\b(?:contain\w*|include\w*|ha(?:s|ve|ving)|with)\s+the\s+(?:sub-?strings?|strings?|words?|letters?|prefix\w*)\b"
-    r"|\b(?:start\w*|begin\w*|end\w*)\s+(?:with|in)\s+(?:the\s+(?:letters?|words?|prefix)\b"
-    r"|(?-i:['\"“‘]\w['\"”’]|[A-Z](?!\w)))",
-    re.I,
-)
-"""How names are written, which no query graph asks for."""
 _UP: dict[str, int] = {">": 1, ">=": 1, "<": -1, "<=": -1}
 
 
@@ -135,8 +120,7 @@ class Signs:
         self.ranks_one = bool(english.SUPERLATIVE.search(question))
         self.sizes = bool(_SIZES.search(question))
         self.ends_of_time = tuple({bool(m["late"]) for m in _ENDS_OF_TIME.finditer(question)})
-        self.denies = any(not self._is_named(m.start()) for m in _DENIAL.finditer(question))
-        self.spells = bool(_SPELLING.search(question))
+        self.denies = denies(question, mentions)
         self.than_average = bool(_THAN_AVERAGE.search(question))
         self.asks_yes = bool(english.YES_NO.search(question))
         self.words = [(m[1] or m[2]).lower() for m in english.THAN_WORD.finditer(question)]
@@ -171,32 +155,15 @@ class Signs:
         return told
 
     def _of_what_is_asked(self, query: Query) -> float:
-        """What no query says, a *not* that this one leaves out, and a yes where things are asked for."""
-        ignored = self.spells + (self.than_average and query.ask == "average")
+        """An average that is only compared with, a *not* left out, a yes or no where things are asked for."""
+        ignored = int(self.than_average and query.ask == "average")
         if query.ask == "list" and not self.asks_yes and isinstance(query.part, Walk):
             step = query.part.step
             ignored += not step & 1 and step // 2 in self.vocabulary.flags
         told = ignored * math.log(IGNORED)
-        if self.denies and query.ask != "yes" and not self._is_denial(query):
+        if self.denies and query.ask != "yes" and not is_denial(self.vocabulary, query):
             told += math.log(UNSAID)
         return told
-
-    def _is_denial(self, query: Query) -> bool:
-        """Whether a query leaves something out, or is of what a label denies."""
-        for part in parts_of(query.part):
-            match part:
-                case Without() | Counted(_, _, _, 0, _) | Compared(_, _, "!=", _):
-                    return True
-                case Anchor(node, _) if self.vocabulary.truths.get(node) is False:
-                    return True
-                case _:
-                    pass
-        labels = (self.vocabulary.relations[step // 2].split() for step in steps_of(query))
-        return any(not _DENYING.isdisjoint(label) for label in labels)
-
-    def _is_named(self, place: int) -> bool:
-        """Whether a name that the graph has stands at a place of the question."""
-        return any(m.candidates and m.start <= place < m.stop for m in self.mentions)
 
     def _kind_of(self, part: Part) -> int:
         """What a part gives: things, numbers, dates or plain texts."""

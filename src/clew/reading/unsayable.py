@@ -1,0 +1,73 @@
+"""What a question asks for that no query graph says, and a *not* that a reading may leave out.
+
+*The second longest*, *how much longer*, *how many each*, *every*, *names that begin with L*: what is read in
+their place is something simpler, and no answer.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from clew.reading.mentions import Mention
+from clew.reading.query import Anchor, Compared, Counted, Extreme, Query, Without, parts_of, steps_of
+from clew.reading.vocabulary import Vocabulary
+
+_DENIAL = re.compile(
+    r"(?<!\()\b(?:not|never|without|except|excluding|non|neither|none|lacks?|lacking|cannot"
+    r"|no(?=\s+[a-z])|(?:do|does|did|is|are|was|were|has|have|had|ca|could|wo|would)n['’]?t)\b"
+    r"(?!\s+(?:only|more|less|fewer|later|earlier|longer|before|after|over|under|above|below|exceed\w*|until|even"
+    r"|just|necessarily|one|matter))",
+    re.I,
+)
+"""Words that leave something out; what a bracket leaves out tells names apart: *HP-40 (not the B)*."""
+_DENYING = frozenset("not no non without never none lack lacks lacking un".split())
+_SPELLING = re.compile(
+    r"\b(?:contain\w*|include\w*|ha(?:s|ve|ving)|with)\s+the\s+(?:sub-?strings?|strings?|words?|letters?|prefix\w*)\b"
+    r"|\b(?:start\w*|begin\w*|end\w*)\s+(?:with|in)\s+(?:the\s+(?:letters?|words?|prefix)\b"
+    r"|(?-i:['\"“‘]\w['\"”’]|[A-Z](?!\w)))",
+    re.I,
+)
+"""How names are written, which no query graph asks for."""
+_NTH = r"(?:second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|\d*(?:2nd|3rd|\dth))"
+_MORE_THAN_QUERIES = re.compile(
+    rf"\b{_NTH}[-\s]+(?:most|least|best|worst|\w{{2,}}est)\b"
+    r"|\bhow\s+(?:much|many)\s+(?:\w{2,}er|more|less|fewer)\b[^?]*\bthan\b(?!\s*\d)"
+    r"|\bhow\s+many\b[^?]*\b(?:do|does|did|has|have|in|for|by)\s+each\b"
+    r"|^\W*(?:who|which|what)\b[^?]*\bevery\s+\w",
+    re.I,
+)
+"""A rank that is not the first, a difference, a number for each of many, what holds of every one."""
+_FIRST_FEW = re.compile(
+    r"\b(?:first|last)\s+(?:\d+|two|three|four|five|six|seven|eight|nine|ten|few|several)\s+[a-z]", re.I
+)
+"""Some of a list, of which no order is told."""
+
+
+def asks_more(question: str, query: Query) -> bool:
+    """Whether a question asks for more than its query, as than any."""
+    if _SPELLING.search(question) or _MORE_THAN_QUERIES.search(question):
+        return True
+    return bool(_FIRST_FEW.search(question)) and not any(isinstance(p, Extreme) for p in parts_of(query.part))
+
+
+def denies(question: str, mentions: Sequence[Mention]) -> bool:
+    """Whether a question leaves something out, by a word that stands in no name."""
+    names = [m for m in mentions if m.candidates]
+    return any(
+        not any(m.start <= found.start() < m.stop for m in names) for found in _DENIAL.finditer(question)
+    )
+
+
+def is_denial(vocabulary: Vocabulary, query: Query) -> bool:
+    """Whether a query leaves something out, or is of what a label denies."""
+    for part in parts_of(query.part):
+        match part:
+            case Without() | Counted(_, _, _, 0, _) | Compared(_, _, "!=", _):
+                return True
+            case Anchor(node, _) if vocabulary.truths.get(node) is False:
+                return True
+            case _:
+                pass
+    labels = (vocabulary.relations[step // 2].split() for step in steps_of(query))
+    return any(not _DENYING.isdisjoint(label) for label in labels)

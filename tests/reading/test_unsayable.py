@@ -1,0 +1,54 @@
+"""What a question asks for that no query graph says."""
+
+import pytest
+from small_graph import SmallGraph
+
+from clew import Clew
+from clew.reading.query import Extreme, OfType, Query
+from clew.reading.unsayable import asks_more
+
+LINES = """
+Aspirin | approved | 1999
+Aspirin | made_by | Bell
+Lorazin | approved | 2004
+Lorazin | made_by | Tor
+"""
+SMALL = SmallGraph(LINES, {"Drug": ["Aspirin", "Lorazin"]})
+DRUGS, APPROVED = OfType(0), SMALL.step("approved")
+
+
+@pytest.mark.parametrize(
+    ("question", "more"),
+    [
+        ("Which drugs have names that start with the letter L?", True),
+        ("Which drugs contain the word in?", True),
+        ("Which drugs begin with L?", True),
+        ("Which drugs start with a trial?", False),
+        ("the second oldest drug", True),
+        ("the oldest drug", False),
+        ("Who made every drug?", True),
+        ("List every drug", False),
+        ("How many drugs does each maker have?", True),
+        ("How many drugs does Bell have?", False),
+        ("How much older is Aspirin than Lorazin?", True),
+        ("How many drugs are older than 3 years?", False),
+        ("Name the first three drugs", True),
+        ("the first drug", False),
+    ],
+)
+def test_what_is_asked_for_is_more_than_a_list(question, more):
+    assert asks_more(question, Query("list", DRUGS)) == more
+
+
+def test_the_first_few_of_a_rank_are_said():
+    assert not asks_more("the first three drugs", Query("list", Extreme(DRUGS, (APPROVED,), False, False, 3)))
+
+
+@pytest.mark.parametrize(
+    "question", ["Which drugs did Bell not make?", "How many drugs does each maker have?"]
+)
+def test_something_simpler_is_no_answer(question):
+    triples = [tuple(part.strip() for part in line.split("|")) for line in LINES.strip().splitlines()]
+    with Clew.from_triples(triples, types={"Aspirin": ["drug"], "Lorazin": ["drug"]}) as graph:
+        answers = {answer.label for answer in graph.ask(question).answers}
+        assert answers in (set(), {"Lorazin"})
