@@ -1,0 +1,159 @@
+"""How risk goes with coverage: what `auto` without a model answers from each `--confidence` on.
+
+    python benchmarks/risk.py [--limit N]
+
+Each question is read once. Prints a table for `benchmarks/RESULTS.md`: right / wrong of the answerable
+questions (Hits@1), and the share of the others that is left open, in %.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from harness import CACHE, shipped_embedder
+from questions import (
+    DATA,
+    ROOT,
+    SHARED,
+    Item,
+    Source,
+    absent,
+    databases,
+    domains,
+    factory,
+    half,
+    jsonl,
+    metaqa,
+    metaqa_graph,
+    pathquestion,
+    sample,
+    wc2014,
+)
+
+from clew.index.cache import cached_index
+from clew.methods.auto.settings import AutoSettings
+from clew.methods.built_in import BuiltInReader, LikelyReading
+
+CONFIDENCES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
+LEAST = 0.01
+"""The confidence under which all is asked, so that what is less likely than others is known."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One question: how it was read, whether it was answered, whether that is right, whether it can be."""
+
+    read: LikelyReading
+    answered: bool
+    right: bool
+    answerable: bool
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--limit", type=int, default=40, help="questions of each published set and graph")
+    args = parser.parse_args()
+    print(
+        "| set | questions | "
+        + " | ".join(map(str, CONFIDENCES))
+        + " |\n"
+        + "|---" * (2 + len(CONFIDENCES))
+        + "|"
+    )
+    for name, sources in sets(args.limit):
+        asked = [one for source in sources for one in ask(source)]
+        print(row(name, asked), flush=True)
+
+
+def sets(limit: int) -> Iterator[tuple[str, list[Source]]]:
+    """Sets of graphs with their questions."""
+    dev = DATA / "dev"
+    films = jsonl(dev / "films_questions.jsonl") + jsonl(dev / "films_absent.jsonl")
+    graphs = [
+        (dev / f"{n}.tsv", None, None, jsonl(dev / f"{n}_questions.jsonl"))
+        for n in ("countries", "companies")
+    ]
+    yield (
+        "films, countries, companies (development)",
+        [(ROOT / "examples" / "films.tsv", None, None, films), *graphs],
+    )
+    for which, part in (("dev", "development"), ("check", "check")):
+        yield f"domains ({part})", [(graph, None, None, items) for _, graph, items in domains(which)]
+    yield "five graphs by a blind author (check)", list(databases("blind"))
+    if not SHARED.exists():
+        return
+    some = [item for hops in (1, 2, 3) for item in sample(half(metaqa(hops), 0), limit, 1)]
+    kb = metaqa_graph()
+    lacking = absent(opened((kb, None, None, [])).reader.graph, 4)
+    yield "MetaQA (development)", [(kb, None, None, some + lacking)]
+    yield (
+        "PathQuestion (development)",
+        [
+            (
+                SHARED / "pathquestion" / f"{hops}H-kb.txt",
+                None,
+                None,
+                sample(half(pathquestion(hops), 0), limit, 1),
+            )
+            for hops in (2, 3)
+        ],
+    )
+    yield "WC2014 samples", [(SHARED / "wc2014" / "WC2014.txt", None, None, wc2014())]
+    yield "factory", [factory()]
+    for name in ("spider", "overnight"):
+        yield (
+            name,
+            [
+                (graph, types, aliases, sample(items, limit, 1))
+                for graph, types, aliases, items in databases(name)
+            ],
+        )
+
+
+def opened(source: Source) -> BuiltInReader:
+    """The built-in reader of a graph, which answers from all that is likely at all."""
+    graph, types, aliases, _ = source
+    index = cached_index(
+        [graph], cache_dir=CACHE, embedder=shipped_embedder(), types=types, aliases=aliases
+    ).index
+    return BuiltInReader(index, shipped_embedder(), AutoSettings(confidence=LEAST))
+
+
+def ask(source: Source) -> Iterator[Asked]:
+    """Ask the questions of a graph."""
+    reader = opened(source)
+    items: list[Item] = source[3]
+    for item in items:
+        read, answer = reader.answered(item.question)
+        found, labels = {a.entity for a in answer.answers}, {a.label for a in answer.answers}
+        right = bool((found | labels) & item.gold)
+        yield Asked(read, answer.abstained is None, right, bool(item.gold))
+
+
+def row(name: str, asked: list[Asked]) -> str:
+    """One line: right / wrong · left open."""
+    known, unknown = [a for a in asked if a.answerable], [a for a in asked if not a.answerable]
+    cells: list[str] = []
+    for confidence in CONFIDENCES:
+        answered = [a for a in known if is_answered(a, confidence)]
+        right = sum(a.right for a in answered)
+        cell = f"{100 * right / len(known):.0f} / {100 * (len(answered) - right) / len(known):.0f}"
+        if unknown:
+            open_ = sum(not is_answered(a, confidence) for a in unknown)
+            cell += f" · {100 * open_ / len(unknown):.0f}"
+        cells.append(cell)
+    return f"| {name} | {len(known)} + {len(unknown)} | " + " | ".join(cells) + " |"
+
+
+def is_answered(asked: Asked, confidence: float) -> bool:
+    """Whether a question is answered with some `--confidence`."""
+    return asked.answered and asked.read.likely >= asked.read.least(confidence)
+
+
+if __name__ == "__main__":
+    main()
