@@ -99,9 +99,7 @@ def test_an_address_needs_a_name_for_its_index(run):
 @pytest.mark.parametrize(
     "address", ["sparql+http://ann:secret@localhost:9/x", "neo4j://ann:secret@localhost:9"]
 )
-@pytest.mark.parametrize(
-    "command", [("verify", "{}", "x"), ("info", "{}"), ("update", "{}", "--add", "x.tsv")], ids=lambda c: c[0]
-)
+@pytest.mark.parametrize("command", [("info", "{}"), ("update", "{}", "--add", "x.tsv")], ids=lambda c: c[0])
 def test_what_needs_an_index_says_how_to_make_one(run, command, address):
     result = run(*(part.format(address) for part in command))
     shown = address.replace("ann:secret@", "")

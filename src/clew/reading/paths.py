@@ -33,7 +33,8 @@ BY_TYPE = 0.95
 LIKE_IT = 0.1
 """Least share of the nodes of an end that are of a type, for things of the type to miss that end."""
 IMPLIED = 0.5
-"""Least share of the nodes of one of its ends that have another end, for an untyped node to miss that one."""
+"""Least share of the nodes of one of its ends that have another end, for an untyped node to miss that one; of
+all nodes, where they have one type."""
 MOST_STEPS, MOST_JUMPS = 1_000, 256
 """Steps of one set that are followed; relations of a list of edges that are looked for one by one."""
 LONG_LIST = 400
@@ -271,12 +272,14 @@ class Exploration:
     def absent_steps(self, node: int) -> list[int]:
         """The steps that a node does not have and others like it do: of its types, or of its other steps.
 
-        The only type of a graph says of nothing that it is like another.
+        The only type of a graph says that things are alike only of what most of them have.
         """
         schema, there = self.schema, self.steps_at(np.array([node], np.int64))
         types = self.vocabulary.types_of(node)
-        if len(types) and len(self.vocabulary.types) > 1:
+        if len(types):
             like = schema.typed[:, types].max(axis=1) >= LIKE_IT * np.maximum(schema.nodes, 1)
+            if len(self.vocabulary.types) == 1:
+                like &= schema.nodes >= IMPLIED * len(self.vocabulary.graph.types.type)
         elif there:
             like, share = np.ones(len(schema.nodes), np.bool_), np.zeros(len(schema.nodes))
             for end in there:
