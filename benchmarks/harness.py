@@ -13,6 +13,7 @@ import numpy as np
 from questions import Item
 
 from clew.index.cache import cached_index
+from clew.methods.auto.settings import AutoSettings
 from clew.methods.built_in import BuiltInReader
 from clew.methods.registry import Method
 from clew.text.embedders.static import StaticEmbedder
@@ -26,12 +27,14 @@ def shipped_embedder() -> StaticEmbedder:
     return StaticEmbedder.load()
 
 
-def open_built_in(source: Path, types: Path | None = None, aliases: Path | None = None) -> BuiltInReader:
+def open_built_in(
+    source: Path, types: Path | None = None, aliases: Path | None = None, settings: AutoSettings | None = None
+) -> BuiltInReader:
     """The default method over a graph file; side files beside it are taken."""
     opened = cached_index(
         [source], cache_dir=CACHE, embedder=shipped_embedder(), types=types, aliases=aliases
     )
-    return BuiltInReader(opened.index, shipped_embedder())
+    return BuiltInReader(opened.index, shipped_embedder(), settings)
 
 
 @dataclass

@@ -12,7 +12,7 @@ import argparse
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from harness import CACHE, shipped_embedder
+from harness import open_built_in
 from questions import (
     DATA,
     ROOT,
@@ -32,7 +32,6 @@ from questions import (
     wc2014,
 )
 
-from clew.index.cache import cached_index
 from clew.methods.auto.settings import AutoSettings
 from clew.methods.built_in import BuiltInReader, LikelyReading
 
@@ -118,10 +117,7 @@ def sets(limit: int) -> Iterator[tuple[str, list[Source]]]:
 def opened(source: Source) -> BuiltInReader:
     """The built-in reader of a graph, which answers from all that is likely at all."""
     graph, types, aliases, _ = source
-    index = cached_index(
-        [graph], cache_dir=CACHE, embedder=shipped_embedder(), types=types, aliases=aliases
-    ).index
-    return BuiltInReader(index, shipped_embedder(), AutoSettings(confidence=LEAST))
+    return open_built_in(graph, types, aliases, AutoSettings(confidence=LEAST))
 
 
 def ask(source: Source) -> Iterator[Asked]:

@@ -6,9 +6,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from clew.reading.describe import UNEXPLAINED
 from clew.reading.english import AGGREGATE, COUNT, EXTREME, FUNCTION, LIGHT, NARROWS_NOTHING, NEGATION
+from clew.reading.mentions import Mention
 from clew.reading.query import Query, mentions_of, steps_of
 from clew.reading.reader import Reading
 from clew.reading.vocabulary import Vocabulary, types_said
@@ -32,48 +34,50 @@ LIKE_A_TYPE = 0.7
 
 def leaves_noun_open(vocabulary: Vocabulary, reading: Reading, query: Query) -> bool:
     """Whether a word that *of*, *for* or *'s* joins to a name of a query is like no label of the query."""
-    like, text = reading.likeness, reading.question
-    names = [reading.mentions[i] for i in mentions_of(query)]
-    types, relations = types_said(vocabulary, query), sorted({s // 2 for s in steps_of(query)})
-    for place, (start, stop, word) in enumerate(like.words):
-        if word in FUNCTION or word in LIGHT or any(m.start < stop and start < m.stop for m in names):
-            continue
-        if _ASKED_FOR.search(text[:start]):
-            continue
+    text, names = reading.question, _names(reading, query)
+    for place in _unsaid(vocabulary, reading, query):
+        start, stop, _ = reading.likeness.words[place]
         joined = any(
             (stop <= m.start and _OF_NAME.fullmatch(text, stop, m.start))
             or (m.stop <= start and _OWNED.fullmatch(text, m.stop, start))
             for m in names
         )
-        said = like.relations[place, relations].max(initial=0.0)
-        if joined and max(said, like.types[place, types].max(initial=0.0)) < UNEXPLAINED:
+        if joined and not _ASKED_FOR.search(text[:start]):
             return True
     return False
 
 
 def leaves_modifier_open(vocabulary: Vocabulary, reading: Reading, query: Query) -> bool:
     """Whether a word right before one that says a type of a query narrows it, and is like no label of it."""
-    like, text = reading.likeness, reading.question
-    names = [reading.mentions[i] for i in mentions_of(query)]
-    types, relations = types_said(vocabulary, query), sorted({s // 2 for s in steps_of(query)})
-    for place, (start, stop, word) in enumerate(like.words):
-        if not _may_narrow(word) or any(m.start < stop and start < m.stop for m in names):
-            continue
+    like, text, types = reading.likeness, reading.question, types_said(vocabulary, query)
+    for place in _unsaid(vocabulary, reading, query):
+        start, stop, word = like.words[place]
         behind = next((i for i, (at, _, _) in enumerate(like.words) if text[stop:at] == " "), -1)
-        if behind < 0 or like.types[behind, types].max(initial=0.0) < LIKE_A_TYPE:
-            continue
-        said = max(
-            like.relations[place, relations].max(initial=0.0), like.types[place, types].max(initial=0.0)
-        )
-        if said < UNEXPLAINED and _is_modifier_at(text, start):
+        is_typed = behind >= 0 and like.types[behind, types].max(initial=0.0) >= LIKE_A_TYPE
+        if is_typed and _may_narrow(word) and _is_modifier_at(text, start):
             return True
     return False
 
 
+def _names(reading: Reading, query: Query) -> list[Mention]:
+    return [reading.mentions[i] for i in mentions_of(query)]
+
+
+def _unsaid(vocabulary: Vocabulary, reading: Reading, query: Query) -> Iterator[int]:
+    """The content words, by their places, that stand in no name of a query and are like no label of it."""
+    like, names = reading.likeness, _names(reading, query)
+    types, relations = types_said(vocabulary, query), sorted({s // 2 for s in steps_of(query)})
+    for place, (start, stop, word) in enumerate(like.words):
+        if word in FUNCTION or word in LIGHT or any(m.start < stop and start < m.stop for m in names):
+            continue
+        said = like.relations[place, relations].max(initial=0.0)
+        if max(said, like.types[place, types].max(initial=0.0)) < UNEXPLAINED:
+            yield place
+
+
 def _may_narrow(word: str) -> bool:
-    if word in FUNCTION or word in LIGHT or word in NARROWS_NOTHING or not word.isalpha():
-        return False
-    return not any(pattern.fullmatch(word) for pattern in _OPERATIONS)
+    restricts = word.isalpha() and word not in NARROWS_NOTHING
+    return restricts and not any(pattern.fullmatch(word) for pattern in _OPERATIONS)
 
 
 def _is_modifier_at(text: str, start: int) -> bool:

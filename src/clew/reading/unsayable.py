@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from clew.reading.mentions import Mention
 from clew.reading.query import Anchor, Compared, Counted, Extreme, Query, Without, parts_of, steps_of
+from clew.reading.values import ORDINALS
 from clew.reading.vocabulary import Vocabulary
 
 _DENIAL = re.compile(
@@ -29,7 +30,7 @@ _SPELLING = re.compile(
     re.I,
 )
 """How names are written, which no query graph asks for."""
-_NTH = r"(?:second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|\d*(?:2nd|3rd|\dth))"
+_NTH = rf"(?:{'|'.join(ORDINALS[1:10])}|\d*(?:2nd|3rd|\dth))"
 _MORE_THAN_QUERIES = re.compile(
     rf"\b{_NTH}[-\s]+(?:most|least|best|worst|\w{{2,}}est)\b"
     r"|\bhow\s+(?:much|many)\s+(?:\w{2,}er|more|less|fewer)\b[^?]*\bthan\b(?!\s*\d)"

@@ -45,13 +45,13 @@ _QUANTITY = re.compile(
 _DECADES: tuple[str, ...] = tuple(
     "twenties thirties forties fifties sixties seventies eighties nineties".split()
 )
-_ORDINALS: tuple[str, ...] = tuple(
+ORDINALS: tuple[str, ...] = tuple(
     """first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth
     fifteenth sixteenth seventeenth eighteenth nineteenth twentieth twenty-first""".split()
 )
 _PERIOD = re.compile(
     rf"\b(?P<decade>{'|'.join(_DECADES)})\b|(?<![\w])'?(?P<short>[2-9]0)s\b"
-    rf"|\b(?:(?P<nth>\d{{1,2}})(?:st|nd|rd|th)|(?P<ordinal>{'|'.join(reversed(_ORDINALS))}))[ -]century\b",
+    rf"|\b(?:(?P<nth>\d{{1,2}})(?:st|nd|rd|th)|(?P<ordinal>{'|'.join(reversed(ORDINALS))}))[ -]century\b",
     re.IGNORECASE,
 )
 FIRST_YEAR, LAST_YEAR = 1000, 2100
@@ -139,7 +139,7 @@ def _month(text: str) -> int:
 def _period(hit: re.Match[str]) -> Written:
     """*The nineties* and *the '90s* (of the last century), *the 19th century*: the years in them."""
     if hit["nth"] or hit["ordinal"]:
-        century = int(hit["nth"]) if hit["nth"] else _ORDINALS.index(hit["ordinal"].lower()) + 1
+        century = int(hit["nth"]) if hit["nth"] else ORDINALS.index(hit["ordinal"].lower()) + 1
         first, count = 100 * (century - 1) + 1, 100
     else:
         tens = int(hit["short"]) if hit["short"] else 10 * (_DECADES.index(hit["decade"].lower()) + 2)
