@@ -123,10 +123,9 @@ class Database:
             try:
                 return verifier.verify(claim, id=id, closed_world=closed_world)
             except OutOfTime:
-                abstained = Abstention("budget", over(self.bounds.seconds))
-                return Verification(
-                    claim, "not_enough_info", method=verifier.name, id=id, abstained=abstained, complete=False
-                )
+                from clew.methods.verifiers import out_of_time
+
+                return out_of_time(verifier, claim, self.bounds.seconds, id)
 
     def prepare(
         self,

@@ -299,10 +299,9 @@ class Clew(GraphView):
                 found = verifier.verify(claim, id=id, closed_world=closed_world)
                 return _without_compiling(found, before)
             except OutOfTime:
-                abstained = Abstention("budget", over(self.bounds.seconds))
-                return Verification(
-                    claim, "not_enough_info", method=verifier.name, id=id, abstained=abstained, complete=False
-                )
+                from clew.methods.verifiers import out_of_time
+
+                return out_of_time(verifier, claim, self.bounds.seconds, id)
 
     def _verifier(self, method: str, model: ChatModel | None, settings: object) -> Verifier:
         def make() -> Verifier:
