@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from clew.graph import values as values_module
 from clew.graph.graph import Names, ValueKind
 from clew.graph.namespaces import XSD
-from clew.graph.values import days_since_epoch, node_values, parse_value
+from clew.graph.values import days_since_epoch, month_days, node_values, parse_value
 
 NUMBER, DATE = ValueKind.NUMBER, ValueKind.DATE
 
@@ -87,12 +87,40 @@ def test_the_datatype_decides(text: str, datatype: str, expected: tuple[ValueKin
 
 
 @pytest.mark.parametrize(
+    ("text", "datatype", "hours"),
+    [
+        ("09:30", None, 9.5),
+        ("9:30", None, 9.5),
+        ("9:30 pm", None, 21.5),
+        ("12:15 a.m.", None, 0.25),
+        ("18:00:36", None, 18.01),
+        ("07:45:00", XSD + "time", 7.75),
+    ],
+)
+def test_a_time_of_day_is_a_part_of_a_day(text: str, datatype: str | None, hours: float) -> None:
+    kind, value = parse_value(text, datatype)
+    assert kind == ValueKind.DATE
+    assert value * 24 == pytest.approx(hours)
+
+
+@pytest.mark.parametrize("text", ["24:30", "9:60", "16:9", "13:00 pm", "1:2:3", "10:00:00:00"])
+def test_what_is_no_time(text: str) -> None:
+    assert parse_value(text)[0] == ValueKind.NONE
+
+
+def test_the_day_of_the_year_of_days() -> None:
+    days = np.array([day(1999, 3, 12), day(2004, 2, 29) + 0.5, 0.5])
+    assert month_days(days).tolist() == [312, 229, -1]
+
+
+@pytest.mark.parametrize(
     ("text", "datatype"),
     [
         ("1999", "@en"),
         ("1", XSD + "boolean"),
         ("x", XSD + "integer"),
         ("1999", XSD + "time"),
+        ("25:00", XSD + "time"),
         ("NaN", XSD + "float"),
     ],
 )

@@ -291,3 +291,79 @@ def test_the_only_type_of_a_graph_makes_alike_only_what_most_things_have():
         small.vocabulary, question, small.mentions(question), small.matcher.compare(question)
     )
     assert small.step("directed by") not in around.absent_steps(small.ids["Mann"])
+
+
+HOMES = SmallGraph(
+    """
+    Oak Hall | area | Midtown
+    Oak Hall | rent | 900
+    Oak Hall | has_garden | yes
+    Oak Hall | kind | flat
+    Oak Hall | opens | 09:30
+    Elm House | area | Midtown
+    Elm House | rent | 1500
+    Elm House | deposit | 900
+    Elm House | has_garden | no
+    Elm House | kind | villa
+    Elm House | opens | 14:00
+    Fir Court | area | Eastside
+    Fir Court | rent | 1200
+    Fir Court | deposit | 800
+    Fir Court | has_garden | yes
+    Fir Court | kind | flat
+    Fir Court | opens | 10:00
+    Hut 3 | area | Eastside
+    Hut 3 | rent | 3
+    """,
+    {"Home": ["Oak Hall", "Elm House", "Fir Court", "Hut 3"]},
+)
+
+
+def homes(question: str) -> set[frozenset[str]]:
+    """The sets of answers of all candidates of a question."""
+    executor = Executor(HOMES.graph)
+    queries = [o.query for o in HOMES.options(question) if o.query.ask == "list"]
+    return {frozenset(HOMES.graph.labels[n] for n in executor.members(q.part)) for q in queries}
+
+
+@pytest.mark.parametrize(
+    ("question", "meant"),
+    [
+        ("homes that open before 10am", {"Oak Hall"}),
+        ("homes that open at 10am or earlier", {"Oak Hall", "Fir Court"}),
+        ("homes with a rent of 900 or 1200", {"Oak Hall", "Fir Court"}),
+        ("homes whose deposit is at least the rent of Oak Hall", {"Elm House"}),
+        ("homes whose rent is at most that of Fir Court", {"Oak Hall", "Fir Court", "Hut 3"}),
+        ("homes in Midtown with a garden", {"Oak Hall"}),
+    ],
+)
+def test_times_bounds_and_alternatives_are_candidates(question, meant):
+    assert frozenset(meant) in homes(question)
+
+
+def test_nothing_goes_on_from_yes_or_no():
+    garden = HOMES.step("has_garden")
+    for option in HOMES.options("homes that have a garden like Oak Hall"):
+        for part in parts_of(option.query.part):
+            assert not (
+                isinstance(part, Walk) and isinstance(part.source, Walk) and part.source.step == garden
+            )
+
+
+def test_numbers_are_counted_only_where_different_ones_are_asked_for():
+    def counted(question):
+        queries = [o.query for o in HOMES.options(question) if o.query.ask == "count"]
+        return {q.part.step for q in queries if isinstance(q.part, Walk)}
+
+    assert HOMES.step("rent") not in counted("how many rents do homes have")
+    assert HOMES.step("rent") in counted("how many different rents do homes have")
+
+
+def test_a_number_that_words_compare_with_is_no_name():
+    for option in HOMES.options("homes with a rent of more than 3"):
+        assert HOMES.ids["3"] not in {p.node for p in parts_of(option.query.part) if isinstance(p, Anchor)}
+
+
+def test_a_plain_difference_is_not_crowded_out_by_longer_ones():
+    books = TYPED.options("Which books of Harbour Press did Ida Lorn not write?")
+    assert key_of(Query("list", Without(BY_PRESS, BY_IDA))) in {key_of(o.query) for o in books}

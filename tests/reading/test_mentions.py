@@ -178,3 +178,11 @@ def test_a_name_inside_of_a_longer_one_is_not_meant() -> None:
 def test_a_name_inside_of_a_longer_one_is_found_where_it_may_be_meant() -> None:
     assert in_places("when was the Hunger made?")["Hunger"] == {"Hunger"}
     assert in_places("What is the capital of South Korea?", ["Korea"])["Korea"] == {"Korea"}
+
+
+def test_a_number_of_a_name_stands_behind_its_word() -> None:
+    small = SmallGraph("Block 3 | above | Block 4")
+    assert {c.node for m in small.mentions("what is on block 3") for c in m.candidates} == {
+        small.ids["Block 3"]
+    }
+    assert [m.text for m in small.mentions("which block is wider than 3") if m.candidates] == ["block"]

@@ -22,6 +22,40 @@ def values(text: str) -> dict[str, list[Value]]:
 
 
 @pytest.mark.parametrize(
+    ("written", "hours"),
+    [
+        ("10am", 10),
+        ("10:30 p.m", 22.5),
+        ("9:05", 9 + 5 / 60),
+        ("4 o'clock", 4),
+        ("half past nine", 9.5),
+        ("a quarter to 5pm", 16.75),
+        ("noon", 12),
+    ],
+)
+def test_times_of_day(written, hours):
+    (found,) = values(f"meetings at {written} today")[written]
+    assert found.date
+    assert found.number * 24 == pytest.approx(hours)
+
+
+@pytest.mark.parametrize(
+    ("text", "written", "first", "last"),
+    [
+        ("meetings on jan 2", "jan 2", 102, 102),
+        ("born on the 3rd of May", "3rd of May", 503, 503),
+        ("hired in March", "March", 301, 331),
+    ],
+)
+def test_days_and_months_of_no_year(text, written, first, last):
+    assert values(text)[written] == [Value(first, date=True, width=last - first, yearly=True)]
+
+
+def test_no_day_of_the_calendar_is_none():
+    assert not any(v.yearly for found in values("feb 30").values() for v in found)
+
+
+@pytest.mark.parametrize(
     ("written", "meant"),
     [
         ("7", 7),

@@ -36,11 +36,21 @@ DRUGS, APPROVED, MADE_BY = OfType(0), SMALL.step("approved"), SMALL.step("made_b
         ("the under secretary of 1999", "1999", None),
         ("players taller than 190", "190", ">"),
         ("all other than 190", "190", None),
+        ("180 cm or taller", "180", ">="),
+        ("800 square feet or smaller", "800", "<="),
+        ("on or before 2004", "2004", "<="),
+        ("greater than or equal to 5", "5", ">="),
+        ("less than or equal to 5", "5", "<="),
     ],
 )
 def test_the_words_beside_a_value(text, value, sign):
     start = text.index(value)
     assert sign_beside(text, start, start + len(value)) == sign
+
+
+def test_by_a_date_is_no_later():
+    assert sign_beside("posted by 2004", 10, 14, is_date=True) == "<="
+    assert sign_beside("multiplied by 2004", 14, 18) is None
 
 
 @pytest.mark.parametrize(
@@ -194,3 +204,49 @@ def test_what_was_once_is_meant_where_words_say_so(question, relation, left):
 def test_graphs_without_what_was_once_are_not_asked_for_it():
     made = Walk(Anchor(SMALL.ids["Aspirin"], 0), MADE_BY)
     assert against("who used to make Aspirin?", made) == 0
+
+
+MADE = SmallGraph(
+    """
+    Oak Hall | architect | Ana Ruiz
+    Oak Hall | has_garden | yes
+    Oak Hall | rooms | 4
+    Elm House | architect | Ana Ruiz
+    Elm House | rooms | 9
+    Elm House | colour | red
+    Oak Hall | colour | red
+    """,
+    {"House": ["Oak Hall", "Elm House"], "Person": ["Ana Ruiz"]},
+)
+
+
+def told_of(question: str, query: Query) -> float:
+    mentions, likeness = MADE.mentions(question), MADE.matcher.compare(question)
+    return Signs(MADE.vocabulary, question, mentions, likeness).against(query)
+
+
+def alike(relation: str, question: str) -> Query:
+    step = MADE.step(relation)
+    hall = MADE.ids["Oak Hall"]
+    place = next(i for i, m in enumerate(MADE.mentions(question)) if hall in {c.node for c in m.candidates})
+    return Query("list", Walk(Walk(Anchor(hall, place), step), step ^ 1))
+
+
+@pytest.mark.parametrize(
+    ("question", "relation", "left"),
+    [
+        ("houses of the same colour as Oak Hall", "colour", 1),
+        ("the colour of Oak Hall", "colour", UNSAID),
+        ("which houses are by the architect of Oak Hall", "architect", LOOSE),
+    ],
+)
+def test_what_is_like_another_needs_a_word_for_it(question, relation, left):
+    assert told_of(question, alike(relation, question)) == pytest.approx(math.log(left))
+
+
+def test_what_is_counted_is_what_stands_behind_how_many():
+    question, house = "how many rooms does Oak Hall have", Anchor(MADE.ids["Oak Hall"], 0)
+    assert told_of(question, Query("list", Walk(house, MADE.step("rooms")))) == 0
+    assert told_of(question, Query("count", Walk(house, MADE.step("architect")))) == pytest.approx(
+        math.log(UNSAID)
+    )

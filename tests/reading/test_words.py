@@ -56,6 +56,18 @@ DAY = 725796.0  # 1988-03-01
             "everything of type book whose pages is not 80 to 89",
         ),
         (
+            Compared(BOOKS, (PUBLISHED,), "<", Value(0.4375, date=True)),
+            "everything of type book whose published is below 10:30",
+        ),
+        (
+            Compared(BOOKS, (PUBLISHED,), "=", Value(102, date=True, yearly=True)),
+            "everything of type book whose published is January 2",
+        ),
+        (
+            Compared(BOOKS, (PUBLISHED,), "=", Value(301, date=True, width=30.0, yearly=True)),
+            "everything of type book whose published is March",
+        ),
+        (
             Compared(BOOKS, (PUBLISHED,), ">=", Value(DAY, date=True)),
             "everything of type book whose published is at least 1988-03-01",
         ),

@@ -12,7 +12,10 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from clew.graph.graph import ValueKind
+from clew.graph.values import month_days
 from clew.reading.english import COMPARATORS
 from clew.reading.values import Written, written_in
 
@@ -61,7 +64,8 @@ class ClaimedValue:
 
     `exact` is the number as written, None for a date; `compared` that words such as *more than* stand
     before it. `unit` is the word after it, if that is a unit. `or_dates`: where day and month may be either.
-    `timed`: words such as *in* before it say that it is a year, and no number of anything.
+    `timed`: words such as *in* before it say that it is a year, and no number of anything. `yearly`: `dates`
+    are days of every year, as `query.Value` has them.
     """
 
     start: int
@@ -74,6 +78,7 @@ class ClaimedValue:
     unit: str | None = None
     or_dates: Range | None = None
     timed: bool = False
+    yearly: bool = False
 
     def holds(self, kind: int, value: float, factor: float = 1.0) -> bool:
         """Whether a value of the graph is what is claimed; `factor` turns it into the claim's unit."""
@@ -88,8 +93,10 @@ class ClaimedValue:
                     else abs(value - self.exact) <= SAME_NUMBER * abs(value)
                 )
             return self.numbers.hold(value)
-        dates = (self.dates, self.or_dates)
-        return kind == ValueKind.DATE and any(d is not None and d.hold(math.floor(value)) for d in dates)
+        dates, day = (self.dates, self.or_dates), value if 0 <= value < 1 else math.floor(value)
+        if self.yearly and kind == ValueKind.DATE:
+            day = float(month_days(np.array([value]))[0])
+        return kind == ValueKind.DATE and any(d is not None and d.hold(day) for d in dates)
 
     def factor(self, label: Sequence[str]) -> float:
         """What turns values of a relation into the claim's unit.
@@ -132,12 +139,13 @@ def _beyond_all(text: str) -> Iterator[Written]:
 
 def _alone(text: str, value: Written) -> ClaimedValue:
     """A value with the words of comparison before it."""
-    days = None if value.days is None else Range(*value.days)
+    span = value.days or value.yearly
+    days = None if span is None else Range(*span)
     number, half = value.number, value.unit / 2
     if number is None:
         made = _compared(text, value.start, value.stop, None, days, None)
         either = None if made.compared or value.or_day is None else Range(value.or_day, value.or_day)
-        return replace(made, or_dates=either)
+        return replace(made, or_dates=either, yearly=value.yearly is not None)
     timed = days is not None and _TIMED.search(text[: value.start]) is not None
     held, exact = (number, number + value.width), None
     if not value.width:

@@ -2,8 +2,9 @@
 
 Untyped text is a number if it is written as one (`12`, `-3.5`, `1,234,567`, `6e23`, `45 %`) and a date if
 nothing about it is ambiguous (`1999-03-12`, `1999-03`, `12 March 1999`, `March 12, 1999`, ISO date and
-time); `03/04/1999` is neither. A bare year such as `1999` is a number, as is every other integer; only
-`xsd:gYear` makes it a date. Literals of RDF follow their datatype.
+time); `03/04/1999` is neither. A time of day (`09:30`, `9:30 pm`) is a date too, a part of the first day. A
+bare year such as `1999` is a number, as is every other integer; only `xsd:gYear` makes it a date. Literals
+of RDF follow their datatype.
 """
 
 from __future__ import annotations
@@ -32,8 +33,9 @@ _NUMBER_TYPES = _xsd(
     "nonPositiveInteger negativeInteger unsignedLong unsignedInt unsignedShort unsignedByte"
 )
 _DATE_TYPES = _xsd("date dateTime dateTimeStamp gYearMonth gYear")
+_TIME_TYPE = XSD + "time"
 _OPAQUE_TYPES = _xsd(
-    "boolean time duration dayTimeDuration yearMonthDuration gMonth gDay gMonthDay anyURI "
+    "boolean duration dayTimeDuration yearMonthDuration gMonth gDay gMonthDay anyURI "
     "hexBinary base64Binary QName"
 )
 
@@ -52,6 +54,11 @@ _ISO = re.compile(
     r"(?P<zone>Z|[+-][0-9]{2}:?[0-9]{2})?"
 )
 _TIME = re.compile(r"([0-9]{2}):([0-9]{2})(?::([0-9]{2}(?:\.[0-9]+)?))?")
+_CLOCK = re.compile(
+    r"(?P<hours>\d{1,2}):(?P<minutes>\d\d)(?::(?P<seconds>\d\d(?:\.\d+)?))?"
+    r"(?: ?(?P<half>[ap])\.?m\.?)?(?P<zone>Z)?",
+    re.ASCII | re.IGNORECASE,
+)
 _DAY_FIRST = re.compile(
     r"(?P<day>[0-9]{1,2})(?:st|nd|rd|th)?\.? (?P<month>[A-Za-z]+)\.?,? (?P<year>[0-9]{4})"
 )
@@ -75,7 +82,7 @@ def told_properties(
 
 
 def parse_value(text: str, datatype: str | None = None) -> Parsed:
-    """Kind and value of `text`, a number as written (`45 %` is 45) or days since 0001-01-01.
+    """Kind and value of `text`, a number as written (`45 %` is 45) or days since 0001-01-01, a time below 1.
 
     `datatype` is the IRI of an RDF literal's datatype or `@` and a language tag; None for untyped text.
     Strings and datatypes that are not known are read as untyped text. (NONE, NaN) if nothing fits.
@@ -87,12 +94,17 @@ def parse_value(text: str, datatype: str | None = None) -> Parsed:
         return _xsd_number(text)
     if datatype in _DATE_TYPES:
         return _iso_date(text, year_alone=True)
+    if datatype == _TIME_TYPE:
+        return _time_of_day(text)
     if datatype is not None and (datatype in _OPAQUE_TYPES or datatype.startswith("@")):
         return NO_VALUE
     if _NUMBER.fullmatch(text):
         return _number(text)
-    date = _iso_date(text, year_alone=False)
-    return date if date[0] else _written_date(text)
+    for read in (_time_of_day, _iso_day, _written_date):
+        value = read(text)
+        if value[0]:
+            return value
+    return NO_VALUE
 
 
 def _number(text: str) -> Parsed:
@@ -105,6 +117,31 @@ def _xsd_number(text: str) -> Parsed:
         return _number(text)
     infinite = {"INF": math.inf, "+INF": math.inf, "-INF": -math.inf}.get(text)
     return NO_VALUE if infinite is None else (ValueKind.NUMBER, infinite)
+
+
+def _time_of_day(text: str) -> Parsed:
+    found = _CLOCK.fullmatch(text)
+    if found is None:
+        return NO_VALUE
+    time = time_of_day(
+        int(found["hours"]), int(found["minutes"]), float(found["seconds"] or 0), found["half"]
+    )
+    return NO_VALUE if time is None else (ValueKind.DATE, time)
+
+
+def time_of_day(hours: int, minutes: int, seconds: float = 0.0, half: str | None = None) -> float | None:
+    """The part of a day that has passed, in [0, 1); `half`: *a* or *p*, of twelve hours. None for no time."""
+    if half is not None:
+        if not 1 <= hours <= 12:
+            return None
+        hours = hours % 12 + 12 * (half.lower() == "p")
+    if hours > 23 or minutes > 59 or seconds >= 60:
+        return None
+    return (hours * 3600 + minutes * 60 + seconds) / 86_400
+
+
+def _iso_day(text: str) -> Parsed:
+    return _iso_date(text, year_alone=False)
 
 
 def _iso_date(text: str, *, year_alone: bool) -> Parsed:
@@ -171,6 +208,16 @@ def year_of(days: float) -> float:
     return float(year)
 
 
+def month_days(days: NDArray[np.float64]) -> NDArray[np.int64]:
+    """100 times the month of each day since 0001-01-01, and its day, int64 [n]; -1 for a time of day."""
+    whole = np.floor(days)
+    date = np.datetime64("0001-01-01") + whole.astype("timedelta64[D]")
+    month = date.astype("datetime64[M]")
+    made = (month.astype(np.int64) % 12 + 1) * 100 + (date - month).astype(np.int64) + 1
+    made[(days > 0) & (days < 1)] = -1
+    return made
+
+
 def node_values(names: Names, labels: Names, datatype: NDArray[np.int16], datatypes: Sequence[str]) -> Values:
     """Parse the values of all nodes; `datatype` int16 [nodes] is an index into `datatypes` or -1.
 
@@ -205,7 +252,7 @@ def _may_be_value(names: Names) -> NDArray[np.bool_]:
 
 # Bytes from 0x80 begin or end white space, which is stripped, or the minus sign U+2212; I and F are for INF.
 _OPENING = b"0123456789+-.I\xc2\xe1\xe2\xe3" + bytes(range(33))
-_CLOSING = b"0123456789.%ZF" + bytes(range(128, 192)) + bytes(range(33))
+_CLOSING = b"0123456789.%ZFmM" + bytes(range(128, 192)) + bytes(range(33))
 
 
 def _three_letters(first: UInt8, second: UInt8, third: UInt8) -> NDArray[np.int32]:

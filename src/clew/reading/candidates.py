@@ -8,7 +8,7 @@ words name best (`operations.py`). What is left out for the budget is what the w
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from clew.reading import english
 from clew.reading.joins import (
@@ -25,11 +25,13 @@ from clew.reading.mentions import Mention
 from clew.reading.operations import Proposal, operations, yes_or_no
 from clew.reading.paths import Base, CandidatePaths, Exploration, by_worth
 from clew.reading.query import Anchor, Query
+from clew.reading.signs import sign_beside
 from clew.reading.vocabulary import Likeness, Vocabulary
 
 QUOTA = {
     "one": 70, "two": 56, "three": 44, "path": 10, "join": 56, "type": 16, "walked": 36, "filter": 64,
-    "extreme": 80, "onward": 56, "less": 80, "count": 84, "aggregate": 24, "yes": 50, "absent": 14,
+    "extreme": 80, "onward": 56, "less": 40, "much less": 50, "count": 84, "aggregate": 24, "yes": 50,
+    "absent": 14,
 }  # fmt: skip
 """How many candidates of each family are ranked, those that the words name best."""
 
@@ -51,7 +53,7 @@ class Enumerator:
 
     def enumerate(self, question: str, mentions: Sequence[Mention], likeness: Likeness) -> list[Option]:
         """All candidates of a question, family by family, those that its words name best first."""
-        of = Exploration(self.vocabulary, question, mentions, likeness)
+        of = Exploration(self.vocabulary, question, self._named(question, mentions), likeness)
         paths = of.paths()
         joined = by_worth(list(joined_sets(of, paths)))
         bases = _sets(of, paths, [b for b in joined if len(b.members)])
@@ -66,6 +68,17 @@ class Enumerator:
             ranked = sorted(options.values(), key=lambda o: -o.worth)
             found |= {o.query: o for o in ranked[: QUOTA[family]]}
         return list(found.values())
+
+    def _named(self, question: str, mentions: Sequence[Mention]) -> list[Mention]:
+        """The mentions, without nodes that are values where words compare: *more than 3* is no name."""
+        kinds = self.vocabulary.graph.values.kind
+        named: list[Mention] = []
+        for mention in mentions:
+            if mention.values and sign_beside(question, mention.start, mention.stop) is not None:
+                left = tuple(c for c in mention.candidates if not kinds[c.node])
+                mention = replace(mention, candidates=left)
+            named.append(mention)
+        return named
 
 
 def _sets(of: Exploration, paths: CandidatePaths, joined: Sequence[Base]) -> list[Base]:

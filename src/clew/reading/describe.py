@@ -33,7 +33,7 @@ from clew.reading.query import (
     Without,
     parts_of,
 )
-from clew.reading.vocabulary import DATE, LEAF, NUMBER, Likeness, Vocabulary, content_share
+from clew.reading.vocabulary import DATE, LEAF, NUMBER, UNEXPLAINED, Likeness, Vocabulary, content_share
 from clew.reading.word_order import MOST_STEPS, StepChain, chain_of, in_order
 
 MOST_TOKENS, MOST_VIEWS = 26, 10
@@ -223,8 +223,6 @@ def view_of(question: str, mentions: Sequence[Mention], used: Sequence[int]) -> 
     return View(text, places, tuple(shifts))
 
 
-UNEXPLAINED = 0.45
-"""A word that no relation or type of a candidate is so like is not said by it."""
 MOST_SIZE, MOST_RARE, MOST_HUB = 0.65, 0.5, 0.4
 """Logarithms of sizes end here: larger graphs than the ranker was trained on look to it like large ones."""
 FEATURES = (

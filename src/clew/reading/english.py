@@ -61,6 +61,8 @@ FEWER = frozenset(
 """Words that compare numbers downwards; all others do so upwards."""
 
 COUNT = re.compile(r"\b(how many|how much|numbers?|counts?|totals?|amount|quantity)\b", re.I)
+DIFFERENT = re.compile(r"\b(different|distinct|unique|various|kinds?|types?|values?)\b", re.I)
+"""Words by which also values that are equal for several are counted once."""
 HOW_MANY = re.compile(r"\bhow\s+(many|much)\b|\bnumber\s+of\b", re.I)
 """Words that ask for a number and, unlike those of `COUNT`, for nothing else (*phone number*)."""
 AGGREGATE = re.compile(
@@ -90,19 +92,29 @@ NEGATION = re.compile(
     r"nor|none|nobody|nothing|lacks?|lacking|missing|outside|rather|cannot|free|avoid\w*)\b|n[o']t\b",
     re.I,
 )
-THAN = re.compile(r"\b(than|as|exceed\w*|beyond|above|below|before|after|over|under)\b", re.I)
+THAN = re.compile(
+    r"\b(than|as|exceed\w*|beyond|above|below|before|after|over|under|at (?:most|least)|until|by|equal\w*)\b",
+    re.I,
+)
+OR_EQUAL = re.compile(
+    r"\b(at (?:most|least)|until|by|or (?:equal|same|before|after)|(?:equal|same|before|after) or"
+    r"|(?:no|not) \w+ than)\b",
+    re.I,
+)
+"""Words with which a bound itself counts."""
 
 _ABOVE = (
     r"more|greater|larger|higher|bigger|above|over|exceed\w*|beyond|after|later|newer|past|upwards?|follow\w*"
 )
 _BELOW = r"less|fewer|lower|smaller|below|under|before|earlier|prior|shorter|cheaper"
 _AT_LEAST = (
-    r"at least|or more|or (?:higher|later|above|over|greater|newer)|no (?:less|fewer|earlier) than|minimum|"
-    r"since|from|and (?:up|above|over)|not (?:less|fewer|before)|starting|onwards?"
+    rf"at least|or more|or (?:above|over|(?!{_BELOW})\w{{2,}}er)|no (?:less|fewer|earlier) than|minimum|"
+    r"since|from|and (?:up|above|over)|not (?:less|fewer|before)|starting|onwards?|or (?:equal|same)|"
+    r"(?:equal|same) or|or after|after or"
 )
 _AT_MOST = (
-    r"at most|or (?:less|fewer|lower|earlier|below|under)|no (?:more|later|higher) than|maximum|up to|until|"
-    r"till|by|not (?:more|after|over|exceed\w*)|within"
+    rf"at most|or (?:{_BELOW})|no (?:more|later|higher) than|maximum|up to|until|till|by|"
+    r"not (?:more|after|over|exceed\w*)|within|or (?:equal|same)|(?:equal|same) or|or before|before or"
 )
 _SIGN_PATTERNS: tuple[tuple[str, Sign], ...] = (
     (_AT_LEAST, ">="),
@@ -122,7 +134,9 @@ def signs_of(text: str, start: int, stop: int) -> tuple[Sign, ...]:
     after = text[stop : stop + _NEAR].lower()
     found: list[Sign] = []
     for pattern, sign in _SIGN_PATTERNS:
-        if re.search(rf"\b({pattern})\b", before) or re.match(rf"\W*(\w+\W+)?\b({pattern})\b", after):
+        if re.search(rf"\b({pattern})\b", before) or re.match(
+            rf"\W*(?:\w+\W+){{0,2}}?\b({pattern})\b", after
+        ):
             found.append(sign)
     if re.search(r"\bbetween\b|\bfrom\b", text.lower()):
         found.extend(sign for sign in _EITHER_END if sign not in found)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.graph.graph import Adjacency, Graph, ValueKind
+from clew.graph.values import month_days
 from clew.reading.query import (
     Anchor,
     Both,
@@ -268,6 +269,8 @@ def against(numbers: NDArray[np.float64], sign: Sign, value: Value, are_dates: b
     if are_dates != value.date:
         return np.zeros(len(numbers), np.bool_)
     low, high = value.number, value.number + value.width
+    if value.yearly:
+        numbers = month_days(numbers).astype(np.float64)
     if sign in ("=", "!="):
         inside = (numbers >= low) & (numbers <= high)
         return inside if sign == "=" else ~inside

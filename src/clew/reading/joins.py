@@ -34,7 +34,17 @@ NAMED_TYPE = 0.2
 takes a pass over the graph."""
 LARGEST_END = 200_000
 """Nodes at the end of a relation beyond which all of them are not meant."""
-FOREMOST = {"type": 12, "one": 12, "two": 6, "three": 2, "path": 2, "join": 8, "walked": 6, "less": 4}
+FOREMOST = {
+    "type": 12,
+    "one": 12,
+    "two": 6,
+    "three": 2,
+    "path": 2,
+    "join": 8,
+    "walked": 6,
+    "less": 4,
+    "much less": 4,
+}
 """Sets of each family around which operations are put."""
 
 
@@ -44,7 +54,7 @@ def family_of(part: Part) -> str:
         case Both(_, _) | Either(_, _):
             return "join"
         case Without(_, _) | Counted(_, _, "=", 0, _):
-            return "less"
+            return "less" if _is_plain(part) else "much less"
         case OfType(_, _):
             return "type"
         case Walk(Anchor(_, _), _):
@@ -60,6 +70,17 @@ def family_of(part: Part) -> str:
             return "path"
 
 
+def _is_plain(part: Part) -> bool:
+    """Whether a set is all of a type or what one step leads to, or one of them less another."""
+    match part:
+        case Without(left, right) | Both(left, right):
+            return _is_plain(left) and _is_plain(right)
+        case Walk(source, _) | Counted(source, _, _, _, _):
+            return isinstance(source, Anchor | OfType) or (isinstance(part, Counted) and _is_plain(source))
+        case _:
+            return isinstance(part, Anchor | OfType)
+
+
 def foremost(bases: Sequence[Base], times: int = 1) -> list[Base]:
     """The sets of each family that the words name best."""
     left = {family: times * most for family, most in FOREMOST.items()}
@@ -70,6 +91,26 @@ def foremost(bases: Sequence[Base], times: int = 1) -> list[Base]:
             left[family] -= 1
             kept.append(base)
     return kept
+
+
+def each_once(bases: Sequence[Base]) -> list[Base]:
+    """The sets, of equal ones that no mention is in the simplest, which says what the best named one says."""
+    kept: list[Base] = []
+    places: dict[bytes, int] = {}
+    for base in bases:
+        key = b"" if base.mentions or not base.whole else base.members.tobytes()
+        place = places.setdefault(key, len(kept)) if key else len(kept)
+        if place == len(kept):
+            kept.append(base)
+            continue
+        known = kept[place]
+        simpler = min((known, base), key=_simplicity)
+        kept[place] = replace(simpler, said=max((known, base), key=lambda b: b.worth).said)
+    return kept
+
+
+def _simplicity(base: Base) -> tuple[int, bool]:
+    return len(base.steps), isinstance(base.part, OfType) and base.part.type < 0
 
 
 def joined_sets(of: Exploration, paths: CandidatePaths) -> Iterator[Base]:

@@ -10,7 +10,7 @@ import re
 from array import array
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, islice
+from itertools import chain, islice, pairwise
 
 import numpy as np
 
@@ -205,6 +205,8 @@ class MentionFinder:
         content = [t for t in found if t.norm not in FUNCTION and t.norm != "'s"]
         for node, share, places in self.by_word.named_by([t.norm for t in content]):
             used = [content[i] for i in places]
+            if not _numbers_follow(found, used):
+                continue
             span = (used[0].start, used[-1].stop)
             if span[1] - span[0] > 12 * len(used) + 24 or any(
                 node in nodes and nodes[node].how <= PARTIAL
@@ -267,6 +269,15 @@ class MentionFinder:
                     if hit.score >= LIKE:
                         made = Candidate(hit.entity, TYPO, QUALITY[TYPO] * hit.score)
                         spans.setdefault(span, {}).setdefault(hit.entity, made)
+
+
+def _numbers_follow(found: Sequence[Token], used: Sequence[Token]) -> bool:
+    """Whether each number of a name stands right behind another of its words: *block 3*, no *3 blocks*."""
+    return all(
+        not token.norm.isdigit() or any(t is before for t in used)
+        for before, token in pairwise(found)
+        if any(token is t for t in used)
+    )
 
 
 _LETTERS_DIGITS = re.compile(r"([^\W\d_]+)[-./ ]?(\d+\w*)")

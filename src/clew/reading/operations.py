@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, product
@@ -9,15 +10,30 @@ from itertools import combinations, product
 import numpy as np
 
 from clew.reading import english
-from clew.reading.joins import family_of, foremost
+from clew.reading.joins import each_once, family_of, foremost
 from clew.reading.paths import STEP_COST, Base, CandidatePaths, Exploration, by_worth, sample
-from clew.reading.query import Anchor, Ask, Both, Compared, Counted, Either, Extreme, Part, Query, Value, Walk
-from clew.reading.vocabulary import DATE, THING
+from clew.reading.query import (
+    Anchor,
+    Ask,
+    Both,
+    Compared,
+    Counted,
+    Either,
+    Extreme,
+    Part,
+    Query,
+    Sign,
+    Value,
+    Walk,
+)
+from clew.reading.vocabulary import DATE, NUMBER, THING, UNEXPLAINED
 
 MOST_ONWARD, MOST_FAR = 5, 12
 """First steps from a chosen set from which a second one goes on, and chosen sets for which it does."""
 MOST_COUNTED, MOST_CHOSEN = 1000, 100
 """Edges of one node that a question may speak of, and members that it may ask for by their rank."""
+_ONE_OR_OTHER = re.compile(r"[^,;?]{0,20}\bor\s+(?:[\w$£€]+\s+){0,2}[$£€]?", re.I)
+"""What stands between two values of which either will do: *2 or 3*, *on Monday the 2nd or the 3rd*."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,26 +49,28 @@ class Proposal:
 def operations(of: Exploration, bases: Sequence[Base]) -> Iterator[Proposal]:
     """What the words may ask for, around the sets that they name best."""
     text = of.question
-    things = foremost([b for b in bases if of.is_of_things(b)])
+    things = foremost(each_once([b for b in bases if of.is_of_things(b)]))
     filtered = _filtered(of, things)
     things = [*filtered[:12], *things]
     for base in filtered:
         yield Proposal("filter", Query("list", base.part), base.worth)
-    for base in filtered[:8]:
-        if base.worth > filtered[0].worth - 0.5:
+    for base in filtered[:12]:
+        if base.worth > filtered[0].worth - 1:
             yield from _onward(of, base, MOST_ONWARD)
     if english.EXTREME.search(text):
         yield from _extremes(of, things)
     if english.COUNT.search(text):
-        yield from _counts(bases, filtered)
+        yield from _counts(of, bases, filtered)
     if english.AGGREGATE.search(text) or english.EXTREME.search(text):
         yield from _aggregates(of, things)
 
 
-def _counts(bases: Sequence[Base], filtered: Sequence[Base]) -> Iterator[Proposal]:
-    """How many there are."""
+def _counts(of: Exploration, bases: Sequence[Base], filtered: Sequence[Base]) -> Iterator[Proposal]:
+    """How many there are; of numbers, where these are what is counted (*how many different ratings*)."""
+    if not english.DIFFERENT.search(of.question):
+        bases = [b for b in bases if b.end < 0 or of.vocabulary.ends[b.end] != NUMBER]
     ones = [b for b in bases if family_of(b.part) == "one"]
-    less = [b for b in bases if family_of(b.part) == "less"]
+    less = [b for b in bases if family_of(b.part).endswith("less")]
     for base in dict.fromkeys([*filtered[:30], *ones[:60], *less[:30], *bases[:100]]):
         if not isinstance(base.part, Anchor):
             size = len(base.members) if base.whole else -1
@@ -91,26 +109,34 @@ def _filtered(of: Exploration, things: Sequence[Base]) -> list[Base]:
 
 
 def _by_two(of: Exploration, base: Base, valued: Sequence[tuple[int, Value]]) -> Iterator[Base]:
-    """A set whose values of one kind lie between two values of the question, or outside of them."""
-    apart = english.EITHER.search(of.question)
-    for (i, low), (j, high) in combinations(valued, 2):
-        if low.date != high.date or of.overlap(i, j) or not (of.is_free(i, base) and of.is_free(j, base)):
+    """A set whose values of one kind are one of two of the question, lie between them, or outside of them."""
+    for (i, one), (j, other) in combinations(valued, 2):
+        free = of.is_free(i, base) and of.is_free(j, base) and not of.overlap(i, j)
+        if one.date != other.date or one.yearly != other.yearly or not free:
             continue
-        if low.number > high.number:
-            i, low, j, high = j, high, i, low
         for step, kind in of.attributes(base)[:5]:
-            if low.date != (kind == DATE):
+            if one.date != (kind == DATE):
                 continue
             said = np.maximum(of.said_by(base, step, i), of.covered(j))
             mentions, steps = base.mentions | {i, j}, (*base.steps, step)
-            one, other = replace(low, mention=i), replace(high, mention=j)
-            over, under = ("<", ">") if apart else (">=", "<=")
-            first = Compared(base.part, (step,), over, one)
-            part: Part = Compared(first, (step,), under, other)
-            if apart:
-                part = Either(first, Compared(base.part, (step,), under, other))
-            cost = base.cost + STEP_COST
-            yield Base(part, base.members, base.end, mentions, steps, said, cost, False)
+            for part in _of_both(of, base.part, step, replace(one, mention=i), replace(other, mention=j)):
+                cost = base.cost + STEP_COST
+                yield Base(part, base.members, base.end, mentions, steps, said, cost, False)
+
+
+def _of_both(of: Exploration, part: Part, step: int, one: Value, other: Value) -> Iterator[Part]:
+    """The members of a set by two values, the first of which stands first in the question."""
+    low, high = (one, other) if one.number <= other.number else (other, one)
+    first, second = of.mentions[one.mention], of.mentions[other.mention]
+    if _ONE_OR_OTHER.fullmatch(of.question, first.stop, second.start):
+        sign: Sign = "=" if one.yearly else english.signs_of(of.question, first.start, first.stop)[0]
+        yield Either(Compared(part, (step,), sign, one), Compared(part, (step,), sign, other))
+    if one.yearly:
+        return
+    if english.EITHER.search(of.question):
+        yield Either(Compared(part, (step,), "<", low), Compared(part, (step,), ">", high))
+    else:
+        yield Compared(Compared(part, (step,), ">=", low), (step,), "<=", high)
 
 
 def _by_value(of: Exploration, base: Base, mention: int, value: Value) -> Iterator[Base]:
@@ -118,11 +144,13 @@ def _by_value(of: Exploration, base: Base, mention: int, value: Value) -> Iterat
     if not of.is_free(mention, base):
         return
     span = of.mentions[mention]
-    signs = english.signs_of(of.question, span.start, span.stop)
-    value = Value(value.number, value.date, value.width, mention)
+    signs: tuple[Sign, ...] = english.signs_of(of.question, span.start, span.stop)
+    if value.yearly:
+        signs = ("=", "!=") if "!=" in signs else ("=",)
+    value = replace(value, mention=mention)
     for step, kind in of.attributes(base):
         if value.date == (kind == DATE):
-            parts = [Compared(base.part, (step,), sign, value) for sign in signs]
+            parts: list[Part] = [Compared(base.part, (step,), sign, value) for sign in signs]
             yield from _in_order(of, base, mention, step, parts)
     if value.date or value.width or value.number != int(value.number) or value.number > MOST_COUNTED:
         return
@@ -145,20 +173,35 @@ def _than_another(of: Exploration, things: Sequence[Base]) -> list[Base]:
     """Sets filtered by the value that an entity of the question has (*higher than LT-5*)."""
     if not english.THAN.search(of.question):
         return []
+    signs: tuple[Sign, ...] = (">=", "<=", ">", "<") if english.OR_EQUAL.search(of.question) else (">", "<")
     named = [(i, c) for i, m in enumerate(of.mentions) for c in m.candidates[:2]]
     made: list[Base] = []
     free = [base for base in things if not base.mentions]
     for base in [*free[:10], *(b for b in things[:10] if b.mentions)]:
-        for step, _ in of.attributes(base)[:5]:
-            for i, candidate in named:
-                other = Walk(Anchor(candidate.node, i), step)
-                if not of.is_free(i, base) or not len(of.members_of(other)):
-                    continue
-                said, cost = of.said_by(base, step, i), base.cost + STEP_COST + 1 - candidate.score
+        for i, candidate in named:
+            if not of.is_free(i, base):
+                continue
+            for step, theirs in _comparable(of, base, candidate.node):
+                said = np.maximum(of.said_by(base, step, i), of.steps_say[theirs])
+                cost = base.cost + STEP_COST + 1 - candidate.score + 0.1 * (step != theirs)
+                other = Walk(Anchor(candidate.node, i), theirs)
                 mentions, steps = base.mentions | {i}, (*base.steps, step)
-                parts = (Compared(base.part, (step,), ">", other), Compared(base.part, (step,), "<", other))
+                parts = [Compared(base.part, (step,), sign, other) for sign in signs]
                 made += [Base(p, base.members, base.end, mentions, steps, said, cost, False) for p in parts]
     return made
+
+
+def _comparable(of: Exploration, base: Base, node: int) -> Iterator[tuple[int, int]]:
+    """Attributes of a set with what an entity has to compare: the same, or what words name beside it."""
+    of_node = dict(of.attributes_of(np.array([node], np.int64)))
+    for step, kind in of.attributes(base)[:5]:
+        if step in of_node:
+            yield step, step
+        open_ = of.steps_say[step] < UNEXPLAINED
+        for other, other_kind in of_node.items():
+            named = bool((open_ & (of.steps_say[other] >= UNEXPLAINED)).any())
+            if other != step and other_kind == kind and named:
+                yield step, other
 
 
 # extremes and sums

@@ -223,9 +223,14 @@ class Exploration:
         return not self.schema.repeated[step]
 
     def _leaves_a_value(self, base: Base, step: int) -> bool:
-        """Whether a step goes on from a number, a date or a text that is no thing, but for the way back."""
+        """Whether a step goes on from a number, a date or a text that is no thing, but for the way back.
+
+        From *yes* and *no* there is no way back either: having a garden like something is having one.
+        """
         if not base.steps or base.end < 0:
             return False
+        if base.steps[-1] // 2 in self.vocabulary.flags and not base.steps[-1] & 1:
+            return True
         if base.mentions and step == self.vocabulary.back_over(base.steps[-1]):
             return False
         kind = self.vocabulary.ends[base.end]
@@ -300,7 +305,11 @@ class Exploration:
 
     def attributes(self, base: Base) -> list[tuple[int, int]]:
         """Steps from a set to numbers or dates, with their kind, the best named first."""
-        steps = [(s, self.vocabulary.ends[s ^ 1]) for s in self.steps_at(base.members, 60) if not s & 1]
+        return self.attributes_of(base.members)
+
+    def attributes_of(self, nodes: Nodes) -> list[tuple[int, int]]:
+        """Steps from nodes to numbers or dates, with their kind, the best named first."""
+        steps = [(s, self.vocabulary.ends[s ^ 1]) for s in self.steps_at(nodes, 60) if not s & 1]
         of = [(s, kind) for s, kind in steps if kind in (NUMBER, DATE)]
         return sorted(of, key=lambda a: -self.worth_of(a[0]))[:8]
 

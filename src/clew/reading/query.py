@@ -66,12 +66,16 @@ class Without:
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """A number, or a date in days since 0001-01-01, and all that is at most `width` above it (1980s: 9)."""
+    """A number, or a date in days since 0001-01-01, and all that is at most `width` above it (1980s: 9).
+
+    A date below 1 is a time of day. One of every year is `yearly`: 100 times its month, and its day.
+    """
 
     number: float
     date: bool = False
     width: float = 0.0
     mention: int = -1
+    yearly: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +154,7 @@ def mentions_of(query: Query) -> tuple[int, ...]:
         match part:
             case Anchor(_, mention) | Counted(_, _, _, _, mention):
                 used.add(mention)
-            case Compared(_, _, _, Value(_, _, _, mention)):
+            case Compared(_, _, _, Value(_, _, _, mention, _)):
                 used.add(mention)
             case _:
                 pass
@@ -195,7 +199,7 @@ def _key(part: Part) -> tuple[object, ...]:
         case Without(left, right):
             return ("without", _key(left), _key(right))
         case Compared(source, steps, sign, value):
-            other = (value.number, value.date) if isinstance(value, Value) else _key(value)
+            other = (value.number, value.date, value.yearly) if isinstance(value, Value) else _key(value)
             return ("compared", _key(source), steps, sign, other)
         case Counted(source, step, sign, number, _):
             return ("counted", _key(source), step, sign, number)

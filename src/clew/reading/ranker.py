@@ -42,6 +42,7 @@ from clew.reading.describe import (
 )
 from clew.reading.first_pass import FirstPass
 from clew.reading.mentions import Mention
+from clew.reading.narrower import Narrower
 from clew.reading.query import Both, OfType, Query, Walk, key_of
 from clew.reading.signs import Signs
 from clew.reading.vocabulary import Likeness, Vocabulary
@@ -237,6 +238,7 @@ class GraphRanker:
             scores = self.ranker.calibration.scores(scores, np.concatenate([known, aligned], axis=1))
         WhichWay(self.vocabulary, question, mentions).put_right(kept, scores)
         scores[:-1] += told + [signs.against_names(option.query) for option in kept]
+        scores[:-1] += Narrower(self.vocabulary, mentions, likeness).against(kept, scores[:-1])
         return Scored(tuple(kept), rows.tokens, known, scores, alignment, len(options) - len(kept))
 
     def vector(self, text: str) -> Float32:

@@ -10,6 +10,8 @@ import math
 import re
 from collections.abc import Sequence
 
+import numpy as np
+
 from clew.reading import english
 from clew.reading.mentions import Mention
 from clew.reading.query import (
@@ -30,7 +32,17 @@ from clew.reading.query import (
     steps_of,
 )
 from clew.reading.unsayable import denies, is_denial
-from clew.reading.vocabulary import DATE, LEAF, NUMBER, THING, Likeness, Vocabulary
+from clew.reading.vocabulary import (
+    DATE,
+    LEAF,
+    NUMBER,
+    THING,
+    UNEXPLAINED,
+    Likeness,
+    Vocabulary,
+    content_share,
+    types_said,
+)
 
 IGNORED, TURNED, LOOSE, UNSAID, LEFT_OPEN = 0.02, 0.02, 0.5, 0.2, 0.15
 """What is left of the odds of a candidate that ignores a word of comparison beside a value, or at last one
@@ -46,24 +58,33 @@ _MORE = (
     r"above|over|exceed\w*|beyond|after|past|follow\w*"
 )
 _LESS = "less|fewer|lower|smaller|shorter|younger|below|under|before|earlier|prior to|cheaper|lighter"
-_NO_LESS = "at least|no (?:less|fewer|earlier) than|not (?:less|fewer) than|minimum|since|starting(?: in)?"
+_THEN_TOO, _SAME = "on|at|in|during", r"(?:equal|same)(?: to| as)?"
+_NO_LESS = (
+    "at least|no (?:less|fewer|earlier) than|not (?:less|fewer) than|minimum|since|starting(?: in)?"
+    rf"|(?:{_THEN_TOO}) or after|after or (?:{_THEN_TOO})"
+    rf"|(?:{_MORE})(?: than)? or {_SAME}|{_SAME} or (?:{_MORE})"
+)
 _NO_MORE = (
     "at most|no (?:more|later|higher|greater) than|not (?:more|over|above)(?: than)?|maximum|up to|until|till"
+    rf"|(?:{_THEN_TOO}) or before|before or (?:{_THEN_TOO})"
+    rf"|(?:{_LESS})(?: than)? or {_SAME}|{_SAME} or (?:{_LESS})"
 )
 _ANY_MORE = r"(?!other|rather)\w{2,}er than"
 _BEFORE: tuple[tuple[str, Sign], ...] = (
     (_NO_LESS, ">="), (_NO_MORE, "<="), (_MORE, ">"), (_LESS, "<"), (_ANY_MORE, ">"),
 )  # fmt: skip
-_OR_MORE = "more|higher|later|above|over|greater|newer|up|upwards?|longer|onwards?|after"
-_OR_LESS = "less|fewer|lower|earlier|below|under|smaller|shorter|before|down"
+_OR_LESS = "less|fewer|lower|earlier|below|under|smaller|shorter|before|down|cheaper|lighter|younger|narrower"
+_OR_MORE = rf"more|above|over|up|upwards?|onwards?|after|(?!{_OR_LESS})\w{{2,}}er"
 _AFTER: tuple[tuple[str, Sign], ...] = (
     (rf"(?:or|and) (?:{_OR_MORE})|onwards?|plus", ">="),
     (rf"(?:or|and) (?:{_OR_LESS})|at most|tops", "<="),
 )
-_UP_TO_TWO_WORDS = r"\W*(?:[\w%]+\W+){0,2}?"
+_FEW_WORDS = r"\W*(?:[\w%]+\W+){0,3}?"
 _DECADE = re.compile(r"(?:the )?'?\d*0'?s", re.I)
+_BY_THEN = re.compile(r"\bby\s+(?:the\s+)?(?:end\s+of\s+)?$", re.I)
 _COMPARES = re.compile(
-    r"\b(than|exceed\w*|beyond|above|below|before|after|over|under|more|less|fewer|earlier|later|prior|preced\w*)\b",
+    r"\b(than|at most|at least|until|exceed\w*|beyond|above|below|before|after|over|under|more|less|fewer"
+    r"|earlier|later|prior|preced\w*)\b",
     re.I,
 )
 _PAST = re.compile(r"\b(former(ly)?|previous(ly)?|past|ex|no longer|did\b.*\buse to|used to)\b", re.I)
@@ -84,19 +105,25 @@ _ENDS_OF_TIME = re.compile(
 _THAN_AVERAGE = re.compile(
     r"\b(?:than|above|below|over|under|beyond|exceed\w*)\s+(?:\w+\s+)?(?:average|mean|typical)\b", re.I
 )
+_ALIKE = re.compile(
+    r"\b(?:same|shar\w+|also|others?|another|as|fellow|common|both|equal\w*|alike|similar\w*|together|alongside|besides?"
+    r"|apart|rest|co|colleagues?|siblings?|brothers?|sisters?|twins?|peers?|neighbou?rs?|relatives?|\w*mates?|else|with|like|too)\b",
+    re.I,
+)
+"""Words that ask for what has something in common with another, without which a step back is said twice."""
 _UP: dict[str, int] = {">": 1, ">=": 1, "<": -1, "<=": -1}
 
 
-def sign_beside(text: str, start: int, stop: int) -> Sign | None:
-    """The comparison that words right beside the value at [start, stop) make, if any."""
+def sign_beside(text: str, start: int, stop: int, *, is_date: bool = False) -> Sign | None:
+    """The comparison that words right beside the value at [start, stop) make, if any: *by 2004* of a date."""
     before, after = text[:start].lower(), text[stop:].lower()
     for pattern, sign in _BEFORE:
         if re.search(rf"\b(?:{pattern})\b{_FILLER}$", before):
             return sign
     for pattern, sign in _AFTER:
-        if re.match(rf"{_UP_TO_TWO_WORDS}\b(?:{pattern})\b", after):
+        if re.match(rf"{_FEW_WORDS}\b(?:{pattern})\b", after):
             return sign
-    return None
+    return "<=" if is_date and _BY_THEN.search(before) else None
 
 
 class Signs:
@@ -107,7 +134,11 @@ class Signs:
     ) -> None:
         self.vocabulary, self.mentions = vocabulary, mentions
         self.names, self.likeness = written_as_names(question, likeness), likeness
-        self.beside = {i: sign_beside(question, m.start, m.stop) for i, m in enumerate(mentions) if m.values}
+        self.beside = {
+            i: sign_beside(question, m.start, m.stop, is_date=any(v.date for v in m.values))
+            for i, m in enumerate(mentions)
+            if m.values
+        }
         self.ranks = {
             i: int(m.values[0].number)
             for i, m in enumerate(mentions)
@@ -123,6 +154,8 @@ class Signs:
         self.denies = denies(question, mentions)
         self.than_average = bool(_THAN_AVERAGE.search(question))
         self.asks_yes = bool(english.YES_NO.search(question))
+        self.counted = counted_word(question, likeness)
+        self.alike = bool(_ALIKE.search(question))
         self.words = [(m[1] or m[2]).lower() for m in english.THAN_WORD.finditer(question)]
 
     def against(self, query: Query) -> float:
@@ -130,29 +163,40 @@ class Signs:
         told = self.open_names(query) * math.log(LEFT_OPEN) + self._of_what_is_asked(query)
         if self.ranks:
             told += self._of_ranks(query)
+        if self.counted >= 0 and not self._says(query, self.counted):
+            told += math.log(UNSAID)
         if query.ask == "list" and self.kinds and self._kind_of(query.part) not in self.kinds:
             told += math.log(IGNORED)
         if self.vocabulary.past_relations:
             is_past = any(step // 2 in self.vocabulary.past_relations for step in steps_of(query))
             told += math.log(IGNORED if self.past else LEFT_OPEN) if self.past != is_past else 0.0
-        for part in parts_of(query.part):
-            match part:
-                case Anchor(_, mention) if self.beside.get(mention) or mention in self.ranges:
-                    told += math.log(IGNORED)
-                case Counted(_, _, sign, number, mention) if mention >= 0 and number:
-                    told += self._of_value(mention, sign)
-                case Compared(_, _, sign, Value(_, _, _, mention)):
-                    told += self._of_value(mention, sign)
-                case Extreme():
-                    told += self._of_extreme(part)
-                case Compared(_, steps, sign, _):
-                    if sign in _UP and not self.compares:
-                        told += math.log(IGNORED)
-                    way = self._way(self.vocabulary.ends[steps[-1] ^ 1] == DATE)
-                    told += math.log(TURNED) if way * _UP.get(sign, 0) < 0 else 0.0
-                case _:
-                    pass
-        return told
+        return told + sum(self._of_part(part, query) for part in parts_of(query.part))
+
+    def _of_part(self, part: Part, query: Query) -> float:
+        """What one part of a candidate tells against it."""
+        match part:
+            case Anchor(_, mention) if self.beside.get(mention) or mention in self.ranges:
+                return math.log(IGNORED)
+            case Counted(_, _, sign, number, mention) if mention >= 0 and number:
+                return self._of_value(mention, sign)
+            case Compared(_, _, sign, Value(_, _, _, mention, _)):
+                return self._of_value(mention, sign)
+            case Extreme():
+                return self._of_extreme(part)
+            case Walk(Walk(_, there), back) if back == there ^ 1 and not self.alike:
+                return self._of_way_back(query, there)
+            case Compared(_, steps, sign, _):
+                way = self._way(self.vocabulary.ends[steps[-1] ^ 1] == DATE)
+                told = math.log(IGNORED) if sign in _UP and not self.compares else 0.0
+                return told + (math.log(TURNED) if way * _UP.get(sign, 0) < 0 else 0.0)
+            case _:
+                return 0.0
+
+    def _says(self, query: Query, word: int) -> bool:
+        """Whether a label of a query is like a content word by spelling."""
+        relations, types = sorted({s // 2 for s in steps_of(query)}), types_said(self.vocabulary, query)
+        best = float(self.likeness.exact_relations[word, relations].max(initial=0.0))
+        return max(best, float(self.likeness.exact_types[word, types].max(initial=0.0))) >= LIKE_A_LABEL
 
     def _of_what_is_asked(self, query: Query) -> float:
         """An average that is only compared with, a *not* left out, a yes or no where things are asked for."""
@@ -164,6 +208,22 @@ class Signs:
         if self.denies and query.ask != "yes" and not is_denial(self.vocabulary, query):
             told += math.log(UNSAID)
         return told
+
+    def _of_way_back(self, query: Query, step: int) -> float:
+        """What tells against the same of something as another has: least where it is a thing, as a maker."""
+        if self._is_said_twice(query, step):
+            return 0.0
+        is_value = bool(self.vocabulary.types) and self.vocabulary.ends[step ^ 1] != THING
+        return math.log(UNSAID if is_value else LOOSE)
+
+    def _is_said_twice(self, query: Query, step: int) -> bool:
+        """Whether two words outside of the names of a query say a relation, or what it leads to."""
+        spans = [(self.mentions[i].start, self.mentions[i].stop) for i in mentions_of(query)]
+        said = self.likeness.relations[:, step // 2]
+        type_ = self.vocabulary.end_types[step ^ 1]
+        if type_ >= 0:
+            said = np.maximum(said, self.likeness.types[:, type_])
+        return int((said[content_share(self.likeness, spans)] >= UNEXPLAINED).sum()) > 1
 
     def _kind_of(self, part: Part) -> int:
         """What a part gives: things, numbers, dates or plain texts."""
@@ -240,6 +300,18 @@ class Signs:
             if not dates:
                 return -1 if word in english.FEWER else 1
         return 0
+
+
+def counted_word(question: str, likeness: Likeness) -> int:
+    """The place of the word right behind *how many*, where a label of the graph is like it; else -1."""
+    match = english.HOW_MANY.search(question)
+    if match is None:
+        return -1
+    place = next((i for i, (start, _, _) in enumerate(likeness.words) if start >= match.end()), -1)
+    if place < 0 or question[match.end() : likeness.words[place][0]].strip():
+        return -1
+    best = max(float(t[place].max(initial=0.0)) for t in (likeness.exact_relations, likeness.exact_types))
+    return place if best >= LIKE_A_LABEL else -1
 
 
 def kinds_asked_for(question: str) -> tuple[int, ...]:

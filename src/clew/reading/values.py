@@ -1,4 +1,4 @@
-"""Numbers and dates of a text as people write them: *1980s*, *3.5k*, *a dozen*, *May 3rd 1999*."""
+"""Numbers, dates and times as people write them: *1980s*, *3.5k*, *May 3rd 1999*, *half past nine*."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from math import isfinite
 
-from clew.graph.values import days_since_epoch
+from clew.graph.values import days_since_epoch, time_of_day
 from clew.reading.query import Value
 
 _MONTHS = "january february march april may june july august september october november december".split()
@@ -19,6 +19,12 @@ _DATE = re.compile(
     rf"|(?P<m4>{_MONTH})\.?,? (?:of )?(?P<y4>\d{{4}})"
     rf"|(?<![\d/.-])(?P<y5>\d{{4}})-(?P<m5>\d\d)(?![\d-])"
     rf"|(?<![\d/.-])(?P<d6>\d{{1,2}})(?P<cut>[-/.])(?P<m6>\d{{1,2}})(?P=cut)(?P<y6>\d{{4}})(?!\d)",
+    re.IGNORECASE,
+)
+_OF_EVERY_YEAR = re.compile(
+    rf"\b(?:(?P<m1>{_MONTH})\.? (?P<d1>\d{{1,2}})(?:st|nd|rd|th)?(?![\w:])"
+    rf"|(?P<d2>\d{{1,2}})(?:st|nd|rd|th)? (?:of )?(?P<m2>{_MONTH})\b"
+    rf"|(?:in|during|every|each|of|last|next|this) (?P<m3>{_MONTH})\b(?!\.? \d))",
     re.IGNORECASE,
 )
 _TENS: tuple[str, ...] = tuple("twenty thirty forty fifty sixty seventy eighty ninety".split())
@@ -54,6 +60,14 @@ _PERIOD = re.compile(
     rf"|\b(?:(?P<nth>\d{{1,2}})(?:st|nd|rd|th)|(?P<ordinal>{'|'.join(reversed(ORDINALS))}))[ -]century\b",
     re.IGNORECASE,
 )
+_CLOCK = re.compile(
+    r"(?<![\w:.])(?:(?P<hours>\d{1,2}):(?P<minutes>\d\d)(?::(?P<seconds>\d\d))?(?:\s?(?P<half>[ap])\.?m\b)?"
+    r"|(?P<hour>\d{1,2})(?:\s?(?P<part>[ap])\.?m\b|\s?o['’]?clock\b)"
+    r"|(?P<past>half|(?:a )?quarter) (?P<way>past|to) (?P<full>\d{1,2}|[a-z]+)(?:\s?(?P<after>[ap])\.?m\b)?"
+    r"|(?-i:(?P<word>noon|midday|midnight)\b))(?![:\d])",
+    re.IGNORECASE,
+)
+_WORDS_OF_TIME = {"noon": 12, "midday": 12, "midnight": 0}
 FIRST_YEAR, LAST_YEAR = 1000, 2100
 """Whole numbers in this range may be years."""
 
@@ -63,8 +77,9 @@ class Written:
     """A number or a date at the characters [start, stop) of a text, or a number that may be a year.
 
     `number` with the `unit` of its last written digit, and how much further it goes if it is a decade or a
-    century (`width`); `days`, the first and the last day since 0001-01-01; `or_day`, where day and month may
-    be either. `spelt` as a word.
+    century (`width`); `days`, the first and the last day since 0001-01-01, below 1 for a time of day;
+    `or_day`, where day and month may be either. `spelt` as a word. `yearly`: the first and the last day, of
+    no year, as `query.Value` has it.
     """
 
     start: int
@@ -72,15 +87,21 @@ class Written:
     number: float | None = None
     unit: float = 1.0
     width: float = 0.0
-    days: tuple[int, int] | None = None
+    days: tuple[float, float] | None = None
     or_day: int | None = None
     spelt: bool = False
+    yearly: tuple[float, float] | None = None
 
 
 def written_in(text: str) -> list[Written]:
     """The numbers and dates of a text, in order; no two overlap."""
     found = [date for hit in _DATE.finditer(text) if (date := _date(hit)) is not None]
-    for pattern, read in ((_PERIOD, _period), (_QUANTITY, _number)):
+    for pattern, read in (
+        (_OF_EVERY_YEAR, _of_every_year),
+        (_CLOCK, _time),
+        (_PERIOD, _period),
+        (_QUANTITY, _number),
+    ):
         hits = [hit for hit in pattern.finditer(text) if not _taken(found, hit)]
         found += [value for hit in hits if (value := read(hit)) is not None]
     return sorted(found, key=lambda value: value.start)
@@ -104,6 +125,9 @@ def _values(value: Written) -> Iterator[Value]:
     if value.days is not None:
         first, last = value.days
         yield Value(float(first), date=True, width=float(last - first))
+    if value.yearly is not None:
+        first, last = value.yearly
+        yield Value(first, date=True, width=last - first, yearly=True)
 
 
 def _taken(found: list[Written], hit: re.Match[str]) -> bool:
@@ -132,8 +156,39 @@ def _date(hit: re.Match[str]) -> Written | None:
     )
 
 
+def _time(hit: re.Match[str]) -> Written | None:
+    """*10:30*, *9 pm*, *half past nine*, *noon*."""
+    if hit["word"]:
+        hours, minutes, half = _WORDS_OF_TIME[hit["word"]], 0, None
+    elif hit["past"]:
+        full = hit["full"].lower()
+        if not full.isdigit() and full not in _WORDS:
+            return None
+        hours, half = int(full) if full.isdigit() else int(_WORDS[full]), hit["after"]
+        minutes = 30 if hit["past"].lower() == "half" else 15
+        if hit["way"].lower() == "to":
+            hours, minutes = (hours - 1) % 24 or 12, 60 - minutes
+    else:
+        hours, minutes = int(hit["hours"] or hit["hour"]), int(hit["minutes"] or 0)
+        half = hit["half"] or hit["part"]
+    time = time_of_day(hours, minutes, float(hit["seconds"] or 0), half)
+    return None if time is None else Written(hit.start(), hit.end(), days=(time, time))
+
+
 def _month(text: str) -> int:
     return int(text) if text.isdigit() else [m[:3] for m in _MONTHS].index(text[:3].lower()) + 1
+
+
+def _of_every_year(hit: re.Match[str]) -> Written | None:
+    """*January 2*, *the 2nd of January*, *in January*."""
+    group = next(i for i in "123" if hit[f"m{i}"])
+    month = _month(hit[f"m{group}"])
+    if group == "3":
+        return Written(hit.start("m3"), hit.end(), yearly=(100.0 * month + 1, 100.0 * month + 31))
+    day = int(hit[f"d{group}"])
+    if days_since_epoch(2000, month, day) is None:
+        return None
+    return Written(hit.start(), hit.end(), yearly=(100.0 * month + day, 100.0 * month + day))
 
 
 def _period(hit: re.Match[str]) -> Written:
@@ -166,7 +221,7 @@ def _number(hit: re.Match[str]) -> Written | None:
     return Written(hit.start(), hit.end(), number, unit, width, days, spelt=bool(hit["word"]))
 
 
-def years(first: float, last: float) -> tuple[int, int]:
+def years(first: float, last: float) -> tuple[float, float]:
     """The first day of a year and the last of another."""
     start, stop = days_since_epoch(int(first), 1, 1), days_since_epoch(int(last), 12, 31)
     return start or 0, stop or 0

@@ -21,6 +21,8 @@ from clew.text.lexicon import Lexicon
 
 THING, NUMBER, DATE, LEAF = range(4)
 """What the nodes at an end are: things, numbers, dates, or plain texts that no relation leaves."""
+UNEXPLAINED = 0.45
+"""A word that no relation or type of a candidate is so like is not said by it."""
 MOSTLY = 0.5
 TRUTH = {"yes": True, "y": True, "true": True, "t": True, "no": False, "n": False, "false": False, "f": False}
 """How values are written that say whether something is so."""

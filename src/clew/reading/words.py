@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from calendar import month_name
+
 from clew.reading.query import (
     Anchor,
     Both,
@@ -121,9 +123,20 @@ def _value(value: Value) -> str:
         return (
             f"{value.number:g}" if not value.width else f"{value.number:g} to {value.number + value.width:g}"
         )
+    if value.yearly:
+        return _of_every_year(value)
     from datetime import date
 
+    if value.number < 1:
+        minutes = round(value.number * 24 * 60)
+        return f"{minutes // 60:02}:{minutes % 60:02}"
     first, last = (
         date.fromordinal(int(day) + 1).isoformat() for day in (value.number, value.number + value.width)
     )
     return first if first == last else f"{first} to {last}"
+
+
+def _of_every_year(value: Value) -> str:
+    month, day = divmod(int(value.number), 100)
+    name = month_name[month]
+    return name if value.width else f"{name} {day}"

@@ -1,0 +1,124 @@
+"""What tells against a candidate beside one that says the same and more: a condition that it leaves out.
+
+*Apartments in Midtown West* are not all homes there, where *apartment* is a name that another candidate uses.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from clew.arrays import Float32
+from clew.reading.candidates import Option
+from clew.reading.english import LIGHT
+from clew.reading.mentions import PARTIAL, Mention
+from clew.reading.query import (
+    Both,
+    Compared,
+    Counted,
+    Extreme,
+    OfType,
+    Part,
+    Query,
+    Walk,
+    key_of,
+    mentions_of,
+    parts_of,
+    steps_of,
+)
+from clew.reading.vocabulary import UNEXPLAINED, Likeness, Vocabulary, types_said
+
+LEFT_OUT = 0.2
+"""What is left of the odds of a candidate that leaves out what another one says beside all that it says."""
+SAID = 0.7
+"""From this likeness by spelling and word forms on a label says a word."""
+MOST_WIDE, MOST_NARROW = 6, 24
+"""Candidates, the likeliest first, that others may narrow, and that may narrow others."""
+
+
+@dataclass(frozen=True, eq=False)
+class Narrower:
+    """Compares the candidates of one question."""
+
+    vocabulary: Vocabulary
+    mentions: Sequence[Mention]
+    likeness: Likeness
+
+    def against(self, options: Sequence[Option], scores: Float32) -> Float32:
+        """The logarithm of what is left of the odds of each candidate, float32 [n]; `scores` [n]."""
+        told = np.zeros(len(options), np.float32)
+        order = np.argsort(-scores, kind="stable")
+        narrow = [options[i].query for i in order[:MOST_NARROW] if options[i].size != 0]
+        for i in order[:MOST_WIDE].tolist():
+            query = options[i].query
+            if any(self._leaves_out(query, other) for other in narrow):
+                told[i] = math.log(LEFT_OUT)
+        return told
+
+    def _leaves_out(self, query: Query, other: Query) -> bool:
+        """Whether another query narrows one by words that the question has and the one does not say."""
+        if query.ask != other.ask or not self._narrows(other.part, query.part):
+            return False
+        return bool(self._said_by(other, exactly=True) - self._said_by(query, exactly=False))
+
+    def _narrows(self, narrow: Part, wide: Part) -> bool:
+        """Whether a set is another one with more conditions, or leads from such a set by the same steps."""
+        match narrow, wide:
+            case Walk(inner, step), Walk(outer, other) if step == other and self._narrows(inner, outer):
+                return True
+            case Extreme(), Extreme() if replace(narrow, source=wide.source) == wide:
+                return self._narrows(narrow.source, wide.source)
+            case _, OfType(type_, _) if type_ >= 0 and not isinstance(narrow, OfType):
+                return self._is_of(narrow, type_)
+            case _:
+                return _conditions(narrow) > _conditions(wide)
+
+    def _is_of(self, part: Part, type_: int) -> bool:
+        """Whether a set that has conditions is of things of a type."""
+        match part:
+            case Walk(_, step):
+                return self.vocabulary.end_types[step ^ 1] == type_
+            case Both(left, _) | Compared(left, _, _, _) | Counted(left, _, _, _, _):
+                return self._is_of(left, type_)
+            case OfType(other, _):
+                return other == type_
+            case _:
+                return False
+
+    def _said_by(self, query: Query, *, exactly: bool) -> set[int]:
+        """The content words that a query says by its names and its labels: surely, or at all."""
+        like = self.likeness
+        spans = [(m.start, m.stop) for i in mentions_of(query) if _is_said(m := self.mentions[i], exactly)]
+        relations, types = sorted({step // 2 for step in steps_of(query)}), types_said(self.vocabulary, query)
+        tables = (like.exact_relations, like.exact_types) if exactly else (like.relations, like.types)
+        if exactly:
+            types = sorted({p.type for p in parts_of(query.part) if isinstance(p, OfType) and p.type >= 0})
+        least = SAID if exactly else UNEXPLAINED
+        said = set[int]()
+        for place, (start, stop, word) in enumerate(like.words):
+            best = max(tables[0][place, relations].max(initial=0.0), tables[1][place, types].max(initial=0.0))
+            named = any(a < stop and start < b for a, b in spans)
+            if named or (best >= least and not (exactly and word in LIGHT)):
+                said.add(place)
+        return said
+
+
+def _is_said(mention: Mention, exactly: bool) -> bool:
+    """Whether the words of a mention are surely those of a name, or a value."""
+    return not exactly or bool(mention.values) or any(c.how < PARTIAL for c in mention.candidates)
+
+
+def _conditions(part: Part) -> set[object]:
+    """What holds of all members of a set, each as a key."""
+    match part:
+        case Both(left, right):
+            return _conditions(left) | _conditions(right)
+        case Compared(source, steps, sign, value):
+            return _conditions(source) | {(steps, sign, value)}
+        case Counted(source, step, sign, number, _):
+            return _conditions(source) | {(step, sign, number)}
+        case _:
+            return {key_of(Query("list", part))}

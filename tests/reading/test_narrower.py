@@ -1,0 +1,73 @@
+"""A candidate beside another one that says the same and more."""
+
+import math
+
+import numpy as np
+import pytest
+from small_graph import SmallGraph
+
+from clew.reading.candidates import Option
+from clew.reading.narrower import LEFT_OUT, Narrower
+from clew.reading.query import Anchor, Both, Compared, OfType, Part, Query, Value, Walk
+
+SMALL = SmallGraph(
+    """
+    Oak Hall | area | Midtown
+    Oak Hall | kind | flat
+    Oak Hall | rent | 900
+    Elm House | area | Midtown
+    Elm House | kind | villa
+    Elm House | rent | 1500
+    """,
+    {"Home": ["Oak Hall", "Elm House"]},
+)
+HOMES = OfType(0)
+
+
+def left(question: str, wide: Part, narrow: Part) -> float:
+    """What is left of the odds of the first of two candidates."""
+    options = [Option(Query("list", wide), 1.0), Option(Query("list", narrow), 1.0)]
+    compare = Narrower(SMALL.vocabulary, SMALL.mentions(question), SMALL.matcher.compare(question))
+    told = compare.against(options, np.array([2.0, 1.0], np.float32))
+    assert told[1] == 0
+    return math.exp(told[0])
+
+
+def named(question: str, name: str) -> Anchor:
+    node = SMALL.ids[name]
+    place = next(i for i, m in enumerate(SMALL.mentions(question)) if node in {c.node for c in m.candidates})
+    return Anchor(node, place)
+
+
+def at(question: str, name: str, relation: str) -> Walk:
+    return Walk(named(question, name), SMALL.step(f"^{relation}"))
+
+
+def test_a_name_that_is_left_out_tells_against_a_candidate():
+    question = "flats in Midtown"
+    wide = at(question, "Midtown", "area")
+    assert left(question, wide, Both(at(question, "flat", "kind"), wide)) == pytest.approx(LEFT_OUT)
+
+
+def test_all_of_a_type_leaves_out_what_narrows_it():
+    question = "homes in Midtown"
+    assert left(question, HOMES, Both(at(question, "Midtown", "area"), HOMES)) == pytest.approx(LEFT_OUT)
+
+
+def test_what_follows_from_a_narrower_set_is_narrower():
+    question = "rent of the flats in Midtown"
+    wide, rent = at(question, "Midtown", "area"), SMALL.step("rent")
+    narrow = Both(at(question, "flat", "kind"), wide)
+    assert left(question, Walk(wide, rent), Walk(narrow, rent)) == pytest.approx(LEFT_OUT)
+
+
+def test_a_condition_that_no_word_says_tells_nothing():
+    question = "homes in Midtown"
+    wide = at(question, "Midtown", "area")
+    more = Compared(wide, (SMALL.step("rent"),), ">", Value(1000.0))
+    assert left(question, wide, more) == 1
+
+
+def test_another_set_tells_nothing():
+    question = "flats in Midtown"
+    assert left(question, at(question, "Midtown", "area"), at(question, "flat", "kind")) == 1
