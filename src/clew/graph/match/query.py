@@ -16,7 +16,8 @@ from clew.graph.match.candidate_lists import (
 )
 from clew.graph.match.candidate_tiers import Tier, Tiers
 from clew.graph.match.distances import Distances, Measure
-from clew.graph.match.kernels.columns import ANY, DENSE, INFINITE, LISTED, MISS_MASK, Far, QueryColumns
+from clew.graph.match.kernels import columns as c
+from clew.graph.match.kernels.columns import Far, QueryColumns
 from clew.types import Pattern, PatternEdge, PatternNode
 
 MOST_CAREFUL = 2048
@@ -92,29 +93,29 @@ class QueryCosts:
         if edge.fixed is not None:
             if not 0 <= edge.fixed < relations:
                 raise PatternError(f"pattern: field 'triples[{i}]': the graph has no relation {edge.fixed}")
-            return LISTED, 0, np.array([edge.fixed], np.int32), _ZERO
+            return c.LISTED, 0, np.array([edge.fixed], np.int32), _ZERO
         if edge.relation is None:
-            return ANY, 0, _NO_IDS, _NO_COSTS
+            return c.ANY, 0, _NO_IDS, _NO_COSTS
         cost = costs_of(self.distances.relation_distances(edge), f"relation {edge.relation!r}")
         if len(cost) != relations:
             raise UsageError(
                 f"relation {edge.relation!r} has {len(cost)} distances: the graph has {relations} relations"
             )
-        finite = np.flatnonzero(cost < INFINITE)
+        finite = np.flatnonzero(cost < c.INFINITE)
         if len(finite) == 0:
             self.hopeless = True
-            return LISTED, 0, _NO_IDS, _NO_COSTS
+            return c.LISTED, 0, _NO_IDS, _NO_COSTS
         self.uniform = self.uniform and not cost[finite].any()
         least = int(cost.min())
         if len(finite) <= max(4, relations // 8):
-            return LISTED, least, finite.astype(np.int32), cost[finite]
-        return DENSE, least, np.arange(relations, dtype=np.int32), cost
+            return c.LISTED, least, finite.astype(np.int32), cost[finite]
+        return c.DENSE, least, np.arange(relations, dtype=np.int32), cost
 
     def _fixed_node(self, i: int, node: PatternNode) -> int | None:
         """Return the entity of a fixed node; asks for the first candidates of another known one."""
         if node.known and node.entity is None:
             near = self._lists[i] = CandidateList(self.distances, node, self._measures.get(i))
-            self.uniform = self.uniform and near.bound == INFINITE and not near.costs.any()
+            self.uniform = self.uniform and near.bound == c.INFINITE and not near.costs.any()
             self.hopeless = self.hopeless or len(near.costs) == 0
         elif node.entity is not None and not 0 <= node.entity < self.size:
             raise PatternError(f"pattern: node {i} ({node.name!r}): the graph has no entity {node.entity}")
@@ -129,14 +130,14 @@ class QueryCosts:
 
     def cap(self, slack: int) -> int:
         """What a match within `slack` may cost."""
-        return min(INFINITE - 1, (self.least + slack) | MISS_MASK)
+        return min(c.INFINITE - 1, (self.least + slack) | c.MISS_MASK)
 
     def runs(self, slack: int) -> tuple[list[dict[int, Tier]], int]:
         """(the runs that find all matches within `slack`, the least slack at which something else counts)."""
         if self._tiers is not None:
             return self._tiers.runs(slack)
         after = (near.next_after(slack) for near in self._lists.values())
-        return [{i: Tier(-1, slack, 0) for i in self._lists}], min(after, default=INFINITE)
+        return [{i: Tier(-1, slack, 0) for i in self._lists}], min(after, default=c.INFINITE)
 
     def narrow(self, run: dict[int, Tier]) -> None:
         """Set what a match can have in a run."""

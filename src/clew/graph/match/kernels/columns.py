@@ -33,6 +33,7 @@ DONE, STOPPED, RETRY = 0, 1, 2
 
 DISTINCT, UNDIRECTED, COUNT, TIED, PROJECT, SLACK, UNIFORM, EAGER, EXPANSIONS = range(9)
 CAP, BASE, AHEAD = range(9, 12)
+OPTIONS = 12
 """Places of `QueryColumns.options`.
 
 Matches that cost more than CAP are not looked for, but where AHEAD is not 0 some are found to know how far to
@@ -83,7 +84,7 @@ class QueryColumns(NamedTuple):
 
     `nodes` [n, KIND MASK FIRST LAST FLOOR]: kind, row of `masks` or -1, range of candidates, the least cost;
     `edges` [m, HEAD TAIL MODE LOW HIGH LEAST]: ends, mode, range of relations, least cost; `candidate` and
-    `relation` [*, ID WEIGHT]: ids with costs; `masks` bool [masks, N]; `options` [12].
+    `relation` [*, ID WEIGHT]: ids with costs; `masks` bool [masks, N]; `options` [OPTIONS].
     """
 
     nodes: Array

@@ -9,19 +9,7 @@ import numpy as np
 
 from clew.graph.kernels import Array, compiled, entry
 from clew.graph.kernels.columns import GraphColumns
-from clew.graph.walks.kernels.choices import (
-    MOST_PROBES,
-    PARALLEL,
-    STEP,
-    choose,
-    drawn_word,
-    edge_hash,
-    mix,
-    next_edge,
-    parallel_edge,
-    slot_of,
-    walk_key,
-)
+from clew.graph.walks.kernels import choices
 from clew.graph.walks.kernels.columns import Draw, PartColumns, WalkedGraph, WalkRows, WalkScratch
 
 CHOICES_OF_STEP = 4
@@ -61,7 +49,7 @@ def random_walks(
     waiting = np.empty(walks, np.int64)
     for i in range(len(roots)):
         for walk in range(walks):
-            keys[walk] = walk_key(seed, roots[i], walk)
+            keys[walk] = choices.walk_key(seed, roots[i], walk)
             here[walk] = roots[i]
         for t in range(length):
             number = 0
@@ -71,21 +59,21 @@ def random_walks(
                 here[walk], steps[i, walk, t], nodes[i, walk, t] = -1, -1, -1
                 waiting[number] = walk
                 number += place != 0
-            for probe in range(MOST_PROBES + 1):
+            for probe in range(choices.MOST_PROBES + 1):
                 if number == 0:
                     break
                 left = 0
                 for at in range(number):
                     walk = waiting[at]
-                    drawn = drawn_word(keys[walk], t, min(probe, MOST_PROBES - 1))
-                    slot = start[walk] + slot_of(drawn, code[walk])
+                    drawn = choices.drawn_word(keys[walk], t, min(probe, choices.MOST_PROBES - 1))
+                    slot = start[walk] + choices.slot_of(drawn, code[walk])
                     edge = slots[slot]
-                    if probe == MOST_PROBES:
-                        edge = next_edge(start[walk], code[walk], slots, drawn)
-                    elif edge >= 0 and edge & PARALLEL:
-                        edge = parallel_edge(slots, slot, drawn)
+                    if probe == choices.MOST_PROBES:
+                        edge = choices.next_edge(start[walk], code[walk], slots, drawn)
+                    elif edge >= 0 and edge & choices.PARALLEL:
+                        edge = choices.parallel_edge(slots, slot, drawn)
                     here[walk] = edge >> 32
-                    steps[i, walk, t], nodes[i, walk, t] = edge & STEP, edge >> 32
+                    steps[i, walk, t], nodes[i, walk, t] = edge & choices.STEP, edge >> 32
                     waiting[left] = walk
                     left += edge < 0
                 number = left
@@ -111,7 +99,7 @@ def merge_walks(steps: Array, nodes: Array, counts: Array, kept: Array) -> None:
                 continue
             key = _U0
             for t in range(length):
-                key = mix(
+                key = choices.mix(
                     key + ((np.uint64(steps[i, walk, t] + 1) << _S32) | np.uint64(nodes[i, walk, t] + 1))
                 )
             place = np.int64(key & mask)
@@ -154,14 +142,17 @@ def _own_triples(root: Array, walked: WalkedGraph, draw: Draw, chosen: Array) ->
         at = 0
         for edge in range(start, stop):
             if not (edges[edge, 0] == root and edges[edge, 1] % 2 == 1):
-                keys[at] = mix(draw.seed + edge_hash(root, edges[edge, 1], edges[edge, 0]))
+                keys[at] = choices.mix(draw.seed + choices.edge_hash(root, edges[edge, 1], edges[edge, 0]))
                 at += 1
         limit = np.sort(keys)[cap - 1]
     kept = 0
     for edge in range(start, stop):
         if edges[edge, 0] == root and edges[edge, 1] % 2 == 1:
             continue
-        if kept < cap and mix(draw.seed + edge_hash(root, edges[edge, 1], edges[edge, 0])) <= limit:
+        if (
+            kept < cap
+            and choices.mix(draw.seed + choices.edge_hash(root, edges[edge, 1], edges[edge, 0])) <= limit
+        ):
             chosen[kept] = edge
             kept += 1
     return kept, total
@@ -265,7 +256,7 @@ def _take_tree(
 @compiled
 def edge_from(node: Array, edge: Array) -> Array:
     """An edge that was chosen, with the node that it comes from: `node << 32 | step`."""
-    return (node << 32) | (edge & STEP)
+    return (node << 32) | (edge & choices.STEP)
 
 
 @compiled
@@ -283,7 +274,7 @@ def _descend(
     for length in range(len(path)):
         taken = np.int64(-1)
         for attempt in range(CHOICES_OF_STEP):
-            edge = choose(node, key, length * CHOICES_OF_STEP + attempt, places, slots)
+            edge = choices.choose(node, key, length * CHOICES_OF_STEP + attempt, places, slots)
             if edge < 0:
                 return length
             other = edge >> 32
@@ -351,7 +342,9 @@ def breadth_first_walks(
         for walk in range(3 * cap):
             if number == cap:
                 break
-            length = _descend(root, walk_key(draw.seed, root, walk), draw.budget, walked, scratch, path)
+            length = _descend(
+                root, choices.walk_key(draw.seed, root, walk), draw.budget, walked, scratch, path
+            )
             if length < 2 or ended[path[length - 1] >> 32] == stamp:
                 continue
             ended[path[length - 1] >> 32] = stamp
@@ -359,7 +352,7 @@ def breadth_first_walks(
             for t in range(length):
                 other = path[t] >> 32
                 scratch.used[other], scratch.parent[other] = stamp, edge_from(node, path[t])
-                steps[number, t], nodes[number, t] = path[t] & STEP, other
+                steps[number, t], nodes[number, t] = path[t] & choices.STEP, other
                 node = other
             number += 1
         rows.kept[i] = number
@@ -369,7 +362,7 @@ def breadth_first_walks(
 def _walk_hash(steps: Array, nodes: Array, walk: Array) -> Array:
     key = _U0
     for t in range(steps.shape[1]):
-        key = mix(key + ((np.uint64(steps[walk, t] + 1) << _S32) | np.uint64(nodes[walk, t] + 1)))
+        key = choices.mix(key + ((np.uint64(steps[walk, t] + 1) << _S32) | np.uint64(nodes[walk, t] + 1)))
     return key
 
 
