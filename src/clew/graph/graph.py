@@ -138,18 +138,14 @@ class Adjacency:
 
     def nodes_with(self, relation: int) -> Int64:
         """The nodes that have an edge of a relation, int64, ascending; one pass over the slots."""
-        found = [np.empty(0, np.int64), *(nodes for nodes, _ in self.pieces_of(relation))]
-        return np.unique(np.concatenate(found))
-
-    def pieces_of(self, relation: int) -> Iterator[tuple[Int64, Int64]]:
-        """Nodes and slots of the edges of a relation, int64, a piece of all slots at a time."""
+        found = [np.empty(0, np.int64)]
         for start in range(0, len(self.relation), SLOTS_AT_ONCE):
             slots = np.flatnonzero(self.relation[start : start + SLOTS_AT_ONCE] == relation) + start
             nodes = self.owners(slots)
             if not self.is_packed:
-                used = (slots >= self.starts[nodes]) & (slots < self.stops[nodes])
-                nodes, slots = nodes[used], slots[used]
-            yield nodes, slots
+                nodes = nodes[(slots >= self.starts[nodes]) & (slots < self.stops[nodes])]
+            found.append(nodes)
+        return np.unique(np.concatenate(found))
 
     def owners(self, slots: Int64) -> Int64:
         """The node of each of some slots in use."""
@@ -196,10 +192,8 @@ class Types:
     type: Int32
 
     @classmethod
-    def of_pairs(
-        cls, names: Names, node: NDArray[np.integer], type: NDArray[np.integer], nodes: int
-    ) -> Types:
-        """Of pairs in any order, each once."""
+    def of_pairs(cls, names: Names, node: Int64, type: Int32 | Int64, nodes: int) -> Types:
+        """Of pairs in any order."""
         pairs = distinct_pairs(node, type)
         return cls(names, counted_offsets(pairs[:, 0], nodes), pairs[:, 1].copy())
 
@@ -254,10 +248,6 @@ def distinct_pairs(one: NDArray[np.integer], other: NDArray[np.integer]) -> Int3
     return unpacked_pairs(np.unique(packed_pairs(one, other)))
 
 
-Property = tuple[str, str]
-"""What a property of an edge is called, and its value as the source writes it."""
-
-
 StatementRow = tuple[tuple[int, int, int], tuple[tuple[str, str, int, float], ...]]
 """A triple, and of each property of an edge of it: key, text, kind and value as in `Values`."""
 
@@ -303,8 +293,8 @@ class EdgeProperties:
             low, high = low + first, low + last
         return range(low, high)
 
-    def of(self, statement: int) -> tuple[Property, ...]:
-        """The properties of a statement, in the order of the source."""
+    def of(self, statement: int) -> tuple[tuple[str, str], ...]:
+        """The properties of a statement (key, value as the source writes it), in the order of the source."""
         span = range(int(self.offsets[statement]), int(self.offsets[statement + 1]))
         return tuple((self.keys[int(self.key[at])], self.texts[at]) for at in span)
 

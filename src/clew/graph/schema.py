@@ -19,8 +19,7 @@ from clew.arrays import Float64, Int32, Int64
 from clew.errors import InputError
 from clew.graph.cooccurrence import MOST_CELLS, Cooccurrence
 from clew.graph.graph import Graph
-from clew.graph.kernels import F, entry, interpreted
-from clew.graph.kernels.columns import graph_columns
+from clew.graph.kernels import F, entry, graph_columns, interpreted
 from clew.memory import physical_memory
 
 MOSTLY_VALUES = 0.5

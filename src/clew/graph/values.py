@@ -95,6 +95,11 @@ def parse_value(text: str, datatype: str | None = None) -> Parsed:
     return date if date[0] else _written_date(text)
 
 
+def is_value(text: str) -> bool:
+    """Whether a text that has no datatype is a number or a date."""
+    return parse_value(text)[0] != ValueKind.NONE
+
+
 def _number(text: str) -> Parsed:
     value = float(text.rstrip("% ").replace(",", "").replace("\u2212", "-"))
     return (ValueKind.NUMBER, value) if math.isfinite(value) else NO_VALUE

@@ -10,16 +10,16 @@ from typing import TypedDict, Unpack
 import numpy as np
 
 from clew.errors import InputError
-from clew.graph.build.assemble import Assembler
-from clew.graph.build.assemble_arrays import ArrayAssembler
+from clew.graph.build.assemble import Assembler, adjacencies
 from clew.graph.build.inference import MOST_INFERRED
 from clew.graph.graph import INFERRED, Graph
-from clew.graph.readers.arrays import ARRAYS
-from clew.graph.readers.batch import MAX_REASONS, Batch, OnError, Tally
+from clew.graph.readers.arrays import ARRAYS, NameIds
+from clew.graph.readers.batch import MAX_REASONS, Batch, IdTriples, OnError, Tally
+from clew.graph.readers.delimited import read_pairs
 from clew.graph.readers.hints import Hints
 from clew.graph.readers.registry import choose_reader
-from clew.graph.readers.side import read_pairs
 from clew.graph.readers.source_files import checksum, source_bytes
+from clew.graph.values import node_values
 
 MAX_SOURCES = np.iinfo(np.uint16).max
 
@@ -74,6 +74,51 @@ class BuildReport:
     unknown: int
     unknown_names: tuple[str, ...]
     notes: tuple[str, ...]
+
+
+class ArrayAssembler(Assembler):
+    """An `Assembler` of the one batch of an array directory: names stay bytes, ids stay as given."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._given: IdTriples | None = None
+        self._ids: NameIds | None = None
+
+    def add(self, batch: Batch, source: int) -> None:
+        """Take the ids of `batch`."""
+        if batch.ids is None or self._given is not None or source != 0:
+            raise ValueError("one batch of ids is expected")
+        self._given = batch.ids
+        self.triples = len(batch.ids.head)
+
+    def _node(self, entity: str) -> int | None:
+        if self._given is None:
+            return None
+        self._ids = self._ids or NameIds.of(self._given.entities)
+        node = self._ids.find(entity)
+        return None if node < 0 else node
+
+    def graph(self) -> tuple[Graph, int]:
+        """Return the graph and the number of duplicate triples that were merged."""
+        given = self._given
+        if given is None:
+            return super().graph()
+        nodes, relations = len(given.entities), len(given.relations)
+        no_source = np.zeros(1, np.uint16)
+        out, into, source = adjacencies(given.head, given.relation, given.tail, no_source, nodes, relations)
+        graph = Graph(
+            entities=given.entities,
+            labels=given.entities,
+            relations=given.relations,
+            relation_labels=given.relations,
+            out=out,
+            into=into,
+            values=node_values(given.entities, given.entities, np.full(nodes, -1, np.int16), []),
+            types=self._type_table(nodes),
+            aliases=self._alias_table(),
+            source=source,
+        )
+        return graph, self.triples - graph.triples
 
 
 def build_graph(

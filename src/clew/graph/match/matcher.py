@@ -22,8 +22,7 @@ from clew.arrays import AnyArray
 from clew.bounds import check
 from clew.errors import PatternError, UsageError
 from clew.graph.graph import Graph
-from clew.graph.kernels import Kernel
-from clew.graph.kernels.columns import GraphColumns, graph_columns
+from clew.graph.kernels import GraphColumns, Kernel, graph_columns
 from clew.graph.match.candidate_lists import ALL
 from clew.graph.match.conditions import TIE
 from clew.graph.match.distances import Distances

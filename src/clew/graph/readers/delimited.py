@@ -1,4 +1,4 @@
-r"""Tab- and `|`-separated triples: `head<TAB>relation<TAB>tail`, one a line.
+r"""Tab- and `|`-separated triples: `head<TAB>relation<TAB>tail`, one a line; side files by the same rules.
 
 Rules: whitespace around a field is stripped; an empty field is an error; a blank line is skipped and
 counted. `\t`, `\n`, `\r`, `\\` (and `\|` where `|` separates) in a name stand for the character; a
@@ -122,6 +122,18 @@ class DelimitedRows:
 
     def _advice(self, line: str) -> str:
         return delimiter_advice(line, self._delimiter, self._columns)
+
+
+def read_pairs(path: Path, kind: str, tally: Tally) -> Iterator[list[tuple[str, str]]]:
+    """Stream (entity, text) pairs; a first line `entity<TAB>kind` is a header. Errors as in `Reader`."""
+    rows = DelimitedRows(path, "\t", 2, (frozenset(("entity",)), frozenset((kind,))), tally)
+    for first, lines in line_blocks(path, tally, legacy=True):
+        pairs: list[tuple[str, str]] = []
+        for number, line in enumerate(lines, first):
+            fields = rows.split(number, line)
+            if fields is not None:
+                pairs.append((fields[0], fields[1]))
+        yield pairs
 
 
 def is_header(fields: list[str], header: Header) -> bool:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 from pathlib import Path
@@ -56,7 +57,10 @@ class JsonReader:
         if is_lines(path, tally.hints):
             yield from _read_objects(path, lambda told: _objects_of_lines(path, told), tally)
             return
-        document = _unwrapped(_load(path, tally))
+        document = _load(path, tally)
+        if isinstance(document, dict):  # what is around it, as Cytoscape writes it, is left out
+            inner = cast(Object, document).get("elements")
+            document = inner if isinstance(inner, dict | list) else cast(object, document)
         network = _network(document)
         if network is not None:
             yield from _read_network(path, network, tally)
@@ -73,15 +77,9 @@ def is_lines(path: Path, hints: Hints) -> bool:
         return True
     blocks = line_blocks(path, Tally(on_error="skip", hints=hints))
     lines = list(islice((line for _, block in blocks for line in block if line.strip()), 2))
-    return len(lines) == 2 and all(line.lstrip().startswith("{") and _is_whole(line) for line in lines)
-
-
-def _is_whole(text: str) -> bool:
-    try:
-        json.loads(text, parse_int=str)
-    except (ValueError, RecursionError):
-        return False
-    return True
+    with suppress(ValueError):
+        return len(lines) == 2 and all(isinstance(_parsed(line), dict) for line in lines)
+    return False
 
 
 def _parsed(text: str | bytes) -> Any:  # noqa: ANN401 (any JSON)
@@ -103,12 +101,10 @@ def _load(path: Path, tally: Tally) -> Any:  # noqa: ANN401 (any JSON)
                     "Give it as an object a line (.jsonl)"
                 )
     try:
-        text = data.decode("utf-8")
+        return _parsed(data.decode("utf-8"))
     except UnicodeDecodeError as error:
         line = data[: error.start].count(b"\n") + 1
         raise ParseError(str(path), line, "invalid UTF-8", "Convert the file to UTF-8") from error
-    try:
-        return _parsed(text)
     except json.JSONDecodeError as error:
         raise ParseError(str(path), error.lineno, f"broken JSON: {error.msg}", "Correct the file") from error
     except ValueError as error:
@@ -132,19 +128,10 @@ def _objects_of_lines(path: Path, tally: Tally) -> Iterator[Object]:
                 tally.error(ParseError(str(path), number, "the line is no object", "Correct the line"))
 
 
-def _unwrapped(document: object) -> object:
-    """A document without what is around it: Cytoscape's `elements`."""
-    if isinstance(document, dict):
-        inner = cast(Object, document).get("elements")
-        if isinstance(inner, dict | list):
-            return cast(object, inner)
-    return document
-
-
 def _are_objects(value: object) -> bool:
     return (
         isinstance(value, list)
-        and bool(value)
+        and value != []
         and all(isinstance(v, dict) for v in cast(list[object], value))
     )
 
@@ -311,17 +298,15 @@ def _put_names(nodes: _Columns, cells: list[list[str]], links: list[list[str]], 
     Where these are places in the list of nodes, they become what is in the column, which may be a new one.
     """
     named = {row[i] for row in links for i in (ends.head, ends.tail)}
-    known = [
-        *(key for key in _NODE_KEYS if key in nodes.at),
-        *(key for key in nodes.at if key not in _NODE_KEYS),
-    ]
+    known = [key for key in dict.fromkeys((*_NODE_KEYS, *nodes.at)) if key in nodes.at]
     values = {key: [row[nodes.at[key]] for row in cells] for key in known}
     unique = [key for key in known if len(set(values[key])) == len(cells) and all(values[key])]
-    for key in (key for key in unique if key in _NODE_KEYS):
+    plain = [key for key in unique if key in _NODE_KEYS]
+    for key in plain:
         if named <= set(values[key]):
             return key
     if all(end.isdecimal() and len(end) < 10 and int(end) < len(cells) for end in named):
-        key = next((key for key in unique if key in _NODE_KEYS), None) or _numbered(nodes, cells)
+        key = plain[0] if plain else _numbered(nodes, cells)
         for row in links:
             for i in (ends.head, ends.tail):
                 row[i] = cells[int(row[i])][nodes.at[key]]

@@ -24,10 +24,9 @@ from urllib.parse import quote
 from clew.errors import ParseError
 from clew.graph.namespaces import OWL, RDF, RDFS, SKOS
 from clew.graph.readers.batch import RANKS, Batch, Label, NodeKey, Tally
-from clew.graph.readers.depth import DepthGuard
-from clew.graph.readers.entities import EntityGuard
 from clew.graph.readers.stream import ByteSource, is_plain, line_blocks
 from clew.graph.readers.wikibase import StatementPart, is_spelling, is_statement, relation_of, statement_part
+from clew.graph.readers.xml_guards import DepthGuard, EntityGuard
 
 if TYPE_CHECKING:
     import pyoxigraph

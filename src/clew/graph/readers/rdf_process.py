@@ -1,7 +1,10 @@
 """RDF is parsed in a process of its own, with a limit of memory: what ends the parser does not end Clew.
 
 Statements nested 20,000 deep overflow the parser's stack, and one that is endless fills the memory; both end
-a process with a signal, which nothing in it can catch. `rdf_worker` is what runs there.
+a process with a signal, which nothing in it can catch.
+
+There runs `python -P -m` this module, then FORMAT ON_ERROR COLLECT SCOPE LANGUAGE FILE. Out: a line of JSON
+for each batch, for how far the file is read, and for what was counted, the last.
 """
 
 from __future__ import annotations
@@ -11,15 +14,18 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import IO, Any
 
+from clew.converting import converted
 from clew.errors import InputError, ParseError
-from clew.graph.readers.batch import Batch, Label, Tally
+from clew.graph.readers.batch import Batch, OnError, Tally
+from clew.graph.readers.hints import Hints
+from clew.memory import limit_memory
 
 PARSER_MEMORY = 2 << 30
 """Bytes that the parser may take."""
-WORKER = "clew.graph.readers.rdf_worker"
 PARSER_COUNTS = ("blank", "skipped", "reasons", "notes", "line")
 
 
@@ -28,7 +34,7 @@ def read_apart(path: Path, format: str, tally: Tally) -> Iterator[Batch]:
 
     Raises ParseError too if the process ended by a signal or for lack of memory.
     """
-    command = [sys.executable, "-P", "-m", WORKER, format, tally.on_error, str(int(tally.collect)),
+    command = [sys.executable, "-P", "-m", __name__, format, tally.on_error, str(int(tally.collect)),
                tally.scope, tally.hints.language, str(path)]  # fmt: skip
     with tempfile.TemporaryFile() as said:
         process = subprocess.Popen(  # noqa: S603 - this Python, a module of ours
@@ -36,14 +42,17 @@ def read_apart(path: Path, format: str, tally: Tally) -> Iterator[Batch]:
         )
         try:
             line = 0
-            for message in _messages(process):
+            # A last line that was cut off is left out.
+            whole = (text for text in process.stdout or () if text.endswith(b"\n"))
+            for message in map(json.loads, whole):
                 if "at" in message:
                     done, line = message["at"]
                     if tally.progress is not None:
                         tally.progress(done)
                 elif "batch" in message:
-                    yield _batch(message["batch"])
-                elif _is_last(message, tally):
+                    yield converted(message["batch"], Batch)
+                else:
+                    _take_last(message, tally)
                     return
             raise _ended(path, line, process.wait(), said)
         finally:
@@ -53,14 +62,7 @@ def read_apart(path: Path, format: str, tally: Tally) -> Iterator[Batch]:
                 process.stdout.close()
 
 
-def _messages(process: subprocess.Popen[bytes]) -> Iterator[Mapping[str, Any]]:
-    """What the process says; a last line that was cut off is left out."""
-    for line in process.stdout or ():
-        if line.endswith(b"\n"):
-            yield json.loads(line)
-
-
-def _is_last(message: Mapping[str, Any], tally: Tally) -> bool:
+def _take_last(message: Mapping[str, Any], tally: Tally) -> None:
     """Take what the process counted; raises the error that ended it, if one did."""
     for name in PARSER_COUNTS:
         setattr(tally, name, message["tally"][name])
@@ -70,7 +72,6 @@ def _is_last(message: Mapping[str, Any], tally: Tally) -> bool:
         raise ParseError(*first, others=tuple(others), stopped=stopped)
     if "input_error" in message:
         raise InputError(message["input_error"])
-    return True
 
 
 def _ended(path: Path, line: int, code: int, said: IO[bytes]) -> ParseError:
@@ -88,21 +89,39 @@ def _ended(path: Path, line: int, code: int, said: IO[bytes]) -> ParseError:
     return ParseError(str(path), 0, f"after line {line:,}: {reason}", "Remove what is not data")
 
 
-def _batch(held: Mapping[str, Any]) -> Batch:
-    """Make a batch again from its fields after JSON."""
-    made: dict[str, Any] = {
-        "tails": [_key(tail) for tail in held["tails"]],
-        "labels": [Label(*label) for label in held["labels"]],
-        "types": [(entity, type_) for entity, type_ in held["types"]],
-        "aliases": [(entity, alias) for entity, alias in held["aliases"]],
-        "characters": [(relation, character) for relation, character in held["characters"]],
-        "statements": [
-            (head, relation, _key(tail), tuple((key, value, datatype) for key, value, datatype in properties))
-            for head, relation, tail, properties in held["statements"]
-        ],
-    }
-    return Batch(**{**held, **made})
+def main(format: str, on_error: OnError, collect: bool, scope: str, language: str, path: Path) -> None:
+    """Read one file and say what is in it."""
+    from clew.graph.readers.rdf import RdfReader
+    from clew.graph.readers.registry import reader_named
+
+    limit_memory(PARSER_MEMORY)
+    reader = reader_named(format)
+    if not isinstance(reader, RdfReader):
+        raise TypeError(f"{format} is no format of RDF")
+    tally = Tally(
+        on_error, lambda done: _say({"at": [done, tally.line]}), scope, collect, Hints(language=language)
+    )
+    last: dict[str, Any] = {}
+    try:
+        for batch in reader.read_here(path, tally):
+            held = {f.name: getattr(batch, f.name) for f in fields(batch)}
+            _say({"batch": held | {"labels": [asdict(label) for label in batch.labels]}})
+    except ParseError as error:
+        last["parse_error"] = [
+            error.file, error.line, error.reason, error.advice, error.others, error.stopped
+        ]  # fmt: skip
+    except InputError as error:
+        last["input_error"] = str(error)
+    counts = {name: getattr(tally, name) for name in PARSER_COUNTS}
+    counts["faults"] = [[fault.file, fault.line, fault.reason, fault.advice] for fault in tally.faults]
+    _say(last | {"tally": counts})
 
 
-def _key(tail: Any) -> str | tuple[str, str]:  # noqa: ANN401 - JSON
-    return tail if isinstance(tail, str) else (tail[0], tail[1])
+def _say(message: Mapping[str, Any]) -> None:
+    sys.stdout.write(json.dumps(message, ensure_ascii=False) + "\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    sys.stdout.reconfigure(encoding="utf-8", errors="surrogateescape")  # pyright: ignore
+    main(sys.argv[1], sys.argv[2], sys.argv[3] == "1", sys.argv[4], sys.argv[5], Path(sys.argv[6]))  # pyright: ignore

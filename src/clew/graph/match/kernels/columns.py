@@ -9,8 +9,7 @@ from typing import NamedTuple, cast
 
 import numpy as np
 
-from clew.graph.kernels import Array
-from clew.graph.kernels.columns import GraphColumns
+from clew.graph.kernels import Array, GraphColumns
 
 UNIT = 1e9
 """Costs are distances in this many parts, with the misses of undirected edges in the last MISS_BITS."""

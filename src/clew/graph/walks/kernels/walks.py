@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from clew.graph.kernels import Array, compiled, entry
-from clew.graph.kernels.columns import GraphColumns
+from clew.graph.kernels import Array, GraphColumns, compiled, entry
 from clew.graph.walks.kernels import choices
 from clew.graph.walks.kernels.columns import Draw, WalkedGraph, WalkRows, WalkScratch
 
