@@ -55,11 +55,6 @@ def typing_relations(graph: Graph) -> tuple[int, ...]:
     return tuple(r for r in named if len(np.unique(heads[relations == r])) >= least)
 
 
-def class_relations(graph: Graph) -> tuple[int, ...]:
-    """The relations from a type to a wider one."""
-    return tuple(r for r, label in enumerate(graph.relation_labels) if _words(label) in SUBCLASS)
-
-
 def with_implied_types(graph: Graph, known: Mapping[str, Sequence[int]] | None = None) -> Graph:
     """The graph with the types that its triples say beside the declared ones; itself if they say none.
 
@@ -88,7 +83,8 @@ def _said(graph: Graph) -> Iterator[tuple[str, Int64]]:
         return
     heads, relations, tails = graph.out.columns()
     wider: dict[int, set[int]] = defaultdict(set)
-    rows = np.isin(relations, class_relations(graph))
+    subclass = [r for r, label in enumerate(graph.relation_labels) if _words(label) in SUBCLASS]
+    rows = np.isin(relations, subclass)
     for narrow, wide in zip(heads[rows].tolist(), tails[rows].tolist(), strict=True):
         wider[narrow].add(wide)
     rows = np.isin(relations, typing)

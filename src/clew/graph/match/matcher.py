@@ -54,17 +54,14 @@ class _Prepared:
         self.nodes, self.relations = graph.nodes, len(graph.relations)
         dtypes = (np.int64, np.int64, np.int32, np.int32) * 2
         self.columns = GraphColumns(*map(read_only, graph_columns(graph), dtypes))
-        self._scratch: list[tuple[AnyArray, AnyArray]] = []
+        self.scratch: list[tuple[AnyArray, AnyArray]] = []
+        """Of searches that have ended."""
 
     def take_scratch(self) -> tuple[AnyArray, AnyArray]:
         """Marks and bits that no other thread is using."""
         with suppress(IndexError):
-            return self._scratch.pop()
+            return self.scratch.pop()
         return np.zeros(self.nodes + 1, np.int64), np.zeros(self.nodes // 8 + 1, np.uint8)
-
-    def give_scratch(self, marks: AnyArray, bits: AnyArray) -> None:
-        """Return scratch for the next search."""
-        self._scratch.append((marks, bits))
 
 
 _PREPARED: WeakKeyDictionary[Graph, _Prepared] = WeakKeyDictionary()
@@ -252,7 +249,7 @@ def _run(prepared: _Prepared, query: QueryCosts, options: Sequence[int], stop: A
     if status == c.RETRY:
         settings[c.EAGER] = 1
         status, bound, cut, work, rows, order = search(*arguments)
-    prepared.give_scratch(marks, bits)
+    prepared.scratch.append((marks, bits))
     count = order[-1]
     rows = rows[:count]
     rows = rows[np.lexsort(rows.T[::-1]) if options[c.COUNT] == 0 or options[c.TIED] else order[:count]]

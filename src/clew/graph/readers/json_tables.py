@@ -23,7 +23,7 @@ from clew.graph.readers.batch import Batch, Tally
 from clew.graph.readers.columns import EdgeColumns, Layout
 from clew.graph.readers.hints import Hints
 from clew.graph.readers.layout import layout_of
-from clew.graph.readers.stream import ByteSource, line_blocks, unpacked_name
+from clew.graph.readers.stream import ByteSource, numbered_lines, unpacked_name
 from clew.graph.readers.table import SAMPLED_ROWS, NumberedRow, batches_of, unclear
 
 MOST_DOCUMENT_BYTES = 256 << 20
@@ -51,13 +51,14 @@ class JsonReader:
 
     name: str = "json"
     suffixes: tuple[str, ...] = (".json", *_LINES)
+    most_bytes: int = MOST_DOCUMENT_BYTES
 
     def read(self, path: Path, tally: Tally) -> Iterator[Batch]:
         """Stream the batches of `path`; see `Reader`. A fault of a document is fatal even when skipping."""
         if is_lines(path, tally.hints):
             yield from _read_objects(path, lambda told: _objects_of_lines(path, told), tally)
             return
-        document = _load(path, tally)
+        document = _load(path, tally, self.most_bytes)
         if isinstance(document, dict):  # what is around it, as Cytoscape writes it, is left out
             inner = cast(Object, document).get("elements")
             document = inner if isinstance(inner, dict | list) else cast(object, document)
@@ -75,8 +76,8 @@ def is_lines(path: Path, hints: Hints) -> bool:
     """Whether each line of a file is an object of its own."""
     if Path(unpacked_name(path.name)).suffix.lower() in _LINES:
         return True
-    blocks = line_blocks(path, Tally(on_error="skip", hints=hints))
-    lines = list(islice((line for _, block in blocks for line in block if line.strip()), 2))
+    numbered = numbered_lines(path, Tally(on_error="skip", hints=hints))
+    lines = list(islice((line for _, line in numbered if line.strip()), 2))
     with suppress(ValueError):
         return len(lines) == 2 and all(isinstance(_parsed(line), dict) for line in lines)
     return False
@@ -90,15 +91,14 @@ def _parsed(text: str | bytes) -> Any:  # noqa: ANN401 (any JSON)
         raise ValueError("it is nested too deep") from error
 
 
-def _load(path: Path, tally: Tally) -> Any:  # noqa: ANN401 (any JSON)
+def _load(path: Path, tally: Tally, most: int) -> Any:  # noqa: ANN401 (any JSON)
     data = bytearray()
     with ByteSource(path, tally) as source:
         while chunk := source.read():
             data += chunk
-            if len(data) > MOST_DOCUMENT_BYTES:
+            if len(data) > most:
                 raise InputError(
-                    f"{path}: more than {MOST_DOCUMENT_BYTES >> 20} MiB of JSON. "
-                    "Give it as an object a line (.jsonl)"
+                    f"{path}: more than {most >> 20} MiB of JSON. Give it as an object a line (.jsonl)"
                 )
     try:
         return _parsed(data.decode("utf-8"))
@@ -112,28 +112,24 @@ def _load(path: Path, tally: Tally) -> Any:  # noqa: ANN401 (any JSON)
 
 
 def _objects_of_lines(path: Path, tally: Tally) -> Iterator[Object]:
-    for first, lines in line_blocks(path, tally):
-        for number, line in enumerate(lines, first):
-            if not line.strip():
-                tally.blank += 1
-                continue
-            try:
-                found = _parsed(line)
-            except ValueError as error:
-                tally.error(ParseError(str(path), number, f"broken JSON: {error}", "Correct the line"))
-                continue
-            if isinstance(found, dict):
-                yield cast(Object, found)
-            else:
-                tally.error(ParseError(str(path), number, "the line is no object", "Correct the line"))
+    for number, line in numbered_lines(path, tally):
+        if not line.strip():
+            tally.blank += 1
+            continue
+        try:
+            found = _parsed(line)
+        except ValueError as error:
+            tally.error(ParseError(str(path), number, f"broken JSON: {error}", "Correct the line"))
+            continue
+        if isinstance(found, dict):
+            yield cast(Object, found)
+        else:
+            tally.error(ParseError(str(path), number, "the line is no object", "Correct the line"))
 
 
 def _are_objects(value: object) -> bool:
-    return (
-        isinstance(value, list)
-        and value != []
-        and all(isinstance(v, dict) for v in cast(list[object], value))
-    )
+    held = cast(list[object], value) if isinstance(value, list) else []
+    return bool(held) and all(isinstance(v, dict) for v in held)
 
 
 @dataclass(frozen=True, slots=True)

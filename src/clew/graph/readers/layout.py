@@ -147,7 +147,8 @@ def _edges(columns: Sequence[Column], rows: Sequence[Sequence[str]], hints: Hint
         return None
     words = [_words(column.name) for column in columns]
     below = [[row[i] for row in rows if row[i]] for i in range(len(columns))]
-    direction = next((i for i, w in enumerate(words) if w == "type" and _are_directions(below[i])), None)
+    directions = [bool(cells) and all(cell.lower() in _DIRECTIONS for cell in cells) for cells in below]
+    direction = next((i for i, w in enumerate(words) if w == "type" and directions[i]), None)
     relation = roles.get("type")
     free = [i for i in range(len(columns)) if i not in (*ends, direction)]
     if relation is None and hints.relation is None:
@@ -338,10 +339,6 @@ def _stem(name: str) -> str:
     """The words of a name without `id`, `node` and the like, unless nothing else is there."""
     words = _words(name).split(" ")
     return " ".join(word for word in words if word not in _BESIDE) or " ".join(words)
-
-
-def _are_directions(cells: Sequence[str]) -> bool:
-    return bool(cells) and all(cell.lower() in _DIRECTIONS for cell in cells)
 
 
 def goes_both_ways(cell: str) -> bool:

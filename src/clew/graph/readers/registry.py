@@ -9,13 +9,13 @@ from pathlib import Path
 from clew.errors import InputError, ParseError, UsageError
 from clew.graph.readers.arrays import ARRAYS
 from clew.graph.readers.batch import Reader, Tally
-from clew.graph.readers.comma import COMMA, Records, is_triple_header
+from clew.graph.readers.comma import COMMA, csv_records, is_triple_header
 from clew.graph.readers.delimited import PIPE, TSV, delimiter_advice
 from clew.graph.readers.hints import Hints
 from clew.graph.readers.json_tables import JSON
 from clew.graph.readers.rdf import JSONLD, NQUADS, NTRIPLES, RDFXML, TRIG, TURTLE
 from clew.graph.readers.source_files import missing, source_files
-from clew.graph.readers.stream import BOM, ByteSource, is_plain, line_blocks, unpacked_name
+from clew.graph.readers.stream import BOM, ByteSource, is_plain, numbered_lines, unpacked_name
 from clew.graph.readers.table import TABLE, is_table_file, shown_row, table_layout
 
 READERS: tuple[Reader, ...] = (
@@ -92,7 +92,7 @@ def _choose_table(path: Path, triples: Reader, hints: Hints) -> Reader:
     """The reader of `triples`, or that of other tables, by the first rows; InputError if neither fits."""
     if hints.of_table:
         return TABLE
-    first = next(iter(Records(path, Tally(on_error="skip", hints=hints))), None)
+    first = next(csv_records(path, Tally(on_error="skip", hints=hints)), None)
     if first is None or is_triple_header(first[1]):
         return triples
     line, fields = first
@@ -135,8 +135,8 @@ def _sniff(path: Path, hints: Hints) -> Reader:
         found = next((reader for pattern, reader in _RDF_STARTS if pattern.match(start)), None)
         if found is not None:
             return _json_reader(path) if found is JSON else found
-    blocks = line_blocks(path, Tally(on_error="skip", hints=hints), legacy=True)
-    lines = list(islice((line for _, block in blocks for line in block if line.strip()), SNIFFED_LINES))
+    numbered = numbered_lines(path, Tally(on_error="skip", hints=hints), legacy=True)
+    lines = list(islice((line for _, line in numbered if line.strip()), SNIFFED_LINES))
     if not lines:
         raise InputError(f"{path}: the file has blank lines only. A source needs at least one triple")
     tabs, bars = (sum(line.count(d) == 2 for line in lines) for d in ("\t", "|"))

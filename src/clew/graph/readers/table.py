@@ -20,7 +20,7 @@ from clew.errors import InputError, ParseError, UsageError
 from clew.graph.namespaces import XSD
 from clew.graph.readers.batch import Batch, Label, Tally
 from clew.graph.readers.columns import Column, EdgeColumns, Layout, Matrix, NodeColumns
-from clew.graph.readers.comma import Records
+from clew.graph.readers.comma import csv_records
 from clew.graph.readers.hints import Hints
 from clew.graph.readers.layout import goes_both_ways, layout_of
 from clew.graph.readers.sheets import SHEET_SUFFIXES, sheet_records
@@ -108,7 +108,8 @@ def table_files(directory: Path, hints: Hints) -> list[Path]:
 def _records(path: Path, tally: Tally) -> Iterator[NumberedRow]:
     if path.suffix.lower() in SHEET_SUFFIXES:
         return sheet_records(path, tally)
-    return ((line, ["" if cell == NULL else cell for cell in cells]) for line, cells in Records(path, tally))
+    records = csv_records(path, tally)
+    return ((line, ["" if cell == NULL else cell for cell in cells]) for line, cells in records)
 
 
 def _read_file(path: Path, tally: Tally) -> Iterator[Batch]:

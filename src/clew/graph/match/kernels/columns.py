@@ -201,14 +201,6 @@ class EnumerationSteps(NamedTuple):
 NODE, EDGE, FROM = range(3)
 
 
-class EnumerationPlan(NamedTuple):
-    """What an enumeration goes through: the layers, hung from a root, in the order of the steps."""
-
-    layers: Layers
-    tree: LayerTree
-    steps: EnumerationSteps
-
-
 class EnumerationState(NamedTuple):
     """The state of an enumeration.
 
@@ -229,6 +221,15 @@ class EnumerationState(NamedTuple):
 PLACE, ASSIGNED = 1, 2
 TAKEN, TRIPLE = range(2)
 AT, END, BOUND, FILL = range(4)
+
+
+class EnumerationPlan(NamedTuple):
+    """What an enumeration goes through: the layers, hung from a root, in the order of the steps."""
+
+    layers: Layers
+    tree: LayerTree
+    steps: EnumerationSteps
+    walk: EnumerationState
 
 
 class FoundRows(NamedTuple):

@@ -24,7 +24,7 @@ from clew.graph.match.kernels.columns import (
     Search,
 )
 from clew.graph.match.kernels.edges import edges_at, edges_between, triple_of
-from clew.graph.match.kernels.found import MOST_LATE, empty_found, keep, lowest, note_late, too_late
+from clew.graph.match.kernels.found import MOST_LATE, empty_found, keep, note_late, too_late
 
 LAZY_LIMIT = 100_000
 """Choices looked at before it is worth growing layers for all nodes."""
@@ -114,19 +114,14 @@ def choices(
 
 @compiled
 def one_round(  # noqa: C901
-    search: Search,
-    plan: EnumerationPlan,
-    walk: EnumerationState,
-    buffer: Array,
-    found: FoundRows,
-    task: EnumerationTask,
+    search: Search, plan: EnumerationPlan, buffer: Array, found: FoundRows, task: EnumerationTask
 ) -> tuple[FoundRows, Array]:
     """Add the matches of one task to `found`.
 
     The loop has no calls on its common path: each would count references to every array that it passes on.
     """
     graph, query, state, stop = search.graph, search.query, search.state, search.stop
-    layers, tree, steps = plan
+    layers, tree, steps, walk = plan
     layer, entries, node_of, edge_of, step_of = layers.node, layers.entry, walk.node, walk.edge, walk.step
     links, tree_edges, totals, tree_node, order_of = tree.link, tree.edge, tree.total, tree.node, steps.step
     rows, order, pattern_edges, pattern_nodes = found.rows, found.order, query.edges, query.nodes
@@ -219,33 +214,26 @@ def one_round(  # noqa: C901
 
 @compiled
 def rounds(
-    search: Search,
-    plan: EnumerationPlan,
-    walk: EnumerationState,
-    buffer: Array,
-    found: FoundRows,
-    task: EnumerationTask,
+    search: Search, plan: EnumerationPlan, buffer: Array, found: FoundRows, task: EnumerationTask
 ) -> tuple[FoundRows, Array, int]:
     """Run `task` with rising limits up to its own; also returns the cost below which nothing is missing.
 
     The limit rises to a bound that at least four times as many partial assignments reach as before, so
     that all rounds together cost little more than the last.
     """
-    tree, steps, state = plan.tree, plan.steps, search.state
+    tree, steps, walk, state = plan.tree, plan.steps, plan.walk, search.state
     cap, start = task.limit, plan.layers.node[tree.root, c.START]
-    least = c.INFINITE
-    for i in range(task.low, task.high):
-        least = min(least, tree.total[start + i] + steps.base)
+    least = min(c.INFINITE, tree.total[start + task.low : start + task.high].min() + steps.base)
     limit, after, ahead = least if task.wanted > 0 else cap, task.after, 4
     while least <= cap and least < c.INFINITE:
         one = EnumerationTask(task.low, task.high, after, limit, task.wanted, task.misses, ahead)
-        found, buffer = one_round(search, plan, walk, buffer, found, one)
+        found, buffer = one_round(search, plan, buffer, found, one)
         if state[c.STATUS] != c.DONE or (task.wanted > 0 and found.order[-1] == task.wanted):
             break
         if task.wanted == 0 or walk.late[-1] == 0:
             break
         after = limit
-        least = lowest(walk.late, walk.late[-1])
+        least = walk.late[: walk.late[-1]].min()
         limit = min(walk.late[0], cap)
         ahead = min(4 * ahead, MOST_LATE)
     return found, buffer, least
@@ -286,15 +274,10 @@ def follow(
 
 @compiled
 def projected(
-    search: Search,
-    plan: EnumerationPlan,
-    walk: EnumerationState,
-    buffer: Array,
-    found: FoundRows,
-    task: EnumerationTask,
+    search: Search, plan: EnumerationPlan, buffer: Array, found: FoundRows, task: EnumerationTask
 ) -> FoundRows:
     """Run `task` for every root on its own, keeping the first match of each."""
-    graph, query, (layers, tree, steps) = search.graph, search.query, plan
+    graph, query, (layers, tree, steps, walk) = search.graph, search.query, plan
     own = empty_found(len(walk.row), 1)
     direct = len(steps.step) == len(layers.node) == len(tree.order)
     start = layers.node[tree.root, c.START]
@@ -318,7 +301,7 @@ def projected(
             continue
         own.order[-1] = 0
         one = EnumerationTask(i, i + 1, -1, cap, 1, task.misses, 0)
-        own, buffer, _ = rounds(search, plan, walk, buffer, own, one)
+        own, buffer, _ = rounds(search, plan, buffer, own, one)
         if own.order[-1] > 0:
             found = keep(found, task.wanted, own.rows[0])
         if search.state[c.STATUS] != c.DONE:
@@ -329,8 +312,7 @@ def projected(
 @compiled
 def matches(search: Search, plan: EnumerationPlan, buffer: Array) -> tuple[FoundRows, int]:
     """Find the matches that the options ask for, and the cost below which none is missing."""
-    query, (layers, tree, steps) = search.query, plan
-    walk = empty_walk(query)
+    query, (layers, tree, steps, walk) = search.query, plan
     wanted, roots = query.options[c.COUNT], layers.node[tree.root, c.SIZE]
     cap, misses, bound = c.INFINITE - 1, -1, -1
     if roots == 0:
@@ -339,7 +321,7 @@ def matches(search: Search, plan: EnumerationPlan, buffer: Array) -> tuple[Found
         wanted = 0
         best = empty_found(len(walk.row), 1)
         task = EnumerationTask(0, roots, -1, cap, 1, -1, 0)
-        best, buffer, bound = rounds(search, plan, walk, buffer, best, task)
+        best, buffer, bound = rounds(search, plan, buffer, best, task)
         if best.order[-1] == 0 or search.state[c.STATUS] != c.DONE:
             return best, bound
         cap, slack = best.rows[0, 0], query.options[c.SLACK]
@@ -350,9 +332,10 @@ def matches(search: Search, plan: EnumerationPlan, buffer: Array) -> tuple[Found
     found = empty_found(len(walk.row), max(wanted, 1))
     task = EnumerationTask(0, roots, -1, cap, wanted, misses, 0)
     if query.options[c.PROJECT] < 0:
-        found, buffer, least = rounds(search, plan, walk, buffer, found, task)
+        found, buffer, least = rounds(search, plan, buffer, found, task)
         return found, max(bound, least)
     if bound < 0:
-        bound = lowest(tree.total[layers.node[tree.root, c.START] :], roots) + steps.base
-    found = projected(search, plan, walk, buffer, found, task)
+        start = layers.node[tree.root, c.START]
+        bound = tree.total[start : start + roots].min() + steps.base
+    found = projected(search, plan, buffer, found, task)
     return found, bound

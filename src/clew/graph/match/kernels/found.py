@@ -99,12 +99,3 @@ def too_late(layer: Array, tree: LayerTree, node: Array, rows: Array, slot: int)
         if value != other:
             return value > other
     return False
-
-
-@compiled
-def lowest(values: Array, count: int) -> int:
-    """Find the smallest of the first `count` values."""
-    least = values[0]
-    for i in range(1, count):
-        least = min(least, values[i])
-    return least

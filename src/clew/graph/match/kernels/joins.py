@@ -192,17 +192,6 @@ def insert(ascending: Array, value: int) -> None:
 
 
 @compiled
-def rise(layers: Layers, node: int, before: Array) -> int:
-    """Move the lower bounds of a layer to `before`, leaving INFINITE; the least of them."""
-    first, least, entry = layers.node[node, c.START], c.INFINITE, layers.entry
-    for i in range(layers.node[node, c.SIZE]):
-        before[i] = entry[first + i, c.LOWEST]
-        least = min(least, before[i])
-        entry[first + i, c.LOWEST] = c.INFINITE
-    return least
-
-
-@compiled
 def join_two(search: Search, layers: Layers, buffer: Array, join: LayerJoin) -> tuple[Layers, Array]:
     """Find the edges between two layers, by those of every entity in the layer scanned."""
     query, scratch, state = search.query, search.scratch, search.state
@@ -214,7 +203,11 @@ def join_two(search: Search, layers: Layers, buffer: Array, join: LayerJoin) -> 
     mark_layer(layers, other, scratch, c.YES)
     there = np.empty(layers.node[other, c.SIZE], np.int64)
     here = np.empty(layers.node[scanned, c.SIZE], np.int64)
-    least = rise(layers, other, there)
+    least = c.INFINITE
+    for place in range(len(there)):
+        there[place] = layers.entry[begin + place, c.LOWEST]
+        least = min(least, there[place])
+        layers.entry[begin + place, c.LOWEST] = c.INFINITE
     here[:] = c.INFINITE
     nearest = np.empty(KEPT_AHEAD, np.int64)
     nearest[:] = c.INFINITE if join.ahead else -1

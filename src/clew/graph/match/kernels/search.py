@@ -7,7 +7,7 @@ import numpy as np
 from clew.graph.kernels import Array, entry
 from clew.graph.match.kernels import columns as c
 from clew.graph.match.kernels.columns import EnumerationPlan, GraphColumns, LayerScratch, QueryColumns, Search
-from clew.graph.match.kernels.enumeration import matches
+from clew.graph.match.kernels.enumeration import empty_walk, matches
 from clew.graph.match.kernels.found import empty_found
 from clew.graph.match.kernels.growth import grow
 from clew.graph.match.kernels.messages import plan_steps, send
@@ -33,6 +33,6 @@ def search(
         return state[c.STATUS], -1, state[c.CUT], state[c.SPENT], found.rows, found.order
     root = query.options[c.PROJECT] if query.options[c.PROJECT] >= 0 else begin
     tree = send(graph, layers, root)
-    plan = EnumerationPlan(layers, tree, plan_steps(query, layers, tree))
+    plan = EnumerationPlan(layers, tree, plan_steps(query, layers, tree), empty_walk(query))
     found, bound = matches(searched, plan, buffer)
     return state[c.STATUS], bound, state[c.CUT], state[c.SPENT], found.rows, found.order
