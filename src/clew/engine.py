@@ -262,7 +262,7 @@ class Clew(GraphView):
         names = tuple(name for entity in entities if (name := clean(entity)))
         if not names:
             return ()
-        from clew.methods.given_entities import names_of_graph
+        from clew.methods.topic_entities import names_of_graph
 
         return names_of_graph(self.index.names, names)
 

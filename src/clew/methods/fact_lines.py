@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from clew.graph.graph import Graph
 from clew.llm.grounded_reply import Fact, Proofs
 from clew.llm.prompting import data_line
+from clew.methods.topic_entities import Called
 from clew.text.labels import readable, relation_text
 from clew.text.normalise import normalise
 
@@ -79,17 +80,12 @@ def _relation(graph: Graph, relation: int) -> str:
     return data_line(relation_text(graph.relation_labels[relation]), LONGEST_NAME_IN_FACT)
 
 
-def other_names(graph: Graph, called: Mapping[str, Iterable[int]]) -> str:
-    """What a prompt says of names that the question uses and the facts do not: empty, or a line.
-
-    `called` are words of the question, and the entities that they mean.
-    """
+def other_names(graph: Graph, called: Called) -> str:
+    """What a prompt says of names that the question uses and the facts do not: empty, or a line."""
     told: list[str] = []
     for said, entities in called.items():
         names = [readable(graph.labels[e]) for e in entities]
         if names and normalise(said) not in {normalise(name) for name in names}:
-            told.append(
-                f'"{data_line(said, LONGEST_NAME_IN_FACT)}" is '
-                + " or ".join(data_line(name, LONGEST_NAME_IN_FACT) for name in names)
-            )
+            shown = " or ".join(data_line(name, LONGEST_NAME_IN_FACT) for name in names)
+            told.append(f'"{data_line(said, LONGEST_NAME_IN_FACT)}" is {shown}')
     return f"Names: {'; '.join(told)}\n" if told else ""

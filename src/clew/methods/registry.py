@@ -78,9 +78,7 @@ METHODS: dict[str, MethodSpec] = {
         near=True,
     ),
     "llm": MethodSpec(f"{_BASELINES}.llm:Llm", f"{_BASELINES}.settings:LlmSettings", needs_model=True),
-    "llm-qd": MethodSpec(
-        f"{_BASELINES}.llm_qd:LlmQd", f"{_BASELINES}.settings:LlmSettings", needs_model=True
-    ),
+    "llm-qd": MethodSpec(f"{_BASELINES}.llm:LlmQd", f"{_BASELINES}.settings:LlmSettings", needs_model=True),
     "kaping": MethodSpec(
         f"{_BASELINES}.kaping:Kaping", f"{_BASELINES}.settings:KapingSettings", ranks_triples=True
     ),

@@ -8,40 +8,28 @@ Experiment 2 (with hops=3, top=30). Without a model, the question's pattern is f
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 
 from clew.graph.neighbourhood import find_candidates, hub_notes
-from clew.index.store.directory import Index
-from clew.index.vectors.triple_search import triple_search
-from clew.index.vectors.triple_vectors import with_triple_vectors
+from clew.index.vectors.triple_search import TripleSearch, triple_search
 from clew.llm.prompting import Talk
-from clew.llm.types import ChatModel
 from clew.methods.baselines.evidence import EvidenceMethod, RetrievedTriples
 from clew.methods.baselines.settings import KapingSettings
-from clew.text.embedder import Embedder
 
 
-class Kaping(EvidenceMethod):
+class Kaping(EvidenceMethod[KapingSettings]):
     """Triples by similarity with the whole question."""
 
-    name = "kaping"
+    name, settings_class = "kaping", KapingSettings
 
-    def __init__(
-        self,
-        index: Index,
-        embedder: Embedder,
-        *,
-        model: ChatModel | None = None,
-        settings: KapingSettings | None = None,
-    ) -> None:
-        super().__init__(with_triple_vectors(index, embedder), embedder, model=model)
-        self.vectors = triple_search(self.index, embedder)
-        self.settings = settings or KapingSettings()
+    @cached_property
+    def vectors(self) -> TripleSearch:
+        """What compares triples with a question."""
+        return triple_search(self.index, self.embedder)
 
     def retrieve(self, question: str, topic_entities: Sequence[int], talk: Talk | None) -> RetrievedTriples:
         """The most similar triples within the hops."""
-        similarity = self.vectors.similarities(question)
-        candidates = find_candidates(
-            self.graph, topic_entities, self.settings.hops, similarity, self.vectors.limits
-        )
+        similarity, limits = self.vectors.similarities(question), self.vectors.limits
+        candidates = find_candidates(self.graph, topic_entities, self.settings.hops, similarity, limits)
         triples, _ = self.vectors.top(question, candidates.triples, self.settings.k)
         return RetrievedTriples(triples.tolist(), hub_notes(candidates))

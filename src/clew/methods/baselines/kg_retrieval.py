@@ -7,49 +7,31 @@ hubs the first `most` triples by relation in turn are taken, so that every relat
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from clew.graph.neighbourhood import triples_at
-from clew.index.store.directory import Index
 from clew.llm.prompting import Talk, as_data, listed, prompt_named
-from clew.llm.types import ChatModel
 from clew.methods.baselines.evidence import ZERO_SHOT, EvidenceMethod, RetrievedTriples, first_of
 from clew.methods.baselines.settings import KgRetrievalSettings
-from clew.text.embedder import Embedder
+from clew.methods.topic_entities import Called
 
 
-class KgRetrieval(EvidenceMethod):
+class KgRetrieval(EvidenceMethod[KgRetrievalSettings]):
     """All triples of the entities."""
 
-    name = "kg-retrieval"
+    name, settings_class = "kg-retrieval", KgRetrievalSettings
 
-    def __init__(
-        self,
-        index: Index,
-        embedder: Embedder,
-        *,
-        model: ChatModel | None = None,
-        settings: KgRetrievalSettings | None = None,
-    ) -> None:
-        super().__init__(index, embedder, model=model)
-        self.settings = settings or KgRetrievalSettings()
-
-    def called(
-        self, question: str, entities: Sequence[str], talk: Talk | None
-    ) -> Mapping[str, tuple[int, ...]]:
+    def called(self, question: str, entities: Sequence[str], talk: Talk | None) -> Called:
         """The entities that are given, that the model lists, or that are linked."""
-        if entities or talk is None:
-            return super().called(question, entities, talk)
-        reply = talk.ask(
-            prompt_named("clew.methods.baselines", "kg_retrieval_entities"),
-            ZERO_SHOT,
-            QUESTION=as_data(question),
-        )
-        listed_names = self.find_topic_entities.called(question, listed(reply))
-        return listed_names or super().called(question, entities, talk)
+        if not entities and talk is not None:
+            prompt = prompt_named("clew.methods.baselines", "kg_retrieval_entities")
+            names = listed(talk.ask(prompt, ZERO_SHOT, QUESTION=as_data(question)))
+            if found := self.find_topic_entities.called(question, names):
+                return found
+        return super().called(question, entities, talk)
 
     def retrieve(self, question: str, topic_entities: Sequence[int], talk: Talk | None) -> RetrievedTriples:
         """Attributes and relations, both ways; of each relation in turn."""

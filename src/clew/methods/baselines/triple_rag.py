@@ -12,29 +12,15 @@ from collections.abc import Sequence
 import numpy as np
 
 from clew.graph.neighbourhood import triples_at
-from clew.index.store.directory import Index
 from clew.llm.prompting import Talk
-from clew.llm.types import ChatModel
 from clew.methods.baselines.evidence import EvidenceMethod, RetrievedTriples
 from clew.methods.baselines.settings import TripleRagSettings
-from clew.text.embedder import Embedder
 
 
-class TripleRag(EvidenceMethod):
+class TripleRag(EvidenceMethod[TripleRagSettings]):
     """Triples at random."""
 
-    name = "triple-rag"
-
-    def __init__(
-        self,
-        index: Index,
-        embedder: Embedder,
-        *,
-        model: ChatModel | None = None,
-        settings: TripleRagSettings | None = None,
-    ) -> None:
-        super().__init__(index, embedder, model=model)
-        self.settings = settings or TripleRagSettings()
+    name, settings_class = "triple-rag", TripleRagSettings
 
     def retrieve(self, question: str, topic_entities: Sequence[int], talk: Talk | None) -> RetrievedTriples:
         """Draw from the 1-hop facts."""

@@ -64,7 +64,7 @@ class ModelAnswer:
         """Ask the model, and ground its reply."""
         if talk is None:
             raise ValueError("this form needs a model")
-        known = known_proofs(self.graph, asked)
+        known = known_proofs(self.graph, asked.earlier, asked.topic_entities)
         lines = fact_lines(self.graph, asked.triples, known)
         # In a chain, what the main question names may well answer a sub-question that does not.
         own = frozenset(() if asked.earlier else asked.topic_entities)
@@ -92,14 +92,16 @@ def _leaps(proofs: Proofs, known: Proofs) -> bool:
     return all(proof[:-1] not in held and len(proof) > 1 for proof in proofs.values())
 
 
-def known_proofs(graph: Graph, asked: AskedSubQuestion) -> dict[int, tuple[int, ...]]:
+def known_proofs(
+    graph: Graph, earlier: Sequence[Link], topic_entities: Sequence[int]
+) -> dict[int, tuple[int, ...]]:
     """Where proofs begin: the earlier answers, the last ones first, and the question's entities."""
     known: dict[int, tuple[int, ...]] = {}
-    for link in reversed(asked.earlier):
+    for link in reversed(earlier):
         known |= {e: p for e, p in link.proofs.items() if e not in known}
         # What has a value that was found is found too.
         known |= {h.head: (h.triple,) for h in held_values(graph, link) if h.head not in known}
-    return known | {seed: () for seed in asked.topic_entities if seed not in known}
+    return known | {seed: () for seed in topic_entities if seed not in known}
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,10 +11,10 @@ from clew.llm.evidence_names import IsName
 from clew.llm.grounded_reply import Fact, Given, ask_and_ground
 from clew.llm.prompting import Prompt, Sampling, Talk, as_data, data_line, prompt_named
 from clew.methods.fact_lines import fact_lines, other_names
-from clew.methods.kg_rag.chain import Link, Plan, Proofs, SubQuestion
+from clew.methods.kg_rag.chain import Link, Plan, Proofs
 from clew.methods.kg_rag.reformulate import answer_line
 from clew.methods.kg_rag.settings import Handed
-from clew.methods.kg_rag.sub_answer import AskedSubQuestion, known_proofs
+from clew.methods.kg_rag.sub_answer import known_proofs
 from clew.types import Abstention
 
 MOST_SUB_ANSWER_TRIPLES = 80
@@ -71,10 +71,7 @@ class ModelSynthesis:
         """Ask the model; what it states has to be proved by the chain."""
         if talk is None:
             raise ValueError("this form needs a model")
-        asked = AskedSubQuestion(
-            plan, SubQuestion(main.question), main.question, (), links, main.topic_entities
-        )
-        known = known_proofs(self.graph, asked)
+        known = known_proofs(self.graph, links, main.topic_entities)
         told, facts = self._told(links, known)
         given = Given(self.graph, facts, known, frozenset(main.topic_entities), self.is_name)
         values = {
