@@ -18,7 +18,7 @@ from clew.llm.profiles import profile_of
 from clew.llm.testing import ScriptedModel
 from clew.llm.types import Request
 from clew.llm.wire import parameters
-from clew.methods.kg_rag.demonstrations import read_demonstrations
+from clew.methods.kg_rag.decompose import read_demonstrations
 from clew.methods.kg_rag.method import KgRag
 from clew.methods.kg_rag.settings import KgRagSettings
 from clew.methods.topic_entities import entities_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Generic, TypeVar
 
 from clew.graph.graph import Graph
@@ -18,7 +18,7 @@ from clew.llm.types import ChatModel
 from clew.methods.built_in import built_in_reader
 from clew.methods.fact_lines import fact_lines, other_names
 from clew.methods.kg_rag.chain import edges_of, follow, given_proofs, hops_of, used_of
-from clew.methods.kg_rag.retrieve import lists_are_whole
+from clew.methods.kg_rag.retrieve import RetrievedTriples, lists_are_whole
 from clew.methods.registry import ranks_triples
 from clew.methods.run import Run
 from clew.methods.topic_entities import Called, FindTopicEntities, entities_of, shared_names
@@ -27,14 +27,6 @@ from clew.types import Abstention, Answer, AnswerEntity, Match, Pattern, Step
 
 ZERO_SHOT = Sampling(temperature=0.0, max_tokens=2_048)
 Settings = TypeVar("Settings")
-
-
-@dataclass(frozen=True, slots=True)
-class RetrievedTriples:
-    """Triple ids, best first; `notes` say what a limit left out of them."""
-
-    triples: Sequence[int] = ()
-    notes: tuple[str, ...] = ()
 
 
 def first_of(triples: Sequence[int], most: int) -> RetrievedTriples:

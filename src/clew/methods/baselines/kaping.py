@@ -13,8 +13,9 @@ from functools import cached_property
 from clew.graph.neighbourhood import find_candidates, hub_notes
 from clew.index.vectors.triple_search import TripleSearch, triple_search
 from clew.llm.prompting import Talk
-from clew.methods.baselines.evidence import EvidenceMethod, RetrievedTriples
+from clew.methods.baselines.evidence import EvidenceMethod
 from clew.methods.baselines.settings import KapingSettings
+from clew.methods.kg_rag.retrieve import RetrievedTriples
 
 
 class Kaping(EvidenceMethod[KapingSettings]):

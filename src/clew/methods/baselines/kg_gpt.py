@@ -17,9 +17,10 @@ import numpy as np
 
 from clew.graph.neighbourhood import triples_at
 from clew.llm.prompting import Talk, as_data, data_lines, listed, prompt_named
-from clew.methods.baselines.evidence import ZERO_SHOT, EvidenceMethod, RetrievedTriples, first_of
+from clew.methods.baselines.evidence import ZERO_SHOT, EvidenceMethod, first_of
 from clew.methods.baselines.settings import KgGptSettings
 from clew.methods.kg_rag.chain import follow, given_proofs, hops_of
+from clew.methods.kg_rag.retrieve import RetrievedTriples
 from clew.text.labels import relation_text
 from clew.text.normalise import normalise
 from clew.types import Abstention

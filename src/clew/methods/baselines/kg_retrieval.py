@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 
 from clew.graph.neighbourhood import triples_at
 from clew.llm.prompting import Talk, as_data, listed, prompt_named
-from clew.methods.baselines.evidence import ZERO_SHOT, EvidenceMethod, RetrievedTriples, first_of
+from clew.methods.baselines.evidence import ZERO_SHOT, EvidenceMethod, first_of
 from clew.methods.baselines.settings import KgRetrievalSettings
+from clew.methods.kg_rag.retrieve import RetrievedTriples
 from clew.methods.topic_entities import Called
 
 

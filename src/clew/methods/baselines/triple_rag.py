@@ -13,8 +13,9 @@ import numpy as np
 
 from clew.graph.neighbourhood import triples_at
 from clew.llm.prompting import Talk
-from clew.methods.baselines.evidence import EvidenceMethod, RetrievedTriples
+from clew.methods.baselines.evidence import EvidenceMethod
 from clew.methods.baselines.settings import TripleRagSettings
+from clew.methods.kg_rag.retrieve import RetrievedTriples
 
 
 class TripleRag(EvidenceMethod[TripleRagSettings]):

@@ -24,9 +24,10 @@ from clew.index.vectors.dots import summed_rows
 from clew.index.vectors.triple_vectors import TripleVectors
 from clew.llm.prompting import LONGEST_LINE, Talk, as_data, data_lines, prompt_named
 from clew.llm.types import ChatModel
-from clew.methods.baselines.evidence import ZERO_SHOT, EvidenceMethod, RetrievedTriples
+from clew.methods.baselines.evidence import ZERO_SHOT, EvidenceMethod
 from clew.methods.baselines.llm import ungrounded
 from clew.methods.baselines.settings import Document, VectorRagSettings
+from clew.methods.kg_rag.retrieve import RetrievedTriples
 from clew.methods.run import Run
 from clew.methods.topic_entities import Called
 from clew.text.embedder import Embedder, unit_rows

@@ -23,7 +23,7 @@ from clew.llm.prompting import Prompt, as_data, data_line, filled
 from clew.llm.shapes import ShapeError, build
 
 DECOMPOSITIONS = "decompositions"
-"""What a file of examples may hold for KG-RAG (`methods/kg_rag/demonstrations.py`)."""
+"""What a file of examples may hold for KG-RAG (`methods/kg_rag/decompose.py`)."""
 ExampleKind = Literal["question", "claim"]
 ShownTriples = tuple[tuple[str, str, str], ...]
 ShownGraph = Annotated[ShownTriples, Meta(min_length=1)]

@@ -42,10 +42,9 @@ from clew.llm.grounded_reply import ASKED_YES_NO, GroundedReply
 from clew.llm.prompting import Talk
 from clew.llm.types import ChatModel
 from clew.methods.built_in import built_in_reader
-from clew.methods.kg_rag.entities_named_in import without_names
 from clew.methods.relation_ranking import RelationRanking
 from clew.methods.run import Run
-from clew.methods.topic_entities import FindTopicEntities, shared_names
+from clew.methods.topic_entities import FindTopicEntities, shared_names, without_names
 from clew.methods.walk_retrieve.generate import Context, generate
 from clew.methods.walk_retrieve.read_walks import WalkEvidence, match_in_walks, path_to_answer, triples_of
 from clew.methods.walk_retrieve.settings import WalkRetrieveSettings
