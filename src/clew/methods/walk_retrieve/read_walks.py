@@ -1,7 +1,4 @@
-"""The `read` step over walks without a model.
-
-Match the question's pattern in the triples of the retrieved walks.
-"""
+"""The `read` step over walks without a model: the question's pattern is matched in the triples of the walks."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from itertools import chain
 
 from clew.graph.graph import Graph
 from clew.graph.walks.relation_paths import RelationPath, relation_paths
-from clew.llm.grounded_reply import Fact, Proofs
+from clew.llm.grounded_reply import Fact
 from clew.llm.prompting import data_line
 from clew.methods.relation_ranking import RelationRanking, path_scores
 from clew.text.labels import readable, relation_text
@@ -37,6 +37,7 @@ class PathLine:
     """A path as a line of a prompt, with the names that it shows of its ends."""
 
     text: str
+    fact: Fact
     path: RelationPath
     shown: int
 
@@ -88,7 +89,8 @@ def best_paths(
     )
     each: dict[tuple[object, ...], RelationPath] = {}
     for path in chain(beginnings, best[WITH_BEGINNINGS:]):
-        each.setdefault((path.root, _relations(path), path.ends.tobytes()), path)
+        relations = tuple(sorted(step >> 1 for step in path.steps))
+        each.setdefault((path.root, relations, path.ends.tobytes()), path)
     return _fairly(list(each.values()), count, len(set(topics)))
 
 
@@ -118,27 +120,16 @@ def _from_shortest(path: RelationPath) -> Iterable[RelationPath]:
     return (*_from_shortest(path.prefix), path)
 
 
-def _relations(path: RelationPath) -> tuple[int, ...]:
-    return tuple(sorted(step >> 1 for step in path.steps))
-
-
 def path_lines(graph: Graph, paths: Sequence[RelationPath]) -> list[PathLine]:
     """Say paths with their ends: each its first few names, and the best as many more as there is room for."""
     shown = [min(len(path.ends), FIRST_NAMES) for path in paths]
-    room = MOST_PATH_ENDS - sum(shown)
+    room = max(MOST_PATH_ENDS - sum(shown), 0)
     for at, path in enumerate(paths):
-        more = min(len(path.ends) - shown[at], max(room, 0))
+        more = min(len(path.ends) - shown[at], room)
         shown[at] += more
         room -= more
-    return [
-        PathLine(_said(graph, path, count), path, count) for path, count in zip(paths, shown, strict=True)
-    ]
-
-
-def fact_of(graph: Graph, line: PathLine) -> Fact:
-    """What a line holds, for grounding."""
-    ends: Proofs = Ends(graph, line.path)
-    return Fact((), ends)
+    pairs = zip(paths, shown, strict=True)
+    return [PathLine(_said(graph, p, count), Fact((), Ends(graph, p)), p, count) for p, count in pairs]
 
 
 def _said(graph: Graph, path: RelationPath, count: int) -> str:
@@ -146,7 +137,7 @@ def _said(graph: Graph, path: RelationPath, count: int) -> str:
     told = name_of(graph, path.root)
     for at, step in enumerate(path.steps):
         relation = data_line(relation_text(graph.relation_labels[step >> 1]), LONGEST_NAME_IN_PATH)
-        told += f"{' ·' if at else ''} ←{relation}─" if step % 2 else f"{' ·' if at else ''} ─{relation}→"
+        told += (" ·" if at else "") + (f" ←{relation}─" if step % 2 else f" ─{relation}→")
     between = path.between(graph, MOST_BETWEEN)
     names = "; ".join(
         name_of(graph, int(end)) + _sources(graph, between.get(int(end), ())) for end in path.ends[:count]

@@ -17,6 +17,7 @@ import numpy as np
 from clew.graph.graph import Graph
 from clew.llm.grounded_reply import Fact
 from clew.llm.prompting import data_line
+from clew.methods.kg_rag.retrieve import of_relation
 from clew.methods.relation_ranking import RelationRanking
 from clew.methods.walk_retrieve.topic_paths import name_of
 from clew.text.labels import readable, relation_text
@@ -55,11 +56,13 @@ def whole_lists(
 
 
 def _types(graph: Graph, question: str) -> list[WholeList]:
-    said = {form for word in _WORD.findall(normalise(question)) for form in (word, *_singulars(word))}
+    words = set(_WORD.findall(normalise(question)))
+    plurals = (("s", ""), ("es", ""), ("ies", "y"))
+    said = words | {w.removesuffix(end) + one for end, one in plurals for w in words if w.endswith(end)}
     lines: list[WholeList] = []
     for type_, name in enumerate(graph.types.names):
-        words = set(normalise(readable(name)).split())
-        members = np.flatnonzero(graph.types.having(type_)).tolist() if words and words <= said else []
+        named = set(normalise(readable(name)).split())
+        members = np.flatnonzero(graph.types.having(type_)).tolist() if named and named <= said else []
         if 0 < len(members) <= MOST_MEMBERS:
             ends = {node: proof for node in members if (proof := _standing(graph, node))}
             kind = data_line(readable(name), LONGEST_NAME_IN_LIST)
@@ -68,16 +71,9 @@ def _types(graph: Graph, question: str) -> list[WholeList]:
     return lines
 
 
-def _singulars(word: str) -> tuple[str, ...]:
-    """What a word may be the plural of."""
-    endings = (("s", ""), ("es", ""), ("ies", "y"))
-    return tuple(word[: -len(end)] + single for end, single in endings if word.endswith(end))
-
-
 def _relation(graph: Graph, relation: int) -> WholeList:
     """A relation by its tails, or by its heads where these are fewer, those with the most others first."""
-    slots = graph.out.slots()
-    slots = slots[graph.out.relation[slots] == relation]
+    slots = of_relation(graph, relation)
     heads, tails = graph.out.owners(slots).tolist(), graph.out.neighbour[slots].tolist()
     by_tail = len(set(tails)) <= len(set(heads))
     others: dict[int, list[int]] = {}
