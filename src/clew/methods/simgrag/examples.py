@@ -73,10 +73,8 @@ def template(name: str) -> str:
 @cache
 def default_shots() -> Shots:
     """The examples that come with Clew: twelve questions and twelve claims on an invented coast."""
-    return shots_from(
-        json.loads((files("clew.methods.simgrag") / "prompts" / "examples.json").read_text("utf-8")),
-        "examples",
-    )
+    text = files("clew.methods.simgrag").joinpath("prompts", "examples.json").read_text("utf-8")
+    return shots_from(json.loads(text), "examples")
 
 
 def read_shots(path: Path) -> Shots:
@@ -120,9 +118,10 @@ def verbalise(graphs: Sequence[ShownTriples]) -> str:
 
 def pattern_prompt(task: ExampleKind, query: str, shots: Sequence[Shot], hints: str = "") -> Prompt:
     """The query-to-pattern prompt (Tables 16 and 17)."""
+    replies = ({"divided": shot.divided, "triples": shot.triples} for shot in shots)
     examples = "\n".join(
-        f'{number}. {task}: "{as_data(shot.query)}"\n{_pattern_reply(shot)}'
-        for number, shot in enumerate(shots, 1)
+        f'{number}. {task}: "{as_data(shot.query)}"\n{json.dumps(reply, ensure_ascii=False)}'
+        for number, (shot, reply) in enumerate(zip(shots, replies, strict=True), 1)
     )
     return _filled(f"pattern_{task}", examples or "(none)", query, HINTS=hints)
 
@@ -158,10 +157,6 @@ def read_prompt(
     return _filled(
         f"read_{task}", examples or "(none)", query, EVIDENCE=verbalise(graphs), SILENCE=silence, NAMES=names
     )
-
-
-def _pattern_reply(shot: Shot) -> str:
-    return json.dumps({"divided": shot.divided, "triples": shot.triples}, ensure_ascii=False)
 
 
 def _read_reply(shot: Shot, task: ExampleKind) -> str:

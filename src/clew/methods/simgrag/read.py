@@ -32,8 +32,6 @@ _VERDICT = re.compile(
     r"\b((?:un)?true|(?:un)?supported|false|refuted|unknown|not enough info(?:rmation)?)\b",
     re.IGNORECASE,
 )
-_NOT: dict[str, ModelVerdict] = {"true": "False"}
-"""What a negated word says; *not supported* and *not refuted* say nothing."""
 _JUDGED: dict[str, ModelVerdict] = {
     "true": "True", "supported": "True", "false": "False", "refuted": "False", "untrue": "False",
 }  # fmt: skip
@@ -145,4 +143,6 @@ def _judged(text: str) -> ModelVerdict | None:
     negated, word = bool(hits[-1][1]), hits[-1][2].lower()
     if declines(text):
         return "Unknown"
-    return _NOT.get(word, "Unknown") if negated else _JUDGED.get(word, "Unknown")
+    if negated:  # *not supported* and *not refuted* say nothing
+        return "False" if word == "true" else "Unknown"
+    return _JUDGED.get(word, "Unknown")

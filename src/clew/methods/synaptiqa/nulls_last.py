@@ -57,11 +57,8 @@ def _edits(statement: Statement) -> tuple[dict[int, str], tuple[Correction, ...]
             for key in _descending(statement, part):
                 text = statement.source(key)
                 edits[key.start] = f"{text} IS NULL, {statement.tokens[key.start].text}"
-                made.append(
-                    Correction(
-                        "rule", f"ORDER BY {text} DESC", f"ORDER BY {text} IS NULL, {text} DESC", REASON
-                    )
-                )
+                before, after = f"ORDER BY {text} DESC", f"ORDER BY {text} IS NULL, {text} DESC"
+                made.append(Correction("rule", before, after, REASON))
     return edits, tuple(made)
 
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 
 from clew.graph.graph import Graph
 from clew.methods.synaptiqa.check_names import NameCheck
-from clew.methods.synaptiqa.index_triples import IndexTriples
 from clew.methods.synaptiqa.read_rows import (
     MOST_TRIPLES,
     TYPE,
+    IndexTriples,
     ReadRow,
     RowTriples,
     StoredTriples,
@@ -20,12 +20,7 @@ from clew.methods.synaptiqa.read_rows import (
 from clew.methods.synaptiqa.schema_slice import SchemaSlicer
 from clew.methods.synaptiqa.values import NamesOf, StoredValues
 from clew.stores.cypher.direction import Directions, correct_directions
-from clew.stores.cypher.evidence import (
-    is_evidence,
-    sample_of_evidence,
-    subquery_evidence,
-    with_evidence,
-)
+from clew.stores.cypher.evidence import is_evidence, sample_of_evidence, subquery_evidence, with_evidence
 from clew.stores.cypher.guard import Rules
 from clew.stores.cypher.schema import GraphSchema
 from clew.stores.cypher.tree import Projection, Statement
@@ -80,9 +75,7 @@ class QueriedGraph:
         values = StoredValues(store, embedder, lexicon, named)
         check = NameCheck(schema, values, embedder, lexicon)
         slicer = SchemaSlicer(schema, embedder, lexicon)
-        return cls(
-            store, schema, check, slicer, StoredTriples(schema.namings) if triples is None else triples
-        )
+        return cls(store, schema, check, slicer, triples or StoredTriples(schema.namings))
 
     @classmethod
     def of_index(
@@ -111,15 +104,13 @@ class QueriedGraph:
             # The paths may be too many; if the query itself is at fault, it says so again.
             return self._sampled(statement)
         rows = [row for each in found for row in self._read(each, statement)]
-        if not statement.query.union_all or _is_distinct(statement):
+        ends = [branch.clauses[-1] for branch in statement.query.branches]
+        last = [clause for clause in ends if isinstance(clause, Projection)]
+        if not statement.query.union_all or (isinstance(ends[0], Projection) and ends[0].distinct):
             rows = _merged(rows)
-        if not _is_ordered(statement):
+        if not any(clause.order for clause in last):
             # A database gives rows in any order; the same question has the same prompt, and can be replayed.
-            rows.sort(
-                key=lambda row: [
-                    ("", "") if cell is None else (cell.label, cell.entity) for cell in row.cells
-                ]
-            )
+            rows.sort(key=lambda row: [(c.label, c.entity) if c is not None else ("", "") for c in row.cells])
         if len(rows) == 1 and not is_void(rows):
             rows = [self._with_subqueries(statement, rows[0])]
         columns = tuple(name for name in found[0].columns if not is_evidence(name))
@@ -143,16 +134,13 @@ class QueriedGraph:
     def _sampled(self, statement: Statement) -> QueryResult:
         plain = self.store.run(statement.text)
         rows = self._read(plain, statement)
-        proofs: list[ReadRow] = []
-        for text in sample_of_evidence(statement, SAMPLE):
-            found = self.store.run(text)
-            proofs += self._read(found, statement)
+        texts = sample_of_evidence(statement, SAMPLE)
+        proofs = [proof for text in texts for proof in self._read(self.store.run(text), statement)]
         return QueryResult(plain.columns, tuple(_proved(rows, proofs)), plain.complete, True, plain.sent.text)
 
     def _read(self, found: Rows, statement: Statement) -> list[ReadRow]:
-        properties = list(
-            dict.fromkeys(use.text for use in uses_of(statement).names if use.kind == "property")
-        )
+        uses = uses_of(statement).names
+        properties = list(dict.fromkeys(use.text for use in uses if use.kind == "property"))
         shown = [at for at, name in enumerate(found.columns) if not is_evidence(name)]
         hidden = [at for at, name in enumerate(found.columns) if is_evidence(name)]
         return [
@@ -164,17 +152,6 @@ class QueriedGraph:
 def embedded_store(graph: Graph) -> LadybugStore:
     """Load a graph into the embedded store; MissingExtra without ladybug."""
     return LadybugStore.of_graph(graph, seconds=SECONDS, rules=Rules(rows=MOST_ROWS))
-
-
-def _is_distinct(statement: Statement) -> bool:
-    last = statement.query.branches[0].clauses[-1]
-    return isinstance(last, Projection) and last.distinct
-
-
-def _is_ordered(statement: Statement) -> bool:
-    """Whether a statement says in which order its rows come."""
-    last = [branch.clauses[-1] for branch in statement.query.branches]
-    return any(isinstance(clause, Projection) and bool(clause.order) for clause in last)
 
 
 def _merged(rows: Iterable[ReadRow]) -> list[ReadRow]:
@@ -192,11 +169,9 @@ def _merged(rows: Iterable[ReadRow]) -> list[ReadRow]:
 def _proved(rows: Sequence[ReadRow], proofs: Sequence[ReadRow]) -> list[ReadRow]:
     """Give each row the sampled triples that name one of its values; a single row gets them all."""
     triples = list(dict.fromkeys(t for proof in proofs for t in proof.triples))
-    if len(rows) == 1:
-        return [ReadRow(row.cells, tuple(triples)) for row in rows]
     proved: list[ReadRow] = []
     for row in rows:
         names = {cell.entity for cell in row.cells if cell is not None}
-        own = tuple(t for t in triples if names & {t.triple.head, t.triple.tail})
-        proved.append(ReadRow(row.cells, own))
+        own = (t for t in triples if len(rows) == 1 or names & {t.triple.head, t.triple.tail})
+        proved.append(ReadRow(row.cells, tuple(own)))
     return proved

@@ -30,6 +30,9 @@ class SynaptiqaSettings:
     )
     without: str = option("", f"corrections to leave out, with commas: {', '.join(PARTS)}")
     allow_ungrounded: bool = option(False, "let the model answer by itself where the graph does not")
+    most_relations: int = option(
+        30_000, "relations of a graph that is asked; its store takes 2 ms for each", least=1, offered=False
+    )
     history: tuple[Solved, ...] = option(
         (),
         "solved questions, from which examples are taken",

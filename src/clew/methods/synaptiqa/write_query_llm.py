@@ -29,23 +29,20 @@ class QueryWriter:
 
     def write(self, question: str, solved: Sequence[Solved]) -> str:
         """Return the model's reply to a question. Raises LlmError."""
+        shots = (f"Question: {as_data(s.question)}\nCypher: {query_text(s.query)}" for s in solved)
         return self.talk.ask(
             prompt_named("clew.methods.synaptiqa", "write"),
             _SAMPLING,
             SCHEMA=str(self.schema),
-            SOLVED="\n".join(_shot(each) for each in solved) or "(none)",
+            SOLVED="\n".join(shots) or "(none)",
             NAMES=self.names,
             QUESTION=as_data(question),
         )
 
     def clean(self, text: str, problem: str) -> str:
         """Return what the model makes of a reply that does not parse. Raises LlmError."""
-        return self.talk.ask(
-            prompt_named("clew.methods.synaptiqa", "clean"),
-            _SAMPLING,
-            TEXT=_query(text),
-            PROBLEM=as_data(problem),
-        )
+        prompt = prompt_named("clew.methods.synaptiqa", "clean")
+        return self.talk.ask(prompt, _SAMPLING, TEXT=_query(text), PROBLEM=as_data(problem))
 
     def repair(self, question: str, query: str, problem: Sequence[str]) -> str:
         """Return the model's next query after one that failed, or found nothing. Raises LlmError."""
@@ -63,10 +60,6 @@ def lacks(reply: str) -> str | None:
     """What a reply says that the graph lacks; None for one that does not say so."""
     found = _LACKS.match(reply.strip())
     return None if found is None else (found[1].strip() or "it has nothing of the kind")
-
-
-def _shot(solved: Solved) -> str:
-    return f"Question: {as_data(solved.question)}\nCypher: {query_text(solved.query)}"
 
 
 def _query(text: str) -> str:

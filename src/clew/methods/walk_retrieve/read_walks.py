@@ -1,4 +1,4 @@
-"""The `read` step over walks without a model: the question's pattern is matched in the triples of the walks."""
+"""The `read` step over walks without a model: the pattern of a question matched in the triples of walks."""
 
 from __future__ import annotations
 
