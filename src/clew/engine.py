@@ -227,7 +227,7 @@ class Clew(GraphView):
                     answer = self._since_when(made, question, id, names)
                     answer = answer or made.answer(question, id=id, entities=names)
                 else:
-                    from clew.methods.auto.alternative import answer_alternative
+                    from clew.methods.auto.method import answer_alternative
 
                     auto = cast("BuiltInReader", made)
                     answer = answer_alternative(auto, question, reading, id=id, entities=names)

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.claims.claim_text import Item, Piece, beside, together
+from clew.claims.claim_text import BESIDE, TOGETHER, Item, Piece
 from clew.claims.claim_values import ClaimedValue
 from clew.claims.meanings import TIMED, UNSAID, Meaning, Wording
 from clew.reading.candidates import Option
@@ -128,9 +128,9 @@ def _fits(meaning: Meaning, text: str) -> float:
     *X stars with Y*, *X and Y share a director* are ways back.
     """
     back = len(meaning.steps) == 2 and meaning.steps[0] == meaning.steps[1] ^ 1
-    if together(text):
+    if TOGETHER.search(text):
         return 1.0 if back else UNFIT
-    return 1.0 if not back or beside(text) else UNFIT
+    return 1.0 if not back or BESIDE.search(text) else UNFIT
 
 
 def _turned(

@@ -66,9 +66,9 @@ class Verify:
     def verify(self, claim: str, *, id: str | None = None, closed_world: bool = False) -> Verification:
         """Verify one claim; in a closed world what the graph does not record is not so."""
         began = perf_counter()
-        text = frame_of(claim)
-        text = with_items(text, self.reader.name(claim))
-        linked = perf_counter()
+        text = with_items(frame_of(claim), self.reader.name(claim))
+        entities, link_ended = self.graph.entities, perf_counter()
+        linked = [{"text": i.text, "entities": [entities[c.node] for c in i.candidates]} for i in text.items]
         read = self._read(text)
         checker = Checker(self.reader.vocabulary, text, excerpt=self.excerpt)
         found = _at_least_one([*self._checked(checker, read), *self._names(text)])
@@ -76,7 +76,7 @@ class Verify:
         if not parts:
             parts = [ClaimPart(claim, "refuted" if closed_world else "not_enough_info")]
         ended = perf_counter()
-        timings = {"link": linked - began, "check": ended - linked, "total": ended - began}
+        timings = {"link": link_ended - began, "check": ended - link_ended, "total": ended - began}
         return Verification(
             claim=claim,
             verdict=whole(parts, denied=text.denied),
@@ -84,7 +84,7 @@ class Verify:
             citations=tuple(cite(self.graph, p.verdict, p.triple_ids) for p in parts if p.triple_ids),
             method=self.name,
             timings_ms={stage: round(1000 * s, 3) for stage, s in timings.items()},
-            steps=(self._link_step(text), self._parts_step(found)),
+            steps=(Step("link", {"mentions": linked}), self._parts_step(found)),
             id=id,
         )
 
@@ -112,24 +112,16 @@ class Verify:
     ) -> list[CheckedPiece]:
         parts: list[CheckedPiece] = []
         for options, readings in read:
-            piece = options[0]
+            piece, first = options[0], readings[0] if readings else None
             likely = [r for r in readings if _is_likely(r) and self._claims(r)]
             made = [CheckedPiece(checker.check(r), r, piece.either) for r in likely]
             best = next((p for p in made if p.checked.found == "there"), made[0] if made else None)
-            first = readings[0] if readings else None
-            if (
-                first is not None
-                and first.meaning.kind == "exists"
-                and nobody(checker.claim)
-                and first.named < NAMES_RELATION
-            ):
-                best = CheckedPiece(
-                    Checked(piece.start, piece.stop, "unread", (), piece.negated), first, piece.either
-                )
-            if best is None:
-                best = CheckedPiece(
-                    Checked(piece.start, piece.stop, "unknown", (), piece.negated), first, piece.either
-                )
+            exists = first is not None and first.meaning.kind == "exists" and first.named < NAMES_RELATION
+            unread = exists and nobody(checker.claim)
+            if unread or best is None:
+                found = "unread" if unread else "unknown"
+                checked = Checked(piece.start, piece.stop, found, (), piece.negated)
+                best = CheckedPiece(checked, first, piece.either)
             parts.append(best)
         return parts
 
@@ -137,8 +129,7 @@ class Verify:
         """Whether anything is said: a name alone says nothing."""
         words = read.piece.words
         vocabulary = self.reader.vocabulary
-        steps = read.meaning.steps if read.meaning.kind != "type" else ()
-        said = " ".join(vocabulary.relations[s // 2] for s in steps).split()
+        said = " ".join(vocabulary.relations[s // 2] for s in read.meaning.relation_steps).split()
         # Which is the first or the largest of several is not read.
         if any(_SUPERLATIVE.fullmatch(w) and w not in said for w in words):
             return False
@@ -161,20 +152,13 @@ class Verify:
             if start >= claim.frame and not any(i.start < stop and start < i.stop for i in claim.items)
         ]
 
-    def _link_step(self, claim: ClaimText) -> Step:
-        rows = [
-            {"text": i.text, "entities": [self.graph.entities[c.node] for c in i.candidates]}
-            for i in claim.items
-        ]
-        return Step("link", {"mentions": rows})
-
     def _parts_step(self, parts: Sequence[CheckedPiece]) -> Step:
         rows = [
             {
                 "text": p.read.piece.text,
                 "relations": [
-                    self.graph.relations[s // 2] + ("" if s % 2 == 0 else " (inverse)")
-                    for s in (p.read.meaning.steps if p.read.meaning.kind != "type" else ())
+                    self.graph.relations[s // 2] + (" (inverse)" if s % 2 else "")
+                    for s in p.read.meaning.relation_steps
                 ],
                 "kind": p.read.meaning.kind,
                 "probability": round(p.read.probability, 3),

@@ -35,9 +35,13 @@ def fact_lines(graph: Graph, triples: Sequence[int], known: Proofs, first: int =
     *[3] (*, directed by, X): A; B; C*. Numbers begin with `first`. A list says how many the graph has where
     it lacks some of them.
     """
+    # By relation, direction and known entity, -1 without one known end.
     rows: dict[tuple[int, int, int], list[int]] = {}
     for triple in dict.fromkeys(triples):
-        rows.setdefault(_group(graph, triple, known), []).append(triple)
+        head, relation, tail = graph.triple(triple)
+        near = (0, head) if head in known else (1, tail)
+        key = (relation, *(near if (head in known) != (tail in known) else (0, -1)))
+        rows.setdefault(key, []).append(triple)
     lines, facts = list[str](), list[Fact]()
     for key, of_row in rows.items():
         parts = [of_row] if key[2] >= 0 and len(of_row) >= SHORTEST_LIST else [[triple] for triple in of_row]
@@ -46,14 +50,6 @@ def fact_lines(graph: Graph, triples: Sequence[int], known: Proofs, first: int =
             lines.append(f"[{first + len(lines)}] {line}")
             facts.append(fact)
     return FactLines(tuple(lines), tuple(facts))
-
-
-def _group(graph: Graph, triple: int, known: Proofs) -> tuple[int, int, int]:
-    """Relation, direction and known entity of a triple; -1 without one known end."""
-    head, relation, tail = graph.triple(triple)
-    if (head in known) == (tail in known):
-        return relation, 0, -1
-    return (relation, 0, head) if head in known else (relation, 1, tail)
 
 
 def _line(graph: Graph, triples: Sequence[int], key: tuple[int, int, int], known: Proofs) -> tuple[str, Fact]:

@@ -93,9 +93,9 @@ class ChooseByModel:
         for number, each in enumerate(unknown, 1):
             near = "; ".join(f"{i}) {data_line(n.name)}" for i, n in enumerate(each.near, 1))
             lines.append(f"{number}. {data_line(str(each))}: {near}")
-        prompt, names = prompt_named("clew.methods.synaptiqa", "choose"), "\n".join(lines)
-        asked, query = as_data(question), query_text(query)
-        text = self.talk.ask(prompt, _SAMPLING, QUESTION=asked, QUERY=query, NAMES=names)
+        prompt = prompt_named("clew.methods.synaptiqa", "choose")
+        values = {"QUESTION": as_data(question), "QUERY": query_text(query), "NAMES": "\n".join(lines)}
+        text = self.talk.ask(prompt, _SAMPLING, stop=(), **values)
         try:
             picked = read_value(text, lambda value: build(Picked, value)).choices
         except ReplyInvalid:
