@@ -6,22 +6,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from clew.claims.claim_text import (
-    AGAIN,
-    GOES_ON,
-    JOINT,
-    OR,
-    TOGETHER,
-    ClaimText,
-    ClauseSpan,
-    Item,
-    Piece,
-    clauses,
-    is_before_verb,
-    joined,
-    runs_of,
-    says,
-)
+from clew.claims import claim_text
+from clew.claims.claim_text import ClaimText, ClauseSpan, Item, Piece
 
 Alternatives = tuple[Piece, ...]
 """Pieces of which the likeliest is meant: said of the subject, or of what stands before."""
@@ -36,7 +22,7 @@ def pieces(claim: ClaimText) -> list[Alternatives]:
     run = cutter.runs[0] if cutter.runs else []
     if len(cutter.runs) > 1:
         cutter.of_several()
-    elif len(run) == 2 and TOGETHER.search(text):
+    elif len(run) == 2 and claim_text.TOGETHER.search(text):
         first, second = run
         parts = [text[frame : first.start], first, "and", second, text[second.stop :]]
         cutter.add(frame, len(text), parts, second.stop)
@@ -50,13 +36,13 @@ class _Cutter:
     """The pieces of one claim as they are found from left to right."""
 
     def __init__(self, claim: ClaimText) -> None:
-        self.claim, self.text, self.runs = claim, claim.text, runs_of(claim)
+        self.claim, self.text, self.runs = claim, claim.text, claim_text.runs_of(claim)
         self.made: list[Alternatives] = []
         self.groups = 0
 
     def piece(self, start: int, stop: int, parts: Sequence[str | Item], *, denied: bool) -> Piece:
         """A piece of some words and items in their order."""
-        text, places = joined(parts)
+        text, places = claim_text.joined(parts)
         return Piece(start, stop, text, tuple(p for p in parts if isinstance(p, Item)), places, denied)
 
     def add(self, start: int, stop: int, parts: Sequence[str | Item], said: int) -> None:
@@ -70,7 +56,7 @@ class _Cutter:
     def of_one(self, item: Item) -> None:
         """What is said of the one thing that a claim names."""
         frame, end = self.claim.frame, len(self.text)
-        after = clauses(self.text, item.stop, end)
+        after = claim_text.clauses(self.text, item.stop, end)
         stop = after[0].stop if after else end
         parts = [self.text[frame : item.start], item, self.text[item.stop : stop]]
         self.add(frame, stop, parts, after[0].start if after else item.start)
@@ -87,8 +73,9 @@ class _Cutter:
             subject, prefix, begin = runs[0], "", runs[0][0].start
         for before, run, after in zip(runs, runs[1:], [*runs[2:], None], strict=False):
             start, stop = before[-1].stop, run[0].start
-            said = clauses(text, start, stop)
-            if JOINT.match(text, start) and after is not None and is_before_verb(text, run[-1].stop):
+            said = claim_text.clauses(text, start, stop)
+            joins = claim_text.JOINT.match(text, start) and claim_text.is_before_verb(text, run[-1].stop)
+            if joins and after is not None:
                 # What joins begins a clause of its own: *… and B is …*.
                 subject, words, begin = run, "", start
                 prefix = self.words(said[-1]) if said else ""
@@ -99,7 +86,7 @@ class _Cutter:
             plain = bool(said) or bool(_AUXILIARY.search(text[start:stop]))
             words = self.words(own) if plain else f"{_less_function(words)} {text[start:stop]}"
             words = _JOINS.sub("", words, count=1)
-            trailing = clauses(text, run[-1].stop, len(text)) if after is None else []
+            trailing = claim_text.clauses(text, run[-1].stop, len(text)) if after is None else []
             attached = self._attached(run, trailing) if after is None else self._following(run, after)
             for clause in said[:-1]:
                 self._listed_verb(clause, subject, run, (begin, prefix))
@@ -112,7 +99,7 @@ class _Cutter:
 
     def _following(self, run: Sequence[Item], after: Sequence[Item]) -> tuple[str, int, int]:
         """The words right after a run said of it, where what follows begins with words of its own."""
-        said = clauses(self.text, run[-1].stop, after[0].start)
+        said = claim_text.clauses(self.text, run[-1].stop, after[0].start)
         if len(said) > 1 and said[0].start == run[-1].stop:
             return self.words(said[0]).strip(" .!?,;"), said[0].stop, 0
         return "", run[-1].stop, 0
@@ -133,7 +120,7 @@ class _Cutter:
         after = ""
         if len(self.runs) == 2:
             after = text[thing.stop :]
-        elif not says(before + between):
+        elif not claim_text.says(before + between):
             after = text[thing.stop : self.runs[2][0].start]
         denied = self.claim.negated(frame, thing.stop, thing.stop)
         piece = self.piece(frame, thing.stop, [before, value, between, thing, after], denied=denied)
@@ -156,12 +143,13 @@ class _Cutter:
         if item is not run[0] and claim.negated(start, item.start, item.start):
             denied = True
         either = -1
-        for listed in (run, subject):
-            if not denied and len(listed) > 1 and OR.search(self.text, listed[-2].stop, listed[-1].start):
+        for listed in (run, subject) if not denied else ():
+            between = (listed[-2].stop, listed[-1].start) if len(listed) > 1 else (0, 0)
+            if claim_text.OR.search(self.text, *between):
                 self.groups += item is run[0]
                 either = self.groups
         # *It is part of A, which is in B* says where A is.
-        goes_on = GOES_ON if nearest is not subject else _WHICH if prefix.strip() else None
+        goes_on = claim_text.GOES_ON if nearest is not subject else _WHICH if prefix.strip() else None
         others = nearest[-1:] if goes_on and goes_on.match(self.text, nearest[-1].stop) else ()
         for turn, thing in enumerate(subject):
             at = start if turn == 0 else subject[turn - 1].stop
@@ -184,7 +172,7 @@ class _Cutter:
     def _trailing(self, clause: ClauseSpan, subject: Item, last: Item) -> None:
         """A clause after the last item: *but starred in it*, *and has a nickname*."""
         words = self.words(clause)
-        hit = AGAIN.search(words)
+        hit = claim_text.AGAIN.search(words)
         rest = [words] if hit is None else [words[: hit.start()], last, words[hit.end() :]]
         self.add(clause.start, clause.stop, [subject, *rest], clause.stop)
 

@@ -316,10 +316,7 @@ def _compared(of: Exploration, here: Anchor, there: Anchor, word: str) -> Iterat
         for step in of.repeated_steps_at(np.array([here.node, there.node], np.int64)):
             most = Extreme(both, (step,), True, word == "more")
             sign: Sign = ">" if word == "more" else "<"
-            yield (
-                Query("yes", Both(most, here)),
-                Meaning("more", here.node, (step,), there.node, sign=sign),
-            )
+            yield (Query("yes", Both(most, here)), Meaning("more", here.node, (step,), there.node, sign=sign))
     for step, kind in of.attributes(_base(of, here)):
         timed = kind == DATE or bool(of.schema.years[step ^ 1])
         if word in TIMED and not timed:

@@ -77,16 +77,13 @@ class Verify:
             parts = [ClaimPart(claim, "refuted" if closed_world else "not_enough_info")]
         ended = perf_counter()
         timings = {"link": link_ended - began, "check": ended - link_ended, "total": ended - began}
+        citations = tuple(cite(self.graph, p.verdict, p.triple_ids) for p in parts if p.triple_ids)
+        times = {stage: round(1000 * s, 3) for stage, s in timings.items()}
+        steps = (Step("link", {"mentions": linked}), self._parts_step(found))
         return Verification(
-            claim=claim,
-            verdict=whole(parts, denied=text.denied),
-            parts=tuple(parts),
-            citations=tuple(cite(self.graph, p.verdict, p.triple_ids) for p in parts if p.triple_ids),
-            method=self.name,
-            timings_ms={stage: round(1000 * s, 3) for stage, s in timings.items()},
-            steps=(Step("link", {"mentions": linked}), self._parts_step(found)),
-            id=id,
-        )
+            claim, whole(parts, denied=text.denied), tuple(parts), citations, method=self.name,
+            timings_ms=times, steps=steps, id=id,
+        )  # fmt: skip
 
     def _read(self, claim: ClaimText) -> list[tuple[Alternatives, list[PieceReading]]]:
         """The readings of each piece; what may be no name and gives no reading is no name."""

@@ -121,12 +121,8 @@ class FindTopicEntities:
         """
         found: list[Mention] = []
         for word in _WORD.finditer(text):
-            inside = any(
-                m.start < word.end()
-                and word.start() < m.stop
-                and not (m.text.isdigit() and word.start() < m.start)
-                for m in mentions
-            )
+            over = [m for m in mentions if m.start < word.end() and word.start() < m.stop]
+            inside = any(not m.text.isdigit() or m.start <= word.start() for m in over)
             if inside or not (NAME_CODE.search(word[0]) or (word[0][0].isupper() and word.start())):
                 continue
             nodes = named_by_part(self.names, word[0])
@@ -142,12 +138,8 @@ class FindTopicEntities:
         inside = [i for i, w in enumerate(words) if w.start < mention.stop and mention.start < w.stop]
         beside = [words[i] for i in (inside[0] - 1, inside[-1] + 1) if 0 <= i < len(words)] if inside else []
         lexicon = Lexicon.load()
-        return any(
-            is_capital(word, words)
-            and (known or not lexicon.known(word.norm))
-            and not any(m.start <= word.start < m.stop for m in mentions)
-            for word in beside
-        )
+        outside = (w for w in beside if not any(m.start <= w.start < m.stop for m in mentions))
+        return any(is_capital(w, words) and (known or not lexicon.known(w.norm)) for w in outside)
 
     def _apart(self, text: str, words: Sequence[Token], mentions: Sequence[Mention]) -> list[Mention]:
         """Those that are names rather than words and do not overlap: the likeliest, then the longest."""
@@ -167,11 +159,8 @@ class FindTopicEntities:
 
 def shared_names(called: Called, then: str = "; all are read") -> tuple[str, ...]:
     """Notes for an answer on what the question calls several entities alike; `then` says which are asked."""
-    return tuple(
-        f'"{said}" is the name of {len(found)} things{then}'
-        for said, found in called.items()
-        if len(found) > 1
-    )
+    several = ((said, len(found)) for said, found in called.items() if len(found) > 1)
+    return tuple(f'"{said}" is the name of {count} things{then}' for said, count in several)
 
 
 def _grade(text: str, words: Sequence[Token], mention: Mention) -> int:
@@ -228,11 +217,8 @@ def entities_named_in(graph: Graph, text: str, entities: Iterable[int]) -> tuple
     labels: dict[str, list[int]] = {}
     for entity in dict.fromkeys(entities):
         labels.setdefault(normalise(graph.labels[entity]), []).append(entity)
-    as_written = {
-        label: [e for e in same if readable(graph.labels[e]) in text]
-        for label, same in labels.items()
-        if len(same) > 1
-    }
+    alike = {label: same for label, same in labels.items() if len(same) > 1}
+    as_written = {n: [e for e in s if readable(graph.labels[e]) in text] for n, s in alike.items()}
     places: list[tuple[int, list[int]]] = []
     for label in sorted((name for name in labels if name), key=lambda name: (-len(name), name)):
         at = words.find(f" {label} ")

@@ -10,9 +10,9 @@ from clew.engine import Clew
 from clew.errors import InputError, UsageError
 from clew.llm.errors import BudgetReached
 from clew.llm.testing import ScriptedModel
+from clew.methods.baselines.around_entities import KgRetrieval, TripleRag
 from clew.methods.baselines.evidence import EvidenceMethod
 from clew.methods.baselines.kg_gpt import KgGpt
-from clew.methods.baselines.kg_retrieval import KgRetrieval
 from clew.methods.baselines.settings import (
     Document,
     KapingSettings,
@@ -22,7 +22,6 @@ from clew.methods.baselines.settings import (
     TripleRagSettings,
     VectorRagSettings,
 )
-from clew.methods.baselines.triple_rag import TripleRag
 from clew.methods.baselines.vector_rag import VectorRag, read_documents
 from clew.methods.registry import METHODS, make_method
 from clew.types import Answer

@@ -111,11 +111,7 @@ class EvidenceMethod(ABC, Generic[Settings]):
         known: Proofs = dict.fromkeys(topics, ())
         lines = fact_lines(graph, triples, known)
         given = Given(graph, lines.facts, known, frozenset(topics), self.find_topic_entities.is_name)
-        values = {
-            "TRIPLES": str(lines),
-            "NAMES": other_names(graph, called),
-            "QUESTION": as_data(question),
-        }
+        values = {"TRIPLES": str(lines), "NAMES": other_names(graph, called), "QUESTION": as_data(question)}
         prompt = prompt_named("clew.methods.kg_rag", "sub_answer")
         found = ask_and_ground(talk, prompt, ZERO_SHOT, given, values)
         lists = found.proofs and lists_are_whole(graph, found.proofs, set(triples))

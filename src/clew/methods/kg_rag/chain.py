@@ -79,15 +79,9 @@ class Link:
 
     def as_sub_answer(self, graph: Graph) -> SubAnswer:
         """By names, for people."""
-        return SubAnswer(
-            question=self.question.text,
-            asked=self.asked,
-            text=self.text,
-            answers=tuple(answer.label for answer in self.reply.answers(graph)),
-            evidence=tuple(triple_text(graph, t) for t in self.triples),
-            citations=self.reply.citations(graph),
-            notes=self.notes,
-        )
+        answers = tuple(answer.label for answer in self.reply.answers(graph))
+        evidence, citations = tuple(triple_text(graph, t) for t in self.triples), self.reply.citations(graph)
+        return SubAnswer(self.question.text, self.asked, self.text, answers, evidence, citations, self.notes)
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,12 +59,7 @@ from clew.llm.types import ChatModel
 from clew.methods.built_in import BuiltInReader, built_in_reader
 from clew.methods.fact_lines import other_names
 from clew.methods.kg_rag.chain import Link, Plan, SubQuestion, adds_nothing, held_values
-from clew.methods.kg_rag.decompose import (
-    Decompose,
-    ModelDecompose,
-    PatternDecompose,
-    default_demonstrations,
-)
+from clew.methods.kg_rag.decompose import Decompose, ModelDecompose, PatternDecompose, default_demonstrations
 from clew.methods.kg_rag.reformulate import ModelReformulate, Reformulate, SubstituteAnswers
 from clew.methods.kg_rag.retrieve import RetrievedTriples, gone_on_from, nearest_first, with_lists
 from clew.methods.kg_rag.settings import Frontier, KgRagSettings

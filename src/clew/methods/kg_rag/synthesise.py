@@ -47,11 +47,7 @@ class ModelSynthesis:
         known = known_proofs(self.graph, links, topics)
         told, facts = self._told(links, known)
         given = Given(self.graph, facts, known, frozenset(topics), self.is_name)
-        values = {
-            "ANSWERS": told,
-            "NAMES": other_names(self.graph, called),
-            "QUESTION": as_data(question),
-        }
+        values = {"ANSWERS": told, "NAMES": other_names(self.graph, called), "QUESTION": as_data(question)}
         prompt = prompt_named("clew.methods.kg_rag", "synthesise")
         return ask_and_ground(talk, prompt, self.sampling, given, values)
 

@@ -108,11 +108,9 @@ def as_name(text: str) -> str:
 
 def verbalise(graphs: Sequence[ShownTriples]) -> str:
     """Write subgraphs as the paper does (section 4.4), each as a numbered list of triples, in JSON."""
-    lines = [
-        f'"graph [{number}]": '
-        + json.dumps([[as_name(part) for part in triple] for triple in graph], ensure_ascii=False)
-        for number, graph in enumerate(graphs, 1)
-    ]
+    names = ([[as_name(part) for part in triple] for triple in graph] for graph in graphs)
+    written = (json.dumps(triples, ensure_ascii=False) for triples in names)
+    lines = [f'"graph [{number}]": {triples}' for number, triples in enumerate(written, 1)]
     return "{\n" + ",\n".join(lines) + "\n}" if lines else "{}"
 
 

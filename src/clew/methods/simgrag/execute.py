@@ -176,7 +176,7 @@ class PlanExecutor:
         answer = self._answer(plan)
         if op.op == "keep" and (counted := counted_name(op.node)):
             numbers = _counts(table.nodes[answer], table.nodes[plan.place(counted)])
-            return table.take(_passes(numbers, op.test, np.full(table.rows, parse_value(str(op.than))[1])))
+            return table.take(_passes(numbers, op.test, parse_value(str(op.than))[1]))
         if op.op == "keep":
             return table.take(self._passing(plan, op, table))
         place = plan.place(op.node)
@@ -211,7 +211,7 @@ class PlanExecutor:
             # A year against dates: the year in which they lie.
             dates = values.kind[column] == ValueKind.DATE
             numbers[dates] = [year_of(days) for days in numbers[dates]]
-        return _passes(numbers, op.test, np.full(table.rows, wanted))
+        return _passes(numbers, op.test, wanted)
 
     def _with(self, plan: PatternPlan, table: JoinTable, other: Pattern) -> JoinTable:
         """The rows, and those of another whole pattern; only the node asked for is left of both."""
@@ -247,13 +247,17 @@ class PlanExecutor:
         """All matches of a pattern: those of its connected parts, each with each."""
         table = JoinTable()
         for part, places in _parts(pattern):
-            table = _crossed(table, self._part_table(part, places))
+            table = table.crossed(self._part_table(part, places))
         return table
 
     def _part_table(self, part: Pattern, places: Sequence[int]) -> JoinTable:
-        """The matches of a connected part, by the places that its nodes have in the whole."""
+        """The matches of a connected part, or all things of a type, by the places of nodes in the whole."""
         if not part.edges:
-            return self._of_type(part, places)
+            node = part.nodes[0]
+            mask = self.distances.allowed(node)
+            if mask is None or not mask.any():
+                raise _Lacking("no_relation", f'it declares no type like "{node.type or node.name}"')
+            return JoinTable().with_node(places[0], np.flatnonzero(mask))
         found: list[JoinTable] = []
         for way in self._ways(part, set()):
             rows = JoinTable()
@@ -262,14 +266,6 @@ class PlanExecutor:
             found.append(self._typed(part, join(self.graph, rows, way.edges)))
         united = stacked(found)
         return replace(united, nodes={places[p]: column for p, column in united.nodes.items()})
-
-    def _of_type(self, part: Pattern, places: Sequence[int]) -> JoinTable:
-        """All things of one type."""
-        node = part.nodes[0]
-        mask = self.distances.allowed(node)
-        if mask is None or not mask.any():
-            raise _Lacking("no_relation", f'it declares no type like "{node.type or node.name}"')
-        return JoinTable().with_node(places[0], np.flatnonzero(mask))
 
     def _typed(self, part: Pattern, table: JoinTable) -> JoinTable:
         """The rows whose unknowns are of the types that the pattern says, where any are."""
@@ -368,16 +364,6 @@ def _part(pattern: Pattern, places: set[int]) -> tuple[Pattern, list[int]]:
     return Pattern(tuple(pattern.nodes[p] for p in order), edges), order
 
 
-def _crossed(one: JoinTable, other: JoinTable) -> JoinTable:
-    """Each row of one with each of another."""
-    if not one.nodes:
-        return other
-    left = one.take(np.repeat(np.arange(one.rows), other.rows))
-    right = other.take(np.tile(np.arange(other.rows), one.rows))
-    nodes = {**left.nodes, **right.nodes}
-    return JoinTable(left.rows, nodes, (*left.triples, *right.triples), one.complete and other.complete)
-
-
 def _first_rows(column: Int64) -> NDArray[np.intp]:
     """The first row of each value, in the order of the rows."""
     return np.sort(np.unique(column, return_index=True)[1])
@@ -398,7 +384,7 @@ def _nth(groups: Int64, scores: NDArray[np.float64], n: int) -> float:
     return float(np.sort(best)[-min(n, len(best))])
 
 
-def _passes(left: NDArray[np.float64], test: str, right: NDArray[np.float64]) -> NDArray[np.bool_]:
+def _passes(left: NDArray[np.float64], test: str, right: NDArray[np.float64] | float) -> NDArray[np.bool_]:
     known = ~np.isnan(left) & ~np.isnan(right)
     if test in ("=", ""):
         return known & (left == right)

@@ -50,6 +50,15 @@ class JoinTable:
         repeated = self.take(np.repeat(np.arange(self.rows), len(column)))
         return replace(repeated, nodes={**repeated.nodes, place: np.tile(column, self.rows)})
 
+    def crossed(self, other: JoinTable) -> JoinTable:
+        """Each row with each of another table."""
+        if not self.nodes:
+            return other
+        left = self.take(np.repeat(np.arange(self.rows), other.rows))
+        right = other.take(np.tile(np.arange(other.rows), self.rows))
+        nodes, complete = {**left.nodes, **right.nodes}, self.complete and other.complete
+        return JoinTable(left.rows, nodes, (*left.triples, *right.triples), complete)
+
     def proof(self, row: int) -> tuple[int, ...]:
         """The triples of a row, each once."""
         return tuple(dict.fromkeys(int(column[row]) for column in self.triples if column[row] >= 0))

@@ -33,7 +33,7 @@ Defaults: k = 3 and 12 shots (C.1). Deviations, each with its reason:
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from clew.errors import UsageError
@@ -74,7 +74,7 @@ from clew.methods.simgrag.write_pattern import (
     write_pattern,
 )
 from clew.methods.topic_entities import FindTopicEntities, entities_of, shared_names
-from clew.reading.answer import DraftAnswer, text_of
+from clew.reading.answer import DraftAnswer, drawn, text_of
 from clew.reading.near_names import near_names
 from clew.text.embedder import Embedder
 from clew.types import Abstention, Answer, MatchResult, Pattern, PatternEdge, Step
@@ -180,9 +180,7 @@ class Retrieval:
 
         The paper's letter asks once.
 
-        Raises:
-            LlmError: as the model; ReplyInvalid where it gives no pattern.
-
+        Raises LlmError: as the model; ReplyInvalid where it gives no pattern.
         """
         hints = self._hints(task, query)
         first = await self._once(run, task, query, hints)
@@ -287,28 +285,20 @@ class SimGRAG(Retrieval):
     name = "simgrag"
 
     def answer(self, question: str, *, id: str | None = None, entities: Sequence[str] = ()) -> Answer:
-        """Answer one question, or abstain with a reason; raises LlmError if the model cannot be asked."""
-        return run_sync(self.answer_async(question, id=id, entities=entities))
+        """Answer one question, or abstain with a reason; `entities` are named to the model.
 
-    async def answer_async(
-        self, question: str, *, id: str | None = None, entities: Sequence[str] = ()
-    ) -> Answer:
-        """Answer one question; `entities` are named to the model as what the question is about."""
+        Raises LlmError if the model cannot be asked.
+        """
         run = Run.begin(self.name, id, self.model)
         asked = f"{question} (about: {', '.join(entities)})" if entities else question
         try:
-            found = await self._answer(run, question, asked)
+            found = run_sync(self._answer(run, question, asked))
         except BudgetReached as error:
             found = DraftAnswer(abstained=Abstention("budget", str(error)))
         except ReplyInvalid as error:
             found = DraftAnswer(abstained=no_usable_reply(run, error))
         notes = (*found.notes, *shared_names(self._find_entities.called(question, entities)))
-        return run.finish(
-            Answer(
-                question, found.answers, found.text, found.abstained, found.citations, found.pattern,
-                complete=found.complete, notes=notes,
-            )
-        )  # fmt: skip
+        return run.finish(drawn(Answer(question), replace(found, notes=notes), None))
 
     async def _answer(self, run: Run, question: str, asked: str) -> DraftAnswer:
         retrieved = await self.retrieve(run, "question", asked)

@@ -51,18 +51,15 @@ class VerifyWithModel(Retrieval):
     name = "simgrag"
 
     def verify(self, claim: str, *, id: str | None = None, closed_world: bool = False) -> Verification:
-        """Verify one claim; raises LlmError if the model cannot be asked."""
-        return run_sync(self.verify_async(claim, id=id, closed_world=closed_world))
+        """Verify one claim; in a closed world what the graph does not record is not so.
 
-    async def verify_async(
-        self, claim: str, *, id: str | None = None, closed_world: bool = False
-    ) -> Verification:
-        """Verify one claim; in a closed world what the graph does not record is not so."""
+        Raises LlmError if the model cannot be asked.
+        """
         run = Run.begin(self.name, id, self.model)
         judged, retrieved, abstained = ClaimJudgement(), Retrieved(), None
         try:
-            retrieved = await self.retrieve(run, "claim", claim)
-            judged = await self._read(run, claim, retrieved, closed_world=closed_world)
+            retrieved = run_sync(self.retrieve(run, "claim", claim))
+            judged = run_sync(self._read(run, claim, retrieved, closed_world=closed_world))
         except BudgetReached as error:
             abstained = Abstention("budget", str(error))
             run.steps.append(Step("budget", {"problem": str(error)}))

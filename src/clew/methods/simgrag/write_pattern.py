@@ -63,9 +63,7 @@ async def write_pattern(
 
     With `operations` the reply may carry some.
 
-    Raises:
-        LlmError: the model cannot be asked, or its reply is of no use also after the repair.
-
+    Raises LlmError: the model cannot be asked, or its reply is of no use also after the repair.
     """
     prompt = pattern_prompt(task, query, shots, hints)
     request = ask(prompt.user, temperature=0.0)

@@ -16,24 +16,13 @@ from dataclasses import dataclass
 from clew.methods.synaptiqa.choose_name import Choose, Unknown
 from clew.methods.synaptiqa.name_space import SAME, NameSpace, Near
 from clew.methods.synaptiqa.values import Place, StoredValues
+from clew.stores.cypher import tree
 from clew.stores.cypher.direction import Correction
 from clew.stores.cypher.labels import admits_type
 from clew.stores.cypher.parser import parse
 from clew.stores.cypher.schema import GraphSchema
 from clew.stores.cypher.tokens import quote_name, render
-from clew.stores.cypher.tree import (
-    Calculation,
-    Call,
-    Expression,
-    LabelExpression,
-    LiteralValue,
-    Name,
-    NodePattern,
-    PathPattern,
-    PropertyAccess,
-    Relationship,
-    Statement,
-)
+from clew.stores.cypher.tree import NodePattern, Statement
 from clew.stores.cypher.uses import NameKind, NameUse, ValueUse, uses_of
 from clew.stores.naming import naming_property
 from clew.text.embedder import Embedder
@@ -149,8 +138,9 @@ class NameCheck:
 
     def _relations(self, statement: Statement) -> list[_Spot]:
         """Relations that the graph lacks, with those like them that the labels at their ends allow."""
-        hops = [(edge, left, right) for edge, left, right in _hops(statement)]
-        allowed = {n.start: self._between(left, right) for e, left, right in hops for n in _names(e.types)}
+        allowed: dict[int, set[str]] = {}
+        for edge, left, right in _hops(statement):
+            allowed |= {name.start: self._between(left, right) for name in _names(edge.types)}
         return self._lacking(statement, "relation", self._types, allowed)
 
     def _between(self, left: NodePattern | None, right: NodePattern | None) -> set[str]:
@@ -245,19 +235,17 @@ def _by_variable(statement: Statement, schema: GraphSchema) -> dict[str, set[str
     return found
 
 
-def _names(labels: LabelExpression | None) -> Iterator[Name]:
+def _names(labels: tree.LabelExpression | None) -> Iterator[tree.Name]:
     """The names in an expression of labels, or of the types of an edge."""
     for part in labels.walk() if labels is not None else ():
-        if isinstance(part, LabelExpression) and part.name is not None:
+        if isinstance(part, tree.LabelExpression) and part.name is not None:
             yield part.name
 
 
-def _hops(
-    statement: Statement,
-) -> Iterator[tuple[Relationship, NodePattern | None, NodePattern | None]]:
-    for path in (p for p in statement.query.walk() if isinstance(p, PathPattern)):
+def _hops(statement: Statement) -> Iterator[tuple[tree.Relationship, NodePattern | None, NodePattern | None]]:
+    for path in (p for p in statement.query.walk() if isinstance(p, tree.PathPattern)):
         for at, edge in enumerate(path.elements):
-            if isinstance(edge, Relationship):
+            if isinstance(edge, tree.Relationship):
                 left, right = path.elements[at - 1], path.elements[at + 1]
                 yield (
                     edge,
@@ -341,17 +329,17 @@ def other_types(statement: Statement, schema: GraphSchema) -> tuple[str, ...]:
     return tuple(dict.fromkeys(told))
 
 
-def _compared(statement: Statement) -> Iterator[tuple[PropertyAccess, str]]:
+def _compared(statement: Statement) -> Iterator[tuple[tree.PropertyAccess, str]]:
     for part in statement.query.walk():
-        if isinstance(part, Calculation) and part.operator in _COMPARISONS and len(part.operands) == 2:
+        if isinstance(part, tree.Calculation) and part.operator in _COMPARISONS and len(part.operands) == 2:
             for subject, value in (part.operands, part.operands[::-1]):
-                if isinstance(subject, PropertyAccess) and (kind := _kind(value)):
+                if isinstance(subject, tree.PropertyAccess) and (kind := _kind(value)):
                     yield subject, kind
 
 
-def _kind(value: Expression) -> str:
-    if isinstance(value, LiteralValue) and value.kind in ("integer", "float"):
+def _kind(value: tree.Expression) -> str:
+    if isinstance(value, tree.LiteralValue) and value.kind in ("integer", "float"):
         return "a number"
-    if isinstance(value, Call) and value.name.lower() in _TIMES:
+    if isinstance(value, tree.Call) and value.name.lower() in _TIMES:
         return f"a {value.name.lower()}"
     return ""

@@ -102,13 +102,9 @@ class ChooseByModel:
             picked = []
         if len(picked) != len(unknown):
             return self.similarity(question, query, unknown)
-        none = NameChoice(None, "the model chose none")
-        return [
-            NameChoice(each.near[number - 1].name, "chosen by the model")
-            if 1 <= number <= len(each.near)
-            else none
-            for each, number in zip(unknown, picked, strict=True)
-        ]
+        pairs = zip(unknown, picked, strict=True)
+        names = [u.near[at - 1].name if 1 <= at <= len(u.near) else None for u, at in pairs]
+        return [NameChoice(n, "chosen by the model" if n else "the model chose none") for n in names]
 
 
 @dataclass(frozen=True)

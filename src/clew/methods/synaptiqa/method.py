@@ -210,7 +210,10 @@ class _Question:
             with self.run.stage("query"):
                 tried.result = self.graph.run(statement)
                 if self.optimised:
-                    self._order(statement, tried)
+                    ordered = with_nulls_last(statement, tried.result, self.graph.run)
+                    tried.corrections += ordered.corrections
+                    tried.result, tried.query = ordered.result, _text(ordered.statement)
+                    self.query = tried.query
             absent = is_absence(tried.result.rows) and self.optimised
             void = is_void(tried.result.rows)
             others = other_types(statement, self.graph.schema) if absent or void else ()
@@ -245,14 +248,6 @@ class _Question:
         if "values" in left_out:
             return statement
         return self._checked(self.graph.check.values(statement, self.question, choose), tried)
-
-    def _order(self, statement: Statement, tried: Tried) -> None:
-        """Have nulls behind values, where the query keeps some rows of a descending order."""
-        ordered = with_nulls_last(statement, tried.result, self.graph.run) if tried.result else None
-        if ordered is not None and ordered.corrections:
-            tried.corrections += ordered.corrections
-            tried.result, tried.query = ordered.result, _text(ordered.statement)
-            self.query = tried.query
 
     def _extracted(self, reply: str, writer: QueryWriter, tried: Tried) -> Extracted:
         """Find the statement in a reply; the model cleans one that does not parse, or every one, once."""

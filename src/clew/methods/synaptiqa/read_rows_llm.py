@@ -34,16 +34,16 @@ class ColumnReply:
     """A reply that takes all values of a column."""
 
     column: str
-    text: str = field(default="")
+    text: str = ""
 
 
 @dataclass(frozen=True)
 class RowsReply:
     """What a reply says: its text, and answers or the column of which all values are answers."""
 
-    text: str = field(default="")
+    text: str = ""
     answers: list[str] = field(default_factory=list[str])
-    column: str = field(default="")
+    column: str = ""
 
 
 @dataclass(frozen=True)

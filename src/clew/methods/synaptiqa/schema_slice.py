@@ -82,12 +82,13 @@ class SchemaSlicer:
         return dict(zip(space.names, map(float, scores), strict=True))
 
     def _node(self, label: str, near: dict[str, float]) -> str:
-        properties, kinds = self.schema.label_properties.get(label, ()), self.schema.kinds.get(label, {})
-        return f"(:{quote_name(label)}{_shown(properties, near, kinds)})"
+        schema = self.schema
+        shown = _shown(schema.label_properties.get(label, ()), near, schema.kinds.get(label, {}))
+        return f"(:{quote_name(label)}{shown})"
 
     def _edge(self, head: str, type_: str, tail: str, near: dict[str, float]) -> str:
-        properties, kinds = self.schema.type_properties.get(type_, ()), self.schema.type_kinds.get(type_, {})
-        shown = _shown(properties, near, kinds)
+        schema = self.schema
+        shown = _shown(schema.type_properties.get(type_, ()), near, schema.type_kinds.get(type_, {}))
         return f"(:{quote_name(head)})-[:{quote_name(type_)}{shown}]->(:{quote_name(tail)})"
 
 

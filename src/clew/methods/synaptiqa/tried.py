@@ -52,11 +52,9 @@ class Tried:
 
 def feedback(tried: Tried) -> list[str]:
     """Say what is wrong with a query: it could not be run, or it found nothing; and what the graph has."""
-    lines = (
-        [f"ERROR: the query could not be run. {tried.problem}."]
-        if tried.kind == "error"
-        else ["EMPTY: the query was run without an error and found nothing."]
-    )
+    lines = ["EMPTY: the query was run without an error and found nothing."]
+    if tried.kind == "error":
+        lines = [f"ERROR: the query could not be run. {tried.problem}."]
     for each in tried.unknown:
         near = ", ".join(near.name for near in each.near)
         lines.append(f"The graph has no {each}. It has: {near or 'nothing like it'}")

@@ -30,14 +30,9 @@ class QueryWriter:
     def write(self, question: str, solved: Sequence[Solved]) -> str:
         """Return the model's reply to a question. Raises LlmError."""
         shots = (f"Question: {as_data(s.question)}\nCypher: {query_text(s.query)}" for s in solved)
-        return self.talk.ask(
-            prompt_named("clew.methods.synaptiqa", "write"),
-            _SAMPLING,
-            SCHEMA=str(self.schema),
-            SOLVED="\n".join(shots) or "(none)",
-            NAMES=self.names,
-            QUESTION=as_data(question),
-        )
+        values = {"SCHEMA": str(self.schema), "SOLVED": "\n".join(shots) or "(none)", "NAMES": self.names}
+        prompt = prompt_named("clew.methods.synaptiqa", "write")
+        return self.talk.ask(prompt, _SAMPLING, stop=(), **values, QUESTION=as_data(question))
 
     def clean(self, text: str, problem: str) -> str:
         """Return what the model makes of a reply that does not parse. Raises LlmError."""
@@ -46,14 +41,10 @@ class QueryWriter:
 
     def repair(self, question: str, query: str, problem: Sequence[str]) -> str:
         """Return the model's next query after one that failed, or found nothing. Raises LlmError."""
-        return self.talk.ask(
-            prompt_named("clew.methods.synaptiqa", "repair"),
-            _SAMPLING,
-            SCHEMA=str(self.schema),
-            QUESTION=as_data(question),
-            QUERY=_query(query),
-            PROBLEM="\n".join(query_text(line) for line in problem),
-        )
+        told = "\n".join(query_text(line) for line in problem)
+        values = {"SCHEMA": str(self.schema), "QUERY": _query(query), "PROBLEM": told}
+        prompt = prompt_named("clew.methods.synaptiqa", "repair")
+        return self.talk.ask(prompt, _SAMPLING, stop=(), **values, QUESTION=as_data(question))
 
 
 def lacks(reply: str) -> str | None:

@@ -56,7 +56,7 @@ from clew.methods.walk_retrieve.read_walks import (
 from clew.methods.walk_retrieve.settings import WalkRetrieveSettings
 from clew.methods.walk_retrieve.topic_paths import PathLine, best_paths, path_lines
 from clew.methods.walk_retrieve.whole_lists import WholeList, whole_lists
-from clew.reading.answer import text_of
+from clew.reading.answer import DraftAnswer, drawn, text_of
 from clew.text.embedder import Embedder, unit_rows
 from clew.types import Abstention, Answer, AnswerEntity, Pattern, Step
 
@@ -173,19 +173,15 @@ class WalkRetrieve:
         """Section 2.2 with a model: what the question names, eq. 3, then one call."""
         talk = Talk.begin(model, id)
         run = Run(self.name, id, talk)
-        answer, most, find = Answer(question, complete=False), self.settings.paths, self._find_topics
-        paths, lists = list[PathLine](), list[WholeList]()
+        answer, find = Answer(question, complete=False), self._find_topics
         with run.stage("retrieve"):
             # By the paper's letter the entities are those alone that the user gives.
-            called = find.called(question, entities) if entities or most else {}
+            called = find.called(question, entities) if entities or self.settings.paths else {}
             topics = entities_of(called)
             unknown = find.missing(question, entities, topics) if entities else None
             if unknown is not None:
                 return run.finish(replace(answer, abstained=unknown))
-            if most:
-                said = without_names(self.graph, question, topics)
-                paths = path_lines(self.graph, best_paths(self.graph, self._ranking, said, topics, most))
-                lists = whole_lists(self.graph, self._ranking, question, topics)
+            paths, lists = self._lines(question, topics)
             vector = self.embedder.embed([question])[0]
             walks = self.retrieve(_Query(vector, vector, {}, topics))
         run.steps.append(self.retrieve_step(walks, (*paths, *lists)))
@@ -199,17 +195,22 @@ class WalkRetrieve:
                 reply = ask_and_ground(talk, prompt, GREEDY, given, values | {"QUESTION": as_data(question)})
         except BudgetReached as error:
             return run.finish(replace(answer, abstained=Abstention("budget", str(error))))
-        return run.finish(
-            replace(
-                answer,
-                answers=reply.answers(self.graph),
-                citations=reply.citations(self.graph) if reply.answered else (),
-                text=reply.text if reply.answered else "",
-                abstained=reply.abstained,
-                complete=_is_complete(reply, paths, lists),
-                notes=(*reply.notes, *shared_names(called)),
-            )
-        )
+        told = DraftAnswer(
+            reply.answers(self.graph), reply.citations(self.graph), reply.text, None, reply.abstained,
+            _is_complete(reply, paths, lists), (*reply.notes, *shared_names(called)),
+        )  # fmt: skip
+        if not reply.answered:
+            told = replace(told, citations=(), text="")
+        return run.finish(drawn(answer, told, None))
+
+    def _lines(self, question: str, topics: Sequence[int]) -> tuple[list[PathLine], list[WholeList]]:
+        """The best relation paths of the topics, or whole types and relations; none by the paper's letter."""
+        graph, ranking, most = self.graph, self._ranking, self.settings.paths
+        if not most:
+            return [], []
+        said = without_names(graph, question, topics)
+        paths = path_lines(graph, best_paths(graph, ranking, said, topics, most))
+        return paths, whole_lists(graph, ranking, question, topics)
 
     def _say(self, walk: NearWalk) -> str:
         """Say a walk as a model has said it when it was indexed, else by the templates."""

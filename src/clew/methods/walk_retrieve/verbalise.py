@@ -136,14 +136,10 @@ def estimate_walks(graph: Graph, walks: Sequence[NearWalk], price: Price | None)
 
 def request_of(graph: Graph, walk: NearWalk) -> Request:
     """The prompt of Fig. 2a for one walk."""
-    lines = [
-        data_line(
-            f"{graph.labels[head]} | {graph.relation_labels[relation]} | {graph.labels[tail]}",
-            LONGEST_SENTENCE,
-        )
-        for head, relation, tail in triples_of(walk)
-    ]
-    messages = prompt_named("clew.methods.walk_retrieve", "verbalise").messages(WALK="\n".join(lines))
+    names, relations = graph.labels, graph.relation_labels
+    rows = (f"{names[head]} | {relations[of]} | {names[tail]}" for head, of, tail in triples_of(walk))
+    told = "\n".join(data_line(row, LONGEST_SENTENCE) for row in rows)
+    messages = prompt_named("clew.methods.walk_retrieve", "verbalise").messages(WALK=told)
     return Request(messages, temperature=0.0, max_tokens=MOST_SAID_TOKENS)
 
 
