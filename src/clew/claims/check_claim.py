@@ -55,13 +55,18 @@ _ALL = re.compile(r"\b(?:all|every|each|always)\b", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """A part of a claim as the graph has it: its place in the text, what was found, and its triples."""
+    """A part of a claim as the graph has it: its place in the text, what was found, and its triples.
+
+    `either` is that of its piece; `read` how it was read, None where it means nothing here.
+    """
 
     start: int
     stop: int
     found: Found
     triples: tuple[int, ...] = ()
     negated: bool = False
+    either: int = -1
+    read: PieceReading | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,7 +106,7 @@ class Checker:
             found, triples = self._all(meaning)
         if not self._is_told(meaning, found):
             found, triples = "open", ()
-        return Checked(piece.start, piece.stop, found, triples, piece.negated)
+        return Checked(piece.start, piece.stop, found, triples, piece.negated, piece.either, read)
 
     def _is_told(self, meaning: Meaning, found: Found) -> bool:
         """Whether what was found needs no edges but those at hand.

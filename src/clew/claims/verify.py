@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from time import perf_counter
 
 from clew.claims.check_claim import Checked, Checker, nobody, part_of, whole
@@ -41,15 +41,6 @@ SURE_MEANING = 0.35
 _SUPERLATIVE = re.compile(r"\b(?:first|last|most|least|\w{2,}est)\b", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class CheckedPiece:
-    """One piece of a claim as it was read and checked; `read` None where it means nothing here."""
-
-    checked: Checked
-    read: PieceReading | None = None
-    either: int = -1
-
-
 class Verify:
     """Verifies claims against one open index without a model."""
 
@@ -72,7 +63,7 @@ class Verify:
         read = self._read(text)
         checker = Checker(self.reader.vocabulary, text, excerpt=self.excerpt)
         found = _at_least_one([*self._checked(checker, read), *self._names(text)])
-        parts = [part_of(text, self.graph, p.checked, closed=closed_world) for p in found]
+        parts = [part_of(text, self.graph, p, closed=closed_world) for p in found]
         if not parts:
             parts = [ClaimPart(claim, "refuted" if closed_world else "not_enough_info")]
         ended = perf_counter()
@@ -106,19 +97,18 @@ class Verify:
 
     def _checked(
         self, checker: Checker, read: Sequence[tuple[Alternatives, list[PieceReading]]]
-    ) -> list[CheckedPiece]:
-        parts: list[CheckedPiece] = []
+    ) -> list[Checked]:
+        parts: list[Checked] = []
         for options, readings in read:
             piece, first = options[0], readings[0] if readings else None
             likely = [r for r in readings if _is_likely(r) and self._claims(r)]
-            made = [CheckedPiece(checker.check(r), r, piece.either) for r in likely]
-            best = next((p for p in made if p.checked.found == "there"), made[0] if made else None)
+            made = [checker.check(r) for r in likely]
+            best = next((p for p in made if p.found == "there"), made[0] if made else None)
             exists = first is not None and first.meaning.kind == "exists" and first.named < NAMES_RELATION
             unread = exists and nobody(checker.claim)
             if unread or best is None:
                 found = "unread" if unread else "unknown"
-                checked = Checked(piece.start, piece.stop, found, (), piece.negated)
-                best = CheckedPiece(checked, first, piece.either)
+                best = Checked(piece.start, piece.stop, found, (), piece.negated, piece.either, first)
             parts.append(best)
         return parts
 
@@ -132,7 +122,7 @@ class Verify:
             return False
         return len(read.piece.items) > 1 or bool(words)
 
-    def _names(self, claim: ClaimText) -> list[CheckedPiece]:
+    def _names(self, claim: ClaimText) -> list[Checked]:
         """Words that are written as names and name nothing that the graph has."""
         likeness = self.reader.explore(claim.text, ()).likeness
         spans = [
@@ -144,12 +134,12 @@ class Verify:
         if first and not self.reader.is_word(first[1]):
             spans.append((claim.frame + first.start(1), claim.frame + first.end(1)))
         return [
-            CheckedPiece(Checked(start, stop, "unknown"))
+            Checked(start, stop, "unknown")
             for start, stop in spans
             if start >= claim.frame and not any(i.start < stop and start < i.stop for i in claim.items)
         ]
 
-    def _parts_step(self, parts: Sequence[CheckedPiece]) -> Step:
+    def _parts_step(self, parts: Sequence[Checked]) -> Step:
         rows = [
             {
                 "text": p.read.piece.text,
@@ -162,7 +152,7 @@ class Verify:
                 "none": round(p.read.none, 3),
                 "named": round(p.read.named, 3),
                 "said": p.read.said,
-                "found": p.checked.found,
+                "found": p.found,
             }
             for p in parts
             if p.read is not None
@@ -179,12 +169,12 @@ def _is_likely(read: PieceReading) -> bool:
     return read.said != UNSAID and read.probability >= LEAST_MEANING
 
 
-def _at_least_one(parts: Sequence[CheckedPiece]) -> list[CheckedPiece]:
+def _at_least_one(parts: Sequence[Checked]) -> list[Checked]:
     """The parts, of those of which one is enough the best one."""
     order = {"there": 0, "open": 1, "unknown": 2, "unread": 3, "otherwise": 4}
-    best: dict[int, CheckedPiece] = {}
+    best: dict[int, Checked] = {}
     for part in parts:
         known = best.get(part.either)
-        if part.either >= 0 and (known is None or order[part.checked.found] < order[known.checked.found]):
+        if part.either >= 0 and (known is None or order[part.found] < order[known.found]):
             best[part.either] = part
     return [p for p in parts if p.either < 0 or best[p.either] is p]

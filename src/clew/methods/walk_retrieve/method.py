@@ -48,7 +48,7 @@ from clew.methods.run import Run
 from clew.methods.topic_entities import Called, FindTopicEntities, entities_of, shared_names, without_names
 from clew.methods.walk_retrieve.read_walks import (
     LONGEST_SENTENCE,
-    WalkEvidence,
+    leads_of,
     match_in_walks,
     path_to_answer,
     triples_of,
@@ -139,7 +139,7 @@ class WalkRetrieve:
 
         Yes needs one match of the pattern, no and numbers need more than walks.
         """
-        matches = match_in_walks(pattern, WalkEvidence.of(self.graph, walks))
+        matches = match_in_walks(pattern, leads_of(self.graph, walks))
         if not matches:
             detail = "the walks that were retrieved hold nothing that fits the question"
             return {"abstained": written.abstained or Abstention("not_in_evidence", detail)}
