@@ -2,8 +2,8 @@
 
 | section | step | where |
 |---|---|---|
-| III.A | schema, cheat-sheet, few-shots from solved questions | `schema_slice.py`, `history.py` |
-| III.A | query generation | `write_query_llm.py` |
+| III.A | schema, cheat-sheet | `schema_slice.py` |
+| III.A | query generation, few-shots from solved questions | `write_query_llm.py` |
 | III.B | statement: extract, clean, rules | `extract_query.py` |
 | III.B | statement: directions | `stores/cypher/direction.py` |
 | III.B | validity: names and values compared with the graph's | `check_names.py` |
@@ -45,15 +45,13 @@ from clew.methods.run import Run
 from clew.methods.synaptiqa.check_names import CheckedStatement, other_types
 from clew.methods.synaptiqa.choose_name import ChooseByModel, ChooseBySimilarity
 from clew.methods.synaptiqa.extract_query import Extracted, bound_paths, extract_query
-from clew.methods.synaptiqa.history import most_similar
-from clew.methods.synaptiqa.nulls_last import with_nulls_last
 from clew.methods.synaptiqa.pattern_query import PatternQuery
-from clew.methods.synaptiqa.queried import QueriedGraph, QueryResult, embedded_store
+from clew.methods.synaptiqa.queried import QueriedGraph, QueryResult, embedded_store, with_nulls_last
 from clew.methods.synaptiqa.read_rows import ReadRow, is_absence, is_void
 from clew.methods.synaptiqa.read_rows_llm import read_own, read_rows
 from clew.methods.synaptiqa.settings import SynaptiqaSettings
 from clew.methods.synaptiqa.tried import Tried, abstention, feedback, short
-from clew.methods.synaptiqa.write_query_llm import QueryWriter, lacks
+from clew.methods.synaptiqa.write_query_llm import QueryWriter, lacks, most_similar
 from clew.methods.topic_entities import FindTopicEntities, shared_names
 from clew.reading.answer import text_of
 from clew.stores.cypher.direction import Correction, require_legal

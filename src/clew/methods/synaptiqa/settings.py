@@ -9,7 +9,7 @@ from clew.errors import UsageError
 from clew.methods.options import check_options, option
 
 if TYPE_CHECKING:
-    from clew.methods.synaptiqa.history import Solved
+    from clew.methods.synaptiqa.write_query_llm import Solved
 
 PARTS = ("clean", "names", "directions", "values")
 """Parts of the query optimisation (section III.B) that an ablation may leave out."""
@@ -37,7 +37,7 @@ class SynaptiqaSettings:
         (),
         "solved questions, from which examples are taken",
         kind=str,
-        reads="clew.methods.synaptiqa.history:read_solved",
+        reads="clew.methods.synaptiqa.write_query_llm:read_solved",
         offered=False,
     )
 

@@ -22,8 +22,8 @@ Deviations:
     the first of the k nodes, and walks are compared with the pattern said as a walk.
   - with a model too, entities that the question names are the first of the k nodes; and beside walks the
     model reads the relation paths of these that are most like the question, each with all that it ends at
-    (`topic_paths`): three walks cannot hold a list. Where it names none, types and the relations most like it
-    are read whole, if they are small (`whole_lists`). `paths=0` is the paper's letter: eq. 3 alone.
+    (`lines`): three walks cannot hold a list. Where it names none, types and the relations most like it are
+    read whole, if they are small. `paths=0` is the paper's letter: eq. 3 alone.
   - answers are read from a stated form alone, and a reply in no such form is asked for again, once
     (`llm/reply.py`).
 """
@@ -46,6 +46,7 @@ from clew.methods.fact_lines import other_names
 from clew.methods.relation_ranking import RelationRanking
 from clew.methods.run import Run
 from clew.methods.topic_entities import Called, FindTopicEntities, entities_of, shared_names, without_names
+from clew.methods.walk_retrieve.lines import ContextLine, best_paths, path_lines, whole_lists
 from clew.methods.walk_retrieve.read_walks import (
     LONGEST_SENTENCE,
     leads_of,
@@ -54,8 +55,6 @@ from clew.methods.walk_retrieve.read_walks import (
     triples_of,
 )
 from clew.methods.walk_retrieve.settings import WalkRetrieveSettings
-from clew.methods.walk_retrieve.topic_paths import PathLine, best_paths, path_lines
-from clew.methods.walk_retrieve.whole_lists import WholeList, whole_lists
 from clew.reading.answer import DraftAnswer, drawn, text_of
 from clew.text.embedder import Embedder, unit_rows
 from clew.types import Abstention, Answer, AnswerEntity, Pattern, Step
@@ -181,42 +180,42 @@ class WalkRetrieve:
             unknown = find.missing(question, entities, topics) if entities else None
             if unknown is not None:
                 return run.finish(replace(answer, abstained=unknown))
-            paths, lists = self._lines(question, topics)
+            lines = self._lines(question, topics)
             vector = self.embedder.embed([question])[0]
             walks = self.retrieve(_Query(vector, vector, {}, topics))
-        run.steps.append(self.retrieve_step(walks, (*paths, *lists)))
+        run.steps.append(self.retrieve_step(walks, lines))
         sentences: dict[str, NearWalk] = {}
         for walk in walks:
             sentences.setdefault(self._say(walk), walk)
         try:
             with run.stage("read"):
-                values, given = context_of(find, called, (*paths, *lists), sentences)
+                values, given = context_of(find, called, lines, sentences)
                 prompt = prompt_named("clew.methods.walk_retrieve", "read")
                 reply = ask_and_ground(talk, prompt, GREEDY, given, values | {"QUESTION": as_data(question)})
         except BudgetReached as error:
             return run.finish(replace(answer, abstained=Abstention("budget", str(error))))
         told = DraftAnswer(
             reply.answers(self.graph), reply.citations(self.graph), reply.text, None, reply.abstained,
-            _is_complete(reply, paths, lists), (*reply.notes, *shared_names(called)),
+            _is_complete(reply, lines), (*reply.notes, *shared_names(called)),
         )  # fmt: skip
         if not reply.answered:
             told = replace(told, citations=(), text="")
         return run.finish(drawn(answer, told, None))
 
-    def _lines(self, question: str, topics: Sequence[int]) -> tuple[list[PathLine], list[WholeList]]:
+    def _lines(self, question: str, topics: Sequence[int]) -> list[ContextLine]:
         """The best relation paths of the topics, or whole types and relations; none by the paper's letter."""
         graph, ranking, most = self.graph, self._ranking, self.settings.paths
         if not most:
-            return [], []
+            return []
         said = without_names(graph, question, topics)
         paths = path_lines(graph, best_paths(graph, ranking, said, topics, most))
-        return paths, whole_lists(graph, ranking, question, topics)
+        return [*paths, *whole_lists(graph, ranking, question, topics)]
 
     def _say(self, walk: NearWalk) -> str:
         """Say a walk as a model has said it when it was indexed, else by the templates."""
         return walk.said or self.walks.maker.templates.clauses(walk.root, walk.steps, walk.nodes)
 
-    def retrieve_step(self, walks: Sequence[NearWalk], lines: Sequence[PathLine | WholeList] = ()) -> Step:
+    def retrieve_step(self, walks: Sequence[NearWalk], lines: Sequence[ContextLine] = ()) -> Step:
         """Tell what was retrieved, for `--explain`."""
         names, relations = self.graph.entities, self.graph.relations
         rows = [
@@ -232,14 +231,14 @@ class WalkRetrieve:
         return Step("retrieve", detail | ({"paths": [line.text for line in lines]} if lines else {}))
 
 
-def _is_complete(reply: GroundedReply, paths: Sequence[PathLine], lists: Sequence[WholeList]) -> bool:
+def _is_complete(reply: GroundedReply, lines: Sequence[ContextLine]) -> bool:
     """Whether the answers are all ends of a path, or a value of lines that are whole; walks are samples."""
     if reply.cut:
         return False
     if reply.value:
-        return reply.value in ASKED_YES_NO or (bool(paths or lists) and all(line.whole for line in paths))
-    whole = [line.path.ends.tolist() for line in paths if line.path.complete]
-    return bool(reply.proofs) and any(set(reply.proofs) == set(ends) for ends in whole)
+        return reply.value in ASKED_YES_NO or (bool(lines) and all(line.whole for line in lines))
+    ends = (set(line.path.ends.tolist()) for line in lines if line.path is not None and line.path.complete)
+    return bool(reply.proofs) and any(set(reply.proofs) == each for each in ends)
 
 
 def _is_matchable(pattern: Pattern) -> bool:
@@ -251,7 +250,7 @@ def _is_matchable(pattern: Pattern) -> bool:
 def context_of(
     find: FindTopicEntities,
     called: Called,
-    lines: Sequence[PathLine | WholeList],
+    lines: Sequence[ContextLine],
     sentences: Mapping[str, NearWalk],
 ) -> tuple[dict[str, str], Given]:
     """What is read: lines of paths, of types and of whole relations, then the sentences of walks.
