@@ -39,9 +39,10 @@ def fact_lines(graph: Graph, triples: Sequence[int], known: Proofs, first: int =
     rows: dict[tuple[int, int, int], list[int]] = {}
     for triple in dict.fromkeys(triples):
         head, relation, tail = graph.triple(triple)
-        near = (0, head) if head in known else (1, tail)
-        key = (relation, *(near if (head in known) != (tail in known) else (0, -1)))
-        rows.setdefault(key, []).append(triple)
+        side, near = (0, head) if head in known else (1, tail)
+        if (head in known) == (tail in known):
+            side, near = 0, -1
+        rows.setdefault((relation, side, near), []).append(triple)
     lines, facts = list[str](), list[Fact]()
     for key, of_row in rows.items():
         parts = [of_row] if key[2] >= 0 and len(of_row) >= SHORTEST_LIST else [[triple] for triple in of_row]
