@@ -227,7 +227,7 @@ class Clew(GraphView):
                     answer = self._since_when(made, question, id, names)
                     answer = answer or made.answer(question, id=id, entities=names)
                 else:
-                    from clew.methods.auto.alternative import answer_alternative
+                    from clew.methods.auto.method import answer_alternative
 
                     auto = cast("BuiltInReader", made)
                     answer = answer_alternative(auto, question, reading, id=id, entities=names)
@@ -262,7 +262,7 @@ class Clew(GraphView):
         names = tuple(name for entity in entities if (name := clean(entity)))
         if not names:
             return ()
-        from clew.methods.given_entities import names_of_graph
+        from clew.methods.topic_entities import names_of_graph
 
         return names_of_graph(self.index.names, names)
 

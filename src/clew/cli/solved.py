@@ -51,7 +51,7 @@ class SolvedOptions:
                 raise UsageError(f"{what}: for a chat model. Name one with --llm, or leave it out")
             return None
         from clew.history import History, source_key
-        from clew.methods.synaptiqa.history import Solved
+        from clew.methods.synaptiqa.write_query_llm import Solved
 
         entries = History(self._path()).entries(source_key(source))
         solved = tuple(Solved(entry.question, entry.query) for entry in entries)
