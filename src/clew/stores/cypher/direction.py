@@ -8,13 +8,15 @@ query is reported, as every answer to it would be empty. The idea is that of the
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import combinations
 
 from clew.stores.cypher.hops import FoundHop, HopGroup, find_groups
 from clew.stores.cypher.labels import Pairs, admits_label, admits_type, has_several, hop_pairs, joint
+from clew.stores.cypher.parser import parse
 from clew.stores.cypher.schema import GraphSchema, HopSearch
+from clew.stores.cypher.tokens import render
 from clew.stores.cypher.tree import LabelExpression, Relationship, Statement
 from clew.stores.errors import IllegalHop
 
@@ -120,7 +122,7 @@ class _Solver:
             if turnable:
                 turned.add(position)
             else:
-                result.illegal.append((self._text(edge), self._explain(edge)))
+                result.illegal.append((self.statement.source(edge.hop.whole), self._explain(edge)))
         domains = self._narrowed(turned) if legal else None
         if legal and domains is None:
             more, domains = self._turn_more(turned)
@@ -204,9 +206,6 @@ class _Solver:
                 ends.append((-copies if node in self._several else node, node))
             yield ends[0], ends[1], edge.pairs(turned=position in turned)
 
-    def _text(self, edge: _Edge) -> str:
-        return self.statement.source(edge.hop.whole)
-
     def _turn(self, edge: _Edge, result: Directions) -> None:
         edits = turn_edits(edge.hop.edge)
         result.edits.update(edits)
@@ -215,7 +214,7 @@ class _Solver:
         texts = [edits.get(whole.start + i, token.text) for i, token in enumerate(tokens)]
         after = "".join((t.space if i else "") + texts[i] for i, t in enumerate(tokens))
         reason = f"the schema has {self._allowed(edge)}"
-        result.turned.append(Correction("direction", self._text(edge), after, reason))
+        result.turned.append(Correction("direction", self.statement.source(edge.hop.whole), after, reason))
 
     def _allowed(self, edge: _Edge) -> str:
         """Name the hops of the schema that are of the edge's types, those at its ends first."""
@@ -232,11 +231,10 @@ class _Solver:
         for node in (edge.hop.left, edge.hop.right):
             said = joint(self.group.labels.get(node, []))
             if said is not None and not self._domain(node):
-                labels = ", ".join(_names(said))
-                return f"the schema has no label {labels}"
+                return f"the schema has no label {', '.join(name.text for name in said.names)}"
         types = self.group.types.get(edge.hop.edge.start, [])
         if not any(all(admits_type(t, h.type) for t in types) for h in self.schema.hops):
-            return f"the schema has no relation {', '.join(n for t in types for n in _names(t))}"
+            return f"the schema has no relation {', '.join(n.text for t in types for n in t.names)}"
         return f"the schema allows it in neither direction, only {self._allowed(edge)}"
 
 
@@ -247,7 +245,20 @@ def turn_edits(edge: Relationship) -> dict[int, str]:
     return {edge.left[0]: "", edge.right[0]: "->"}
 
 
-def _names(expression: LabelExpression) -> Sequence[str]:
-    return tuple(
-        p.name.text for p in expression.walk() if isinstance(p, LabelExpression) and p.name is not None
-    )
+@dataclass(frozen=True, slots=True)
+class Fixed:
+    """A corrected statement and what was changed in it."""
+
+    text: str
+    corrections: tuple[Correction, ...]
+
+
+def fix(text: str, schema: GraphSchema) -> Fixed:
+    """Turn the hops of a statement that the schema forbids.
+
+    Raises QuerySyntaxError and QueryRefused as `parse`, IllegalHop if a hop is legal in neither direction.
+    """
+    statement = parse(text)
+    directions = correct_directions(statement, schema)
+    require_legal(directions)
+    return Fixed(render(statement.tokens, directions.edits), tuple(directions.turned))

@@ -10,14 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from clew.stores.cypher import tree
-from clew.stores.cypher.tree import (
-    CypherQuery,
-    Expression,
-    LabelExpression,
-    PathPattern,
-    Relationship,
-    Syntax,
-)
+from clew.stores.cypher.tree import CypherQuery, Expression, LabelExpression, Relationship, Syntax
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +140,7 @@ class _HopFinder:
         self._where(clause.where, both, group)
         return result
 
-    def _path(self, path: PathPattern, scope: _Scope, group: HopGroup) -> None:
+    def _path(self, path: tree.PathPattern, scope: _Scope, group: HopGroup) -> None:
         """Note the hops of a path and number its nodes; a part that repeats is a group of its own."""
         numbers: list[int | None] = []
         for element in path.elements:
@@ -166,7 +159,12 @@ class _HopFinder:
                 self._hop(path, at, (numbers[at - 1], numbers[at + 1]), scope, group)
 
     def _hop(
-        self, path: PathPattern, at: int, ends: tuple[int | None, int | None], scope: _Scope, group: HopGroup
+        self,
+        path: tree.PathPattern,
+        at: int,
+        ends: tuple[int | None, int | None],
+        scope: _Scope,
+        group: HopGroup,
     ) -> None:
         edge, before, after = path.elements[at], path.elements[at - 1], path.elements[at + 1]
         if not isinstance(edge, Relationship):

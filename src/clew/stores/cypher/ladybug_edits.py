@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import NoReturn
 
@@ -122,14 +122,7 @@ class TokenEdits:
 
 def label_names(expression: LabelExpression) -> tuple[str, ...] | None:
     """Return the names of `A` and `A|B`; None for other expressions."""
-    if expression.operator == "label" and expression.name is not None:
-        return (expression.name.text,)
-    if expression.operator != "|":
+    alternatives = expression.parts if expression.operator == "|" else (expression,)
+    if any(part.operator != "label" for part in alternatives):
         return None
-    return (
-        tuple(_all_names(expression.parts)) if all(p.operator == "label" for p in expression.parts) else None
-    )
-
-
-def _all_names(parts: Iterable[LabelExpression]) -> Iterator[str]:
-    return (part.name.text for part in parts if part.name is not None)
+    return tuple(name.text for name in expression.names)
