@@ -164,7 +164,7 @@ _LACKING = re.compile(r"Table (.+) does not exist\.")
 
 def _failure(message: str, seconds: float) -> StoreError | QueryError:
     if "Interrupted" in message:
-        return StoreTimeout(f"The query ran longer than {seconds:g} s and was stopped. Ask for less")
+        return StoreTimeout.after(seconds)
     kind, _, rest = message.partition(" exception: ")
     if lacking := _LACKING.search(rest):
         return QueryError(

@@ -114,9 +114,7 @@ class Neo4jStore:
         try:
             return future.result(self._seconds)
         except FutureTimeout as error:
-            raise StoreTimeout(
-                f"The query ran longer than {self._seconds:g} s and was stopped. Ask for less"
-            ) from error
+            raise StoreTimeout.after(self._seconds) from error
 
     def _explain(self, text: str, parameters: Mapping[str, object]) -> str:
         """Return what the server says that a query does: `r` reads, `w` writes."""
@@ -210,9 +208,7 @@ class Neo4jStore:
         code, at = str(getattr(error, "code", "") or ""), self.address
         text = str(getattr(error, "message", None) or error).splitlines()[0]
         if "TransactionTimedOut" in code or "Terminated" in code:
-            return StoreTimeout(
-                f"The query ran longer than {self._seconds:g} s and was stopped. Ask for less"
-            )
+            return StoreTimeout.after(self._seconds)
         if isinstance(error, errors.AuthError):
             return StoreError(
                 f"{at} does not accept the user and password. Check $NEO4J_USERNAME and $NEO4J_PASSWORD"

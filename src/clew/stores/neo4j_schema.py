@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from itertools import product
 from time import monotonic
-from typing import Protocol, TypeVar, cast
+from typing import TypeVar, cast
 
 from clew.stores.cypher.schema import LONGEST_EXAMPLE, GraphSchema, HopSearch, SchemaHop
 from clew.stores.cypher.tokens import quote_name
@@ -23,14 +23,8 @@ SEARCH_SECONDS = 2.0
 T = TypeVar("T")
 
 
-class ReadsRows(Protocol):
-    """Runs a query of Clew's own: the names of its columns, and at most `most` rows."""
-
-    def __call__(
-        self, text: str, /, *, most: int, seconds: float | None = None
-    ) -> tuple[list[str], list[list[object]]]:
-        """Raise StoreError, or StoreTimeout after `seconds`."""
-        ...
+ReadsRows = Callable[..., tuple[list[str], list[list[object]]]]
+"""`Neo4jStore.read`: (text, `most` rows, `seconds`) → the names of columns, and rows. Raises StoreError."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -74,10 +74,10 @@ def _branch(branch: tree.Branch, edits: TokenEdits, columns: Mapping[str, str]) 
     for part in branch.walk():
         if isinstance(part, tree.Projection) and part.order and _is_grouped(part):
             # Only what a projection has can order it then.
-            ordered = {_key(order, columns) for order in part.order} - {""}
+            ordered = {_value_named(order) for order in part.order} & columns.keys()
             ordered -= {name for name in ordered if columns[name] == VALUE_COLUMNS["DATE"]}
             for item in part.items:
-                if _key(item.expression, columns) in ordered:
+                if _value_named(item.expression) in ordered:
                     _take(item.expression, edits, columns)
 
 
@@ -146,16 +146,16 @@ def _take(expression: Expression, edits: TokenEdits, columns: Mapping[str, str])
 
 
 def _column(expression: Expression, columns: Mapping[str, str]) -> str:
-    if isinstance(expression, tree.PropertyAccess) and expression.key.text == "name":
-        subject = expression.subject
-        return columns.get(subject.name.text, "") if isinstance(subject, tree.Variable) else ""
-    return ""
+    return columns.get(_value_named(expression), "")
 
 
-def _key(expression: Expression, columns: Mapping[str, str]) -> str:
-    subject = expression.subject if isinstance(expression, tree.PropertyAccess) else None
-    is_value = bool(_column(expression, columns)) and isinstance(subject, tree.Variable)
-    return subject.name.text if is_value and isinstance(subject, tree.Variable) else ""
+def _value_named(expression: Expression) -> str:
+    """The variable whose name an expression is (*p* of *p.name*); empty for anything else."""
+    match expression:
+        case tree.PropertyAccess(subject=tree.Variable(name=variable), key=tree.Name(text="name")):
+            return variable.text
+        case _:
+            return ""
 
 
 def _is_grouped(projection: tree.Projection) -> bool:

@@ -128,9 +128,7 @@ class EmbeddedSparql:
         except (OSError, ValueError) as error:
             self._held.stop()
             if timer.finished.is_set():
-                raise StoreTimeout(
-                    f"The query ran longer than {self._seconds:g} s and was stopped. Ask for less"
-                ) from error
+                raise StoreTimeout.after(self._seconds) from error
             raise StoreError(
                 f"The query needs more than {QUERY_MEMORY >> 30} GiB of memory and was stopped. Ask for less"
             ) from error
