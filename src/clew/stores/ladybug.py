@@ -80,6 +80,8 @@ _LOADING = Lock()
 class LadybugStore:
     """An index in ladybug; made with `of_graph`. Threads may share it."""
 
+    name = "embedded"
+
     def __init__(self, loaded: _Loaded, *, seconds: float, rules: Rules) -> None:
         self._loaded, self._seconds, self._rules = loaded, seconds, rules
         self._connections: list[Any] = []
@@ -97,11 +99,6 @@ class LadybugStore:
             if loaded is None:
                 loaded = _LOADED[id(graph)] = _Loaded.of_graph(graph)
         return cls(loaded, seconds=seconds, rules=rules or Rules())
-
-    @property
-    def name(self) -> str:
-        """`embedded`."""
-        return "embedded"
 
     def schema(self) -> GraphSchema:
         """Return the labels, types, properties and hops that the graph has."""

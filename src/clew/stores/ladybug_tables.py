@@ -90,17 +90,12 @@ class TableLayout:
         self.columns: dict[int, dict[int, _Column]] = defaultdict(dict)
         looped: set[int] = set()
         for head, relation, tail in self._triples():
-            if self.table[tail] < 0:
+            kind, is_node = self.valued.get(relation, ""), self.table[tail] >= 0
+            if kind or not is_node:
                 name = self._free_name(graph.relations[relation])
-                column = self.columns[int(self.table[head])].setdefault(relation, _Column(name))
+                column = self.columns[int(self.table[head])].setdefault(relation, _Column(name, kind=kind))
                 column.values[head].append(tail)
-            else:
-                if (kind := self.valued.get(relation)) is not None:
-                    name = self._free_name(graph.relations[relation])
-                    column = self.columns[int(self.table[head])].setdefault(
-                        relation, _Column(name, kind=kind)
-                    )
-                    column.values[head].append(tail)
+            if is_node:
                 self.pairs[relation].add((int(self.table[head]), int(self.table[tail])))
                 if head == tail:
                     looped.add(relation)

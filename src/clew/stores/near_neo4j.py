@@ -46,17 +46,8 @@ class NearNeo4j:
     state_lasts = 0.0
 
     def __init__(self, store: Neo4jStore) -> None:
-        self._store = store
-
-    @property
-    def name(self) -> str:
-        """The address."""
-        return self._store.name
-
-    @property
-    def key(self) -> tuple[str, ...]:
-        """Address, database and user."""
-        return self._store.address, self._store.database or "", self._store.user
+        self._store, self.name = store, store.name
+        self.key = store.address, store.database or "", store.user
 
     @property
     def trips(self) -> int:

@@ -49,7 +49,8 @@ class Neo4jStore:
         self._neo4j = require("neo4j", "neo4j")
         # What the driver warns of is raised too; without a handler Python writes it to stderr.
         logging.getLogger("neo4j").addHandler(logging.NullHandler())
-        self.address, self.database, self._seconds = address, database, seconds
+        self.name = self.address = address
+        self.database, self.user, self._seconds = database, user, seconds
         self.trips = 0
         """Queries of Clew's own that were sent."""
         self._rules = rules or Rules()
@@ -63,18 +64,12 @@ class Neo4jStore:
             )
         except (ValueError, self._neo4j.exceptions.Neo4jError) as error:
             raise StoreError(f"{address}: not an address of Neo4j ({error})") from error
-        self.user = user
         try:
             self.version = self._translated(self._server_version)
             self.read("RETURN 1", most=1)  # says now, and not in mid-work, if there is no such database
         except BaseException:
             self.close()
             raise
-
-    @property
-    def name(self) -> str:
-        """The address."""
-        return self.address
 
     def _server_version(self) -> str:
         """Return what the server calls itself; StoreError if it is too old."""
@@ -226,6 +221,26 @@ class Neo4jStore:
         return StoreError(f"{at} failed: {text}")
 
 
+_FAULTS: tuple[tuple[type[BaseException], str], ...] = (
+    (
+        ssl.SSLCertVerificationError,
+        "has a certificate that is not trusted ({0.verify_message}). Check the host name, name the "
+        "authority's certificate in $SSL_CERT_FILE, or write +ssc instead of +s to trust any",
+    ),
+    (ssl.SSLError, "does not speak TLS there. Check the port, or write the address without +s"),
+    (
+        ConnectionRefusedError,
+        "cannot be reached: nothing answers at that port. Check that the server runs, its port too",
+    ),
+    (socket.gaierror, "cannot be reached: there is no host of that name. Check the address"),
+    (
+        TimeoutError,
+        "cannot be reached: nothing answered in time. Check the address, and the firewalls between",
+    ),
+)
+"""What broke the way to a server, and what to check."""
+
+
 def _unreachable(address: str) -> list[BaseException]:
     """Try the port of an address, since the driver hides why a server that routes is not reached."""
     parts = urlsplit(address)
@@ -244,28 +259,16 @@ def _connection_fault(error: BaseException, text: str, address: str) -> str:
     if not any(isinstance(cause, OSError) for cause in causes):
         causes += _unreachable(address)
     for cause in causes:
-        if isinstance(cause, ssl.SSLCertVerificationError):
-            return (
-                f"has a certificate that is not trusted ({cause.verify_message}). Check the host name, "
-                "name the "
-                "authority's certificate in $SSL_CERT_FILE, or write +ssc instead of +s to trust any"
-            )
-        if isinstance(cause, ssl.SSLError):
-            return "does not speak TLS there. Check the port, or write the address without +s"
-        if isinstance(cause, ConnectionRefusedError):
-            return "cannot be reached: nothing answers at that port. Check that the server runs, its port too"
-        if isinstance(cause, socket.gaierror):
-            return "cannot be reached: there is no host of that name. Check the address"
-        if isinstance(cause, TimeoutError):
-            return "cannot be reached: nothing answered in time. Check the address, and the firewalls between"
+        for kind, fault in _FAULTS:
+            if isinstance(cause, kind):
+                return fault.format(cause)
     if any(type(cause).__name__ == "BoltSecurityError" for cause in causes):
         return (
             "ends the connection when it is to be encrypted. Write the address without +s, or check the port"
         )
     return (
         f"cannot be reached, or the connection broke ({text}). Check that the server still runs, that the "
-        "port is "
-        "that of Bolt (7687), and whether it wants encryption (neo4j+s://)"
+        "port is that of Bolt (7687), and whether it wants encryption (neo4j+s://)"
     )
 
 
@@ -274,17 +277,19 @@ def _value(value: object) -> object:
     from neo4j.graph import Node, Path, Relationship
 
     if isinstance(value, Node):
-        properties = {k: _value(v) for k, v in value.items()}
-        return StoredNode(value.element_id, tuple(sorted(value.labels)), properties)
+        return StoredNode(value.element_id, tuple(sorted(value.labels)), _values(value))
     if isinstance(value, Relationship):
-        properties = {k: _value(v) for k, v in value.items()}
         head, tail = (n.element_id if n is not None else "" for n in (value.start_node, value.end_node))
-        return StoredEdge(value.element_id, value.type, head, tail, properties)
+        return StoredEdge(value.element_id, value.type, head, tail, _values(value))
     if isinstance(value, Path):
         nodes = tuple(cast(StoredNode, _value(n)) for n in value.nodes)
         return StoredPath(nodes, tuple(cast(StoredEdge, _value(r)) for r in value.relationships))
     if isinstance(value, list):
         return tuple(_value(v) for v in cast("list[object]", value))
     if isinstance(value, dict):
-        return {k: _value(v) for k, v in cast("dict[str, object]", value).items()}
+        return _values(cast("dict[str, object]", value))
     return value
+
+
+def _values(held: Mapping[str, object]) -> dict[str, object]:
+    return {key: _value(value) for key, value in held.items()}

@@ -111,10 +111,8 @@ def _check_reduce(part: tree.Reduce) -> None:
         if isinstance(p, (tree.Iteration, tree.Reduce))
         or (isinstance(p, tree.Call) and p.name.lower() == "replace")
     )
-    nested = any(_uses(p, name) for p in repeating)
-    if nested or (
-        _uses(part.step, name) > 1 and any(_makes_longer(p) and _uses(p, name) > 1 for p in inside)
-    ):
+    growing = (p for p in inside if _makes_longer(p) and _uses(p, name) > 1)
+    if any(_uses(p, name) for p in repeating) or any(growing):
         raise QueryRefused(f"reduce doubles {name} at each step, which may grow without end")
 
 

@@ -80,6 +80,8 @@ class _Held:
 class EmbeddedSparql:
     """An index in pyoxigraph; made with `of_graph`. One that nobody holds any more closes itself."""
 
+    name = "embedded"
+
     def __init__(self, folder: tempfile.TemporaryDirectory[str], *, seconds: float, rules: Rules) -> None:
         self._held, self._seconds, self._rules = _Held(folder), seconds, rules
         self.folder, self._running = Path(folder.name), Lock()
@@ -102,11 +104,6 @@ class EmbeddedSparql:
         store.flush()
         del store
         return cls(folder, seconds=seconds, rules=rules or Rules())
-
-    @property
-    def name(self) -> str:
-        """`embedded`."""
-        return "embedded"
 
     def run(self, query: str) -> Rows:
         """Guard a query and run it, after those that other threads run; raises as `SparqlStore.run`."""

@@ -76,18 +76,9 @@ class NearSparql:
     state_lasts = STATE_SECONDS
 
     def __init__(self, endpoint: SparqlEndpoint) -> None:
-        self._endpoint = endpoint
-
-    @property
-    def name(self) -> str:
-        """The address, without user and password."""
-        return self._endpoint.name
-
-    @property
-    def key(self) -> tuple[str, ...]:
-        """Address and user."""
-        user = self._endpoint.address.authorization or ""
-        return self.name, blake2b(user.encode(), digest_size=8).hexdigest()
+        self._endpoint, self.name = endpoint, endpoint.name
+        user = endpoint.address.authorization or ""
+        self.key = self.name, blake2b(user.encode(), digest_size=8).hexdigest()
 
     @property
     def trips(self) -> int:
