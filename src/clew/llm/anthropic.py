@@ -31,9 +31,7 @@ class Anthropic(TypedReplies):
     def open(cls, name: str, profile: Profile, *, base_url: str, api_key: str, timeout: float) -> Anthropic:
         """Make the model; nothing is sent yet. `timeout` is the silence allowed, in seconds.
 
-        Raises:
-            MissingExtra: anthropic is not installed.
-
+        Raises MissingExtra: anthropic is not installed.
         """
         sdk = require("anthropic", "anthropic")
 

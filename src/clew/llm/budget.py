@@ -84,9 +84,7 @@ class Ledger:
     def reserve(self, charge: Charge) -> None:
         """Set aside what a call may take.
 
-        Raises:
-            BudgetReached: it could pass a limit.
-
+        Raises BudgetReached: it could pass a limit.
         """
         with self._changing():
             after = _add(self._spent, charge)
@@ -132,9 +130,7 @@ class Ledger:
 class Reservation:
     """What one attempt of a call has set aside in several ledgers, until it is settled.
 
-    Raises:
-        BudgetReached: it could pass a limit of one of them; then nothing is set aside.
-
+    Raises BudgetReached: it could pass a limit of one of them; then nothing is set aside.
     """
 
     def __init__(self, ledgers: Sequence[Ledger], request: Request, price: Price | None) -> None:

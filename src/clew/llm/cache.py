@@ -64,9 +64,7 @@ class ReplyCache:
     def __init__(self, path: Path) -> None:
         """Open or make the file.
 
-        Raises:
-            InputError: it cannot be opened, or is no SQLite database.
-
+        Raises InputError: it cannot be opened, or is no SQLite database.
         """
         self.path = path
         self._lock = threading.Lock()

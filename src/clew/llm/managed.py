@@ -113,12 +113,9 @@ class ManagedModel(TypedReplies):
     async def complete(self, request: Request) -> Reply:
         """Reply to a request, from the cache if it is there.
 
-        Raises:
-            BudgetReached: the call could pass a limit; nothing was sent.
-            ReplayMissing: replay only, and the request was never recorded.
-            ContextOverflow: the request is too long, or was when it was recorded.
-            LlmError: the last attempt's error.
-
+        Raises BudgetReached (the call could pass a limit; nothing was sent), ReplayMissing (replay only, and
+        the request was never recorded), ContextOverflow (the request is too long, or was when it was
+        recorded), LlmError (the last attempt's error).
         """
         request = replace(request, model=self.name)
         with self._recorded(request) as record:

@@ -20,10 +20,8 @@ from clew.llm.types import ChatModel
 def open_adapter(settings: Settings) -> ChatModel:
     """Open the adapter of a model's wire; nothing is sent yet.
 
-    Raises:
-        UsageError: no such provider, or something is missing.
-        MissingExtra: the provider's SDK is not installed.
-
+    Raises UsageError (no such provider, or something is missing), MissingExtra (the provider's SDK is not
+    installed).
     """
     profile = profile_of(settings.model, settings.base_url)
     address, timeout = settings.address, settings.timeout
@@ -47,11 +45,8 @@ def open_model(
 
     `run` is what the run has spent and may spend, where others share it.
 
-    Raises:
-        UsageError: no such provider, or something is missing.
-        MissingExtra: the provider's SDK, or opentelemetry-api, is not installed.
-        InputError: the cache or the trace file cannot be opened.
-
+    Raises UsageError (no such provider, or something is missing), MissingExtra (the provider's SDK, or
+    opentelemetry-api, is not installed), InputError (the cache or the trace file cannot be opened).
     """
     settings.check()
     cache = ReplyCache(settings.cache) if settings.cache else None

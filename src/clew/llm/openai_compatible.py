@@ -36,9 +36,7 @@ class OpenAICompatible(TypedReplies):
     ) -> OpenAICompatible:
         """Make the model; nothing is sent yet. `timeout` is the silence allowed, in seconds.
 
-        Raises:
-            MissingExtra: openai is not installed.
-
+        Raises MissingExtra: openai is not installed.
         """
         sdk = require("openai", "openai")
 

@@ -132,9 +132,7 @@ REASONING = ("o1*", "o3*", "o4*", "gpt-5*")
 def split_name(name: str) -> tuple[str, str]:
     """Split `provider/model`; the model may have slashes and colons of its own.
 
-    Raises:
-        UsageError: no provider, an unknown one, or no model.
-
+    Raises UsageError: no provider, an unknown one, or no model.
     """
     provider, _, model = name.partition("/")
     if not model.strip() or provider not in PROFILES:
@@ -152,9 +150,7 @@ def profile_of(name: str, base_url: str | None = None) -> Profile:
     `openai/…` at another host than OpenAI's is a compatible server: it gets the parameters that all of them
     take, and needs no key.
 
-    Raises:
-        UsageError: as `split_name`.
-
+    Raises UsageError: as `split_name`.
     """
     provider, model = split_name(name)
     profile = PROFILES[provider]

@@ -101,10 +101,8 @@ class RayFiles:
     def __init__(self, cache: Path | None, trace: Path | None) -> None:
         """Have an actor open them.
 
-        Raises:
-            UsageError: this process is no part of the cluster, which could not write them here.
-            InputError: one of them cannot be used.
-
+        Raises UsageError (this process is no part of the cluster, which could not write them here),
+        InputError (one of them cannot be used).
         """
         self.replies: RayReplies | None = None
         self.trace: RayTrace | None = None

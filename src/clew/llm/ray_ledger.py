@@ -63,10 +63,7 @@ class RayLedger(Ledger):
     def reserve(self, charge: Charge) -> None:
         """Set aside what a call may take.
 
-        Raises:
-            BudgetReached: it could pass a limit.
-            LlmError: the actor is gone.
-
+        Raises BudgetReached (it could pass a limit), LlmError (the actor is gone).
         """
         refusal = self._held.ask("reserve", charge)
         if refusal is not None:

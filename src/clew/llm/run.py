@@ -68,9 +68,7 @@ def run_sync(coroutine: Coroutine[Any, Any, T]) -> T:
 
     So does what `waiting_checked` calls, if it raises.
 
-    Raises:
-        RuntimeError: it is called from within such a coroutine, which would wait for itself.
-
+    Raises RuntimeError: it is called from within such a coroutine, which would wait for itself.
     """
     runner = _runner()
     if threading.current_thread() is runner.thread:

@@ -28,9 +28,7 @@ def schema_of(shape: Any) -> dict[str, Any]:  # noqa: ANN401
 
     All fields are required and no others allowed, as strict servers want it.
 
-    Raises:
-        TypeError: a type that JSON has no form for.
-
+    Raises TypeError: a type that JSON has no form for.
     """
     (schema,), parts = msgspec.json.schema_components([shape], ref_template="{name}")
     return _strict(schema, parts)
@@ -75,9 +73,7 @@ def build(shape: type[T], value: Any) -> T:  # noqa: ANN401
 
     Members that the type does not have are ignored; missing ones take the field's default.
 
-    Raises:
-        ShapeError: the value does not fit.
-
+    Raises ShapeError: the value does not fit.
     """
     try:
         return converted(value, shape)

@@ -51,9 +51,7 @@ class Telemetry:
     def open(cls, *, content: bool = False) -> Telemetry:
         """Use the tracer provider that the application has set.
 
-        Raises:
-            MissingExtra: opentelemetry-api is not installed.
-
+        Raises MissingExtra: opentelemetry-api is not installed.
         """
         return cls(require("opentelemetry.trace", "otel").get_tracer("clew"), content=content)
 

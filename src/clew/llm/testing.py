@@ -34,9 +34,7 @@ class ScriptedModel(TypedReplies):
     async def complete(self, request: Request) -> Reply:
         """Give the next reply of the script.
 
-        Raises:
-            LlmError: the script says so, or has come to its end.
-
+        Raises LlmError: the script says so, or has come to its end.
         """
         self.requests.append(request)
         line = self._line(request)

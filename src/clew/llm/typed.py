@@ -55,10 +55,8 @@ class TypedReplies(ABC):
 
         The strongest form that the server takes is used; one that it refuses is not tried again.
 
-        Raises:
-            ReplyInvalid: the reply does not fit the type, also after the repair.
-            LlmError: as `complete`.
-
+        Raises ReplyInvalid (the reply does not fit the type, also after the repair), LlmError (as
+        `complete`).
         """
         if not is_dataclass(shape):
             raise TypeError(f"{shape!r} is not a dataclass")
@@ -128,10 +126,8 @@ async def complete_parsed(model: Completes, request: Request, parse: Callable[[s
 
     `parse` gets the raw text and raises `ReplyInvalid`.
 
-    Raises:
-        ReplyInvalid: the reply cannot be parsed, also after the repair.
-        LlmError: as `ChatModel.complete`.
-
+    Raises ReplyInvalid (the reply cannot be parsed, also after the repair), LlmError (as
+    `ChatModel.complete`).
     """
     reply = await model.complete(request)
     try:

@@ -129,9 +129,7 @@ class ChatModel(Protocol):
     async def complete(self, request: Request) -> Reply:
         """Reply to a request.
 
-        Raises:
-            LlmError: no usable reply; the subclass says why.
-
+        Raises LlmError: no usable reply; the subclass says why.
         """
         ...
 
@@ -142,10 +140,8 @@ class ChatModel(Protocol):
     async def complete_as(self, request: Request, shape: type[T]) -> Typed[T]:
         """Reply with a value of a dataclass type, after at most one repair turn.
 
-        Raises:
-            ReplyInvalid: the reply does not fit the type, also after the repair.
-            LlmError: as `complete`.
-
+        Raises ReplyInvalid (the reply does not fit the type, also after the repair), LlmError (as
+        `complete`).
         """
         ...
 

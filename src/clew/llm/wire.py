@@ -105,9 +105,7 @@ def without_system(messages: Sequence[Message]) -> tuple[Message, ...]:
 def sdk_errors(sdk: Any, where: str) -> Generator[None]:  # noqa: ANN401
     """Turn the errors of an SDK into Clew's. Both SDKs name them alike; `where` begins every message.
 
-    Raises:
-        LlmError: instead of the SDK's error.
-
+    Raises LlmError: instead of the SDK's error.
     """
     try:
         yield

@@ -40,9 +40,7 @@ class Embedder(Protocol):
 
         Rows have length 1, or are 0 for a text without content (at least: a blank one).
 
-        Raises:
-            EmbedderError: the model or its endpoint failed.
-
+        Raises EmbedderError: the model or its endpoint failed.
         """
         ...
 
@@ -65,9 +63,7 @@ def unit_rows(vectors: Float32) -> Float32:
 def checked_rows(vectors: NDArray[np.generic], count: int, dimension: int, name: str) -> Float32:
     """Check what a model returned and scale it to unit rows.
 
-    Raises:
-        EmbedderError: the shape is not [count, dimension] or a value is not finite.
-
+    Raises EmbedderError: the shape is not [count, dimension] or a value is not finite.
     """
     if vectors.shape != (count, dimension):
         raise EmbedderError(

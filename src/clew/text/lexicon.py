@@ -152,9 +152,7 @@ class Lexicon:
     def load(path: Path = LEXICON_FILE) -> Lexicon:
         """The lexicon of a table, which a process reads once (about 25 ms).
 
-        Raises:
-            FormatError: the file is missing or damaged; the installation is then incomplete.
-
+        Raises FormatError: the file is missing or damaged; the installation is then incomplete.
         """
         with LOADING:
             return _read(path)

@@ -47,10 +47,8 @@ class OnnxEmbedder:
     def open(cls, path: Path) -> Self:
         """Open a model: its file, or the directory that has it, with `tokenizer.json` beside it or one above.
 
-        Raises:
-            MissingExtra: onnxruntime or tokenizers is not installed.
-            EmbedderError: a file is missing or cannot be read.
-
+        Raises MissingExtra (onnxruntime or tokenizers is not installed), EmbedderError (a file is missing or
+        cannot be read).
         """
         runtime, tokenizers = require("onnxruntime", "onnx"), require("tokenizers", "onnx")
         model = _model_file(path)
@@ -80,9 +78,7 @@ class OnnxEmbedder:
     def embed(self, texts: Sequence[str]) -> Float32:
         """Embed texts: float32 [len(texts), dimension]; blank ones are 0.
 
-        Raises:
-            EmbedderError: the model failed.
-
+        Raises EmbedderError: the model failed.
         """
         vectors = np.zeros((len(texts), self.dimension), np.float32)
         order = sorted(with_content(texts), key=lambda i: len(texts[i]))
@@ -119,9 +115,7 @@ class OnnxEmbedder:
 def _model_file(path: Path) -> Path:
     """Find the model: `path` itself, or `model.onnx`, or the only .onnx file, in it or its `onnx/` directory.
 
-    Raises:
-        EmbedderError: there is none, or several and none is `model.onnx`.
-
+    Raises EmbedderError: there is none, or several and none is `model.onnx`.
     """
     if path.is_file():
         return path

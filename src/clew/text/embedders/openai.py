@@ -45,10 +45,8 @@ class OpenAIEmbedder:
         `base_url` ends in `/v1`; None is OpenAI itself. `api_key` may be None for a local server;
         `timeout` is in seconds.
 
-        Raises:
-            MissingExtra: openai is not installed.
-            EmbedderError: the endpoint cannot be reached, refuses, or does not answer with vectors.
-
+        Raises MissingExtra (openai is not installed), EmbedderError (the endpoint cannot be reached, refuses,
+        or does not answer with vectors).
         """
         package = require("openai", "openai")
         client = package.OpenAI(
@@ -70,9 +68,7 @@ class OpenAIEmbedder:
     def embed(self, texts: Sequence[str]) -> Float32:
         """Embed texts: float32 [len(texts), dimension]; blank ones are 0.
 
-        Raises:
-            EmbedderError: the endpoint failed after the client's retries, or answered with something else.
-
+        Raises EmbedderError: the endpoint failed after the client's retries, or answered with something else.
         """
         vectors = np.zeros((len(texts), self.dimension), np.float32)
         filled = with_content(texts)

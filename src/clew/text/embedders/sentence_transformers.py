@@ -26,10 +26,8 @@ class SentenceTransformersEmbedder:
     def open(cls, name: str) -> Self:
         """Load a model by its name on the model hub, or from a directory.
 
-        Raises:
-            MissingExtra: sentence-transformers is not installed.
-            EmbedderError: the model cannot be loaded.
-
+        Raises MissingExtra (sentence-transformers is not installed), EmbedderError (the model cannot be
+        loaded).
         """
         package = require("sentence_transformers", "sentence-transformers")
         try:
@@ -49,9 +47,7 @@ class SentenceTransformersEmbedder:
     def embed(self, texts: Sequence[str]) -> Float32:
         """Embed texts: float32 [len(texts), dimension]; blank ones are 0.
 
-        Raises:
-            EmbedderError: the model failed.
-
+        Raises EmbedderError: the model failed.
         """
         vectors = np.zeros((len(texts), self.dimension), np.float32)
         filled = with_content(texts)

@@ -55,9 +55,7 @@ class StaticEmbedder:
     def load(cls, folder: Path = EMBEDDER_DATA) -> Self:
         """Read the table that ships (about 20 ms).
 
-        Raises:
-            EmbedderError: a file is missing or damaged; the installation is then incomplete.
-
+        Raises EmbedderError: a file is missing or damaged; the installation is then incomplete.
         """
         try:
             with LOADING, (folder / "clew-static.npz").open("rb") as opened, np.load(opened) as file:
