@@ -15,26 +15,26 @@ from clew.llm.streamed import Listener, Streamed
 from clew.llm.telemetry import Telemetry
 from clew.llm.trace import CallLog, TraceFile
 from clew.llm.types import ChatModel
+from clew.llm.wire import SdkModel
 
 
-def open_adapter(settings: Settings) -> ChatModel:
+def open_adapter(settings: Settings) -> SdkModel:
     """Open the adapter of a model's wire; nothing is sent yet.
 
     Raises UsageError (no such provider, or something is missing), MissingExtra (the provider's SDK is not
     installed).
     """
     profile = profile_of(settings.model, settings.base_url)
-    address, timeout = settings.address, settings.timeout
     if profile.wire == "anthropic":
-        from clew.llm.anthropic import Anthropic
-
-        return Anthropic.open(
-            settings.model, profile, base_url=address, api_key=settings.api_key or "none", timeout=timeout
-        )
-    from clew.llm.openai_compatible import OpenAICompatible
-
-    return OpenAICompatible.open(
-        settings.model, profile, base_url=address, api_key=settings.api_key, timeout=timeout
+        from clew.llm.anthropic import Anthropic as Adapter
+    else:
+        from clew.llm.openai_compatible import OpenAICompatible as Adapter
+    return Adapter(
+        settings.model,
+        profile,
+        base_url=settings.address,
+        api_key=settings.api_key,
+        timeout=settings.timeout,
     )
 
 
@@ -63,8 +63,7 @@ def opened_everywhere(settings: Settings) -> Generator[ManagedModel]:
 
     Raises as `open_model`, and UsageError as `RayFiles`.
     """
-    from clew.llm.ray_files import RayFiles
-    from clew.llm.ray_ledger import RayLedger
+    from clew.llm.ray_shared import RayFiles, RayLedger
 
     settings.check()
     files = RayFiles(settings.cache, settings.trace)
@@ -99,7 +98,7 @@ def _managed(
     cache: Replies | None,
     trace: CallLog | None,
 ) -> ManagedModel:
-    adapter = open_adapter(settings)
+    adapter: ChatModel = open_adapter(settings)
     if listener is not None:
         adapter = Streamed(adapter, listener)
     policy = Policy(

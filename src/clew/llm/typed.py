@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, Callable
 from dataclasses import is_dataclass, replace
 from typing import Protocol, TypeVar
 
@@ -21,7 +21,7 @@ from clew.llm.errors import (
 from clew.llm.extract import clean, read_value
 from clew.llm.profiles import OutputForm, Profile
 from clew.llm.shapes import build, schema_of
-from clew.llm.types import Message, Reply, Request, Typed
+from clew.llm.types import Chunk, Message, Reply, Request, Typed
 
 T = TypeVar("T")
 
@@ -50,6 +50,10 @@ class TypedReplies(ABC):
     async def complete(self, request: Request) -> Reply:
         """Reply to a request."""
 
+    @abstractmethod
+    def stream(self, request: Request) -> AsyncGenerator[Chunk, None]:
+        """Reply piece by piece."""
+
     async def complete_as(self, request: Request, shape: type[T]) -> Typed[T]:
         """Reply with a value of a dataclass type, after at most one repair turn.
 
@@ -60,9 +64,8 @@ class TypedReplies(ABC):
         """
         if not is_dataclass(shape):
             raise TypeError(f"{shape!r} is not a dataclass")
-        forms: list[OutputForm] = [form for form in self.profile.forms if form not in self._refused] or [
-            "text"
-        ]
+        forms: list[OutputForm] = [form for form in self.profile.forms if form not in self._refused]
+        forms = forms or ["text"]
         first: LlmError | None = None
         for form in forms:
             asked = _in_form(request, form, shape)

@@ -1,4 +1,4 @@
-"""What the wires have in common: typed errors for those of the SDKs, and one client per event loop."""
+"""What the wires have in common: a model of an SDK, typed errors for its own, one client per event loop."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from typing import Any, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 from weakref import WeakKeyDictionary
 
-from clew.bounded_http import ReplyRefused, refused
+from clew.bounded_http import ReplyRefused, limits, refused
 from clew.errors import LlmError
 from clew.llm.errors import (
     ContextOverflow,
@@ -23,8 +23,10 @@ from clew.llm.errors import (
     ModelUnreachable,
     RateLimited,
 )
-from clew.llm.profiles import Profile
+from clew.llm.profiles import Profile, split_name
+from clew.llm.typed import TypedReplies
 from clew.llm.types import Message, Request
+from clew.text.embedders.extras import require
 
 T = TypeVar("T")
 
@@ -57,6 +59,52 @@ class PerLoop(Generic[T]):
         made: Any = self._made.pop(asyncio.get_running_loop(), None)
         if made is not None:
             await made.close()
+
+
+class SdkModel(TypedReplies):
+    """One model of a server, through an official SDK: a package that is also the name of its extra."""
+
+    package: ClassVar[str]
+    client: ClassVar[str]
+    """The SDK's asynchronous client."""
+    options: ClassVar[Mapping[str, Any]] = {}
+    """Of the client."""
+    listing: ClassVar[Mapping[str, Any]] = {}
+    """Of the call that lists models."""
+
+    def __init__(
+        self, name: str, profile: Profile, *, base_url: str, api_key: str | None, timeout: float
+    ) -> None:
+        """Make the model; nothing is sent yet. `timeout` is the silence allowed, in seconds.
+
+        Raises MissingExtra: the SDK is not installed.
+        """
+        super().__init__(name, profile)
+        self._model = split_name(name)[1]
+        self._where = f"{name} at {base_url}"
+        self._sdk = sdk = require(self.package, self.package)
+
+        def connect() -> Any:  # noqa: ANN401
+            return getattr(sdk, self.client)(
+                base_url=base_url,
+                api_key=api_key or "none",
+                timeout=timeout,
+                max_retries=0,
+                http_client=sdk.DefaultAsyncHttpxClient(timeout=timeout, **limits(asynchronous=True)),
+                **self.options,
+            )
+
+        self._client = PerLoop(connect)
+
+    async def close(self) -> None:
+        """Close the connections of the running event loop."""
+        await self._client.close()
+
+    async def models(self) -> tuple[str, ...]:
+        """Names of the models that the server lists, or that the key may use."""
+        with sdk_errors(self._sdk, self._where):
+            page = await self._client.get().models.list(**self.listing)
+        return tuple(model.id for model in page.data or ())
 
 
 def parameters(request: Request, profile: Profile) -> tuple[dict[str, Any], tuple[str, ...]]:
