@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from clew.arrays import Float32
 from clew.errors import EmbedderError
-from clew.text.embedder import checked_rows, hash_of, with_content
+from clew.text.embedder import hash_of, in_batches, with_content
 from clew.text.embedders.extras import require
 from clew.text.onnx_session import open_session
 
@@ -71,8 +71,7 @@ class OnnxEmbedder:
     @property
     def fingerprint(self) -> str:
         """Hash of the model file."""
-        if not self._fingerprint:
-            self._fingerprint = hash_of(self._model.read_bytes())
+        self._fingerprint = self._fingerprint or hash_of(self._model.read_bytes())
         return self._fingerprint
 
     def embed(self, texts: Sequence[str]) -> Float32:
@@ -80,13 +79,8 @@ class OnnxEmbedder:
 
         Raises EmbedderError: the model failed.
         """
-        vectors = np.zeros((len(texts), self.dimension), np.float32)
         order = sorted(with_content(texts), key=lambda i: len(texts[i]))
-        for start in range(0, len(order), TEXTS_AT_ONCE):
-            batch = order[start : start + TEXTS_AT_ONCE]
-            rows = self._run([texts[i] for i in batch])
-            vectors[batch] = checked_rows(rows, len(batch), self.dimension, self.name)
-        return vectors
+        return in_batches(self, texts, order, TEXTS_AT_ONCE, self._run)
 
     def _run(self, texts: list[str]) -> NDArray[np.float32]:
         """Run one batch and pool its tokens where the model does not."""

@@ -34,21 +34,25 @@ LETTERS = str.maketrans({
 """Letters that have no decomposition but are read as these."""
 TEXTS_IN_CACHE = 2048
 """Texts at a time, so that the gathered rows stay in the cache of the processor."""
-REMEMBERED_WORDS = 200_000
-"""Words whose wordpieces are kept; then the memory starts anew."""
 
 
 class StaticEmbedder:
-    """Sums of wordpiece vectors: `rows` int8 [pieces, dimension], `scales` float32 [pieces], their texts."""
+    """Sums of wordpiece vectors: `rows` int8 [pieces, dimension], `scales` float32 [pieces], their texts.
+
+    `remembered` words at most have their wordpieces kept; then the memory starts anew.
+    """
 
     name = "clew-static"
 
-    def __init__(self, rows: NDArray[np.int8], scales: Float32, pieces: Sequence[str]) -> None:
+    def __init__(
+        self, rows: NDArray[np.int8], scales: Float32, pieces: Sequence[str], remembered: int = 200_000
+    ) -> None:
         self._rows = rows
         self._scales = scales[:, None]
         self._ids = dict(zip(pieces, range(len(pieces)), strict=True))
         self._longest = max(map(len, pieces))
         self._words: dict[str, tuple[int, ...]] = {}
+        self._remembered = remembered
         self._fingerprint = ""
 
     @classmethod
@@ -133,7 +137,7 @@ class StaticEmbedder:
             else:
                 stop = start + 1
             start, prefix = stop, "##"
-        if len(self._words) >= REMEMBERED_WORDS:
+        if len(self._words) >= self._remembered:
             self._words = {}
         self._words[word] = tuple(ids)
         return tuple(ids)
