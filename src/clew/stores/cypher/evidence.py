@@ -48,7 +48,7 @@ def subquery_evidence(statement: Statement, most: int) -> tuple[str, ...]:
     found: list[str] = []
     for branch in statement.query.branches:
         last = branch.clauses[-1]
-        if not isinstance(last, tree.Projection) or _groups(last):
+        if not isinstance(last, tree.Projection) or groups(last):
             continue
         before = render(statement.tokens[branch.start : last.start], {}, comments=False)
         for part in (p for item in last.items for p in item.walk()):
@@ -81,7 +81,7 @@ def _branch(statement: Statement, branch: tree.Branch, most: int | None = None) 
         if isinstance(clause, tree.MatchClause):
             _match(clause, work)
         elif isinstance(clause, tree.Projection):
-            if most is not None and (_groups(clause) or clause.keyword == "RETURN"):
+            if most is not None and (groups(clause) or clause.keyword == "RETURN"):
                 stop = clause.start
                 break
             _project(clause, work)
@@ -106,11 +106,10 @@ def _match(clause: tree.MatchClause, work: _Rewriting) -> None:
 def _project(clause: tree.Projection, work: _Rewriting) -> None:
     if not work.paths or (clause.star and clause.keyword == "WITH"):
         return
-    groups = _groups(clause)
     if clause.distinct and not clause.star:
         work.edits[clause.start + 1] = ""
     if clause.items:
-        added = ", ".join(_columns(work, collect=groups and not clause.star))
+        added = ", ".join(_columns(work, collect=groups(clause) and not clause.star))
         work.put(clause.items[-1].stop - 1, behind=f", {added}")
     work.paths = {column: column for column in work.paths}
 
@@ -123,7 +122,8 @@ def _columns(work: _Rewriting, *, collect: bool) -> Iterator[str]:
             yield column if value == column else f"{value} AS {column}"
 
 
-def _groups(clause: tree.Projection) -> bool:
+def groups(clause: tree.Projection) -> bool:
+    """Whether a WITH or RETURN makes one row of many."""
     return clause.distinct or any(_aggregates(item) for item in clause.items)
 
 

@@ -107,8 +107,11 @@ def _expression(part: Expression, edits: TokenEdits) -> None:
             _write_out(where, edits)
         case tree.PropertyAccess():
             _part_of_date(part, edits)
-        case tree.MapLiteral() if not _is_of_pattern(part, edits.statement):
-            refuse("maps as values")
+        case tree.MapLiteral():
+            patterns = (tree.NodePattern, Relationship)
+            parts = (p for p in edits.statement.query.walk() if isinstance(p, patterns))
+            if not any(pattern.properties is part for pattern in parts):
+                refuse("maps as values")
         case tree.Subquery():
             _subquery(part, edits)
         case tree.PatternExpression(path=path):
@@ -346,13 +349,6 @@ def _label_check(check: tree.LabelCheck, edits: TokenEdits) -> None:
     edits.drop(range(check.subject.stop, check.stop))
     edits.before(check.subject.start, "(label(")
     edits.behind(check.subject.stop - 1, f") IN [{quoted}])")
-
-
-def _is_of_pattern(part: Syntax, statement: Statement) -> bool:
-    return any(
-        isinstance(p, (tree.NodePattern, Relationship)) and p.properties is part
-        for p in statement.query.walk()
-    )
 
 
 def _subquery(subquery: tree.Subquery, edits: TokenEdits) -> None:

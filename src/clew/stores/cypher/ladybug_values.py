@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from clew.stores.cypher import tree
-from clew.stores.cypher.functions import AGGREGATES
+from clew.stores.cypher.evidence import groups
 from clew.stores.cypher.ladybug_edits import TokenEdits, label_names, refuse
 from clew.stores.cypher.tree import Expression, PathPattern, Relationship, Statement
 
@@ -72,7 +72,7 @@ def _branch(branch: tree.Branch, edits: TokenEdits, columns: Mapping[str, str]) 
         if is_date or _column(taken, columns) != VALUE_COLUMNS["DATE"]:
             _take(taken, edits, columns)
     for part in branch.walk():
-        if isinstance(part, tree.Projection) and part.order and _is_grouped(part):
+        if isinstance(part, tree.Projection) and part.order and groups(part):
             # Only what a projection has can order it then.
             ordered = {_value_named(order) for order in part.order} & columns.keys()
             ordered -= {name for name in ordered if columns[name] == VALUE_COLUMNS["DATE"]}
@@ -90,13 +90,10 @@ def _columns(statement: Statement, kinds: Mapping[str, str]) -> dict[str, str]:
                 if isinstance(edge, Relationship) and edge.direction != "both":
                     tail = path.elements[at + 1 if edge.direction == "right" else at - 1]
                     if isinstance(tail, tree.NodePattern) and tail.variable is not None:
-                        found.setdefault(tail.variable.text, set()).add(_kind(edge, kinds))
+                        names = label_names(edge.types) if edge.types and edge.length is None else None
+                        kind = _common({kinds.get(name, "") for name in names or ("",)})
+                        found.setdefault(tail.variable.text, set()).add(kind)
     return {name: VALUE_COLUMNS[kind] for name, of in found.items() if (kind := _common(of))}
-
-
-def _kind(edge: Relationship, kinds: Mapping[str, str]) -> str:
-    names = label_names(edge.types) if edge.types is not None and edge.length is None else None
-    return _common({kinds.get(name, "") for name in names or ("",)})
 
 
 def _common(kinds: set[str]) -> str:
@@ -114,15 +111,18 @@ def _wanted(branch: tree.Branch) -> Iterator[tuple[Expression, bool]]:
         elif isinstance(part, tree.Call) and part.name.lower() in (*_OF_NUMBERS, *_OF_DATES):
             yield from ((first, part.name.lower() in _OF_DATES) for first in part.arguments[:1])
         elif isinstance(part, tree.Calculation) and _is_of_values(part):
-            is_date = part.operator == "-" or any(map(_is_date, part.operands))
+            calls = (operand for operand in part.operands if isinstance(operand, tree.Call))
+            is_date = part.operator == "-" or any(call.name.lower() in _OF_DATES for call in calls)
             yield from ((operand, is_date) for operand in part.operands)
 
 
 def _is_of_values(part: tree.Calculation) -> bool:
     """Whether an operation is one of values whatever its operands are, or beside a number or boolean."""
+    if part.operator in (*_ORDERED, *_COMPUTED, "NOT"):
+        return True
     beside = part.operator in ("=", "<>", "+", "IN") and any(map(_is_number, part.operands))
-    beside = beside or (part.operator in ("=", "<>") and any(map(_is_boolean, part.operands)))
-    return part.operator in (*_ORDERED, *_COMPUTED, "NOT") or beside
+    literals = (operand for operand in part.operands if isinstance(operand, tree.LiteralValue))
+    return beside or (part.operator in ("=", "<>") and any(x.kind == "boolean" for x in literals))
 
 
 def _is_number(part: Expression) -> bool:
@@ -130,14 +130,6 @@ def _is_number(part: Expression) -> bool:
         return bool(part.items) and all(map(_is_number, part.items))
     is_literal = isinstance(part, tree.LiteralValue) and part.kind in ("integer", "float")
     return is_literal or (isinstance(part, tree.Call) and part.name.lower() in _OF_NUMBERS)
-
-
-def _is_boolean(part: Expression) -> bool:
-    return isinstance(part, tree.LiteralValue) and part.kind == "boolean"
-
-
-def _is_date(part: Expression) -> bool:
-    return isinstance(part, tree.Call) and part.name.lower() in _OF_DATES
 
 
 def _take(expression: Expression, edits: TokenEdits, columns: Mapping[str, str]) -> None:
@@ -156,8 +148,3 @@ def _value_named(expression: Expression) -> str:
             return variable.text
         case _:
             return ""
-
-
-def _is_grouped(projection: tree.Projection) -> bool:
-    calls = (p for item in projection.items for p in item.expression.walk() if isinstance(p, tree.Call))
-    return projection.distinct or any(call.name.lower() in AGGREGATES for call in calls)

@@ -112,7 +112,9 @@ def _token(text: str, at: int, space: str) -> CypherToken:
     if (char.isdigit() or (char == "." and at + 1 < len(text))) and (found := _NUMBER.match(text, at)):
         return _number(found, text, at, space)
     if char in "'\"":
-        return _string(text, at, space)
+        if (found := _STRING.match(text, at)) is None:
+            raise QuerySyntaxError("a string that does not end", text, at)
+        return CypherToken("string", found[0], space, at, _decoded(found[0][1:-1], text, at))
     if char == "`":
         return _quoted(text, at, space)
     if char == "$" and (found := _PARAMETER.match(text, at)):
@@ -135,14 +137,6 @@ def _number(found: re.Match[str], text: str, at: int, space: str) -> CypherToken
         raise QuerySyntaxError(f"{text[at : stop + 1]!r} is neither a number nor a name", text, at)
     kind: TokenKind = "float" if found["float"] else "integer"
     return CypherToken(kind, found[0], space, at, found[0].replace("_", ""))
-
-
-def _string(text: str, at: int, space: str) -> CypherToken:
-    found = _STRING.match(text, at)
-    if found is None:
-        raise QuerySyntaxError("a string that does not end", text, at)
-    body = _decoded(found[0][1:-1], text, at)
-    return CypherToken("string", found[0], space, at, body)
 
 
 def _decoded(body: str, text: str, at: int) -> str:
