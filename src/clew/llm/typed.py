@@ -69,8 +69,13 @@ class TypedReplies(ABC):
         first: LlmError | None = None
         for form in forms:
             asked = _in_form(request, form, shape)
+
+            def read(text: str, asked: Request = asked) -> T:
+                cleaned = clean(text, asked.messages, asked.stop)
+                return read_value(cleaned, lambda value: build(shape, value))
+
             try:
-                return await complete_parsed(self, asked, _reader(asked, shape))
+                return await complete_parsed(self, asked, read)
             except LlmError as error:
                 if isinstance(error, ReplyInvalid):
                     raise
@@ -106,14 +111,6 @@ def _in_form(request: Request, form: OutputForm, shape: type) -> Request:
     else:
         messages[at] = Message("system", f"{messages[at].text}\n\n{order}")
     return replace(request, form=form, messages=tuple(messages))
-
-
-def _reader(request: Request, shape: type[T]) -> Callable[[str], T]:
-    def read(text: str) -> T:
-        cleaned = clean(text, request.messages, request.stop)
-        return read_value(cleaned, lambda value: build(shape, value))
-
-    return read
 
 
 class Completes(Protocol):

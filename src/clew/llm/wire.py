@@ -161,7 +161,9 @@ def sdk_errors(sdk: Any, where: str) -> Generator[None]:  # noqa: ANN401
         raise _too_slow(where) from error
     except sdk.APIConnectionError as error:
         _raise_refused(where, error)
-        causes = _causes(error)
+        causes: list[BaseException] = [error]
+        while (cause := causes[-1].__cause__) is not None:
+            causes.append(cause)
         reason = str(causes[-1]) or type(causes[-1]).__name__
         if any(type(cause).__name__ in _NEVER_SENT for cause in causes):
             advice = "Check that the server runs and that the base URL is right."
@@ -193,13 +195,6 @@ def _raise_refused(where: str, error: BaseException) -> None:
     why = refused(error)
     if why is not None:
         raise ModelFailed(f"{where} {why}.") from error
-
-
-def _causes(error: BaseException) -> list[BaseException]:
-    causes = [error]
-    while causes[-1].__cause__ is not None:
-        causes.append(causes[-1].__cause__)
-    return causes
 
 
 def _transport_errors() -> tuple[type[Exception], ...]:
