@@ -97,10 +97,7 @@ class Ledger:
         return None if self._unpriced else self._cost
 
     def reserve(self, charge: Charge) -> None:
-        """Set aside what a call may take.
-
-        Raises BudgetReached: it could pass a limit.
-        """
+        """Set aside what a call may take. Raises BudgetReached: it could pass a limit."""
         with self._changing():
             after = self._spent + charge
             for limit, wanted, most in (
@@ -142,9 +139,8 @@ class Ledger:
 class SharedLedger(Ledger):
     """One limit for processes that are forked after it is made, as all workers of a server.
 
-    What was spent is in memory that all have, behind a lock that ends with a process that is killed.
-
-    What such a process had set aside stays charged, as its calls may well have been. `usage`, `cost` and
+    What was spent is in memory that all have, behind a lock that ends with a process that is killed. What
+    such a process had set aside stays charged, as its calls may well have been. `usage`, `cost` and
     `refusals` are those of the own process.
     """
 

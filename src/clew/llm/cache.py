@@ -62,10 +62,7 @@ class ReplyCache:
     """Replies by request. One object serves many threads; several processes may share the file."""
 
     def __init__(self, path: Path) -> None:
-        """Open or make the file.
-
-        Raises InputError: it cannot be opened, or is no SQLite database.
-        """
+        """Open or make the file. Raises InputError: it cannot be opened, or is no SQLite database."""
         self.path = path
         self._lock = threading.Lock()
         try:

@@ -43,10 +43,9 @@ def open_model(
 ) -> ManagedModel:
     """Open a chat model; nothing is sent yet. A `listener` hears its replies while they come.
 
-    `run` is what the run has spent and may spend, where others share it.
-
-    Raises UsageError (no such provider, or something is missing), MissingExtra (the provider's SDK, or
-    opentelemetry-api, is not installed), InputError (the cache or the trace file cannot be opened).
+    `run` is what the run has spent and may spend, where others share it. Raises UsageError (no such provider,
+    or something is missing), MissingExtra (the provider's SDK, or opentelemetry-api, is not installed),
+    InputError (the cache or the trace file cannot be opened).
     """
     settings.check()
     cache = ReplyCache(settings.cache) if settings.cache else None
@@ -59,9 +58,8 @@ def opened_everywhere(settings: Settings) -> Generator[ManagedModel]:
     """Open a chat model for all nodes of the Ray cluster that this process is connected to, and close it.
 
     Pickled and loaded in another process it is opened anew there, with the same limits of the run, recorded
-    replies and trace, of which one actor has each; keys and addresses are those of this process.
-
-    Raises as `open_model`, and UsageError as `RayFiles`.
+    replies and trace, of which one actor has each; keys and addresses are those of this process. Raises as
+    `open_model`, and UsageError as `RayFiles`.
     """
     from clew.llm.ray_shared import RayFiles, RayLedger
 

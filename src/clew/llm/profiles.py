@@ -138,9 +138,7 @@ def profile_of(name: str, base_url: str | None = None) -> Profile:
     """Find the profile of `provider/model` at a base URL.
 
     `openai/…` at another host than OpenAI's is a compatible server: it gets the parameters that all of them
-    take, and needs no key.
-
-    Raises UsageError: as `split_name`.
+    take, and needs no key. Raises UsageError: as `split_name`.
     """
     provider, model = split_name(name)
     profile = PROFILES[provider]

@@ -93,11 +93,9 @@ def settings_from(environment: Mapping[str, str], model: str, **options: Any) ->
     """Make the settings of a model from environment variables and options; options go before.
 
     Read are the variables that the provider's profile names: OPENAI_API_KEY and OPENAI_BASE_URL,
-    ANTHROPIC_API_KEY and ANTHROPIC_BASE_URL, OPENROUTER_API_KEY, OLLAMA_HOST. A key goes to no server that
-    it was not meant for: one that needs none gets it only where its base URL is given too. Any OTEL_*
-    variable turns on telemetry, but for OTEL_SDK_DISABLED=true.
-
-    Raises UsageError: there is no such provider.
+    ANTHROPIC_API_KEY and ANTHROPIC_BASE_URL, OPENROUTER_API_KEY, OLLAMA_HOST. A key goes to no server that it
+    was not meant for: one that needs none gets it only where its base URL is given too. Any OTEL_* variable
+    turns on telemetry, but for OTEL_SDK_DISABLED=true. Raises UsageError: there is no such provider.
     """
     profile = profile_of(model)
     found: dict[str, Any] = {}

@@ -57,10 +57,8 @@ class TypedReplies(ABC):
     async def complete_as(self, request: Request, shape: type[T]) -> Typed[T]:
         """Reply with a value of a dataclass type, after at most one repair turn.
 
-        The strongest form that the server takes is used; one that it refuses is not tried again.
-
-        Raises ReplyInvalid (the reply does not fit the type, also after the repair), LlmError (as
-        `complete`).
+        The strongest form that the server takes is used; one that it refuses is not tried again. Raises
+        ReplyInvalid (the reply does not fit the type, also after the repair), LlmError (as `complete`).
         """
         if not is_dataclass(shape):
             raise TypeError(f"{shape!r} is not a dataclass")
@@ -124,10 +122,8 @@ class Completes(Protocol):
 async def complete_parsed(model: Completes, request: Request, parse: Callable[[str], T]) -> Typed[T]:
     """Complete and parse, with one repair turn that shows the model what was wrong.
 
-    `parse` gets the raw text and raises `ReplyInvalid`.
-
-    Raises ReplyInvalid (the reply cannot be parsed, also after the repair), LlmError (as
-    `ChatModel.complete`).
+    `parse` gets the raw text and raises `ReplyInvalid`. Raises ReplyInvalid (the reply cannot be parsed, also
+    after the repair), LlmError (as `ChatModel.complete`).
     """
     reply = await model.complete(request)
     try:

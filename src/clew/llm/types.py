@@ -122,10 +122,7 @@ class ChatModel(Protocol):
         ...
 
     async def complete(self, request: Request) -> Reply:
-        """Reply to a request.
-
-        Raises LlmError: no usable reply; the subclass says why.
-        """
+        """Reply to a request. Raises LlmError: no usable reply; the subclass says why."""
         ...
 
     def stream(self, request: Request) -> AsyncGenerator[Chunk, None]:

@@ -38,9 +38,8 @@ class Embedder(Protocol):
     def embed(self, texts: Sequence[str]) -> Float32:
         """Embed texts: float32 [len(texts), dimension].
 
-        Rows have length 1, or are 0 for a text without content (at least: a blank one).
-
-        Raises EmbedderError: the model or its endpoint failed.
+        Rows have length 1, or are 0 for a text without content (at least: a blank one). Raises EmbedderError:
+        the model or its endpoint failed.
         """
         ...
 

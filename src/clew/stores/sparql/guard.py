@@ -45,9 +45,8 @@ _parsing = Lock()
 def guard_sparql(query: str, rules: Rules | None = None, prefixes: Collection[str] | None = None) -> Guarded:
     """Make a harmless query of a text, or refuse it.
 
-    `prefixes` are those that the store knows without being told; None if that is not known.
-
-    Raises QuerySyntaxError for what is no SPARQL query, QueryRefused for what is not a harmless read.
+    `prefixes` are those that the store knows without being told; None if that is not known. Raises
+    QuerySyntaxError for what is no SPARQL query, QueryRefused for what is not a harmless read.
     """
     rules = rules or Rules()
     if len(query) > LONGEST_SPARQL:

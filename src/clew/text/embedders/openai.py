@@ -42,11 +42,9 @@ class OpenAIEmbedder:
     ) -> Self:
         """Connect to an endpoint and ask for one vector, to learn the dimension.
 
-        `base_url` ends in `/v1`; None is OpenAI itself. `api_key` may be None for a local server;
-        `timeout` is in seconds.
-
-        Raises MissingExtra (openai is not installed), EmbedderError (the endpoint cannot be reached, refuses,
-        or does not answer with vectors).
+        `base_url` ends in `/v1`; None is OpenAI itself. `api_key` may be None for a local server; `timeout`
+        is in seconds. Raises MissingExtra (openai is not installed), EmbedderError (the endpoint cannot be
+        reached, refuses, or does not answer with vectors).
         """
         package = require("openai", "openai")
         client = package.OpenAI(
