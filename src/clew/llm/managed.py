@@ -254,11 +254,11 @@ class ManagedModel(TypedReplies):
         began = perf_counter()
         replies: list[Reply] = []
         failure: BaseException | None = None
-        with self._telemetry.call(request, self.profile.provider) as call:
+        with self._telemetry.call(request, self.profile.provider) as replied:
 
             def record(reply: Reply) -> Reply:
                 replies.append(reply)
-                call.replied(reply)
+                replied(reply)
                 for ledger in (self._question, self._shared.run):
                     ledger.count(reply)
                 return reply

@@ -35,6 +35,7 @@ _OVERFLOW = re.compile(
     r"|context_length_exceeded",
     re.IGNORECASE,
 )
+_SAMPLING = ("temperature", "top_p", "top_k", "min_p", "max_tokens", "stop", "repeat_penalty", "seed")
 _NEVER_SENT = frozenset({"ConnectError", "ConnectTimeout", "ConnectionRefusedError", "gaierror"})
 """Errors of the HTTP client that say that there was no connection to begin with."""
 _QUOTA = re.compile(r"insufficient_quota|billing|credit balance", re.IGNORECASE)
@@ -109,16 +110,9 @@ class SdkModel(TypedReplies):
 
 def parameters(request: Request, profile: Profile) -> tuple[dict[str, Any], tuple[str, ...]]:
     """Name sampling parameters as the provider does, with notes on those that it does not take."""
-    wanted = {
-        "temperature": request.temperature,
-        "top_p": request.top_p,
-        "top_k": request.top_k,
-        "min_p": request.min_p,
-        "max_tokens": request.max_tokens if request.max_tokens is not None else profile.max_tokens,
-        "stop": list(request.stop) or None,
-        "repeat_penalty": request.repeat_penalty,
-        "seed": request.seed,
-    }
+    wanted = {name: getattr(request, name) for name in _SAMPLING} | {"stop": list(request.stop) or None}
+    if request.max_tokens is None:
+        wanted["max_tokens"] = profile.max_tokens
     sent: dict[str, Any] = {}
     notes: list[str] = []
     for name, value in wanted.items():

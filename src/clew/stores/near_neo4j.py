@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import cast
 
-from clew.stores.cypher.schema import GraphSchema
 from clew.stores.cypher.tokens import quote_name
 from clew.stores.import_folder import ImportFolder
 from clew.stores.naming import naming_property
@@ -84,7 +83,8 @@ class Neo4jNeighbours:
     def __init__(self, store: Neo4jStore) -> None:
         self._store = store
         schema = store.schema()
-        self._named = _naming(schema)
+        named = ((label, naming_property(keys)) for label, keys in sorted(schema.label_properties.items()))
+        self._named = [(label, key) for label, key in named if key is not None]
         self._types = schema.types[:MOST_TYPES]
 
     def named(self, texts: Sequence[str], *, any_case: bool) -> NamedNodes:
@@ -135,9 +135,3 @@ class Neo4jNeighbours:
             writer.writerow([":START_ID", ":END_ID", ":TYPE"])
             writer.writerows(sorted((int(head), int(tail), kind) for head, tail, kind in edges))
         return folder
-
-
-def _naming(schema: GraphSchema) -> list[tuple[str, str]]:
-    """Labels with the property that names their nodes."""
-    found = ((label, naming_property(keys)) for label, keys in sorted(schema.label_properties.items()))
-    return [(label, key) for label, key in found if key is not None]

@@ -95,7 +95,11 @@ class _Solver:
         self._domains = dict(above)
         for node, expression in said.items():
             self._domains[node] = self._admitted(expression, above.get(node))
-        self._edges = [self._edge(hop) for hop in group.hops]
+        self._edges: list[_Edge] = []
+        for hop in group.hops:
+            types, undirected = group.types.get(hop.edge.start, ()), hop.edge.direction == "both"
+            pairs = hop_pairs(schema, types, hop.edge.length, undirected=undirected)
+            self._edges.append(_Edge(hop, pairs, frozenset((tail, head) for head, tail in pairs)))
 
     def _admitted(self, expression: LabelExpression | None, above: frozenset[str] | None) -> frozenset[str]:
         own = self._labels
@@ -103,11 +107,6 @@ class _Solver:
             own = frozenset(label for label in own if admits_label(expression, label))
         # A label that is added further in does not contradict one from further out: a node may have both.
         return own if above is None or not own & above else own & above
-
-    def _edge(self, hop: FoundHop) -> _Edge:
-        types, undirected = self.group.types.get(hop.edge.start, ()), hop.edge.direction == "both"
-        pairs = hop_pairs(self.schema, types, hop.edge.length, undirected=undirected)
-        return _Edge(hop, pairs, frozenset((tail, head) for head, tail in pairs))
 
     def solve(self, result: Directions) -> Domains:
         """Note the hops to turn and the illegal ones in `result`; return the domains that follow."""
@@ -137,22 +136,14 @@ class _Solver:
         Nothing of a path of several edges.
         """
         written = edge.hop.edge
-        left, right = (self._searched(node) for node in (edge.hop.left, edge.hop.right))
-        if written.length is not None or left is None or right is None:
-            return []
+        ends = [self._domain(node) for node in (edge.hop.left, edge.hop.right)]
         said = self.group.types.get(written.start, [])
-        types = (
-            tuple(t for t in self.schema.types if all(admits_type(each, t) for each in said)) if said else ()
-        )
-        if said and not types:
+        types = tuple(t for t in self.schema.types if said and all(admits_type(each, t) for each in said))
+        if written.length is not None or not all(ends) or (said and not types):
             return []
+        left, right = (() if labels == self._labels else tuple(sorted(labels)) for labels in ends)
         searches = {"right": HopSearch(left, types, right), "left": HopSearch(right, types, left)}
         return [found for way, found in searches.items() if turned or written.direction in (way, "both")]
-
-    def _searched(self, node: int) -> tuple[str, ...] | None:
-        """The labels to look for at a node: none of them if it may have any, None if it can have none."""
-        labels = self._domain(node)
-        return None if not labels else () if labels == self._labels else tuple(sorted(labels))
 
     def _domain(self, node: int) -> frozenset[str]:
         return self._domains.get(node, self._labels)

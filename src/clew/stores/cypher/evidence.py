@@ -79,7 +79,11 @@ def _branch(statement: Statement, branch: tree.Branch, most: int | None = None) 
     stop = branch.stop
     for clause in branch.clauses:
         if isinstance(clause, tree.MatchClause):
-            _match(clause, work)
+            for path in clause.paths:
+                column = f"{PATH_COLUMNS}{len(work.paths)}"
+                if path.variable is None:
+                    work.put(path.start, before=f"{column} = ")
+                work.paths[column] = column if path.variable is None else statement.source(path.variable)
         elif isinstance(clause, tree.Projection):
             if most is not None and (groups(clause) or clause.keyword == "RETURN"):
                 stop = clause.start
@@ -93,14 +97,6 @@ def _branch(statement: Statement, branch: tree.Branch, most: int | None = None) 
     if most is None:
         return text
     return f"{text} RETURN {', '.join(_columns(work, collect=False))} LIMIT {most}"
-
-
-def _match(clause: tree.MatchClause, work: _Rewriting) -> None:
-    for path in clause.paths:
-        column = f"{PATH_COLUMNS}{len(work.paths)}"
-        if path.variable is None:
-            work.put(path.start, before=f"{column} = ")
-        work.paths[column] = column if path.variable is None else work.statement.source(path.variable)
 
 
 def _project(clause: tree.Projection, work: _Rewriting) -> None:

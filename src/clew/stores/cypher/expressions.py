@@ -261,7 +261,10 @@ class ExpressionParser(Cursor):
         if word == "CASE" and not self.is_symbol(".", 1) and not self.is_symbol(")", 1):
             return self._case()
         if word in ("EXISTS", "COUNT", "COLLECT") and self.is_symbol("{", 1):
-            return self._subquery_expression(word)
+            self.at += 2
+            query = self.nested(self.subquery)
+            self.expect_symbol("}")
+            return tree.Subquery(start, self.at, word, query)
         if not self.is_symbol("(", 1):
             return None
         within: Callable[[int], Expression] | None = None
@@ -278,13 +281,6 @@ class ExpressionParser(Cursor):
         result = within(start)
         self.expect_symbol(")")
         return replace(result, stop=self.at)
-
-    def _subquery_expression(self, kind: str) -> Expression:
-        start = self.at
-        self.at += 2
-        query = self.nested(self.subquery)
-        self.expect_symbol("}")
-        return tree.Subquery(start, self.at, kind, query)
 
     def _reduce(self, start: int) -> Expression:
         accumulator = self.variable()

@@ -123,19 +123,19 @@ class SparqlNeighbours:
     def __init__(self, endpoint: SparqlEndpoint) -> None:
         self._endpoint, self._left_out = endpoint, dict[str, None]()
         labels = f"VALUES ?p {{ {_NAMED} }} ?s ?p ?o"
-        spoken = [_language(row[0]) for row in self._sample("?o", labels)]
+        spoken = [_term(row[0]).language for row in self._sample("?o", labels)]
         languages = [tag for tag, _ in Counter(spoken).most_common()]
         self._languages = list(dict.fromkeys(["", "en", *languages]))[:MOST_LANGUAGES]
         if set(languages) - set(self._languages):
             self._leave_out(f"of texts only those in {', '.join(filter(None, self._languages))} are fetched")
         statements = self._sample("?s ?o", "?s ?p ?o")
-        if any(_kind(term) == "bnode" for row in statements for term in row):
+        if any(_term(term).kind == "bnode" for row in statements for term in row):
             self._leave_out("nodes without a name (blank nodes) were not fetched")
         begun = Counter(
             found[1]
             for row in statements
             for term in row
-            if _kind(term) == "uri" and (found := _BEGINNING.fullmatch(_text(term)))
+            if _term(term).kind == "uri" and (found := _BEGINNING.fullmatch(_text(term)))
         )
         self._beginnings = [text for text, _ in begun.most_common(MOST_BEGINNINGS)]
         self._types = self._all_types()
@@ -303,15 +303,12 @@ def _lines(rows: Iterable[Row]) -> Iterator[str]:
 
 
 def _text(term: object) -> str:
-    return "" if term is None else cast(StoredTerm, term).value
+    return _term(term).value
 
 
-def _kind(term: object) -> str:
-    return "" if term is None else cast(StoredTerm, term).kind
-
-
-def _language(term: object) -> str:
-    return "" if term is None else cast(StoredTerm, term).language
+def _term(term: object) -> StoredTerm:
+    """A value of a row; one of no kind where it has none."""
+    return StoredTerm("", "") if term is None else cast(StoredTerm, term)
 
 
 def _now(seconds: int) -> str:
