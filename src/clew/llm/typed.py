@@ -6,22 +6,15 @@ import json
 from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Callable
 from dataclasses import is_dataclass, replace
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 from clew.errors import LlmError
-from clew.llm.errors import (
-    ContextOverflow,
-    KeyRefused,
-    ModelFailed,
-    ModelRefused,
-    RateLimited,
-    ReplayMissing,
-    ReplyInvalid,
-)
+from clew.llm import errors
+from clew.llm.errors import ReplyInvalid
 from clew.llm.extract import clean, read_value
 from clew.llm.profiles import OutputForm, Profile
 from clew.llm.shapes import build, schema_of
-from clew.llm.types import Chunk, Message, Reply, Request, Typed
+from clew.llm.types import ChatModel, Chunk, Message, Reply, Request, Typed
 
 T = TypeVar("T")
 
@@ -54,6 +47,10 @@ class TypedReplies(ABC):
     def stream(self, request: Request) -> AsyncGenerator[Chunk, None]:
         """Reply piece by piece."""
 
+    @abstractmethod
+    async def close(self) -> None:
+        """Close the connections."""
+
     async def complete_as(self, request: Request, shape: type[T]) -> Typed[T]:
         """Reply with a value of a dataclass type, after at most one repair turn.
 
@@ -80,18 +77,20 @@ class TypedReplies(ABC):
                 if form == forms[-1] or not _is_about_form(error, form):
                     raise first or error from None
                 first = first or error
-                if isinstance(error, ModelRefused):
+                if isinstance(error, errors.ModelRefused):
                     self._refused.add(form)
         raise AssertionError("unreachable: the last form returns or raises")
 
 
 def _is_about_form(error: LlmError, form: OutputForm) -> bool:
     """Whether another form may go through: it was refused, or broke the server, or was never recorded."""
-    if form == "text" or isinstance(error, (KeyRefused, ContextOverflow, RateLimited)):
+    if form == "text" or isinstance(error, (errors.KeyRefused, errors.ContextOverflow, errors.RateLimited)):
         return False
-    if isinstance(error, ModelRefused):
+    if isinstance(error, errors.ModelRefused):
         return error.status in (400, 404, 415, 422, 501)
-    return isinstance(error, ReplayMissing) or (isinstance(error, ModelFailed) and error.status in (500, 501))
+    if isinstance(error, errors.ModelFailed):
+        return error.status in (500, 501)
+    return isinstance(error, errors.ReplayMissing)
 
 
 def _in_form(request: Request, form: OutputForm, shape: type) -> Request:
@@ -111,15 +110,7 @@ def _in_form(request: Request, form: OutputForm, shape: type) -> Request:
     return replace(request, form=form, messages=tuple(messages))
 
 
-class Completes(Protocol):
-    """Anything that replies to a request: every chat model."""
-
-    async def complete(self, request: Request) -> Reply:
-        """Reply to a request."""
-        ...
-
-
-async def complete_parsed(model: Completes, request: Request, parse: Callable[[str], T]) -> Typed[T]:
+async def complete_parsed(model: ChatModel, request: Request, parse: Callable[[str], T]) -> Typed[T]:
     """Complete and parse, with one repair turn that shows the model what was wrong.
 
     `parse` gets the raw text and raises `ReplyInvalid`. Raises ReplyInvalid (the reply cannot be parsed, also

@@ -14,15 +14,7 @@ from weakref import WeakKeyDictionary
 
 from clew.bounded_http import ReplyRefused, limits, refused
 from clew.errors import LlmError
-from clew.llm.errors import (
-    ContextOverflow,
-    KeyRefused,
-    ModelFailed,
-    ModelRefused,
-    ModelTimeout,
-    ModelUnreachable,
-    RateLimited,
-)
+from clew.llm import errors
 from clew.llm.profiles import Profile, split_name
 from clew.llm.typed import TypedReplies
 from clew.llm.types import Message, Request
@@ -161,12 +153,12 @@ def sdk_errors(sdk: Any, where: str) -> Generator[None]:  # noqa: ANN401
         reason = str(causes[-1]) or type(causes[-1]).__name__
         if any(type(cause).__name__ in _NEVER_SENT for cause in causes):
             advice = "Check that the server runs and that the base URL is right."
-            raise ModelUnreachable(f"{where} cannot be reached ({reason}). {advice}") from error
+            raise errors.ModelUnreachable(f"{where} cannot be reached ({reason}). {advice}") from error
         raise _broke_off(where, reason) from error
     except sdk.APIStatusError as error:
         raise status_error(where, error.status_code, _details(error), error.response.headers) from error
     except sdk.APIError as error:
-        raise ModelFailed(f"{where} failed in mid-reply ({error}).") from error
+        raise errors.ModelFailed(f"{where} failed in mid-reply ({error}).") from error
     except OSError as error:
         raise _broke_off(where, str(error)) from error
     except ReplyRefused as error:
@@ -178,7 +170,7 @@ def sdk_errors(sdk: Any, where: str) -> Generator[None]:  # noqa: ANN401
         raise _broke_off(where, str(error)) from error
     except (ValueError, TypeError, AttributeError, LookupError, RecursionError) as error:
         # The SDKs neither check what they parse nor wrap what goes wrong then.
-        raise ModelFailed(
+        raise errors.ModelFailed(
             f"{where} sent something that is not a chat reply ({error}). Check the base URL; for servers"
             " that speak OpenAI's API it mostly ends in /v1."
         ) from error
@@ -188,7 +180,7 @@ def _raise_refused(where: str, error: BaseException) -> None:
     """Raise what the bounds of replies refused, if that is behind an error."""
     why = refused(error)
     if why is not None:
-        raise ModelFailed(f"{where} {why}.") from error
+        raise errors.ModelFailed(f"{where} {why}.") from error
 
 
 def _transport_errors() -> tuple[type[Exception], ...]:
@@ -197,12 +189,12 @@ def _transport_errors() -> tuple[type[Exception], ...]:
     return tuple(module.HTTPError for module in loaded if module is not None)
 
 
-def _too_slow(where: str) -> ModelTimeout:
-    return ModelTimeout(f"{where} did not answer in time. Allow more time, or ask for less.")
+def _too_slow(where: str) -> errors.ModelTimeout:
+    return errors.ModelTimeout(f"{where} did not answer in time. Allow more time, or ask for less.")
 
 
-def _broke_off(where: str, reason: str) -> ModelUnreachable:
-    return ModelUnreachable(
+def _broke_off(where: str, reason: str) -> errors.ModelUnreachable:
+    return errors.ModelUnreachable(
         f"{where}: the connection broke off before the reply ended ({reason}).", begun=True
     )
 
@@ -220,12 +212,12 @@ def status_error(where: str, status: int, details: Mapping[str, Any], headers: M
     kind = f"{details.get('type', '')} {details.get('code', '')} {message}"
     if status in (401, 403):
         # The server's own words may repeat a part of the key.
-        return KeyRefused(
+        return errors.KeyRefused(
             f"{where} refused the API key (status {status}). Check the key, and that it may use this model.",
             status,
         )
     if status in (400, 413, 422) and _OVERFLOW.search(kind):
-        return ContextOverflow(
+        return errors.ContextOverflow(
             f"{where}: the prompt is longer than the model's context ({message}). Use fewer examples or"
             " candidates, or start the server with a larger context.",
             status,
@@ -234,16 +226,20 @@ def status_error(where: str, status: int, details: Mapping[str, Any], headers: M
         wait = retry_after(headers)
         final = bool(_QUOTA.search(kind))
         advice = "The quota is used up." if final else "Lower the concurrency, or wait."
-        return RateLimited(
+        return errors.RateLimited(
             f"{where} refused for too many requests ({message}). {advice}", status, wait, final=final
         )
     if status == 404:
-        return ModelRefused(f"{where}: not found ({message}). Check the model name and the base URL.", status)
+        return errors.ModelRefused(
+            f"{where}: not found ({message}). Check the model name and the base URL.", status
+        )
     if status >= 500 or status == 408:
-        return ModelFailed(f"{where} failed with status {status} ({message}).", status, retry_after(headers))
+        return errors.ModelFailed(
+            f"{where} failed with status {status} ({message}).", status, retry_after(headers)
+        )
     parameter = details.get("param")
     name = parameter if isinstance(parameter, str) else None
-    return ModelRefused(f"{where} refused the request with status {status} ({message}).", status, name)
+    return errors.ModelRefused(f"{where} refused the request with status {status} ({message}).", status, name)
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:

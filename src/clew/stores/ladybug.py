@@ -35,22 +35,18 @@ process found none."""
 _PARAMETER = re.compile(r"\$(\w+)")
 
 
-@dataclass(frozen=True, slots=True)
-class _Rewriter:
-    """What statements are rewritten by: relations of a node to itself, and types of relations to values."""
-
-    loops: frozenset[str]
-    kinds: Mapping[str, str]
-
-
 @dataclass(frozen=True, eq=False)
 class _Loaded:
-    """A graph in a database, which all stores of the graph share."""
+    """A graph in a database, which all stores of the graph share.
+
+    Statements are rewritten by `loops`, relations of a node to itself, and `kinds` of relations to values.
+    """
 
     graph: Graph
     database: Any
     schema: GraphSchema
-    rewriting: _Rewriter
+    loops: frozenset[str]
+    kinds: Mapping[str, str]
     tables: NDArray[np.int64]
     labels: Sequence[str]
 
@@ -68,8 +64,8 @@ class _Loaded:
                 connection.close()
         except RuntimeError as error:
             raise StoreError(f"The graph cannot be loaded into the embedded store: {error}") from error
-        rewriting = _Rewriter(layout.loops, {graph.relations[r]: kind for r, kind in layout.kinds.items()})
-        return cls(graph, database, layout.schema(), rewriting, layout.table, layout.labels)
+        kinds = {graph.relations[r]: kind for r, kind in layout.kinds.items()}
+        return cls(graph, database, layout.schema(), layout.loops, kinds, layout.table, layout.labels)
 
 
 _LOADED: WeakValueDictionary[int, _Loaded] = WeakValueDictionary()
@@ -116,7 +112,7 @@ class LadybugStore:
 
     def run(self, query: str, parameters: Mapping[str, object] | None = None) -> Rows:
         """Guard a query, write it in ladybug's Cypher, and run it; raises as `CypherStore.run`."""
-        how = self._loaded.rewriting
+        how = self._loaded
         sent = guard(
             query, self._rules, parameters, lambda said, texts: to_ladybug(said, texts, how.loops, how.kinds)
         )

@@ -11,20 +11,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import cast
 
+from clew.stores import neighbourhood as near
 from clew.stores.cypher.tokens import quote_name
 from clew.stores.import_folder import ImportFolder
 from clew.stores.naming import naming_property
-from clew.stores.neighbourhood import (
-    BATCH,
-    EXAMPLES,
-    MOST_NAMED,
-    MOST_TYPES,
-    Edge,
-    NamedNode,
-    NamedNodes,
-    NearEdges,
-    batches,
-)
+from clew.stores.neighbourhood import Edge, NamedNode, NamedNodes, NearEdges
 from clew.stores.neo4j import Neo4jStore
 from clew.stores.neo4j_export import USUAL_PIECES, export, write_nodes
 
@@ -85,20 +76,20 @@ class Neo4jNeighbours:
         schema = store.schema()
         named = ((label, naming_property(keys)) for label, keys in sorted(schema.label_properties.items()))
         self._named = [(label, key) for label, key in named if key is not None]
-        self._types = schema.types[:MOST_TYPES]
+        self._types = schema.types[: near.MOST_TYPES]
 
     def named(self, texts: Sequence[str], *, any_case: bool) -> NamedNodes:
         """Nodes of every label by the property that names them; all are read with `any_case`."""
         test = "toLower(n.{0}) IN $texts" if any_case else "n.{0} IN $texts"
         parts = [
             f"MATCH (n:{quote_name(label)}) WHERE {test.format(quote_name(key))} "
-            f"RETURN id(n) AS id, n.{quote_name(key)} AS name LIMIT {MOST_NAMED}"
+            f"RETURN id(n) AS id, n.{quote_name(key)} AS name LIMIT {near.MOST_NAMED}"
             for label, key in self._named
         ]
         if not parts:
             return NamedNodes()
-        most = MOST_NAMED * len(parts)
-        _, rows, state = self._store.read_at(" UNION ".join(parts), {"texts": list(texts)}, most=most)
+        most = near.MOST_NAMED * len(parts)
+        (_, rows), state = self._store.read_at(" UNION ".join(parts), {"texts": list(texts)}, most=most)
         return NamedNodes([NamedNode(str(id), str(name)) for id, name in rows], state)
 
     def edges(self, ids: Sequence[str], hub: int) -> NearEdges:
@@ -114,18 +105,18 @@ class Neo4jNeighbours:
         """Some edges of each type."""
         parts = [
             f"CALL {{ MATCH (a)-[r:{quote_name(type_)}]->(b) RETURN id(a) AS a, id(b) AS b, type(r) AS t "
-            f"LIMIT {EXAMPLES} }} RETURN a, b, t"
+            f"LIMIT {near.EXAMPLES} }} RETURN a, b, t"
             for type_ in self._types
         ]
         if not parts:
             return []
-        rows = self._store.read(" UNION ALL ".join(parts), most=EXAMPLES * len(parts))[1]
+        rows = self._store.read(" UNION ALL ".join(parts), most=near.EXAMPLES * len(parts))[1]
         return [(str(head), str(tail), str(kind)) for head, tail, kind in rows]
 
     def write(self, nodes: Sequence[str], edges: Sequence[Edge], folder: Path) -> Path:
         """Write CSVs of nodes, with labels and properties, and of edges."""
         rows: list[list[object]] = []
-        for ids in batches(nodes, BATCH):
+        for ids in near.batches(nodes, near.BATCH):
             # One list: a record of the driver costs more than what is in it.
             given = {"ids": list(map(int, ids))}
             rows += cast("list[list[object]]", self._store.read(_NODES, given, most=1)[1][0][0])

@@ -27,6 +27,10 @@ MOST_WAITING = 32
 """Queries at a time; one that is over its time keeps its place until the server ends it."""
 
 T = TypeVar("T")
+Given = Mapping[str, object] | None
+"""Values of a query's parameters."""
+Table = tuple[list[str], list[list[object]]]
+"""Names of columns, and rows with the driver's values."""
 
 
 class Neo4jStore:
@@ -87,29 +91,23 @@ class Neo4jStore:
         edges = self.read("MATCH ()-[r]->() RETURN count(r)", most=1)[1][0][0]
         return int(cast(int, nodes)), int(cast(int, edges))
 
-    def run(self, query: str, parameters: Mapping[str, object] | None = None) -> Rows:
+    def run(self, query: str, parameters: Given = None) -> Rows:
         """Guard a query, let the server explain it, and run it; raises as `CypherStore.run`."""
         sent = guard(query, self._rules, parameters)
-        names, rows = self._in_time(lambda: self._explained(sent))
+        work = self._workers.submit(self._explained, sent)
+        try:
+            # The server looks for transactions that are over their time every two seconds only
+            # (`db.transaction.monitor.check.interval`), so that it ends them later than asked.
+            names, rows = work.result(self._seconds)
+        except FutureTimeout as error:
+            raise StoreTimeout.after(self._seconds) from error
         values = tuple(tuple(_value(v) for v in row) for row in rows[: sent.rows])
         return Rows(sent.columns or tuple(names), values, len(rows) <= sent.rows, sent)
 
-    def _explained(self, sent: Guarded) -> tuple[list[str], list[list[object]]]:
+    def _explained(self, sent: Guarded) -> Table:
         if self._translated(lambda: self._explain(sent.text, sent.parameters)) != "r":
             raise QueryRefused("The server says that the query does more than read. Nothing was run")
         return self.read(sent.text, sent.parameters, most=sent.rows + 1)
-
-    def _in_time(self, work: Callable[[], T]) -> T:
-        """Do some work, and stop waiting for it when the time is over.
-
-        The server looks for transactions that are over their time every two seconds only
-        (`db.transaction.monitor.check.interval`), so that it ends them later than asked.
-        """
-        future = self._workers.submit(work)
-        try:
-            return future.result(self._seconds)
-        except FutureTimeout as error:
-            raise StoreTimeout.after(self._seconds) from error
 
     def _explain(self, text: str, parameters: Mapping[str, object]) -> str:
         """Return what the server says that a query does: `r` reads, `w` writes."""
@@ -117,47 +115,35 @@ class Neo4jStore:
             result = transaction.run(cast(LiteralString, "EXPLAIN " + text), dict(parameters))
             return str(result.consume().query_type)
 
-    def read(
-        self,
-        text: str,
-        parameters: Mapping[str, object] | None = None,
-        *,
-        most: int,
-        seconds: float | None = None,
-    ) -> tuple[list[str], list[list[object]]]:
+    def read(self, text: str, parameters: Given = None, *, most: int, seconds: float | None = None) -> Table:
         """Run a query of Clew's own in a read transaction; at most `most` rows, with the driver's values."""
-        return self.read_at(text, parameters, most=most, seconds=seconds)[:2]
+        return self.read_at(text, parameters, most=most, seconds=seconds)[0]
 
     def read_at(
-        self,
-        text: str,
-        parameters: Mapping[str, object] | None = None,
-        *,
-        most: int,
-        seconds: float | None = None,
-    ) -> tuple[list[str], list[list[object]], str]:
+        self, text: str, parameters: Given = None, *, most: int, seconds: float | None = None
+    ) -> tuple[Table, str]:
         """As `read`, with the state of the database: it is another one after every write.
 
         It is the bookmark that the server gives the transaction. Members of a cluster that lag behind have
         that of what they have seen.
         """
 
-        def work() -> tuple[list[str], list[list[object]], str]:
+        def work() -> tuple[Table, str]:
             with self._session() as session:
                 with session.begin_transaction(timeout=seconds or self._seconds) as tx:
                     result = tx.run(cast(LiteralString, text), dict(parameters or {}))
-                    names, rows = list(result.keys()), [list(r.values()) for r in result.fetch(most)]
+                    table = list(result.keys()), [list(r.values()) for r in result.fetch(most)]
                     tx.commit()
-                return names, rows, " ".join(sorted(session.last_bookmarks().raw_values))
+                return table, " ".join(sorted(session.last_bookmarks().raw_values))
 
         self.trips += 1
         return self._translated(work)
 
     def state(self) -> str:
         """The state of the database now, as `read_at`. Raises StoreError."""
-        return self.read_at("RETURN 1", most=1)[2]
+        return self.read_at("RETURN 1", most=1)[1]
 
-    def stream(self, text: str, parameters: Mapping[str, object] | None = None) -> Iterator[list[object]]:
+    def stream(self, text: str, parameters: Given = None) -> Iterator[list[object]]:
         """Yield the rows of a query of Clew's own, as they come; without a timeout. Raises as `run`."""
         self.trips += 1
         try:

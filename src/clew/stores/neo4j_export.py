@@ -160,13 +160,8 @@ def _kind(value: object) -> str:
     if isinstance(value, list):
         inner = {_kind(v) for v in cast("list[object]", value)}
         return (inner.pop() if len(inner) == 1 else "string") + "[]"
-    for type_, name in (
-        (bool, "boolean"),
-        (int, "long"),
-        (float, "double"),
-        (datetime, "datetime"),
-        (date, "date"),
-    ):
+    kinds = ((bool, "boolean"), (int, "long"), (float, "double"), (datetime, "datetime"), (date, "date"))
+    for type_, name in kinds:
         if isinstance(value, type_):
             return name
     return {"Date": "date", "DateTime": "datetime"}.get(type(value).__name__, "string")

@@ -62,16 +62,13 @@ class Parser(PatternParser):
     def _branch(self, *, whole: bool) -> tree.Branch:
         start = self.at
         clauses: list[tree.Clause] = []
-        while self.is_word(*_CLAUSES):
-            clauses.append(self._clause())
-            last = clauses[-1]
-            if isinstance(last, tree.Projection) and last.keyword == "RETURN":
-                break
-        if not clauses:
-            self._refuse_clause()
-        last = clauses[-1]
-        alone = isinstance(last, tree.CallProcedure) and len(clauses) == 1
-        if whole and not alone and not (isinstance(last, tree.Projection) and last.keyword == "RETURN"):
+        returns = False
+        while not returns and self.is_word(*_CLAUSES):
+            clause = self._clause()
+            clauses.append(clause)
+            returns = isinstance(clause, tree.Projection) and clause.keyword == "RETURN"
+        alone = len(clauses) == 1 and isinstance(clauses[0], tree.CallProcedure)
+        if not clauses or (whole and not alone and not returns):
             self._refuse_clause()
         return tree.Branch(start, self.at, tuple(clauses))
 

@@ -142,9 +142,7 @@ class PatternParser(ExpressionParser):
         if not self.take_symbol("*"):
             return None
         low = self.integer()
-        if not self.take_symbol(".."):
-            return tree.Length(start, self.at, 1 if low is None else low, low)
-        high = self.integer()
+        high = self.integer() if self.take_symbol("..") else low
         return tree.Length(start, self.at, 1 if low is None else low, high)
 
     def _quantifier(self) -> tree.Length | None:
@@ -168,16 +166,13 @@ class PatternParser(ExpressionParser):
 
     def label_expression(self) -> tree.LabelExpression:
         """Read `A`, `A:B`, `A&B`, `A|B`, `!A`, `%`, `(A|B)&!C`; `A|:B` is the old way to write `A|B`."""
-        with self.deeper():
-            return self._any_label()
-
-    def _any_label(self) -> tree.LabelExpression:
         start = self.at
-        parts = [self._all_labels()]
-        while self.is_symbol("|") and not self.bar_ends:
-            self.at += 1
-            self.take_symbol(":")
-            parts.append(self._all_labels())
+        with self.deeper():
+            parts = [self._all_labels()]
+            while self.is_symbol("|") and not self.bar_ends:
+                self.at += 1
+                self.take_symbol(":")
+                parts.append(self._all_labels())
         return parts[0] if len(parts) == 1 else tree.LabelExpression(start, self.at, "|", None, tuple(parts))
 
     def _all_labels(self) -> tree.LabelExpression:

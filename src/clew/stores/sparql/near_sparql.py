@@ -24,19 +24,10 @@ from urllib.parse import quote
 
 from clew.graph.namespaces import RDF
 from clew.graph.readers.rdf import ALT_LABEL, LABELS, NAMING_PROPERTIES
+from clew.stores import neighbourhood as near
 from clew.stores.errors import StoreTimeout
 from clew.stores.import_folder import ImportFolder
-from clew.stores.neighbourhood import (
-    BATCH,
-    EXAMPLES,
-    MOST_NAMED,
-    MOST_TYPES,
-    Edge,
-    NamedNode,
-    NamedNodes,
-    NearEdges,
-    batches,
-)
+from clew.stores.neighbourhood import Edge, NamedNode, NamedNodes, NearEdges
 from clew.stores.sparql.endpoint import SparqlEndpoint
 from clew.stores.sparql.export import export
 from clew.stores.sparql.terms import iris, is_iri, quoted, written
@@ -154,9 +145,9 @@ class SparqlNeighbours:
 
     def _all_types(self) -> list[str]:
         """Types of edges; of a large graph those in a sample, where to look for all takes too long."""
-        every = f"SELECT DISTINCT ?p WHERE {{ ?s ?p ?o }} LIMIT {MOST_TYPES}"
+        every = f"SELECT DISTINCT ?p WHERE {{ ?s ?p ?o }} LIMIT {near.MOST_TYPES}"
         try:
-            rows = self._endpoint.read(every, most=MOST_TYPES)
+            rows = self._endpoint.read(every, most=near.MOST_TYPES)
         except StoreTimeout:
             rows = self._sample("?p", "?s ?p ?o")
         return sorted({_text(row[0]) for row in rows} - {_TYPE, *LABELS, *NAMING_PROPERTIES, ALT_LABEL})
@@ -176,10 +167,9 @@ class SparqlNeighbours:
                 f"{{ VALUES (?s ?name) {{ {pairs} }} "
                 "FILTER(EXISTS { ?s ?q ?w } || EXISTS { ?w ?q ?s }) }"
             )
-        query = (
-            f"SELECT DISTINCT ?s ?name WHERE {{ {where} FILTER(isIRI(?s)) {_NO_NAME} }} LIMIT {MOST_NAMED}"
-        )
-        rows = self._endpoint.read(query, most=MOST_NAMED)
+        where = f"{where} FILTER(isIRI(?s)) {_NO_NAME}"
+        query = f"SELECT DISTINCT ?s ?name WHERE {{ {where} }} LIMIT {near.MOST_NAMED}"
+        rows = self._endpoint.read(query, most=near.MOST_NAMED)
         return NamedNodes([NamedNode(_text(iri), _text(name)) for iri, name in rows], _now(LARGE_SECONDS))
 
     def _spelled(self, texts: Iterable[str]) -> Iterator[tuple[str, str]]:
@@ -224,7 +214,7 @@ class SparqlNeighbours:
 
     def examples(self) -> list[Edge]:
         """Some edges of each type."""
-        one = f"?s ?p ?o {_IS_EDGE} }} LIMIT {EXAMPLES}"
+        one = f"?s ?p ?o {_IS_EDGE} }} LIMIT {near.EXAMPLES}"
         parts = [
             f"{{ SELECT ?s ?p ?o WHERE {{ VALUES ?p {{ <{type_}> }} {one} }}"
             for type_ in self._types
@@ -233,7 +223,7 @@ class SparqlNeighbours:
         if not parts:
             return []
         query = f"SELECT ?s ?p ?o WHERE {{ {' UNION '.join(parts)} }}"
-        return [_edge(row) for row in self._endpoint.read(query, most=EXAMPLES * len(parts))]
+        return [_edge(row) for row in self._endpoint.read(query, most=near.EXAMPLES * len(parts))]
 
     def write(self, nodes: Sequence[str], edges: Sequence[Edge], folder: Path) -> Path:
         """Write N-Triples of the edges, of literals and types, and of what relations and types are called."""
@@ -242,7 +232,7 @@ class SparqlNeighbours:
         relations, types = {kind for _, _, kind in edges}, set[str]()
         with (folder / "graph.nt").open("w", encoding="utf-8") as lines:
             lines.writelines(f"<{head}> <{kind}> <{tail}> .\n" for head, tail, kind in edges)
-            for ids in batches(nodes, BATCH):
+            for ids in near.batches(nodes, near.BATCH):
                 query = f"SELECT ?s ?p ?o WHERE {{ VALUES ?s {{ {iris(ids)} }} ?s ?p ?o {said} }}"
                 rows = self._endpoint.read(query, most=MOST_PROPERTIES)
                 lines.writelines(_lines(rows))
