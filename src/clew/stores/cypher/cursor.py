@@ -65,10 +65,6 @@ class Cursor:
         token = self.token(ahead)
         return token.kind == "word" and token.value in words
 
-    def are_words(self, *words: str) -> bool:
-        """Whether these words stand here, in this order."""
-        return all(self.is_word(word, ahead=i) for i, word in enumerate(words))
-
     def take_symbol(self, text: str) -> bool:
         """Step over a symbol if it stands here."""
         found = self.is_symbol(text)
@@ -77,7 +73,7 @@ class Cursor:
 
     def take_words(self, *words: str) -> bool:
         """Step over words if they all stand here."""
-        found = self.are_words(*words)
+        found = all(self.is_word(word, ahead=i) for i, word in enumerate(words))
         self.at += len(words) if found else 0
         return found
 

@@ -15,7 +15,7 @@ from itertools import combinations
 from clew.stores.cypher.hops import FoundHop, HopGroup, find_groups
 from clew.stores.cypher.labels import Pairs, admits_label, admits_type, has_several, hop_pairs, joint
 from clew.stores.cypher.parser import parse
-from clew.stores.cypher.schema import GraphSchema, HopSearch
+from clew.stores.cypher.schema import GraphSchema, HopSearch, SchemaHop
 from clew.stores.cypher.tokens import render
 from clew.stores.cypher.tree import LabelExpression, Relationship, Statement
 from clew.stores.errors import IllegalHop
@@ -209,22 +209,24 @@ class _Solver:
 
     def _allowed(self, edge: _Edge) -> str:
         """Name the hops of the schema that are of the edge's types, those at its ends first."""
-        types = self.group.types.get(edge.hop.edge.start, [])
-        hops = [h for h in self.schema.hops if all(admits_type(t, h.type) for t in types)]
+        hops = self._of_its_types(edge)
         near = self._domain(edge.hop.left) | self._domain(edge.hop.right)
         hops.sort(key=lambda h: -((h.head in near) + (h.tail in near)))
-        between = [h for h in hops if h.head in near and h.tail in near]
-        hops = between or hops
+        hops = [h for h in hops if h.head in near and h.tail in near] or hops
         shown = ", ".join(map(str, hops[:MOST_LABELS_SHOWN]))
         return shown + (", …" if len(hops) > MOST_LABELS_SHOWN else "")
+
+    def _of_its_types(self, edge: _Edge) -> list[SchemaHop]:
+        types = self.group.types.get(edge.hop.edge.start, [])
+        return [hop for hop in self.schema.hops if all(admits_type(t, hop.type) for t in types)]
 
     def _explain(self, edge: _Edge) -> str:
         for node in (edge.hop.left, edge.hop.right):
             said = joint(self.group.labels.get(node, []))
             if said is not None and not self._domain(node):
                 return f"the schema has no label {', '.join(name.text for name in said.names)}"
-        types = self.group.types.get(edge.hop.edge.start, [])
-        if not any(all(admits_type(t, h.type) for t in types) for h in self.schema.hops):
+        if not self._of_its_types(edge):
+            types = self.group.types.get(edge.hop.edge.start, [])
             return f"the schema has no relation {', '.join(n.text for t in types for n in t.names)}"
         return f"the schema allows it in neither direction, only {self._allowed(edge)}"
 

@@ -259,25 +259,17 @@ def _whole(part: Expression) -> int | None:
 def _comprehension(part: tree.Iteration, edits: TokenEdits) -> None:
     """*[x IN list WHERE x > 1 | x.name]* as ladybug's functions of lists."""
     name = quoted(part.variable.text)
-    opening, closing = part.start, part.stop - 1
-    dropped = set(range(opening, closing + 1))
-    for kept in (part.source, part.where, part.result):
-        if kept is not None:
-            dropped -= set(range(kept.start, kept.stop))
-    edits.drop(dropped)
+    inner = [each for each in (part.where, part.result) if each is not None]
+    kept = (range(each.start, each.stop) for each in (part.source, *inner))
+    edits.drop(set(range(part.start, part.stop)).difference(*kept))
     before = "list_transform(" * (part.result is not None) + "list_filter(" * (part.where is not None)
     edits.before(part.source.start, before or "(")
-    if part.where is not None:
-        edits.before(part.where.start, f", {name} -> ")
-        edits.behind(part.where.stop - 1, ")")
-    if part.result is not None:
-        edits.before(part.result.start, f", {name} -> ")
-        edits.behind(part.result.stop - 1, ")")
-    if not before:
+    for each in inner:
+        edits.before(each.start, f", {name} -> ")
+        edits.behind(each.stop - 1, ")")
+        _write_out(each, edits)
+    if not inner:
         edits.behind(part.source.stop - 1, ")")
-    for inside in (part.where, part.result):
-        if inside is not None:
-            _write_out(inside, edits)
 
 
 def _write_out(inside: Expression, edits: TokenEdits) -> None:

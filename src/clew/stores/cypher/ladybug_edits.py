@@ -72,18 +72,20 @@ class TokenEdits:
 
     def put(self, token: int, text: str) -> None:
         """Replace a token."""
-        before, _, behind = self._parts(token)
-        self._set(token, before, text, behind)
+        self._write(token, own=text)
 
     def before(self, token: int, text: str) -> None:
         """Put a text before a token."""
-        before, own, behind = self._parts(token)
-        self._set(token, before + text, own, behind)
+        self._write(token, before=text)
 
     def behind(self, token: int, text: str) -> None:
         """Put a text behind a token."""
-        before, own, behind = self._parts(token)
-        self._set(token, before, own, text + behind)
+        self._write(token, behind=text)
+
+    def _write(self, token: int, *, before: str = "", own: str | None = None, behind: str = "") -> None:
+        outer, text, inner = self._around.get(token, ("", self.text(token), ""))
+        parts = (outer + before, text if own is None else own, behind + inner)
+        self._around[token], self.texts[token] = parts, "".join(parts)
 
     def repeat(self, start: int, stop: int, between: str) -> None:
         """Put some tokens behind themselves once more, as they will be when all is rewritten."""
@@ -106,13 +108,6 @@ class TokenEdits:
         """Leave tokens out."""
         for token in tokens:
             self.put(token, "")
-
-    def _parts(self, token: int) -> tuple[str, str, str]:
-        return self._around.get(token, ("", self.text(token), ""))
-
-    def _set(self, token: int, before: str, own: str, behind: str) -> None:
-        self._around[token] = before, own, behind
-        self.texts[token] = f"{before}{own}{behind}"
 
     def new_name(self) -> str:
         """Make a name for an edge that has none."""

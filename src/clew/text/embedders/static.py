@@ -12,6 +12,7 @@ import re
 import unicodedata
 import zlib
 from collections.abc import Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Self
 from zipfile import BadZipFile
@@ -93,24 +94,14 @@ class StaticEmbedder:
         vectors = np.zeros((len(texts), self.dimension), np.float32)
         for start in range(0, len(texts), TEXTS_IN_CACHE):
             check()
-            self._sum(texts[start : start + TEXTS_IN_CACHE], vectors[start : start + TEXTS_IN_CACHE])
+            cut = [self.pieces(text) for text in texts[start : start + TEXTS_IN_CACHE]]
+            filled = [start + i for i, pieces in enumerate(cut) if pieces]
+            if filled:
+                index = np.fromiter(chain.from_iterable(cut), np.int64)
+                ends = np.cumsum([len(pieces) for pieces in cut if pieces])
+                rows = self._rows[index] * self._scales[index]
+                vectors[filled] = np.add.reduceat(rows, [0, *ends[:-1]], axis=0)
         return vectors
-
-    def _sum(self, texts: Sequence[str], vectors: Float32) -> None:
-        """Write the sums of the wordpieces' vectors of each text into `vectors`."""
-        ids: list[int] = []
-        filled: list[int] = []
-        starts: list[int] = []
-        for i, text in enumerate(texts):
-            pieces = self.pieces(text)
-            if pieces:
-                filled.append(i)
-                starts.append(len(ids))
-                ids += pieces
-        if ids:
-            index = np.array(ids)
-            rows = self._rows[index] * self._scales[index]
-            vectors[filled] = np.add.reduceat(rows, starts, axis=0)
 
     def pieces(self, text: str) -> list[int]:
         """Cut a text into wordpieces: their rows in the table."""
