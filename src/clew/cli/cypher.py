@@ -11,7 +11,7 @@ from clew.errors import InputError, ParseError, UsageError
 from clew.stores.errors import QueryError
 
 if TYPE_CHECKING:
-    from clew.stores.cypher.fix import Fixed
+    from clew.stores.cypher.direction import Fixed
     from clew.stores.cypher.schema import GraphSchema
 
 ILLEGAL = 2
@@ -57,7 +57,7 @@ def fix(
         raise UsageError('Give the schema: --schema "(Person, WORKS_AT, Company), …"')
     from clew.cli.console import warn, write, write_json
     from clew.cli.jsonl import text_or_stdin
-    from clew.stores.cypher.fix import fix as fix_statement
+    from clew.stores.cypher.direction import fix as fix_statement
 
     fixed = fix_statement(text_or_stdin(str(query)), given)
     if json:
@@ -88,7 +88,7 @@ def _fix_many(file: str, given: GraphSchema | None) -> None:
     """Fix every line; those that cannot be fixed are printed with their error, and make the exit code 2."""
     from clew.cli.console import write_json
     from clew.cli.jsonl import objects, source_name, unique_ids
-    from clew.stores.cypher.fix import fix as fix_statement
+    from clew.stores.cypher.direction import fix as fix_statement
 
     name, failed = source_name(file), False
     schemas: dict[str, GraphSchema] = {}

@@ -133,7 +133,7 @@ class ModelOptions:
 
     def shared_ledger(self) -> Ledger:
         """Make what holds the limits of one model over processes that are forked after it."""
-        from clew.llm.shared_ledger import SharedLedger
+        from clew.llm.budget import SharedLedger
 
         return SharedLedger("run", self.together())
 

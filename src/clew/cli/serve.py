@@ -137,7 +137,7 @@ def _run_on_ray(
     from clew.cli.cluster import on_every_node
     from clew.cli.console import warn
     from clew.environment import keep_machine_code
-    from clew.llm.ray_ledger import RayLedger
+    from clew.llm.ray_shared import RayLedger
     from clew.serve.graphs import named_sources
     from clew.serve.on_ray import serve_on_ray
     from clew.workers.on_ray import RayWorkers
