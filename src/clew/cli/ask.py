@@ -22,7 +22,7 @@ from clew.cli.opening import (
     SourceOptions,
     opened_for_asking,
 )
-from clew.cli.options import with_short_help
+from clew.cli.options import option, with_short_help
 from clew.cli.solved import SolvedOptions
 from clew.errors import UsageError
 
@@ -38,22 +38,12 @@ class QuestionOptions:
     """Which question is asked, or which file of them."""
 
     question: Annotated[str | None, typer.Argument(metavar="QUESTION", help="In quotes.")] = None
-    questions: Annotated[
-        str | None,
-        typer.Option(metavar="FILE.jsonl", help='A line {"id", "question", "entities"?} each; - is stdin.'),
-    ] = None
-    out: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE.jsonl", help="Answers of --questions; resumable."),
-    ] = None
-    entities: Annotated[
-        list[str] | None,
-        typer.Option("--entities", metavar="NAME", help="An entity of the question; repeat it for more."),
-    ] = None
-    chosen: Annotated[
-        int | None,
-        typer.Option("--reading", metavar="N", min=1, help="Answer the other reading of this number."),
-    ] = None
+    questions: str | None = option(
+        None, 'A line {"id", "question", "entities"?} each; - is stdin.', "FILE.jsonl"
+    )
+    out: Path | None = option(None, "Answers of --questions; resumable.", "FILE.jsonl")
+    entities: list[str] | None = option(None, "An entity of the question; repeat it for more.", "NAME")
+    chosen: int | None = option(None, "Answer the other reading of this number.", "N", "--reading", min=1)
 
     def one(self, source: str) -> str:
         """The single question, cleaned. Raises UsageError if it cannot be asked of the source."""
@@ -83,10 +73,8 @@ class QuestionOptions:
 class AnswerOptions(RowOptions):
     """What of an answer is written, and how."""
 
-    explain: Annotated[bool, typer.Option("--explain", help="Show the steps to the answer.")] = False
-    limit_citations: Annotated[
-        int, typer.Option(metavar="N", min=0, help="Citations shown on a terminal; --json has all.")
-    ] = 10
+    explain: bool = option(False, "Show the steps to the answer.")
+    limit_citations: int = option(10, "Citations shown on a terminal; --json has all.", "N", min=0)
 
     def write(self, answer: Answer, cited: Sequence[Citation], labels: Mapping[str, str]) -> None:
         """Write an answer to stdout."""

@@ -11,7 +11,7 @@ import typer
 from clew.cli.method_options import MethodOptions
 from clew.cli.model import ModelOptions, opened_model
 from clew.cli.opening import AskedSource, Json, LlmSpec, SourceOptions, opened_for_asking, waiting
-from clew.cli.options import with_short_help
+from clew.cli.options import option, with_short_help
 from clew.compared import MethodRow, ask_each
 from clew.errors import UsageError
 
@@ -33,13 +33,8 @@ class AskedOptions:
     """Which methods are asked, about what, with which model."""
 
     question: Annotated[str, typer.Argument(metavar="QUESTION", help="In quotes.")]
-    methods: Annotated[
-        str, typer.Option("--methods", metavar="A,B,…", help="Names of methods, with commas between.")
-    ] = "auto,kg-rag,kaping"
-    entities: Annotated[
-        list[str] | None,
-        typer.Option("--entities", metavar="NAME", help="An entity of the question; repeat it for more."),
-    ] = None
+    methods: str = option("auto,kg-rag,kaping", "Names of methods, with commas between.", "A,B,…")
+    entities: list[str] | None = option(None, "An entity of the question; repeat it for more.", "NAME")
     llm: LlmSpec = None
 
 

@@ -15,7 +15,7 @@ from clew.cli.console import shown, warn, write, write_json
 from clew.cli.failures import Interrupted
 from clew.cli.model import ManyOptions, OpenModels, opened_models
 from clew.cli.opening import EmbedderSpec, Json, Quiet, stage_progress
-from clew.cli.options import with_options
+from clew.cli.options import option, with_options
 from clew.cli.progress import Bar
 from clew.errors import InputError, UsageError
 from clew.text.counted import counted
@@ -38,10 +38,7 @@ HEADLINE = ("hits_at_1", "exact_set", "f1", "truthfulness", "claim_accuracy", "c
 class RunModelOptions(ManyOptions):
     """How the chat models of a run are called."""
 
-    cache: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Replies of models are kept here; else in RUN/replies.sqlite."),
-    ] = None
+    cache: Path | None = option(None, "Replies of models are kept here; else in RUN/replies.sqlite.", "FILE")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,42 +46,29 @@ class DataOptions:
     """Which questions are asked, and of which graph."""
 
     target: Annotated[Path, typer.Argument(metavar="DIRECTORY|X.toml", help="A data set, or an experiment.")]
-    dataset: Annotated[str | None, typer.Option(metavar="NAME", help="Its format; see: clew datasets.")] = (
-        None
+    dataset: str | None = option(None, "Its format; see: clew datasets.", "NAME")
+    parts: list[str] | None = option(None, "A part of it; again for more.", "NAME", "--part")
+    hops: str | None = option(None, "Short for --part N-hop.", "N,…")
+    split: str | None = option(None, "test, dev or train.", "NAME")
+    graph: str | None = option(None, "Graph to ask; else its own.", "SOURCE")
+    data: list[str] | None = option(
+        None, "Where an experiment finds a data set; or one directory of all.", "NAME=DIR"
     )
-    parts: Annotated[
-        list[str] | None, typer.Option("--part", metavar="NAME", help="A part of it; again for more.")
-    ] = None
-    hops: Annotated[str | None, typer.Option(metavar="N,…", help="Short for --part N-hop.")] = None
-    split: Annotated[str | None, typer.Option(metavar="NAME", help="test, dev or train.")] = None
-    graph: Annotated[str | None, typer.Option(metavar="SOURCE", help="Graph to ask; else its own.")] = None
-    data: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME=DIR", help="Where an experiment finds a data set; or one directory of all."
-        ),
-    ] = None
-    limit: Annotated[
-        int | None, typer.Option(metavar="N", min=1, help="Questions of each part and seed.")
-    ] = None
-    seed: Annotated[str | None, typer.Option(metavar="N,…", help="Seeds of the samples; 0 if not given.")] = (
-        None
-    )
-    given_entities: Annotated[
-        bool, typer.Option("--given-entities", help="Tell methods which entities a question is about.")
-    ] = False
+    limit: int | None = option(None, "Questions of each part and seed.", "N", min=1)
+    seed: str | None = option(None, "Seeds of the samples; 0 if not given.", "N,…")
+    given_entities: bool = option(False, "Tell methods which entities a question is about.")
 
 
 @dataclass(frozen=True, slots=True)
 class AskingOptions:
     """Who is asked, and where the answers go."""
 
-    method: Annotated[str, typer.Option(metavar="NAME,…", help="Methods to run.")] = "auto"
-    llm: Annotated[str | None, typer.Option(metavar="MODEL", help="Chat model of the methods.")] = None
-    workers: Annotated[int | None, typer.Option(metavar="N", min=1, help="Processes; without --llm.")] = None
+    method: str = option("auto", "Methods to run.", "NAME,…")
+    llm: str | None = option(None, "Chat model of the methods.", "MODEL")
+    workers: int | None = option(None, "Processes; without --llm.", "N", min=1)
     ray: RayAddress = None
-    steps: Annotated[bool, typer.Option("--steps/--no-steps", help="Keep the steps of each answer.")] = True
-    out: Annotated[Path | None, typer.Option(metavar="RUN", help="Directory of the run; resumable.")] = None
+    steps: bool = option(True, "Keep the steps of each answer.", None, "--steps/--no-steps")
+    out: Path | None = option(None, "Directory of the run; resumable.", "RUN")
     embedder: EmbedderSpec = None
 
 
@@ -92,10 +76,8 @@ class AskingOptions:
 class ScoreOptions:
     """What scores answers beside the metrics."""
 
-    judge: Annotated[
-        list[str] | None, typer.Option(metavar="MODEL", help="A judging model; again for more.")
-    ] = None
-    bert: Annotated[str | None, typer.Option(metavar="onnx:PATH", help="Model of BERTScore.")] = None
+    judge: list[str] | None = option(None, "A judging model; again for more.", "MODEL")
+    bert: str | None = option(None, "Model of BERTScore.", "onnx:PATH")
 
 
 @with_options

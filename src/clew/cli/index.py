@@ -16,7 +16,7 @@ from clew.cli.cluster import RayAddress, opened_cluster
 from clew.cli.console import shown, warn, write, write_json
 from clew.cli.failures import Interrupted
 from clew.cli.opening import Json, SourceOptions, held_counts, reading_notes, stage_progress
-from clew.cli.options import with_options
+from clew.cli.options import option, with_options
 from clew.cli.progress import Bar
 from clew.cli.verbalise import VerbaliserOptions, opened_verbaliser
 from clew.text.counted import counted
@@ -48,20 +48,14 @@ class VectorOption(StrEnum):
 class WalkOptions:
     """Which walks are stored."""
 
-    corpus: Annotated[
-        CorpusOption,
-        typer.Option(help="Walks for walk-retrieve; lazy stores none, but vectors of nodes."),
-    ] = CorpusOption.none
-    depth: Annotated[int, typer.Option(metavar="N", help="Length of walks, 1 to 6.")] = 4
-    walks: Annotated[int, typer.Option(metavar="N", help="Random walks of each entity.")] = 60
-    max_walks: Annotated[int, typer.Option(metavar="N", help="Most breadth-first walks of each entity.")] = 60
-    directed: Annotated[bool, typer.Option("--directed", help="Walk from heads to tails only.")] = False
-    plain_vectors: Annotated[
-        bool,
-        typer.Option(
-            "--plain-vectors", help="Vectors of walks and nodes are of sentences alone, as published."
-        ),
-    ] = False
+    corpus: CorpusOption = option(
+        CorpusOption.none, "Walks for walk-retrieve; lazy stores none, but vectors of nodes."
+    )
+    depth: int = option(4, "Length of walks, 1 to 6.", "N")
+    walks: int = option(60, "Random walks of each entity.", "N")
+    max_walks: int = option(60, "Most breadth-first walks of each entity.", "N")
+    directed: bool = option(False, "Walk from heads to tails only.")
+    plain_vectors: bool = option(False, "Vectors of walks and nodes are of sentences alone, as published.")
 
     @property
     def settings(self) -> CorpusSettings | None:
@@ -78,17 +72,11 @@ class WalkOptions:
 class VectorOptions:
     """Which vectors are stored, what searches them, and where they are made."""
 
-    triple_vectors: Annotated[
-        bool, typer.Option("--triple-vectors", help="Embed the triples too, for the methods that rank them.")
-    ] = False
-    vectors: Annotated[
-        VectorOption,
-        typer.Option(help="What searches vectors; auto is faiss for many. Milvus holds all of them."),
-    ] = VectorOption.auto
-    milvus: Annotated[
-        str | None,
-        typer.Option("--milvus", metavar="URI", help="For --vectors milvus: http://HOST:19530 or NAME.db."),
-    ] = None
+    triple_vectors: bool = option(False, "Embed the triples too, for the methods that rank them.")
+    vectors: VectorOption = option(
+        VectorOption.auto, "What searches vectors; auto is faiss for many. Milvus holds all of them."
+    )
+    milvus: str | None = option(None, "For --vectors milvus: http://HOST:19530 or NAME.db.", "URI")
     ray: RayAddress = None
 
 
@@ -102,12 +90,11 @@ class FileOptions:
             metavar="SOURCE…", help="Graph files, a folder of tables, - for stdin, or neo4j://host."
         ),
     ]
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", metavar="NAME.clew", help="By default SOURCE's name + .clew, here."),
-    ] = None
-    types: Annotated[Path | None, typer.Option(metavar="FILE", help="Lines entity<TAB>type.")] = None
-    aliases: Annotated[Path | None, typer.Option(metavar="FILE", help="Lines entity<TAB>alias.")] = None
+    output: Path | None = option(
+        None, "By default SOURCE's name + .clew, here.", "NAME.clew", "--output", "-o"
+    )
+    types: Path | None = option(None, "Lines entity<TAB>type.", "FILE")
+    aliases: Path | None = option(None, "Lines entity<TAB>alias.", "FILE")
 
 
 @with_options

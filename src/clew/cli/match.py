@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from clew.cli.opening import Json, SourceArgument, SourceOptions, opened
-from clew.cli.options import with_options
+from clew.cli.options import option, with_options
 from clew.compiling import COMPILING
 from clew.errors import ParseError, UsageError
 
@@ -37,18 +37,13 @@ class PatternLine:
 class SearchOptions:
     """How many matches are looked for, how far, and for how long."""
 
-    patterns: Annotated[
-        str | None, typer.Option(metavar="FILE.jsonl", help="Many patterns, one a line; - is stdin.")
-    ] = None
-    k: Annotated[int, typer.Option("--k", metavar="N", min=1, help="How many matches, best first.")] = 3
-    every: Annotated[bool, typer.Option("--all", help="All matches that tie with the best.")] = False
-    tables: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="Distances given as tables (docs/performance.md), not embedded."),
-    ] = None
-    milliseconds: Annotated[
-        float | None, typer.Option(metavar="MS", min=0, help="Stop the search of a pattern after this time.")
-    ] = None
+    patterns: str | None = option(None, "Many patterns, one a line; - is stdin.", "FILE.jsonl")
+    k: int = option(3, "How many matches, best first.", "N", min=1)
+    every: bool = option(False, "All matches that tie with the best.", None, "--all")
+    tables: Path | None = option(
+        None, "Distances given as tables (docs/performance.md), not embedded.", "DIR"
+    )
+    milliseconds: float | None = option(None, "Stop the search of a pattern after this time.", "MS", min=0)
 
 
 @with_options

@@ -8,11 +8,10 @@ from collections.abc import Callable, Generator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, ClassVar, TypeVar
-
-import typer
+from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 from clew.cli.opening import LlmSpec, waiting
+from clew.cli.options import option
 from clew.environment import CALLS
 from clew.errors import UsageError
 
@@ -26,64 +25,21 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-Cache = Annotated[
-    Path | None,
-    typer.Option("--cache", metavar="FILE", help="Record the replies of --llm here, and use them."),
-]
-Replay = Annotated[
-    bool, typer.Option("--replay", help="Send nothing; use only the replies recorded in --cache.")
-]
-MaxCalls = Annotated[
-    int | None,
-    typer.Option(
-        "--max-calls", metavar="N", min=1, help=f"Calls of --llm that a question may take ({CALLS})."
-    ),
-]
-MaxTokens = Annotated[
-    int | None,
-    typer.Option("--max-tokens", metavar="N", min=1, help="Tokens of --llm that a question may take."),
-]
-MaxCost = Annotated[
-    float | None,
-    typer.Option("--max-cost", metavar="X", min=0, help="Money that a question may take; needs --prices."),
-]
-RunCalls = Annotated[
-    int | None,
-    typer.Option("--run-calls", metavar="N", min=1, help="Calls of each model that this command may take."),
-]
-RunTokens = Annotated[
-    int | None,
-    typer.Option("--run-tokens", metavar="N", min=1, help="Tokens of each model that this command may take."),
-]
-RunCost = Annotated[
-    float | None,
-    typer.Option("--run-cost", metavar="X", min=0, help="Money for each model; needs --prices."),
-]
-PricesFile = Annotated[
-    Path | None, typer.Option("--prices", metavar="FILE.toml", help="What a million tokens of --llm cost.")
-]
-
-Trace = Annotated[
-    Path | None,
-    typer.Option("--trace", metavar="FILE.jsonl", help="Write every prompt and reply of --llm here."),
-]
-
-
 @dataclass(frozen=True, slots=True)
 class ModelOptions:
     """What the user said of how the chat model is called; limits are for a question, or for the run."""
 
     TITLE: ClassVar = "Options of the chat model"
-    cache: Cache = None
-    replay: Replay = False
-    max_calls: MaxCalls = None
-    max_tokens: MaxTokens = None
-    max_cost: MaxCost = None
-    run_calls: RunCalls = None
-    run_tokens: RunTokens = None
-    run_cost: RunCost = None
-    prices: PricesFile = None
-    trace: Trace = None
+    cache: Path | None = option(None, "Record the replies of --llm here, and use them.", "FILE")
+    replay: bool = option(False, "Send nothing; use only the replies recorded in --cache.")
+    max_calls: int | None = option(None, f"Calls of --llm that a question may take ({CALLS}).", "N", min=1)
+    max_tokens: int | None = option(None, "Tokens of --llm that a question may take.", "N", min=1)
+    max_cost: float | None = option(None, "Money that a question may take; needs --prices.", "X", min=0)
+    run_calls: int | None = option(None, "Calls of each model that this command may take.", "N", min=1)
+    run_tokens: int | None = option(None, "Tokens of each model that this command may take.", "N", min=1)
+    run_cost: float | None = option(None, "Money for each model; needs --prices.", "X", min=0)
+    prices: Path | None = option(None, "What a million tokens of --llm cost.", "FILE.toml")
+    trace: Path | None = option(None, "Write every prompt and reply of --llm here.", "FILE.jsonl")
 
     def settings(self, spec: str, *, whole: bool = False, at_once: int | None = None) -> Settings:
         """Make the settings of a model, with keys and addresses of the environment.
@@ -165,21 +121,10 @@ CALLS_AT_ONCE = 8
 class ManyOptions(ModelOptions):
     """How a model is called for many questions, or claims."""
 
-    concurrency: Annotated[
-        int | None,
-        typer.Option(
-            "--concurrency",
-            metavar="N",
-            min=1,
-            help=f"Questions (or claims) asked of --llm at a time ({CALLS_AT_ONCE}), by each worker.",
-        ),
-    ] = None
-    timeout: Annotated[
-        float | None,
-        typer.Option(
-            "--timeout", metavar="S", min=0.001, help="Seconds that a reply of --llm may take (120)."
-        ),
-    ] = None
+    concurrency: int | None = option(
+        None, f"Questions (or claims) asked of --llm at a time ({CALLS_AT_ONCE}), by each worker.", "N", min=1
+    )
+    timeout: float | None = option(None, "Seconds that a reply of --llm may take (120).", "S", min=0.001)
 
     def settings(self, spec: str, *, whole: bool = False, at_once: int | None = None) -> Settings:
         """As of any model, with the time of a reply; as many calls are under way as questions are asked."""
@@ -197,13 +142,12 @@ class AskedModelOptions(ManyOptions):
     """The model of a question or a claim, or of a file of them, and whether it is heard while it speaks."""
 
     llm: LlmSpec = None
-    stream: Annotated[
-        bool | None,
-        typer.Option(
-            "--stream/--no-stream",
-            help="Show on stderr what --llm says, while it comes; by default on a terminal.",
-        ),
-    ] = None
+    stream: bool | None = option(
+        None,
+        "Show on stderr what --llm says, while it comes; by default on a terminal.",
+        None,
+        "--stream/--no-stream",
+    )
 
     @contextmanager
     def for_one(

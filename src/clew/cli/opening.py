@@ -14,6 +14,7 @@ import typer
 
 from clew.bounds import ANSWER_SECONDS, ANSWERS, Bounds
 from clew.cli.console import warn
+from clew.cli.options import option
 from clew.cli.progress import Bar, BarUnit
 from clew.cli.standard_input import STDIN, stdin_kept
 from clew.errors import ClewError, UsageError
@@ -80,22 +81,11 @@ Columns = Annotated[
         "--columns", metavar="head=…,tail=…", help="Columns of a table of edges, by name or number."
     ),
 ]
-RowId = Annotated[
-    str | None, typer.Option("--id", metavar="COLUMN", help="Column that says what a row of a table is of.")
-]
-RelationOption = Annotated[
-    str | None, typer.Option("--relation", metavar="NAME", help="What edges are called in a table without.")
-]
-Undirected = Annotated[bool, typer.Option("--undirected", help="Keep each edge of a table both ways.")]
 Encoding = Annotated[
     str | None, typer.Option("--encoding", metavar="NAME", help="Encoding of tables, as in cp1252.")
 ]
 Language = Annotated[
     str, typer.Option("--language", metavar="TAG", help="Language of the labels of RDF that are shown.")
-]
-
-Inference = Annotated[
-    bool, typer.Option("--inference/--no-inference", help="Add what follows from an ontology in RDF.")
 ]
 
 
@@ -122,12 +112,14 @@ class SourceOptions:
     format: Format = None
     on_error: Faults = OnErrorOption.fail
     columns: Columns = None
-    row_id: RowId = None
-    relation: RelationOption = None
+    row_id: str | None = option(None, "Column that says what a row of a table is of.", "COLUMN", "--id")
+    relation: str | None = option(None, "What edges are called in a table without.", "NAME")
     encoding: Encoding = None
     language: Language = "en"
-    inference: Inference = True
-    undirected: Undirected = False
+    inference: bool = option(
+        True, "Add what follows from an ontology in RDF.", None, "--inference/--no-inference"
+    )
+    undirected: bool = option(False, "Keep each edge of a table both ways.")
     embedder: EmbedderSpec = None
     quiet: Quiet = False
 
@@ -155,9 +147,7 @@ class SourceOptions:
 class RowOptions:
     """How rows are written to stdout."""
 
-    form: Annotated[RowForm, typer.Option("--as", help="How rows are written; --json is json.")] = (
-        RowForm.table
-    )
+    form: RowForm = option(RowForm.table, "How rows are written; --json is json.", None, "--as")
     json: Json = False
 
     @property
@@ -170,9 +160,7 @@ class RowOptions:
 class BoundOptions:
     """What each question may take, and how many answers it may have."""
 
-    limit: Annotated[
-        int, typer.Option(metavar="N", help="Answers that are listed and proved; the others are counted.")
-    ] = ANSWERS
+    limit: int = option(ANSWERS, "Answers that are listed and proved; the others are counted.", "N")
     seconds: Seconds = ANSWER_SECONDS
 
     @property

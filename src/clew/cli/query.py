@@ -9,7 +9,7 @@ import typer
 
 from clew.cli.jsonl import text_or_stdin
 from clew.cli.opening import RowForm, RowOptions, SourceOptions, opened
-from clew.cli.options import with_options
+from clew.cli.options import option, with_options
 from clew.errors import UsageError
 
 if TYPE_CHECKING:
@@ -25,13 +25,9 @@ class StatementOptions:
     statement: Annotated[
         str, typer.Argument(metavar="QUERY", help="A reading query of Cypher or SPARQL; - is stdin.")
     ]
-    seconds: Annotated[
-        float, typer.Option("--timeout", metavar="S", min=0.1, help="Stop the query after so many seconds.")
-    ] = 10.0
-    rows: Annotated[int, typer.Option("--rows", metavar="N", min=1, help="Return so many rows at most.")] = (
-        1_000
-    )
-    show: Annotated[bool, typer.Option("--explain", help="Print the query as it is sent, on stderr.")] = False
+    seconds: float = option(10.0, "Stop the query after so many seconds.", "S", "--timeout", min=0.1)
+    rows: int = option(1000, "Return so many rows at most.", "N", min=1)
+    show: bool = option(False, "Print the query as it is sent, on stderr.", None, "--explain")
 
 
 @with_options

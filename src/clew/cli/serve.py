@@ -18,7 +18,7 @@ import typer
 from clew.cli.cluster import RayAddress
 from clew.cli.model import ModelOptions
 from clew.cli.opening import SourceOptions, opened
-from clew.cli.options import with_options
+from clew.cli.options import option, with_options
 from clew.errors import InputError, UsageError
 
 if TYPE_CHECKING:
@@ -48,18 +48,13 @@ LEAST_TOKEN = 16
 class AccessOptions:
     """Who may ask the server."""
 
-    token_file: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Tokens, one a line: only who has one may ask."),
-    ] = None
-    allow_host: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME", help="A name by which the server is called; repeat it for more."),
-    ] = None
-    allow_origin: Annotated[
-        list[str] | None,
-        typer.Option(metavar="ORIGIN", help="A web page that may call the API, as https://example.org."),
-    ] = None
+    token_file: Path | None = option(None, "Tokens, one a line: only who has one may ask.", "FILE")
+    allow_host: list[str] | None = option(
+        None, "A name by which the server is called; repeat it for more.", "NAME"
+    )
+    allow_origin: list[str] | None = option(
+        None, "A web page that may call the API, as https://example.org.", "ORIGIN"
+    )
 
     def access(self, host: str) -> Access:
         """Read the tokens. Raises UsageError for an open address without any, InputError for the file."""
@@ -78,12 +73,10 @@ class AccessOptions:
 class ListenOptions:
     """Where the server listens, with how many processes."""
 
-    host: Annotated[str, typer.Option(metavar="ADDRESS", help="Address to listen on.")] = "127.0.0.1"
-    port: Annotated[int, typer.Option(metavar="N", min=0, max=65_535, help="Port; 0 is any.")] = 8765
-    workers: Annotated[int, typer.Option(metavar="N", min=1, max=64, help="Processes.")] = 1
-    seconds: Annotated[
-        float, typer.Option("--timeout", metavar="S", min=1, help="Time that a request may take.")
-    ] = 60.0
+    host: str = option("127.0.0.1", "Address to listen on.", "ADDRESS")
+    port: int = option(8765, "Port; 0 is any.", "N", min=0, max=65535)
+    workers: int = option(1, "Processes.", "N", min=1, max=64)
+    seconds: float = option(60.0, "Time that a request may take.", "S", "--timeout", min=1)
     ray: RayAddress = None
 
 

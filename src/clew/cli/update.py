@@ -11,7 +11,7 @@ import typer
 
 from clew.cli.console import shown, warn, write, write_json
 from clew.cli.opening import Json, SourceOptions, held_counts, reading_notes
-from clew.cli.options import with_options
+from clew.cli.options import option, with_options
 from clew.cli.progress import Bar, BarUnit
 from clew.cli.verbalise import VerbaliserOptions, opened_verbaliser
 from clew.errors import UsageError
@@ -28,27 +28,15 @@ Files = list[str] | None
 class EditOptions:
     """What is added to an index and removed from it."""
 
-    add: Annotated[Files, typer.Option("--add", metavar="FILE", help="Triples to add; repeatable.")] = None
-    remove: Annotated[
-        Files, typer.Option("--remove", metavar="FILE", help="Triples to remove; repeatable.")
-    ] = None
-    types: Annotated[Path | None, typer.Option(metavar="FILE", help="Lines entity<TAB>type to add.")] = None
-    aliases: Annotated[Path | None, typer.Option(metavar="FILE", help="Lines entity<TAB>alias to add.")] = (
-        None
-    )
-    remove_types: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Lines entity<TAB>type to remove.")
-    ] = None
-    remove_aliases: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Lines entity<TAB>alias to remove.")
-    ] = None
-    remove_entities: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Entities, one a line, that lose all triples.")
-    ] = None
-    strict: Annotated[bool, typer.Option("--strict", help="Refuse new entities and relations.")] = False
-    ignore_missing: Annotated[
-        bool, typer.Option("--ignore-missing", help="Go on if what is to be removed is not there.")
-    ] = False
+    add: Files = option(None, "Triples to add; repeatable.", "FILE")
+    remove: Files = option(None, "Triples to remove; repeatable.", "FILE")
+    types: Path | None = option(None, "Lines entity<TAB>type to add.", "FILE")
+    aliases: Path | None = option(None, "Lines entity<TAB>alias to add.", "FILE")
+    remove_types: Path | None = option(None, "Lines entity<TAB>type to remove.", "FILE")
+    remove_aliases: Path | None = option(None, "Lines entity<TAB>alias to remove.", "FILE")
+    remove_entities: Path | None = option(None, "Entities, one a line, that lose all triples.", "FILE")
+    strict: bool = option(False, "Refuse new entities and relations.")
+    ignore_missing: bool = option(False, "Go on if what is to be removed is not there.")
 
     def files(self, reading: SourceOptions) -> EditFiles:
         """Return the files with how they are read."""

@@ -23,7 +23,7 @@ from clew.cli.opening import (
     bounds_of,
     opened_for_asking,
 )
-from clew.cli.options import with_short_help
+from clew.cli.options import option, with_short_help
 from clew.errors import UsageError
 
 if TYPE_CHECKING:
@@ -39,27 +39,17 @@ class ClaimSource:
     """Which claim is verified, or which file of them, in which world."""
 
     claim: Annotated[str | None, typer.Argument(metavar="CLAIM", help="In quotes.")] = None
-    claims: Annotated[
-        str | None,
-        typer.Option(metavar="FILE.jsonl", help='A line {"id", "claim"} each; - is stdin.'),
-    ] = None
-    out: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE.jsonl", help="Verdicts on --claims; resumable."),
-    ] = None
-    closed_world: Annotated[
-        bool, typer.Option("--closed-world", help="What the graph does not record is not so.")
-    ] = False
+    claims: str | None = option(None, 'A line {"id", "claim"} each; - is stdin.', "FILE.jsonl")
+    out: Path | None = option(None, "Verdicts on --claims; resumable.", "FILE.jsonl")
+    closed_world: bool = option(False, "What the graph does not record is not so.")
 
 
 @dataclass(frozen=True, slots=True)
 class VerdictOptions:
     """What of a verdict is written, and how."""
 
-    explain: Annotated[bool, typer.Option("--explain", help="Show the steps to the verdict.")] = False
-    limit_triples: Annotated[
-        int, typer.Option(metavar="N", min=0, help="Triples shown for a part on a terminal; --json has all.")
-    ] = LIMIT
+    explain: bool = option(False, "Show the steps to the verdict.")
+    limit_triples: int = option(LIMIT, "Triples shown for a part on a terminal; --json has all.", "N", min=0)
     json: Json = False
 
     def write(self, result: Verification, labels: Mapping[str, str]) -> None:
