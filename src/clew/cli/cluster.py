@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from clew.cli.console import warn
-from clew.cli.standard_input import STDIN
+from clew.cli.input import STDIN
 from clew.errors import UsageError
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from clew.cli.failures import Interrupted
+from clew.cli.input import STDIN, stdin_kept
 from clew.cli.progress import Bar
-from clew.cli.standard_input import STDIN, stdin_kept
 from clew.errors import ClewError, UsageError
 
 if TYPE_CHECKING:

@@ -14,9 +14,9 @@ import typer
 
 from clew.bounds import ANSWER_SECONDS, ANSWERS, Bounds
 from clew.cli.console import warn
+from clew.cli.input import STDIN, stdin_kept
 from clew.cli.options import option
 from clew.cli.progress import Bar, BarUnit
-from clew.cli.standard_input import STDIN, stdin_kept
 from clew.errors import ClewError, UsageError
 from clew.text.counted import counted
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from clew.cli.jsonl import text_or_stdin
+from clew.cli.input import text_or_stdin
 from clew.cli.opening import RowForm, RowOptions, SourceOptions, opened
 from clew.cli.options import option, with_options
 from clew.errors import UsageError
