@@ -16,7 +16,7 @@ from clew.cli.console import warn, write_csv, write_json
 from clew.cli.items import Questions, read_items
 from clew.cli.method_options import AskedMethod, MethodOptions
 from clew.cli.model import AskedModelOptions
-from clew.cli.opening import AskedSource, BoundOptions, RowForm, RowOptions, SourceOptions, opened_for_asking
+from clew.cli.opening import AskedSource, BoundOptions, RowOptions, SourceOptions, opened_for_asking
 from clew.cli.options import option, with_short_help
 from clew.cli.solved import SolvedOptions
 from clew.errors import UsageError
@@ -72,9 +72,9 @@ class AnswerOptions(RowOptions):
 
     def write(self, answer: Answer, cited: Sequence[Citation], labels: Mapping[str, str]) -> None:
         """Write an answer to stdout."""
-        if self.wanted is RowForm.json:
+        if self.wanted == "json":
             write_json(answer.as_json(steps=self.explain))
-        elif self.wanted is RowForm.csv:
+        elif self.wanted == "csv":
             rows = ((a.entity, a.label, str(a.score)) for a in answer.answers)
             write_csv(("entity", "label", "score"), rows)
             if answer.abstained is not None:
@@ -114,7 +114,7 @@ def ask(
         rank_triples=ranks_triples({method: settings}),
         bounds=bounding.bounds,
     )
-    file = asked.file({"--as": shown.form is not RowForm.table, "--stream": calling.stream})
+    file = asked.file({"--as": shown.form != "table", "--stream": calling.stream})
     if file is not None:
         with calling.for_many(ray, quiet=quiet) as (model, at_once, cluster):
             keep = None if cluster is not None else partial(solved.keep, source, quiet=True)

@@ -10,7 +10,7 @@ import typer
 
 from clew.cli.console import shown, warn, write, write_json
 from clew.cli.input import objects, source_name
-from clew.cli.opening import Faults, Json, OnErrorOption
+from clew.cli.opening import Faults, Json
 from clew.environment import default_history
 from clew.errors import InputError, ParseError, UsageError
 from clew.history import HISTORY_ADVICE, History, SolvedEntry, check_query, source_key
@@ -73,7 +73,7 @@ def import_(
         str, typer.Argument(metavar="FILE.jsonl", help='A line {"question", "query"} each; - is stdin.')
     ],
     file: HistoryPath = None,
-    on_error: Faults = OnErrorOption.fail,
+    on_error: Faults = "fail",
 ) -> None:
     """Add the questions of a file; nothing is added if one line is wrong, unless it is skipped."""
     entries: list[SolvedEntry] = []
@@ -83,7 +83,7 @@ def import_(
         try:
             entries.append(_entry(key, value, name, number))
         except ParseError as error:
-            if on_error is OnErrorOption.fail:
+            if on_error == "fail":
                 raise
             skipped.append(error)
     if not entries and not skipped:

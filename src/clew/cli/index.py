@@ -6,9 +6,8 @@ import time
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -26,30 +25,12 @@ if TYPE_CHECKING:
     from clew.index.corpus.corpus import CorpusSettings
 
 
-class CorpusOption(StrEnum):
-    """Which walks are stored for `walk-retrieve`."""
-
-    bfs = "bfs"
-    random = "random"
-    lazy = "lazy"
-    none = "none"
-
-
-class VectorOption(StrEnum):
-    """With what vectors are searched."""
-
-    auto = "auto"
-    numpy = "numpy"
-    faiss = "faiss"
-    milvus = "milvus"
-
-
 @dataclass(frozen=True, slots=True)
 class WalkOptions:
     """Which walks are stored."""
 
-    corpus: CorpusOption = option(
-        CorpusOption.none, "Walks for walk-retrieve; lazy stores none, but vectors of nodes."
+    corpus: Literal["bfs", "random", "lazy", "none"] = option(
+        "none", "Walks for walk-retrieve; lazy stores none, but vectors of nodes."
     )
     depth: int = option(4, "Length of walks, 1 to 6.", "N")
     walks: int = option(60, "Random walks of each entity.", "N")
@@ -60,12 +41,12 @@ class WalkOptions:
     @property
     def settings(self) -> CorpusSettings | None:
         """The walks that are stored; None for none."""
-        if self.corpus is CorpusOption.none:
+        if self.corpus == "none":
             return None
         from clew.index.corpus.corpus import CorpusSettings
 
         lengths = self.depth, self.walks, self.max_walks
-        return CorpusSettings(self.corpus.value, *lengths, self.directed, plain=self.plain_vectors)
+        return CorpusSettings(self.corpus, *lengths, self.directed, plain=self.plain_vectors)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +54,8 @@ class VectorOptions:
     """Which vectors are stored, what searches them, and where they are made."""
 
     triple_vectors: bool = option(False, "Embed the triples too, for the methods that rank them.")
-    vectors: VectorOption = option(
-        VectorOption.auto, "What searches vectors; auto is faiss for many. Milvus holds all of them."
+    vectors: Literal["auto", "numpy", "faiss", "milvus"] = option(
+        "auto", "What searches vectors; auto is faiss for many. Milvus holds all of them."
     )
     milvus: str | None = option(None, "For --vectors milvus: http://HOST:19530 or NAME.db.", "URI")
     ray: RayAddress = None
@@ -115,7 +96,7 @@ def index(
     from clew.environment import vector_choice
     from clew.index_files import index_sources
 
-    start, choice = time.monotonic(), vector_choice(searching.vectors.value, searching.milvus)
+    start, choice = time.monotonic(), vector_choice(searching.vectors, searching.milvus)
     quiet = reading.quiet
     with imported(files.sources, files.output, quiet=quiet) as found, going_on(), Bar(quiet=quiet) as bar:
         out = files.output or default_output(found.paths[0])
@@ -131,7 +112,7 @@ def index(
                 types=files.types,
                 aliases=files.aliases,
                 format=reading.format,
-                on_error=reading.on_error.value,
+                on_error=reading.on_error,
                 hints=reading.hints,
                 triple_vectors=searching.triple_vectors,
                 progress=stage_progress(bar, without={"walks"} if verbaliser else frozenset()),

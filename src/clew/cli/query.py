@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from clew.cli.input import text_or_stdin
-from clew.cli.opening import RowForm, RowOptions, SourceOptions, opened
+from clew.cli.opening import RowOptions, SourceOptions, opened
 from clew.cli.options import option, with_options
 from clew.errors import UsageError
 
@@ -61,10 +61,10 @@ def query(
     if asked.show:
         values = dict(result.sent.parameters)
         warn(f"sent: {result.sent.text}" + (f"  with {values}" if values else ""))
-    if rows.wanted is RowForm.json:
+    if rows.wanted == "json":
         found = [[as_json(value) for value in row] for row in result.rows]
         write_json({"columns": list(result.columns), "rows": found, "complete": result.complete})
-    elif rows.wanted is RowForm.csv:
+    elif rows.wanted == "csv":
         write_csv(result.columns, ([_cell(value) for value in row] for row in result.rows))
     else:
         print_rows(result)

@@ -51,7 +51,7 @@ class EditOptions:
             self.remove_aliases,
             self.remove_entities,
             reading.format,
-            reading.on_error.value,
+            reading.on_error,
             reading.hints,
         )
 
