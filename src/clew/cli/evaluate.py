@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -13,7 +14,7 @@ import typer
 from clew.cli.cluster import RayAddress, opened_cluster
 from clew.cli.console import shown, warn, write, write_json
 from clew.cli.failures import Interrupted
-from clew.cli.model import ManyOptions, OpenModels, opened_models
+from clew.cli.model import ManyOptions, opened_models
 from clew.cli.opening import EmbedderSpec, Json, Quiet, stage_progress
 from clew.cli.options import option, with_options
 from clew.cli.progress import Bar
@@ -26,7 +27,10 @@ if TYPE_CHECKING:
     from clew.evaluate.run.plans import RunRequest
     from clew.evaluate.run.rundir import RunDirectory
     from clew.evaluate.run.runner import Done
+    from clew.llm.managed import ManagedModel
     from clew.workers.base import Workers
+
+    Models = Callable[[str], ManagedModel]
 
 QUESTIONS_FAILED = 1
 """Exit code of a run in which a question or a judgement ended in an error."""
@@ -157,7 +161,7 @@ def _replies(folder: Path) -> Path:
 
 
 def _run(
-    wanted: RunRequest, models: OpenModels, scoring: ScoreOptions, cluster: Workers | None, *, quiet: bool
+    wanted: RunRequest, models: Models, scoring: ScoreOptions, cluster: Workers | None, *, quiet: bool
 ) -> tuple[LoadedRun, int]:
     """Ask, judge and score; and how many questions and judgements ended in an error."""
     from clew.evaluate.report.summary import load
@@ -190,7 +194,7 @@ def _run(
 
 
 def _score_beside(
-    directory: RunDirectory, workers: int, models: OpenModels, scoring: ScoreOptions, *, quiet: bool
+    directory: RunDirectory, workers: int, models: Models, scoring: ScoreOptions, *, quiet: bool
 ) -> int:
     """Ask the judges, and compute BERTScore, where the user wants them; how many judgements failed."""
     unasked = 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Generator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -94,12 +94,13 @@ def index(
     """
     from clew.cli.importing import imported
     from clew.environment import vector_choice
+    from clew.index.cache import stem
     from clew.index_files import index_sources
 
     start, choice = time.monotonic(), vector_choice(searching.vectors, searching.milvus)
     quiet = reading.quiet
-    with imported(files.sources, files.output, quiet=quiet) as found, going_on(), Bar(quiet=quiet) as bar:
-        out = files.output or default_output(found.paths[0])
+    with imported(files.sources, files.output, quiet=quiet) as found, _going_on(), Bar(quiet=quiet) as bar:
+        out = files.output or Path(f"{stem(found.paths[0])}.clew")
         ahead = ("clew.index.corpus.walk_pieces",) if walking.settings is not None else ()
         with (
             opened_cluster(searching.ray, quiet=quiet, ahead=ahead) as cluster,
@@ -124,16 +125,16 @@ def index(
             )
     seconds = time.monotonic() - start
     if json:
-        write_json(summary_json(built, seconds))
+        write_json(_json(built, seconds))
     elif not quiet:
-        for line in summary_lines(built, seconds):
+        for line in _lines(built, seconds):
             write(shown(line))
         for line in reading_notes(built.manifest.about.report):
             warn(line)
 
 
 @contextmanager
-def going_on() -> Generator[None]:
+def _going_on() -> Generator[None]:
     """Say at Ctrl-C what becomes of the work that is done."""
     try:
         yield
@@ -145,17 +146,8 @@ def going_on() -> Generator[None]:
         ) from error
 
 
-def default_output(source: Path) -> Path:
-    """Name the index after the source, in the working directory."""
-    from clew.index.cache import stem
-
-    return Path(f"{stem(source)}.clew")
-
-
-def summary_json(built: Built, seconds: float) -> dict[str, object]:
+def _json(built: Built, seconds: float) -> dict[str, object]:
     """Make the stable JSON form (documented in docs/json.md)."""
-    from dataclasses import asdict
-
     from clew.info import report_json
 
     about = built.manifest.about
@@ -170,19 +162,14 @@ def summary_json(built: Built, seconds: float) -> dict[str, object]:
     }
 
 
-def summary_lines(built: Built, seconds: float) -> list[str]:
-    """Write the summary for people."""
+def _lines(built: Built, seconds: float) -> list[str]:
     counts, report = built.manifest.about.counts, built.report
     lines = [
         f"{built.path}: {held_counts(counts)}, {counted(counts['relations'], 'relation')}; "
         f"{size(built.manifest.bytes)}, {seconds:.1f} s"
     ]
-    side = [
-        counted(counts[nouns], noun, nouns)
-        for noun, nouns in (("type", "types"), ("alias", "aliases"))
-        if counts[nouns]
-    ]
-    if side:
+    nouns = (("type", "types"), ("alias", "aliases"))
+    if side := [counted(counts[many], one, many) for one, many in nouns if counts[many]]:
         lines.append(", ".join(side))
     if report.duplicates:
         lines.append(f"{counted(report.duplicates, 'duplicate triple')} merged")

@@ -7,11 +7,15 @@ import os
 from collections.abc import Callable, Generator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, fields, replace
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, TypeVar
 
+from clew.cli.cluster import opened_cluster
 from clew.cli.opening import LlmSpec, waiting
 from clew.cli.options import option
+from clew.cli.progress import explained_wait
+from clew.cli.replies import heard_replies
 from clew.environment import CALLS
 from clew.errors import UsageError
 
@@ -23,6 +27,8 @@ if TYPE_CHECKING:
     from clew.workers.base import Workers
 
 T = TypeVar("T")
+CALLS_AT_ONCE = 8
+"""Questions that are asked of a model at a time where the user says nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,12 +103,11 @@ class ModelOptions:
         """The limits of all requests to a server together."""
         from clew.llm.budget import Limits
 
-        together = (
+        return Limits(
             self.run_calls if self.max_calls is None else self.max_calls,
             self.run_tokens if self.max_tokens is None else self.max_tokens,
             self.run_cost if self.max_cost is None else self.max_cost,
         )
-        return Limits(*together)
 
     def refuse(self, option: str = "--llm") -> None:
         """Raise UsageError if there is an option that does nothing without a model, which `option` names."""
@@ -111,10 +116,6 @@ class ModelOptions:
         if given:
             names = ", ".join(f"--{name.replace('_', '-')}" for name in given)
             raise UsageError(f"{names}: for a chat model. Name one with {option}, or leave it out")
-
-
-CALLS_AT_ONCE = 8
-"""Questions that are asked of a model at a time where the user says nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,9 +155,6 @@ class AskedModelOptions(ManyOptions):
         self, start: Callable[[], AbstractContextManager[T]], *, quiet: bool
     ) -> Generator[tuple[T, ManagedModel | None]]:
         """Open the model, and with `start` what is asked; a wait for either is explained."""
-        from clew.cli.progress import explained_wait
-        from clew.cli.replies import heard_replies
-
         with (
             heard_replies(self.stream, self.llm, quiet=quiet) as listener,
             opened_model(self.llm, self, listener) as model,
@@ -170,8 +168,6 @@ class AskedModelOptions(ManyOptions):
         self, ray: str | None, *, quiet: bool
     ) -> Generator[tuple[ManagedModel | None, int, Workers | None]]:
         """Open the model, on the nodes of a cluster if there is one: both, and how many are asked at once."""
-        from clew.cli.cluster import opened_cluster
-
         with (
             opened_cluster(ray, quiet=quiet) as cluster,
             opened_model(self.llm, self, everywhere=cluster is not None) as model,
@@ -179,37 +175,22 @@ class AskedModelOptions(ManyOptions):
             yield model, 1 if model is None else self.at_once, cluster
 
 
-class OpenModels:
-    """Models by name, each opened when it is first asked for; `everywhere` on the nodes of a cluster too."""
-
-    def __init__(self, options: ModelOptions, at_once: int | None, *, everywhere: bool) -> None:
-        self._options, self._at_once, self._everywhere = options, at_once, everywhere
-        self._models: dict[str, ManagedModel] = {}
-        self._opened = ExitStack()
-
-    def __call__(self, spec: str) -> ManagedModel:
-        """Open a model, or hand back the one that is open; raises as `opened_model`."""
-        if spec not in self._models:
-            settings = self._options.settings(spec, at_once=self._at_once)
-            opened = kept_open(settings, everywhere=self._everywhere)
-            self._models[spec] = self._opened.enter_context(opened)
-        return self._models[spec]
-
-    def close(self) -> None:
-        """Close all of them."""
-        self._opened.close()
-
-
 @contextmanager
 def opened_models(
     options: ModelOptions, at_once: int | None = None, *, everywhere: bool = False
-) -> Generator[OpenModels]:
-    """Hand out models as they are asked for, each for so many calls `at_once`, and close them."""
-    models = OpenModels(options, at_once, everywhere=everywhere)
-    try:
-        yield models
-    finally:
-        models.close()
+) -> Generator[Callable[[str], ManagedModel]]:
+    """Hand out models by spec as they are asked for, each once for so many calls `at_once`, and close them.
+
+    They raise as `opened_model`.
+    """
+    with ExitStack() as opened:
+
+        @cache
+        def model(spec: str) -> ManagedModel:
+            settings = options.settings(spec, at_once=at_once)
+            return opened.enter_context(kept_open(settings, everywhere=everywhere))
+
+        yield model
 
 
 @contextmanager

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from clew.cli.console import out, shown, warn, write_csv, write_json
 from clew.cli.input import text_or_stdin
 from clew.cli.opening import RowOptions, SourceOptions, opened
 from clew.cli.options import option, with_options
+from clew.environment import neo4j_login
 from clew.errors import UsageError
+from clew.json_form import json_line
+from clew.stores.opening import is_address, is_sparql, is_sparql_query, open_database, shown_address
 
 if TYPE_CHECKING:
     from clew.stores.store import CypherStore, Rows, SparqlStore
@@ -49,15 +54,11 @@ def query(
     An index takes both languages. A limit of rows and a timeout are always set; values of Cypher are sent as
     parameters. Exit code 3 means that there are no rows.
     """
-    from clew.cli.console import warn, write_csv, write_json
     from clew.stores.store import as_json
 
     text = text_or_stdin(asked.statement)
-    store = _open(source, text, asked, reading)
-    try:
+    with closing(_open(source, text, asked, reading)) as store:
         result = store.run(text)
-    finally:
-        store.close()
     if asked.show:
         values = dict(result.sent.parameters)
         warn(f"sent: {result.sent.text}" + (f"  with {values}" if values else ""))
@@ -79,7 +80,6 @@ def _open(
     source: str, text: str, asked: StatementOptions, reading: SourceOptions
 ) -> CypherStore | SparqlStore:
     from clew.stores.cypher.guard import Rules
-    from clew.stores.opening import is_address, is_sparql, is_sparql_query, open_database, shown_address
 
     rules, sparql, seconds = Rules(rows=asked.rows), is_sparql_query(text), asked.seconds
     if is_address(source):
@@ -88,8 +88,6 @@ def _open(
             raise UsageError(
                 f"The query looks like {languages[0]}, but {shown_address(source)} is asked in {languages[1]}"
             )
-        from clew.environment import neo4j_login
-
         return open_database(source, neo4j_login(), seconds=seconds, rules=rules)
     return opened(source, reading).open_store(text, seconds=seconds, rules=rules)
 
@@ -98,8 +96,6 @@ def print_rows(result: Rows) -> None:
     """Print rows as a table."""
     from rich.table import Table
     from rich.text import Text
-
-    from clew.cli.console import out, shown
 
     table = Table(box=None, pad_edge=False)
     for name in result.columns:
@@ -111,7 +107,6 @@ def print_rows(result: Rows) -> None:
 
 def _cell(value: object) -> str:
     """Write a value for people; a term of RDF as its text alone."""
-    from clew.json_form import json_line
     from clew.stores.store import StoredTerm, as_json
 
     if isinstance(value, StoredTerm):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from clew.cli.console import warn
 from clew.cli.options import option
+from clew.environment import default_history
 from clew.errors import UsageError
 from clew.methods.options import options_of
 from clew.methods.registry import METHODS
@@ -49,8 +50,6 @@ class SolvedOptions:
         return replace(settings or kind(), history=solved)
 
     def _path(self) -> Path:
-        from clew.environment import default_history
-
         return default_history() if self.history is None else self.history
 
     def keep(self, source: str, answer: Answer, *, quiet: bool) -> None:
