@@ -247,11 +247,11 @@ def _tell(done: Done, *, quiet: bool) -> None:
 
 def _print(run: LoadedRun) -> None:
     """Print the headline figures: one line for each part and method."""
-    from clew.evaluate.metrics.registry import about
-    from clew.evaluate.report.form import figure_text
+    from clew.evaluate.metrics.registry import METRICS
+    from clew.evaluate.report.scoring import figure_text
 
     shares = [m for m in HEADLINE if any(m in cell.figures for cell in run.cells)]
-    lines = [["part", "method", "n", *(about(m).title for m in shares)]]
+    lines = [["part", "method", "n", *(METRICS[m].title for m in shares)]]
     for cell in run.cells:
         values = [figure_text(cell.figures.get(m)) for m in shares]
         lines.append([shown(cell.part), shown(cell.method), f"{len(cell.rows):,}", *values])

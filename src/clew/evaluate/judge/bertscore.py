@@ -132,7 +132,11 @@ def score_run(directory: RunDirectory, model: TokenEmbedder, progress: Callable[
     """Score the answers that have no score yet, into `bertscore.jsonl`; abstentions and failures score 0."""
     with directory.locked():
         done = {key_of(line) for _, line in directory.lines(BERT) if line["model"] == model.name}
-        left = [record for _, record in directory.records() if record.key not in done and _applies(record)]
+        left = [
+            record
+            for _, record in directory.records()
+            if record.key not in done and record.question.is_scored
+        ]
         file = LineFile(directory.path / BERT)
         try:
             for start in range(0, len(left), PAIRS_OF_TEXTS):
@@ -142,10 +146,6 @@ def score_run(directory: RunDirectory, model: TokenEmbedder, progress: Callable[
                 progress(start + len(batch), len(left))
         finally:
             file.close()
-
-
-def _applies(record: Record) -> bool:
-    return record.question.gold_known and record.question.verdict is None
 
 
 def score_batch(records: Sequence[Record], model: TokenEmbedder) -> list[BertScore]:

@@ -102,7 +102,7 @@ def _open(
 ) -> Iterator[JudgeTask]:
     """Yield what is to be judged: by the three-way judge answers that are not the gold, by `match` all."""
     for _, record in directory.records():
-        if record.answer is None or not record.question.gold_known or record.question.verdict is not None:
+        if record.answer is None or not record.question.is_scored:
             continue
         for judge in judges:
             wanted = needs_judge(record) if judge.form == "three-way" else record.abstained is None

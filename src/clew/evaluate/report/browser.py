@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from typing import Any, cast
 
 from clew.evaluate.metrics.outcome import built_in
-from clew.evaluate.records import Record
+from clew.evaluate.records import Record, ScoredRow
 from clew.evaluate.report.summary import LoadedRun
-from clew.evaluate.rows import ScoredRow
 
 MOST_OF_CELL, MOST_OF_ALL, LEAST_OF_CELL = 150, 1500, 20
 """Questions of each cell, and about so many of all: a page of a few megabytes."""

@@ -96,6 +96,9 @@ class TableCell:
     paper: bool = False
 
 
+TableRow = tuple[TableCell | str, ...]
+
+
 @dataclass(frozen=True)
 class ChartTable:
     """A table with a header; rows begin with names. A row of one cell is a heading over those below it."""
@@ -103,7 +106,7 @@ class ChartTable:
     name: str
     title: str
     header: tuple[str, ...]
-    rows: tuple[tuple[TableCell | str, ...], ...]
+    rows: tuple[TableRow, ...]
     note: str = ""
     names: int = 1
 

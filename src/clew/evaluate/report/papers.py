@@ -8,10 +8,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from clew.evaluate.metrics.errors_by_step import ROAD_STEPS
-from clew.evaluate.metrics.registry import about
-from clew.evaluate.report.charts import BarChart, Chart, ChartBar, ChartTable, Point, PointChart, TableCell
-from clew.evaluate.report.form import NO_FIGURE
-from clew.evaluate.report.scoring import mean_figure
+from clew.evaluate.metrics.registry import METRICS
+from clew.evaluate.report.charts import (
+    BarChart,
+    Chart,
+    ChartBar,
+    ChartTable,
+    Point,
+    PointChart,
+    TableCell,
+    TableRow,
+)
+from clew.evaluate.report.scoring import NO_FIGURE, figure_of
 from clew.evaluate.report.summary import LoadedRun, SummaryCell
 from clew.evaluate.run.experiments import Experiment, RowSpec, TableColumn
 
@@ -55,7 +63,7 @@ def _value(cell: SummaryCell, column: TableColumn) -> float | None:
         times = [r.timings[column.stage] for r in rows if column.stage in r.timings]
         return statistics.mean(times) if times else None
     if column.kind is not None:
-        figure = mean_figure(rows, column.metric)
+        figure = figure_of(rows, column.metric)
         return None if figure is None else figure.value
     seeds = cell.over_seeds(column.metric)
     figure = cell.figures.get(column.metric)
@@ -65,13 +73,13 @@ def _value(cell: SummaryCell, column: TableColumn) -> float | None:
 def _scale(experiment: Experiment, column: TableColumn) -> float:
     if column.scale is not None:
         return column.scale
-    share = column.stage is None and about(column.metric).unit == "share"
+    share = column.stage is None and METRICS[column.metric].unit == "share"
     return experiment.scale if share else 1.0
 
 
 def paper_table(run: LoadedRun, experiment: Experiment, name: str) -> ChartTable:
     """Lay out the paper's table: each cell has our figure, and the paper's in small print."""
-    rows: list[tuple[TableCell | str, ...]] = []
+    rows: list[TableRow] = []
     group = ""
     for row in experiment.rows:
         if row.group != group:
@@ -126,7 +134,7 @@ def paper_bars(run: LoadedRun, experiment: Experiment, name: str) -> BarChart:
             bars.append(tuple(None if math.isnan(v) else ChartBar(v) for v in row.paper))
     titles = tuple(column.name for column in experiment.columns)
     hollow = frozenset(s for s in series if s.startswith(PAPER))
-    metric = about(experiment.columns[0].metric).title
+    metric = METRICS[experiment.columns[0].metric].title
     note = _note(run, experiment)
     return BarChart(name, experiment.title, metric, titles, tuple(series), tuple(bars), note, hollow)
 
@@ -159,7 +167,7 @@ def paper_lines(run: LoadedRun, experiment: Experiment, name: str) -> PointChart
                 ours.setdefault(PAPER + title, []).append(Point(row.x, row.paper[at]))
     series = tuple((title, tuple(points)) for title, points in ours.items())
     hollow = frozenset(title for title, _ in series if title.startswith(PAPER))
-    metric = about(experiment.columns[0].metric).title
+    metric = METRICS[experiment.columns[0].metric].title
     note = _note(run, experiment)
     return PointChart(
         name, experiment.title, experiment.x_title, metric, series, lines=True, note=note, hollow=hollow
@@ -187,8 +195,8 @@ def paper_scatter(run: LoadedRun, experiment: Experiment, name: str) -> PointCha
         elif points:
             series.append((row.name, tuple(points)))
     hollow = frozenset(title for title, _ in series if title.startswith(PAPER))
-    x_title = experiment.x_title or about(experiment.columns[0].metric).title
-    y_title = about(experiment.columns[1].metric).title
+    x_title = experiment.x_title or METRICS[experiment.columns[0].metric].title
+    y_title = METRICS[experiment.columns[1].metric].title
     note = _note(run, experiment)
     curves = any(row.series for row in experiment.rows)
     return PointChart(
@@ -251,7 +259,7 @@ def paper_graphs(run: LoadedRun, experiment: Experiment, name: str) -> ChartTabl
 def _two_lines(
     run: LoadedRun, experiment: Experiment, name: str, ours: Callable[[TableColumn, RowSpec], str | None]
 ) -> ChartTable:
-    rows: list[tuple[TableCell | str, ...]] = []
+    rows: list[TableRow] = []
     for row in experiment.rows:
         line: list[TableCell | str] = [row.name]
         for column, theirs in zip(experiment.columns, row.paper, strict=True):

@@ -11,10 +11,8 @@ from typing import Any, cast
 
 from clew.errors import InputError
 from clew.evaluate.metrics.intervals import PairedDifference, compare, holm
-from clew.evaluate.metrics.registry import METRICS, QUESTION_METRICS
-from clew.evaluate.records import Key
-from clew.evaluate.report.scoring import Figure, figures, mean_figure, score
-from clew.evaluate.rows import ScoredRow
+from clew.evaluate.records import Key, ScoredRow
+from clew.evaluate.report.scoring import Figure, figure_of, figures, score
 from clew.evaluate.run.rundir import BERT, CONFIG, JUDGEMENTS, RECORDS, RunDirectory, key_of
 
 COMPARED_METRICS = ("hits_at_1", "exact_set", "f1", "truthfulness")
@@ -44,17 +42,9 @@ class SummaryCell:
 
     def over_seeds(self, metric: str) -> tuple[float, float] | None:
         """Mean and standard deviation over samples, as KG-RAG reports; None with fewer than two."""
-        values = [
-            figure.value for rows in self.by_seed.values() if (figure := _figure(rows, metric)) is not None
-        ]
+        found = (figure_of(rows, metric) for rows in self.by_seed.values())
+        values = [figure.value for figure in found if figure is not None]
         return (statistics.mean(values), statistics.stdev(values)) if len(values) > 1 else None
-
-
-def _figure(rows: Sequence[ScoredRow], metric: str) -> Figure | None:
-    if any(m.about.name == metric for m in QUESTION_METRICS):
-        return mean_figure(rows, metric)
-    value = cast("Any", METRICS[metric]).value(rows)
-    return None if value is None else Figure(metric, value, None, len(rows))
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clew.evaluate.metrics.registry import about
+from clew.evaluate.metrics.registry import METRICS
 from clew.evaluate.metrics.run import percentile, stages
 from clew.evaluate.report.summary import LoadedRun, SummaryCell, comparisons
 from clew.evaluate.run.rundir import COMPARISONS, ERRORS, LATENCY, METRIC_FILES
@@ -33,7 +33,7 @@ def write_tables(run: LoadedRun) -> None:
 
 def _metrics(cell: SummaryCell) -> Iterator[TableLine]:
     for figure in cell.figures.values():
-        what, seeds = about(figure.metric), cell.over_seeds(figure.metric)
+        what, seeds = METRICS[figure.metric], cell.over_seeds(figure.metric)
         low, high = (None, None) if figure.interval is None else (figure.interval.low, figure.interval.high)
         mean, deviation = seeds or (None, None)
         numbers = map(_number, (figure.value, low, high, mean, deviation))

@@ -6,13 +6,21 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 
 from clew.evaluate.metrics.errors_by_step import ROAD_STEPS
-from clew.evaluate.metrics.registry import METRICS, about
+from clew.evaluate.metrics.registry import METRICS
 from clew.evaluate.metrics.run import percentile, risk_coverage, stages
-from clew.evaluate.report.charts import BarChart, Chart, ChartBar, ChartTable, Point, PointChart, TableCell
-from clew.evaluate.report.form import NO_FIGURE, value_text
-from clew.evaluate.report.scoring import mean_figure
+from clew.evaluate.records import ScoredRow
+from clew.evaluate.report.charts import (
+    BarChart,
+    Chart,
+    ChartBar,
+    ChartTable,
+    Point,
+    PointChart,
+    TableCell,
+    TableRow,
+)
+from clew.evaluate.report.scoring import NO_FIGURE, figure_of, value_text
 from clew.evaluate.report.summary import COMPARED_METRICS, LoadedRun, SummaryCell, comparisons
-from clew.evaluate.rows import ScoredRow
 
 OVERVIEW = (
     ("Answers", ("hits_at_1", "exact_match", "precision", "recall", "f1", "exact_set", "bert_score")),
@@ -57,7 +65,7 @@ def overview(run: LoadedRun) -> list[ChartTable]:
         shown = [m for m in metrics if any(m in cell.figures for cell in cells)]
         if not shown:
             continue
-        rows: list[tuple[TableCell | str, ...]] = []
+        rows: list[TableRow] = []
         for cell in cells:
             rivals = [c for c in cells if c.part == cell.part]
             values = (_cell(cell, m, rivals) for m in shown)
@@ -72,15 +80,15 @@ _NOTES = {"Cost and time": "Calls and tokens are means over questions; times are
 
 
 def _headed(metric: str) -> str:
-    arrow = {"higher": " ↑", "lower": " ↓", "neither": ""}[about(metric).better]
-    return about(metric).title + arrow
+    arrow = {"higher": " ↑", "lower": " ↓", "neither": ""}[METRICS[metric].better]
+    return METRICS[metric].title + arrow
 
 
 def _cell(cell: SummaryCell, metric: str, cells: Sequence[SummaryCell]) -> TableCell:
     figure = cell.figures.get(metric)
     if figure is None:
         return TableCell(NO_FIGURE)
-    what = about(metric)
+    what = METRICS[metric]
     low_high = ""
     if figure.interval is not None and what.unit == "share":
         low_high = f"{100 * figure.interval.low:.1f}–{100 * figure.interval.high:.1f}"
@@ -98,7 +106,7 @@ def bars_of(run: LoadedRun, metric: str) -> BarChart | None:
     if not any(metric in cell.figures for cell in run.cells):
         return None
     rows = tuple(tuple(_bar(run.cell(part, method), metric) for part in run.parts) for method in run.methods)
-    what = about(metric)
+    what = METRICS[metric]
     note = f"{what.definition} Error bars: 95 % bootstrap, or the standard deviation over samples."
     return BarChart(f"bars-{metric}", what.title, f"{what.title} (%)", run.parts, run.methods, rows, note)
 
@@ -180,7 +188,7 @@ def latency_table(run: LoadedRun) -> ChartTable:
     """Tabulate p50 and p95 by stage."""
     names = dict.fromkeys(stage for cell in run.cells for stage in stages(cell.rows))
     ordered = (*(n for n in names if n != "total"), *(n for n in names if n == "total"))
-    rows: list[tuple[TableCell | str, ...]] = []
+    rows: list[TableRow] = []
     for cell in run.cells:
         line: list[TableCell | str] = [cell.part, cell.method]
         for stage in ordered:
@@ -196,7 +204,7 @@ def latency_table(run: LoadedRun) -> ChartTable:
 
 def error_table(run: LoadedRun) -> ChartTable | None:
     """Tabulate errors by step (SimGRAG, table 4)."""
-    rows: list[tuple[TableCell | str, ...]] = []
+    rows: list[TableRow] = []
     for cell in run.cells:
         counts = Counter(r.error_step for r in cell.rows if r.error_step is not None)
         total = counts.total()
@@ -235,13 +243,13 @@ def _by_group(run: LoadedRun, what: str, group_of: Callable[[ScoredRow], str]) -
         return None
     shown = [key for key, _ in counts.most_common(MOST_KINDS)]
     order = [key for part in run.parts for key in shown if key[0] == part]
-    rows: list[tuple[TableCell | str, ...]] = []
+    rows: list[TableRow] = []
     for part, group in order:
         line: list[TableCell | str] = [part, group]
         for method in run.methods:
             cell = run.cell(part, method)
             chosen = [] if cell is None else [r for r in cell.rows if group_of(r) == group]
-            figure = mean_figure(chosen, "hits_at_1")
+            figure = figure_of(chosen, "hits_at_1")
             line.append(
                 TableCell(f"{100 * figure.value:.1f}", f"n {figure.n:,}") if figure else TableCell(NO_FIGURE)
             )
@@ -257,7 +265,7 @@ def comparison_table(run: LoadedRun) -> ChartTable | None:
     pairs = comparisons(run)
     if not pairs:
         return None
-    rows: list[tuple[TableCell | str, ...]] = []
+    rows: list[TableRow] = []
     for pair in pairs:
         c = pair.comparison
         span = f"{100 * c.interval.low:+.1f} to {100 * c.interval.high:+.1f}"
@@ -265,7 +273,7 @@ def comparison_table(run: LoadedRun) -> ChartTable | None:
         p = "< 0.001" if pair.adjusted < 0.001 else f"{pair.adjusted:.3f}"
         difference = TableCell(f"{100 * c.difference:+.1f}", span, best=pair.adjusted < 0.05)
         rows.append(
-            (pair.part, about(pair.metric).title, f"{pair.first} − {pair.second}", difference, better, p)
+            (pair.part, METRICS[pair.metric].title, f"{pair.first} − {pair.second}", difference, better, p)
         )
     note = (
         "Two-sided paired randomisation test on the same questions (exact where few differ and, as"
@@ -278,7 +286,7 @@ def comparison_table(run: LoadedRun) -> ChartTable | None:
 
 def problem_table(run: LoadedRun) -> ChartTable | None:
     """Tabulate what is odd about the questions."""
-    rows: list[tuple[TableCell | str, ...]] = []
+    rows: list[TableRow] = []
     for part, facts in run.facts["parts"].items():
         for kind, count in facts["problems"].items():
             ids = facts["problem_ids"][kind]
@@ -294,9 +302,8 @@ def problem_table(run: LoadedRun) -> ChartTable | None:
 
 def metric_table() -> ChartTable:
     """Tabulate the definition, source, range and direction of every metric."""
-    rows: list[tuple[TableCell | str, ...]] = []
-    for metric in METRICS.values():
-        what = metric.about
+    rows: list[TableRow] = []
+    for what in METRICS.values():
         span = f"{what.low:g} … {what.high:g}".replace("inf", "∞")
         rows.append((what.title, what.definition, what.source, span, what.better))
     header = ("metric", "definition", "source", "range", "better")

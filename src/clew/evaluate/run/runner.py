@@ -208,7 +208,7 @@ def problems_of(clew: Clew, question: EvalQuestion, relations: Set[str]) -> list
     `relations` are the names of those of the graph.
     """
     found: list[ProblemKind] = []
-    if question.verdict is None and question.gold_known:
+    if question.is_scored:
         there = sum(in_graph(clew, answer.names) for answer in question.gold)
         if not question.gold:
             found.append("no_gold")
