@@ -106,7 +106,7 @@ class ChartTable:
     name: str
     title: str
     header: tuple[str, ...]
-    rows: tuple[TableRow, ...]
+    rows: Sequence[TableRow]
     note: str = ""
     names: int = 1
 

@@ -21,6 +21,7 @@ from clew.evaluate.report.charts import (
 )
 from clew.evaluate.report.scoring import NO_FIGURE, figure_of
 from clew.evaluate.report.summary import LoadedRun, SummaryCell
+from clew.evaluate.report.views import bar_of
 from clew.evaluate.run.experiments import Experiment, RowSpec, TableColumn
 
 PAPER = "paper: "
@@ -117,7 +118,7 @@ class _Paper:
                 line.append(TableCell(value if isinstance(value, str) else write(value), small))
             rows.append(tuple(line))
         header = ("", *(column.name for column in columns))
-        return ChartTable(self.name, self.experiment.title, header, tuple(rows), self.note())
+        return ChartTable(self.name, self.experiment.title, header, rows, self.note())
 
     def error_share(self, column: TableColumn, row: RowSpec) -> str | None:
         """The share of errors at a step (SimGRAG, table 4): a row for each step, for the one method."""
@@ -165,15 +166,8 @@ class _Paper:
         value, cells = self.value(column, row), self.cells(column, row)
         if value is None:
             return None
-        figure = cells[0].figures.get(column.metric)
-        if len(cells) > 1 or column.kind is not None or column.stage is not None or figure is None:
-            return ChartBar(value)
-        scale, seeds, interval = self.scale(column), cells[0].over_seeds(column.metric), figure.interval
-        if seeds is not None:
-            return ChartBar(value, value - scale * seeds[1], value + scale * seeds[1])
-        if interval is None:
-            return ChartBar(value)
-        return ChartBar(value, scale * interval.low, scale * interval.high)
+        alone = len(cells) == 1 and column.kind is None and column.stage is None
+        return bar_of(cells[0], column.metric, self.scale(column)) if alone else ChartBar(value)
 
     def lines(self) -> PointChart:
         """Draw curves over the rows' `x`: one for each series and column; the paper's are hollow."""

@@ -7,6 +7,7 @@ import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import combinations
 from typing import Any, cast
 
 from clew.errors import InputError
@@ -86,7 +87,10 @@ def load(directory: RunDirectory, progress: Callable[[int, int], None] | None = 
         config = tomllib.loads((directory.path / CONFIG).read_text("utf-8"))
     except (OSError, ValueError) as error:
         raise InputError(f"{directory.path / CONFIG}: cannot be read ({error})") from error
-    judged, bert = _judgements(directory), _bert_scores(directory)
+    bert = {key_of(line): line["f1"] for _, line in directory.lines(BERT)}
+    judged: dict[Key, dict[str, str | None]] = {}
+    for _, line in directory.lines(JUDGEMENTS):
+        judged.setdefault(key_of(line), {})[line["judge"]] = line["verdict"]
     rows: dict[tuple[str, str], list[ScoredRow]] = {}
     total = sum(1 for _ in directory.lines(RECORDS)) if progress is not None else 0
     for done, (offset, record) in enumerate(directory.records(), 1):
@@ -94,9 +98,8 @@ def load(directory: RunDirectory, progress: Callable[[int, int], None] | None = 
             progress(done, total)
         key = record.key
         forms = facts["parts"].get(key.part, {}).get("relation_form", {})
-        joined = replace(
-            record, judgements=judged.get(key, {}), bert_score=bert.get(key), relation_form=forms
-        )
+        judgements, bert_score = judged.get(key, {}), bert.get(key)
+        joined = replace(record, judgements=judgements, bert_score=bert_score, relation_form=forms)
         rows.setdefault((key.part, key.method), []).append(score(joined, offset))
     order = [(part["name"], m["label"]) for part in config["parts"] for m in config["methods"]]
     cells = [_cell(at, rows[at], facts) for at in order if at in rows]
@@ -105,22 +108,11 @@ def load(directory: RunDirectory, progress: Callable[[int, int], None] | None = 
 
 def _cell(at: tuple[str, str], rows: Sequence[ScoredRow], facts: Mapping[str, Any]) -> SummaryCell:
     samples = cast("dict[str, list[str]]", facts["parts"][at[0]]["samples"])
-    by_seed: dict[int, Sequence[ScoredRow]] = {}
-    for seed, ids in samples.items():
-        chosen = set(ids)
-        by_seed[int(seed)] = [r for r in rows if r.key.id in chosen and r.key.seed in (None, int(seed))]
+    ids = {int(seed): set(ids) for seed, ids in samples.items()}
+    by_seed = {
+        seed: [r for r in rows if r.key.id in ids[seed] and r.key.seed in (None, seed)] for seed in ids
+    }
     return SummaryCell(at[0], at[1], rows, by_seed)
-
-
-def _judgements(directory: RunDirectory) -> dict[Key, dict[str, str | None]]:
-    found: dict[Key, dict[str, str | None]] = {}
-    for _, line in directory.lines(JUDGEMENTS):
-        found.setdefault(key_of(line), {})[line["judge"]] = line["verdict"]
-    return found
-
-
-def _bert_scores(directory: RunDirectory) -> dict[Key, float]:
-    return {key_of(line): line["f1"] for _, line in directory.lines(BERT)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,13 +144,10 @@ def _pairs(run: LoadedRun, part: str, metric: str) -> list[ComparedPair]:
         if cell.part == part:
             known = ((r.key, r.scores[metric]) for r in cell.rows)
             scores[cell.method] = {(k.id, k.seed): v for k, v in known if v is not None}
-    methods = list(scores)
     found: list[ComparedPair] = []
-    for at, first in enumerate(methods):
-        for second in methods[at + 1 :]:
-            shared = [key for key in scores[first] if key in scores[second]]
-            if shared:
-                left = [scores[first][key] for key in shared]
-                right = [scores[second][key] for key in shared]
-                found.append(ComparedPair(part, metric, first, second, compare(left, right), 1.0))
+    for (first, left), (second, right) in combinations(scores.items(), 2):
+        shared = [key for key in left if key in right]
+        if shared:
+            test = compare([left[key] for key in shared], [right[key] for key in shared])
+            found.append(ComparedPair(part, metric, first, second, test, 1.0))
     return found
