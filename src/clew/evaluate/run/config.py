@@ -10,9 +10,10 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
+import tomli_w
+
 from clew.errors import InputError, UsageError
 from clew.evaluate.questions import DatasetPart, EvalQuestion
-from clew.evaluate.run.toml_text import toml_text
 from clew.index.corpus.corpus import CorpusSettings
 from clew.plugins import code_checksum, is_plugin
 from clew.version import __version__
@@ -95,16 +96,10 @@ def resolved(
 
     `calls` are limits and price of the calls of a model.
     """
+    told = asdict(settings)
     return {
         "clew": __version__,
-        "run": {
-            "limit": settings.sampling.limit,
-            "seeds": list(settings.sampling.seeds),
-            "given_entities": settings.given_entities,
-            "steps": settings.steps,
-            "llm": settings.llm,
-            "embedder": settings.embedder,
-        },
+        "run": told.pop("sampling") | told,
         **({"calls": dict(calls)} if calls else {}),
         "methods": [method.as_dict() for method in methods],
         "parts": [
@@ -178,3 +173,17 @@ def _shown(value: object) -> str:
         ]
         return f"[{', '.join(names)}]"
     return "nothing" if value is None else str(value)
+
+
+def toml_text(document: Mapping[str, Any]) -> str:
+    """Write tables, lists and values; None is left out, and what TOML lacks is written as text."""
+    return tomli_w.dumps(cast("dict[str, Any]", _plain(document)))
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, Mapping):
+        items = cast("Mapping[str, object]", value).items()
+        return {key: _plain(inner) for key, inner in items if inner is not None}
+    if isinstance(value, (list, tuple)):
+        return [_plain(inner) for inner in cast("list[object]", value)]
+    return value if isinstance(value, (bool, int, float)) else str(value)
