@@ -164,8 +164,7 @@ def _run(
     wanted: RunRequest, models: Models, scoring: ScoreOptions, cluster: Workers | None, *, quiet: bool
 ) -> tuple[LoadedRun, int]:
     """Ask, judge and score; and how many questions and judgements ended in an error."""
-    from clew.evaluate.report.summary import load
-    from clew.evaluate.report.tables import write_tables
+    from clew.evaluate.report.summary import load, write_tables
     from clew.evaluate.run.plans import make_plan
     from clew.evaluate.run.rundir import RunDirectory
     from clew.evaluate.run.runner import run

@@ -162,7 +162,7 @@ class ScoredRow:
 
     key: Key
     kind: str
-    gold_known: bool
+    is_scored: bool
     without_gold: bool
     verdict: GoldVerdict | None
     said: GoldVerdict | None

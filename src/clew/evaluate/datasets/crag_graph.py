@@ -44,10 +44,8 @@ _GAME = ("team_name_home", "team_name_away", "game_date")
 def graph_triples(folder: Path) -> Iterator[PlainTriple]:
     """Yield the triples of all domains that are there.
 
-    Raises:
-        ParseError: a line is not as the format wants it.
-        InputError: a file cannot be read, or holds more than plain values.
-
+    Raises ParseError (a line is not as the format wants it) and InputError (a file cannot be read, or holds
+    more than plain values).
     """
     for file in sorted((folder / "open").glob("kg.*.jsonl*")):
         yield from _open(file)

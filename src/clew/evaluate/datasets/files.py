@@ -31,10 +31,7 @@ def open_bytes(file: Path) -> BinaryIO:
 def lines(file: Path) -> Iterator[tuple[int, str]]:
     """Yield (line number, text) of the lines that are not blank.
 
-    Raises:
-        ParseError: a line is not UTF-8.
-        InputError: the file cannot be read or unpacked.
-
+    Raises ParseError (a line is not UTF-8) and InputError (the file cannot be read or unpacked).
     """
     number = 0
     try:
@@ -90,9 +87,7 @@ def plain_pickle(file: Path) -> Any:  # noqa: ANN401
 def plain_pickle_of(stream: BinaryIO, where: str) -> Any:  # noqa: ANN401
     """Read a pickle that holds only dictionaries, lists, strings and numbers; no code in it is run.
 
-    Raises:
-        InputError: it is no pickle, or holds something else; `where` begins the message.
-
+    Raises InputError (it is no pickle, or holds something else; `where` begins the message).
     """
     try:
         return _PlainUnpickler(stream).load()

@@ -90,11 +90,8 @@ class TokenEmbedder:
 def open_tokens(spec: str) -> TokenEmbedder:
     """Open a model with token output: `onnx:PATH`, a file or its directory.
 
-    Raises:
-        UsageError: another kind of spec.
-        MissingExtra: onnxruntime or tokenizers is not installed.
-        EmbedderError: the model cannot be opened, or has no token output.
-
+    Raises UsageError (another kind of spec), MissingExtra (onnxruntime or tokenizers is not installed) and
+    EmbedderError (the model cannot be opened, or has no token output).
     """
     kind, _, path = spec.partition(":")
     if kind != "onnx" or not path:

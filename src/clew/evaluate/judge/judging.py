@@ -72,9 +72,7 @@ class AnswerJudge:
     def judge(self, record: Record) -> Judgement:
         """Judge one answer; a model that fails or answers garbage gives no verdict.
 
-        Raises:
-            KeyRefused, ReplayMissing: they concern every question.
-
+        Raises KeyRefused, ReplayMissing (they concern every question).
         """
         system, user = prompt(self.form), _task(record)
         problem = ""
@@ -171,11 +169,8 @@ def judge_run(
 ) -> Judged:
     """Judge what is not judged yet.
 
-    Raises:
-        UsageError: a judge never gave a verdict; what the others said is kept.
-        Stopped: the budget of the run is used up.
-        LockedError: another process runs there.
-
+    Raises UsageError (a judge never gave a verdict; what the others said is kept), Stopped (the budget of the
+    run is used up) and LockedError (another process runs there).
     """
     judged = Judged()
     with directory.locked():

@@ -21,8 +21,7 @@ def _amount(title: str, definition: str, unit: Unit) -> Callable[[RunValue], Run
 @run_metric("Claim accuracy", "Share of right verdicts.", "FactKG; SimGRAG sec. 6")
 def claim_accuracy(rows: ScoredRows) -> float | None:
     """Share of claims with the right verdict."""
-    claims = [r for r in rows if r.verdict is not None]
-    return sum(r.said == r.verdict for r in claims) / len(claims) if claims else None
+    return _mean(r.said == r.verdict for r in rows if r.verdict is not None)
 
 
 @run_metric("Claim macro-F1", "Mean F1 of both verdicts.", "standard")
@@ -47,8 +46,7 @@ def claim_macro_f1(rows: ScoredRows) -> float | None:
 )
 def abstention_precision(rows: ScoredRows) -> float | None:
     """Share of the abstentions that were right."""
-    abstained = [r for r in rows if r.abstained is not None and r.gold_known and r.verdict is None]
-    return sum(r.without_gold for r in abstained) / len(abstained) if abstained else None
+    return _mean(r.without_gold for r in rows if r.abstained is not None and r.is_scored)
 
 
 @run_metric(
@@ -58,8 +56,7 @@ def abstention_precision(rows: ScoredRows) -> float | None:
 )
 def abstention_recall(rows: ScoredRows) -> float | None:
     """Share of the questions that the graph cannot answer from which the method abstained."""
-    unanswerable = [r for r in rows if r.without_gold and r.gold_known and r.verdict is None]
-    return sum(r.abstained is not None for r in unanswerable) / len(unanswerable) if unanswerable else None
+    return _mean(r.abstained is not None for r in rows if r.without_gold)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +102,7 @@ def aurc(rows: ScoredRows) -> float | None:
 @run_metric("Coverage", "Share of questions answered.", "El-Yaniv & Wiener 2010", better="neither")
 def coverage(rows: ScoredRows) -> float | None:
     """Share of questions that were answered."""
-    return sum(r.answered for r in rows) / len(rows) if rows else None
+    return _mean(r.answered for r in rows)
 
 
 @_amount("Failures", "Questions that ended in an error.", "count")

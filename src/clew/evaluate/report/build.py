@@ -82,11 +82,8 @@ def build_report(
 
     `also` are endings of further files (`files.py`): `.png`, and those of `TYPESET` of tables alone.
 
-    Raises:
-        InputError: a path is no run directory, or nothing can be written.
-        UsageError: a run has no records.
-        MissingExtra: PNG is wanted and the extra `report` is not installed.
-
+    Raises InputError (a path is no run directory, or nothing can be written), UsageError (a run has no
+    records) and MissingExtra (PNG is wanted and the extra `report` is not installed).
     """
     runs = [
         load(RunDirectory(path), partial(progress, "reading"))

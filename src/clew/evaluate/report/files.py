@@ -99,10 +99,8 @@ TYPESET: Mapping[str, Callable[[ChartTable], str]] = {".md": markdown, ".tex": l
 def write_item(item: Chart | ChartTable, path: Path) -> None:
     """Write a chart or a table by the ending of the file, which is one of `TYPESET`, .csv, .svg or .png.
 
-    Raises:
-        MissingExtra: the extra `report` is not installed, and a PNG is wanted.
-        InputError: no font is installed, and a PNG is wanted.
-
+    Raises MissingExtra (the extra `report` is not installed, and a PNG is wanted) and InputError (no font is
+    installed, and a PNG is wanted).
     """
     if path.suffix == ".png":
         path.write_bytes(_png(lone_svg(item)))

@@ -39,7 +39,7 @@ def score(record: Record, offset: int = 0) -> ScoredRow:
     return ScoredRow(
         key=record.key,
         kind=question.kind,
-        gold_known=question.gold_known,
+        is_scored=question.is_scored,
         without_gold=question.is_scored and record.gold_in_graph == 0,
         verdict=question.verdict,
         said=verdict_said(record) if question.verdict is not None else None,

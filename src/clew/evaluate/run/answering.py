@@ -92,9 +92,7 @@ def ask_on(
 ) -> Iterator[tuple[AnswerTask, TaskOutcome]]:
     """Ask in workers, each of which makes its own `ask` and asks so many at a time; `make` can be pickled.
 
-    Raises:
-        Stopped: workers were killed, or the budget of the run is used up.
-
+    Raises Stopped (workers were killed, or the budget of the run is used up).
     """
     size = max(QUESTIONS_AT_ONCE, threads)
     chunks = [tasks[at : at + size] for at in range(0, len(tasks), size)]

@@ -36,10 +36,8 @@ class GraphFile:
     ) -> OpenGraph:
         """Open it, with the walks of `corpus` stored.
 
-        Raises:
-            UsageError: it is an index, and stores other walks.
-            InputError, ParseError: as `Clew.open`.
-
+        Raises UsageError (it is an index, and stores other walks) and InputError, ParseError (as
+        `Clew.open`).
         """
         if is_remote(str(self.path)) or is_index(Path(self.path)):
             clew = Clew.open(self.path, embedder=embedder)
@@ -65,9 +63,7 @@ def _check_corpus(clew: Clew, wanted: CorpusSettings | None) -> None:
 def graph_file(part: DatasetPart, given: str | Path | None, folder: Path) -> GraphFile:
     """Find the graph that the user names, else that of the part; one that is made goes into `folder`.
 
-    Raises:
-        InputError: the part has no graph and none is named; or it cannot be made.
-
+    Raises InputError (the part has no graph and none is named; or it cannot be made).
     """
     if given is not None:
         return GraphFile(given)

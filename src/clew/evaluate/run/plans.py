@@ -60,11 +60,8 @@ def make_plan(
 ) -> RunPlan:
     """Read the data, open the graphs and check the methods; nothing is asked yet, of `model` neither.
 
-    Raises:
-        UsageError: an option is wrong, or does not go with the target.
-        InputError: data or graph are missing.
-        ParseError: a line of the data is malformed.
-
+    Raises UsageError (an option is wrong, or does not go with the target), InputError (data or graph are
+    missing) and ParseError (a line of the data is malformed).
     """
     read = _experiment(wanted, note) if wanted.target.suffix == ".toml" else _dataset(wanted)
     for name, count in Counter(part.name for part in read.parts).items():

@@ -77,10 +77,7 @@ class RunDirectory:
     def locked(self) -> Generator[None]:
         """Hold the directory for this process alone.
 
-        Raises:
-            InputError: it cannot be made or written.
-            LockedError: another process has it.
-
+        Raises InputError (it cannot be made or written) and LockedError (another process has it).
         """
         try:
             self.path.mkdir(parents=True, exist_ok=True)
@@ -96,9 +93,7 @@ class RunDirectory:
     def begin(self, config: Mapping[str, Any], facts: Mapping[str, Any], experiment: str | None) -> None:
         """Write the configuration down, or check that it is the one that is there.
 
-        Raises:
-            UsageError: the directory holds a run of another configuration; the difference is shown.
-
+        Raises UsageError (the directory holds a run of another configuration; the difference is shown).
         """
         path = self.path / CONFIG
         config = json.loads(redacted(json.dumps(config)))

@@ -84,11 +84,8 @@ class Done:
 def run(plan: RunPlan, directory: RunDirectory, progress: RunProgress) -> Done:
     """Ask all questions that the directory has no answer to.
 
-    Raises:
-        UsageError: the directory holds a run of another configuration.
-        LockedError: another process runs there.
-        ClewError: something that concerns the whole run; records before it are kept.
-
+    Raises UsageError (the directory holds a run of another configuration), LockedError (another process runs
+    there) and ClewError (something that concerns the whole run; records before it are kept).
     """
     with directory.locked():
         facts = {"parts": {part.name: _facts(plan, part) for part in plan.parts}}
