@@ -66,3 +66,12 @@ def test_a_declared_type_is_left_to_the_ranker():
     typed = SmallGraph("Heat | directed_by | Ann", {"Person": ["Ann"]})
     query = Query("list", OfType(typed.types["Person"]))
     assert not AnswerKinds(typed.vocabulary).features([query], asked_kind("Who is it?", [])).any()
+
+
+def test_a_type_that_can_be_no_one_is_nobody():
+    jobs = SmallGraph("Job 1 | employee | Ann", {"Employment": ["Job 1"], "Person": ["Ann"]})
+    kinds = AnswerKinds(jobs.vocabulary)
+    assert {name: kinds.is_nobody(i) for name, i in jobs.types.items()} == {
+        "Employment": True,
+        "Person": False,
+    }

@@ -3,7 +3,7 @@
 import pytest
 from small_graph import SmallGraph
 
-from clew.reading.asked_type import asked_type
+from clew.reading.asked_type import asked_type, asks_who
 
 SHIPS = SmallGraph(
     """
@@ -44,3 +44,17 @@ def test_the_type_that_is_asked_for(question, type_):
 def test_a_name_that_is_recorded_is_asked_for_itself():
     assert asked(NAMED, "What are the names of the ships?") == ""
     assert asked(NAMED, "List all ships") == "ship"
+
+
+@pytest.mark.parametrize(
+    ("question", "is_asked"),
+    [
+        ("Who owns Tide Clock?", True),
+        ("And who owns it?", True),
+        ("tell me who owns it", True),
+        ("Which people own it?", False),
+        ("the film of the one who owns it", False),
+    ],
+)
+def test_who_asks_for_people(question, is_asked):
+    assert asks_who(question) is is_asked

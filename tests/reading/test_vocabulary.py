@@ -137,6 +137,13 @@ def test_equal_is_always_possible() -> None:
         ("books", "book"),
         ("glass", "glass"),
         ("bus", "bus"),
+        ("movies", "movie"),
+        ("women", "woman"),
+        ("people", "person"),
+        ("species", "species"),
+        ("zorblaxes", "zorblax"),
+        ("directed", "directed"),
+        ("won", "won"),
     ],
 )
 def test_the_singular_of_a_word(plural, one) -> None:

@@ -36,6 +36,8 @@ KINDS = ("kind_like", "kind_known")
 """How like the sort of answer is to what is asked for, in [0, 1], and whether both are known."""
 LEAST_SHARED = 0.3
 """Ends that a smaller share of an end's nodes have say nothing of its sort."""
+LEAST_LIKE = 0.1
+"""A type that is less like persons, groups and animals is nobody."""
 MOST_RELATIONS = 2_000
 """Relations of a graph up to which ends are told by other ends too, which takes a row of all for each."""
 _ASKED_KIND = re.compile(
@@ -55,6 +57,7 @@ def _one(name: str) -> Float32:
 
 
 UNKNOWN = np.zeros(len(CLASSES), np.float32)
+_WHO = (_one("person"), _one("group"), _one("animal"))
 _SAID = {"who": _one("person"), "where": _one("location"), "when": _one("time")}
 
 
@@ -116,6 +119,11 @@ class AnswerKinds:
             if kind.any():
                 made[row] = float(kind @ asked), 1
         return made
+
+    def is_nobody(self, type_: int) -> bool:
+        """Whether nothing that a declared type may mean is a person, a group of them, or an animal."""
+        kind = self._of_type(type_)
+        return bool(kind.any()) and max(float(kind @ one) for one in _WHO) < LEAST_LIKE
 
     def _of_part(self, part: Part) -> Float32:
         match part:

@@ -16,11 +16,12 @@ _LEAD = re.compile(
     r"|what|are|is|of|an?|some|names?|ids?)\s+)*",
     re.I,
 )
+_WHO = re.compile(r"\W*(?:(?:and|so|but|then|please|tell|show|me)\W+)*whom?\b", re.I)
 _LABELS = frozenset("name names id ids".split())
 _WORD = re.compile(r"[^\W_]+")
 SPELT = 0.79
 """Least likeness by spelling of a word and a type that it names."""
-OTHER, UNKNOWN = 0.1, 0.3
+OTHER, UNKNOWN = 0.05, 0.3
 """What is left of the probability of a reading that answers with another type, or with no declared one."""
 
 
@@ -46,6 +47,11 @@ def asked_type(question: str, mentions: Sequence[Mention], likeness: Likeness) -
     return found
 
 
+def asks_who(question: str) -> bool:
+    """Whether a question asks for people, or for a group of them."""
+    return _WHO.match(question) is not None
+
+
 def _first_noun(question: str, mentions: Sequence[Mention], likeness: Likeness) -> int:
     """The type that the first noun of a question names, where it is no part of a longer noun; -1 for none."""
     words = {start: word for word, (start, _, _) in enumerate(likeness.words)}
@@ -65,7 +71,8 @@ def _first_noun(question: str, mentions: Sequence[Mention], likeness: Likeness) 
             found = type_
         elif found >= 0:
             lexicon = Lexicon.load()
-            return -1 if lexicon.classes(text) and not lexicon.mostly_verb(text) else found
+            is_noun = bool(lexicon.classes(text)) and not lexicon.mostly_verb(text)
+            return -1 if is_noun and not text.endswith("ing") else found
     return found
 
 

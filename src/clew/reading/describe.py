@@ -400,8 +400,12 @@ class Describer:
 
     def of_type(self, query: Query, asked: int) -> float:
         """What the score of a candidate loses for answering with another type than the one asked for."""
-        final = self._final_type(query.part) if query.ask in ("list", "count") else asked
+        final = self.answer_type(query) if query.ask in ("list", "count") else asked
         return 0.0 if final == asked else math.log(OTHER if final >= 0 else UNKNOWN)
+
+    def answer_type(self, query: Query) -> int:
+        """The declared type of what a query lists or counts, -1 where it has none."""
+        return self._final_type(query.part) if query.ask in ("list", "count") else -1
 
     def _degree(self, node: int) -> int:
         graph = self.vocabulary.graph

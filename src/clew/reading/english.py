@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 
 from clew.reading.query import Sign
+from clew.text.lexicon import Lexicon
 
 FUNCTION = frozenset(
     """a an the this that these those of in on at by for from to with within into onto over under through
@@ -191,8 +193,19 @@ def is_rank(text: str, start: int, stop: int) -> bool:
     return bool(_RANK_BEFORE.search(text[:start]) or _RANK_AFTER.match(text[stop:]))
 
 
+_SINGULAR = {"people": "person", "lives": "live"}
+
+
+@lru_cache(maxsize=1 << 14)
 def singular(word: str) -> str:
-    """A word in lower case without the ending of a plural."""
+    """A word in lower case without the ending of a plural: by WordNet, or by rule for what that lacks."""
+    lexicon = Lexicon.load()
+    base = _SINGULAR.get(word) or next(iter(lexicon.lemmas(word)), word)
+    is_noun = base != word and bool(lexicon.classes(base)) and not word.endswith(("ed", "ing", "er", "est"))
+    if word in _SINGULAR or (base == word and word in lexicon):
+        return base
+    if is_noun and (word.endswith("s") or not lexicon.mostly_verb(base)):
+        return base
     if len(word) > 4 and word.endswith("ies"):
         return word[:-3] + "y"
     if len(word) > 4 and word.endswith(("ses", "xes", "zes", "ches", "shes")):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -22,7 +23,7 @@ from clew.errors import EmbedderError
 from clew.reading.adapter import Adapter
 from clew.reading.alignment import NOTHING, Aligner, Alignment, EncodedView
 from clew.reading.answer_kind import KINDS, AnswerKinds, asked_kind
-from clew.reading.asked_type import asked_type
+from clew.reading.asked_type import OTHER, asked_type, asks_who
 from clew.reading.calibration import KNOWN_BEFORE, Calibration, rows_of
 from clew.reading.candidates import Option
 from clew.reading.describe import (
@@ -233,6 +234,9 @@ class GraphRanker:
         if asked >= 0:
             scores[:-1] += [rows.describer.of_type(option.query, asked) for option in kept]
             _sift(self.vocabulary, kept, scores, asked)
+        elif asks_who(question):
+            types = [rows.describer.answer_type(option.query) for option in kept]
+            scores[:-1] += [math.log(OTHER) * (t >= 0 and self._kinds.is_nobody(t)) for t in types]
         if self.ranker.calibration is not None:
             aligned = alignment.features(self.ranker.calibration.of_alignment)
             scores = self.ranker.calibration.scores(scores, np.concatenate([known, aligned], axis=1))
