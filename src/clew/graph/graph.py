@@ -261,9 +261,6 @@ class EdgeProperties:
     `offsets[s]` to `offsets[s + 1]` (int64 [statements + 1]): `key` int32 [properties] into `keys`, the value
     as text, `kind` uint8 and `value` float64 as in `Values`. Statements are found by the ids of the ends and
     not by slots, which an edit moves; one that removes a triple removes its statements.
-
-    Patterns filter them (`graph/match/conditions.py`), `Clew.edges` lists and ranks them, Cypher and SPARQL
-    have each statement as an edge or a reified statement, and `TripleText.properties` cites them.
     """
 
     triples: Int32

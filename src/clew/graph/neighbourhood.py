@@ -68,8 +68,7 @@ def find_candidates(
     frontier: Int32 = np.array(list(dict.fromkeys(entities)), np.int32)
     state[frontier] = 1
     found: list[Int64] = []
-    left_out = 0
-    ranked = True
+    left_out, ranked = 0, True
     triples, ends = np.empty(0, np.int64), np.empty(0, np.int32)
     for _ in range(hops):
         if not len(frontier):

@@ -9,9 +9,10 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Mapping
-from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
+
+import msgspec
 
 from clew.errors import InputError, ParseError
 from clew.graph.readers.batch import OnError, Tally
@@ -34,8 +35,7 @@ def main(format: str, on_error: OnError, collect: bool, scope: str, language: st
     last: dict[str, Any] = {}
     try:
         for batch in reader.read_here(path, tally):
-            held = {f.name: getattr(batch, f.name) for f in fields(batch)}
-            _say({"batch": held | {"labels": [asdict(label) for label in batch.labels]}})
+            _write(msgspec.json.encode({"batch": batch}))
     except ParseError as error:
         last["parse_error"] = [
             error.file, error.line, error.reason, error.advice, error.others, error.stopped
@@ -48,10 +48,14 @@ def main(format: str, on_error: OnError, collect: bool, scope: str, language: st
 
 
 def _say(message: Mapping[str, Any]) -> None:
-    sys.stdout.write(json.dumps(message, ensure_ascii=False) + "\n")
+    # Names of files may be no UTF-8, which msgspec does not write.
+    _write(json.dumps(message, ensure_ascii=False).encode("utf-8", "surrogateescape"))
+
+
+def _write(line: bytes) -> None:
+    sys.stdout.buffer.write(line + b"\n")
     sys.stdout.flush()
 
 
 if __name__ == "__main__":
-    sys.stdout.reconfigure(encoding="utf-8", errors="surrogateescape")  # pyright: ignore
     main(sys.argv[1], sys.argv[2], sys.argv[3] == "1", sys.argv[4], sys.argv[5], Path(sys.argv[6]))  # pyright: ignore
