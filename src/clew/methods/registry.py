@@ -52,10 +52,12 @@ class MethodSpec:
         return None if place is None else cast(type, imported(place, "settings"))
 
 
-def _baseline(factory: str, settings: str, **more: bool) -> MethodSpec:
+def _baseline(
+    factory: str, settings: str, *, needs_model: bool = False, ranks_triples: bool = False
+) -> MethodSpec:
     """The spec of a method in `baselines/`."""
-    folder = "clew.methods.baselines"
-    return MethodSpec(f"{folder}.{factory}", f"{folder}.settings:{settings}", **more)
+    places = f"clew.methods.baselines.{factory}", f"clew.methods.baselines.settings:{settings}"
+    return MethodSpec(*places, needs_model=needs_model, ranks_triples=ranks_triples)
 
 
 _SIMGRAG, _SYNAPTIQA = "clew.methods.simgrag", "clew.methods.synaptiqa"
