@@ -79,38 +79,32 @@ class PieceReading:
         return self.meanings[0]
 
 
-@dataclass(eq=False)
-class PieceReader:
-    """Reads the pieces of claims over one graph."""
-
-    reader: QuestionReader
-
-    def read(self, piece: Piece) -> PieceReading | None:
-        """The likeliest meaning of a piece; None where there is none."""
-        mentions = [_mention(i, p) for i, p in zip(piece.items, piece.places, strict=True)]
-        of = self.reader.explore(piece.text, mentions)
-        meanings = dict(_meanings(of, piece))
-        if not meanings:
-            return None
-        ranking = self.reader.rank_options(of, [Option(query, 0.0) for query in meanings])
-        words = Wording(self.reader, of, mentions)
-        shares: dict[tuple[object, ...], dict[Meaning, float]] = {}
-        for ranked in ranking.ranked:
-            meaning = meanings[ranked.option.query]
-            same = shares.setdefault(meaning.key, {})
-            odds = _fits(meaning, piece.text) * (UNFIT if words.states_more(meaning) else 1.0)
-            same[meaning] = same.get(meaning, 0.0) + ranked.probability * odds
-        _weigh(words, shares)
-        some = sum(sum(same.values()) for same in shares.values())
-        if not shares or some <= 0:
-            return None
-        best = max(shares.values(), key=lambda same: sum(same.values()))
-        order = sorted(best, key=lambda m: -best[m])
-        order += _turned(of, shares, order[0])
-        named = words.likeness(order[0]) if not words.states_more(order[0]) else 0.0
-        others = [(m, p / some) for same in shares.values() if same is not best for m, p in same.items()]
-        share, said = sum(best.values()) / some, words.said(order[0])
-        return PieceReading(piece, tuple(order), share, ranking.none, named, said, tuple(others))
+def read_piece(reader: QuestionReader, piece: Piece) -> PieceReading | None:
+    """The likeliest meaning of a piece; None where there is none."""
+    mentions = [_mention(i, p) for i, p in zip(piece.items, piece.places, strict=True)]
+    of = reader.explore(piece.text, mentions)
+    meanings = dict(_meanings(of, piece))
+    if not meanings:
+        return None
+    ranking = reader.rank_options(of, [Option(query, 0.0) for query in meanings])
+    words = Wording(reader, of, mentions)
+    shares: dict[tuple[object, ...], dict[Meaning, float]] = {}
+    for ranked in ranking.ranked:
+        meaning = meanings[ranked.option.query]
+        same = shares.setdefault(meaning.key, {})
+        odds = _fits(meaning, piece.text) * (UNFIT if words.states_more(meaning) else 1.0)
+        same[meaning] = same.get(meaning, 0.0) + ranked.probability * odds
+    _weigh(words, shares)
+    some = sum(sum(same.values()) for same in shares.values())
+    if not shares or some <= 0:
+        return None
+    best = max(shares.values(), key=lambda same: sum(same.values()))
+    order = sorted(best, key=lambda m: -best[m])
+    order += _turned(of, shares, order[0])
+    named = words.likeness(order[0]) if not words.states_more(order[0]) else 0.0
+    others = [(m, p / some) for same in shares.values() if same is not best for m, p in same.items()]
+    share, said = sum(best.values()) / some, words.said(order[0])
+    return PieceReading(piece, tuple(order), share, ranking.none, named, said, tuple(others))
 
 
 def _weigh(words: Wording, shares: dict[tuple[object, ...], dict[Meaning, float]]) -> None:

@@ -15,7 +15,7 @@ from time import perf_counter
 
 from clew.claims.check_claim import Checked, Checker, nobody, part_of, whole
 from clew.claims.claim_parts import Alternatives, pieces
-from clew.claims.claim_readings import PieceReader, PieceReading
+from clew.claims.claim_readings import PieceReading, read_piece
 from clew.claims.claim_text import ClaimText, frame_of, with_items
 from clew.claims.meanings import HINTED, UNSAID
 from clew.graph.implied_types import with_implied_types
@@ -52,7 +52,6 @@ class Verify:
         if self.graph is not index.graph:
             schema = with_types_of(schema, self.graph)
         self.reader = QuestionReader(self.graph, schema, index.names, embedder)
-        self.pieces = PieceReader(self.reader)
 
     def verify(self, claim: str, *, id: str | None = None, closed_world: bool = False) -> Verification:
         """Verify one claim; in a closed world what the graph does not record is not so."""
@@ -92,7 +91,7 @@ class Verify:
 
     def _readings(self, options: Alternatives) -> list[PieceReading]:
         """What a piece likeliest means, said of each thing that it may be said of, the likeliest first."""
-        read = [r for r in map(self.pieces.read, options) if r is not None]
+        read = [r for r in (read_piece(self.reader, option) for option in options) if r is not None]
         return sorted(read, key=lambda r: -r.probability)
 
     def _checked(

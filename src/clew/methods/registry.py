@@ -52,9 +52,15 @@ class MethodSpec:
         return None if place is None else cast(type, imported(place, "settings"))
 
 
-_SIMGRAG = "clew.methods.simgrag"
-_BASELINES = "clew.methods.baselines"
-_SYNAPTIQA = "clew.methods.synaptiqa"
+def _baseline(
+    factory: str, settings: str, *, needs_model: bool = False, ranks_triples: bool = False
+) -> MethodSpec:
+    """The spec of a method in `baselines/`."""
+    places = f"clew.methods.baselines.{factory}", f"clew.methods.baselines.settings:{settings}"
+    return MethodSpec(*places, needs_model=needs_model, ranks_triples=ranks_triples)
+
+
+_SIMGRAG, _SYNAPTIQA = "clew.methods.simgrag", "clew.methods.synaptiqa"
 METHODS: dict[str, MethodSpec] = {
     "auto": MethodSpec(
         "clew.methods.auto.method:make_auto",
@@ -77,21 +83,13 @@ METHODS: dict[str, MethodSpec] = {
         ranks_triples=True,
         near=True,
     ),
-    "llm": MethodSpec(f"{_BASELINES}.llm:Llm", f"{_BASELINES}.settings:LlmSettings", needs_model=True),
-    "llm-qd": MethodSpec(f"{_BASELINES}.llm:LlmQd", f"{_BASELINES}.settings:LlmSettings", needs_model=True),
-    "kaping": MethodSpec(
-        f"{_BASELINES}.around_entities:Kaping", f"{_BASELINES}.settings:KapingSettings", ranks_triples=True
-    ),
-    "triple-rag": MethodSpec(
-        f"{_BASELINES}.around_entities:TripleRag", f"{_BASELINES}.settings:TripleRagSettings"
-    ),
-    "vector-rag": MethodSpec(
-        f"{_BASELINES}.vector_rag:VectorRag", f"{_BASELINES}.settings:VectorRagSettings", ranks_triples=True
-    ),
-    "kg-retrieval": MethodSpec(
-        f"{_BASELINES}.around_entities:KgRetrieval", f"{_BASELINES}.settings:KgRetrievalSettings"
-    ),
-    "kg-gpt": MethodSpec(f"{_BASELINES}.kg_gpt:KgGpt", f"{_BASELINES}.settings:KgGptSettings"),
+    "llm": _baseline("llm:Llm", "LlmSettings", needs_model=True),
+    "llm-qd": _baseline("llm:LlmQd", "LlmSettings", needs_model=True),
+    "kaping": _baseline("around_entities:Kaping", "KapingSettings", ranks_triples=True),
+    "triple-rag": _baseline("around_entities:TripleRag", "TripleRagSettings"),
+    "vector-rag": _baseline("vector_rag:VectorRag", "VectorRagSettings", ranks_triples=True),
+    "kg-retrieval": _baseline("around_entities:KgRetrieval", "KgRetrievalSettings"),
+    "kg-gpt": _baseline("kg_gpt:KgGpt", "KgGptSettings"),
     "synaptiqa": MethodSpec(
         f"{_SYNAPTIQA}.method:make_synaptiqa",
         f"{_SYNAPTIQA}.settings:SynaptiqaSettings",

@@ -37,18 +37,6 @@ ENUMERATION = 8
 LONGEST_NAME_IN_SCHEMA = 60
 
 
-@dataclass(frozen=True, slots=True)
-class SchemaLines:
-    """Lines for a prompt, and how many relations were left out."""
-
-    lines: tuple[str, ...]
-    left_out: int
-
-    def __str__(self) -> str:
-        more = [f"({self.left_out} more relations are not shown)"] if self.left_out else []
-        return "\n".join([*self.lines, *more]) or "(none)"
-
-
 @dataclass(frozen=True, eq=False)
 class SchemaText:
     """The lines of one graph."""
@@ -62,14 +50,14 @@ class SchemaText:
         """Those of an open index."""
         return cls(index.graph, schema_of_index(index), ranking)
 
-    def lines(self, text: str, near: Sequence[int] = (), tokens: int = SCHEMA_TOKENS) -> SchemaLines:
+    def lines(self, text: str, near: Sequence[int]) -> str:
         """The relations of the graph in its order, all if they fit; else the nearest to a text.
 
-        Those of the entities `near` count as nearer than others.
+        Those of the entities `near` count as nearer than others. It says how many are left out.
         """
-        room = tokens * CHARACTERS
+        room = SCHEMA_TOKENS * CHARACTERS
         if sum(map(len, self._all)) + len(self._all) <= room:
-            return SchemaLines(self._all, 0)
+            return "\n".join(self._all) or "(none)"
         scores, sides = self.ranking.scores(text), (self.graph.out, self.graph.into)
         spans = ((side, *side.span(entity)) for entity in near for side in sides)
         beside = {int(r) for side, start, stop in spans for r in np.unique(side.relation[start:stop])}
@@ -80,7 +68,8 @@ class SchemaText:
             if room < 0:
                 break
             kept.append(relation)
-        return SchemaLines(tuple(self._all[r] for r in sorted(kept)), len(self._all) - len(kept))
+        more = f"({len(self._all) - len(kept)} more relations are not shown)"
+        return "\n".join([*(self._all[relation] for relation in sorted(kept)), more])
 
     @cached_property
     def _all(self) -> tuple[str, ...]:

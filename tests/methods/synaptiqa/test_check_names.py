@@ -3,7 +3,7 @@
 import pytest
 
 from clew.methods.synaptiqa.check_names import NameCheck
-from clew.methods.synaptiqa.choose_name import ChooseBySimilarity, NameChoice
+from clew.methods.synaptiqa.choose_name import NameChoice, choose_by_similarity
 from clew.methods.synaptiqa.name_space import Near
 from clew.stores.cypher.parser import parse
 from clew.stores.cypher.schema import GraphSchema, SchemaHop
@@ -51,7 +51,7 @@ class GivenValues:
 
 EMBEDDER, LEXICON = StaticEmbedder.load(), Lexicon.load()
 CHECK = NameCheck(SCHEMA, GivenValues(), EMBEDDER, LEXICON)
-BY_SIMILARITY = ChooseBySimilarity()
+BY_SIMILARITY = choose_by_similarity
 
 NAMES = [
     ("MATCH (p:Persons) RETURN p.name", "MATCH (p:Person) RETURN p.name"),

@@ -4,7 +4,7 @@ import pytest
 
 from clew.llm.prompting import Talk
 from clew.llm.testing import ScriptedModel
-from clew.methods.synaptiqa.choose_name import ChooseByModel, ChooseBySimilarity, Unknown
+from clew.methods.synaptiqa.choose_name import ChooseByModel, Unknown, choose_by_similarity
 from clew.methods.synaptiqa.name_space import Near
 
 
@@ -26,7 +26,7 @@ def chosen(choose, *names):
     ],
 )
 def test_similarity_takes_a_clear_one_only(near, name):
-    assert chosen(ChooseBySimilarity(), unknown(*near)) == [name]
+    assert chosen(choose_by_similarity, unknown(*near)) == [name]
 
 
 @pytest.mark.parametrize(
@@ -38,7 +38,7 @@ def test_similarity_takes_a_clear_one_only(near, name):
     ],
 )
 def test_a_sole_match_but_for_case_is_taken_whatever_comes_second(near, written, name):
-    assert chosen(ChooseBySimilarity(), unknown(*near, written=written)) == [name]
+    assert chosen(choose_by_similarity, unknown(*near, written=written)) == [name]
 
 
 def by_model(reply):

@@ -59,7 +59,7 @@ class Chooser:
         near = [c.node for m in reading.mentions for c in m.candidates[:2]][:MOST_NAMES]
         readings = data_lines(f"{i}. {say(q, self.vocabulary)}" for i, q in enumerate(shown, 1))
         values = {
-            "SCHEMA": str(self.schema.lines(reading.question, near)),
+            "SCHEMA": self.schema.lines(reading.question, near),
             "NAMES": self._names(reading) or "(none)",
             "READINGS": readings or "(none)",
             "QUESTION": as_data(reading.question),

@@ -178,7 +178,7 @@ class KgRag:
         if self.settings.schema == "none":
             return "", ""
         called = self.find_topic_entities.called(question, entities)
-        return str(self._schema.lines(question, entities_of(called))), other_names(self.graph, called)
+        return self._schema.lines(question, entities_of(called)), other_names(self.graph, called)
 
     def answer(self, question: str, *, id: str | None = None, entities: Sequence[str] = ()) -> Answer:
         """Answer one question with its reasoning chain, or abstain with a reason. Raises LlmError."""

@@ -229,7 +229,7 @@ class Retrieval:
         if self._schema is None:
             return ""
         called = self._find_entities.called(query)
-        schema = str(self._schema.lines(f"{query} {said}", entities_of(called)))
+        schema = self._schema.lines(f"{query} {said}", entities_of(called))
         return hint_text(schema, other_names(self.graph, called), operations=task == "question")
 
     def _retry(self, task: ExampleKind, query: str, first: Retrieved) -> str:

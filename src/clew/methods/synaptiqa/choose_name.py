@@ -46,28 +46,25 @@ Choose = Callable[[str, str, Sequence[Unknown]], list[NameChoice]]
 """(question, query, names that the graph lacks) → a choice for each, in their order. Raises LlmError."""
 
 
-@dataclass(frozen=True)
-class ChooseBySimilarity:
-    """The most similar name, if its likeness is `LEAST` and it leads by `MARGIN`."""
+def choose_by_similarity(question: str, query: str, unknown: Sequence[Unknown]) -> list[NameChoice]:
+    """The most similar name of each, if its likeness is `LEAST` and it leads by `MARGIN`."""
+    return [_clearest(each) for each in unknown]
 
-    def __call__(self, question: str, query: str, unknown: Sequence[Unknown]) -> list[NameChoice]:
-        """Return a choice for each; the question is not looked at."""
-        return [self.one(each) for each in unknown]
 
-    def one(self, each: Unknown) -> NameChoice:
-        """Choose among the names near to one, which are sorted by likeness."""
-        near = each.near
-        if not near or near[0].score < LEAST:
-            return NameChoice(None, "nothing is like it")
-        best, others = near[0], near[1:]
-        same = [n for n in near if n.score >= SAME]
-        cased = [n for n in same if n.name.casefold() == each.written.casefold()]
-        sole = cased or same
-        if len(sole) == 1:
-            return NameChoice(sole[0].name, sole[0].why or "the same name")
-        if others and best.score - others[0].score < MARGIN:
-            return NameChoice(None, f"{best.name!r} and {others[0].name!r} are about as like it")
-        return NameChoice(best.name, best.why or f"most similar, {best.score:.2f}")
+def _clearest(each: Unknown) -> NameChoice:
+    """Choose among the names near to one, which are sorted by likeness."""
+    near = each.near
+    if not near or near[0].score < LEAST:
+        return NameChoice(None, "nothing is like it")
+    best, others = near[0], near[1:]
+    same = [n for n in near if n.score >= SAME]
+    cased = [n for n in same if n.name.casefold() == each.written.casefold()]
+    sole = cased or same
+    if len(sole) == 1:
+        return NameChoice(sole[0].name, sole[0].why or "the same name")
+    if others and best.score - others[0].score < MARGIN:
+        return NameChoice(None, f"{best.name!r} and {others[0].name!r} are about as like it")
+    return NameChoice(best.name, best.why or f"most similar, {best.score:.2f}")
 
 
 @dataclass(frozen=True)
@@ -78,11 +75,10 @@ class ChooseByModel:
     """
 
     talk: Talk
-    similarity: ChooseBySimilarity = ChooseBySimilarity()
 
     def __call__(self, question: str, query: str, unknown: Sequence[Unknown]) -> list[NameChoice]:
         """Ask once for all names that are not clear. Raises LlmError."""
-        clear = {u: self.similarity.one(u) for u in unknown if not u.near or u.near[0].score >= SAME}
+        clear = {u: _clearest(u) for u in unknown if not u.near or u.near[0].score >= SAME}
         asked = [each for each in unknown if each not in clear]
         picked = self._ask(question, query, asked) if asked else []
         choices = clear | dict(zip(asked, picked, strict=True))
@@ -101,7 +97,7 @@ class ChooseByModel:
         except ReplyInvalid:
             picked = []
         if len(picked) != len(unknown):
-            return self.similarity(question, query, unknown)
+            return choose_by_similarity(question, query, unknown)
         pairs = zip(unknown, picked, strict=True)
         names = [u.near[at - 1].name if 1 <= at <= len(u.near) else None for u, at in pairs]
         return [NameChoice(n, "chosen by the model" if n else "the model chose none") for n in names]

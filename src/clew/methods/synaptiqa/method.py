@@ -43,7 +43,7 @@ from clew.methods.baselines.llm import needed
 from clew.methods.fact_lines import other_names
 from clew.methods.run import Run
 from clew.methods.synaptiqa.check_names import CheckedStatement, other_types
-from clew.methods.synaptiqa.choose_name import ChooseByModel, ChooseBySimilarity
+from clew.methods.synaptiqa.choose_name import Choose, ChooseByModel, choose_by_similarity
 from clew.methods.synaptiqa.extract_query import Extracted, bound_paths, extract_query
 from clew.methods.synaptiqa.pattern_query import PatternQuery
 from clew.methods.synaptiqa.queried import QueriedGraph, QueryResult, embedded_store, with_nulls_last
@@ -231,9 +231,8 @@ class _Question:
         tried.corrections += extracted.corrections
         edits, bounded = bound_paths(extracted.statement)
         statement = self._edited(extracted.statement, edits, bounded, tried)
-        choose, left_out = ChooseBySimilarity(), self.settings.left_out
-        if self.settings.chooser == "llm":
-            choose = ChooseByModel(self.talk)
+        by_model, left_out = self.settings.chooser == "llm", self.settings.left_out
+        choose: Choose = ChooseByModel(self.talk) if by_model else choose_by_similarity
         if "names" not in left_out:
             statement = self._checked(self.graph.check.names(statement, self.question, choose), tried)
         tried.query = statement.text
