@@ -82,10 +82,8 @@ def _check_calls(query: tree.CypherQuery, rules: Rules) -> None:
         is_function = isinstance(call, tree.Call)
         if call.name.lower() in rules.functions if is_function else call.name in rules.procedures:
             continue
-        what = "function" if is_function else "procedure"
-        raise QueryRefused(
-            f"The query calls the {what} {call.name}, which is not on the list of those allowed"
-        )
+        called = f"{'function' if is_function else 'procedure'} {call.name}"
+        raise QueryRefused(f"The query calls the {called}, which is not on the list of those allowed")
 
 
 def _check_parameters(query: tree.CypherQuery, given: Mapping[str, object]) -> None:
