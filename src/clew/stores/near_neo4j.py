@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Sequence
 from pathlib import Path
-from typing import cast
+from typing import Any
 
 from clew.stores import neighbourhood as near
 from clew.stores.cypher.tokens import quote_name
@@ -54,7 +54,7 @@ class NearNeo4j:
         if not 0 < nodes + edges <= most:
             return False
         last = self._store.read("MATCH (n) RETURN max(id(n))", most=1)[1][0][0]
-        return int(cast(int, last)) < MOST_SHARDS * USUAL_PIECES.ids
+        return int(last) < MOST_SHARDS * USUAL_PIECES.ids
 
     def export(self, folder: ImportFolder) -> Path:
         """Write all nodes and edges as CSVs."""
@@ -95,9 +95,7 @@ class Neo4jNeighbours:
     def edges(self, ids: Sequence[str], hub: int) -> NearEdges:
         """Edges of nodes, as `Neighbours.edges`."""
         given = {"ids": list(map(int, ids)), "hub": hub}
-        rows = cast(
-            "list[tuple[int, list[tuple[int, int, str]]]]", self._store.read(_EDGES, given, most=1)[1][0][0]
-        )
+        rows = self._store.read(_EDGES, given, most=1)[1][0][0]
         edges = [(str(head), str(tail), kind) for _, own in rows for head, tail, kind in own]
         return NearEdges(edges, sum(degree > hub for degree, _ in rows))
 
@@ -115,12 +113,12 @@ class Neo4jNeighbours:
 
     def write(self, nodes: Sequence[str], edges: Sequence[Edge], folder: Path) -> Path:
         """Write CSVs of nodes, with labels and properties, and of edges."""
-        rows: list[list[object]] = []
+        rows: list[list[Any]] = []
         for ids in near.batches(nodes, near.BATCH):
             # One list: a record of the driver costs more than what is in it.
             given = {"ids": list(map(int, ids))}
-            rows += cast("list[list[object]]", self._store.read(_NODES, given, most=1)[1][0][0])
-        write_nodes(folder / "nodes.csv", sorted(rows, key=lambda row: cast(int, row[0])))
+            rows += self._store.read(_NODES, given, most=1)[1][0][0]
+        write_nodes(folder / "nodes.csv", sorted(rows, key=lambda row: row[0]))
         with (folder / "edges.csv").open("w", encoding="utf-8", newline="") as lines:
             writer = csv.writer(lines)
             writer.writerow([":START_ID", ":END_ID", ":TYPE"])

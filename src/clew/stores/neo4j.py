@@ -29,7 +29,7 @@ MOST_WAITING = 32
 T = TypeVar("T")
 Given = Mapping[str, object] | None
 """Values of a query's parameters."""
-Table = tuple[list[str], list[list[object]]]
+Table = tuple[list[str], list[list[Any]]]
 """Names of columns, and rows with the driver's values."""
 
 
@@ -89,7 +89,7 @@ class Neo4jStore:
         """Return how many nodes and edges there are that the user may read; raises as `run`."""
         nodes = self.read("MATCH (n) RETURN count(n)", most=1)[1][0][0]
         edges = self.read("MATCH ()-[r]->() RETURN count(r)", most=1)[1][0][0]
-        return int(cast(int, nodes)), int(cast(int, edges))
+        return int(nodes), int(edges)
 
     def run(self, query: str, parameters: Given = None) -> Rows:
         """Guard a query, let the server explain it, and run it; raises as `CypherStore.run`."""
@@ -143,7 +143,7 @@ class Neo4jStore:
         """The state of the database now, as `read_at`. Raises StoreError."""
         return self.read_at("RETURN 1", most=1)[1]
 
-    def stream(self, text: str, parameters: Given = None) -> Iterator[list[object]]:
+    def stream(self, text: str, parameters: Given = None) -> Iterator[list[Any]]:
         """Yield the rows of a query of Clew's own, as they come; without a timeout. Raises as `run`."""
         self.trips += 1
         try:

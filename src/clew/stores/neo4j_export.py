@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from itertools import chain
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from clew.stores.errors import StoreError
 from clew.stores.import_folder import ImportFolder, ImportProgress, silent
@@ -39,7 +39,7 @@ HUB_EDGES = (
     f"MATCH (a)-[r]->(b) RETURN {_EDGE}"
 )
 
-Cells = Sequence[Sequence[object]]
+Cells = Sequence[Sequence[Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ def export(
 
 
 def _numbers(store: Neo4jStore, query: str) -> list[int]:
-    return [int(cast(int, number or 0)) for number in store.read(query, most=1)[1][0]]
+    return [int(number or 0) for number in store.read(query, most=1)[1][0]]
 
 
 def _read(
@@ -96,8 +96,8 @@ def _read(
 
     Yields how many nodes and edges have come since the last time.
     """
-    nodes: list[list[object]] = []
-    for rows in _lists(store, NODES_QUERY, bounds):
+    nodes: list[list[Any]] = []
+    for (rows,) in store.stream(NODES_QUERY, bounds):
         nodes += rows
         yield len(rows)
     if nodes:
@@ -106,19 +106,16 @@ def _read(
         writer = csv.writer(lines)
         writer.writerow([":START_ID", ":END_ID", ":TYPE", *keys])
         hubs = ([row] for row in store.stream(HUB_EDGES, bounds))
-        for rows in chain(_lists(store, EDGES_QUERY, bounds), hubs):
+        lists = (row[0] for row in store.stream(EDGES_QUERY, bounds))
+        for rows in chain(lists, hubs):
             writer.writerows([*row[:3], *_cells(row[3], keys, {}, "; ")] for row in rows)
             yield len(rows)
-
-
-def _lists(store: Neo4jStore, query: str, bounds: Mapping[str, object]) -> Iterator[list[list[object]]]:
-    return (cast("list[list[object]]", row[0]) for row in store.stream(query, bounds))
 
 
 def write_nodes(path: Path, rows: Cells) -> None:
     """Write rows (id, labels, properties) as a CSV of nodes."""
     kinds: dict[str, set[str]] = {}
-    maps = [cast("Mapping[str, object]", row[2]) for row in rows]
+    maps: list[Mapping[str, Any]] = [row[2] for row in rows]
     for properties in maps:
         for key, value in properties.items():
             if value != []:
@@ -137,9 +134,10 @@ def write_nodes(path: Path, rows: Cells) -> None:
             writer.writerow([id, name, _cell(labels, of_labels), *_cells(properties, keys, between)])
 
 
-def _cells(held: object, keys: Iterable[str], between: Mapping[str, str], usual: str = "") -> list[str]:
+def _cells(
+    values: Mapping[str, Any], keys: Iterable[str], between: Mapping[str, str], usual: str = ""
+) -> list[str]:
     """The cells of some properties; what stands `between` the items of a list, by key."""
-    values = cast("Mapping[str, object]", held)
     return [_cell(values[key], between.get(key, usual)) if key in values else "" for key in keys]
 
 
@@ -155,10 +153,10 @@ def _named(delimiter: str) -> str:
     return "" if delimiter == LIST_DELIMITERS[0] else f"{{delimiter:{delimiter}}}"
 
 
-def _kind(value: object) -> str:
+def _kind(value: Any) -> str:  # noqa: ANN401
     """Return the CSV type of a value."""
     if isinstance(value, list):
-        inner = {_kind(v) for v in cast("list[object]", value)}
+        inner = {_kind(item) for item in value}
         return (inner.pop() if len(inner) == 1 else "string") + "[]"
     kinds = ((bool, "boolean"), (int, "long"), (float, "double"), (datetime, "datetime"), (date, "date"))
     for type_, name in kinds:
@@ -176,12 +174,11 @@ def _common(kinds: set[str]) -> str:
     return ("double" if plain == {"long", "double"} else "string") + listed
 
 
-def _cell(value: object, delimiter: str = "") -> str:
+def _cell(value: Any, delimiter: str = "") -> str:  # noqa: ANN401
     if isinstance(value, list):
-        return delimiter.join(_cell(v) for v in cast("list[object]", value))
+        return delimiter.join(map(_cell, value))
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, tuple):  # a point
-        return f"({', '.join(map(str, cast('tuple[object, ...]', value)))})"
-    found: Any = value
-    return str(found.iso_format() if hasattr(found, "iso_format") else found)
+        return f"({', '.join(map(str, value))})"
+    return str(value.iso_format() if hasattr(value, "iso_format") else value)

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from itertools import product
 from time import monotonic
-from typing import TypeVar, cast
+from typing import Any, TypeVar
 
 from clew.stores.cypher.schema import LONGEST_EXAMPLE, GraphSchema, HopSearch, SchemaHop
 from clew.stores.cypher.tokens import quote_name
@@ -23,7 +23,7 @@ SEARCH_SECONDS = 2.0
 T = TypeVar("T")
 
 
-ReadsRows = Callable[..., tuple[list[str], list[list[object]]]]
+ReadsRows = Callable[..., tuple[list[str], list[list[Any]]]]
 """`Neo4jStore.read`: (text, `most` rows, `seconds`) → the names of columns, and rows. Raises StoreError."""
 
 
@@ -120,14 +120,13 @@ class SampledSchema:
             rows = self._read(text, most=1, seconds=SEARCH_SECONDS)[1]
         except StoreTimeout:
             return ()
-        found = [cast("tuple[list[str], str, list[str]]", tuple(row)) for row in rows]
-        return tuple(SchemaHop(a, by, b) for heads, by, tails in found for a in heads for b in tails)
+        return tuple(SchemaHop(a, by, b) for heads, by, tails in rows for a in heads for b in tails)
 
     def _count(self, head: str, type_: str, tail: str) -> int:
         """Count the edges of a type (any if it is empty) from or to a label."""
         names = [f":{quote_name(name)}" if name else "" for name in (head, type_, tail)]
         text = f"MATCH ({names[0]})-[{names[1]}]->({names[2]}) RETURN count(*)"
-        return int(cast(int, self._read(text, most=1)[1][0][0]))
+        return int(self._read(text, most=1)[1][0][0])
 
     def _sampled(
         self, names: list[str], sample: Callable[[str], T], stop: float
@@ -148,19 +147,19 @@ class SampledSchema:
             "UNWIND labels(a) AS head UNWIND labels(b) AS tail "
             "RETURN head, tail, collect(DISTINCT keys(r)) AS keys ORDER BY head, tail"
         )
-        rows = cast("list[tuple[object, object, list[list[object]]]]", self._read(text, most=10_000)[1])
+        rows = self._read(text, most=10_000)[1]
         keys = frozenset(str(key) for _, _, listed in rows for each in listed for key in each)
         return [SchemaHop(str(head), type_, str(tail)) for head, tail, _ in rows], keys
 
     def _sample_nodes(self, label: str) -> SampledLabel:
         text = f"MATCH (n:{quote_name(label)}) WITH n LIMIT {SAMPLED_EDGES} RETURN count(n)"
-        nodes = int(cast(int, self._read(text, most=1)[1][0][0]))
+        nodes = int(self._read(text, most=1)[1][0][0])
         text = (
             f"MATCH (n:{quote_name(label)}) WITH n LIMIT {SAMPLED_EDGES} UNWIND keys(n) AS key "
             "WITH key, n[key] AS value RETURN key, count(value), count(DISTINCT value), head(collect(value)) "
             "ORDER BY key"
         )
-        rows = cast("list[tuple[str, int, int, object]]", self._read(text, most=10_000)[1])
+        rows = self._read(text, most=10_000)[1]
         found = {str(key): SampledProperty(n, values, example) for key, n, values, example in rows}
         return SampledLabel(nodes, found)
 
@@ -170,14 +169,13 @@ def _either(variable: str, names: Sequence[str]) -> str:
     return variable + (":" + "|".join(map(quote_name, names)) if names else "")
 
 
-def _kind_of(value: object) -> str:
+def _kind_of(value: Any) -> str:  # noqa: ANN401
     """What the values of a property are, with one of them: *whole number 5*, *date 1996-07-04*."""
     if isinstance(value, list):
-        inner = cast("list[object]", value)
-        return "list of " + (_kind_of(inner[0]) if inner else "anything")
+        return "list of " + (_kind_of(value[0]) if value else "anything")
+    written = value.iso_format() if hasattr(value, "iso_format") else value
     kinds = ((bool, "true or false"), (int, "whole number"), (float, "number"), (str, "text"))
     named = {"Date": "date", "DateTime": "date and time", "Time": "time", "Duration": "duration"}
     kind = next((name for type_, name in kinds if isinstance(value, type_)), None)
     kind = kind or named.get(type(value).__name__, type(value).__name__)
-    written = value.iso_format() if hasattr(value, "iso_format") else value  # pyright: ignore
     return f"{kind} {str(written)[:LONGEST_EXAMPLE]}".replace("\n", " ")

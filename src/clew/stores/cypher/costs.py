@@ -57,8 +57,8 @@ def _length(call: tree.Call, values: ParameterValues) -> int:
     if len(bounds) not in (2, 3):
         raise QueryRefused("range takes two or three numbers")
     if any(b is None for b in bounds):
-        parts = (part for argument in call.arguments[:2] for part in argument.walk())
-        if any(isinstance(part, tree.Call) and part.name.lower() in _SIZES for part in parts):
+        calls = (inner for argument in call.arguments[:2] for inner in argument.find(tree.Call))
+        if any(inner.name.lower() in _SIZES for inner in calls):
             return 1
         raise QueryRefused(
             "The length of a range cannot be told before the query runs. Write numbers, or size(…)"
@@ -104,20 +104,16 @@ def check_regex(text: str | None) -> None:
 
 def _check_reduce(part: tree.Reduce) -> None:
     name = part.accumulator.text
-    inside = list(part.step.walk())
-    repeating = (
-        p
-        for p in inside
-        if isinstance(p, (tree.Iteration, tree.Reduce))
-        or (isinstance(p, tree.Call) and p.name.lower() == "replace")
-    )
-    growing = (p for p in inside if _makes_longer(p) and _uses(p, name) > 1)
+    step = part.step
+    repeating: list[Syntax] = [p for p in step.find(tree.Call) if p.name.lower() == "replace"]
+    repeating += step.find(tree.Iteration, tree.Reduce)
+    growing = (p for p in step.walk() if _makes_longer(p) and _uses(p, name) > 1)
     if any(_uses(p, name) for p in repeating) or any(growing):
         raise QueryRefused(f"reduce doubles {name} at each step, which may grow without end")
 
 
 def _uses(part: Syntax, name: str) -> int:
-    return sum(isinstance(p, tree.Variable) and p.name.text == name for p in part.walk())
+    return sum(variable.name.text == name for variable in part.find(tree.Variable))
 
 
 def _makes_longer(part: Syntax) -> bool:

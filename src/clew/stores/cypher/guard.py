@@ -78,14 +78,12 @@ def guard(
 
 
 def _check_calls(query: tree.CypherQuery, rules: Rules) -> None:
-    for part in query.walk():
-        called = ""
-        if isinstance(part, tree.Call) and part.name.lower() not in rules.functions:
-            called = f"function {part.name}"
-        elif isinstance(part, tree.CallProcedure) and part.name not in rules.procedures:
-            called = f"procedure {part.name}"
-        if called:
-            raise QueryRefused(f"The query calls the {called}, which is not on the list of those allowed")
+    for call in query.find(tree.Call, tree.CallProcedure):
+        is_function = isinstance(call, tree.Call)
+        if call.name.lower() in rules.functions if is_function else call.name in rules.procedures:
+            continue
+        called = f"{'function' if is_function else 'procedure'} {call.name}"
+        raise QueryRefused(f"The query calls the {called}, which is not on the list of those allowed")
 
 
 def _check_parameters(query: tree.CypherQuery, given: Mapping[str, object]) -> None:
@@ -96,9 +94,9 @@ def _check_parameters(query: tree.CypherQuery, given: Mapping[str, object]) -> N
             )
         if not _is_plain(value, 0):
             raise QueryRefused(f"The value of ${name} is not a text, number, boolean or list of them")
-    for part in query.walk():
-        if isinstance(part, tree.Parameter) and part.name not in given:
-            raise QueryRefused(f"The query has the parameter ${part.name}, which has no value")
+    for parameter in query.find(tree.Parameter):
+        if parameter.name not in given:
+            raise QueryRefused(f"The query has the parameter ${parameter.name}, which has no value")
 
 
 def _is_plain(value: object, depth: int) -> bool:
@@ -114,13 +112,12 @@ def _bind(statement: Statement) -> tuple[dict[int, str], dict[str, object]]:
 
     Equal ones share a name, so that equal expressions stay equal.
     """
-    parts = list(statement.query.walk())
-    bounds = (b for part in parts if isinstance(part, tree.Projection) for b in (part.skip, part.limit) if b)
+    bounds = (b for part in statement.query.find(tree.Projection) for b in (part.skip, part.limit) if b)
     written_out = {part.start for bound in bounds for part in bound.walk()}
     names: dict[tuple[str, object], str] = {}
     edits: dict[int, str] = {}
-    for part in parts:
-        if not isinstance(part, tree.LiteralValue) or part.kind not in ("string", "integer", "float"):
+    for part in statement.query.find(tree.LiteralValue):
+        if part.kind not in ("string", "integer", "float"):
             continue
         if isinstance(part.value, int) and part.value > _LARGEST:
             raise QueryRefused(f"The number {part.value} is too large")

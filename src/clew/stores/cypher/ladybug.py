@@ -63,13 +63,13 @@ def to_ladybug(
     `loops` are the relation types that lead some node to itself, `kinds` the types of ladybug of relations
     whose tails are all values. Raises QueryRefused for what has no such form.
     """
-    inner = (q.query for q in statement.query.walk() if isinstance(q, tree.Subquery))
+    inner = (subquery.query for subquery in statement.query.find(tree.Subquery))
     edits = TokenEdits(statement, texts, {part.start for query in inner for part in query.walk()})
-    for part in statement.query.walk():
-        if isinstance(part, tree.Name):
-            edits.put(part.start, quoted(part.text))
+    for name in statement.query.find(tree.Name):
+        edits.put(name.start, quoted(name.text))
     rewrite_values(statement, edits, kinds)
-    counted = _counted(statement)
+    sizes = (call for call in statement.query.find(tree.Call) if call.name.lower() == "size")
+    counted = {call.arguments[0].start for call in sizes if _is_of(tree.PatternComprehension, call)}
     for part in list(statement.query.walk()):
         for kind, what in _REFUSED.items():
             if isinstance(part, kind) and part.start not in counted:
@@ -79,16 +79,6 @@ def to_ladybug(
         else:
             rewrite_pattern(part, edits, loops)
     edits.finish()
-
-
-def _counted(statement: Statement) -> set[int]:
-    """First tokens of pattern comprehensions of which only the size is asked."""
-    calls = (part for part in statement.query.walk() if isinstance(part, tree.Call))
-    return {
-        call.arguments[0].start
-        for call in calls
-        if call.name.lower() == "size" and _is_of(tree.PatternComprehension, call)
-    }
 
 
 def _expression(part: Expression, edits: TokenEdits) -> None:
@@ -108,9 +98,8 @@ def _expression(part: Expression, edits: TokenEdits) -> None:
         case tree.PropertyAccess():
             _part_of_date(part, edits)
         case tree.MapLiteral():
-            patterns = (tree.NodePattern, Relationship)
-            parts = (p for p in edits.statement.query.walk() if isinstance(p, patterns))
-            if not any(pattern.properties is part for pattern in parts):
+            patterns = edits.statement.query.find(tree.NodePattern, Relationship)
+            if not any(pattern.properties is part for pattern in patterns):
                 refuse("maps as values")
         case tree.Subquery():
             _subquery(part, edits)
@@ -198,8 +187,8 @@ def _size(call: tree.Call, edits: TokenEdits) -> None:
 def _id(call: tree.Call, edits: TokenEdits) -> None:
     """*id(n)* is the graph's id of a node; those of ladybug are no numbers."""
     variable = edits.statement.source(call.arguments[0]) if _is_of(tree.Variable, call) else ""
-    nodes = (p.variable for p in edits.statement.query.walk() if isinstance(p, tree.NodePattern))
-    if not any(name is not None and edits.statement.source(name) == variable for name in nodes):
+    names = (node.variable for node in edits.statement.query.find(tree.NodePattern))
+    if not any(name is not None and edits.statement.source(name) == variable for name in names):
         refuse("the id of what is no node")
     edits.put(call.start, "")
     edits.behind(call.stop - 1, f".{NODE_ID}")

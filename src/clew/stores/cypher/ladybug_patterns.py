@@ -155,16 +155,14 @@ def _conditions(match: tree.MatchClause, apart: list[str], edges: int, edits: To
 
 def _compares(condition: Expression) -> bool:
     """Whether a condition holds several variables against each other."""
-    names = {part.name.text for part in condition.walk() if isinstance(part, tree.Variable)}
-    return len(names) > 1
+    return len({variable.name.text for variable in condition.find(tree.Variable)}) > 1
 
 
 def _casts(expression: Expression) -> bool:
-    calls = (part for part in expression.walk() if isinstance(part, tree.Call))
     return any(
         call.name.lower().startswith(("tointeger", "tofloat", "date", "datetime", "localdatetime"))
         and not all(isinstance(argument, tree.LiteralValue) for argument in call.arguments)
-        for call in calls
+        for call in expression.find(tree.Call)
     )
 
 
@@ -173,8 +171,8 @@ def _products(branch: tree.Branch) -> None:
     parts: list[set[str]] = []
     for clause in branch.clauses:
         for path in clause.paths if isinstance(clause, tree.MatchClause) else ():
-            found = (p for p in path.walk() if isinstance(p, (tree.NodePattern, Relationship)))
-            names = {p.variable.text for p in found if p.variable is not None}
+            found = path.find(tree.NodePattern, Relationship)
+            names = {part.variable.text for part in found if part.variable is not None}
             joined = [other for other in parts if other & names]
             parts = [other for other in parts if not other & names]
             parts.append(names.union(*joined))

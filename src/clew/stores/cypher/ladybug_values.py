@@ -32,14 +32,11 @@ _OF_DATES = frozenset(("date", "datetime", "localdatetime"))
 
 def rewrite_values(statement: Statement, edits: TokenEdits, kinds: Mapping[str, str]) -> None:
     """Put the value's column in the place of a name; `kinds` are types of ladybug by relation."""
-    for part in statement.query.walk():
-        if isinstance(part, tree.Calculation) and part.operator == "IN":
+    for part in statement.query.find(tree.Calculation):
+        if part.operator == "IN":
             _listed(part, edits, kinds)
-    columns = _columns(statement, kinds)
-    if not columns:
-        return
-    for branch in statement.query.walk():
-        if isinstance(branch, tree.Branch):
+    if columns := _columns(statement, kinds):
+        for branch in statement.query.find(tree.Branch):
             _branch(branch, edits, columns)
 
 
@@ -60,8 +57,7 @@ def _listed(part: tree.Calculation, edits: TokenEdits, kinds: Mapping[str, str])
 def _branch(branch: tree.Branch, edits: TokenEdits, columns: Mapping[str, str]) -> None:
     aliases = {
         item.alias.text: item.expression
-        for part in branch.walk()
-        if isinstance(part, tree.Projection)
+        for part in branch.find(tree.Projection)
         for item in part.items
         if item.alias is not None and _column(item.expression, columns)
     }
@@ -71,8 +67,8 @@ def _branch(branch: tree.Branch, edits: TokenEdits, columns: Mapping[str, str]) 
         taken = wanted if named is None else named
         if is_date or _column(taken, columns) != VALUE_COLUMNS["DATE"]:
             _take(taken, edits, columns)
-    for part in branch.walk():
-        if isinstance(part, tree.Projection) and part.order and groups(part):
+    for part in branch.find(tree.Projection):
+        if part.order and groups(part):
             # Only what a projection has can order it then.
             ordered = {_value_named(order) for order in part.order} & columns.keys()
             ordered -= {name for name in ordered if columns[name] == VALUE_COLUMNS["DATE"]}
@@ -84,15 +80,14 @@ def _branch(branch: tree.Branch, edits: TokenEdits, columns: Mapping[str, str]) 
 def _columns(statement: Statement, kinds: Mapping[str, str]) -> dict[str, str]:
     """The column of each variable that can only be the tail of relations with values of one type."""
     found: dict[str, set[str]] = {}
-    for path in statement.query.walk():
-        if isinstance(path, PathPattern):
-            for at, edge in enumerate(path.elements):
-                if isinstance(edge, Relationship) and edge.direction != "both":
-                    tail = path.elements[at + 1 if edge.direction == "right" else at - 1]
-                    if isinstance(tail, tree.NodePattern) and tail.variable is not None:
-                        names = label_names(edge.types) if edge.types and edge.length is None else None
-                        kind = _common({kinds.get(name, "") for name in names or ("",)})
-                        found.setdefault(tail.variable.text, set()).add(kind)
+    for path in statement.query.find(PathPattern):
+        for at, edge in enumerate(path.elements):
+            if isinstance(edge, Relationship) and edge.direction != "both":
+                tail = path.elements[at + 1 if edge.direction == "right" else at - 1]
+                if isinstance(tail, tree.NodePattern) and tail.variable is not None:
+                    names = label_names(edge.types) if edge.types and edge.length is None else None
+                    kind = _common({kinds.get(name, "") for name in names or ("",)})
+                    found.setdefault(tail.variable.text, set()).add(kind)
     return {name: VALUE_COLUMNS[kind] for name, of in found.items() if (kind := _common(of))}
 
 

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
-from typing import Literal
+from typing import Literal, TypeVar
 
 from clew.stores.cypher.tokens import CypherToken, render
 
+T = TypeVar("T")
 ArrowDirection = Literal["right", "left", "both"]
 
 
@@ -38,6 +39,10 @@ class Syntax:
             part = waiting.pop()
             yield part
             waiting.extend(reversed(list(part.children())))
+
+    def find(self, *kinds: type[T]) -> Iterator[T]:
+        """Yield the parts of some kinds, of this part itself too, depth first."""
+        return (part for part in self.walk() if isinstance(part, kinds))
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,8 +233,7 @@ class LabelExpression(Syntax):
     @property
     def names(self) -> tuple[Name, ...]:
         """All labels in it, in their order."""
-        parts = (part for part in self.walk() if isinstance(part, LabelExpression))
-        return tuple(part.name for part in parts if part.name is not None)
+        return tuple(part.name for part in self.find(LabelExpression) if part.name is not None)
 
 
 @dataclass(frozen=True, slots=True)
