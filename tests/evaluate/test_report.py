@@ -30,7 +30,7 @@ from clew.evaluate.report.svg import lone_svg, svg
 from clew.evaluate.run.config import toml_text
 from clew.evaluate.run.engine_ask import accepted
 from clew.evaluate.run.experiments import experiment_of, read_experiment
-from clew.methods.registry import METHODS, method_named
+from clew.methods.registry import METHODS
 
 EXPERIMENTS = sorted((ROOT / "experiments").glob("*.toml"))
 MINE = """
@@ -251,7 +251,7 @@ def test_the_experiments_that_come_with_clew_can_be_read(path):
     assert experiment.columns
     for with_model in (False, True):
         known = [m for m in experiment.methods(with_model=with_model) if m.method in METHODS]
-        wrong = [m for m in known if set(m.options) - accepted(method_named(m.method)).options]
+        wrong = [m for m in known if set(m.options) - accepted(m.method).options]
         assert known
         assert not wrong
     # One at least works without a model.

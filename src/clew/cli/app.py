@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, MutableMapping
 from importlib import import_module
 from typing import Annotated, Any
 
@@ -35,45 +34,28 @@ COMMANDS = {
 where a line has room for a few words."""
 
 
-class _Modules(MutableMapping[str, Any]):
-    """The commands by name, each imported when it is first asked for."""
-
-    def __init__(self) -> None:
-        self._made: dict[str, Any] = {}
-
-    def __getitem__(self, name: str) -> Any:  # noqa: ANN401 (typer's own copy of click)
-        if name not in self._made:
-            place, short = COMMANDS[name]
-            module, _, attribute = place.partition(":")
-            command: Any = getattr(import_module(f"clew.cli.{module}"), attribute)
-            alone = command
-            if not isinstance(command, typer.Typer):
-                alone = typer.Typer(add_completion=False, **_PLAIN)
-                alone.command(name, short_help=short, cls=ShortHelp)(command)
-            made: Any = typer.main.get_command(alone)
-            made.name, made.short_help = name, short
-            self._made[name] = made
-        return self._made[name]
-
-    def __setitem__(self, name: str, command: Any) -> None:  # noqa: ANN401
-        self._made[name] = command
-
-    def __delitem__(self, name: str) -> None:
-        del self._made[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(COMMANDS)
-
-    def __len__(self) -> int:
-        return len(COMMANDS)
-
-
 class _Clew(Commands):
     """All commands; only the one that is run is imported."""
 
     def __init__(self, **options: Any) -> None:  # noqa: ANN401
         super().__init__(**options)
-        self.commands = _Modules()
+        self.commands: Any = dict.fromkeys(COMMANDS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ANN401 (typer's own copy of click)
+        """Import a command when it is first asked for; None if there is none of the name."""
+        del ctx
+        if cmd_name in COMMANDS and self.commands[cmd_name] is None:
+            place, short = COMMANDS[cmd_name]
+            module, _, attribute = place.partition(":")
+            command: Any = getattr(import_module(f"clew.cli.{module}"), attribute)
+            alone = command
+            if not isinstance(command, typer.Typer):
+                alone = typer.Typer(add_completion=False, **_PLAIN)
+                alone.command(cmd_name, short_help=short, cls=ShortHelp)(command)
+            made: Any = typer.main.get_command(alone)
+            made.name, made.short_help = cmd_name, short
+            self.commands[cmd_name] = made
+        return self.commands.get(cmd_name)
 
     def get_params(self, ctx: Any) -> list[Any]:  # noqa: ANN401
         """Return the options before a command."""

@@ -22,7 +22,6 @@ from clew.errors import InputError, UsageError
 from clew.text.counted import counted
 
 if TYPE_CHECKING:
-    from clew.evaluate.judge.judging import Judged
     from clew.evaluate.report.summary import LoadedRun
     from clew.evaluate.run.plans import RunRequest
     from clew.evaluate.run.rundir import RunDirectory
@@ -203,7 +202,10 @@ def _score_beside(
         with Bar(quiet=quiet) as bar:
             judges, tell = judges_of(scoring.judge, models), partial(bar.update, "judging", unit="questions")
             judged = judge_run(directory, judges, workers, tell)
-        _tell_unjudged(judged)
+        if judged.unjudged:  # also where nothing else is said: the figures leave them out
+            missing, first = counted(judged.unjudged, "judgement"), judged.first_problem.rstrip(".")
+            again = ". The same command asks again" if judged.failed else ""
+            warn(f"{missing} without a verdict, the first by {first}{again}")
         unasked = judged.failed
     if scoring.bert is not None:
         from clew.evaluate.judge.bertscore import open_tokens, score_run
@@ -212,14 +214,6 @@ def _score_beside(
             tell = partial(bar.update, "BERTScore", unit="questions")
             score_run(directory, open_tokens(scoring.bert), tell)
     return unasked
-
-
-def _tell_unjudged(judged: Judged) -> None:
-    """Say that judgements are missing, which the figures leave out; also where nothing else is said."""
-    if judged.unjudged:
-        missing, first = counted(judged.unjudged, "judgement"), judged.first_problem.rstrip(".")
-        again = ". The same command asks again" if judged.failed else ""
-        warn(f"{missing} without a verdict, the first by {first}{again}")
 
 
 def _tell(done: Done, *, quiet: bool) -> None:

@@ -57,12 +57,7 @@ def fit(
         raise UsageError(f"{source} is no index. Make one: clew index {source} -o NAME.clew")
     if questions is None:
         read_manifest(index)
-        there = drop_adapter(index)
-        if json:
-            write_json({"index": str(index), "dropped": there})
-        elif not quiet:
-            told = "what was learned is removed" if there else "nothing was learned for it"
-            write(f"{index}: {told}")
+        _tell_dropped(index, drop_adapter(index), json=json, quiet=quiet)
         return
     feedback, start = read_feedback(questions), time.monotonic()
     with Clew.open(index) as clew, Bar(quiet=quiet) as bar:
@@ -80,24 +75,28 @@ def fit(
         raise typer.Exit(_NOT_BETTER)
 
 
+def _tell_dropped(index: Path, there: bool, *, json: bool, quiet: bool) -> None:
+    if json:
+        write_json({"index": str(index), "dropped": there})
+    elif not quiet:
+        write(f"{index}: {'what was learned is removed' if there else 'nothing was learned for it'}")
+
+
 def read_feedback(path: str) -> list[Feedback]:
     """Read questions with answers; ParseError for a malformed line, InputError for an empty file."""
-    file = source_name(path)
-    read = [_feedback(file, number, value) for number, value in objects(path)]
+    from clew.reading.feedback import Feedback
+
+    file, read, none = source_name(path), list[Feedback](), frozenset[str]()
+    for number, value in objects(path):
+        question = asked_text(value, "question", file, number, _SHAPE)
+        kinds = ("answers", "accepted", "rejected")
+        answers, accepted, rejected = (_names(file, number, value, key) for key in kinds)
+        if answers is None and not accepted and not rejected:
+            raise ParseError(file, number, "neither answers, nor accepted or rejected ones", _SHAPE)
+        read.append(Feedback(number, question, answers, accepted or none, rejected or none))
     if not read:
         raise InputError(f"{file}: no questions. {_SHAPE}")
     return read
-
-
-def _feedback(file: str, number: int, value: dict[str, Any]) -> Feedback:
-    from clew.reading.feedback import Feedback
-
-    question = asked_text(value, "question", file, number, _SHAPE)
-    answers = _names(file, number, value, "answers")
-    accepted, rejected = (_names(file, number, value, key) for key in ("accepted", "rejected"))
-    if answers is None and not accepted and not rejected:
-        raise ParseError(file, number, "neither answers, nor accepted or rejected ones", _SHAPE)
-    return Feedback(number, question, answers, accepted or frozenset(), rejected or frozenset())
 
 
 def _names(file: str, number: int, value: dict[str, Any], key: str) -> frozenset[str] | None:

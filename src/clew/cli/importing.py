@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from clew.cli.console import warn
 from clew.cli.failures import Interrupted
 from clew.cli.input import STDIN, stdin_kept
-from clew.cli.progress import Bar
+from clew.cli.progress import Bar, BarUnit
 from clew.environment import neo4j_login
 from clew.errors import ClewError, UsageError
 from clew.stores.opening import is_address, is_sparql, open_neo4j, shown_address
@@ -70,7 +70,7 @@ def _read(source: str, path: Path, bar: Bar) -> tuple[Path, list[str]]:
 
     folder = open_folder(path, shown_address(source))
     try:
-        data = _read_sparql(source, folder, bar) if is_sparql(source) else _read_neo4j(source, folder, bar)
+        data = _export(source, folder, bar)
     except KeyboardInterrupt:
         raise Interrupted(
             f"interrupted; what was read is kept in {path}, and the same command goes on from there"
@@ -84,23 +84,20 @@ def _read(source: str, path: Path, bar: Bar) -> tuple[Path, list[str]]:
     return data, [f"{what}: {count:,}" for what, count in folder.notes.items()]
 
 
-def _read_neo4j(source: str, folder: ImportFolder, bar: Bar) -> Path:
-    from clew.stores.neo4j_export import export
-
-    def tell(what: str, done: int, total: int) -> None:
-        bar.update(f"reading {what}", done, total, "entities")
-
-    with closing(open_neo4j(source, neo4j_login(), seconds=COUNT_SECONDS)) as store:
-        export(store, folder, tell)
-    return folder.data
-
-
-def _read_sparql(source: str, folder: ImportFolder, bar: Bar) -> Path:
-    from clew.stores.sparql.export import export
+def _export(source: str, folder: ImportFolder, bar: Bar) -> Path:
+    """Read what a database has into the folder; returns what of it is to be indexed."""
+    from clew.stores import neo4j_export
+    from clew.stores.sparql import export as sparql_export
     from clew.stores.sparql.wire import address_of
 
-    def tell(what: str, done: int, total: int) -> None:
-        bar.update(f"reading {what}", done, total, "triples")
+    unit: BarUnit = "triples" if is_sparql(source) else "entities"
 
-    export(address_of(source), folder, tell)
-    return folder.data / "graph.nt"
+    def tell(what: str, done: int, total: int) -> None:
+        bar.update(f"reading {what}", done, total, unit)
+
+    if is_sparql(source):
+        sparql_export.export(address_of(source), folder, tell)
+        return folder.data / "graph.nt"
+    with closing(open_neo4j(source, neo4j_login(), seconds=COUNT_SECONDS)) as store:
+        neo4j_export.export(store, folder, tell)
+    return folder.data

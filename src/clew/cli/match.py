@@ -23,7 +23,6 @@ from clew.text.counted import counted
 
 if TYPE_CHECKING:
     from clew.engine import Clew
-    from clew.graph.match.tables import Tables
     from clew.types import MatchResult, Pattern
 
 NO_MATCH = 3
@@ -74,7 +73,12 @@ def match(
     asked = _one(pattern) if pattern is not None else _many(str(searching.patterns))
     single, found = pattern is not None, False
     with opened(source, reading) as clew, Bar(quiet=reading.quiet or single) as bar:
-        given = None if searching.tables is None else _open_tables(clew, searching.tables)
+        given = None
+        if searching.tables is not None:
+            from clew.graph.match.tables import Tables
+
+            graph = clew.index.graph
+            given = Tables.open(searching.tables, graph.nodes, len(graph.relations))
         every_distance = [None if given is None else given.of(item.record, item.where) for item in asked]
         for done, (item, distances) in enumerate(zip(asked, every_distance, strict=True), 1):
             start, compiling = time.perf_counter(), COMPILING.milliseconds
@@ -95,12 +99,6 @@ def match(
             bar.update("matching", done, len(asked), "patterns")
     if single and not found:
         raise typer.Exit(NO_MATCH)
-
-
-def _open_tables(clew: Clew, folder: Path) -> Tables:
-    from clew.graph.match.tables import Tables
-
-    return Tables.open(folder, clew.index.graph.nodes, len(clew.index.graph.relations))
 
 
 def _one(path: str) -> list[PatternLine]:

@@ -40,7 +40,9 @@ def with_short_help(
     """
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
-        called, titles = _with_options(command, {"help_all": _help_all()})
+        kind = Annotated[bool, _HELP_ALL]
+        help_all = Parameter("help_all", Parameter.KEYWORD_ONLY, default=False, annotation=kind)
+        called, titles = _with_options(command, {"help_all": help_all})
         left = {name: title for name, title in titles.items() if name not in first}
         called.more_options = left | dict(rest or {})  # pyright: ignore[reportFunctionMemberAccess]
         return called
@@ -93,22 +95,11 @@ class _Coercion:
     typers: Callable[[], Any]
 
     def coerce(self, value: Any, param: Any, ctx: Any) -> Any:  # noqa: ANN401
-        single = not param.multiple and param.nargs == 1
-        if single and (value is None or value is param.default or _is_text(value, param)):
-            return value
+        if not param.multiple and param.nargs == 1:
+            is_text = isinstance(value, str) and param.type_descriptor.annotation is str
+            if value is None or value is param.default or is_text:
+                return value
         return () if value is None else self.typers().coerce(value, param, ctx)
-
-
-def _is_text(value: object, parameter: Any) -> bool:  # noqa: ANN401
-    return isinstance(value, str) and parameter.type_descriptor.annotation is str
-
-
-def _help_all() -> Parameter:
-    option = typer.Option(
-        "--help-all", is_eager=True, callback=_show_all, help="Show this message with all options."
-    )
-    kind = Annotated[bool, option]
-    return Parameter("help_all", Parameter.KEYWORD_ONLY, default=False, annotation=kind)
 
 
 def _show_all(context: typer.Context, wanted: bool) -> None:
@@ -118,6 +109,11 @@ def _show_all(context: typer.Context, wanted: bool) -> None:
         context.meta[_ALL] = True
         write(context.get_help())
         raise typer.Exit
+
+
+_HELP_ALL = typer.Option(
+    "--help-all", is_eager=True, callback=_show_all, help="Show this message with all options."
+)
 
 
 def _with_options(

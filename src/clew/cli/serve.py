@@ -231,10 +231,8 @@ def open_graphs(sources: list[str], reading: SourceOptions, limits: ServerLimits
 
 
 def _is_loopback(host: str) -> bool:
-    if host == "localhost":
-        return True
     try:
-        return ip_address(host).is_loopback
+        return host == "localhost" or ip_address(host).is_loopback
     except ValueError:
         return False
 

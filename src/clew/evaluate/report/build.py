@@ -29,7 +29,7 @@ from clew.evaluate.report.views import (
     problem_table,
     shape_table,
 )
-from clew.evaluate.run.experiments import experiment_of
+from clew.evaluate.run.experiments import read_experiment
 from clew.evaluate.run.rundir import EXPERIMENT, RunDirectory
 from clew.evaluate.run.runner import RunProgress
 from clew.text.counted import counted
@@ -141,7 +141,7 @@ def _sections(run: LoadedRun, *, several: bool) -> list[Section]:
     sections: list[Section] = []
     experiment = run.directory.path / EXPERIMENT
     if experiment.exists():
-        plan = experiment_of(experiment.read_text("utf-8"), str(experiment))
+        plan = read_experiment(experiment)
         title = "Beside the paper" if plan.has_paper else "Experiment"
         sections.append(Section(f"{id}paper", f"{title}{mark}", paper_view(run, plan, "paper")))
     sections.append(Section(f"{id}figures", f"Figures{mark}", overview(run)))

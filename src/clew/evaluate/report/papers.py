@@ -34,7 +34,7 @@ def paper_view(run: LoadedRun, experiment: Experiment, name: str) -> list[ChartT
     paper, view = _Paper(run, experiment, name), experiment.view
     counts = {"errors": paper.error_share, "shapes": paper.shape_share, "graphs": paper.graph_size}
     if view in counts:
-        return [paper.table_of(counts[view], "{:,g}".format)]
+        return [paper.table_of(counts[view], ["{:,g}".format] * len(experiment.columns))]
     figures = {"bars": paper.bars, "lines": paper.lines, "scatter": paper.scatter}
     if view in figures:
         return [figures[view](), replace(paper.table(), name=f"{name}-table")]
@@ -95,21 +95,18 @@ class _Paper:
     def table(self) -> ChartTable:
         """Lay out the paper's table, each column with the decimals that the paper prints."""
         printed = zip(*(row.paper for row in self.experiment.rows), strict=True)
-        return self.table_of(self.value, *(f"{{:.{_decimals(values)}f}}".format for values in printed))
+        return self.table_of(self.value, [f"{{:.{_decimals(values)}f}}".format for values in printed])
 
-    def table_of(self, ours: Figures, *written: Callable[[float], str]) -> ChartTable:
-        """Lay out a table: each cell has our figure, and the paper's in small print.
-
-        They are `written` by one function, or by that of their column.
-        """
+    def table_of(self, ours: Figures, written: Sequence[Callable[[float], str]]) -> ChartTable:
+        """Lay out a table: our figures, the paper's in small print; `written` by the function of a column."""
         columns, rows, group = self.experiment.columns, list[TableRow](), ""
         for row in self.experiment.rows:
             if row.group != group:
                 group = row.group
                 rows.append((group,))
             line: list[TableCell | str] = [row.name]
-            for at, (column, theirs) in enumerate(zip(columns, row.paper, strict=True)):
-                write, value = written[at % len(written)], ours(column, row)
+            for column, theirs, write in zip(columns, row.paper, written, strict=True):
+                value = ours(column, row)
                 printed = "" if math.isnan(theirs) else write(theirs)
                 if value is None:
                     line.append(TableCell(printed or NO_FIGURE, paper=True))

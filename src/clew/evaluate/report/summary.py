@@ -178,13 +178,11 @@ OF_ERRORS = ("part", "method", "step", "questions")
 
 def write_tables(run: LoadedRun) -> None:
     """Write `metrics.csv`, `latency.csv`, `comparisons.csv` and `errors.csv` into the run directory."""
-    for file, header, lines in (
-        (METRIC_FILES, OF_METRICS, (line for cell in run.cells for line in _metrics(cell))),
-        (LATENCY, OF_LATENCY, (line for cell in run.cells for line in _latency(cell))),
-        (COMPARISONS, OF_COMPARISONS, _comparisons(run)),
-        (ERRORS, OF_ERRORS, (line for cell in run.cells for line in _errors(cell))),
-    ):
-        run.directory.write_csv(file, header, list(lines))
+    write = run.directory.write_csv
+    write(METRIC_FILES, OF_METRICS, [line for cell in run.cells for line in _metrics(cell)])
+    write(LATENCY, OF_LATENCY, [line for cell in run.cells for line in _latency(cell)])
+    write(COMPARISONS, OF_COMPARISONS, [_comparison(pair) for pair in comparisons(run)])
+    write(ERRORS, OF_ERRORS, [line for cell in run.cells for line in _errors(cell)])
 
 
 def _metrics(cell: SummaryCell) -> Iterator[list[object]]:
@@ -202,11 +200,10 @@ def _latency(cell: SummaryCell) -> Iterator[list[object]]:
         yield [cell.part, cell.method, stage, *shares]
 
 
-def _comparisons(run: LoadedRun) -> Iterator[list[object]]:
-    for pair in comparisons(run):
-        test = pair.comparison
-        numbers = (test.difference, test.interval.low, test.interval.high, test.p, pair.adjusted)
-        yield [pair.part, pair.metric, pair.first, pair.second, *map(_number, numbers), test.pairs]
+def _comparison(pair: ComparedPair) -> list[object]:
+    test = pair.comparison
+    numbers = (test.difference, test.interval.low, test.interval.high, test.p, pair.adjusted)
+    return [pair.part, pair.metric, pair.first, pair.second, *map(_number, numbers), test.pairs]
 
 
 def _errors(cell: SummaryCell) -> Iterator[list[object]]:

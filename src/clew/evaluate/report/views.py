@@ -69,18 +69,14 @@ def overview(run: LoadedRun) -> list[ChartTable]:
             rivals = [c for c in cells if c.part == cell.part]
             values = (_cell(cell, m, rivals) for m in shown)
             rows.append((cell.part, cell.method, f"{len(cell.rows):,}", *values))
-        header = ("part", "method", "n", *(_headed(m) for m in shown))
+        header = ("part", "method", "n", *(METRICS[m].title + _ARROWS[METRICS[m].better] for m in shown))
         tables.append(ChartTable(title, title, header, rows, _NOTES.get(title, _SHARES), names=2))
     return tables
 
 
 _SHARES = "Shares in %, with 95 % bootstrap intervals; bold: the best method of the part."
+_ARROWS = {"higher": " ↑", "lower": " ↓", "neither": ""}
 _NOTES = {"Cost and time": "Calls and tokens are means over questions; times are of the method alone."}
-
-
-def _headed(metric: str) -> str:
-    arrow = {"higher": " ↑", "lower": " ↓", "neither": ""}[METRICS[metric].better]
-    return METRICS[metric].title + arrow
 
 
 def _cell(cell: SummaryCell, metric: str, cells: Sequence[SummaryCell]) -> TableCell:

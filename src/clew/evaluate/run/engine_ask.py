@@ -117,10 +117,7 @@ class EngineAsk:
         """
         if self.model is None and task.method.label not in self._warm:
             self._warm.add(task.method.label)
-            self._ask(task)
-        return self._ask(task)
-
-    def _ask(self, task: AnswerTask) -> TaskOutcome:
+            self._outcome(task)
         outcome = self._outcome(task)
         reached = self.model.run.reached if isinstance(self.model, ManagedModel) else None
         if reached is not None:

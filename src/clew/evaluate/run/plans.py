@@ -14,7 +14,7 @@ from clew.evaluate.questions import DatasetPart
 from clew.evaluate.run.config import MethodVariant, QuestionSampling, RunSettings
 from clew.evaluate.run.engine_ask import accepted, check_methods, needs_model
 from clew.evaluate.run.experiments import Experiment, read_experiment
-from clew.evaluate.run.graphs import graph_file
+from clew.evaluate.run.graphs import GraphFile, graph_file
 from clew.evaluate.run.runner import RunPlan
 from clew.index.progress import Progress
 from clew.llm.managed import ManagedModel
@@ -63,16 +63,15 @@ def make_plan(
     Raises UsageError (an option is wrong, or does not go with the target), InputError (data or graph are
     missing) and ParseError (a line of the data is malformed).
     """
-    read = _experiment(wanted, note) if wanted.target.suffix == ".toml" else _dataset(wanted)
-    for name, count in Counter(part.name for part in read.parts).items():
-        if count > 1:
-            raise UsageError(f"Part {name} is there twice. Name each once")
-    for part in read.parts:
-        for text in part.notes:
-            note(f"{part.name}: {text}")
+    is_experiment = wanted.target.suffix == ".toml"
+    read = _experiment(wanted, note) if is_experiment else _dataset(wanted)
+    _check_parts(read.parts, note)
     check_methods(read.methods, model)
-    embedder = read.settings.embedder
-    files = {part.name: graph_file(part, _graph_for(part, wanted), wanted.out) for part in read.parts}
+    embedder, files = read.settings.embedder, dict[str, GraphFile]()
+    for part in read.parts:
+        # In an experiment the graph that the user names is for data that come without one.
+        given = None if is_experiment and part.graph is not None else wanted.graph
+        files[part.name] = graph_file(part, given, wanted.out)
     graphs = {name: file.open(embedder=embedder, progress=progress) for name, file in files.items()}
     methods = read.methods
     if model is None:
@@ -97,9 +96,14 @@ def make_plan(
     )
 
 
-def _graph_for(part: DatasetPart, wanted: RunRequest) -> str | Path | None:
-    """Take the graph that the user names; in an experiment only for data that come without one."""
-    return None if wanted.target.suffix == ".toml" and part.graph is not None else wanted.graph
+def _check_parts(parts: Sequence[DatasetPart], note: Note) -> None:
+    """Refuse a part that is there twice, and tell what is to be known of each."""
+    for name, count in Counter(part.name for part in parts).items():
+        if count > 1:
+            raise UsageError(f"Part {name} is there twice. Name each once")
+    for part in parts:
+        for text in part.notes:
+            note(f"{part.name}: {text}")
 
 
 def _without_model(read: _Read, clew: Clew, note: Note) -> list[MethodVariant]:
