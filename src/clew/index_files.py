@@ -9,9 +9,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
-from clew.addresses import is_remote
 from clew.environment import default_cache, keep_machine_code, make_embedder, milvus_access
 from clew.errors import UsageError
+from clew.stores.opening import is_remote
 
 if TYPE_CHECKING:
     from clew.index.build import Built, IndexOptions

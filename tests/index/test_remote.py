@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from clew.addresses import is_remote
 from clew.engine import Clew
 from clew.errors import ClewError, FormatError, InputError
 from clew.index.remote import ObjectStoreError, RemoteIndex
 from clew.index.store.manifest import MANIFEST
+from clew.stores.opening import is_remote
 
 pytest.importorskip("s3fs", reason="the package of S3 stores is not installed")
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "servers"))

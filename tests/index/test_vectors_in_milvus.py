@@ -11,6 +11,7 @@ from clew.errors import FormatError, IndexAccessError, UsageError
 from clew.graph.match.matcher import match
 from clew.index.build import build_index
 from clew.index.corpus.nearest import WalkIndex
+from clew.index.info import info_of
 from clew.index.store.directory import open_index
 from clew.index.update.edits import Edits
 from clew.index.update.update import update_index
@@ -21,7 +22,6 @@ from clew.index.vectors.entity_search import open_entity_search
 from clew.index.vectors.in_milvus import InMilvus
 from clew.index.vectors.triple_search import triple_search
 from clew.index.vectors.triple_vectors import TripleVectors, with_triple_vectors
-from clew.info import info_of
 from clew.methods.baselines.vector_rag import VectorRag
 from clew.types import Pattern, PatternEdge, PatternNode
 

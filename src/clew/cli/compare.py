@@ -12,8 +12,8 @@ from clew.cli.method_options import MethodOptions
 from clew.cli.model import ModelOptions, opened_model
 from clew.cli.opening import AskedSource, Json, LlmSpec, SourceOptions, opened_for_asking, waiting
 from clew.cli.options import with_short_help
-from clew.compared import MethodRow, ask_each
 from clew.errors import UsageError
+from clew.evaluate.compared import MethodRow, ask_each
 
 if TYPE_CHECKING:
     from clew.types import Answer

@@ -36,7 +36,7 @@ def add(
 ) -> None:
     """Add a question and its query; a question that is there gets the new query."""
     from clew.cli.console import warn
-    from clew.history import SolvedEntry, source_key
+    from clew.stores.history import SolvedEntry, source_key
     from clew.text.clean import clean_question
 
     added = _history(file).add([SolvedEntry(source_key(source), clean_question(question), query.strip())])
@@ -55,7 +55,7 @@ def list_(
     from dataclasses import asdict
 
     from clew.cli.console import shown, warn, write, write_json
-    from clew.history import source_key
+    from clew.stores.history import source_key
 
     history = _history(file)
     entries = history.entries(None if source is None else source_key(source))
@@ -81,7 +81,7 @@ def import_(
 ) -> None:
     """Add the questions of a file; nothing is added if one line is wrong, unless it is skipped."""
     from clew.cli.console import warn
-    from clew.history import SolvedEntry, source_key
+    from clew.stores.history import SolvedEntry, source_key
 
     entries: list[SolvedEntry] = []
     skipped: list[ParseError] = []
@@ -109,7 +109,7 @@ def remove(
 ) -> None:
     """Remove a question."""
     from clew.cli.console import warn
-    from clew.history import source_key
+    from clew.stores.history import source_key
 
     if not _history(file).remove(source_key(source), question.strip()):
         raise InputError(f"The history has no such question of {source}. See: clew history list {source}")
@@ -118,14 +118,14 @@ def remove(
 
 def _history(file: Path | None):  # noqa: ANN202 (imported late)
     from clew.environment import default_history
-    from clew.history import History
+    from clew.stores.history import History
 
     return History(default_history() if file is None else file)
 
 
 def _entry(source: str, value: dict[str, object], file: str, line: int):  # noqa: ANN202
     from clew.errors import UsageError
-    from clew.history import HISTORY_ADVICE, SolvedEntry, check_query
+    from clew.stores.history import HISTORY_ADVICE, SolvedEntry, check_query
     from clew.text.clean import clean_question
 
     question, query = value.get("question"), value.get("query")

@@ -188,7 +188,7 @@ def summary_json(built: Built, seconds: float) -> dict[str, object]:
     """Make the stable JSON form (documented in docs/json.md)."""
     from dataclasses import asdict
 
-    from clew.info import report_json
+    from clew.index.info import report_json
 
     about = built.manifest.about
     return {

@@ -9,7 +9,7 @@ from typing import Any
 
 from clew.cli.standard_input import STDIN
 from clew.errors import InputError, ParseError
-from clew.json_lines import json_object
+from clew.json_form import json_object
 
 Numbered = Iterator[tuple[int, dict[str, Any]]]
 """Objects with their line numbers."""

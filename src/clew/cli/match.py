@@ -112,7 +112,7 @@ def _open_tables(clew: Clew, folder: Path) -> Tables:
 def _one(path: str) -> list[PatternLine]:
     from clew.cli.jsonl import read_bytes, source_name
     from clew.graph.match.patterns import PATTERN_ADVICE, pattern_from_json
-    from clew.json_lines import json_object
+    from clew.json_form import json_object
 
     inline = path.lstrip().startswith(("{", "["))
     file = "PATTERN" if inline else source_name(path)

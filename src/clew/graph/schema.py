@@ -21,7 +21,7 @@ from clew.graph.cooccurrence import MOST_CELLS, Cooccurrence
 from clew.graph.graph import Graph
 from clew.graph.kernels import entry, interpreted
 from clew.graph.kernels.columns import graph_columns
-from clew.memory import physical_memory
+from clew.workers.memory import physical_memory
 
 MOSTLY_VALUES = 0.5
 """From this share of numbers or dates on the nodes of an end are values."""

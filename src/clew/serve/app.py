@@ -17,7 +17,6 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from clew.errors import ClewError
-from clew.memory import release_memory
 from clew.serve.api import Api
 from clew.serve.graphs import Graphs, ServedGraph
 from clew.serve.guard import Guard, problem_response
@@ -30,6 +29,7 @@ from clew.serve.settings import ServeSettings
 from clew.serve.tracing import RequestSpans
 from clew.serve.work import Gone, Work
 from clew.version import __version__
+from clew.workers.memory import release_memory
 
 log = logging.getLogger("clew.serve")
 

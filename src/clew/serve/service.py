@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from clew.compared import ask_each
 from clew.engine import Clew
 from clew.errors import ClewError, UsageError
+from clew.evaluate.compared import ask_each
 from clew.llm.types import ChatModel
 from clew.methods.options import options_of
 from clew.methods.registry import METHODS

@@ -16,10 +16,10 @@ from types import FrameType
 from typing import Protocol, TypeVar
 
 from clew.llm.run import waiting_checked
-from clew.memory import resident_bytes
 from clew.serve.problems import Problem, too_busy, too_large, too_slow
 from clew.serve.settings import ServerLimits
 from clew.types import Step, watch_steps
+from clew.workers.memory import resident_bytes
 
 T = TypeVar("T")
 INTERRUPTIBLE: tuple[str, ...] = ("clew.",)

@@ -42,8 +42,8 @@ from clew.index.store.manifest import (
 )
 from clew.index.store.seal import Seal
 from clew.index.store.sections import graph_of_sections, without_prefix
-from clew.locks import open_growing, take_lock
 from clew.version import __version__
+from clew.workers.locks import open_growing, take_lock
 
 _LOCK, _WRITING, _NEW_MANIFEST, _JOURNAL = "lock", "writing", "manifest.new", "journal.jsonl"
 SAID_FOLDER = "said"

@@ -12,7 +12,7 @@ from typing import Annotated
 from msgspec import Meta
 
 from clew.errors import InputError
-from clew.json_lines import read_json
+from clew.json_form import read_json
 from clew.llm.prompting import as_data, data_line
 from clew.llm.shapes import ShapeError, build
 from clew.methods.simgrag.examples import DECOMPOSITIONS

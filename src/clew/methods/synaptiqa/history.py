@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from clew.errors import InputError
-from clew.history import History
+from clew.stores.history import History
 from clew.text.embedder import Embedder
 
 

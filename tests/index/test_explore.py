@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clew import Clew, UsageError
-from clew.explore import example_questions
 from clew.graph.graph import Names
+from clew.index.explore import example_questions
 from clew.index.names.prefixes import Prefixes
 from clew.index.update.edit_files import EditFiles
 from clew.index_files import index_sources, update_index_files
@@ -127,7 +127,7 @@ def test_what_is_not_there_is_said(hub):
 
 
 def test_too_many_edges_are_not_all_looked_at(hub, monkeypatch):
-    monkeypatch.setattr("clew.explore.MOST_EXPANDED", 100)
+    monkeypatch.setattr("clew.index.explore.MOST_EXPANDED", 100)
     told = hub.paths("thing 1", "item 1")
     assert (told.paths, told.complete) == ((), False)
 
