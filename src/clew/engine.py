@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from clew.graph.readers.hints import Hints
     from clew.index.cache import CachedIndex, SideFiles
     from clew.index.corpus.corpus import CorpusSettings
-    from clew.index.progress import Progress
+    from clew.index.new_index import Progress
     from clew.index.remote import RemoteIndex
     from clew.index.store.directory import Index
     from clew.index.update.edits import EditRules
@@ -275,11 +275,7 @@ class Clew(GraphView, Asks):
         """
         from clew.index.vectors.triple_vectors import with_triple_vectors
 
-        def tell(done: int) -> None:
-            if progress is not None:
-                progress("triples", done, self.index.graph.triples)
-
-        self.index = with_triple_vectors(self.index, self.embedder, tell)
+        self.index = with_triple_vectors(self.index, self.embedder, progress)
 
     def update(
         self,

@@ -132,7 +132,7 @@ def index(
     quiet = reading.quiet
     with imported(files.sources, files.output, quiet=quiet) as found, going_on(), Bar(quiet=quiet) as bar:
         out = files.output or default_output(found.paths[0])
-        ahead = ("clew.index.corpus.walk_pieces",) if walking.settings is not None else ()
+        ahead = ("clew.index.corpus.build_corpus",) if walking.settings is not None else ()
         with (
             opened_cluster(searching.ray, quiet=quiet, ahead=ahead) as cluster,
             opened_verbaliser(saying, out, bar, quiet=quiet, cluster=cluster) as verbaliser,

@@ -15,7 +15,6 @@ from clew.errors import FormatError, InputError, LockedError
 from clew.graph.readers.hints import Hints
 from clew.graph.readers.source_files import checksum, modification_time, source_bytes
 from clew.graph.readers.stream import unpacked_name
-from clew.index.progress import Progress
 from clew.index.store.directory import Index, open_index
 from clew.index.store.folders import usable
 from clew.index.store.manifest import FORMAT_VERSION, SourceRecord
@@ -25,6 +24,7 @@ from clew.version import __version__
 if TYPE_CHECKING:
     from clew.graph.build.build import ReadOptions
     from clew.index.corpus.corpus import CorpusSettings
+    from clew.index.new_index import Progress
 
 _WAIT_SECONDS = 600.0
 _POLL_SECONDS = 0.1

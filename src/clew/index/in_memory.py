@@ -30,7 +30,7 @@ def index_in_memory(
     if triple_vectors:
         rows, scales = triple_batch(graph, embedder)((0, graph.triples))
         sections |= {TRIPLE_VECTORS: rows, TRIPLE_SCALES: scales.astype(np.float32)}
-    made_with = EmbedderRecord(embedder.name, embedder.fingerprint, embedder.dimension)
+    made_with = EmbedderRecord.of(embedder)
     about = IndexAbout((), made_with, graph_counts(graph), {})
     manifest = Manifest(__version__, "", 0, about, ())
     return Index(Path("(memory)"), manifest, graph, NamesIndex.of(graph), sections, excerpt=excerpt)

@@ -47,6 +47,11 @@ class EmbedderRecord:
     fingerprint: str
     dimension: int
 
+    @classmethod
+    def of(cls, embedder: Embedder) -> EmbedderRecord:
+        """What is noted of an embedder."""
+        return cls(embedder.name, embedder.fingerprint, embedder.dimension)
+
 
 @dataclass(frozen=True, slots=True)
 class IndexAbout:

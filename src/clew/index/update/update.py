@@ -31,7 +31,7 @@ from clew.index.store.writing import IndexWriter, writing
 from clew.index.update.edits import USUAL, EditReport, EditRules, Edits, resolve
 from clew.index.update.update_corpus import CorpusChange, EditedGraph, updated_corpus
 from clew.index.vectors.backends.entities import ENTITY_SEARCH, SEARCH_FILE, build_search
-from clew.index.vectors.backends.registry import VectorAccess, VectorChoice, open_vectors
+from clew.index.vectors.backends.registry import VectorAccess, open_vectors
 from clew.index.vectors.in_milvus import InMilvus
 from clew.index.vectors.triple_vectors import TripleEmbedder
 from clew.index.vectors.vectors import (
@@ -196,7 +196,7 @@ def _searches(writer: IndexWriter, index: Index, now: Whole, corpus: Corpus | No
             writer.add_file(ENTITY_SEARCH, SEARCH_FILE)
             written.append(ENTITY_SEARCH)
     if NODE_SEARCH in index.files and corpus is not None and len(corpus.changed) > most:
-        add_node_search(writer, corpus, VectorChoice("faiss"))
+        add_node_search(writer, corpus)
         written.append(NODE_SEARCH)
     return written
 
