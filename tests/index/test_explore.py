@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from clew import Clew, UsageError
 from clew.graph.graph import Names
 from clew.index.explore import example_questions
-from clew.index.names.prefixes import Prefixes
+from clew.index.names.containing import Prefixes
 from clew.index.update.edit_files import EditFiles
 from clew.index_files import index_sources, update_index_files
 from clew.types import TripleText

@@ -24,8 +24,8 @@ from clew.index.store.manifest import IndexAbout, Manifest, SourceRecord
 from clew.index.store.sections import graph_counts, graph_sections, with_prefix
 from clew.index.store.stored_schema import write_schema
 from clew.index.store.writing import IndexWriter, writing
-from clew.index.vectors.backends.entities import ENTITY_SEARCH, SEARCH_FILE, build_search
 from clew.index.vectors.backends.registry import VectorChoice, has_faiss
+from clew.index.vectors.entity_search import ENTITY_SEARCH, SEARCH_FILE, build_search
 from clew.index.vectors.vectors import (
     ENTITY_SCALES,
     ENTITY_VECTORS,

@@ -14,8 +14,7 @@ import numpy as np
 
 from clew.errors import UsageError
 from clew.graph.graph import Adjacency, Graph
-from clew.index.names.containing import nodes_containing
-from clew.index.names.prefixes import Prefixes
+from clew.index.names.containing import Prefixes, nodes_containing
 from clew.index.store.directory import Index
 from clew.json_form import fields_json
 from clew.types import TripleText

@@ -8,9 +8,8 @@ import numpy as np
 
 from clew.arrays import AnyArray
 from clew.graph.graph import Graph
-from clew.index.excerpt import Excerpt
 from clew.index.names.names import NamesIndex
-from clew.index.store.directory import Index
+from clew.index.store.directory import Excerpt, Index
 from clew.index.store.manifest import EmbedderRecord, IndexAbout, Manifest
 from clew.index.store.sections import graph_counts
 from clew.index.vectors.triple_vectors import triple_batch

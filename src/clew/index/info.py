@@ -131,7 +131,7 @@ def info_of(index: Index) -> Info:
 
 def _vectors_of(index: Index) -> dict[str, str | None]:
     """What searches the vectors of names, and where those of triples are."""
-    from clew.index.vectors.backends.entities import ENTITY_SEARCH
+    from clew.index.vectors.entity_search import ENTITY_SEARCH
     from clew.index.vectors.vectors import IN_MILVUS, TRIPLE_IDS, TRIPLE_VECTORS
 
     names = "faiss" if ENTITY_SEARCH in index.files else "numpy"

@@ -21,7 +21,7 @@ from clew.index.names.typos import chunks_of
 from clew.index.new_index import NewIndex, Span, say_nothing
 from clew.index.store.writing import IndexWriter
 from clew.index.vectors.backends.base import VectorStoreError
-from clew.index.vectors.backends.entities import build_search
+from clew.index.vectors.entity_search import build_search
 from clew.index.vectors.in_milvus import finish
 from clew.text.embedder import Embedder
 

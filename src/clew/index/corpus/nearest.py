@@ -17,10 +17,9 @@ from clew.index.corpus.corpus_parts import root_of_walks
 from clew.index.corpus.walk_vectors import WalkEmbedder
 from clew.index.store.directory import Index
 from clew.index.vectors.backends.base import VectorIndex
-from clew.index.vectors.backends.entities import nearest_stored
 from clew.index.vectors.backends.registry import open_vectors
 from clew.index.vectors.dots import dots
-from clew.index.vectors.entity_search import EntitySearch, open_entity_search
+from clew.index.vectors.entity_search import EntitySearch, nearest_stored, open_entity_search
 from clew.index.vectors.vectors import ENTITY_SCALES, ENTITY_VECTORS
 from clew.text.embedder import Embedder
 

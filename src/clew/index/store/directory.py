@@ -21,17 +21,10 @@ from clew.arrays import AnyArray
 from clew.errors import FormatError, IndexAccessError
 from clew.graph.edit.growing import mapped
 from clew.graph.graph import Graph
-from clew.index.excerpt import Excerpt
 from clew.index.names.names import NamesIndex
 from clew.index.store.delta import Delta, Whole, applied
-from clew.index.store.files import (
-    is_array,
-)
-from clew.index.store.manifest import (
-    Manifest,
-    read_manifest,
-    rebuild,
-)
+from clew.index.store.files import is_array
+from clew.index.store.manifest import Manifest, read_manifest, rebuild
 from clew.index.store.seal import Seal
 from clew.index.store.sections import graph_of_sections, without_prefix
 from clew.index.store.structure import Misfit, check_structure
@@ -40,6 +33,18 @@ from clew.index.vectors.backends.registry import VectorAccess
 FITTED = "reader.fit"
 """What `clew fit` learned; it stays when a new generation is written."""
 _ATTEMPTS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    """What is whole in an index of a part of a graph, so that what it lacks the graph lacks too.
+
+    `named`: all edges of the nodes that the text names are there. `beside`: those of the nodes next to them
+    are, too.
+    """
+
+    named: bool
+    beside: bool
 
 
 @dataclass(frozen=True, eq=False)

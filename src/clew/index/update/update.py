@@ -30,8 +30,8 @@ from clew.index.store.stored_schema import write_schema
 from clew.index.store.writing import IndexWriter, writing
 from clew.index.update.edits import USUAL, EditReport, EditRules, Edits, resolve
 from clew.index.update.update_corpus import CorpusChange, EditedGraph, updated_corpus
-from clew.index.vectors.backends.entities import ENTITY_SEARCH, SEARCH_FILE, build_search
 from clew.index.vectors.backends.registry import VectorAccess, open_vectors
+from clew.index.vectors.entity_search import ENTITY_SEARCH, SEARCH_FILE, build_search
 from clew.index.vectors.in_milvus import InMilvus
 from clew.index.vectors.triple_vectors import TripleEmbedder
 from clew.index.vectors.vectors import (

@@ -24,9 +24,9 @@ from clew.index.new_index import NewIndex
 from clew.index.store.directory import Index, open_index
 from clew.index.store.writing import IndexWriter
 from clew.index.vectors.backends.base import check_file
-from clew.index.vectors.backends.entities import ENTITY_SEARCH
 from clew.index.vectors.backends.milvus import DistanceMetric, MilvusPlace, MilvusVectors, cells_of
 from clew.index.vectors.backends.registry import VectorAccess, open_collection
+from clew.index.vectors.entity_search import ENTITY_SEARCH
 from clew.index.vectors.vectors import IN_MILVUS
 
 TRIPLE_COLLECTION = "milvus.triples"
