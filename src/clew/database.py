@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Self, cast
 
-from clew.environment import default_cache, make_embedder, neo4j_login
+from clew.environment import cache_folder, make_embedder, neo4j_login
 from clew.graph.readers.hints import Hints
 from clew.methods.asking import Asks
 from clew.stores.sparql.endpoint import SparqlEndpoint
@@ -59,7 +59,7 @@ class Database(Asks):
         from clew.stores.opening import open_database
 
         store = open_database(address, neo4j_login(), seconds=SECONDS, rules=Rules(rows=MOST_ROWS))
-        cache = default_cache() if cache_dir is None else Path(cache_dir)
+        cache = cache_folder(cache_dir)
         return cls(store, make_embedder(embedder), cache_dir=cache, language=language)
 
     def ask(

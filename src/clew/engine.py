@@ -11,12 +11,11 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, cast, overload
 
-from clew.environment import keep_machine_code, make_embedder, milvus_access
+from clew.environment import cache_folder, keep_machine_code, make_embedder, milvus_access
 from clew.errors import UsageError
 from clew.graph_view import GraphView
 from clew.index_files import (
     FilesOrTriples,
-    cache_folder,
     index_sources,
     index_triples,
     is_index,

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
-from clew.environment import default_cache, keep_machine_code, make_embedder, milvus_access
+from clew.environment import cache_folder, keep_machine_code, make_embedder, milvus_access
 from clew.errors import UsageError
 from clew.stores.opening import is_remote
 
@@ -116,11 +116,6 @@ def index_triples(
         format="tsv",
     )
     return open_index(folder / "triples.clew")
-
-
-def cache_folder(given: str | Path | None) -> Path:
-    """Where indexes of plain files are kept, if the user gives no folder."""
-    return default_cache() if given is None else Path(given)
 
 
 def remote_source(sources: Sequence[str | Path], cache_dir: str | Path | None) -> RemoteIndex | None:

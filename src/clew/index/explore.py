@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
 from typing import Any, Literal
 
 import numpy as np
@@ -109,7 +111,6 @@ class Explorer:
 
     def __init__(self, index: Index) -> None:
         self.index, self.graph = index, index.graph
-        self._labels: Prefixes | None = None
 
     def find_entities(self, text: str, *, limit: int = 10, typos: bool = True) -> list[EntityHit]:
         """Entities that `text` names, begins, or (with `typos`) misspells, the best first.
@@ -120,7 +121,7 @@ class Explorer:
         ranked: dict[int, Literal["exact", "alias", "prefix", "word", "typo"]] = {}
         for hit in self.index.names.exact(text):
             ranked.setdefault(hit.entity, "alias" if hit.kind == "alias" else "exact")
-        begins, words = self._prefixes().find(text)
+        begins, words = self._prefixes.find(text)
         for node in self._largest(begins, limit):
             ranked.setdefault(node, "prefix")
         for node in self._largest(words, limit):
@@ -130,7 +131,11 @@ class Explorer:
                 ranked.setdefault(node, "word")
             for hit in self.index.names.fuzzy(text, limit):
                 ranked.setdefault(hit.entity, "typo")
-        return [self._hit(node, how) for node, how in list(ranked.items())[:limit]]
+        names, labels = self.graph.entities, self.graph.labels
+        return [
+            EntityHit(names[node], labels[node], self._types(node), how, self._degree(node))
+            for node, how in islice(ranked.items(), limit)
+        ]
 
     def neighbours(
         self,
@@ -179,15 +184,13 @@ class Explorer:
         first, last = self.node(start), self.node(end)
         search = _PathSearch(self.graph, first, last, longest)
         search.run()
-        found: list[tuple[TripleText, ...]] = []
-        more = False
-        for path in search.paths():
-            if len(found) == limit:
-                more = True
-                break
-            found.append(tuple(self._text(triple) for triple in path))
-        names = self.graph.entities
-        return Paths(names[first], names[last], tuple(found), search.complete and not more)
+        names, relations = self.graph.entities, self.graph.relations
+        found = [
+            tuple(TripleText(names[head], relations[relation], names[tail]) for head, relation, tail in path)
+            for path in islice(search.paths(), limit + 1)
+        ]
+        complete = search.complete and len(found) <= limit
+        return Paths(names[first], names[last], tuple(found[:limit]), complete)
 
     def sample_triple(self, relation: str, share: float) -> TripleText:
         """One of the triples of a relation by labels, `share` in [0, 1) of the way through the entities.
@@ -220,10 +223,9 @@ class Explorer:
             raise UsageError(f'"{entity}" stands for several entities: {names}. Give one of these names')
         return best[0].entity
 
+    @cached_property
     def _prefixes(self) -> Prefixes:
-        if self._labels is None:
-            self._labels = Prefixes.of(self.graph.labels)
-        return self._labels
+        return Prefixes.of(self.graph.labels)
 
     def _largest(self, nodes: np.ndarray[tuple[int], np.dtype[np.int32]], limit: int) -> list[int]:
         """Those of some nodes that are in most triples, at most `limit`."""
@@ -233,10 +235,6 @@ class Explorer:
         degrees = (out.stops[nodes] - out.starts[nodes]) + (into.stops[nodes] - into.starts[nodes])
         order = np.argsort(-degrees, kind="stable")[:limit]
         return nodes[order].tolist()
-
-    def _hit(self, node: int, how: Literal["exact", "alias", "prefix", "word", "typo"]) -> EntityHit:
-        graph = self.graph
-        return EntityHit(graph.entities[node], graph.labels[node], self._types(node), how, self._degree(node))
 
     def _degree(self, node: int) -> int:
         spans = (self.graph.out.span(node), self.graph.into.span(node))
@@ -270,24 +268,12 @@ class Explorer:
         span: tuple[int, int],
         page: tuple[int, int],
     ) -> NeighbourGroup:
-        (start, stop), (offset, limit) = span, page
+        (start, stop), (offset, limit), graph = span, page, self.graph
         low = min(start + offset, stop)
-        nodes = side.neighbour[low : min(low + limit, stop)].tolist()
-        graph = self.graph
-        return NeighbourGroup(
-            graph.relations[relation],
-            graph.relation_labels[relation],
-            direction,
-            stop - start,
-            offset,
-            tuple((graph.entities[node], graph.labels[node]) for node in nodes),
-        )
-
-    def _text(self, triple: tuple[int, int, int]) -> TripleText:
-        head, relation, tail = triple
-        return TripleText(
-            self.graph.entities[head], self.graph.relations[relation], self.graph.entities[tail]
-        )
+        shown = side.neighbour[low : min(low + limit, stop)].tolist()
+        nodes = tuple((graph.entities[node], graph.labels[node]) for node in shown)
+        name, label = graph.relations[relation], graph.relation_labels[relation]
+        return NeighbourGroup(name, label, direction, stop - start, offset, nodes)
 
 
 def _spans(side: Adjacency, node: int) -> Iterator[tuple[int, int, int]]:

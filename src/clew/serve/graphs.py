@@ -19,7 +19,7 @@ from clew.engine import Clew
 from clew.errors import ClewError, UsageError
 from clew.index.remote import RemoteIndex
 from clew.index.store.manifest import MANIFEST, read_manifest
-from clew.serve.problems import no_such_graph
+from clew.serve.problems import Problem
 from clew.stores.store import as_json
 
 REMOTE_SECONDS = 10.0
@@ -158,7 +158,8 @@ class Graphs:
 
     def __getitem__(self, name: str) -> ServedGraph:
         if name not in self._graphs:
-            raise no_such_graph(name, list(self._graphs))
+            there = f'There is no graph "{name}" here. There are: {", ".join(self._graphs)}'
+            raise Problem(404, "no-such-graph", "No such graph", there)
         return self._graphs[name]
 
     def __iter__(self) -> Iterator[ServedGraph]:

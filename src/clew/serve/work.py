@@ -16,7 +16,7 @@ from types import FrameType
 from typing import Protocol, TypeVar
 
 from clew.llm.run import waiting_checked
-from clew.serve.problems import Problem, too_busy, too_large, too_slow
+from clew.serve.problems import Problem
 from clew.serve.settings import ServerLimits
 from clew.types import Step, watch_steps
 from clew.workers.memory import resident_bytes
@@ -172,8 +172,9 @@ class Work:
         stop the work.
         """
         if len(self._jobs) >= self._limits.threads + self._limits.waiting:
-            wait = self._mean * len(self._jobs) / self._limits.threads
-            raise too_busy(min(60, max(1, round(wait))))
+            wait = min(60, max(1, round(self._mean * len(self._jobs) / self._limits.threads)))
+            detail = f"Too many requests are waiting. Try again in {wait} s"
+            raise Problem(429, "too-busy", "Too many requests", detail, retry_after=str(wait))
         job = Job()
         self._jobs.add(job)
         future = asyncio.ensure_future(self._in_turn(partial(_watched, job, work, heard)))
@@ -206,11 +207,7 @@ class Work:
             leave()
 
     async def _awaited(
-        self,
-        job: Job,
-        future: asyncio.Future[T],
-        gone: asyncio.Future[None] | None,
-        seconds: float | None,
+        self, job: Job, future: asyncio.Future[T], gone: asyncio.Future[None] | None, seconds: float | None
     ) -> T:
         waited = {future} if gone is None else {future, gone}
         done, _ = await asyncio.wait(waited, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
@@ -220,7 +217,8 @@ class Work:
             except WorkStopped:
                 raise job.problem or Gone from None
         if not done:
-            raise too_slow(self._limits.seconds)
+            took = f"The request took longer than {self._limits.seconds:g} s and was stopped. Ask for less"
+            raise Problem(503, "time", "Out of time", took)
         raise Gone
 
     def _stop(self, job: Job, problem: Problem | None = None) -> None:
@@ -241,7 +239,9 @@ class Work:
             return
         running = [job for job in self._jobs if job.began is not None]
         if running:
-            self._stop(min(running, key=lambda job: job.began or 0.0), too_large())
+            detail = "The request took more memory than it may and was stopped. Ask for less"
+            problem = Problem(503, "memory", "Out of memory", detail)
+            self._stop(min(running, key=lambda job: job.began or 0.0), problem)
 
     async def close(self, seconds: float) -> None:
         """Wait so long for the work that is going on, then stop it."""

@@ -61,27 +61,19 @@ class WalkIndex:
         self._walker: Walker | None = None
         self._backend: VectorIndex | None = None
         self._search: EntitySearch | None = None
-        if self._milvus is None:
-            self._load(index)
-
-    def _load(self, index: Index) -> None:
-        q, scale = self._stored_vectors(index)
-        self._q: Int8 = q
-        self._scale: Float32 = scale
-        if self.corpus is None:
-            self._search = open_entity_search(index)
-        elif NODE_SEARCH in index.files:
-            self._backend = open_vectors(index.files[NODE_SEARCH], q.shape[1])
-        if self._search is not None or self._backend is not None:
+        if self._milvus is not None:
             return
-        self._inverse: Float32 = np.concatenate([np.zeros(0, np.float32), *_inverse_norms(q)])
-        self._all: Int64 = np.arange(len(q))
-
-    def _stored_vectors(self, index: Index) -> tuple[Int8, Float32]:
-        if self.corpus is not None:
-            return self.corpus.nodes, self.corpus.node_scales
-        q = index.array(ENTITY_VECTORS).astype(np.int8, copy=False)
-        return q, index.array(ENTITY_SCALES).astype(np.float32, copy=False)
+        if self.corpus is None:
+            self._q: Int8 = index.array(ENTITY_VECTORS).astype(np.int8, copy=False)
+            self._scale: Float32 = index.array(ENTITY_SCALES).astype(np.float32, copy=False)
+            self._search = open_entity_search(index)
+        else:
+            self._q, self._scale = self.corpus.nodes, self.corpus.node_scales
+            if NODE_SEARCH in index.files:
+                self._backend = open_vectors(index.files[NODE_SEARCH], self._q.shape[1])
+        if self._search is None and self._backend is None:
+            self._inverse: Float32 = np.concatenate([np.zeros(0, np.float32), *_inverse_norms(self._q)])
+            self._all: Int64 = np.arange(len(self._q))
 
     def nearest_nodes(self, query: Float32, k: int, *, first: Sequence[int] = ()) -> list[int]:
         """Find the `k` nodes of largest cosine with `query` float32 [d], ties by id.

@@ -57,20 +57,18 @@ def upload(vectors: MilvusVectors, ids: Int64, rows: Float32) -> None:
         vectors.add_new(ids[part], rows[part])
 
 
-def check_held(vectors: MilvusVectors, count: int) -> None:
-    """Raise IndexAccessError unless Milvus holds as many vectors as were added."""
+def finish(writer: IndexWriter, vectors: MilvusVectors, section: str, file: str, count: int) -> None:
+    """Wait until all is on the disks of Milvus, and write where the collection is.
+
+    Raises IndexAccessError if it holds fewer vectors than were added.
+    """
+    vectors.flush()
     held = len(vectors)
     if held < count:
         raise IndexAccessError(
             f"Milvus at {vectors.place.uri} holds {held:,} of {count:,} vectors of "
             f"{vectors.collection}: it lost some. Run the same command again"
         )
-
-
-def finish(writer: IndexWriter, vectors: MilvusVectors, section: str, file: str, count: int) -> None:
-    """Wait until all is on the disks of Milvus, and write where the collection is."""
-    vectors.flush()
-    check_held(vectors, count)
     vectors.save(writer.folder / file)
     writer.add_file(section, file)
 
