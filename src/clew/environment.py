@@ -71,7 +71,7 @@ def vector_choice(kind: VectorKind, milvus: str | None = None) -> VectorChoice:
 
 
 def cache_folder(given: str | Path | None = None) -> Path:
-    """Where indexes of plain files are kept: `given`, $CLEW_CACHE_DIR, else where this system keeps caches."""
+    """Where indexes of plain files are kept: `given`, $CLEW_CACHE_DIR, else where the system keeps caches."""
     if given is not None:
         return Path(given)
     if own := os.environ.get("CLEW_CACHE_DIR"):

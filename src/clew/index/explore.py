@@ -107,10 +107,10 @@ class Paths:
 
 
 class Explorer:
-    """Looks into one open index; made once, since the table of beginnings is kept."""
+    """Looks into one open index; made once, as it keeps a table of beginnings. Paths look at `most_edges`."""
 
-    def __init__(self, index: Index) -> None:
-        self.index, self.graph = index, index.graph
+    def __init__(self, index: Index, *, most_edges: int = MOST_EXPANDED) -> None:
+        self.index, self.graph, self._most_edges = index, index.graph, most_edges
 
     def find_entities(self, text: str, *, limit: int = 10, typos: bool = True) -> list[EntityHit]:
         """Entities that `text` names, begins, or (with `typos`) misspells, the best first.
@@ -182,7 +182,7 @@ class Explorer:
         if not 1 <= longest <= LONGEST_FOUND_PATH:
             raise UsageError(f"The longest path is of 1 to {LONGEST_FOUND_PATH} triples, not {longest}")
         first, last = self.node(start), self.node(end)
-        search = _PathSearch(self.graph, first, last, longest)
+        search = _PathSearch(self.graph, (first, last), longest, self._most_edges)
         search.run()
         names, relations = self.graph.entities, self.graph.relations
         found = [
@@ -292,8 +292,9 @@ class _PathSearch:
     `_parents[side][node]` are (node before it, triple) on all shortest ways from that end.
     """
 
-    def __init__(self, graph: Graph, first: int, last: int, longest: int) -> None:
-        self._graph, self._longest = graph, longest
+    def __init__(self, graph: Graph, ends: tuple[int, int], longest: int, most_edges: int) -> None:
+        self._graph, self._longest, self._most_edges = graph, longest, most_edges
+        first, last = ends
         self._far: tuple[dict[int, int], dict[int, int]] = ({first: 0}, {last: 0})
         self._parents: tuple[_Parents, _Parents] = ({first: []}, {last: []})
         self._rings: list[list[int]] = [[first], [last]]
@@ -337,7 +338,7 @@ class _PathSearch:
             for adjacency, forward in ((self._graph.out, True), (self._graph.into, False)):
                 start, stop = adjacency.span(node)
                 self._looked += stop - start
-                if self._looked > MOST_EXPANDED:
+                if self._looked > self._most_edges:
                     return False
                 others = adjacency.neighbour[start:stop].tolist()
                 for relation, other in zip(adjacency.relation[start:stop].tolist(), others, strict=True):

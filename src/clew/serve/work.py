@@ -22,8 +22,6 @@ from clew.types import Step, watch_steps
 from clew.workers.memory import resident_bytes
 
 T = TypeVar("T")
-INTERRUPTIBLE: tuple[str, ...] = ("clew.",)
-"""Beginnings of the names of modules in which work is ended; elsewhere it is waited for."""
 RETRY_SECONDS = 0.01
 REQUESTS_AT_ONCE = 1
 """Requests whose turn it is. Threads share one interpreter: more that compute at once only change places."""
@@ -62,12 +60,13 @@ def hear_reply(call: int, piece: str, /) -> None:
 
 
 class Job:
-    """Work of one request, in one thread, which can be stopped from another.
+    """Work of one request, in one thread, which can be stopped from another, within some `modules`.
 
     `began` is when it began (seconds of `time.monotonic`), None before.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, modules: tuple[str, ...]) -> None:
+        self._modules = modules
         self._lock = threading.Lock()
         self._thread: int | None = None
         self._stopped = self._raised = False
@@ -99,7 +98,7 @@ class Job:
                 self._stopped, self.problem = True, problem
             if self._thread is None or self._raised:
                 return True
-            if not _can_be_ended(self._thread):
+            if not _can_be_ended(self._thread, self._modules):
                 return False
             _raise_in(self._thread, WorkStopped)
             self._raised = True
@@ -117,13 +116,13 @@ class Job:
             self._thread = None
 
 
-def _can_be_ended(thread: int) -> bool:
+def _can_be_ended(thread: int, modules: tuple[str, ...]) -> bool:
     """Whether a thread is in code that is left in order by any exception, and not in an import.
 
     An exception within the machinery of imports, of threads or of logging would leave a lock locked.
     """
     frame = sys._current_frames().get(thread)  # pyright: ignore[reportPrivateUsage]  (documented)
-    if frame is None or not _module(frame).startswith(INTERRUPTIBLE):
+    if frame is None or not _module(frame).startswith(modules):
         return False
     while frame is not None:
         if _module(frame).startswith("importlib"):
@@ -175,7 +174,7 @@ class Work:
             wait = min(60, max(1, round(self._mean * len(self._jobs) / self._limits.threads)))
             detail = f"Too many requests are waiting. Try again in {wait} s"
             raise Problem(429, "too-busy", "Too many requests", detail, retry_after=str(wait))
-        job = Job()
+        job = Job(self._limits.ended_in)
         self._jobs.add(job)
         future = asyncio.ensure_future(self._in_turn(partial(_watched, job, work, heard)))
         try:

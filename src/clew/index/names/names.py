@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from clew.arrays import Int32, Int64, UInt64
 from clew.bounds import check
 from clew.graph.graph import Aliases, Graph, Names
-from clew.index.names.typos import TypoPart, Typos, buckets_for, chunks_of, edits_allowed
+from clew.index.names.typos import MERGED_AT_ONCE, TypoPart, Typos, buckets_for, chunks_of, edits_allowed
 from clew.text.normalise import POSSESSIVE, Token, normalise
 
 NameSource = Literal["name", "label", "alias"]
@@ -87,18 +87,21 @@ class NamesIndex:
     gone: frozenset[tuple[int, str]] = frozenset()
 
     @classmethod
-    def of(cls, graph: Named) -> NamesIndex:
-        """Index all names, labels and aliases of `graph`."""
+    def of(cls, graph: Named, *, at_once: int = ENTRIES_AT_ONCE, merged: int = MERGED_AT_ONCE) -> NamesIndex:
+        """Index all names, labels and aliases of `graph`, some entries `at_once`, as `merge` does."""
         label_nodes = differing_labels(graph)
-        spans = chunks_of(0, entry_count(graph, label_nodes), ENTRIES_AT_ONCE)
-        return cls.merge(graph, label_nodes, [NamePart.of(graph, label_nodes, *span) for span in spans])
+        spans = chunks_of(0, entry_count(graph, label_nodes), at_once)
+        parts = [NamePart.of(graph, label_nodes, *span) for span in spans]
+        return cls.merge(graph, label_nodes, parts, merged)
 
     @classmethod
-    def merge(cls, graph: Named, label_nodes: Int32, parts: Sequence[NamePart]) -> NamesIndex:
-        """Merge parts that cover all entries in order."""
+    def merge(
+        cls, graph: Named, label_nodes: Int32, parts: Sequence[NamePart], merged: int = MERGED_AT_ONCE
+    ) -> NamesIndex:
+        """Merge parts that cover all entries in order, so many postings at a time."""
         hashes = np.concatenate([np.zeros(0, np.uint64), *(part.hashes for part in parts)])
         order = np.argsort(hashes, kind="stable").astype(np.int32)
-        typos = Typos.of([part.typos for part in parts], buckets_for(len(hashes)))
+        typos = Typos.of([part.typos for part in parts], buckets_for(len(hashes)), merged)
         return cls(graph, hashes[order], order, label_nodes, typos)
 
     @classmethod

@@ -28,9 +28,12 @@ class Misfit(Exception):
         super().__init__(reason)
 
 
-def check_structure(arrays: Mapping[str, AnyArray]) -> None:
-    """Check the sections of an index, by name, as they are in its files; raises Misfit."""
-    checks = _Checks(arrays)
+def check_structure(arrays: Mapping[str, AnyArray], *, at_once: int = NUMBERS_AT_ONCE) -> None:
+    """Check the sections of an index, by name, as they are in its files, `at_once` so many numbers.
+
+    Raises Misfit.
+    """
+    checks = _Checks(arrays, at_once)
     nodes, relations = _check_graph(checks)
     _check_names(checks, nodes)
     _check_vectors(checks, nodes, relations)
@@ -164,8 +167,8 @@ def _check_walks(checks: _Checks, nodes: int, relations: int) -> None:
 class _Checks:
     """Looks at arrays; each check raises Misfit or returns how many items there are."""
 
-    def __init__(self, arrays: Mapping[str, AnyArray]) -> None:
-        self.arrays = arrays
+    def __init__(self, arrays: Mapping[str, AnyArray], at_once: int) -> None:
+        self.arrays, self._at_once = arrays, at_once
 
     def fail(self, section: str, reason: str) -> NoReturn:
         """Blame a section."""
@@ -191,7 +194,7 @@ class _Checks:
 
     def in_range(self, section: str, array: AnyArray, least: int, most: int) -> None:
         """All numbers of an array are from `least` to below `most`."""
-        for chunk in _chunks(array):
+        for chunk in self._chunks(array):
             if len(chunk) and not (least <= int(chunk.min()) and int(chunk.max()) < most):
                 self.fail(section, f"holds ids from {chunk.min()} to {chunk.max()}, of {most:,}")
 
@@ -219,8 +222,8 @@ class _Checks:
             self.equal(section, len(array) - 1, lists)
         if not len(array) or int(array[0]) != 0 or int(array[-1]) != items:
             self.fail(section, f"its lists do not end at {items:,}")
-        for start in range(0, len(array), NUMBERS_AT_ONCE):
-            if np.any(np.diff(array[start : start + NUMBERS_AT_ONCE + 1].astype(np.int64)) < 0):
+        for start in range(0, len(array), self._at_once):
+            if np.any(np.diff(array[start : start + self._at_once + 1].astype(np.int64)) < 0):
                 self.fail(section, "its lists overlap")
         return items
 
@@ -232,12 +235,12 @@ class _Checks:
         self.offsets(f"{key}.offsets", None, len(blob))
         decoder = codecs.getincrementaldecoder("utf-8")()
         try:
-            for chunk in _chunks(blob):
+            for chunk in self._chunks(blob):
                 decoder.decode(chunk.tobytes())
             decoder.decode(b"", final=True)
         except UnicodeDecodeError:
             self.fail(f"{key}.blob", "holds bytes that are no UTF-8")
-        for chunk in _chunks(offsets):
+        for chunk in self._chunks(offsets):
             places = chunk.astype(np.int64)
             if np.any((blob[places[places < len(blob)]].astype(np.uint8) & 0xC0) == 0x80):
                 self.fail(f"{key}.offsets", "cuts a character in two")
@@ -259,7 +262,6 @@ class _Checks:
             self.fail(section, "its lists are not of one length")
         return lengths.pop(), relations.pop()
 
-
-def _chunks(array: AnyArray) -> Iterator[AnyArray]:
-    flat = array.reshape(-1)
-    return (flat[start : start + NUMBERS_AT_ONCE] for start in range(0, len(flat), NUMBERS_AT_ONCE))
+    def _chunks(self, array: AnyArray) -> Iterator[AnyArray]:
+        flat, size = array.reshape(-1), self._at_once
+        return (flat[start : start + size] for start in range(0, len(flat), size))

@@ -17,6 +17,7 @@ from clew.graph.graph import INFERRED, Graph, StatementRow
 from clew.graph.readers.batch import EdgeStatement, NodeKey
 from clew.graph.values import told_properties
 from clew.index.names.names import NamesIndex
+from clew.index.store.delta import KeptApart
 from clew.index.update.infer_again import Following, with_following
 from clew.index.update.type_edits import NamedText, NamedTexts, TypeEdits
 from clew.text.counted import counted
@@ -98,12 +99,13 @@ class EditRules:
     """How an update is done: `strict` refuses new entities and relations.
 
     `ignore_missing` goes on where what is to be removed is not there; `wait` seconds for another process that
-    writes.
+    writes. `kept_apart` says how much is.
     """
 
     strict: bool = False
     ignore_missing: bool = False
     wait: float = 5.0
+    kept_apart: KeptApart = field(default_factory=KeptApart)
 
 
 USUAL = EditRules()

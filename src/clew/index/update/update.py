@@ -22,7 +22,7 @@ from clew.index.corpus.build_corpus import add_node_search
 from clew.index.corpus.corpus import NODE_SEARCH, WALK_VERSION, Corpus, open_corpus
 from clew.index.corpus.walk_vectors import Verbaliser
 from clew.index.store.compact import whole_sections, write_changed
-from clew.index.store.delta import Delta, Whole, applied, is_large
+from clew.index.store.delta import Delta, KeptApart, Whole, applied, is_large
 from clew.index.store.directory import Index, open_index
 from clew.index.store.manifest import Manifest, check_embedder, read_manifest
 from clew.index.store.sections import graph_counts
@@ -48,8 +48,6 @@ from clew.text.labels import readable, relation_text
 UpdateStage = Literal["reading", "finding", "walks", "writing"]
 UpdateProgress = Callable[[UpdateStage, int, int], None]
 """Called with (what, done, total): bytes read, triples found, walks embedded, bytes written."""
-LEAST_NEWER = 10_000
-"""Vectors newer than the file that searches them, up to which they are compared one by one."""
 MOST_LOGGED = 20
 """Updates that the report of an index remembers."""
 
@@ -94,7 +92,7 @@ def update_index(
         # All is read: damage would go on into the new generation.
         index = open_index(path, verify=True, access=access)
         check_embedder(path, index.manifest, embedder)
-        update = _Update(writer, index, embedder, verbaliser, progress)
+        update = _Update(writer, index, embedder, verbaliser, progress, rules.kept_apart)
         told = update.progress_of("finding")
         edit, report = resolve(index.graph, index.names, edits, rules=rules, progress=told)
         if not edit.size and not update.is_unsaid():
@@ -111,6 +109,7 @@ class _Update:
     embedder: Embedder
     verbaliser: Verbaliser | None
     progress: UpdateProgress | None
+    kept_apart: KeptApart
 
     def progress_of(self, what: UpdateStage) -> Callable[[int, int], None] | None:
         """What tells of one part of the work."""
@@ -124,7 +123,7 @@ class _Update:
         delta = later if index.delta is None else index.delta.then(later)
         now = applied(self.held, delta)
         corpus, change = self.corpus(EditedGraph(index.graph, now.graph, edit))
-        compact = is_large(self.held, now.graph, delta)
+        compact = is_large(self.held, now.graph, delta, self.kept_apart)
         contents: dict[str, AnyArray | bytes] = {
             **(whole_sections(self.held, now) if compact else delta.sections()),
             **({} if milvus is None else milvus.sections()),
@@ -198,8 +197,10 @@ class _Update:
                 f"{path}: its walks were drawn by an older Clew, and would not fit those of this one. "
                 "Index the sources again"
             )
-        told = self.progress_of("walks")
-        return updated_corpus(corpus, graphs, self.embedder, verbaliser=self.verbaliser, progress=told)
+        parts, told = self.kept_apart.corpus_parts, self.progress_of("walks")
+        return updated_corpus(
+            corpus, graphs, self.embedder, verbaliser=self.verbaliser, most_parts=parts, progress=told
+        )
 
     def corpus_sections(self, now: Whole, corpus: Corpus | None) -> Mapping[str, AnyArray | bytes]:
         """What is written of a corpus: with all vectors of nodes, where too many of them are newer ones.
@@ -208,7 +209,7 @@ class _Update:
         newer than a file is compared one by one.
         """
         index, writer = self.index, self.writer
-        most = max(LEAST_NEWER, now.graph.nodes // 10)
+        most = max(self.kept_apart.vectors, now.graph.nodes // 10)
         if ENTITY_SEARCH in index.files and IN_MILVUS not in index.sections:
             backend = open_vectors(index.files[ENTITY_SEARCH])
             if now.graph.nodes - len(backend) > most:

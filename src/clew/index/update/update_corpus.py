@@ -27,11 +27,10 @@ from clew.index.corpus.corpus_parts import (
     walks_of_rows,
 )
 from clew.index.corpus.walk_vectors import Verbaliser, WalkEmbedder
+from clew.index.store.delta import KeptApart
 from clew.text.embedder import Embedder
 
 EMBEDDED_AT_ONCE = 20_000
-MOST_CORPUS_PARTS = 12
-"""Beyond so many parts, all but the first are put into one; all, when half of what they hold is old."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,6 +58,7 @@ def updated_corpus(
     embedder: Embedder,
     *,
     verbaliser: Verbaliser | None = None,
+    most_parts: int = KeptApart.corpus_parts,
     progress: Callable[[int, int], None] | None = None,
 ) -> tuple[Corpus, CorpusChange]:
     """Update the `corpus` of a graph to what was made of that.
@@ -90,7 +90,7 @@ def updated_corpus(
     compact = 2 * result.report().walks < sum(len(one.walks.steps) for one in result.parts)
     if compact:
         result = compacted(result)
-    elif len(result.parts) > MOST_CORPUS_PARTS:
+    elif len(result.parts) > most_parts:
         small = _stored(result, np.flatnonzero(result.part_of > 0).astype(np.int32))
         result = result.with_parts([result.parts[0], small], graph.nodes)
     return result, CorpusChange(len(roots), len(walks.roots), fresh, compact)
