@@ -22,7 +22,15 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from clew.errors import ClewError, FormatError, IndexAccessError, InputError, MissingExtra, UsageError
+from clew.errors import (
+    ClewError,
+    FormatError,
+    IndexAccessError,
+    InputError,
+    MissingExtra,
+    UsageError,
+    first_line,
+)
 from clew.index.store.directory import FITTED
 from clew.index.store.files import FileEntry, check_entry, disk_errors, sync_files, sync_path
 from clew.index.store.folders import usable
@@ -105,7 +113,7 @@ class RemoteIndex:
             ) from error
         except (ValueError, OSError) as error:
             raise self._error(
-                f"is no address of a store ({_line(error)}). Write s3://bucket/NAME.clew"
+                f"is no address of a store ({first_line(error)}). Write s3://bucket/NAME.clew"
             ) from error
         return store, str(root).rstrip("/")
 
@@ -197,8 +205,8 @@ class RemoteIndex:
             raise
         except PermissionError as error:
             raise self._error(
-                f"the store refuses ({_line(error)}). Check its keys in the environment of this machine, and "
-                "the right to read there"
+                f"the store refuses ({first_line(error)}). Check its keys in the environment of this "
+                "machine, and the right to read there"
             ) from error
         except OSError as error:
             if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
@@ -208,15 +216,15 @@ class RemoteIndex:
         except Exception as error:  # each kind of store has errors of its own
             if "credentials" in str(error).lower():
                 raise self._error(
-                    f"there are no keys for the store ({_line(error)}). Set them in the environment of this "
-                    "machine, as AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
+                    f"there are no keys for the store ({first_line(error)}). Set them in the environment of "
+                    "this machine, as AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
                 ) from error
             raise self._broken(error) from error
 
     def _broken(self, error: Exception) -> ObjectStoreError:
         return self._error(
-            f"the store cannot be reached, or broke off ({_line(error)}). Files that came whole are kept: "
-            "check the network and the store's address, and run the same command again"
+            f"the store cannot be reached, or broke off ({first_line(error)}). Files that came whole are "
+            "kept: check the network and the store's address, and run the same command again"
         )
 
     def _error(self, what: str) -> ObjectStoreError:
@@ -233,10 +241,6 @@ def _stem(address: str) -> str:
 
 def _digest(raw: bytes) -> str:
     return hashlib.blake2b(raw, digest_size=8).hexdigest()
-
-
-def _line(error: BaseException) -> str:
-    return (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
 
 
 def _sweep(folder: Path, name: str, current: Path) -> None:

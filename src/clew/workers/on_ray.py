@@ -16,7 +16,7 @@ from importlib import import_module
 from time import monotonic, perf_counter
 from typing import Any, Generic, Self, TypeVar, cast
 
-from clew.errors import ClewError, MissingExtra
+from clew.errors import ClewError, MissingExtra, first_line
 from clew.version import __version__
 from clew.workers.base import MOST_LOST, Make, Stopped, in_order
 
@@ -148,7 +148,7 @@ class RayWorkers:
                         "goes on when there is one"
                     ) from None
             except errors.RayTaskError as error:  # a bug, or what a node cannot load
-                raise ClusterError(f"{self.address}: {_first_line(error.cause or error)}") from error
+                raise ClusterError(f"{self.address}: {first_line(error.cause or error)}") from error
             except errors.RayError:
                 return None
 
@@ -263,7 +263,3 @@ def _one_line(error: BaseException) -> str:
     """All that is said, up to its longest; of other versions, Ray says in the last lines which they are."""
     line = " ".join(str(error).split()).rstrip(".") or type(error).__name__
     return line if len(line) <= _LONGEST_REASON else f"{line[:_LONGEST_REASON]}…"
-
-
-def _first_line(error: BaseException) -> str:
-    return (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")

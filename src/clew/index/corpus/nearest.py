@@ -64,8 +64,7 @@ class WalkIndex:
         if self._milvus is not None:
             return
         if self.corpus is None:
-            self._q: Int8 = index.array(ENTITY_VECTORS).astype(np.int8, copy=False)
-            self._scale: Float32 = index.array(ENTITY_SCALES).astype(np.float32, copy=False)
+            self._q, self._scale = index.vectors(ENTITY_VECTORS, ENTITY_SCALES)
             self._search = open_entity_search(index)
         else:
             self._q, self._scale = self.corpus.nodes, self.corpus.node_scales

@@ -17,7 +17,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from clew.arrays import AnyArray
+import numpy as np
+
+from clew.arrays import AnyArray, Float32, Int8
 from clew.errors import FormatError, IndexAccessError
 from clew.graph.edit.growing import mapped
 from clew.graph.graph import Graph
@@ -78,6 +80,10 @@ class Index:
         if name not in self.sections:
             raise FormatError(f"{self.path}: the index has no section {name!r}. {rebuild(self.path)}")
         return self.sections[name]
+
+    def vectors(self, rows: str, scales: str) -> tuple[Int8, Float32]:
+        """Get stored vectors, int8 [n, d] times float32 [n], by the names of sections; raises as `array`."""
+        return self.array(rows).astype(np.int8, copy=False), self.array(scales).astype(np.float32, copy=False)
 
     def data(self, name: str) -> bytes:
         """Get an extra section that was written as bytes; FormatError if the index lacks it."""

@@ -41,11 +41,8 @@ class IndexDistances(TextDistances):
     """`TextDistances` that embeds the texts of a pattern as the index embedded its labels."""
 
     def __init__(self, index: Index, embedder: Embedder) -> None:
-        vectors = NameVectors(
-            index.array(ENTITY_VECTORS).astype(np.int8, copy=False),
-            index.array(ENTITY_SCALES).astype(np.float32, copy=False),
-            index.array(RELATION_VECTORS).astype(np.float32, copy=False),
-        )
+        relations = index.array(RELATION_VECTORS).astype(np.float32, copy=False)
+        vectors = NameVectors(*index.vectors(ENTITY_VECTORS, ENTITY_SCALES), relations)
         super().__init__(embedder, vectors, exact=self._exact)
         self._index = index
         self._search = open_entity_search(index)

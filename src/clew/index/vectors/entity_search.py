@@ -179,10 +179,10 @@ def open_entity_search(index: Index) -> EntitySearch | None:
     """
     if ENTITY_SEARCH not in index.files:
         return None
-    rows = index.array(ENTITY_VECTORS).astype(np.int8, copy=False)
+    rows, scales = index.vectors(ENTITY_VECTORS, ENTITY_SCALES)
     opened = open_vectors(index.files[ENTITY_SEARCH], rows.shape[1], access=index.access)
     if not isinstance(opened, MilvusVectors):
-        return FoundByFile(opened, rows, index.array(ENTITY_SCALES).astype(np.float32, copy=False))
+        return FoundByFile(opened, rows, scales)
     check_whole(index, opened, index.graph.nodes)
     return FoundInMilvus(opened, index.graph.nodes)
 

@@ -77,8 +77,7 @@ class TripleVectors:
                 f"{index.path}: the vectors of its triples are in Milvus, and all of them are needed here. "
                 "Index the sources without --vectors milvus"
             )
-        rows = index.array(TRIPLE_VECTORS).astype(np.int8, copy=False)
-        scales = index.array(TRIPLE_SCALES).astype(np.float32, copy=False)
+        rows, scales = index.vectors(TRIPLE_VECTORS, TRIPLE_SCALES)
         if rows.shape != (index.graph.slots, embedder.dimension):
             raise FormatError(
                 f"{index.path}: the vectors of its triples do not fit its graph. Index the sources again"
