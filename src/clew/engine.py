@@ -19,8 +19,8 @@ from clew.index_files import (
     index_sources,
     index_triples,
     is_index,
+    local_paths,
     refuse_options,
-    remote_source,
     unused_fit,
     update_index_by,
 )
@@ -113,12 +113,7 @@ class Clew(GraphView, Asks):
         index, or the address of a database.
         """
         keep_machine_code()
-        sources = [source] if isinstance(source, str | Path) else list(source)
-        if not sources or not all(map(str, sources)):
-            raise UsageError("The name of the source is empty. Give an index (NAME.clew) or a graph file")
-        origin = remote_source(sources, cache_dir)
-        fetched = None if origin is None else origin.fetch()
-        paths = [Path(each) for each in (sources if fetched is None else [fetched.path])]
+        paths, origin, mark = local_paths(source, cache_dir)
         index = next(filter(is_index, paths), None)
         given = {"types": types, "aliases": aliases}
         side = {name: None if file is None else Path(file) for name, file in given.items()}
@@ -129,8 +124,7 @@ class Clew(GraphView, Asks):
             raise UsageError(f"{index} is an index, and one is opened alone. Give graph files, or it alone")
         refuse_options(index, side | {"format": format, "corpus": corpus, "hints": hints})
         opened = cls._open_index(index, embedder)
-        if fetched is not None:
-            opened.origin, opened.mark = origin, fetched.mark
+        opened.origin, opened.mark = origin, mark
         return opened
 
     @classmethod

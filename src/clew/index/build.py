@@ -24,6 +24,7 @@ from clew.index.store.manifest import IndexAbout, Manifest, SourceRecord
 from clew.index.store.sections import graph_counts, graph_sections, with_prefix
 from clew.index.store.stored_schema import write_schema
 from clew.index.store.writing import IndexWriter, writing
+from clew.index.vectors.backends.milvus import MilvusVectors
 from clew.index.vectors.backends.registry import VectorChoice, has_faiss
 from clew.index.vectors.entity_search import ENTITY_SEARCH, SEARCH_FILE, build_search
 from clew.index.vectors.vectors import (
@@ -83,20 +84,16 @@ def build_index(
     writes to `out` after `wait` seconds, IndexAccessError if `out` cannot be written, VectorStoreError if
     Milvus does not answer, and what the verbaliser raises.
     """
-    vectors, triple_vectors = options.get("vectors") or VectorChoice(), options.get("triple_vectors", False)
+    vectors, tell = options.get("vectors") or VectorChoice(), options.get("progress") or say_nothing
     corpus, verbaliser = options.get("corpus"), options.get("verbaliser")
     check_choice(corpus, verbaliser, vectors)
     _refuse_indexes(sources)
     # Before reading, so that a change during the build is noticed afterwards.
     names = ReadOptions.__annotations__
     reading = cast("ReadOptions", {name: value for name, value in options.items() if name in names})
-    side = (reading.get("types"), reading.get("aliases"))
-    modified = {path: modification_time(path) for path in (*sources, *side) if path is not None}
-    said_by = None if verbaliser is None else verbaliser.name
-    how = (reading.get("format"), reading.get("on_error", "fail"), reading.get("hints"))
-    key = _key(modified, embedder, side, how, corpus, triple_vectors, vectors, said_by)
-    tell = options.get("progress") or say_nothing
-    with memory_errors(out), writing(out, wait=wait, key=key) as writer:
+    files = (*sources, reading.get("types"), reading.get("aliases"))
+    modified = {path: modification_time(path) for path in files if path is not None}
+    with memory_errors(out), writing(out, wait=wait, key=_key(modified, embedder, options)) as writer:
         report = _read(writer, sources, tell, **reading)
         new = NewIndex(writer, out, writer.graph(), embedder, vectors, tell, options.get("cluster"))
         _add_schema(new)
@@ -109,7 +106,7 @@ def build_index(
             from clew.index.corpus.build_corpus import add_corpus
 
             add_corpus(new, corpus, verbaliser)
-        if triple_vectors:
+        if options.get("triple_vectors"):
             from clew.index.vectors.triple_vectors import add_triple_vectors
 
             add_triple_vectors(new)
@@ -128,16 +125,19 @@ def check_choice(corpus: CorpusSettings | None, verbaliser: Verbaliser | None, v
     """Raise UsageError for what does not go together, VectorStoreError if Milvus does not answer."""
     if verbaliser is not None and (corpus is None or corpus.kind == "lazy"):
         raise UsageError("A model says walks that are stored. Add --corpus bfs or --corpus random")
-    if vectors.kind == "milvus":
-        from clew.index.vectors.in_milvus import check_place
-
-        check_place(vectors.place)
+    if vectors.place is not None:
+        MilvusVectors(1, vectors.place).check()
 
 
-def _key(modified: Mapping[Path, int], embedder: Embedder, *more: object) -> str:
+def _key(modified: Mapping[Path, int], embedder: Embedder, options: IndexOptions) -> str:
     """Stand for all that shapes an index; a build of the same key goes on where one that was stopped was."""
     files = [(str(path.resolve()), source_bytes([path]), time) for path, time in modified.items()]
-    parts = [files, embedder.name, embedder.fingerprint, repr(more)]
+    verbaliser = options.get("verbaliser")
+    told = [
+        options.get(name) for name in (*ReadOptions.__annotations__, "corpus", "triple_vectors", "vectors")
+    ]
+    said_by = None if verbaliser is None else verbaliser.name
+    parts = [files, embedder.name, embedder.fingerprint, repr((told, said_by))]
     made_by = [__version__, manifest.FORMAT_VERSION, has_faiss()]
     return hashlib.blake2b(json.dumps([parts, made_by]).encode(), digest_size=16).hexdigest()
 

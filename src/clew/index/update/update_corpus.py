@@ -74,11 +74,7 @@ def updated_corpus(
     if not corpus.parts:
         return _updated_lazy(corpus, graphs, maker)
     walker = Walker(graph, corpus.settings.walking)
-    held: list[StoredWalks] = []
-    for stored, rows in corpus.used():
-        live = np.zeros(len(stored.walks.roots), np.bool_)
-        live[rows] = True
-        held.append(StoredWalks(stored.walks, live))
+    held = [_live(part, rows) for part, rows in corpus.used()]
     unsaid = _unsaid(corpus) if verbaliser is not None else np.zeros(0, np.int32)
     roots = np.union1d(changed_roots(graphs.before, graphs.edit, walker, held), unsaid).astype(np.int32)
     walks, old = _differing(walker.walk(roots), corpus, unsaid)
@@ -109,6 +105,13 @@ def _stored(corpus: Corpus, roots: Int32) -> CorpusPart:
     held = [part_of_rows(part, rows) for part, rows in corpus.used(roots) if len(rows)]
     joined = held[0] if len(held) == 1 else joined_parts(held)
     return part_of_rows(joined, np.argsort(joined.walks.roots, kind="stable"))
+
+
+def _live(part: CorpusPart, rows: Int32) -> StoredWalks:
+    """The walks of a part, of which some rows are in use."""
+    live = np.zeros(len(part.walks.roots), np.bool_)
+    live[rows] = True
+    return StoredWalks(part.walks, live)
 
 
 def _unsaid(corpus: Corpus) -> Int32:

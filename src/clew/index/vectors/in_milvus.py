@@ -187,9 +187,3 @@ def _opened(index: Index, section: str) -> MilvusVectors:
     if section not in index.files:
         raise FormatError(f"{index.path}: the index does not say where its {section} is. Index again")
     return open_collection(index.files[section], writable=True, access=index.access)
-
-
-def check_place(place: MilvusPlace | None) -> None:
-    """Raise VectorStoreError unless Milvus answers at `place`."""
-    if place is not None:
-        MilvusVectors(1, place).check()
