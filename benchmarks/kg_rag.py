@@ -162,7 +162,7 @@ def grid(clew: Clew, questions: Sequence[Question], frontiers: Sequence[str]) ->
 
 def systems(clew: Clew, questions: Sequence[Question], names: Sequence[str]) -> None:
     """Compare what runs without a model; LLM+KG of Experiment 2 is kaping with N = 3 and K = 30."""
-    from clew.methods.baselines.kaping import Kaping
+    from clew.methods.baselines.around_entities import Kaping
     from clew.methods.baselines.settings import KapingSettings
 
     print("                                 hits  exact  set   none")
@@ -255,7 +255,7 @@ def peak_gb() -> float:
 
 def large(path: Path, triples: int) -> None:
     """Triple vectors of a large graph, and questions at its hub."""
-    from clew.methods.baselines.kaping import Kaping
+    from clew.methods.baselines.around_entities import Kaping
     from clew.methods.kg_rag.method import KgRag
 
     if not path.exists():

@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from clew.graph.build.build import build_graph
-from clew.stores.cypher.fix import fix
+from clew.stores.cypher.direction import fix
 from clew.stores.cypher.guard import guard
 from clew.stores.cypher.schema import GraphSchema, schema_of
 from clew.stores.errors import QueryError

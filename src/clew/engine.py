@@ -209,7 +209,7 @@ class Clew(GraphView, Asks):
             if reading is None:
                 answer = self._since_when(made, question, id, names)
                 return answer or made.answer(question, id=id, entities=names)
-            from clew.methods.auto.alternative import answer_alternative
+            from clew.methods.auto.method import answer_alternative
 
             return answer_alternative(cast("BuiltInReader", made), question, reading, id=id, entities=names)
 
@@ -243,7 +243,7 @@ class Clew(GraphView, Asks):
         names = tuple(name for entity in entities if (name := clean(entity)))
         if not names:
             return ()
-        from clew.methods.given_entities import names_of_graph
+        from clew.methods.topic_entities import names_of_graph
 
         return names_of_graph(self.index.names, names)
 

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from clew.cli import progress
 from clew.cli.progress import explained_wait
 from clew.compiling import COMPILING
 
@@ -57,19 +56,17 @@ def test_help_loads_no_numbers():
     assert not loaded("--help") & (NEEDLESS | {"numpy", "clew.engine"})
 
 
-def test_compiling_is_said_only_while_something_compiles(capsys, monkeypatch):
-    monkeypatch.setattr(progress, "LONG_WAIT", 0.05)
-    with explained_wait(""):
+def test_compiling_is_said_only_while_something_compiles(capsys):
+    with explained_wait("", after=0.05):
         threading.Event().wait(0.3)
     assert capsys.readouterr().err == "still working …\n"
-    with explained_wait(""):
+    with explained_wait("", after=0.05):
         threading.Event().wait(0.2)
         COMPILING.begin()
         threading.Event().wait(0.3)
         COMPILING.end(0.3)
     said = capsys.readouterr().err
     assert said == "still working …\nstill working … (it is compiled for this machine, once)\n"
-    monkeypatch.setattr(progress, "LONG_WAIT", 5)
-    with explained_wait(""):
+    with explained_wait("", after=5):
         pass
     assert capsys.readouterr().err == ""

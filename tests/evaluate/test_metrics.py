@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from made import record, row
 
 from clew.errors import UsageError
-from clew.evaluate.metrics import answers, citations, outcome, run
+from clew.evaluate.metrics import answers, evidence, outcome, run
 from clew.evaluate.metrics.intervals import bootstrap, compare, holm
 from clew.evaluate.metrics.registry import METRICS, QUESTION_METRICS, metric_named
 from clew.evaluate.report.scoring import figures, score, shape_of
@@ -50,9 +50,9 @@ def test_every_metric_keeps_its_range(given_names, gold):
     got = record(given_names, gold, reason=None if given_names else "no_relation", paths=[("a", "r")])
     for metric in QUESTION_METRICS:
         value = metric.score(got)
-        assert value is None or metric.about.low <= value <= metric.about.high
+        assert value is None or metric.low <= value <= metric.high
     for figure in figures([score(got)]):
-        about = METRICS[figure.metric].about
+        about = METRICS[figure.metric]
         assert about.low <= figure.value <= about.high
         assert figure.interval is None or figure.interval.low <= figure.value <= figure.interval.high
 
@@ -154,25 +154,24 @@ PROOF = (("Memento", "directed_by", "Nolan"), ("Nolan", "year", "1970"))
 def test_citations_are_held_against_gold_paths():
     other = (("Memento", "written_by", "Nolan"), ("Nolan", "year", "1970"))
     got = record(["1970", "1971"], ["1970", "1980"], paths=PATH, citations=[("1970", PROOF), ("1970", other)])
-    assert citations.citation_precision(got) == 0.5
-    assert citations.citation_recall(got) == 0.5
+    assert evidence.citation_precision(got) == 0.5
+    assert evidence.citation_recall(got) == 0.5
 
 
 def test_a_citation_must_hold_the_topic_and_inverses_count_as_one():
     away = (("Heat", "directed_by", "Nolan"), ("Nolan", "year", "1970"))
     assert (
-        citations.citation_precision(record(["1970"], ["1970"], paths=PATH, citations=[("1970", away)]))
-        == 0.0
+        evidence.citation_precision(record(["1970"], ["1970"], paths=PATH, citations=[("1970", away)])) == 0.0
     )
     back = (("Nolan", "director_of", "Memento"), ("Nolan", "year", "1970"))
     forms = {"directed_by": "directed_by", "director_of": "directed_by", "year": "year"}
     got = record(["1970"], ["1970"], paths=PATH, citations=[("1970", back)], forms=forms)
-    assert citations.citation_precision(got) == 1.0
+    assert evidence.citation_precision(got) == 1.0
 
 
 def test_citation_metrics_need_paths():
-    assert citations.citation_recall(record(["x"], ["x"])) is None
-    assert citations.citation_precision(record(["x"], ["x"], paths=PATH)) is None
+    assert evidence.citation_recall(record(["x"], ["x"])) is None
+    assert evidence.citation_precision(record(["x"], ["x"], paths=PATH)) is None
 
 
 def test_claims_by_hand():
@@ -266,8 +265,7 @@ def test_holm_by_hand():
 
 
 def test_every_metric_says_what_it_is():
-    for name, metric in METRICS.items():
-        about = metric.about
+    for name, about in METRICS.items():
         assert about.name == name
         assert about.definition.endswith(".")
         assert about.source

@@ -14,6 +14,7 @@ from made import ROOT
 
 from clew.errors import InputError
 from clew.evaluate.report import files
+from clew.evaluate.report.build import Section, page
 from clew.evaluate.report.charts import (
     BarChart,
     ChartBar,
@@ -25,11 +26,10 @@ from clew.evaluate.report.charts import (
     nice_ticks,
 )
 from clew.evaluate.report.files import write_item
-from clew.evaluate.report.html import Section, page
 from clew.evaluate.report.svg import lone_svg, svg
+from clew.evaluate.run.config import toml_text
 from clew.evaluate.run.engine_ask import accepted
 from clew.evaluate.run.experiments import experiment_of, read_experiment
-from clew.evaluate.run.toml_text import toml_text
 from clew.methods.registry import METHODS, method_named
 
 EXPERIMENTS = sorted((ROOT / "experiments").glob("*.toml"))

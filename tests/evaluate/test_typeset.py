@@ -5,7 +5,7 @@ import re
 import pytest
 
 from clew.evaluate.report.charts import ChartTable, TableCell
-from clew.evaluate.report.typeset import escaped, latex, markdown
+from clew.evaluate.report.files import escaped, latex, markdown
 
 TABLE = ChartTable(
     "answers",

@@ -7,10 +7,8 @@ import pytest
 
 from clew.graph.build.build import graph_of
 from clew.graph.edit.edit import GraphEdit, edited
-from clew.graph.walks import changed_roots as roots_module
-from clew.graph.walks import walks as walks_module
 from clew.graph.walks.changed_roots import StoredWalks, changed_roots
-from clew.graph.walks.walks import Walker, WalkSettings
+from clew.graph.walks.walks import MOST_LAYER_EDGES, Walker, WalkSettings
 
 
 def random_edit(graph, rng, size, hubs):
@@ -59,18 +57,19 @@ def differing(before, after):
     return found
 
 
-def told(graph, edit, options):
+def told(graph, edit, options, budget=MOST_LAYER_EDGES, **words):
     """Roots that differ, and those that are told."""
     roots = np.arange(graph.nodes, dtype=np.int32)
-    before, after = Walker(graph, options).walk(roots), edited(graph, edit)[0]
-    walker = Walker(after, options)
+    before = Walker(graph, options, layer_edges=budget).walk(roots)
+    after = edited(graph, edit)[0]
+    walker = Walker(after, options, layer_edges=budget)
     stored = [StoredWalks(before, np.ones(graph.nodes, np.bool_))]
-    found = set(changed_roots(graph, edit, walker, stored).tolist())
+    found = set(changed_roots(graph, edit, walker, stored, **words).tolist())
     return differing(before, walker.walk(np.arange(after.nodes, dtype=np.int32))), found
 
 
 @pytest.mark.parametrize("seed", range(150))
-def test_no_root_is_missing(seed, monkeypatch):
+def test_no_root_is_missing(seed):
     rng = random.Random(seed)
     nodes = rng.choice([6, 20, 60, 150])
     hubs = rng.choice([1, 3, nodes])
@@ -82,15 +81,10 @@ def test_no_root_is_missing(seed, monkeypatch):
         rng.choice([4, 12, 40]),
         rng.random() < 0.3,
     )
-    if rng.random() < 0.3:
-        budget = rng.choice([5, 30])
-        monkeypatch.setattr(walks_module, "MOST_LAYER_EDGES", budget)
-        monkeypatch.setattr(roots_module, "MOST_LAYER_EDGES", budget)
-        monkeypatch.setattr(Walker.walk, "__kwdefaults__", {"rows": None, "edges": budget})
-    if rng.random() < 0.2:
-        monkeypatch.setattr(roots_module, "MOST_BIT_WORDS", 1)
+    budget = rng.choice([5, 30]) if rng.random() < 0.3 else MOST_LAYER_EDGES
+    words = {"bit_words": 1} if rng.random() < 0.2 else {}
     edit = random_edit(graph, rng, rng.choice([1, 3, 10, 80]), hubs)
-    differ, found = told(graph, edit, options)
+    differ, found = told(graph, edit, options, budget, **words)
     assert differ <= found
 
 

@@ -10,8 +10,9 @@ import pytest
 from clew.errors import InputError, ParseError, UsageError
 from clew.graph.build.build import build_graph
 from clew.graph.namespaces import XSD
-from clew.graph.readers import json_tables
+from clew.graph.readers.batch import Tally
 from clew.graph.readers.hints import Hints
+from clew.graph.readers.json_tables import JsonReader
 from clew.graph.readers.registry import choose_reader
 from graph.test_table_reader import Found, write
 
@@ -176,11 +177,10 @@ def test_faults_of_rows_are_skipped_if_asked(tmp_path: Path) -> None:
     assert found.tally.skipped == 1
 
 
-def test_a_document_that_is_too_long_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(json_tables, "MOST_DOCUMENT_BYTES", 1 << 20)
+def test_a_document_that_is_too_long_is_refused(tmp_path: Path) -> None:
     path = write(tmp_path / "a.json", "[" + " " * (1 << 21) + "]")
     with pytest.raises(InputError, match=r"more than 1 MiB of JSON\. Give it as an object a line"):
-        Found(path)
+        list(JsonReader(most_bytes=1 << 20).read(path, Tally()))
 
 
 def test_a_number_stays_as_it_is_written(tmp_path: Path) -> None:

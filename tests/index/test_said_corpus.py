@@ -20,8 +20,7 @@ from clew.index.update.edits import Edits
 from clew.index.update.update import update_index
 from clew.llm.errors import BudgetReached
 from clew.llm.testing import ScriptedModel
-from clew.methods.walk_retrieve import verbalise as verbalise_llm
-from clew.methods.walk_retrieve.verbalise import ModelVerbaliser
+from clew.methods.walk_retrieve.verbalise import WALKS_OF_FILE, ModelVerbaliser
 
 SETTINGS = CorpusSettings("bfs", 3, max_walks=6)
 MORE = "".join(f"film {i}\tdirected_by\tdirector {i % 4}\n" for i in range(12))
@@ -33,8 +32,10 @@ def path(tmp_path):
     return tmp_path / "films.clew"
 
 
-def verbaliser(path, script=said_by_a_model, **options):
-    return ModelVerbaliser(ScriptedModel(script), path / SAID_FOLDER, **options)
+def verbaliser(path, script=said_by_a_model, of_file=WALKS_OF_FILE, **options):
+    made = ModelVerbaliser(ScriptedModel(script), path / SAID_FOLDER, **options)
+    made.of_file = of_file
+    return made
 
 
 def build(path, saying, settings=SETTINGS):
@@ -109,9 +110,7 @@ def test_a_model_that_is_down_stops_the_build_and_nothing_is_put_in_place(path):
     assert not (path / "manifest.json").exists()
 
 
-def test_a_budget_that_is_reached_keeps_what_was_said(path, monkeypatch):
-    monkeypatch.setattr(verbalise_llm, "WALKS_OF_FILE", 4)
-
+def test_a_budget_that_is_reached_keeps_what_was_said(path):
     def stops(request):
         return (
             said_by_a_model(request)
@@ -119,10 +118,10 @@ def test_a_budget_that_is_reached_keeps_what_was_said(path, monkeypatch):
             else BudgetReached("run", "calls", "")
         )
 
-    stopped = verbaliser(path, stops)
+    stopped = verbaliser(path, stops, of_file=4)
     with pytest.raises(BudgetReached):
         build(path, stopped)
-    saying = verbaliser(path)
+    saying = verbaliser(path, of_file=4)
     build(path, saying)
     assert asked(saying) <= open_corpus(open_index(path)).report().walks - 8
 
@@ -141,18 +140,15 @@ from pathlib import Path
 sys.path.insert(0, sys.argv[2])
 from test_said_corpus import build, verbaliser
 from film_corpus import said_by_a_model
-from clew.methods.walk_retrieve import verbalise as verbalise_llm
-verbalise_llm.WALKS_OF_FILE = 4
 def slow(request):
     time.sleep(0.02)
     print("said", flush=True)
     return said_by_a_model(request)
-build(Path(sys.argv[1]), verbaliser(Path(sys.argv[1]), slow))
+build(Path(sys.argv[1]), verbaliser(Path(sys.argv[1]), slow, of_file=4))
 """
 
 
-def test_a_kill_loses_one_shard_at_most(path, monkeypatch):
-    monkeypatch.setattr(verbalise_llm, "WALKS_OF_FILE", 4)
+def test_a_kill_loses_one_shard_at_most(path):
     here = Path(__file__).parent
     environment = {**os.environ, "PYTHONPATH": str(here.parents[1] / "src")}
     with subprocess.Popen(
@@ -161,7 +157,7 @@ def test_a_kill_loses_one_shard_at_most(path, monkeypatch):
         for _ in range(14):
             assert process.stdout.readline() == b"said\n"
         process.send_signal(signal.SIGKILL)
-    saying = verbaliser(path)
+    saying = verbaliser(path, of_file=4)
     build(path, saying)
     walks = open_corpus(open_index(path)).report().walks
     assert asked(saying) <= walks - 12

@@ -24,7 +24,7 @@ def spend(ledger, most):
 
 
 def test_processes_together_keep_to_one_limit():
-    from clew.llm.shared_ledger import SharedLedger
+    from clew.llm.budget import SharedLedger
 
     ledger, children = SharedLedger("run", Limits(calls=200)), []
     for _ in range(3):
@@ -39,7 +39,7 @@ def test_processes_together_keep_to_one_limit():
 
 
 def test_what_a_killed_process_set_aside_stays_charged_and_its_lock_is_free():
-    from clew.llm.shared_ledger import SharedLedger
+    from clew.llm.budget import SharedLedger
 
     ledger = SharedLedger("run", Limits(money=1.0))
     child = os.fork()

@@ -7,6 +7,7 @@ import pytest
 from clew.engine import Clew
 from clew.errors import InputError
 from clew.methods.synaptiqa.method import make_synaptiqa
+from clew.methods.synaptiqa.settings import SynaptiqaSettings
 
 RELATIONS = 3_000
 
@@ -30,7 +31,7 @@ def test_what_it_leaves_open_is_said(many: Clew) -> None:
     assert left.reason == "no_relation"
 
 
-def test_no_store_is_made_of_more_relations_than_take_a_minute(many: Clew, monkeypatch) -> None:
-    monkeypatch.setattr("clew.methods.synaptiqa.method.MOST_RELATIONS", RELATIONS)
+def test_no_store_is_made_of_more_relations_than_take_a_minute(many: Clew) -> None:
+    settings = SynaptiqaSettings(most_relations=RELATIONS)
     with pytest.raises(InputError, match=r"3,002 relations are too many: .* Ask with --method auto"):
-        make_synaptiqa(many.index, many.embedder)
+        make_synaptiqa(many.index, many.embedder, settings=settings)

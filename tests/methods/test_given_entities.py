@@ -3,7 +3,7 @@
 import pytest
 
 from clew.engine import Clew
-from clew.methods.given_entities import names_of_graph
+from clew.methods.topic_entities import names_of_graph
 
 TRIPLES = [
     ("Hydraulic Press HP-40", "lubricated_with", "Arctol 68"),

@@ -71,3 +71,19 @@ def test_a_condition_that_no_word_says_tells_nothing():
 def test_another_set_tells_nothing():
     question = "flats in Midtown"
     assert left(question, at(question, "Midtown", "area"), at(question, "flat", "kind")) == 1
+
+
+def test_whether_something_is_so_is_not_narrowed():
+    question = "are there flats in Midtown"
+    wide, narrow = at(question, "Midtown", "area"), at(question, "flat", "kind")
+    options = [Option(Query("yes", part), 1.0) for part in (wide, Both(narrow, wide))]
+    compare = Narrower(SMALL.vocabulary, SMALL.mentions(question), SMALL.matcher.compare(question))
+    assert not compare.against(options, np.array([2.0, 1.0], np.float32)).any()
+
+
+def test_what_is_far_less_likely_tells_nothing():
+    question = "flats in Midtown"
+    wide = at(question, "Midtown", "area")
+    options = [Option(Query("list", p), 1.0) for p in (wide, Both(at(question, "flat", "kind"), wide))]
+    compare = Narrower(SMALL.vocabulary, SMALL.mentions(question), SMALL.matcher.compare(question))
+    assert not compare.against(options, np.array([9.0, 1.0], np.float32)).any()

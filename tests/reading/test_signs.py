@@ -7,7 +7,7 @@ from small_graph import SmallGraph
 
 from clew.reading import english
 from clew.reading.query import Anchor, Compared, Counted, Extreme, OfType, Part, Query, Value, Walk, Without
-from clew.reading.signs import IGNORED, LEFT_OPEN, LOOSE, TURNED, UNSAID, Signs, sign_beside
+from clew.reading.signs import IGNORED, LEFT_OPEN, LOOSE, ONCE_SAID, TURNED, UNSAID, Signs, sign_beside
 
 SMALL = SmallGraph(
     """
@@ -124,6 +124,36 @@ def test_a_rank_by_a_year_goes_the_way_of_its_word(question, largest, left):
     assert against(question, made) == pytest.approx(math.log(left))
 
 
+AGED = SmallGraph(
+    "Ann | age | 40\nAnn | team | Reds\nBob | age | 30\nBob | team | Blues", {"Player": ["Ann", "Bob"]}
+)
+
+
+def told_of_rank(question: str, largest: bool, *, counted: bool = False) -> float:
+    mentions, likeness = AGED.mentions(question), AGED.matcher.compare(question)
+    relation = "team" if counted else "age"
+    part = Extreme(OfType(0), (AGED.step(relation),), counted, largest)
+    return Signs(AGED.vocabulary, question, mentions, likeness).against(Query("list", part))
+
+
+@pytest.mark.parametrize(
+    ("question", "largest", "left"),
+    [
+        ("the oldest player", True, 1),
+        ("the oldest player", False, TURNED),
+        ("the youngest player", False, 1),
+        ("the youngest player", True, TURNED),
+    ],
+)
+def test_the_oldest_is_of_the_largest_age(question, largest, left):
+    assert told_of_rank(question, largest) == pytest.approx(math.log(left))
+
+
+def test_the_most_common_is_counted():
+    assert told_of_rank("the most common team of players", True, counted=True) == 0
+    assert told_of_rank("the most common team of players", True) == pytest.approx(math.log(UNSAID))
+
+
 def test_a_word_written_as_a_name_that_nothing_is_like_is_left_open():
     made = Walk(Anchor(SMALL.ids["Tor"], 0), MADE_BY ^ 1)
     assert against("Which drugs of Tor won the Zubrin?", made) == pytest.approx(math.log(LEFT_OPEN))
@@ -237,7 +267,7 @@ def alike(relation: str, question: str) -> Query:
     [
         ("houses of the same colour as Oak Hall", "colour", 1),
         ("the colour of Oak Hall", "colour", UNSAID),
-        ("which houses are by the architect of Oak Hall", "architect", LOOSE),
+        ("which houses are by the architect of Oak Hall", "architect", ONCE_SAID),
     ],
 )
 def test_what_is_like_another_needs_a_word_for_it(question, relation, left):

@@ -200,9 +200,8 @@ def test_the_vocabulary_of_the_static_embedder_covers_single_characters():
         assert f"##{c}" in STATIC._ids
 
 
-def test_memory_of_words_starts_anew_when_full(monkeypatch):
-    monkeypatch.setattr("clew.text.embedders.static.REMEMBERED_WORDS", 10)
-    small = StaticEmbedder.load()
+def test_memory_of_words_starts_anew_when_full():
+    small = StaticEmbedder(STATIC._rows, STATIC._scales[:, 0], list(STATIC._ids), remembered=10)
     texts = [f"word{chr(97 + i)}" for i in range(26)]
     assert np.array_equal(small.embed(texts), STATIC.embed(texts))
     assert len(small._words) <= 10

@@ -110,7 +110,7 @@ def test_similarity_is_symmetric_and_bounded(a, b):
 
 def test_every_lemma_is_found():
     for index in range(0, len(LEXICON._first) - 1, 37):
-        assert LEXICON._find(LEXICON._name(index)) == index
+        assert LEXICON._find(LEXICON._names[index]) == index
 
 
 @given(st.text(max_size=20))

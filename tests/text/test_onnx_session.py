@@ -5,26 +5,24 @@ import onnxruntime
 import pytest
 
 from clew.reading.ranker import MODEL
-from clew.text import onnx_session
 from clew.text.onnx_session import PRECISION_OPTION, has_vnni, open_session
 
 WORDS = {"ids": np.arange(1000, 1096).reshape(8, 12), "mask": np.ones((8, 12), np.float32)}
 
 
-def opened(monkeypatch, *, vnni):
-    monkeypatch.setattr(onnx_session, "has_vnni", lambda: vnni)
-    return open_session(onnxruntime, MODEL / "encoder.onnx", threads=1)
+def opened(*, vnni):
+    return open_session(onnxruntime, MODEL / "encoder.onnx", threads=1, vnni=vnni)
 
 
-def test_8_bit_products_are_exact_on_processors_without_vnni(monkeypatch):
-    options = opened(monkeypatch, vnni=False).get_session_options()
+def test_8_bit_products_are_exact_on_processors_without_vnni():
+    options = opened(vnni=False).get_session_options()
     assert options.get_session_config_entry(PRECISION_OPTION) == "1"
     assert options.intra_op_num_threads == 1
 
 
 @pytest.mark.skipif(not has_vnni(), reason="this processor has no VNNI, or it is not known")
-def test_with_vnni_they_are_the_same_without_the_slow_way(monkeypatch):
-    slow, quick = (opened(monkeypatch, vnni=vnni).run(None, WORDS)[0] for vnni in (False, True))
+def test_with_vnni_they_are_the_same_without_the_slow_way():
+    slow, quick = (opened(vnni=vnni).run(None, WORDS)[0] for vnni in (False, True))
     assert (slow == quick).all()
 
 

@@ -22,7 +22,7 @@ from ray.cluster_utils import Cluster
 from clew.index_files import index_sources
 from clew.llm.budget import Charge, Limits
 from clew.llm.errors import BudgetReached
-from clew.llm.ray_ledger import RayLedger
+from clew.llm.ray_shared import RayLedger
 from workers.work import spend
 
 pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.slow]

@@ -55,13 +55,18 @@ _ALL = re.compile(r"\b(?:all|every|each|always)\b", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """A part of a claim as the graph has it: its place in the text, what was found, and its triples."""
+    """A part of a claim as the graph has it: its place in the text, what was found, and its triples.
+
+    `either` is that of its piece; `read` how it was read, None where it means nothing here.
+    """
 
     start: int
     stop: int
     found: Found
     triples: tuple[int, ...] = ()
     negated: bool = False
+    either: int = -1
+    read: PieceReading | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,14 +93,12 @@ class Checker:
             if self._found(other)[0] == "there":
                 meaning, (found, triples) = other, self._found(other)
                 break
-        if found == "otherwise" and not self._surely_otherwise(read):
-            found, triples = "unknown", ()
         if found == "there":
             self.known.update((meaning.node, meaning.other))
-        if found == "otherwise" and any(
-            _is_part(i) and i.candidates[0].node not in self.known for i in piece.items
-        ):
-            # A part of a name is enough beside what the graph has next to it, and nowhere else.
+        # A part of a name is enough beside what the graph has next to it, and nowhere else.
+        parts = (item for item in piece.items if _is_part(item))
+        doubtful = any(item.candidates[0].node not in self.known for item in parts)
+        if found == "otherwise" and (doubtful or not self._surely_otherwise(read)):
             found, triples = "unknown", ()
         if found == "there" and meaning.kind == "path":
             found, triples = self._only(read, meaning, triples)
@@ -103,7 +106,7 @@ class Checker:
             found, triples = self._all(meaning)
         if not self._is_told(meaning, found):
             found, triples = "open", ()
-        return Checked(piece.start, piece.stop, found, triples, piece.negated)
+        return Checked(piece.start, piece.stop, found, triples, piece.negated, piece.either, read)
 
     def _is_told(self, meaning: Meaning, found: Found) -> bool:
         """Whether what was found needs no edges but those at hand.
@@ -143,7 +146,8 @@ class Checker:
             case "more":
                 return self._more(meaning)
             case "type":
-                return self._type(meaning)
+                own = self.vocabulary.types_of(meaning.node).tolist()
+                return ("there" if meaning.steps[0] in own else "otherwise" if own else "unknown"), ()
             case "exists":
                 triples = self.recorded(meaning.node, meaning.steps)
                 return ("there", triples) if triples else ("unknown", ())
@@ -245,10 +249,10 @@ class Checker:
         if value is None or value.numbers is None:
             return "unknown", ()
         count = len(self.walk(meaning.node, meaning.steps[0]))
-        triples = self.recorded(meaning.node, meaning.steps)
         if not count:
             return "unknown", ()
-        return ("there" if value.numbers.hold(count) else "otherwise"), triples
+        found = "there" if value.numbers.hold(count) else "otherwise"
+        return found, self.recorded(meaning.node, meaning.steps)
 
     def _compare(self, meaning: Meaning) -> tuple[Found, tuple[int, ...]]:
         step, sign = meaning.steps[0], 1 if meaning.sign == ">" else -1
@@ -269,16 +273,9 @@ class Checker:
         if not mine and not theirs:
             return "unknown", ()
         holds = mine > theirs if meaning.sign == ">" else mine < theirs
-        shown = [
-            self.recorded(node, meaning.steps)[:MOST_SHOWN_TRIPLES] for node in (meaning.node, meaning.other)
-        ]
-        return ("there" if holds else "otherwise"), (*shown[0], *shown[1])
-
-    def _type(self, meaning: Meaning) -> tuple[Found, tuple[int, ...]]:
-        own = set(self.vocabulary.types_of(meaning.node).tolist())
-        if not own:
-            return "unknown", ()
-        return ("there" if meaning.steps[0] in own else "otherwise"), ()
+        shown = (self.recorded(node, meaning.steps) for node in (meaning.node, meaning.other))
+        triples = tuple(triple for each in shown for triple in each[:MOST_SHOWN_TRIPLES])
+        return ("there" if holds else "otherwise"), triples
 
     def _only(
         self, read: PieceReading, meaning: Meaning, triples: tuple[int, ...]
@@ -291,26 +288,20 @@ class Checker:
         if len(meaning.steps) != 1 or len(items) != 2:
             return "there", triples
         said = {c.node for i in self.claim.items for c in i.candidates[:1]}
-        ends = {id(items[0]): meaning.node, id(items[1]): meaning.other}
-        if not any(c.node == meaning.node for c in items[0].candidates):
-            ends = {id(items[0]): meaning.other, id(items[1]): meaning.node}
+        is_first = any(c.node == meaning.node for c in items[0].candidates)
         for hit in _ONLY.finditer(self.claim.text):
             after = sorted((i for i in items if i.start >= hit.end()), key=lambda i: i.start)
             before = sorted((i for i in items if i.stop <= hit.start()), key=lambda i: i.start)
             meant = before[-1:] if hit["the"] else after[:1]
             if not meant:
                 continue
-            one = ends[id(meant[0])]
-            other, step = (
-                (meaning.other, meaning.steps[0] ^ 1)
-                if one == meaning.node
-                else (meaning.node, meaning.steps[0])
-            )
+            one, other, step = meaning.node, meaning.other, meaning.steps[0] ^ 1
+            if (meant[0] is items[0]) != is_first:
+                one, other, step = meaning.other, meaning.node, meaning.steps[0]
             more = [n for n in self.walk(other, step).tolist() if n not in said | {one}]
             if more:
-                return "otherwise", tuple(triple_of(self.graph, other, step, n) for n in more)[
-                    :MOST_SHOWN_TRIPLES
-                ]
+                shown = more[:MOST_SHOWN_TRIPLES]
+                return "otherwise", tuple(triple_of(self.graph, other, step, n) for n in shown)
         return "there", triples
 
     def _all(self, meaning: Meaning) -> tuple[Found, tuple[int, ...]]:

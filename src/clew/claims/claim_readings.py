@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.claims.claim_text import Item, Piece, beside, together
+from clew.claims.claim_text import BESIDE, TOGETHER, Item, Piece
 from clew.claims.claim_values import ClaimedValue
 from clew.claims.meanings import TIMED, UNSAID, Meaning, Wording
 from clew.reading.candidates import Option
@@ -128,9 +128,9 @@ def _fits(meaning: Meaning, text: str) -> float:
     *X stars with Y*, *X and Y share a director* are ways back.
     """
     back = len(meaning.steps) == 2 and meaning.steps[0] == meaning.steps[1] ^ 1
-    if together(text):
+    if TOGETHER.search(text):
         return 1.0 if back else UNFIT
-    return 1.0 if not back or beside(text) else UNFIT
+    return 1.0 if not back or BESIDE.search(text) else UNFIT
 
 
 def _turned(
@@ -316,10 +316,7 @@ def _compared(of: Exploration, here: Anchor, there: Anchor, word: str) -> Iterat
         for step in of.repeated_steps_at(np.array([here.node, there.node], np.int64)):
             most = Extreme(both, (step,), True, word == "more")
             sign: Sign = ">" if word == "more" else "<"
-            yield (
-                Query("yes", Both(most, here)),
-                Meaning("more", here.node, (step,), there.node, sign=sign),
-            )
+            yield (Query("yes", Both(most, here)), Meaning("more", here.node, (step,), there.node, sign=sign))
     for step, kind in of.attributes(_base(of, here)):
         timed = kind == DATE or bool(of.schema.years[step ^ 1])
         if word in TIMED and not timed:

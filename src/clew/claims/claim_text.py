@@ -46,8 +46,10 @@ _NEGATION = re.compile(
 )
 NOBODY = re.compile(rf"\b(?:{_NOBODY})\b", re.IGNORECASE)
 """What stands for one end of a relation, and says that there is none."""
-_POSITIVE = {"without": "with", "cannot": "can", "lacks": "has", "lacked": "had"}
-_SOMEBODY = {"nobody": "somebody", "no one": "somebody", "no-one": "somebody", "nothing": "something"}
+_POSITIVE = {
+    "without": "with", "cannot": "can", "lacks": "has", "lacked": "had",
+    "nobody": "somebody", "no one": "somebody", "no-one": "somebody", "nothing": "something",
+}  # fmt: skip
 EXCEPTED = re.compile(
     rf"\b(?:{_NOBODY}|no \w+)(?: else)? (?:but|except(?: for)?|other than|besides|apart from)\b",
     re.IGNORECASE,
@@ -74,7 +76,12 @@ JOINT = re.compile(
 """What joins two clauses, or two verbs."""
 GOES_ON = re.compile(r"\s*,?\s*(?:who|whom|which|that|whose|where|of|from|in|'s)\b|\s*,", re.IGNORECASE)
 """What may go on about the thing right before it."""
-_AGAIN = re.compile(r"\b(?:it|him|her|them|there)\b", re.IGNORECASE)
+AGAIN = re.compile(r"\b(?:it|him|her|them|there)\b", re.IGNORECASE)
+"""Words that stand for a thing that was named."""
+TOGETHER = re.compile(r"\b(?:same|shares?|shared|together|each other|one another|in common)\b", re.IGNORECASE)
+"""Words that say something of what is listed, of one and another, and not of each."""
+BESIDE = re.compile(r"\b(?:also|too|another|others?|alongside|with|fellow|both)\b", re.IGNORECASE)
+"""Words that may speak of what has the same relation to one thing (*also directed X*)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,19 +130,13 @@ class ClaimText:
     denied: bool
     items: tuple[Item, ...] = ()
 
-    def negations(self, start: int, stop: int) -> list[int]:
-        """Where negating words outside of names stand at [start, stop)."""
-        return [
-            hit.start()
-            for hit in _NEGATION.finditer(self.text, start, stop)
-            if not any(i.start <= hit.start() < i.stop for i in self.items)
-            and not EXCEPTED.match(self.text, hit.start())
-        ]
-
     def negated(self, start: int, stop: int, said: int) -> bool:
-        """Whether a negation stands at [start, stop) that no *but* parts from `said`."""
+        """Whether a negation outside of names stands at [start, stop) that no *but* parts from `said`."""
         return any(
-            not _TURN.search(self.text, min(at, said), max(at, said)) for at in self.negations(start, stop)
+            not any(i.start <= at < i.stop for i in self.items)
+            and not EXCEPTED.match(self.text, at)
+            and not _TURN.search(self.text, min(at, said), max(at, said))
+            for at in (hit.start() for hit in _NEGATION.finditer(self.text, start, stop))
         )
 
 
@@ -165,18 +166,14 @@ def with_items(claim: ClaimText, mentions: Sequence[Mention]) -> ClaimText:
             kept.append(item)
     for value in find_values(claim.text):
         over = [i for i in kept if i.start < value.stop and value.start < i.stop]
-        if (
-            value.start < claim.frame
-            or _in_code(claim.text, value.start, value.text)
-            or any(i.stop - i.start > value.stop - value.start for i in over)
-        ):
+        within = any(i.stop - i.start > value.stop - value.start for i in over)
+        if within or value.start < claim.frame or _in_code(claim.text, value.start, value.text):
             continue
         nodes = over[0].candidates if over and over[0].text == value.text else ()
         kept = [i for i in kept if i not in over]
         kept.append(Item(value.start, value.stop, value.text, nodes, value))
-    return replace(
-        claim, items=_once_each(claim.text, sorted(kept, key=lambda i: i.start))[:MOST_CLAIM_ITEMS]
-    )
+    kept.sort(key=lambda item: item.start)
+    return replace(claim, items=_once_each(claim.text, kept)[:MOST_CLAIM_ITEMS])
 
 
 def _once_each(text: str, items: Sequence[Item]) -> tuple[Item, ...]:
@@ -211,16 +208,8 @@ def _weight(mention: Mention) -> tuple[float, int]:
 
 def positive(text: str) -> str:
     """Words without their negations: *did not direct* → *did direct*, *nobody* → *somebody*."""
-
-    def said(hit: re.Match[str]) -> str:
-        word = hit[0].lower()
-        return _SOMEBODY.get(word) or _POSITIVE.get(word, "")
-
-    return re.sub(
-        r"\s+",
-        " ",
-        _NEGATION.sub(said, EXCEPTED.sub("", text).replace("can't", "can").replace("won't", "will")),
-    )
+    plain = EXCEPTED.sub("", text).replace("can't", "can").replace("won't", "will")
+    return re.sub(r"\s+", " ", _NEGATION.sub(lambda hit: _POSITIVE.get(hit[0].lower(), ""), plain))
 
 
 def is_before_verb(text: str, stop: int) -> bool:
@@ -252,22 +241,6 @@ def runs_of(claim: ClaimText) -> list[list[Item]]:
         else:
             made += [[item] for item in run]
     return made
-
-
-_TOGETHER = re.compile(
-    r"\b(?:same|shares?|shared|together|each other|one another|in common)\b", re.IGNORECASE
-)
-_BESIDE = re.compile(r"\b(?:also|too|another|others?|alongside|with|fellow|both)\b", re.IGNORECASE)
-
-
-def together(text: str) -> bool:
-    """Whether what is listed is said of one and another, and not of each."""
-    return _TOGETHER.search(text) is not None
-
-
-def beside(text: str) -> bool:
-    """Whether words may speak of what has the same relation to one thing (*also directed X*)."""
-    return _BESIDE.search(text) is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -302,9 +275,3 @@ def joined(parts: Sequence[str | Item]) -> tuple[str, tuple[tuple[int, int], ...
             places.append((len(text), len(text) + len(shown)))
         text += shown
     return text, tuple(places)
-
-
-def again(text: str, item: Item) -> list[str | Item] | None:
-    """Words that say *it* for an item, with the item in its place."""
-    hit = _AGAIN.search(text)
-    return None if hit is None else [text[: hit.start()], item, text[hit.end() :]]

@@ -58,9 +58,7 @@ class Range:
 
 @dataclass(frozen=True, slots=True)
 class ClaimedValue:
-    """A number or date at the characters [start, stop).
-
-    `numbers`, `dates` (days since 0001-01-01) that it stands for.
+    """A number or date at the characters [start, stop): `numbers`, `dates` that it stands for, as days.
 
     `exact` is the number as written, None for a date; `compared` that words such as *more than* stand
     before it. `unit` is the word after it, if that is a unit. `or_dates`: where day and month may be either.
@@ -84,14 +82,10 @@ class ClaimedValue:
         """Whether a value of the graph is what is claimed; `factor` turns it into the claim's unit."""
         if kind == ValueKind.NUMBER and self.numbers is not None:
             value *= factor
-            if not self.compared and self.exact is not None and value == round(value):
+            exact = self.exact if not self.compared and value == round(value) else None
+            if exact is not None and self.numbers.high - self.numbers.low <= 1:
                 # A whole number is not a rounded one.
-                width = self.numbers.high - self.numbers.low
-                return (
-                    self.numbers.hold(value)
-                    if width > 1
-                    else abs(value - self.exact) <= SAME_NUMBER * abs(value)
-                )
+                return abs(value - exact) <= SAME_NUMBER * abs(value)
             return self.numbers.hold(value)
         dates, day = (self.dates, self.or_dates), value if 0 <= value < 1 else math.floor(value)
         if self.yearly and kind == ValueKind.DATE:
@@ -99,16 +93,10 @@ class ClaimedValue:
         return kind == ValueKind.DATE and any(d is not None and d.hold(day) for d in dates)
 
     def factor(self, label: Sequence[str]) -> float:
-        """What turns values of a relation into the claim's unit.
-
-        `label` are the words of the relation's name.
-        """
-        mine, theirs = UNITS.get(self.unit or ""), _unit_of(label)
+        """What turns values of a relation, whose name has the words `label`, into the claim's unit."""
+        mine = UNITS.get(self.unit or "")
+        theirs = next((UNITS[word] for word in label if word in UNITS and len(word) > 1), None)
         return theirs[1] / mine[1] if mine and theirs and mine[0] == theirs[0] else 1.0
-
-
-def _unit_of(label: Sequence[str]) -> tuple[str, float] | None:
-    return next((UNITS[w] for w in label if w in UNITS and len(w) > 1), None)
 
 
 def find_values(text: str) -> list[ClaimedValue]:
@@ -180,16 +168,11 @@ def _compared(
         edge = None if numbers is None else numbers.low if counts == (sign > 0) else numbers.high
         number = exact if numbers is not None and exact is not None else edge
         low_high = None if number is None else _open(number, number, sign, counts)
-        days = (
-            None
-            if dates is None
-            else _open(
-                dates.low if counts or sign < 0 else dates.high,
-                dates.high if counts or sign > 0 else dates.low,
-                sign,
-                counts,
-            )
-        )
+        days = None
+        if dates is not None:
+            low = dates.low if counts or sign < 0 else dates.high
+            high = dates.high if counts or sign > 0 else dates.low
+            days = _open(low, high, sign, counts)
         return ClaimedValue(begin, stop, text[begin:stop], low_high, days, exact, True, unit)
     return ClaimedValue(start, stop, text[start:stop], numbers, dates, exact, False, unit)
 

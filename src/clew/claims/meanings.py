@@ -3,11 +3,15 @@
 The ranker tells which of the graph's relations is likeliest meant, also where none is: of *Emma Thomas sued
 Christopher Nolan* it finds that they are married. So the words must say the relation of a meaning: by a word
 that is like its name, or by being like it, taken together, to the ranker's encoder.
+
+Nor may the verb give its subject another part than the relation does. *Ann teaches at Marrow* is no *Ann,
+educated at, Marrow*, however near the two verbs are: who teaches is who educates, and the relation is of who
+is educated. *Ann runs Acme* is no *Ann, works at, Acme*: what is run is no place.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -15,13 +19,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.claims.claim_values import ClaimedValue
-from clew.claims.voice import is_of_agent, is_of_object
 from clew.reading.english import LIGHT
 from clew.reading.mentions import Mention
 from clew.reading.paths import Exploration
 from clew.reading.query import Sign
 from clew.reading.reader import QuestionReader
 from clew.reading.vocabulary import DATE, content_share
+from clew.text.lexicon import Lexicon
 
 MeaningKind = Literal["path", "value", "count", "compare", "more", "type", "exists"]
 UNSAID, HINTED, SAID = range(3)
@@ -39,6 +43,11 @@ TIMED = frozenset("before after later earlier sooner recent".split())
 
 GOING = frozenset(("go", "goes"))
 """Light verbs that in a claim say a relation of their own: who goes to Oslo need not be born there."""
+SAME_AGENT = 0.5
+"""Likeness of two nouns for who does something, from which they are of one kind: *teacher*, *educator*."""
+_PREPOSITIONS = frozenset("at by for from in into of on over to under with within".split())
+_PASSIVE = frozenset("am is are was were be been being get gets got gotten".split())
+_AGENT = ("er", "or")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +63,11 @@ class Meaning:
     other: int = -1
     value: ClaimedValue | None = None
     sign: Sign = "="
+
+    @property
+    def relation_steps(self) -> tuple[int, ...]:
+        """The steps by relations, which a type has none of."""
+        return () if self.kind == "type" else self.steps
 
     @property
     def key(self) -> tuple[object, ...]:
@@ -131,28 +145,55 @@ class Wording:
         relation = meaning.steps[0] // 2
         verbs = [row for row in rows if self._word(row) not in LIGHT]
         return any(
-            is_of_agent(self._of, row, relation)
-            or (self.like.relations[row, relation] < EXPLAINED and is_of_object(self._of, row, relation))
+            _is_of_agent(self._of, row, relation)
+            or (self.like.relations[row, relation] < EXPLAINED and _is_of_object(self._of, row, relation))
             for row in verbs
         )
 
-    def _step_said(self, rows: Sequence[int], texts: Iterable[str], relation: int) -> int:
+    def _step_said(self, rows: Sequence[int], texts: set[str], relation: int) -> int:
         """How surely words, or some of the texts that they make, say one relation."""
         word = float(self.like.relations[rows, relation].max())
         if word >= EXPLAINED:
             return SAID
-        text = max(self.reader.likeness(self._vector(text), relation) for text in texts)
+        for each in texts - self._vectors.keys():
+            self._vectors[each] = self.reader.vector(each)
+        text = max(self.reader.likeness(self._vectors[each], relation) for each in texts)
         if text >= SAYS or (text >= HINTS and word >= NEARLY_SAID):
             return SAID
         return HINTED if text >= HINTS else UNSAID
-
-    def _vector(self, text: str) -> NDArray[np.float32]:
-        """The vector of some words, which is made once for all meanings."""
-        if text not in self._vectors:
-            self._vectors[text] = self.reader.vector(text)
-        return self._vectors[text]
 
     def _types(self, meaning: Meaning) -> list[int]:
         """The types of the ends of the steps of a meaning."""
         ends = self.vocabulary.end_types
         return [t for s in meaning.steps for t in (ends[s], ends[s ^ 1]) if t >= 0]
+
+
+def _is_of_agent(of: Exploration, row: int, relation: int) -> bool:
+    """Whether an active verb is of who does what a relation says was done to its head (*educated at*)."""
+    label = of.vocabulary.relations[relation].split()
+    lexicon = Lexicon.load()
+    if len(label) < 2 or label[-1] not in _PREPOSITIONS or not _is_participle(lexicon, label[0]):
+        return False
+    start, _, word = of.likeness.words[row]
+    if not lexicon.verb(word) or word == label[0] or _PASSIVE & set(of.question[:start].lower().split()[-2:]):
+        return False
+    agents = [noun for noun in lexicon.agent(label[0]) if noun.endswith(_AGENT)]
+    return any(
+        lexicon.similarity(one, other) >= SAME_AGENT for one in lexicon.agent(word) for other in agents
+    )
+
+
+def _is_of_object(of: Exploration, row: int, relation: int) -> bool:
+    """Whether a verb has an object right behind it, where a relation has a preposition (*works at*)."""
+    label = of.vocabulary.relations[relation].split()
+    lexicon = Lexicon.load()
+    if len(label) < 2 or label[-1] not in _PREPOSITIONS or not lexicon.verb(label[0]):
+        return False
+    _, stop, word = of.likeness.words[row]
+    right_behind = any(m.start == stop + 1 for m in of.mentions)
+    return right_behind and lexicon.verb(word) and not _is_participle(lexicon, label[0])
+
+
+def _is_participle(lexicon: Lexicon, word: str) -> bool:
+    """Whether a word is a form of a verb for what was done: *educated*, *born*, *held*."""
+    return lexicon.verb(word) and lexicon.lemmas(word)[0] != word and not word.endswith(("s", "ing"))

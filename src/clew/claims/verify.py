@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from time import perf_counter
 
 from clew.claims.check_claim import Checked, Checker, nobody, part_of, whole
@@ -41,15 +41,6 @@ SURE_MEANING = 0.35
 _SUPERLATIVE = re.compile(r"\b(?:first|last|most|least|\w{2,}est)\b", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class CheckedPiece:
-    """One piece of a claim as it was read and checked; `read` None where it means nothing here."""
-
-    checked: Checked
-    read: PieceReading | None = None
-    either: int = -1
-
-
 class Verify:
     """Verifies claims against one open index without a model."""
 
@@ -66,27 +57,24 @@ class Verify:
     def verify(self, claim: str, *, id: str | None = None, closed_world: bool = False) -> Verification:
         """Verify one claim; in a closed world what the graph does not record is not so."""
         began = perf_counter()
-        text = frame_of(claim)
-        text = with_items(text, self.reader.name(claim))
-        linked = perf_counter()
+        text = with_items(frame_of(claim), self.reader.name(claim))
+        entities, link_ended = self.graph.entities, perf_counter()
+        linked = [{"text": i.text, "entities": [entities[c.node] for c in i.candidates]} for i in text.items]
         read = self._read(text)
         checker = Checker(self.reader.vocabulary, text, excerpt=self.excerpt)
         found = _at_least_one([*self._checked(checker, read), *self._names(text)])
-        parts = [part_of(text, self.graph, p.checked, closed=closed_world) for p in found]
+        parts = [part_of(text, self.graph, p, closed=closed_world) for p in found]
         if not parts:
             parts = [ClaimPart(claim, "refuted" if closed_world else "not_enough_info")]
         ended = perf_counter()
-        timings = {"link": linked - began, "check": ended - linked, "total": ended - began}
+        timings = {"link": link_ended - began, "check": ended - link_ended, "total": ended - began}
+        citations = tuple(cite(self.graph, p.verdict, p.triple_ids) for p in parts if p.triple_ids)
+        times = {stage: round(1000 * s, 3) for stage, s in timings.items()}
+        steps = (Step("link", {"mentions": linked}), self._parts_step(found))
         return Verification(
-            claim=claim,
-            verdict=whole(parts, denied=text.denied),
-            parts=tuple(parts),
-            citations=tuple(cite(self.graph, p.verdict, p.triple_ids) for p in parts if p.triple_ids),
-            method=self.name,
-            timings_ms={stage: round(1000 * s, 3) for stage, s in timings.items()},
-            steps=(self._link_step(text), self._parts_step(found)),
-            id=id,
-        )
+            claim, whole(parts, denied=text.denied), tuple(parts), citations, method=self.name,
+            timings_ms=times, steps=steps, id=id,
+        )  # fmt: skip
 
     def _read(self, claim: ClaimText) -> list[tuple[Alternatives, list[PieceReading]]]:
         """The readings of each piece; what may be no name and gives no reading is no name."""
@@ -109,27 +97,18 @@ class Verify:
 
     def _checked(
         self, checker: Checker, read: Sequence[tuple[Alternatives, list[PieceReading]]]
-    ) -> list[CheckedPiece]:
-        parts: list[CheckedPiece] = []
+    ) -> list[Checked]:
+        parts: list[Checked] = []
         for options, readings in read:
-            piece = options[0]
+            piece, first = options[0], readings[0] if readings else None
             likely = [r for r in readings if _is_likely(r) and self._claims(r)]
-            made = [CheckedPiece(checker.check(r), r, piece.either) for r in likely]
-            best = next((p for p in made if p.checked.found == "there"), made[0] if made else None)
-            first = readings[0] if readings else None
-            if (
-                first is not None
-                and first.meaning.kind == "exists"
-                and nobody(checker.claim)
-                and first.named < NAMES_RELATION
-            ):
-                best = CheckedPiece(
-                    Checked(piece.start, piece.stop, "unread", (), piece.negated), first, piece.either
-                )
-            if best is None:
-                best = CheckedPiece(
-                    Checked(piece.start, piece.stop, "unknown", (), piece.negated), first, piece.either
-                )
+            made = [checker.check(r) for r in likely]
+            best = next((p for p in made if p.found == "there"), made[0] if made else None)
+            exists = first is not None and first.meaning.kind == "exists" and first.named < NAMES_RELATION
+            unread = exists and nobody(checker.claim)
+            if unread or best is None:
+                found = "unread" if unread else "unknown"
+                best = Checked(piece.start, piece.stop, found, (), piece.negated, piece.either, first)
             parts.append(best)
         return parts
 
@@ -137,14 +116,13 @@ class Verify:
         """Whether anything is said: a name alone says nothing."""
         words = read.piece.words
         vocabulary = self.reader.vocabulary
-        steps = read.meaning.steps if read.meaning.kind != "type" else ()
-        said = " ".join(vocabulary.relations[s // 2] for s in steps).split()
+        said = " ".join(vocabulary.relations[s // 2] for s in read.meaning.relation_steps).split()
         # Which is the first or the largest of several is not read.
         if any(_SUPERLATIVE.fullmatch(w) and w not in said for w in words):
             return False
         return len(read.piece.items) > 1 or bool(words)
 
-    def _names(self, claim: ClaimText) -> list[CheckedPiece]:
+    def _names(self, claim: ClaimText) -> list[Checked]:
         """Words that are written as names and name nothing that the graph has."""
         likeness = self.reader.explore(claim.text, ()).likeness
         spans = [
@@ -156,32 +134,25 @@ class Verify:
         if first and not self.reader.is_word(first[1]):
             spans.append((claim.frame + first.start(1), claim.frame + first.end(1)))
         return [
-            CheckedPiece(Checked(start, stop, "unknown"))
+            Checked(start, stop, "unknown")
             for start, stop in spans
             if start >= claim.frame and not any(i.start < stop and start < i.stop for i in claim.items)
         ]
 
-    def _link_step(self, claim: ClaimText) -> Step:
-        rows = [
-            {"text": i.text, "entities": [self.graph.entities[c.node] for c in i.candidates]}
-            for i in claim.items
-        ]
-        return Step("link", {"mentions": rows})
-
-    def _parts_step(self, parts: Sequence[CheckedPiece]) -> Step:
+    def _parts_step(self, parts: Sequence[Checked]) -> Step:
         rows = [
             {
                 "text": p.read.piece.text,
                 "relations": [
-                    self.graph.relations[s // 2] + ("" if s % 2 == 0 else " (inverse)")
-                    for s in (p.read.meaning.steps if p.read.meaning.kind != "type" else ())
+                    self.graph.relations[s // 2] + (" (inverse)" if s % 2 else "")
+                    for s in p.read.meaning.relation_steps
                 ],
                 "kind": p.read.meaning.kind,
                 "probability": round(p.read.probability, 3),
                 "none": round(p.read.none, 3),
                 "named": round(p.read.named, 3),
                 "said": p.read.said,
-                "found": p.checked.found,
+                "found": p.found,
             }
             for p in parts
             if p.read is not None
@@ -198,12 +169,12 @@ def _is_likely(read: PieceReading) -> bool:
     return read.said != UNSAID and read.probability >= LEAST_MEANING
 
 
-def _at_least_one(parts: Sequence[CheckedPiece]) -> list[CheckedPiece]:
+def _at_least_one(parts: Sequence[Checked]) -> list[Checked]:
     """The parts, of those of which one is enough the best one."""
     order = {"there": 0, "open": 1, "unknown": 2, "unread": 3, "otherwise": 4}
-    best: dict[int, CheckedPiece] = {}
+    best: dict[int, Checked] = {}
     for part in parts:
         known = best.get(part.either)
-        if part.either >= 0 and (known is None or order[part.checked.found] < order[known.checked.found]):
+        if part.either >= 0 and (known is None or order[part.found] < order[known.found]):
             best[part.either] = part
     return [p for p in parts if p.either < 0 or best[p.either] is p]

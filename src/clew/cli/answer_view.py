@@ -1,81 +1,122 @@
-"""An answer on a terminal: the answers, the paths of triples that prove them, or why there is none."""
+"""An answer, its reasoning chain or a verdict on a terminal, with the paths of triples that prove it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 from rich.text import Text
 
-from clew.cli.console import shown
+from clew.cli.console import out, put, shown
+from clew.cli.explain import print_steps
 from clew.cli.paths import ShownPath, paths_of
 from clew.text.counted import counted
-from clew.types import Abstention, Answer, Citation
+from clew.types import Abstention, Answer, Chain, Citation, SubAnswer, Verdict, Verification
 
 if TYPE_CHECKING:
     from rich.console import Console
 
 MOST_NAMED_ANSWERS = 60
 """So many answers are named on a terminal; the rest is counted."""
-
 MOST_STATEMENTS = 5
 """So many edges of one triple are shown with their properties."""
-
 MOST_DRAWN_PATHS = 12
 """So many paths of a citation are drawn on a terminal; the rest is counted."""
-
+MOST_LINK_ANSWERS, MOST_PROOFS, MOST_EVIDENCE, MOST_OF_LINK = 8, 3, 6, 300
+"""So many answers, proofs and triples of a link, and characters of a model's text, are shown."""
+VERDICT_TRIPLES = 5
+"""Triples of a part of a claim that are shown on a terminal."""
 NAME_SEPARATOR = " · "
 Labels = Mapping[str, str]
 WIDEST_LINE = 110
 """On a wide terminal, what is at the right stands here, near to what it belongs to."""
+_VERDICTS: Mapping[Verdict, tuple[str, str]] = {
+    "supported": ("supported", "green"),
+    "refuted": ("refuted", "red"),
+    "not_enough_info": ("not enough info", "yellow"),
+}
+
+
+def print_asked(
+    answer: Answer,
+    cited: Sequence[Citation],
+    labels: Labels,
+    *,
+    explain: bool = False,
+    choosing: str = "--reading N answers that",
+) -> None:
+    """Print an answer with some of its citations, its chain, and to `explain` it its steps.
+
+    `choosing` says how another reading is answered.
+    """
+    console = out()
+    print_answer(console, answer, cited, labels, choosing)
+    if answer.chain is not None:
+        _print_chain(console, answer.chain, whole=explain)
+    if explain:
+        print_steps(console, answer.steps)
+
+
+def print_verdict(
+    result: Verification, labels: Labels, limit: int = VERDICT_TRIPLES, *, explain: bool = False
+) -> None:
+    """Print a verdict with at most `limit` triples for each part of the claim."""
+    console = out()
+    word, colour = _VERDICTS[result.verdict]
+    line = Text(word.capitalize(), f"bold {colour}")
+    if "total" in result.timings_ms:
+        line.append(f"    ({result.timings_ms['total']:,.0f} ms)", "not bold dim")
+    put(console, line)
+    if result.abstained is not None:
+        put(console, f"  {result.abstained.detail}   (abstained: {result.abstained.reason})", "yellow")
+    for part in result.parts:
+        word, colour = _VERDICTS[part.verdict]
+        put(console, Text("  ").append(f"{word}: ", colour).append(shown(part.text)))
+        for path in paths_of(part.triples[:limit], ""):
+            put(console, Text("  ") + drawn(path, labels))
+        left = len(part.triples) - limit
+        if left > 0:
+            put(console, f"    … and {counted(left, 'more triple')}; --json prints all", "dim")
+    for note in result.notes:
+        put(console, f"  Note: {note}.", "yellow")
+    if explain:
+        print_steps(console, result.steps)
 
 
 def print_answer(
-    console: Console,
-    answer: Answer,
-    shown_citations: Sequence[Citation],
-    labels: Labels,
-    choosing: str,
+    console: Console, answer: Answer, shown_citations: Sequence[Citation], labels: Labels, choosing: str
 ) -> None:
     """Print an answer with some of its citations; `labels` are those of names in them, where they differ.
 
     `choosing` says how one of the other readings of the question is answered.
     """
     if answer.abstained is not None:
-        print_abstention(console, answer.abstained)
+        _print_abstention(console, answer.abstained)
         for number, other in enumerate(answer.alternatives, 1):
-            line = Text(f"  {number}. {shown(other.reading)}")
-            line.append(f"   ({other.score:.0%})", "dim")
             if number == 1:
-                console.print(Text(f"  It may be read as ({choosing}):"), soft_wrap=True)
-            console.print(line, soft_wrap=True)
+                put(console, f"  It may be read as ({choosing}):")
+            line = Text(f"  {number}. {shown(other.reading)}")
+            put(console, line.append(f"   ({other.score:.0%})", "dim"))
         return
-    for line in _answer_lines(answer, min(console.width, WIDEST_LINE) if console.is_terminal else None):
-        console.print(line, soft_wrap=True)
-    for line in _citation_lines(shown_citations, labels):
-        console.print(line, soft_wrap=True)
+    width = min(console.width, WIDEST_LINE) if console.is_terminal else None
+    for line in [*_answer_lines(answer, width), *_citation_lines(shown_citations, labels)]:
+        put(console, line)
     left = len(answer.citations) - len(shown_citations)
     if left > 0:
-        console.print(
-            Text(f"  … and {counted(left, 'more citation')}; --json prints all", "dim"), soft_wrap=True
-        )
+        put(console, f"  … and {counted(left, 'more citation')}; --json prints all", "dim")
     for note in answer.notes:
-        console.print(Text(f"  Note: {note}.", "yellow"), soft_wrap=True)
+        put(console, f"  Note: {note}.", "yellow")
     if not answer.complete:
-        console.print(
-            Text("  Not all of the graph was read: there may be more answers.", "yellow"), soft_wrap=True
-        )
+        put(console, "  Not all of the graph was read: there may be more answers.", "yellow")
 
 
-def print_abstention(console: Console, abstained: Abstention) -> None:
+def _print_abstention(console: Console, abstained: Abstention) -> None:
     """Say why there is no answer, and what may have been meant."""
     line = Text(f"No answer in this graph: {shown(abstained.detail.rstrip('.'))}.")
-    line.append(f"   (abstained: {abstained.reason})", "dim")
-    console.print(line, soft_wrap=True)
+    put(console, line.append(f"   (abstained: {abstained.reason})", "dim"))
     if abstained.candidates:
-        names = NAME_SEPARATOR.join(shown(name) for name in abstained.candidates)
-        console.print(Text(f"  Did you mean: {names}?"), soft_wrap=True)
+        put(console, f"  Did you mean: {NAME_SEPARATOR.join(map(shown, abstained.candidates))}?")
 
 
 def _answer_lines(answer: Answer, width: int | None) -> list[Text]:
@@ -84,9 +125,8 @@ def _answer_lines(answer: Answer, width: int | None) -> list[Text]:
     items = names[:MOST_NAMED_ANSWERS]
     left = (answer.total or len(names)) - len(items)
     if left > 0 and items:
-        listed = (
-            f"the first {len(names):,}; --limit lists more" if len(names) < (answer.total or 0) else "all"
-        )
+        some = len(names) < (answer.total or 0)
+        listed = f"the first {len(names):,}; --limit lists more" if some else "all"
         items[-1] += f" … and {left:,} more; --json prints {listed}"
     lines = filled(items, width)
     if answer.text not in ("", NAME_SEPARATOR.join(a.label for a in answer.answers)):
@@ -134,13 +174,11 @@ def _citation_lines(citations: Sequence[Citation], labels: Labels) -> list[Text]
     for number, citation in enumerate(citations, 1):
         paths = paths_of(citation.triples, citation.answer)
         for i, path in enumerate(paths[:MOST_DRAWN_PATHS]):
-            text = drawn(path, labels)
-            rows.append((text, f"[{number}]" if i == 0 else ""))
+            rows.append((drawn(path, labels), f"[{number}]" if i == 0 else ""))
         rows += [(line, "") for line in _property_lines(citation)]
-        if len(paths) > MOST_DRAWN_PATHS:
-            rows.append(
-                (Text(f"  … and {len(paths) - MOST_DRAWN_PATHS:,} more; --json prints all", "dim"), "")
-            )
+        left = len(paths) - MOST_DRAWN_PATHS
+        if left > 0:
+            rows.append((Text(f"  … and {left:,} more; --json prints all", "dim"), ""))
     column = min(max((text.cell_len for text, _ in rows), default=0), WIDEST_LINE - 10)
     for text, number in rows:
         if number:
@@ -148,19 +186,18 @@ def _citation_lines(citations: Sequence[Citation], labels: Labels) -> list[Text]
     return [text for text, _ in rows]
 
 
-def _property_lines(citation: Citation) -> list[Text]:
+def _property_lines(citation: Citation) -> Iterator[Text]:
     """The properties of each edge that the source has of the triples, below the path."""
-    lines: list[Text] = []
     for triple in citation.triples:
         if triple.inferred:
-            lines.append(Text("      inferred: it follows from the ontology, and no source states it", "dim"))
+            yield Text("      inferred: it follows from the ontology, and no source states it", "dim")
         for statement in triple.properties[:MOST_STATEMENTS]:
-            told = ", ".join(f"{shown(key)} {shown(value)}" for key, value in statement)
-            lines.append(Text(f"      {told}", "dim"))
-        if len(triple.properties) > MOST_STATEMENTS:
-            more = len(triple.properties) - MOST_STATEMENTS
-            lines.append(Text(f"      … and {counted(more, 'more edge')}; --json prints all", "dim"))
-    return lines
+            yield Text(
+                "      " + ", ".join(f"{shown(key)} {shown(value)}" for key, value in statement), "dim"
+            )
+        more = len(triple.properties) - MOST_STATEMENTS
+        if more > 0:
+            yield Text(f"      … and {counted(more, 'more edge')}; --json prints all", "dim")
 
 
 def drawn(path: ShownPath, labels: Labels) -> Text:
@@ -175,3 +212,51 @@ def drawn(path: ShownPath, labels: Labels) -> Text:
         text.append(f" ─{relation}→ " if hop.forward else f" ←{relation}─ ", "cyan")
         text.append(readable(hop.node))
     return text
+
+
+def _print_chain(console: Console, chain: Chain, *, whole: bool) -> None:
+    """Print sub-questions with answers and proofs; the whole tree has reasoning, evidence and notes too."""
+    put(console, "Reasoning chain", "bold cyan")
+    if whole and chain.reasoning:
+        put(console, f"  {_one_line(chain.reasoning)}", "italic")
+    for number, link in enumerate(chain.links, 1):
+        last = number == len(chain.links) and not chain.notes
+        put(console, f"  {'└─' if last else '├─'} {number}. {shown(link.asked)}")
+        for part in _link_lines(link, whole=whole):
+            put(console, Text(f"  {'   ' if last else '│  '} ") + part)
+    for i, note in enumerate(chain.notes, 1):
+        put(console, f"  {'└─' if i == len(chain.notes) else '├─'} note: {shown(note)}", "yellow")
+
+
+def _link_lines(link: SubAnswer, *, whole: bool) -> Iterator[Text]:
+    """What is below a sub-question: its answer, and of each proof the end, which this link adds."""
+    said = _one_line(link.text)[:MOST_OF_LINK]
+    names = NAME_SEPARATOR.join(map(shown, link.answers[:MOST_LINK_ANSWERS]))
+    if link.answers:
+        yield Text(f"→ {names}{_more(len(link.answers), MOST_LINK_ANSWERS)}", "bold")
+    else:
+        yield Text(f"→ nothing that the evidence proves{f': {said}' if link.text else ''}", "yellow")
+    for citation in link.citations[:MOST_PROOFS]:
+        yield from (drawn(path, {}) for path in paths_of(citation.triples[-1:], citation.answer))
+    if more := _more(len(link.citations), MOST_PROOFS):
+        yield Text(f" {more}", "dim")
+    if whole:
+        if link.question != link.asked:
+            yield Text(f"  from: {shown(link.question)}", "dim")
+        if link.text and link.text != ", ".join(link.answers):
+            yield Text(f"  said: {said}", "dim")
+        yield Text(f"  given {counted(len(link.evidence), 'triple')}, the most similar first:", "dim")
+        for triple in link.evidence[:MOST_EVIDENCE]:
+            yield Text(f"    {shown(triple.head)} ─{shown(triple.relation)}→ {shown(triple.tail)}", "dim")
+        if more := _more(len(link.evidence), MOST_EVIDENCE):
+            yield Text(f"   {more}", "dim")
+    yield from (Text(f"  note: {shown(note)}", "yellow") for note in link.notes)
+
+
+def _more(count: int, most: int) -> str:
+    return f" … and {count - most:,} more" if count > most else ""
+
+
+def _one_line(text: str) -> str:
+    """Write a model's text in one line."""
+    return shown(" ".join(text.split()))

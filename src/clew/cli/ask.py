@@ -10,27 +10,24 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from clew.cli.batch import AskedWith, BatchRun, refuse_many
+from clew.cli.batch import BatchRun, refuse_many
 from clew.cli.cluster import RayAddress, on_every_node
+from clew.cli.console import warn, write_csv, write_json
+from clew.cli.items import Questions, read_items
 from clew.cli.method_options import AskedMethod, MethodOptions
 from clew.cli.model import AskedModelOptions
-from clew.cli.opening import (
-    AskedSource,
-    BoundOptions,
-    RowForm,
-    RowOptions,
-    SourceOptions,
-    opened_for_asking,
-)
-from clew.cli.options import with_short_help
+from clew.cli.opening import AskedSource, BoundOptions, RowOptions, SourceOptions, opened_for_asking
+from clew.cli.options import option, with_short_help
 from clew.cli.solved import SolvedOptions
 from clew.errors import UsageError
+from clew.methods.registry import ranks_triples, shown_name
+from clew.stores.opening import is_address
+from clew.text.clean import clean_question
 
 if TYPE_CHECKING:
     from clew.types import Answer, Citation
 
 ABSTAINED = 3
-CHOOSING = "--reading N answers that"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,28 +35,15 @@ class QuestionOptions:
     """Which question is asked, or which file of them."""
 
     question: Annotated[str | None, typer.Argument(metavar="QUESTION", help="In quotes.")] = None
-    questions: Annotated[
-        str | None,
-        typer.Option(metavar="FILE.jsonl", help='A line {"id", "question", "entities"?} each; - is stdin.'),
-    ] = None
-    out: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE.jsonl", help="Answers of --questions; resumable."),
-    ] = None
-    entities: Annotated[
-        list[str] | None,
-        typer.Option("--entities", metavar="NAME", help="An entity of the question; repeat it for more."),
-    ] = None
-    chosen: Annotated[
-        int | None,
-        typer.Option("--reading", metavar="N", min=1, help="Answer the other reading of this number."),
-    ] = None
+    questions: str | None = option(
+        None, 'A line {"id", "question", "entities"?} each; - is stdin.', "FILE.jsonl"
+    )
+    out: Path | None = option(None, "Answers of --questions; resumable.", "FILE.jsonl")
+    entities: list[str] | None = option(None, "An entity of the question; repeat it for more.", "NAME")
+    chosen: int | None = option(None, "Answer the other reading of this number.", "N", "--reading", min=1)
 
     def one(self, source: str) -> str:
         """The single question, cleaned. Raises UsageError if it cannot be asked of the source."""
-        from clew.stores.opening import is_address
-        from clew.text.clean import clean_question
-
         if self.question is None:
             raise UsageError(f'No question given. Write: clew ask {source} "…", or --questions FILE.jsonl')
         if self.chosen is not None and is_address(source):
@@ -83,24 +67,21 @@ class QuestionOptions:
 class AnswerOptions(RowOptions):
     """What of an answer is written, and how."""
 
-    explain: Annotated[bool, typer.Option("--explain", help="Show the steps to the answer.")] = False
-    limit_citations: Annotated[
-        int, typer.Option(metavar="N", min=0, help="Citations shown on a terminal; --json has all.")
-    ] = 10
+    explain: bool = option(False, "Show the steps to the answer.")
+    limit_citations: int = option(10, "Citations shown on a terminal; --json has all.", "N", min=0)
 
     def write(self, answer: Answer, cited: Sequence[Citation], labels: Mapping[str, str]) -> None:
         """Write an answer to stdout."""
-        from clew.cli.console import warn, write_csv, write_json
-
-        if self.wanted is RowForm.json:
+        if self.wanted == "json":
             write_json(answer.as_json(steps=self.explain))
-        elif self.wanted is RowForm.csv:
-            write_csv(
-                ("entity", "label", "score"), ((a.entity, a.label, str(a.score)) for a in answer.answers)
-            )
+        elif self.wanted == "csv":
+            rows = ((a.entity, a.label, str(a.score)) for a in answer.answers)
+            write_csv(("entity", "label", "score"), rows)
             if answer.abstained is not None:
                 warn(f"no answer: {answer.abstained.detail}")
         else:
+            from clew.cli.answer_view import print_asked
+
             print_asked(answer, cited, labels, explain=self.explain)
 
 
@@ -124,9 +105,6 @@ def ask(
 
     A plain graph file is indexed once into a cache. Exit code 3 means that the graph holds no answer.
     """
-    from clew.methods.registry import ranks_triples, shown_name
-    from clew.stores.opening import is_address
-
     quiet = reading.quiet
     method = "synaptiqa" if method == "auto" and calling.llm is not None and is_address(source) else method
     settings = solved.with_history(options.settings(method), method, source, calling.llm)
@@ -136,16 +114,14 @@ def ask(
         rank_triples=ranks_triples({method: settings}),
         bounds=bounding.bounds,
     )
-    file = asked.file({"--as": shown.form is not RowForm.table, "--stream": calling.stream})
+    file = asked.file({"--as": shown.form != "table", "--stream": calling.stream})
     if file is not None:
-        from clew.cli.questions import QUESTIONS, ask_all
-
         with calling.for_many(ray, quiet=quiet) as (model, at_once, cluster):
-            batch = BatchRun(
-                QUESTIONS, shown_name(method), asked.out, quiet, shown.explain, model, at_once, cluster
-            )
             keep = None if cluster is not None else partial(solved.keep, source, quiet=True)
-            ask_all(batch, AskedWith(start, method, model, settings), file, keep)
+            questions = Questions(start, method, model, settings, keep)
+            name, explain = shown_name(method), shown.explain
+            batch = BatchRun(questions, name, asked.out, quiet, explain, at_once, cluster)
+            batch.run(file, read_items(file, questions.kind))
         return
     question = asked.one(source)  # before a long indexing, not after it
     refuse_many({"--ray": ray, "--concurrency": calling.concurrency, "--out": asked.out}, "--questions")
@@ -158,26 +134,3 @@ def ask(
     shown.write(answer, cited, labels)
     if answer.abstained is not None:
         raise typer.Exit(ABSTAINED)
-
-
-def print_asked(
-    answer: Answer,
-    cited: Sequence[Citation],
-    labels: Mapping[str, str],
-    *,
-    explain: bool = False,
-    choosing: str = CHOOSING,
-) -> None:
-    """Print an answer with some of its citations; `choosing` says how another reading is answered."""
-    from clew.cli.answer_view import print_answer
-    from clew.cli.console import out
-
-    print_answer(out(), answer, cited, labels, choosing)
-    if answer.chain is not None:
-        from clew.cli.chain_view import print_chain
-
-        print_chain(out(), answer.chain, whole=explain)
-    if explain:
-        from clew.cli.explain import print_steps
-
-        print_steps(out(), answer.steps)

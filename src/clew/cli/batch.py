@@ -13,13 +13,13 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, Generic, Literal, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar, Literal
 
 from clew.cli.console import warn, write_json
 from clew.cli.failures import Interrupted
+from clew.cli.input import STDIN
 from clew.cli.opening import waiting
 from clew.cli.progress import Bar, explained_wait
-from clew.cli.standard_input import STDIN
 from clew.errors import ClewError, InputError, LockedError, OutputError, ParseError, UsageError
 from clew.json_form import json_line, json_object
 from clew.text.counted import counted
@@ -28,6 +28,8 @@ from clew.workers.locks import open_growing, take_lock
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
+    from clew.database import Database
+    from clew.engine import Clew
     from clew.llm.managed import ManagedModel
     from clew.types import Answer, Verification
     from clew.workers.base import Workers
@@ -39,31 +41,21 @@ ITEMS_AT_ONCE = 16
 _ADVICE = "Give another --out"
 
 
-class BatchItem(Protocol):
-    """What is asked: a line of the file that a user gives."""
+@dataclass(frozen=True, slots=True)
+class BatchItem:
+    """What is asked: a line of the file that a user gives, with its question or claim."""
 
-    @property
-    def id(self) -> str:
-        """What tells it from the others."""
-        ...
-
-    @property
-    def text(self) -> str:
-        """The question or the claim."""
-        ...
-
-
-ItemT = TypeVar("ItemT", bound=BatchItem)
-OpenT = TypeVar("OpenT")
-"""What is asked: an open index or database."""
+    id: str
+    text: str
+    entities: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class BatchKind:
     """What a batch is of: the fields of its results, and the words of its messages."""
 
-    item: str
-    """The field of the text too: `question`."""
+    item: Literal["question", "claim"]
+    """The field of the text too."""
     items: Literal["questions", "claims"]
     field: str
     """A field that every result has beside it."""
@@ -80,22 +72,24 @@ class BatchKind:
 
 @dataclass(frozen=True, slots=True)
 class AskedWith:
-    """Opens the source and makes the method: what is wrong with it is no fault of an item."""
+    """Opens the source and asks items of it; can be pickled on a cluster."""
 
-    start: Callable[[], Any]
-    """Opens a `Clew` or a `Database`; can be pickled on a cluster."""
+    kind: ClassVar[BatchKind]
+    start: Callable[[], AbstractContextManager[Clew | Database]]
     method: str
     model: ManagedModel | None
     settings: object
-    claims: bool = False
 
     @contextmanager
-    def __call__(self) -> Generator[Any]:
-        """What is open while the context lasts."""
+    def opened(self) -> Generator[Clew | Database]:
+        """Open the source and make the method: what is wrong with it is no fault of an item."""
         with self.start() as clew:
-            verifies = {"claims": True} if self.claims else {}
-            clew.prepare(self.method, self.model, self.settings, **verifies)
+            clew.prepare(self.method, self.model, self.settings, claims=self.kind.item == "claim")
             yield clew
+
+    def one(self, clew: Clew | Database, item: BatchItem) -> Answer | Verification:
+        """Ask one item; raises a ClewError for what is wrong with it."""
+        raise NotImplementedError
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,40 +109,41 @@ class _Counts:
     outcomes: Counter[str] = field(default_factory=Counter[str])
     stopped: int = 0
     stopped_by: str = ""
-    failed: int = 0
     first_failure: str = ""
+
+
+_FAILED = "failed"
 
 
 @dataclass(frozen=True, slots=True)
 class BatchRun:
-    """How the items of a batch, `at_once` at a time, become lines of `out`, or of stdout."""
+    """How the items of a batch, `at_once` at a time, become lines of `out`, or of stdout.
 
-    kind: BatchKind
+    `method` is what results call it. On a cluster each worker opens the source.
+    """
+
+    asked: AskedWith
     method: str
     out: Path | None
     quiet: bool
     explain: bool = False
-    model: ManagedModel | None = None
     at_once: int = 1
     cluster: Workers | None = None
 
-    def run(
-        self,
-        start: Callable[[], AbstractContextManager[OpenT]],
-        given: str,
-        items: Sequence[ItemT],
-        one: Callable[[OpenT, ItemT], Answer | Verification],
-    ) -> None:
-        """Write the result of `one` for each item that was read from `given`; `start` opens the source.
+    @property
+    def kind(self) -> BatchKind:
+        """What it is a batch of."""
+        return self.asked.kind
 
-        On a cluster each worker opens it; `start` and `one` can be pickled then.
+    def run(self, given: str, items: Sequence[BatchItem]) -> None:
+        """Write the result of each item that was read from `given`.
 
         Raises UsageError if `out` is the file that was given, Stopped if the budget of the run left some out
-        or some failed, else as `answered` and `answers_file`, and as `one` where that concerns all items.
+        or some failed, else as `answered` and `answers_file`, and what concerns all items.
         """
         out = self.out
         if out is None:
-            self._write_all(start, items, one, None)
+            self._write_all(items, None)
             return
         if given != STDIN and out.exists() and out.samefile(given):
             raise UsageError(f"{out}: --out is the file of {self.kind.items}. Give another file")
@@ -157,8 +152,7 @@ class BatchRun:
             if done and not self.quiet:
                 counts = f"{len(done):,} of {len(items):,} {self.kind.items}"
                 warn(f"{out}: {counts} are {self.kind.done} already")
-            left = [item for item in items if item.id not in done]
-            self._write_all(start, left, one, file)
+            self._write_all([item for item in items if item.id not in done], file)
 
     def answered(self, file: BinaryIO, path: Path, items: Sequence[BatchItem]) -> set[str]:
         """Ids that the file has a result of; a last line that was torn by a kill is cut off.
@@ -190,40 +184,38 @@ class BatchRun:
         return done & texts.keys()
 
     @contextmanager
-    def _results(
-        self,
-        start: Callable[[], AbstractContextManager[OpenT]],
-        items: Sequence[ItemT],
-        one: Callable[[OpenT, ItemT], Answer | Verification],
-    ) -> Generator[Iterator[BatchResult]]:
+    def _results(self, items: Sequence[BatchItem]) -> Generator[Iterator[BatchResult]]:
         """What comes of the items, in their order: here, some at a time, or on a cluster."""
         if self.cluster is not None:
-            make = _InWorker(replace(self, cluster=None), start, one)
             size = max(ITEMS_AT_ONCE, self.at_once)
             pieces = [items[at : at + size] for at in range(0, len(items), size)]
-            yield (result for results in self.cluster.map(make, pieces) for result in results)
+            work = self.cluster.map(replace(self, cluster=None).in_worker, pieces)
+            yield (result for results in work for result in results)
             return
         from clew.evaluate.run.answering import in_threads
 
-        with start() as clew:
-            results = in_threads(lambda item: self.result(clew, item, one), items, self.at_once)
+        with self.asked.opened() as clew:
+            results = in_threads(lambda item: self.result(clew, item), items, self.at_once)
             with closing(results):
                 yield results
 
-    def _write_all(
-        self,
-        start: Callable[[], AbstractContextManager[OpenT]],
-        items: Sequence[ItemT],
-        one: Callable[[OpenT, ItemT], Answer | Verification],
-        file: BinaryIO | None,
-    ) -> None:
+    def in_worker(self) -> Callable[[Sequence[BatchItem]], list[BatchResult]]:
+        """Open the source in a worker of a cluster, as long as it lives; what is made answers some items."""
+        from clew.evaluate.run.answering import in_threads
+
+        opened = ExitStack()
+        clew = opened.enter_context(self.asked.opened())
+        atexit.register(opened.close)
+        return lambda items: list(in_threads(lambda item: self.result(clew, item), items, self.at_once))
+
+    def _write_all(self, items: Sequence[BatchItem], file: BinaryIO | None) -> None:
         """Write all results, and say what came of them."""
         counts, kind = _Counts(), self.kind
         try:
             with (
-                self._results(start, items, one) as results,
+                self._results(items) as results,
                 Bar(quiet=self.quiet) as bar,
-                explained_wait(waiting(self.model), quiet=self.quiet),
+                explained_wait(waiting(self.asked.model), quiet=self.quiet),
             ):
                 for result in results:
                     if file is None or not result.stopped:
@@ -231,69 +223,58 @@ class BatchRun:
                     self._count(result, counts, stopped=file is not None and bool(result.stopped))
                     bar.update(kind.doing, counts.outcomes.total(), len(items), kind.items)
         except KeyboardInterrupt as error:
-            how = (
-                "use --out FILE to be able to go on later"
-                if file is None
-                else "the same command goes on from here"
-            )
+            how = "use --out FILE to be able to go on later"
+            how = how if file is None else "the same command goes on from here"
             done = f"{counts.outcomes.total():,} of {len(items):,} {kind.done} now"
             raise Interrupted(f"interrupted: {done}; {how}") from error
         self._tell(counts, len(items), file)
 
-    def result(
-        self, clew: OpenT, item: ItemT, one: Callable[[OpenT, ItemT], Answer | Verification]
-    ) -> BatchResult:
+    def result(self, clew: Clew | Database, item: BatchItem) -> BatchResult:
         """What came of one item. Raises a ClewError that concerns them all: a key, an extra, a recording."""
+        stopped = ""
         try:
-            found = one(clew, item)
-        except ClewError as error:
-            if error.exit_code == 2 and not isinstance(error, UsageError):
+            found = self.asked.one(clew, item)
+        except Exception as error:
+            message = str(error)
+            if not isinstance(error, ClewError):  # a bug fails this one, and is said
+                message = f"internal error: {error}; please report it"
+            elif error.exit_code == 2 and not isinstance(error, UsageError):
                 error.add_note(f"This is the {self.kind.item} with id {item.id!r}")
                 raise
-            stopped = str(error) if getattr(error, "scope", None) == "run" else ""
-            return BatchResult(self._failure(item, error, str(error)), failed=True, stopped=stopped)
-        except Exception as error:  # a bug fails this one, and is said
-            return BatchResult(
-                self._failure(item, error, f"internal error: {error}; please report it"), failed=True
-            )
-        reached = None if self.model is None else self.model.run.reached
-        stopped = str(reached) if reached is not None and _stopped_early(found) else ""
+            elif getattr(error, "scope", None) == "run":
+                stopped = message
+            failure = {"type": type(error).__name__, "message": message}
+            line = {"id": item.id, self.kind.item: item.text, "method": self.method, "failure": failure}
+            return BatchResult(line, failed=True, stopped=stopped)
+        model = self.asked.model
+        if model is not None and model.run.reached is not None and _stopped_early(found):
+            stopped = str(model.run.reached)
         return BatchResult(found.as_json(steps=self.explain), stopped=stopped)
 
-    def _failure(self, item: BatchItem, error: Exception, message: str) -> dict[str, Any]:
-        """The line of an item that failed."""
-        kind = self.kind.item
-        failure = {"type": type(error).__name__, "message": message}
-        return {"id": item.id, kind: item.text, "method": self.method, "failure": failure}
-
     def _count(self, result: BatchResult, counts: _Counts, *, stopped: bool) -> None:
+        line = result.line
         if stopped:
             counts.stopped += 1
             counts.stopped_by = counts.stopped_by or result.stopped
         elif result.failed:
-            counts.outcomes["failed"] += 1
-            counts.failed += 1
-            line = result.line
+            counts.outcomes[_FAILED] += 1
             counts.first_failure = counts.first_failure or f"id {line['id']!r}: {line['failure']['message']}"
         else:
-            counts.outcomes[self.kind.outcome(result.line)] += 1
+            counts.outcomes[self.kind.outcome(line)] += 1
 
     def _tell(self, counts: _Counts, asked: int, file: BinaryIO | None) -> None:
         """Say what was done; raises Stopped where some have no result."""
-        kind = self.kind
+        kind, failed = self.kind, counts.outcomes[_FAILED]
         if asked and file is not None and not self.quiet:
             told = ", ".join(f"{count:,} {outcome}" for outcome, count in counts.outcomes.most_common())
             warn(f"{self.out}: {counted(asked, kind.item)} {kind.done} now ({told})")
         problems: list[str] = []
         if counts.stopped:
-            problems.append(
-                f"{counted(counts.stopped, kind.item)} of {asked:,} not {kind.done}: {counts.stopped_by}"
-            )
-        if counts.failed:
+            stopped = counted(counts.stopped, kind.item)
+            problems.append(f"{stopped} of {asked:,} not {kind.done}: {counts.stopped_by}")
+        if failed:
             first = counts.first_failure.rstrip(".")
-            problems.append(
-                f"{counted(counts.failed, kind.item)} of {asked:,} failed, the first with {first}"
-            )
+            problems.append(f"{counted(failed, kind.item)} of {asked:,} failed, the first with {first}")
         if problems:
             from clew.workers.base import Stopped
 
@@ -318,30 +299,9 @@ class BatchRun:
 
 def _stopped_early(found: Answer | Verification) -> bool:
     """Whether a limit of calls, tokens or money ended the work on it."""
-    abstained = getattr(found, "abstained", None)
+    abstained = found.abstained
     steps = any(step.name == "budget" for step in found.steps)
     return steps or (abstained is not None and abstained.reason == "budget")
-
-
-@dataclass(frozen=True, slots=True)
-class _InWorker(Generic[OpenT, ItemT]):
-    """Makes, in a worker of a cluster, what answers some items, as many at a time as the run says."""
-
-    run: BatchRun
-    start: Callable[[], AbstractContextManager[OpenT]]
-    one: Callable[[OpenT, ItemT], Answer | Verification]
-
-    def __call__(self) -> Callable[[Sequence[ItemT]], list[BatchResult]]:
-        """Open the source; it stays open as long as the worker."""
-        from clew.evaluate.run.answering import in_threads
-
-        opened = ExitStack()
-        clew = opened.enter_context(self.start())
-        atexit.register(opened.close)
-        run = self.run
-        return lambda items: list(
-            in_threads(lambda item: run.result(clew, item, self.one), items, run.at_once)
-        )
 
 
 def refuse_many(given: Mapping[str, object], many: str) -> None:
@@ -356,13 +316,11 @@ def refuse_many(given: Mapping[str, object], many: str) -> None:
 def answers_file(path: Path) -> Generator[BinaryIO]:
     """Open `path` for reading and appending, for this process alone; InputError if that cannot be."""
     if path.exists() and not path.is_file():
-        raise InputError(
-            f"{path}: is no regular file, so that answers could not be kept in it. Give another --out"
-        )
+        raise InputError(f"{path}: is no regular file, so that answers could not be kept in it. {_ADVICE}")
     try:
         file = open_growing(path)
     except OSError as error:
-        raise InputError(f"{path}: cannot be written ({error.strerror}). Give another --out") from error
+        raise InputError(f"{path}: cannot be written ({error.strerror}). {_ADVICE}") from error
     with file:
         if not take_lock(file.fileno()):
             raise LockedError(f"{path}: another process is writing answers here. Wait, or give another --out")

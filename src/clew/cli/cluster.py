@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from clew.cli.console import warn
-from clew.cli.standard_input import STDIN
+from clew.cli.input import STDIN
+from clew.environment import keep_machine_code
 from clew.errors import UsageError
 
 if TYPE_CHECKING:
@@ -53,7 +54,6 @@ def opened_cluster(
     if address is None:
         yield None
         return
-    from clew.environment import keep_machine_code
     from clew.workers.on_ray import RayWorkers
 
     with RayWorkers(address, keep_machine_code, ahead) as workers:

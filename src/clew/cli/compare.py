@@ -8,12 +8,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from clew.cli.console import out, put, shown, write_json
 from clew.cli.method_options import MethodOptions
 from clew.cli.model import ModelOptions, opened_model
 from clew.cli.opening import AskedSource, Json, LlmSpec, SourceOptions, opened_for_asking, waiting
-from clew.cli.options import with_short_help
+from clew.cli.options import option, with_short_help
+from clew.cli.progress import explained_wait
 from clew.errors import UsageError
 from clew.evaluate.compared import MethodRow, ask_each
+from clew.methods.registry import method_named, ranks_triples
+from clew.text.clean import clean_question
 
 if TYPE_CHECKING:
     from clew.types import Answer
@@ -33,13 +37,8 @@ class AskedOptions:
     """Which methods are asked, about what, with which model."""
 
     question: Annotated[str, typer.Argument(metavar="QUESTION", help="In quotes.")]
-    methods: Annotated[
-        str, typer.Option("--methods", metavar="A,B,…", help="Names of methods, with commas between.")
-    ] = "auto,kg-rag,kaping"
-    entities: Annotated[
-        list[str] | None,
-        typer.Option("--entities", metavar="NAME", help="An entity of the question; repeat it for more."),
-    ] = None
+    methods: str = option("auto,kg-rag,kaping", "Names of methods, with commas between.", "A,B,…")
+    entities: list[str] | None = option(None, "An entity of the question; repeat it for more.", "NAME")
     llm: LlmSpec = None
 
 
@@ -58,11 +57,6 @@ def compare(
     Each method gets those of the options that it takes. A method that fails has its error in its row. Exit
     code 1 if all of them fail.
     """
-    from clew.cli.console import write_json
-    from clew.cli.progress import explained_wait
-    from clew.methods.registry import method_named, ranks_triples
-    from clew.text.clean import clean_question
-
     names = list(dict.fromkeys(name for part in asked.methods.split(",") if (name := part.strip())))
     if not names:
         raise UsageError("No method given. Write: --methods auto,kg-rag")
@@ -70,29 +64,24 @@ def compare(
         method_named(name)  # an unknown one before a long indexing, not after it
     question = clean_question(asked.question)
     settings = options.settings_of_each(names)
-    ranking = ranks_triples(settings)
+    entities, ranking = asked.entities or (), ranks_triples(settings)
     with (
         opened_model(asked.llm, calling) as model,
         opened_for_asking(source, reading, rank_triples=ranking) as clew,
         explained_wait(waiting(model), quiet=reading.quiet),
     ):
-        compared = ask_each(
-            clew, question, names, entities=asked.entities or (), model=model, settings=settings
-        )
-    rows = compared.rows
+        compared = ask_each(clew, question, names, entities=entities, model=model, settings=settings)
     if json:
         write_json(compared.as_json())
     else:
-        _print(rows)
-    if all(row.error is not None for row in rows):
+        _print(compared.rows)
+    if all(row.error is not None for row in compared.rows):
         raise typer.Exit(1)
 
 
 def _print(rows: Sequence[MethodRow]) -> None:
     """Print a table, or on a narrow terminal a few lines for each method; what failed comes last."""
     from rich.text import Text
-
-    from clew.cli.console import out, shown
 
     console = out()
     done = [row for row in rows if row.answer is not None]
@@ -102,10 +91,10 @@ def _print(rows: Sequence[MethodRow]) -> None:
         method, said, abstained, *figures = _cells(row)
         used = ", ".join(f"{title} {figure}" for title, figure in zip(FIGURES, figures, strict=True))
         console.print(Text(method, "bold cyan"), Text(abstained or said), soft_wrap=True)
-        console.print(Text(f"  {used}", "dim"), soft_wrap=True)
+        put(console, f"  {used}", "dim")
     for row in rows:
         if row.error is not None:
-            console.print(Text(f"{row.method}: error: {shown(str(row.error))}", "yellow"), soft_wrap=True)
+            put(console, f"{row.method}: error: {shown(str(row.error))}", "yellow")
 
 
 def _table(rows: Sequence[MethodRow]) -> Any:  # noqa: ANN401 (rich is imported late)
@@ -142,8 +131,6 @@ def _cells(row: MethodRow) -> list[str]:
 
 def _said(answer: Answer) -> str:
     """The first answers, or the start of a text without any, and what is to be said of them."""
-    from clew.cli.console import shown
-
     names = [shown(a.label) for a in answer.answers]
     left = len(names) - MOST_NAMES_IN_CELL
     said = " · ".join(names[:MOST_NAMES_IN_CELL]) + (f" … and {left:,} more" if left > 0 else "")

@@ -66,18 +66,23 @@ def write_csv(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
 
 def warn(text: str) -> None:
     """Write a line about the run to stderr, dim on a terminal."""
-    err().print(_text(shown(text), "dim"), soft_wrap=True)
+    put(err(), shown(text), "dim")
 
 
 def write_help(text: str) -> None:
     """Write a help text to stderr."""
-    err().print(_text(text, ""), soft_wrap=True)
+    put(err(), text)
 
 
 def write_error(text: str) -> None:
     """Write an error to stderr; `error:` is red on a terminal. Line ends of the text are kept."""
     message = "\n".join(shown(line) for line in text.splitlines())
-    err().print(_text("error: ", "bold red") + _text(message, ""), soft_wrap=True)
+    put(err(), _text("error: ", "bold red") + _text(message, ""))
+
+
+def put(console: Console, line: str | Text, style: str = "") -> None:
+    """Write a line to a console, which does not break it."""
+    console.print(_text(line, style) if isinstance(line, str) else line, soft_wrap=True)
 
 
 def out() -> Console:

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
+from clew.cli.console import warn, write, write_json
+from clew.cli.input import objects, source_name, text_or_stdin, unique_ids
 from clew.errors import InputError, ParseError, UsageError
+from clew.stores.cypher.direction import Fixed
+from clew.stores.cypher.direction import fix as fix_statement
+from clew.stores.cypher.schema import GraphSchema, parse_schema
 from clew.stores.errors import QueryError
 
-if TYPE_CHECKING:
-    from clew.stores.cypher.fix import Fixed
-    from clew.stores.cypher.schema import GraphSchema
-
 ILLEGAL = 2
-
 app = typer.Typer(rich_markup_mode=None, no_args_is_help=True, add_completion=False)
 
 
@@ -46,19 +46,14 @@ def fix(
     message says which. With --file a line of JSON is printed for every line.
     """
     if (query is None) == (file is None):
-        raise UsageError(
-            'Give one statement (clew cypher fix --schema "(A, R, B)" "MATCH …") or --file FILE.jsonl'
-        )
+        one = 'clew cypher fix --schema "(A, R, B)" "MATCH …"'
+        raise UsageError(f"Give one statement ({one}) or --file FILE.jsonl")
     given = None if schema is None else _schema(schema)
     if file is not None:
         _fix_many(file, given)
         return
     if given is None:
         raise UsageError('Give the schema: --schema "(Person, WORKS_AT, Company), …"')
-    from clew.cli.console import warn, write, write_json
-    from clew.cli.jsonl import text_or_stdin
-    from clew.stores.cypher.fix import fix as fix_statement
-
     fixed = fix_statement(text_or_stdin(str(query)), given)
     if json:
         write_json(_as_json(None, fixed))
@@ -70,26 +65,19 @@ def fix(
 
 def _schema(given: str) -> GraphSchema:
     """Read a schema that is written out, or the file that holds one."""
-    from clew.stores.cypher.schema import parse_schema
-
     if given.lstrip()[:1] in ("(", "[", ""):
         return parse_schema(given)
     try:
         return parse_schema(Path(given).read_text("utf-8"))
     except FileNotFoundError as error:
-        raise UsageError(
-            f'{given!r} is no schema and no file. Write "(Label, RELATION, Label), …"'
-        ) from error
+        reason = f'{given!r} is no schema and no file. Write "(Label, RELATION, Label), …"'
+        raise UsageError(reason) from error
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{given}: cannot be read. Check that it is a text file") from error
 
 
 def _fix_many(file: str, given: GraphSchema | None) -> None:
     """Fix every line; those that cannot be fixed are printed with their error, and make the exit code 2."""
-    from clew.cli.console import write_json
-    from clew.cli.jsonl import objects, source_name, unique_ids
-    from clew.stores.cypher.fix import fix as fix_statement
-
     name, failed = source_name(file), False
     schemas: dict[str, GraphSchema] = {}
     for number, id, value in list(unique_ids(objects(file), name)):
@@ -97,8 +85,9 @@ def _fix_many(file: str, given: GraphSchema | None) -> None:
         try:
             write_json(_as_json(id, fix_statement(text, schema)))
         except QueryError as error:
-            failed = True
-            write_json(_refused(id, error))
+            failed, hops = True, list(getattr(error, "hops", ()))
+            line = {"id": id, "statement": None, "corrections": [], "error": str(error), "illegal": hops}
+            write_json(line)
     if failed:
         raise typer.Exit(ILLEGAL)
 
@@ -107,22 +96,18 @@ def _line(
     value: dict[str, Any], file: str, number: int, given: GraphSchema | None, schemas: dict[str, GraphSchema]
 ) -> tuple[str, GraphSchema]:
     """Return the statement and schema of a line."""
-    from clew.stores.cypher.schema import parse_schema
-
     text = next((value[key] for key in ("statement", "query", "cypher") if key in value), None)
     if not isinstance(text, str):
-        raise ParseError(
-            file, number, "field 'statement' is missing or not a string", 'Write {"statement": "…"}'
-        )
+        reason = "field 'statement' is missing or not a string"
+        raise ParseError(file, number, reason, 'Write {"statement": "…"}')
     own = value.get("schema")
     if own is None:
         if given is None:
             raise ParseError(file, number, "field 'schema' is missing", "Write it, or give --schema")
         return text, given
     if not isinstance(own, str):
-        raise ParseError(
-            file, number, "field 'schema' is not a string", 'Write "(Label, RELATION, Label), …"'
-        )
+        advice = 'Write "(Label, RELATION, Label), …"'
+        raise ParseError(file, number, "field 'schema' is not a string", advice)
     if own not in schemas:
         try:
             schemas[own] = parse_schema(own)
@@ -134,8 +119,3 @@ def _line(
 def _as_json(id: str | None, fixed: Fixed) -> dict[str, Any]:
     changes = [{"before": c.before, "after": c.after, "reason": c.reason} for c in fixed.corrections]
     return {"id": id, "statement": fixed.text, "corrections": changes, "error": None, "illegal": []}
-
-
-def _refused(id: str, error: QueryError) -> dict[str, Any]:
-    hops = list(getattr(error, "hops", ()))
-    return {"id": id, "statement": None, "corrections": [], "error": str(error), "illegal": hops}

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from clew.cli.console import out, shown, write_json
+from dataclasses import asdict
+
+from clew.cli.console import out, put, shown, write_json
 from clew.cli.opening import Json
 
 
 def datasets(json: Json = False) -> None:
     """List the data sets that `clew eval` reads. Nothing is downloaded."""
-    from dataclasses import asdict
-
     from clew.evaluate.datasets.registry import DATASETS
 
     if json:
@@ -18,14 +18,9 @@ def datasets(json: Json = False) -> None:
     console = out()
     for reader in DATASETS:
         about = reader.about
-        console.print(shown(f"{about.name}: {about.title}"), style="bold", soft_wrap=True)
-        rows = [
-            ("from", about.source),
-            ("licence", about.licence),
-            ("files", about.files),
-            ("cite", about.cite),
-        ]
-        rows.insert(3, ("splits", ", ".join(reader.splits)))
-        for title, text in rows:
+        put(console, shown(f"{about.name}: {about.title}"), "bold")
+        said = {"from": about.source, "licence": about.licence, "files": about.files}
+        said |= {"splits": ", ".join(reader.splits), "cite": about.cite}
+        for title, text in said.items():
             if text:
-                console.print(shown(f"  {title:<8} {text}"), soft_wrap=True)
+                put(console, shown(f"  {title:<8} {text}"))

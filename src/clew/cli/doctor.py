@@ -5,17 +5,17 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from clew.cli.console import shown, write, write_json
 from clew.cli.opening import Json, LlmSpec
+from clew.cli.progress import explained_wait
+from clew.environment import neo4j_address, neo4j_login
 from clew.errors import UsageError
+from clew.stores.opening import is_address, shown_address
 
-if TYPE_CHECKING:
-    from clew.stores.opening import Login
-
-WAITING, WAITING_STORE = "the model is asked", "the database is asked"
 LABEL_WIDTH = len("structured output")
 
 
@@ -34,23 +34,15 @@ def doctor(
     Settings, server, key and replies of the model, with at most five short calls; server, user, database,
     schema and speed of the database, which is only read. Exit code 1 means that a check failed.
     """
-    from clew.cli.console import shown, write, write_json
-    from clew.environment import neo4j_address, neo4j_login
-
     address = store or (neo4j_address() if llm is None else None)
     if llm is None and address is None:
         raise UsageError(
             "Nothing to check. Write: clew doctor --llm ollama/llama3.1, or --store neo4j://host:7687"
         )
-    checks: list[Mapping[str, str]] = []
-    if llm is not None:
-        checks += _model(llm)
-    if address is not None:
-        checks += _database(address, neo4j_login())
+    checks = [] if llm is None else _model(llm)
+    checks += [] if address is None else _database(address)
     failed = any(check["state"] == "failed" for check in checks)
     if json:
-        from clew.stores.opening import shown_address
-
         named = None if address is None else shown_address(address)
         write_json({"model": llm, "store": named, "ok": not failed, "checks": checks})
     else:
@@ -61,21 +53,18 @@ def doctor(
 
 
 def _model(llm: str) -> list[Mapping[str, str]]:
-    from clew.cli.progress import explained_wait
     from clew.llm import settings_from
     from clew.llm.doctor import doctor as checked
 
     settings = settings_from(os.environ, llm)
-    with explained_wait(WAITING, quiet=False):
+    with explained_wait("the model is asked"):
         return [asdict(check) for check in checked(settings)]
 
 
-def _database(address: str, login: Login) -> list[Mapping[str, str]]:
-    from clew.cli.progress import explained_wait
+def _database(address: str) -> list[Mapping[str, str]]:
     from clew.stores.doctor import check_store
-    from clew.stores.opening import is_address
 
     if not is_address(address):
         raise UsageError(f"{address!r} is no address. Write neo4j://host:7687 or sparql+https://host/path")
-    with explained_wait(WAITING_STORE, quiet=False):
-        return [check._asdict() for check in check_store(address, login)]
+    with explained_wait("the database is asked"):
+        return [check._asdict() for check in check_store(address, neo4j_login())]

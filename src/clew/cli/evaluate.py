@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,9 +14,9 @@ import typer
 from clew.cli.cluster import RayAddress, opened_cluster
 from clew.cli.console import shown, warn, write, write_json
 from clew.cli.failures import Interrupted
-from clew.cli.model import ManyOptions, OpenModels, opened_models
+from clew.cli.model import ManyOptions, opened_models
 from clew.cli.opening import EmbedderSpec, Json, Quiet, stage_progress
-from clew.cli.options import with_options
+from clew.cli.options import option, with_options
 from clew.cli.progress import Bar
 from clew.errors import InputError, UsageError
 from clew.text.counted import counted
@@ -26,9 +27,11 @@ if TYPE_CHECKING:
     from clew.evaluate.run.plans import RunRequest
     from clew.evaluate.run.rundir import RunDirectory
     from clew.evaluate.run.runner import Done
+    from clew.llm.managed import ManagedModel
     from clew.workers.base import Workers
 
-REPLIES = "replies.sqlite"
+    Models = Callable[[str], ManagedModel]
+
 QUESTIONS_FAILED = 1
 """Exit code of a run in which a question or a judgement ended in an error."""
 HEADLINE = ("hits_at_1", "exact_set", "f1", "truthfulness", "claim_accuracy", "coverage", "p50_ms", "p95_ms")
@@ -38,10 +41,7 @@ HEADLINE = ("hits_at_1", "exact_set", "f1", "truthfulness", "claim_accuracy", "c
 class RunModelOptions(ManyOptions):
     """How the chat models of a run are called."""
 
-    cache: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Replies of models are kept here; else in RUN/replies.sqlite."),
-    ] = None
+    cache: Path | None = option(None, "Replies of models are kept here; else in RUN/replies.sqlite.", "FILE")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,42 +49,29 @@ class DataOptions:
     """Which questions are asked, and of which graph."""
 
     target: Annotated[Path, typer.Argument(metavar="DIRECTORY|X.toml", help="A data set, or an experiment.")]
-    dataset: Annotated[str | None, typer.Option(metavar="NAME", help="Its format; see: clew datasets.")] = (
-        None
+    dataset: str | None = option(None, "Its format; see: clew datasets.", "NAME")
+    parts: list[str] | None = option(None, "A part of it; again for more.", "NAME", "--part")
+    hops: str | None = option(None, "Short for --part N-hop.", "N,…")
+    split: str | None = option(None, "test, dev or train.", "NAME")
+    graph: str | None = option(None, "Graph to ask; else its own.", "SOURCE")
+    data: list[str] | None = option(
+        None, "Where an experiment finds a data set; or one directory of all.", "NAME=DIR"
     )
-    parts: Annotated[
-        list[str] | None, typer.Option("--part", metavar="NAME", help="A part of it; again for more.")
-    ] = None
-    hops: Annotated[str | None, typer.Option(metavar="N,…", help="Short for --part N-hop.")] = None
-    split: Annotated[str | None, typer.Option(metavar="NAME", help="test, dev or train.")] = None
-    graph: Annotated[str | None, typer.Option(metavar="SOURCE", help="Graph to ask; else its own.")] = None
-    data: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME=DIR", help="Where an experiment finds a data set; or one directory of all."
-        ),
-    ] = None
-    limit: Annotated[
-        int | None, typer.Option(metavar="N", min=1, help="Questions of each part and seed.")
-    ] = None
-    seed: Annotated[str | None, typer.Option(metavar="N,…", help="Seeds of the samples; 0 if not given.")] = (
-        None
-    )
-    given_entities: Annotated[
-        bool, typer.Option("--given-entities", help="Tell methods which entities a question is about.")
-    ] = False
+    limit: int | None = option(None, "Questions of each part and seed.", "N", min=1)
+    seed: str | None = option(None, "Seeds of the samples; 0 if not given.", "N,…")
+    given_entities: bool = option(False, "Tell methods which entities a question is about.")
 
 
 @dataclass(frozen=True, slots=True)
 class AskingOptions:
     """Who is asked, and where the answers go."""
 
-    method: Annotated[str, typer.Option(metavar="NAME,…", help="Methods to run.")] = "auto"
-    llm: Annotated[str | None, typer.Option(metavar="MODEL", help="Chat model of the methods.")] = None
-    workers: Annotated[int | None, typer.Option(metavar="N", min=1, help="Processes; without --llm.")] = None
+    method: str = option("auto", "Methods to run.", "NAME,…")
+    llm: str | None = option(None, "Chat model of the methods.", "MODEL")
+    workers: int | None = option(None, "Processes; without --llm.", "N", min=1)
     ray: RayAddress = None
-    steps: Annotated[bool, typer.Option("--steps/--no-steps", help="Keep the steps of each answer.")] = True
-    out: Annotated[Path | None, typer.Option(metavar="RUN", help="Directory of the run; resumable.")] = None
+    steps: bool = option(True, "Keep the steps of each answer.", None, "--steps/--no-steps")
+    out: Path | None = option(None, "Directory of the run; resumable.", "RUN")
     embedder: EmbedderSpec = None
 
 
@@ -92,10 +79,8 @@ class AskingOptions:
 class ScoreOptions:
     """What scores answers beside the metrics."""
 
-    judge: Annotated[
-        list[str] | None, typer.Option(metavar="MODEL", help="A judging model; again for more.")
-    ] = None
-    bert: Annotated[str | None, typer.Option(metavar="onnx:PATH", help="Model of BERTScore.")] = None
+    judge: list[str] | None = option(None, "A judging model; again for more.", "MODEL")
+    bert: str | None = option(None, "Model of BERTScore.", "onnx:PATH")
 
 
 @with_options
@@ -112,38 +97,16 @@ def evaluate(
 
     The same command goes on after Ctrl-C or a kill; no question that has an answer is asked again.
     """
-    from clew.evaluate.run.plans import RunRequest
-
-    judges = tuple(scoring.judge or ())
-    if asking.llm is not None and asking.workers is not None:
-        raise UsageError("--workers is for methods without a model. With --llm give --concurrency N")
-    wanted = RunRequest(
-        target=which.target,
-        dataset=which.dataset,
-        parts=tuple(which.parts or ())
-        + tuple(f"{n.strip()}-hop" for n in (which.hops or "").split(",") if n.strip()),
-        split=which.split,
-        graph=which.graph,
-        data=tuple(which.data or ()),
-        methods=tuple(name.strip() for name in asking.method.split(",") if name.strip()),
-        limit=which.limit,
-        seeds=_seeds(which.seed),
-        given_entities=which.given_entities,
-        llm=asking.llm,
-        steps=asking.steps,
-        embedder=asking.embedder,
-        workers=calling.at_once if asking.llm else asking.workers or os.cpu_count() or 1,
-        out=asking.out or Path("runs") / which.target.resolve().name.removesuffix(".toml"),
-    )
-    if asking.llm is None and not judges:
+    wanted = _wanted(which, asking, calling)
+    if asking.llm is None and not scoring.judge:
         calling.refuse()
     elif calling.cache is None:
-        calling = replace(calling, cache=_made(wanted.out) / REPLIES)
+        calling = replace(calling, cache=_replies(wanted.out))
     with (
         opened_cluster(asking.ray, quiet=quiet) as cluster,
         opened_models(calling, calling.at_once, everywhere=cluster is not None) as models,
     ):
-        run, failed = _run(wanted, models, judges, scoring.bert, cluster, quiet=quiet)
+        run, failed = _run(wanted, models, scoring, cluster, quiet=quiet)
     if json:
         write_json(run.as_json())
     else:
@@ -152,82 +115,102 @@ def evaluate(
         raise typer.Exit(QUESTIONS_FAILED)
 
 
-def _seeds(text: str | None) -> tuple[int, ...] | None:
-    if text is None:
-        return None
+def _wanted(which: DataOptions, asking: AskingOptions, calling: RunModelOptions) -> RunRequest:
+    from clew.evaluate.run.plans import RunRequest
+
+    if asking.llm is not None and asking.workers is not None:
+        raise UsageError("--workers is for methods without a model. With --llm give --concurrency N")
+    return RunRequest(
+        target=which.target,
+        dataset=which.dataset,
+        parts=(*(which.parts or ()), *(f"{hops}-hop" for hops in _names(which.hops or ""))),
+        split=which.split,
+        graph=which.graph,
+        data=tuple(which.data or ()),
+        methods=_names(asking.method),
+        limit=which.limit,
+        seeds=None if which.seed is None else _seeds(which.seed),
+        given_entities=which.given_entities,
+        llm=asking.llm,
+        steps=asking.steps,
+        embedder=asking.embedder,
+        workers=calling.at_once if asking.llm else asking.workers or os.cpu_count() or 1,
+        out=asking.out or Path("runs") / which.target.resolve().name.removesuffix(".toml"),
+    )
+
+
+def _names(text: str) -> tuple[str, ...]:
+    """Split at commas."""
+    return tuple(name for part in text.split(",") if (name := part.strip()))
+
+
+def _seeds(text: str) -> tuple[int, ...]:
     try:
-        seeds = tuple(dict.fromkeys(int(part) for part in text.split(",")))
+        return tuple(dict.fromkeys(int(part) for part in text.split(",")))
     except ValueError as error:
         raise UsageError(f"--seed {text}: not numbers. Write --seed 0 or --seed 0,1,2") from error
-    return seeds
 
 
-def _made(folder: Path) -> Path:
-    """Make a directory, for the file of replies."""
+def _replies(folder: Path) -> Path:
+    """The file of replies of a run, whose directory is made for it."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"{folder}: cannot be made ({error.strerror}). Give another --out") from error
-    return folder
+    return folder / "replies.sqlite"
 
 
 def _run(
-    wanted: RunRequest,
-    models: OpenModels,
-    judges: Sequence[str],
-    bert: str | None,
-    cluster: Workers | None,
-    *,
-    quiet: bool,
+    wanted: RunRequest, models: Models, scoring: ScoreOptions, cluster: Workers | None, *, quiet: bool
 ) -> tuple[LoadedRun, int]:
     """Ask, judge and score; and how many questions and judgements ended in an error."""
-    from clew.evaluate.report.summary import load
-    from clew.evaluate.report.tables import write_tables
+    from clew.evaluate.report.summary import load, write_tables
     from clew.evaluate.run.plans import make_plan
     from clew.evaluate.run.rundir import RunDirectory
     from clew.evaluate.run.runner import run
 
     directory = RunDirectory(wanted.out)
     model = None if wanted.llm is None else models(wanted.llm)
+
+    def note(text: str) -> None:
+        if not quiet:
+            warn(text)
+
     with Bar(quiet=quiet) as bar:
-        plan = make_plan(wanted, model, progress=stage_progress(bar), note=_silent if quiet else warn)
+        plan = make_plan(wanted, model, progress=stage_progress(bar), note=note)
         plan = replace(plan, cluster=cluster)
     try:
         with Bar(quiet=quiet) as bar:
-            done = run(plan, directory, lambda what, n, of: bar.update(what, n, of, "questions"))
+            done = run(plan, directory, partial(bar.update, unit="questions"))
         _tell(done, quiet=quiet)
-        unasked = _score_beside(directory, wanted.workers, models, judges, bert, quiet=quiet)
+        unasked = _score_beside(directory, wanted.workers, models, scoring, quiet=quiet)
     except KeyboardInterrupt as error:
         raise Interrupted(f"interrupted; the same command goes on in {wanted.out}") from error
     with Bar(quiet=quiet) as bar:
-        loaded = load(directory, _telling(bar, "scoring"))
+        loaded = load(directory, partial(bar.update, "scoring", unit="questions"))
     write_tables(loaded)
     return loaded, done.failed + unasked
 
 
 def _score_beside(
-    directory: RunDirectory,
-    workers: int,
-    models: OpenModels,
-    judges: Sequence[str],
-    bert: str | None,
-    *,
-    quiet: bool,
+    directory: RunDirectory, workers: int, models: Models, scoring: ScoreOptions, *, quiet: bool
 ) -> int:
     """Ask the judges, and compute BERTScore, where the user wants them; how many judgements failed."""
     unasked = 0
-    if judges:
+    if scoring.judge:
         from clew.evaluate.judge.judging import judge_run, judges_of
 
         with Bar(quiet=quiet) as bar:
-            judged = judge_run(directory, judges_of(judges, models), workers, _telling(bar, "judging"))
+            judges, tell = judges_of(scoring.judge, models), partial(bar.update, "judging", unit="questions")
+            judged = judge_run(directory, judges, workers, tell)
         _tell_unjudged(judged)
         unasked = judged.failed
-    if bert is not None:
+    if scoring.bert is not None:
         from clew.evaluate.judge.bertscore import open_tokens, score_run
 
         with Bar(quiet=quiet) as bar:
-            score_run(directory, open_tokens(bert), _telling(bar, "BERTScore"))
+            tell = partial(bar.update, "BERTScore", unit="questions")
+            score_run(directory, open_tokens(scoring.bert), tell)
     return unasked
 
 
@@ -237,20 +220,6 @@ def _tell_unjudged(judged: Judged) -> None:
         missing, first = counted(judged.unjudged, "judgement"), judged.first_problem.rstrip(".")
         again = ". The same command asks again" if judged.failed else ""
         warn(f"{missing} without a verdict, the first by {first}{again}")
-
-
-def _telling(bar: Bar, title: str) -> Callable[[int, int], None]:
-    """Feed a bar of questions."""
-
-    def tell(done: int, total: int) -> None:
-        bar.update(title, done, total, "questions")
-
-    return tell
-
-
-def _silent(text: str) -> None:
-    """Say nothing."""
-    del text
 
 
 def _tell(done: Done, *, quiet: bool) -> None:
@@ -277,18 +246,16 @@ def _tell(done: Done, *, quiet: bool) -> None:
 
 def _print(run: LoadedRun) -> None:
     """Print the headline figures: one line for each part and method."""
-    from clew.evaluate.metrics.registry import about
-    from clew.evaluate.report.form import figure_text
+    from clew.evaluate.metrics.registry import METRICS
+    from clew.evaluate.report.scoring import figure_text
 
     shares = [m for m in HEADLINE if any(m in cell.figures for cell in run.cells)]
-    lines = [["part", "method", "n", *(about(m).title for m in shares)]]
+    lines = [["part", "method", "n", *(METRICS[m].title for m in shares)]]
     for cell in run.cells:
         values = [figure_text(cell.figures.get(m)) for m in shares]
         lines.append([shown(cell.part), shown(cell.method), f"{len(cell.rows):,}", *values])
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     for line in lines:
-        cells = [
-            t.ljust(w) if at < 2 else t.rjust(w) for at, (t, w) in enumerate(zip(line, widths, strict=True))
-        ]
+        cells = [f"{text:{'<' if at < 2 else '>'}{widths[at]}}" for at, text in enumerate(line)]
         write("  ".join(cells).rstrip())
     write(f"\nAll metrics: {run.directory.path}/metrics.csv. A report: clew report {run.directory.path}")

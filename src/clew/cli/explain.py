@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, cast
 
-from rich.text import Text
-
-from clew.cli.console import shown
+from clew.cli.console import put, shown
 from clew.json_form import json_form
 from clew.types import Step
 
@@ -16,16 +14,15 @@ if TYPE_CHECKING:
 
 MOST_SHOWN_ITEMS = 10
 """So many items of a list are shown; the rest is counted."""
-
 MOST_DECIMALS = 3
 
 
 def print_steps(console: Console, steps: Sequence[Step]) -> None:
     """Print each step's name and what came out of it."""
     for step in steps:
-        console.print(Text(step.name, "bold cyan"), soft_wrap=True)
+        put(console, step.name, "bold cyan")
         for line in _mapping(step.detail, "  "):
-            console.print(Text(line), soft_wrap=True)
+            put(console, line)
 
 
 def _mapping(detail: Mapping[str, object], indent: str) -> list[str]:
@@ -41,10 +38,8 @@ def _mapping(detail: Mapping[str, object], indent: str) -> list[str]:
             inner = indent if len(detail) == 1 else indent + "  "
             lines += [] if len(detail) == 1 else [f"{indent}{shown(key)}:"]
             lines += [f"{inner}{_line(item)}" for item in items[:MOST_SHOWN_ITEMS]]
-            if len(items) > MOST_SHOWN_ITEMS:
-                lines.append(
-                    f"{inner}… and {len(items) - MOST_SHOWN_ITEMS:,} more; --json --explain prints all"
-                )
+            more = len(items) - MOST_SHOWN_ITEMS
+            lines += [f"{inner}… and {more:,} more; --json --explain prints all"] if more > 0 else []
         elif isinstance(value, dict):
             lines += [f"{indent}{shown(key)}:", *_mapping(cast("dict[str, object]", value), indent + "  ")]
         else:
@@ -62,10 +57,8 @@ def _line(value: object) -> str:
         return " · ".join(_line(item) for item in items)
     if isinstance(value, dict):
         parts = cast("dict[str, object]", value).items()
-        texts = [
-            _line(part) if isinstance(part, (str, list)) else f"{key} {_line(part)}" for key, part in parts
-        ]
-        return "  ".join(text for text in texts if text)
+        texts = (_line(v) if isinstance(v, (str, list)) else f"{key} {_line(v)}" for key, v in parts)
+        return "  ".join(filter(None, texts))
     return _scalar(value)
 
 

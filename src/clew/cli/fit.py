@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
 from clew.cli.console import warn, write, write_json
-from clew.cli.jsonl import objects, source_name
+from clew.cli.input import asked_text, objects, source_name
 from clew.cli.opening import Json, Quiet
 from clew.cli.progress import Bar
 from clew.errors import InputError, ParseError, UsageError
-from clew.text.clean import clean_question
 from clew.text.counted import counted
 
 if TYPE_CHECKING:
@@ -25,16 +24,14 @@ if TYPE_CHECKING:
 
 _NOT_BETTER = 3
 _SHAPE = 'Write {"question": "…", "answers": ["…"]}, or "accepted" or "rejected" in the place of "answers"'
-Questions = Annotated[
-    str | None,
-    typer.Option("--questions", metavar="FILE.jsonl", help="Questions with answers, one object a line."),
-]
 
 
 def fit(
     source: Annotated[str, typer.Argument(metavar="INDEX", help="An index (NAME.clew).")],
     *,
-    questions: Questions = None,
+    questions: Annotated[
+        str | None, typer.Option(metavar="FILE.jsonl", help="Questions with answers, one object a line.")
+    ] = None,
     seed: Annotated[int, typer.Option(min=0, help="How questions are dealt into two halves.")] = 0,
     drop: Annotated[bool, typer.Option("--drop", help="Remove what was learned.")] = False,
     json: Json = False,
@@ -60,15 +57,16 @@ def fit(
         raise UsageError(f"{source} is no index. Make one: clew index {source} -o NAME.clew")
     if questions is None:
         read_manifest(index)
-        _dropped(index, drop_adapter(index), json=json, quiet=quiet)
+        there = drop_adapter(index)
+        if json:
+            write_json({"index": str(index), "dropped": there})
+        elif not quiet:
+            told = "what was learned is removed" if there else "nothing was learned for it"
+            write(f"{index}: {told}")
         return
     feedback, start = read_feedback(questions), time.monotonic()
     with Clew.open(index) as clew, Bar(quiet=quiet) as bar:
-
-        def tell(stage: str, done: int, total: int) -> None:
-            bar.update(stage, done, total, "questions")
-
-        fitted = fit_index(clew.index, clew.embedder, feedback, seed, tell)
+        fitted = fit_index(clew.index, clew.embedder, feedback, seed, partial(bar.update, unit="questions"))
     seconds = round(time.monotonic() - start, 2)
     if json:
         write_json(_json(fitted, len(feedback), seconds))
@@ -80,13 +78,6 @@ def fit(
             warn(line)
     if fitted.path is None:
         raise typer.Exit(_NOT_BETTER)
-
-
-def _dropped(index: Path, there: bool, *, json: bool, quiet: bool) -> None:
-    if json:
-        write_json({"index": str(index), "dropped": there})
-    elif not quiet:
-        write(f"{index}: what was learned is removed" if there else f"{index}: nothing was learned for it")
 
 
 def read_feedback(path: str) -> list[Feedback]:
@@ -101,13 +92,7 @@ def read_feedback(path: str) -> list[Feedback]:
 def _feedback(file: str, number: int, value: dict[str, Any]) -> Feedback:
     from clew.reading.feedback import Feedback
 
-    text = value.get("question")
-    if not isinstance(text, str):
-        raise ParseError(file, number, "field 'question' is missing or not a string", _SHAPE)
-    try:
-        question = clean_question(text)
-    except UsageError as error:
-        raise ParseError(file, number, str(error)) from error
+    question = asked_text(value, "question", file, number, _SHAPE)
     answers = _names(file, number, value, "answers")
     accepted, rejected = (_names(file, number, value, key) for key in ("accepted", "rejected"))
     if answers is None and not accepted and not rejected:
@@ -133,14 +118,11 @@ def _left_out(fitted: FittedIndex) -> list[str]:
         (given.contradicting, "that contradict each other"),
         (given.repeated, "with a question that stands there already"),
     )
-    return [
-        f"left out: {counted(len(lines), 'line')} {why} ({_some(lines)})" for lines, why in reasons if lines
-    ]
-
-
-def _some(lines: Sequence[int]) -> str:
-    shown = ", ".join(map(str, lines[:5]))
-    return f"line {shown}{' …' if len(lines) > 5 else ''}"
+    told: list[str] = []
+    for lines, why in reasons:
+        some = ", ".join(map(str, lines[:5])) + (" …" if len(lines) > 5 else "")
+        told += [f"left out: {counted(len(lines), 'line')} {why} (line {some})"] if lines else []
+    return told
 
 
 def _json(fitted: FittedIndex, lines: int, seconds: float) -> dict[str, Any]:

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from clew.cli.jsonl import objects, source_name
-from clew.cli.opening import Faults, Json, OnErrorOption
-from clew.errors import InputError, ParseError
+from clew.cli.console import shown, warn, write, write_json
+from clew.cli.input import objects, source_name
+from clew.cli.opening import Faults, Json
+from clew.environment import default_history
+from clew.errors import InputError, ParseError, UsageError
+from clew.stores.history import HISTORY_ADVICE, History, SolvedEntry, check_query, source_key
+from clew.text.clean import clean_question
 from clew.text.counted import counted
 
 app = typer.Typer(
@@ -35,10 +40,6 @@ def add(
     file: HistoryPath = None,
 ) -> None:
     """Add a question and its query; a question that is there gets the new query."""
-    from clew.cli.console import warn
-    from clew.stores.history import SolvedEntry, source_key
-    from clew.text.clean import clean_question
-
     added = _history(file).add([SolvedEntry(source_key(source), clean_question(question), query.strip())])
     warn("added" if added else "it is there already")
 
@@ -52,11 +53,6 @@ def list_(
     json: Json = False,
 ) -> None:
     """List the solved questions, oldest first."""
-    from dataclasses import asdict
-
-    from clew.cli.console import shown, warn, write, write_json
-    from clew.stores.history import source_key
-
     history = _history(file)
     entries = history.entries(None if source is None else source_key(source))
     if json:
@@ -77,12 +73,9 @@ def import_(
         str, typer.Argument(metavar="FILE.jsonl", help='A line {"question", "query"} each; - is stdin.')
     ],
     file: HistoryPath = None,
-    on_error: Faults = OnErrorOption.fail,
+    on_error: Faults = "fail",
 ) -> None:
     """Add the questions of a file; nothing is added if one line is wrong, unless it is skipped."""
-    from clew.cli.console import warn
-    from clew.stores.history import SolvedEntry, source_key
-
     entries: list[SolvedEntry] = []
     skipped: list[ParseError] = []
     key, name = source_key(source), source_name(questions)
@@ -90,7 +83,7 @@ def import_(
         try:
             entries.append(_entry(key, value, name, number))
         except ParseError as error:
-            if on_error is OnErrorOption.fail:
+            if on_error == "fail":
                 raise
             skipped.append(error)
     if not entries and not skipped:
@@ -108,26 +101,16 @@ def remove(
     file: HistoryPath = None,
 ) -> None:
     """Remove a question."""
-    from clew.cli.console import warn
-    from clew.stores.history import source_key
-
     if not _history(file).remove(source_key(source), question.strip()):
         raise InputError(f"The history has no such question of {source}. See: clew history list {source}")
     warn("removed")
 
 
-def _history(file: Path | None):  # noqa: ANN202 (imported late)
-    from clew.environment import default_history
-    from clew.stores.history import History
-
+def _history(file: Path | None) -> History:
     return History(default_history() if file is None else file)
 
 
-def _entry(source: str, value: dict[str, object], file: str, line: int):  # noqa: ANN202
-    from clew.errors import UsageError
-    from clew.stores.history import HISTORY_ADVICE, SolvedEntry, check_query
-    from clew.text.clean import clean_question
-
+def _entry(source: str, value: dict[str, object], file: str, line: int) -> SolvedEntry:
     question, query = value.get("question"), value.get("query")
     if not isinstance(question, str) or not isinstance(query, str):
         raise ParseError(file, line, "'question' or 'query' is missing, or no string", HISTORY_ADVICE)

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Generator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from clew.cli.console import warn
 from clew.cli.failures import Interrupted
+from clew.cli.input import STDIN, stdin_kept
 from clew.cli.progress import Bar
-from clew.cli.standard_input import STDIN, stdin_kept
+from clew.environment import neo4j_login
 from clew.errors import ClewError, UsageError
+from clew.stores.opening import is_address, is_sparql, open_neo4j, shown_address
 
 if TYPE_CHECKING:
     from clew.stores.import_folder import ImportFolder
@@ -35,9 +38,6 @@ def imported(sources: Sequence[str], output: Path | None, *, quiet: bool) -> Gen
 
     After an interruption the folder stays, and the same command goes on from it.
     """
-    from clew.cli.console import warn
-    from clew.stores.opening import is_address, shown_address
-
     found = Imported([], {})
     folders: list[Path] = []
     for source in sources:
@@ -67,7 +67,6 @@ def imported(sources: Sequence[str], output: Path | None, *, quiet: bool) -> Gen
 def _read(source: str, path: Path, bar: Bar) -> tuple[Path, list[str]]:
     """Read a graph into a folder; returns what is to be indexed, and what the user should know."""
     from clew.stores.import_folder import open_folder
-    from clew.stores.opening import is_sparql, shown_address
 
     folder = open_folder(path, shown_address(source))
     try:
@@ -86,17 +85,13 @@ def _read(source: str, path: Path, bar: Bar) -> tuple[Path, list[str]]:
 
 
 def _read_neo4j(source: str, folder: ImportFolder, bar: Bar) -> Path:
-    from clew.environment import neo4j_login
     from clew.stores.neo4j_export import export
-    from clew.stores.opening import open_neo4j
 
-    store = open_neo4j(source, neo4j_login(), seconds=COUNT_SECONDS)
-    try:
-        export(
-            store, folder, lambda what, done, total: bar.update(f"reading {what}", done, total, "entities")
-        )
-    finally:
-        store.close()
+    def tell(what: str, done: int, total: int) -> None:
+        bar.update(f"reading {what}", done, total, "entities")
+
+    with closing(open_neo4j(source, neo4j_login(), seconds=COUNT_SECONDS)) as store:
+        export(store, folder, tell)
     return folder.data
 
 
@@ -104,9 +99,8 @@ def _read_sparql(source: str, folder: ImportFolder, bar: Bar) -> Path:
     from clew.stores.sparql.export import export
     from clew.stores.sparql.wire import address_of
 
-    export(
-        address_of(source),
-        folder,
-        lambda what, done, total: bar.update(f"reading {what}", done, total, "triples"),
-    )
+    def tell(what: str, done: int, total: int) -> None:
+        bar.update(f"reading {what}", done, total, "triples")
+
+    export(address_of(source), folder, tell)
     return folder.data / "graph.nt"

@@ -5,10 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Generator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from enum import StrEnum
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -16,7 +15,7 @@ from clew.cli.cluster import RayAddress, opened_cluster
 from clew.cli.console import shown, warn, write, write_json
 from clew.cli.failures import Interrupted
 from clew.cli.opening import Json, SourceOptions, held_counts, reading_notes, stage_progress
-from clew.cli.options import with_options
+from clew.cli.options import option, with_options
 from clew.cli.progress import Bar
 from clew.cli.verbalise import VerbaliserOptions, opened_verbaliser
 from clew.text.counted import counted
@@ -26,69 +25,39 @@ if TYPE_CHECKING:
     from clew.index.corpus.corpus import CorpusSettings
 
 
-class CorpusOption(StrEnum):
-    """Which walks are stored for `walk-retrieve`."""
-
-    bfs = "bfs"
-    random = "random"
-    lazy = "lazy"
-    none = "none"
-
-
-class VectorOption(StrEnum):
-    """With what vectors are searched."""
-
-    auto = "auto"
-    numpy = "numpy"
-    faiss = "faiss"
-    milvus = "milvus"
-
-
 @dataclass(frozen=True, slots=True)
 class WalkOptions:
     """Which walks are stored."""
 
-    corpus: Annotated[
-        CorpusOption,
-        typer.Option(help="Walks for walk-retrieve; lazy stores none, but vectors of nodes."),
-    ] = CorpusOption.none
-    depth: Annotated[int, typer.Option(metavar="N", help="Length of walks, 1 to 6.")] = 4
-    walks: Annotated[int, typer.Option(metavar="N", help="Random walks of each entity.")] = 60
-    max_walks: Annotated[int, typer.Option(metavar="N", help="Most breadth-first walks of each entity.")] = 60
-    directed: Annotated[bool, typer.Option("--directed", help="Walk from heads to tails only.")] = False
-    plain_vectors: Annotated[
-        bool,
-        typer.Option(
-            "--plain-vectors", help="Vectors of walks and nodes are of sentences alone, as published."
-        ),
-    ] = False
+    corpus: Literal["bfs", "random", "lazy", "none"] = option(
+        "none", "Walks for walk-retrieve; lazy stores none, but vectors of nodes."
+    )
+    depth: int = option(4, "Length of walks, 1 to 6.", "N")
+    walks: int = option(60, "Random walks of each entity.", "N")
+    max_walks: int = option(60, "Most breadth-first walks of each entity.", "N")
+    directed: bool = option(False, "Walk from heads to tails only.")
+    plain_vectors: bool = option(False, "Vectors of walks and nodes are of sentences alone, as published.")
 
     @property
     def settings(self) -> CorpusSettings | None:
         """The walks that are stored; None for none."""
-        if self.corpus is CorpusOption.none:
+        if self.corpus == "none":
             return None
         from clew.index.corpus.corpus import CorpusSettings
 
         lengths = self.depth, self.walks, self.max_walks
-        return CorpusSettings(self.corpus.value, *lengths, self.directed, plain=self.plain_vectors)
+        return CorpusSettings(self.corpus, *lengths, self.directed, plain=self.plain_vectors)
 
 
 @dataclass(frozen=True, slots=True)
 class VectorOptions:
     """Which vectors are stored, what searches them, and where they are made."""
 
-    triple_vectors: Annotated[
-        bool, typer.Option("--triple-vectors", help="Embed the triples too, for the methods that rank them.")
-    ] = False
-    vectors: Annotated[
-        VectorOption,
-        typer.Option(help="What searches vectors; auto is faiss for many. Milvus holds all of them."),
-    ] = VectorOption.auto
-    milvus: Annotated[
-        str | None,
-        typer.Option("--milvus", metavar="URI", help="For --vectors milvus: http://HOST:19530 or NAME.db."),
-    ] = None
+    triple_vectors: bool = option(False, "Embed the triples too, for the methods that rank them.")
+    vectors: Literal["auto", "numpy", "faiss", "milvus"] = option(
+        "auto", "What searches vectors; auto is faiss for many. Milvus holds all of them."
+    )
+    milvus: str | None = option(None, "For --vectors milvus: http://HOST:19530 or NAME.db.", "URI")
     ray: RayAddress = None
 
 
@@ -102,12 +71,11 @@ class FileOptions:
             metavar="SOURCE…", help="Graph files, a folder of tables, - for stdin, or neo4j://host."
         ),
     ]
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", metavar="NAME.clew", help="By default SOURCE's name + .clew, here."),
-    ] = None
-    types: Annotated[Path | None, typer.Option(metavar="FILE", help="Lines entity<TAB>type.")] = None
-    aliases: Annotated[Path | None, typer.Option(metavar="FILE", help="Lines entity<TAB>alias.")] = None
+    output: Path | None = option(
+        None, "By default SOURCE's name + .clew, here.", "NAME.clew", "--output", "-o"
+    )
+    types: Path | None = option(None, "Lines entity<TAB>type.", "FILE")
+    aliases: Path | None = option(None, "Lines entity<TAB>alias.", "FILE")
 
 
 @with_options
@@ -126,12 +94,13 @@ def index(
     """
     from clew.cli.importing import imported
     from clew.environment import vector_choice
+    from clew.index.cache import stem
     from clew.index_files import index_sources
 
-    start, choice = time.monotonic(), vector_choice(searching.vectors.value, searching.milvus)
+    start, choice = time.monotonic(), vector_choice(searching.vectors, searching.milvus)
     quiet = reading.quiet
-    with imported(files.sources, files.output, quiet=quiet) as found, going_on(), Bar(quiet=quiet) as bar:
-        out = files.output or default_output(found.paths[0])
+    with imported(files.sources, files.output, quiet=quiet) as found, _going_on(), Bar(quiet=quiet) as bar:
+        out = files.output or Path(f"{stem(found.paths[0])}.clew")
         ahead = ("clew.index.corpus.build_corpus",) if walking.settings is not None else ()
         with (
             opened_cluster(searching.ray, quiet=quiet, ahead=ahead) as cluster,
@@ -144,7 +113,7 @@ def index(
                 types=files.types,
                 aliases=files.aliases,
                 format=reading.format,
-                on_error=reading.on_error.value,
+                on_error=reading.on_error,
                 hints=reading.hints,
                 triple_vectors=searching.triple_vectors,
                 progress=stage_progress(bar, without={"walks"} if verbaliser else frozenset()),
@@ -156,16 +125,16 @@ def index(
             )
     seconds = time.monotonic() - start
     if json:
-        write_json(summary_json(built, seconds))
+        write_json(_json(built, seconds))
     elif not quiet:
-        for line in summary_lines(built, seconds):
+        for line in _lines(built, seconds):
             write(shown(line))
         for line in reading_notes(built.manifest.about.report):
             warn(line)
 
 
 @contextmanager
-def going_on() -> Generator[None]:
+def _going_on() -> Generator[None]:
     """Say at Ctrl-C what becomes of the work that is done."""
     try:
         yield
@@ -177,17 +146,8 @@ def going_on() -> Generator[None]:
         ) from error
 
 
-def default_output(source: Path) -> Path:
-    """Name the index after the source, in the working directory."""
-    from clew.index.cache import stem
-
-    return Path(f"{stem(source)}.clew")
-
-
-def summary_json(built: Built, seconds: float) -> dict[str, object]:
+def _json(built: Built, seconds: float) -> dict[str, object]:
     """Make the stable JSON form (documented in docs/json.md)."""
-    from dataclasses import asdict
-
     from clew.index.info import report_json
 
     about = built.manifest.about
@@ -202,19 +162,14 @@ def summary_json(built: Built, seconds: float) -> dict[str, object]:
     }
 
 
-def summary_lines(built: Built, seconds: float) -> list[str]:
-    """Write the summary for people."""
+def _lines(built: Built, seconds: float) -> list[str]:
     counts, report = built.manifest.about.counts, built.report
     lines = [
         f"{built.path}: {held_counts(counts)}, {counted(counts['relations'], 'relation')}; "
         f"{size(built.manifest.bytes)}, {seconds:.1f} s"
     ]
-    side = [
-        counted(counts[nouns], noun, nouns)
-        for noun, nouns in (("type", "types"), ("alias", "aliases"))
-        if counts[nouns]
-    ]
-    if side:
+    nouns = (("type", "types"), ("alias", "aliases"))
+    if side := [counted(counts[many], one, many) for one, many in nouns if counts[many]]:
         lines.append(", ".join(side))
     if report.duplicates:
         lines.append(f"{counted(report.duplicates, 'duplicate triple')} merged")

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from clew.cli.console import out, shown, write_json
+from clew.cli.console import out, put, shown, write_json
+from clew.cli.index import size
 from clew.cli.opening import Json, SourceArgument, SourceOptions, opened, reading_notes
 from clew.cli.options import with_options
 from clew.errors import UsageError
@@ -49,7 +50,7 @@ def info(
         write_json(held.as_json() | ({"verified_files": files} if verify else {}))
         return
     if verify:
-        out().print(shown(f"{held.path}: all {files:,} files are as they were written"), soft_wrap=True)
+        put(out(), shown(f"{held.path}: all {files:,} files are as they were written"))
     print_info(held)
 
 
@@ -57,13 +58,13 @@ def print_info(held: Info) -> None:
     """Print what an index holds, and its larger relations."""
     console = out()
     for line in _facts(held):
-        console.print(shown(line), soft_wrap=True)
+        put(console, shown(line))
     for relation in held.relations[:MOST_SHOWN_RELATIONS]:
         first, *rest = _relation_lines(relation)
         console.print()
-        console.print(shown(first), style="bold", soft_wrap=True)
+        put(console, shown(first), "bold")
         for line in rest:
-            console.print(shown(line), soft_wrap=True)
+            put(console, shown(line))
     left = len(held.relations) - MOST_SHOWN_RELATIONS
     if left > 0:
         console.print(f"\n… and {counted(left, 'more relation')}; --json prints all")
@@ -104,9 +105,7 @@ def _plot(graph: Graph, source: str, plot: Path | None) -> None:
 
 
 def _facts(held: Info) -> list[str]:
-    from clew.cli.index import size
-
-    counts = held.counts
+    counts, made_with = held.counts, held.embedder
     literals = f", {counted(counts['literals'], 'literal')}" if counts["literals"] else ""
     lines = [
         f"{held.path}: {size(held.bytes)}, made {held.created} by Clew {held.clew}",
@@ -116,11 +115,9 @@ def _facts(held: Info) -> list[str]:
         f"types      {_types(held)}",
         f"aliases    {counts['aliases']:,}",
     ]
-    if held.embedder is not None:
-        made_with = held.embedder
-        lines.append(
-            f"embedder   {made_with.name} ({made_with.dimension} dimensions, {made_with.fingerprint})"
-        )
+    if made_with is not None:
+        kind = f"{made_with.dimension} dimensions, {made_with.fingerprint}"
+        lines.append(f"embedder   {made_with.name} ({kind})")
     if held.vectors["names"] == "milvus":
         lines.append("vectors    are in Milvus")
     for source in held.sources:
@@ -145,23 +142,18 @@ def _corpus_lines(corpus: Mapping[str, Any]) -> list[str]:
     if corpus["model"] is not None:
         failed = f", but {corpus['unsaid']:,} by templates, where it failed" if corpus["unsaid"] else ""
         more.append(f"           walks are said by {corpus['model']}{failed}")
+    cut = 0
     if corpus["kind"] == "lazy":
-        return [f"corpus     {how}: walks are made when a question comes", *more]
-    if corpus["kind"] == "random":
-        return [
-            f"corpus     {how}: {counted(corpus['made'], 'walk')}, {corpus['distinct']:,} without repeats",
-            *more,
-        ]
-    lines = [
-        f"corpus     {how}: {counted(corpus['distinct'], 'walk')}, at most {corpus['max_walks']} of an entity"
-    ]
-    if corpus["drawn"] or corpus["undecided"]:
+        walks = "walks are made when a question comes"
+    elif corpus["kind"] == "random":
+        walks = f"{counted(corpus['made'], 'walk')}, {corpus['distinct']:,} without repeats"
+    else:
+        walks = f"{counted(corpus['distinct'], 'walk')}, at most {corpus['max_walks']} of an entity"
         cut = corpus["drawn"] + corpus["undecided"]
-        lines.append(
-            f"           the cap cut the trees of {cut:,} of {corpus['roots']:,} "
-            f"entities, and {corpus['triples_left_out']:,} of their own triples"
-        )
-    return lines + more
+    if cut:
+        of, left = f"{cut:,} of {corpus['roots']:,} entities", f"{corpus['triples_left_out']:,}"
+        more.insert(0, f"           the cap cut the trees of {of}, and {left} of their own triples")
+    return [f"corpus     {how}: {walks}", *more]
 
 
 def _types(held: Info) -> str:

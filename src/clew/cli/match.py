@@ -10,17 +10,24 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from clew.cli.console import out, put, write_json
+from clew.cli.input import objects, read_bytes, source_name, unique_ids
 from clew.cli.opening import Json, SourceArgument, SourceOptions, opened
-from clew.cli.options import with_options
+from clew.cli.options import option, with_options
+from clew.cli.paths import paths_of
+from clew.cli.progress import Bar, explained_wait
 from clew.compiling import COMPILING
 from clew.errors import ParseError, UsageError
+from clew.json_form import json_object
+from clew.text.counted import counted
 
 if TYPE_CHECKING:
     from clew.engine import Clew
     from clew.graph.match.tables import Tables
-    from clew.types import Pattern
+    from clew.types import MatchResult, Pattern
 
 NO_MATCH = 3
+MOST_SHOWN_MATCHES = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,18 +44,13 @@ class PatternLine:
 class SearchOptions:
     """How many matches are looked for, how far, and for how long."""
 
-    patterns: Annotated[
-        str | None, typer.Option(metavar="FILE.jsonl", help="Many patterns, one a line; - is stdin.")
-    ] = None
-    k: Annotated[int, typer.Option("--k", metavar="N", min=1, help="How many matches, best first.")] = 3
-    every: Annotated[bool, typer.Option("--all", help="All matches that tie with the best.")] = False
-    tables: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="Distances given as tables (docs/performance.md), not embedded."),
-    ] = None
-    milliseconds: Annotated[
-        float | None, typer.Option(metavar="MS", min=0, help="Stop the search of a pattern after this time.")
-    ] = None
+    patterns: str | None = option(None, "Many patterns, one a line; - is stdin.", "FILE.jsonl")
+    k: int = option(3, "How many matches, best first.", "N", min=1)
+    every: bool = option(False, "All matches that tie with the best.", None, "--all")
+    tables: Path | None = option(
+        None, "Distances given as tables (docs/performance.md), not embedded.", "DIR"
+    )
+    milliseconds: float | None = option(None, "Stop the search of a pattern after this time.", "MS", min=0)
 
 
 @with_options
@@ -70,14 +72,8 @@ def match(
     if (pattern is None) == (searching.patterns is None):
         raise UsageError(f"Give one pattern (clew match {source} pattern.json) or --patterns FILE.jsonl")
     asked = _one(pattern) if pattern is not None else _many(str(searching.patterns))
-    from clew.cli.console import out, write_json
-    from clew.cli.progress import Bar, explained_wait
-
     single, found = pattern is not None, False
-    with (
-        opened(source, reading) as clew,
-        Bar(quiet=reading.quiet or single) as bar,
-    ):
+    with opened(source, reading) as clew, Bar(quiet=reading.quiet or single) as bar:
         given = None if searching.tables is None else _open_tables(clew, searching.tables)
         every_distance = [None if given is None else given.of(item.record, item.where) for item in asked]
         for done, (item, distances) in enumerate(zip(asked, every_distance, strict=True), 1):
@@ -92,9 +88,7 @@ def match(
                 )
             elapsed = (time.perf_counter() - start) * 1000 - (COMPILING.milliseconds - compiling)
             if single and not json:
-                from clew.cli.match_view import print_matches
-
-                print_matches(out(), clew, result, elapsed)
+                _print(clew, result, elapsed)
             else:
                 write_json(clew.matches_json(result, id=item.id, milliseconds=elapsed))
             found = found or bool(result.matches)
@@ -110,23 +104,19 @@ def _open_tables(clew: Clew, folder: Path) -> Tables:
 
 
 def _one(path: str) -> list[PatternLine]:
-    from clew.cli.jsonl import read_bytes, source_name
     from clew.graph.match.patterns import PATTERN_ADVICE, pattern_from_json
-    from clew.json_form import json_object
 
     inline = path.lstrip().startswith(("{", "["))
     file = "PATTERN" if inline else source_name(path)
     raw = path.encode("utf-8", "surrogateescape") if inline else read_bytes(path)
-    value = json_object(
-        raw.removeprefix(b"\xef\xbb\xbf"), file, 0, f"A pattern is one object: {PATTERN_ADVICE}"
-    )
+    advice = f"A pattern is one object: {PATTERN_ADVICE}"
+    value = json_object(raw.removeprefix(b"\xef\xbb\xbf"), file, 0, advice)
     id = value.get("id")
     return [PatternLine(None if id is None else str(id), pattern_from_json(value, file), value, file)]
 
 
 def _many(path: str) -> list[PatternLine]:
     """Read all patterns before the first search, so that a malformed line costs nothing."""
-    from clew.cli.jsonl import objects, source_name, unique_ids
     from clew.graph.match.patterns import PATTERN_ADVICE, pattern_from_json
 
     file = source_name(path)
@@ -137,3 +127,25 @@ def _many(path: str) -> list[PatternLine]:
     if not asked:
         raise ParseError(file, 0, "no patterns", f"On each line, {PATTERN_ADVICE}")
     return asked
+
+
+def _print(clew: Clew, result: MatchResult, elapsed: float) -> None:
+    """Print matches as paths with their GSD, best first; `elapsed` in ms."""
+    from rich.text import Text
+
+    from clew.cli.answer_view import drawn
+
+    console, count = out(), len(result.matches)
+    put(console, Text(counted(count, "match", "matches")).append(f"   ({elapsed:,.1f} ms)", "dim"))
+    for found in result.matches[:MOST_SHOWN_MATCHES]:
+        labels = clew.labels(found.triples)
+        misses = f", {found.direction_misses} against the direction" if found.direction_misses else ""
+        put(console, f"gsd {found.gsd:.4f}{misses}", "bold")
+        for path in paths_of([clew.triple(t) for t in found.triples], ""):
+            put(console, drawn(path, labels))
+    if count > MOST_SHOWN_MATCHES:
+        put(console, f"… {count - MOST_SHOWN_MATCHES:,} more; --json prints all", "dim")
+    if not result.complete:
+        bound = f"{result.bound:.4f}"
+        note = f"The search stopped early; no match that is missing has a smaller GSD than {bound}."
+        put(console, note, "yellow")

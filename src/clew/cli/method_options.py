@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from inspect import Parameter
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
@@ -82,18 +82,12 @@ class ClaimOptions(MethodOptions):
 def _offered(*, claims: bool) -> dict[str, list[Offered]]:
     """The options by name, each with all methods that take it."""
     found: dict[str, list[Offered]] = {}
-    for method, kind in _settings_classes(claims=claims):
-        for name, (told, default) in options_of(kind).items():
+    for method, spec in METHODS.items():
+        kind = spec.settings_class(claims=claims)
+        for name, (told, default) in ({} if kind is None else options_of(kind)).items():
             if told.offered:
                 found.setdefault(name, []).append((method, told, default))
     return found
-
-
-def _settings_classes(*, claims: bool) -> Iterator[tuple[str, type]]:
-    for method, spec in METHODS.items():
-        kind = spec.settings_class(claims=claims)
-        if kind is not None:
-            yield method, kind
 
 
 def _parameter(name: str, takers: Sequence[Offered]) -> Parameter:

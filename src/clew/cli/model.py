@@ -7,12 +7,15 @@ import os
 from collections.abc import Callable, Generator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, fields, replace
+from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, ClassVar, TypeVar
+from typing import TYPE_CHECKING, ClassVar, TypeVar
 
-import typer
-
+from clew.cli.cluster import opened_cluster
 from clew.cli.opening import LlmSpec, waiting
+from clew.cli.options import option
+from clew.cli.progress import explained_wait
+from clew.cli.replies import heard_replies
 from clew.environment import CALLS
 from clew.errors import UsageError
 
@@ -24,49 +27,8 @@ if TYPE_CHECKING:
     from clew.workers.base import Workers
 
 T = TypeVar("T")
-
-
-Cache = Annotated[
-    Path | None,
-    typer.Option("--cache", metavar="FILE", help="Record the replies of --llm here, and use them."),
-]
-Replay = Annotated[
-    bool, typer.Option("--replay", help="Send nothing; use only the replies recorded in --cache.")
-]
-MaxCalls = Annotated[
-    int | None,
-    typer.Option(
-        "--max-calls", metavar="N", min=1, help=f"Calls of --llm that a question may take ({CALLS})."
-    ),
-]
-MaxTokens = Annotated[
-    int | None,
-    typer.Option("--max-tokens", metavar="N", min=1, help="Tokens of --llm that a question may take."),
-]
-MaxCost = Annotated[
-    float | None,
-    typer.Option("--max-cost", metavar="X", min=0, help="Money that a question may take; needs --prices."),
-]
-RunCalls = Annotated[
-    int | None,
-    typer.Option("--run-calls", metavar="N", min=1, help="Calls of each model that this command may take."),
-]
-RunTokens = Annotated[
-    int | None,
-    typer.Option("--run-tokens", metavar="N", min=1, help="Tokens of each model that this command may take."),
-]
-RunCost = Annotated[
-    float | None,
-    typer.Option("--run-cost", metavar="X", min=0, help="Money for each model; needs --prices."),
-]
-PricesFile = Annotated[
-    Path | None, typer.Option("--prices", metavar="FILE.toml", help="What a million tokens of --llm cost.")
-]
-
-Trace = Annotated[
-    Path | None,
-    typer.Option("--trace", metavar="FILE.jsonl", help="Write every prompt and reply of --llm here."),
-]
+CALLS_AT_ONCE = 8
+"""Questions that are asked of a model at a time where the user says nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,16 +36,16 @@ class ModelOptions:
     """What the user said of how the chat model is called; limits are for a question, or for the run."""
 
     TITLE: ClassVar = "Options of the chat model"
-    cache: Cache = None
-    replay: Replay = False
-    max_calls: MaxCalls = None
-    max_tokens: MaxTokens = None
-    max_cost: MaxCost = None
-    run_calls: RunCalls = None
-    run_tokens: RunTokens = None
-    run_cost: RunCost = None
-    prices: PricesFile = None
-    trace: Trace = None
+    cache: Path | None = option(None, "Record the replies of --llm here, and use them.", "FILE")
+    replay: bool = option(False, "Send nothing; use only the replies recorded in --cache.")
+    max_calls: int | None = option(None, f"Calls of --llm that a question may take ({CALLS}).", "N", min=1)
+    max_tokens: int | None = option(None, "Tokens of --llm that a question may take.", "N", min=1)
+    max_cost: float | None = option(None, "Money that a question may take; needs --prices.", "X", min=0)
+    run_calls: int | None = option(None, "Calls of each model that this command may take.", "N", min=1)
+    run_tokens: int | None = option(None, "Tokens of each model that this command may take.", "N", min=1)
+    run_cost: float | None = option(None, "Money for each model; needs --prices.", "X", min=0)
+    prices: Path | None = option(None, "What a million tokens of --llm cost.", "FILE.toml")
+    trace: Path | None = option(None, "Write every prompt and reply of --llm here.", "FILE.jsonl")
 
     def settings(self, spec: str, *, whole: bool = False, at_once: int | None = None) -> Settings:
         """Make the settings of a model, with keys and addresses of the environment.
@@ -133,7 +95,7 @@ class ModelOptions:
 
     def shared_ledger(self) -> Ledger:
         """Make what holds the limits of one model over processes that are forked after it."""
-        from clew.llm.shared_ledger import SharedLedger
+        from clew.llm.budget import SharedLedger
 
         return SharedLedger("run", self.together())
 
@@ -141,12 +103,11 @@ class ModelOptions:
         """The limits of all requests to a server together."""
         from clew.llm.budget import Limits
 
-        together = (
+        return Limits(
             self.run_calls if self.max_calls is None else self.max_calls,
             self.run_tokens if self.max_tokens is None else self.max_tokens,
             self.run_cost if self.max_cost is None else self.max_cost,
         )
-        return Limits(*together)
 
     def refuse(self, option: str = "--llm") -> None:
         """Raise UsageError if there is an option that does nothing without a model, which `option` names."""
@@ -157,29 +118,14 @@ class ModelOptions:
             raise UsageError(f"{names}: for a chat model. Name one with {option}, or leave it out")
 
 
-CALLS_AT_ONCE = 8
-"""Questions that are asked of a model at a time where the user says nothing."""
-
-
 @dataclass(frozen=True, slots=True)
 class ManyOptions(ModelOptions):
     """How a model is called for many questions, or claims."""
 
-    concurrency: Annotated[
-        int | None,
-        typer.Option(
-            "--concurrency",
-            metavar="N",
-            min=1,
-            help=f"Questions (or claims) asked of --llm at a time ({CALLS_AT_ONCE}), by each worker.",
-        ),
-    ] = None
-    timeout: Annotated[
-        float | None,
-        typer.Option(
-            "--timeout", metavar="S", min=0.001, help="Seconds that a reply of --llm may take (120)."
-        ),
-    ] = None
+    concurrency: int | None = option(
+        None, f"Questions (or claims) asked of --llm at a time ({CALLS_AT_ONCE}), by each worker.", "N", min=1
+    )
+    timeout: float | None = option(None, "Seconds that a reply of --llm may take (120).", "S", min=0.001)
 
     def settings(self, spec: str, *, whole: bool = False, at_once: int | None = None) -> Settings:
         """As of any model, with the time of a reply; as many calls are under way as questions are asked."""
@@ -197,22 +143,18 @@ class AskedModelOptions(ManyOptions):
     """The model of a question or a claim, or of a file of them, and whether it is heard while it speaks."""
 
     llm: LlmSpec = None
-    stream: Annotated[
-        bool | None,
-        typer.Option(
-            "--stream/--no-stream",
-            help="Show on stderr what --llm says, while it comes; by default on a terminal.",
-        ),
-    ] = None
+    stream: bool | None = option(
+        None,
+        "Show on stderr what --llm says, while it comes; by default on a terminal.",
+        None,
+        "--stream/--no-stream",
+    )
 
     @contextmanager
     def for_one(
         self, start: Callable[[], AbstractContextManager[T]], *, quiet: bool
     ) -> Generator[tuple[T, ManagedModel | None]]:
         """Open the model, and with `start` what is asked; a wait for either is explained."""
-        from clew.cli.progress import explained_wait
-        from clew.cli.replies import heard_replies
-
         with (
             heard_replies(self.stream, self.llm, quiet=quiet) as listener,
             opened_model(self.llm, self, listener) as model,
@@ -226,8 +168,6 @@ class AskedModelOptions(ManyOptions):
         self, ray: str | None, *, quiet: bool
     ) -> Generator[tuple[ManagedModel | None, int, Workers | None]]:
         """Open the model, on the nodes of a cluster if there is one: both, and how many are asked at once."""
-        from clew.cli.cluster import opened_cluster
-
         with (
             opened_cluster(ray, quiet=quiet) as cluster,
             opened_model(self.llm, self, everywhere=cluster is not None) as model,
@@ -235,37 +175,22 @@ class AskedModelOptions(ManyOptions):
             yield model, 1 if model is None else self.at_once, cluster
 
 
-class OpenModels:
-    """Models by name, each opened when it is first asked for; `everywhere` on the nodes of a cluster too."""
-
-    def __init__(self, options: ModelOptions, at_once: int | None, *, everywhere: bool) -> None:
-        self._options, self._at_once, self._everywhere = options, at_once, everywhere
-        self._models: dict[str, ManagedModel] = {}
-        self._opened = ExitStack()
-
-    def __call__(self, spec: str) -> ManagedModel:
-        """Open a model, or hand back the one that is open; raises as `opened_model`."""
-        if spec not in self._models:
-            settings = self._options.settings(spec, at_once=self._at_once)
-            opened = kept_open(settings, everywhere=self._everywhere)
-            self._models[spec] = self._opened.enter_context(opened)
-        return self._models[spec]
-
-    def close(self) -> None:
-        """Close all of them."""
-        self._opened.close()
-
-
 @contextmanager
 def opened_models(
     options: ModelOptions, at_once: int | None = None, *, everywhere: bool = False
-) -> Generator[OpenModels]:
-    """Hand out models as they are asked for, each for so many calls `at_once`, and close them."""
-    models = OpenModels(options, at_once, everywhere=everywhere)
-    try:
-        yield models
-    finally:
-        models.close()
+) -> Generator[Callable[[str], ManagedModel]]:
+    """Hand out models by spec as they are asked for, each once for so many calls `at_once`, and close them.
+
+    They raise as `opened_model`.
+    """
+    with ExitStack() as opened:
+
+        @cache
+        def model(spec: str) -> ManagedModel:
+            settings = options.settings(spec, at_once=at_once)
+            return opened.enter_context(kept_open(settings, everywhere=everywhere))
+
+        yield model
 
 
 @contextmanager

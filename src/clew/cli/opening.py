@@ -6,16 +6,16 @@ import re
 from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import typer
 
 from clew.bounds import ANSWER_SECONDS, ANSWERS, Bounds
 from clew.cli.console import warn
+from clew.cli.input import STDIN, stdin_kept
+from clew.cli.options import option
 from clew.cli.progress import Bar, BarUnit
-from clew.cli.standard_input import STDIN, stdin_kept
 from clew.errors import ClewError, UsageError
 from clew.text.counted import counted
 
@@ -54,59 +54,13 @@ def _formats(incomplete: str) -> list[str]:
     return [name for name in formats() if name.startswith(incomplete)]
 
 
-class OnErrorOption(StrEnum):
-    """What happens to a line that cannot be read."""
-
-    fail = "fail"
-    skip = "skip"
-
-
-Format = Annotated[
-    str | None,
-    typer.Option(
-        "--format",
-        metavar="NAME",
-        help="Format of graph files, if it is not clear.",
-        autocompletion=_formats,
-    ),
-]
+OnError = Literal["fail", "skip"]
+"""What happens to a line that cannot be read."""
 Faults = Annotated[
-    OnErrorOption,
-    typer.Option("--on-error", help="Stop at a line that cannot be read, or skip and count it."),
+    OnError, typer.Option("--on-error", help="Stop at a line that cannot be read, or skip and count it.")
 ]
-Columns = Annotated[
-    str | None,
-    typer.Option(
-        "--columns", metavar="head=…,tail=…", help="Columns of a table of edges, by name or number."
-    ),
-]
-RowId = Annotated[
-    str | None, typer.Option("--id", metavar="COLUMN", help="Column that says what a row of a table is of.")
-]
-RelationOption = Annotated[
-    str | None, typer.Option("--relation", metavar="NAME", help="What edges are called in a table without.")
-]
-Undirected = Annotated[bool, typer.Option("--undirected", help="Keep each edge of a table both ways.")]
-Encoding = Annotated[
-    str | None, typer.Option("--encoding", metavar="NAME", help="Encoding of tables, as in cp1252.")
-]
-Language = Annotated[
-    str, typer.Option("--language", metavar="TAG", help="Language of the labels of RDF that are shown.")
-]
-
-Inference = Annotated[
-    bool, typer.Option("--inference/--no-inference", help="Add what follows from an ontology in RDF.")
-]
-
-
-class RowForm(StrEnum):
-    """How rows are written to stdout."""
-
-    table = "table"
-    csv = "csv"
-    json = "json"
-
-
+RowForm = Literal["table", "csv", "json"]
+"""How rows are written to stdout."""
 Json = Annotated[bool, typer.Option("--json", help="Write JSON to stdout.")]
 Seconds = Annotated[
     float, typer.Option("--seconds", metavar="S", help="Time that a question may take; 0 is no limit.")
@@ -119,15 +73,19 @@ class SourceOptions:
     """What the user said of how a source is opened."""
 
     TITLE: ClassVar = "Options of graph files"
-    format: Format = None
-    on_error: Faults = OnErrorOption.fail
-    columns: Columns = None
-    row_id: RowId = None
-    relation: RelationOption = None
-    encoding: Encoding = None
-    language: Language = "en"
-    inference: Inference = True
-    undirected: Undirected = False
+    format: str | None = option(
+        None, "Format of graph files, if it is not clear.", "NAME", autocompletion=_formats
+    )
+    on_error: Faults = "fail"
+    columns: str | None = option(None, "Columns of a table of edges, by name or number.", "head=…,tail=…")
+    row_id: str | None = option(None, "Column that says what a row of a table is of.", "COLUMN", "--id")
+    relation: str | None = option(None, "What edges are called in a table without.", "NAME")
+    encoding: str | None = option(None, "Encoding of tables, as in cp1252.", "NAME")
+    language: str = option("en", "Language of the labels of RDF that are shown.", "TAG")
+    inference: bool = option(
+        True, "Add what follows from an ontology in RDF.", None, "--inference/--no-inference"
+    )
+    undirected: bool = option(False, "Keep each edge of a table both ways.")
     embedder: EmbedderSpec = None
     quiet: Quiet = False
 
@@ -155,24 +113,20 @@ class SourceOptions:
 class RowOptions:
     """How rows are written to stdout."""
 
-    form: Annotated[RowForm, typer.Option("--as", help="How rows are written; --json is json.")] = (
-        RowForm.table
-    )
+    form: RowForm = option("table", "How rows are written; --json is json.", None, "--as")
     json: Json = False
 
     @property
     def wanted(self) -> RowForm:
         """The form that both options say."""
-        return RowForm.json if self.json else self.form
+        return "json" if self.json else self.form
 
 
 @dataclass(frozen=True, slots=True)
 class BoundOptions:
     """What each question may take, and how many answers it may have."""
 
-    limit: Annotated[
-        int, typer.Option(metavar="N", help="Answers that are listed and proved; the others are counted.")
-    ] = ANSWERS
+    limit: int = option(ANSWERS, "Answers that are listed and proved; the others are counted.", "N")
     seconds: Seconds = ANSWER_SECONDS
 
     @property
@@ -230,7 +184,7 @@ def opened(
             stdin_kept() if source == STDIN else source,
             embedder=options.embedder,
             format=options.format,
-            on_error=options.on_error.value,
+            on_error=options.on_error,
             hints=options.hints,
             progress=stage_progress(bar),
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import MISSING, dataclass, fields, is_dataclass
+from dataclasses import MISSING, dataclass, field, fields, is_dataclass
 from functools import partial, wraps
 from inspect import Parameter, Signature, signature
 from typing import Annotated, Any, get_type_hints
@@ -11,16 +11,21 @@ from typing import Annotated, Any, get_type_hints
 import typer
 from typer.core import TyperCommand
 
-_ALL = "clew.all_options"
+_ALL, _SHOWN = "clew.all_options", "clew.shown"
 _WIDEST = 30
 """Characters of an option beside which its help stands."""
+
+
+def option(default: Any, help: str, metavar: str | None = None, *flags: str, **more: Any) -> Any:  # noqa: ANN401
+    """Make a field of options: `flags` are `--NAME` unless others are said, `more` is what typer takes."""
+    return field(default=default, metadata={_SHOWN: (flags, {"metavar": metavar, "help": help, **more})})
 
 
 def with_options(command: Callable[..., None]) -> Callable[..., None]:
     """Show typer the fields of every parameter that is a dataclass, and call the command with the dataclass.
 
-    Such a field is what a parameter of a command is: `Annotated[…, typer.Option(…)]`, with a default. A class
-    that says its `parameters()` itself is made of a mapping of their values.
+    Such a field is made by `option`, or annotated as a parameter of a command. A class that says its
+    `parameters()` itself is made of a mapping of their values.
     """
     return _with_options(command, {})[0]
 
@@ -151,12 +156,12 @@ def _parameters(kind: type[Any]) -> list[Parameter]:
     if not is_dataclass(kind):
         return kind.parameters()
     hints = get_type_hints(kind, include_extras=True)
-    return [
-        Parameter(
-            field.name,
-            Parameter.KEYWORD_ONLY,
-            default=Parameter.empty if field.default is MISSING else field.default,
-            annotation=hints[field.name],
-        )
-        for field in fields(kind)
-    ]
+    made: list[Parameter] = []
+    for one in fields(kind):
+        annotation, default = hints[one.name], Parameter.empty if one.default is MISSING else one.default
+        if _SHOWN in one.metadata:
+            flags, more = one.metadata[_SHOWN]
+            flags = flags or (f"--{one.name.replace('_', '-')}",)
+            annotation = Annotated[annotation, typer.Option(*flags, **more)]
+        made.append(Parameter(one.name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation))
+    return made

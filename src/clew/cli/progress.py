@@ -37,7 +37,12 @@ class Bar:
         if self._quiet or time.monotonic() - self._start < PATIENCE:
             return
         if self._progress is None:
-            self._progress = _progress()
+            from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+            texts = ("{task.description}", "{task.percentage:>3.0f}%", "{task.fields[rate]}")
+            stage_name, share, rate = map(TextColumn, texts)
+            columns = stage_name, BarColumn(), share, rate, TimeRemainingColumn()
+            self._progress = Progress(*columns, console=err(), transient=True)  # it vanishes when it is done
             self._progress.start()
         if self._task is None or stage != self._stage:
             if self._task is not None:
@@ -62,35 +67,21 @@ class Bar:
             self._progress = None
 
 
-def _progress() -> Progress:
-    """Make a bar that vanishes when it is done."""
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TextColumn("{task.percentage:>3.0f}%"),
-        TextColumn("{task.fields[rate]}"),
-        TimeRemainingColumn(),
-    )
-    return Progress(*columns, console=err(), transient=True)
-
-
 @contextmanager
-def explained_wait(what: str, *, quiet: bool = False) -> Generator[None]:
-    """Say that what is done inside goes on, if it takes longer than LONG_WAIT; `what` may say what it is.
+def explained_wait(what: str, *, quiet: bool = False, after: float = LONG_WAIT) -> Generator[None]:
+    """Say that what is done inside goes on, if it takes longer than `after` seconds; `what` may say what.
 
     Where machine code is being made, then or later, which later runs find, that is said too.
     """
     over = Event()
 
     def say() -> None:
-        if over.wait(LONG_WAIT):
+        if over.wait(after):
             return
         if not COMPILING.now:
             warn(f"still working …{f' ({what})' if what else ''}")
         while not COMPILING.now:
-            if over.wait(LONG_WAIT):
+            if over.wait(after):
                 return
         warn("still working … (it is compiled for this machine, once)")
 

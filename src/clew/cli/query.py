@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from clew.cli.jsonl import text_or_stdin
-from clew.cli.opening import RowForm, RowOptions, SourceOptions, opened
-from clew.cli.options import with_options
+from clew.cli.console import out, shown, warn, write_csv, write_json
+from clew.cli.input import text_or_stdin
+from clew.cli.opening import RowOptions, SourceOptions, opened
+from clew.cli.options import option, with_options
+from clew.environment import neo4j_login
 from clew.errors import UsageError
+from clew.json_form import json_line
+from clew.stores.opening import is_address, is_sparql, is_sparql_query, open_database, shown_address
 
 if TYPE_CHECKING:
     from clew.stores.store import CypherStore, Rows, SparqlStore
@@ -25,13 +30,9 @@ class StatementOptions:
     statement: Annotated[
         str, typer.Argument(metavar="QUERY", help="A reading query of Cypher or SPARQL; - is stdin.")
     ]
-    seconds: Annotated[
-        float, typer.Option("--timeout", metavar="S", min=0.1, help="Stop the query after so many seconds.")
-    ] = 10.0
-    rows: Annotated[int, typer.Option("--rows", metavar="N", min=1, help="Return so many rows at most.")] = (
-        1_000
-    )
-    show: Annotated[bool, typer.Option("--explain", help="Print the query as it is sent, on stderr.")] = False
+    seconds: float = option(10.0, "Stop the query after so many seconds.", "S", "--timeout", min=0.1)
+    rows: int = option(1000, "Return so many rows at most.", "N", min=1)
+    show: bool = option(False, "Print the query as it is sent, on stderr.", None, "--explain")
 
 
 @with_options
@@ -53,22 +54,18 @@ def query(
     An index takes both languages. A limit of rows and a timeout are always set; values of Cypher are sent as
     parameters. Exit code 3 means that there are no rows.
     """
-    from clew.cli.console import warn, write_csv, write_json
     from clew.stores.store import as_json
 
     text = text_or_stdin(asked.statement)
-    store = _open(source, text, asked, reading)
-    try:
+    with closing(_open(source, text, asked, reading)) as store:
         result = store.run(text)
-    finally:
-        store.close()
     if asked.show:
         values = dict(result.sent.parameters)
         warn(f"sent: {result.sent.text}" + (f"  with {values}" if values else ""))
-    if rows.wanted is RowForm.json:
+    if rows.wanted == "json":
         found = [[as_json(value) for value in row] for row in result.rows]
         write_json({"columns": list(result.columns), "rows": found, "complete": result.complete})
-    elif rows.wanted is RowForm.csv:
+    elif rows.wanted == "csv":
         write_csv(result.columns, ([_cell(value) for value in row] for row in result.rows))
     else:
         print_rows(result)
@@ -83,7 +80,6 @@ def _open(
     source: str, text: str, asked: StatementOptions, reading: SourceOptions
 ) -> CypherStore | SparqlStore:
     from clew.stores.cypher.guard import Rules
-    from clew.stores.opening import is_address, is_sparql, is_sparql_query, open_database, shown_address
 
     rules, sparql, seconds = Rules(rows=asked.rows), is_sparql_query(text), asked.seconds
     if is_address(source):
@@ -92,8 +88,6 @@ def _open(
             raise UsageError(
                 f"The query looks like {languages[0]}, but {shown_address(source)} is asked in {languages[1]}"
             )
-        from clew.environment import neo4j_login
-
         return open_database(source, neo4j_login(), seconds=seconds, rules=rules)
     return opened(source, reading).open_store(text, seconds=seconds, rules=rules)
 
@@ -102,8 +96,6 @@ def print_rows(result: Rows) -> None:
     """Print rows as a table."""
     from rich.table import Table
     from rich.text import Text
-
-    from clew.cli.console import out, shown
 
     table = Table(box=None, pad_edge=False)
     for name in result.columns:
@@ -115,7 +107,6 @@ def print_rows(result: Rows) -> None:
 
 def _cell(value: object) -> str:
     """Write a value for people; a term of RDF as its text alone."""
-    from clew.json_form import json_line
     from clew.stores.store import StoredTerm, as_json
 
     if isinstance(value, StoredTerm):

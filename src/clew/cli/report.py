@@ -10,7 +10,7 @@ import typer
 
 from clew.cli.console import write, write_json
 from clew.cli.opening import Json, Quiet
-from clew.cli.options import with_options
+from clew.cli.options import option, with_options
 from clew.cli.progress import Bar
 
 
@@ -18,15 +18,10 @@ from clew.cli.progress import Bar
 class ReportFiles:
     """Which files are written."""
 
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", "-o", metavar="FILE.html", help="By default report.html in the first run."),
-    ] = None
-    png: Annotated[
-        bool, typer.Option("--png", help="Also write each plot and table as PNG (needs clew[report]).")
-    ] = False
-    markdown: Annotated[bool, typer.Option("--markdown", help="Also write each table as Markdown.")] = False
-    latex: Annotated[bool, typer.Option("--latex", help="Also write each table as LaTeX (booktabs).")] = False
+    out: Path | None = option(None, "By default report.html in the first run.", "FILE.html", "--out", "-o")
+    png: bool = option(False, "Also write each plot and table as PNG (needs clew[report]).")
+    markdown: bool = option(False, "Also write each table as Markdown.")
+    latex: bool = option(False, "Also write each table as LaTeX (booktabs).")
 
 
 @with_options

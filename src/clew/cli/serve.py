@@ -15,10 +15,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from clew.cli.cluster import RayAddress
+from clew.cli.cluster import RayAddress, on_every_node
+from clew.cli.console import warn
 from clew.cli.model import ModelOptions
 from clew.cli.opening import SourceOptions, opened
-from clew.cli.options import with_options
+from clew.cli.options import option, with_options
+from clew.environment import keep_machine_code
 from clew.errors import InputError, UsageError
 
 if TYPE_CHECKING:
@@ -48,18 +50,13 @@ LEAST_TOKEN = 16
 class AccessOptions:
     """Who may ask the server."""
 
-    token_file: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Tokens, one a line: only who has one may ask."),
-    ] = None
-    allow_host: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME", help="A name by which the server is called; repeat it for more."),
-    ] = None
-    allow_origin: Annotated[
-        list[str] | None,
-        typer.Option(metavar="ORIGIN", help="A web page that may call the API, as https://example.org."),
-    ] = None
+    token_file: Path | None = option(None, "Tokens, one a line: only who has one may ask.", "FILE")
+    allow_host: list[str] | None = option(
+        None, "A name by which the server is called; repeat it for more.", "NAME"
+    )
+    allow_origin: list[str] | None = option(
+        None, "A web page that may call the API, as https://example.org.", "ORIGIN"
+    )
 
     def access(self, host: str) -> Access:
         """Read the tokens. Raises UsageError for an open address without any, InputError for the file."""
@@ -78,12 +75,10 @@ class AccessOptions:
 class ListenOptions:
     """Where the server listens, with how many processes."""
 
-    host: Annotated[str, typer.Option(metavar="ADDRESS", help="Address to listen on.")] = "127.0.0.1"
-    port: Annotated[int, typer.Option(metavar="N", min=0, max=65_535, help="Port; 0 is any.")] = 8765
-    workers: Annotated[int, typer.Option(metavar="N", min=1, max=64, help="Processes.")] = 1
-    seconds: Annotated[
-        float, typer.Option("--timeout", metavar="S", min=1, help="Time that a request may take.")
-    ] = 60.0
+    host: str = option("127.0.0.1", "Address to listen on.", "ADDRESS")
+    port: int = option(8765, "Port; 0 is any.", "N", min=0, max=65535)
+    workers: int = option(1, "Processes.", "N", min=1, max=64)
+    seconds: float = option(60.0, "Time that a request may take.", "S", "--timeout", min=1)
     ray: RayAddress = None
 
 
@@ -134,31 +129,26 @@ def _run_on_ray(
     llm: list[str],
 ) -> None:
     """Serve on a cluster until the end; what is spent on models is held there, once for all replicas."""
-    from clew.cli.cluster import on_every_node
-    from clew.cli.console import warn
-    from clew.environment import keep_machine_code
-    from clew.llm.ray_ledger import RayLedger
+    from clew.llm.ray_shared import RayLedger
     from clew.serve.graphs import named_sources
     from clew.serve.on_ray import serve_on_ray
     from clew.workers.on_ray import RayWorkers
 
     if settings.port == 0:
         raise UsageError("Ray's proxy listens on a port that is given. Give another --port than 0")
-    placed = {
-        name: on_every_node(address, source, reading) for name, source in named_sources(sources).items()
-    }
-    everywhere = [f"{name}={source}" for name, (source, _) in placed.items()]
-    quiet = next(iter(placed.values()))[1]
+    named, quiet = named_sources(sources), reading
+    placed: list[str] = []
+    for name, source in named.items():
+        where, quiet = on_every_node(address, source, reading)
+        placed.append(f"{name}={where}")
+
+    def started(at: str) -> None:
+        warn(f"serving {', '.join(named)} at {at}, {settings.workers} replicas (Ctrl-C ends it)")
+
     with RayWorkers(address, keep_machine_code):
         spent = {spec: RayLedger.start("run", calling.together(), f"clew-{spec}") for spec in llm}
         try:
-            serve_on_ray(
-                partial(_replica, everywhere, settings, quiet, spent, calling),
-                settings,
-                lambda at: warn(
-                    f"serving {', '.join(placed)} at {at}, {settings.workers} replicas (Ctrl-C ends it)"
-                ),
-            )
+            serve_on_ray(partial(_replica, placed, settings, quiet, spent, calling), settings, started)
         finally:
             for ledger in spent.values():
                 ledger.close()
@@ -172,8 +162,6 @@ def _replica(
     calling: ModelOptions,
 ) -> ASGIApp:
     """Open the graphs and put the application together, on a node."""
-    from clew.environment import keep_machine_code
-
     keep_machine_code()
     return _application(open_graphs(sources, reading, settings.limits), settings, spent, calling)
 
@@ -189,7 +177,6 @@ def _run(
 
     for package in ("fastapi", "uvicorn", "prometheus_client"):
         require(package, "serve")
-    from clew.cli.console import warn
     from clew.serve.logs import write_logs
     from clew.serve.run import address_of, listen
     from clew.serve.run import serve as run
@@ -204,8 +191,7 @@ def _run(
                 import_module("clew.serve.mcp")  # once, for all workers
 
         def started() -> None:
-            names = ", ".join(graphs.names)
-            warn(f"serving {names} at {address_of(sockets[0])} (Ctrl-C ends it)")
+            warn(f"serving {', '.join(graphs.names)} at {address_of(sockets[0])} (Ctrl-C ends it)")
 
         return run(partial(make, graphs, settings), sockets, started)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,12 +12,13 @@ import typer
 
 from clew.cli.console import warn
 from clew.cli.failures import reported
+from clew.cli.input import STDIN
 from clew.cli.method_options import AskedMethod, MethodOptions
 from clew.cli.model import ModelOptions, opened_model
 from clew.cli.opening import BoundOptions, LlmSpec, SourceArgument, SourceOptions, held_counts, opened
 from clew.cli.options import with_short_help
-from clew.cli.standard_input import STDIN
 from clew.errors import UsageError
+from clew.methods.registry import ranks_triples
 
 if TYPE_CHECKING:
     from clew.cli.shell_commands import Session
@@ -43,20 +44,15 @@ def shell(
     their order; exit code 1 means that one of them failed.
     """
     from clew.cli.shell_commands import Session
-    from clew.methods.registry import ranks_triples
 
     if source == STDIN:
         raise UsageError("The shell reads its lines from stdin. Give it an index or a graph file")
     settings = options.settings(method)
     debug = bool(context.find_root().params.get("debug"))
+    ranks = ranks_triples({method: settings})
     with (
         opened_model(llm, calling) as model,
-        opened(
-            source,
-            reading,
-            rank_triples=ranks_triples({method: settings}),
-            bounds=bounding.bounds,
-        ) as clew,
+        opened(source, reading, rank_triples=ranks, bounds=bounding.bounds) as clew,
     ):
         session = Session(clew, method, model, settings, quiet=reading.quiet)
         if sys.stdin.isatty() and sys.stdout.isatty():
@@ -89,33 +85,23 @@ def _talk(session: Session, name: str, *, debug: bool) -> None:
 def _run(session: Session, lines: Iterable[str], *, debug: bool) -> int:
     """Do all lines, and count those that failed."""
     failed = 0
-    for line in _decoded(lines):
+    reconfigure: Callable[..., None] | None = getattr(lines, "reconfigure", None)
+    if reconfigure is not None:
+        reconfigure(errors="replace")  # marks in the place of what cannot be read
+    for line in lines:
         failed += not _do(session, line, debug=debug)
         if session.ended:
             break
     return failed
 
 
-def _decoded(lines: Iterable[str]) -> Iterator[str]:
-    """The lines, those of no known encoding with marks in the place of what cannot be read."""
-    reconfigure: Callable[..., None] | None = getattr(lines, "reconfigure", None)
-    if reconfigure is not None:
-        reconfigure(errors="replace")
-    yield from lines
-
-
 def _do(session: Session, line: str, *, debug: bool) -> bool:
     """Do a line; False where it failed, which is said."""
     try:
         session.do(line)
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        if error.filename is None:  # it is stdout: the next line would fail too
-            raise
-        reported(error, debug=debug)
-        return False
     except Exception as error:  # whatever it is, the user sees a message, and the next line is read
+        if isinstance(error, OSError) and (isinstance(error, BrokenPipeError) or error.filename is None):
+            raise  # it is stdout: the next line would fail too
         reported(error, debug=debug)
         return False
     finally:

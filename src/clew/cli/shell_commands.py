@@ -6,14 +6,21 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from clew.cli.console import out, shown, warn
+from rich.text import Text
+
+from clew.cli.answer_view import NAME_SEPARATOR, print_asked, print_verdict
+from clew.cli.console import out, put, shown, warn
+from clew.cli.explain import print_steps
+from clew.cli.info import print_info
+from clew.cli.opening import waiting
 from clew.cli.progress import explained_wait
+from clew.cli.query import print_rows
 from clew.errors import UsageError
 from clew.text.counted import counted
 
 if TYPE_CHECKING:
     from clew.engine import Clew
-    from clew.index.explore import EntityHit, NeighbourGroup, Neighbourhood
+    from clew.index.explore import Neighbourhood
     from clew.llm.types import ChatModel
     from clew.types import Answer, Verification
 
@@ -61,14 +68,10 @@ class Session:
 
     def ask(self, question: str, *, reading: int | None = None) -> None:
         """Answer a question, or another `reading` of it."""
-        from clew.cli.ask import print_asked
-
-        waiting = "" if self._model is None else f"{self._model.name} is asked"
-        with explained_wait(waiting, quiet=self._quiet):
+        with explained_wait(waiting(self._model), quiet=self._quiet):
             if reading is None:
-                answer = self.clew.ask(
-                    question, method=self._method, model=self._model, settings=self._settings
-                )
+                method, model, settings = self._method, self._model, self._settings
+                answer = self.clew.ask(question, method=method, model=model, settings=settings)
             else:
                 answer = self.clew.ask(question, reading=reading)
         self._last, self._question = answer, question
@@ -86,15 +89,13 @@ class Session:
 
     def verify(self, claim: str) -> None:
         """Check a claim."""
-        from clew.cli.verify import print_verdict
-
         result = self.clew.verify(claim)
         self._last = result
         print_verdict(result, self.clew.labels(t for part in result.parts for t in part.triple_ids))
 
     def neighbours(self, entity: str) -> None:
         """Show what is around an entity."""
-        print_neighbours(self.clew.neighbours(entity, limit=MOST_SHOWN_NODES))
+        _print_neighbours(self.clew.neighbours(entity, limit=MOST_SHOWN_NODES))
 
     def search(self, text: str) -> None:
         """List the entities that a text may mean."""
@@ -102,18 +103,16 @@ class Session:
         if not hits:
             warn(f'no entity is called like "{text}"')
         for hit in hits:
-            out().print(_hit_line(hit), soft_wrap=True)
+            notes = [*hit.types, counted(hit.triples, "triple")]
+            notes += [hit.entity] if hit.entity != hit.label else []
+            put(out(), Text(shown(hit.label)).append(f"   {', '.join(map(shown, notes))}", "dim"))
 
     def info(self, _: str) -> None:
         """Show what the graph holds."""
-        from clew.cli.info import print_info
-
         print_info(self.clew.info())
 
     def query(self, text: str) -> None:
         """Run a query of Cypher or SPARQL that only reads."""
-        from clew.cli.query import print_rows
-
         rows = self.clew.query(text, seconds=SHELL_SECONDS, rows=SHELL_ROWS)
         if rows.rows:
             print_rows(rows)
@@ -124,19 +123,18 @@ class Session:
 
     def explain(self, _: str) -> None:
         """Show the steps to the last answer or verdict."""
-        from clew.cli.explain import print_steps
-
         if self._last is None:
             raise UsageError("Nothing was asked yet")
         print_steps(out(), self._last.steps)
 
     def help(self, _: str) -> None:
         """List the commands."""
-        out().print("A line is a question, unless it begins with one of these:", soft_wrap=True)
+        console = out()
+        put(console, "A line is a question, unless it begins with one of these:")
         width = max(len(f"{name} {command.takes}") for name, command in SHELL_COMMANDS.items())
         for name, command in SHELL_COMMANDS.items():
             if name != _LEAVE_TOO:
-                out().print(f"  {f'{name} {command.takes}':<{width}}  {command.help}", soft_wrap=True)
+                put(console, f"  {f'{name} {command.takes}':<{width}}  {command.help}")
 
     def leave(self, _: str) -> None:
         """End the session."""
@@ -159,47 +157,20 @@ SHELL_COMMANDS = {
 }
 
 
-def print_neighbours(found: Neighbourhood) -> None:
+def _print_neighbours(found: Neighbourhood) -> None:
     """Print an entity with what is at each of its relations, the small ones first."""
-    from rich.text import Text
-
     console = out()
-    line = Text(shown(found.label), "bold")
-    notes = [*found.types, counted(found.triples, "triple")]
-    line.append(f"   {', '.join(map(shown, notes))}", "not bold dim")
-    console.print(line, soft_wrap=True)
+    notes = ", ".join(map(shown, [*found.types, counted(found.triples, "triple")]))
+    put(console, Text(shown(found.label), "bold").append(f"   {notes}", "not bold dim"))
     if found.aliases:
-        also = ", ".join(map(shown, found.aliases))
-        console.print(Text(f"  also: {also}", "dim"), soft_wrap=True)
+        put(console, f"  also: {', '.join(map(shown, found.aliases))}", "dim")
     for group in found.groups:
-        console.print(_group_line(group), soft_wrap=True)
+        label, left = shown(group.label), group.count - len(group.nodes)
+        line = Text(f"  ─{label}→ " if group.direction == "out" else f"  ←{label}─ ", "cyan")
+        line.append(NAME_SEPARATOR.join(shown(label) for _, label in group.nodes), "default")
+        put(console, line.append(f" … and {left:,} more", "dim") if left else line)
     if found.groups_left:
-        console.print(Text(f"  … and {counted(found.groups_left, 'more relation')}", "dim"), soft_wrap=True)
-
-
-def _group_line(group: NeighbourGroup) -> object:
-    from rich.text import Text
-
-    from clew.cli.answer_view import NAME_SEPARATOR
-
-    label = shown(group.label)
-    line = Text(f"  ─{label}→ " if group.direction == "out" else f"  ←{label}─ ", "cyan")
-    line.append(NAME_SEPARATOR.join(shown(label) for _, label in group.nodes), "default")
-    left = group.count - len(group.nodes)
-    if left:
-        line.append(f" … and {left:,} more", "dim")
-    return line
-
-
-def _hit_line(hit: EntityHit) -> object:
-    from rich.text import Text
-
-    line = Text(shown(hit.label))
-    notes = [*hit.types, counted(hit.triples, "triple")]
-    if hit.entity != hit.label:
-        notes.append(hit.entity)
-    line.append(f"   {', '.join(map(shown, notes))}", "dim")
-    return line
+        put(console, f"  … and {counted(found.groups_left, 'more relation')}", "dim")
 
 
 def _unquoted(text: str) -> str:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
-
-import typer
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from clew.cli.console import warn
+from clew.cli.options import option
+from clew.environment import default_history
 from clew.errors import UsageError
 from clew.methods.options import options_of
 from clew.methods.registry import METHODS
@@ -16,22 +16,14 @@ from clew.methods.registry import METHODS
 if TYPE_CHECKING:
     from clew.types import Answer
 
-Remember = Annotated[
-    bool,
-    typer.Option("--remember", help="synaptiqa: keep answered questions with their queries as examples."),
-]
-HistoryFile = Annotated[
-    Path | None, typer.Option("--history", metavar="FILE.jsonl", help="synaptiqa: the history of examples.")
-]
-
 
 @dataclass(frozen=True, slots=True)
 class SolvedOptions:
     """What the user said of solved questions, for the methods whose settings have a `history`."""
 
     TITLE: ClassVar = "Options of methods"
-    remember: Remember = False
-    history: HistoryFile = None
+    remember: bool = option(False, "synaptiqa: keep answered questions with their queries as examples.")
+    history: Path | None = option(None, "synaptiqa: the history of examples.", "FILE.jsonl")
 
     def with_history(self, settings: Any, method: str, source: str, llm: str | None) -> Any:  # noqa: ANN401
         """Return the settings with the solved questions of the source; as they are for other methods.
@@ -50,7 +42,7 @@ class SolvedOptions:
                 what = told or f"The options of {method}"
                 raise UsageError(f"{what}: for a chat model. Name one with --llm, or leave it out")
             return None
-        from clew.methods.synaptiqa.history import Solved
+        from clew.methods.synaptiqa.write_query_llm import Solved
         from clew.stores.history import History, source_key
 
         entries = History(self._path()).entries(source_key(source))
@@ -58,8 +50,6 @@ class SolvedOptions:
         return replace(settings or kind(), history=solved)
 
     def _path(self) -> Path:
-        from clew.environment import default_history
-
         return default_history() if self.history is None else self.history
 
     def keep(self, source: str, answer: Answer, *, quiet: bool) -> None:

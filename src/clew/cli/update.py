@@ -11,7 +11,7 @@ import typer
 
 from clew.cli.console import shown, warn, write, write_json
 from clew.cli.opening import Json, SourceOptions, held_counts, reading_notes
-from clew.cli.options import with_options
+from clew.cli.options import option, with_options
 from clew.cli.progress import Bar, BarUnit
 from clew.cli.verbalise import VerbaliserOptions, opened_verbaliser
 from clew.errors import UsageError
@@ -19,36 +19,33 @@ from clew.text.counted import counted
 
 if TYPE_CHECKING:
     from clew.index.update.edit_files import EditFiles
-    from clew.index.update.update import Updated, UpdateProgress, UpdateStage
+    from clew.index.update.update import Updated, UpdateStage
 
 Files = list[str] | None
+
+
+_PARTS: dict[UpdateStage, tuple[str, BarUnit]] = {
+    "reading": ("reading", "bytes"),
+    "finding": ("finding triples", "triples"),
+    "walks": ("embedding walks", "walks"),
+    "writing": ("writing", "bytes"),
+}
+"""What a bar is told of a part of an update."""
 
 
 @dataclass(frozen=True, slots=True)
 class EditOptions:
     """What is added to an index and removed from it."""
 
-    add: Annotated[Files, typer.Option("--add", metavar="FILE", help="Triples to add; repeatable.")] = None
-    remove: Annotated[
-        Files, typer.Option("--remove", metavar="FILE", help="Triples to remove; repeatable.")
-    ] = None
-    types: Annotated[Path | None, typer.Option(metavar="FILE", help="Lines entity<TAB>type to add.")] = None
-    aliases: Annotated[Path | None, typer.Option(metavar="FILE", help="Lines entity<TAB>alias to add.")] = (
-        None
-    )
-    remove_types: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Lines entity<TAB>type to remove.")
-    ] = None
-    remove_aliases: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Lines entity<TAB>alias to remove.")
-    ] = None
-    remove_entities: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Entities, one a line, that lose all triples.")
-    ] = None
-    strict: Annotated[bool, typer.Option("--strict", help="Refuse new entities and relations.")] = False
-    ignore_missing: Annotated[
-        bool, typer.Option("--ignore-missing", help="Go on if what is to be removed is not there.")
-    ] = False
+    add: Files = option(None, "Triples to add; repeatable.", "FILE")
+    remove: Files = option(None, "Triples to remove; repeatable.", "FILE")
+    types: Path | None = option(None, "Lines entity<TAB>type to add.", "FILE")
+    aliases: Path | None = option(None, "Lines entity<TAB>alias to add.", "FILE")
+    remove_types: Path | None = option(None, "Lines entity<TAB>type to remove.", "FILE")
+    remove_aliases: Path | None = option(None, "Lines entity<TAB>alias to remove.", "FILE")
+    remove_entities: Path | None = option(None, "Entities, one a line, that lose all triples.", "FILE")
+    strict: bool = option(False, "Refuse new entities and relations.")
+    ignore_missing: bool = option(False, "Go on if what is to be removed is not there.")
 
     def files(self, reading: SourceOptions) -> EditFiles:
         """Return the files with how they are read."""
@@ -63,7 +60,7 @@ class EditOptions:
             self.remove_aliases,
             self.remove_entities,
             reading.format,
-            reading.on_error.value,
+            reading.on_error,
             reading.hints,
         )
 
@@ -104,7 +101,7 @@ def update(
             rules=EditRules(edits.strict, edits.ignore_missing),
             embedder=reading.embedder,
             verbaliser=verbaliser,
-            progress=part_progress(bar),
+            progress=lambda part, done, total: bar.update(_PARTS[part][0], done, total, _PARTS[part][1]),
         )
     seconds = time.monotonic() - start
     if json:
@@ -116,33 +113,15 @@ def update(
             warn(line)
 
 
-def part_progress(bar: Bar) -> UpdateProgress:
-    """Feed the parts of an update to a bar."""
-    parts: dict[UpdateStage, tuple[str, BarUnit]] = {
-        "reading": ("reading", "bytes"),
-        "finding": ("finding triples", "triples"),
-        "walks": ("embedding walks", "walks"),
-        "writing": ("writing", "bytes"),
-    }
-
-    def tell(what: UpdateStage, done: int, total: int) -> None:
-        title, unit = parts[what]
-        bar.update(title, done, total, unit)
-
-    return tell
-
-
 def _json(updated: Updated, seconds: float) -> dict[str, Any]:
-    counts = dict(updated.manifest.about.counts)
-    corpus = None if updated.corpus is None else asdict(updated.corpus)
     return {
         "index": str(updated.path),
         "generation": updated.manifest.generation,
         "seconds": round(seconds, 3),
-        "counts": counts,
+        "counts": dict(updated.manifest.about.counts),
         "compacted": updated.compacted,
         "update": asdict(updated.report),
-        "corpus": corpus,
+        "corpus": None if updated.corpus is None else asdict(updated.corpus),
     }
 
 
@@ -153,19 +132,16 @@ def _lines(updated: Updated, seconds: float) -> list[str]:
         f"{held_counts(counts)} ({seconds:.2f} s)"
     ]
     if report.new_entities or report.new_relations:
-        lines.append(
-            f"{counted(report.new_entities, 'new entity', 'new entities')}, "
-            f"{counted(report.new_relations, 'new relation')}"
-        )
+        entities = counted(report.new_entities, "new entity", "new entities")
+        lines.append(f"{entities}, {counted(report.new_relations, 'new relation')}")
     if report.duplicates:
         lines.append(f"{counted(report.duplicates, 'triple was', 'triples were')} there already")
     if report.missing:
         examples = "; ".join(report.missing_examples)
         lines.append(f"{counted(report.missing, 'was', 'were')} not there to be removed: {examples}")
     if report.types or report.aliases:
-        lines.append(
-            f"{counted(report.types, 'type')} and {counted(report.aliases, 'alias', 'aliases')} added"
-        )
+        types, aliases = counted(report.types, "type"), counted(report.aliases, "alias", "aliases")
+        lines.append(f"{types} and {aliases} added")
     if (following := report.following) is not None:
         lines.append(
             "inferred again from the ontology: "

@@ -6,12 +6,11 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from clew.cli.console import warn
 from clew.cli.model import ModelOptions, kept_open
+from clew.cli.options import option
 from clew.cli.progress import Bar
 from clew.text.counted import counted
 
@@ -19,38 +18,17 @@ if TYPE_CHECKING:
     from clew.methods.walk_retrieve.verbalise import ModelVerbaliser, VerbaliseEstimate
     from clew.workers.base import Workers
 
-Verbalise = Annotated[
-    str | None,
-    typer.Option("--verbalise", metavar="PROVIDER/MODEL", help="Chat model that says the walks."),
-]
-MostCalls = Annotated[
-    int | None, typer.Option("--max-calls", metavar="N", min=1, help="Calls of --verbalise, in all.")
-]
-MostTokens = Annotated[
-    int | None, typer.Option("--max-tokens", metavar="N", min=1, help="Tokens of --verbalise, in all.")
-]
-MostCost = Annotated[
-    float | None,
-    typer.Option("--max-cost", metavar="X", min=0, help="Money for --verbalise; needs --prices."),
-]
-PricesOption = Annotated[
-    Path | None, typer.Option("--prices", metavar="FILE.toml", help="What a million tokens cost.")
-]
-RepliesOption = Annotated[
-    Path | None, typer.Option("--cache", metavar="FILE", help="Record replies of --verbalise, and use them.")
-]
-
 
 @dataclass(frozen=True, slots=True)
 class VerbaliserOptions:
     """What the user said of the model that says walks; the limits are for all of its work together."""
 
-    verbalise: Verbalise = None
-    cache: RepliesOption = None
-    max_calls: MostCalls = None
-    max_tokens: MostTokens = None
-    max_cost: MostCost = None
-    prices: PricesOption = None
+    verbalise: str | None = option(None, "Chat model that says the walks.", "PROVIDER/MODEL")
+    cache: Path | None = option(None, "Record replies of --verbalise, and use them.", "FILE")
+    max_calls: int | None = option(None, "Calls of --verbalise, in all.", "N", min=1)
+    max_tokens: int | None = option(None, "Tokens of --verbalise, in all.", "N", min=1)
+    max_cost: float | None = option(None, "Money for --verbalise; needs --prices.", "X", min=0)
+    prices: Path | None = option(None, "What a million tokens cost.", "FILE.toml")
 
     @property
     def calling(self) -> ModelOptions:

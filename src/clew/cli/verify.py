@@ -11,27 +11,21 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from clew.bounds import ANSWER_SECONDS
-from clew.cli.batch import AskedWith, BatchRun, refuse_many
+from clew.cli.batch import BatchRun, refuse_many
 from clew.cli.cluster import RayAddress, on_every_node
+from clew.cli.console import write_json
+from clew.cli.items import Claims, read_items
 from clew.cli.method_options import ClaimOptions, verifiers
 from clew.cli.model import AskedModelOptions
-from clew.cli.opening import (
-    AskedSource,
-    Json,
-    Seconds,
-    SourceOptions,
-    bounds_of,
-    opened_for_asking,
-)
-from clew.cli.options import with_short_help
+from clew.cli.opening import AskedSource, Json, Seconds, SourceOptions, bounds_of, opened_for_asking
+from clew.cli.options import option, with_short_help
 from clew.errors import UsageError
+from clew.text.clean import clean_question
 
 if TYPE_CHECKING:
     from clew.types import Verification
 
 NOT_ENOUGH = 3
-LIMIT = 5
-"""Triples of a part that are shown on a terminal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,36 +33,26 @@ class ClaimSource:
     """Which claim is verified, or which file of them, in which world."""
 
     claim: Annotated[str | None, typer.Argument(metavar="CLAIM", help="In quotes.")] = None
-    claims: Annotated[
-        str | None,
-        typer.Option(metavar="FILE.jsonl", help='A line {"id", "claim"} each; - is stdin.'),
-    ] = None
-    out: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE.jsonl", help="Verdicts on --claims; resumable."),
-    ] = None
-    closed_world: Annotated[
-        bool, typer.Option("--closed-world", help="What the graph does not record is not so.")
-    ] = False
+    claims: str | None = option(None, 'A line {"id", "claim"} each; - is stdin.', "FILE.jsonl")
+    out: Path | None = option(None, "Verdicts on --claims; resumable.", "FILE.jsonl")
+    closed_world: bool = option(False, "What the graph does not record is not so.")
 
 
 @dataclass(frozen=True, slots=True)
 class VerdictOptions:
     """What of a verdict is written, and how."""
 
-    explain: Annotated[bool, typer.Option("--explain", help="Show the steps to the verdict.")] = False
-    limit_triples: Annotated[
-        int, typer.Option(metavar="N", min=0, help="Triples shown for a part on a terminal; --json has all.")
-    ] = LIMIT
+    explain: bool = option(False, "Show the steps to the verdict.")
+    limit_triples: int = option(5, "Triples shown for a part on a terminal; --json has all.", "N", min=0)
     json: Json = False
 
     def write(self, result: Verification, labels: Mapping[str, str]) -> None:
         """Write a verdict to stdout."""
-        from clew.cli.console import write_json
-
         if self.json:
             write_json(result.as_json(steps=self.explain))
         else:
+            from clew.cli.answer_view import print_verdict
+
             print_verdict(result, labels, self.limit_triples, explain=self.explain)
 
 
@@ -94,8 +78,6 @@ def verify(
 
     Exit code 0 is a verdict either way; 3 means that the graph does not hold enough.
     """
-    from clew.text.clean import clean_question
-
     claim, quiet, settings = asked.claim, reading.quiet, options.settings(method)
     start = partial(opened_for_asking, *on_every_node(ray, source, reading), bounds=bounds_of(seconds))
     if asked.claims is not None:
@@ -103,12 +85,10 @@ def verify(
             raise UsageError("--claims has its own claims. Leave out CLAIM")
         if calling.stream:
             raise UsageError("--stream is for a single claim. Leave it out; --trace FILE has all replies")
-        from clew.cli.claims import CLAIMS, verify_all
-
         with calling.for_many(ray, quiet=quiet) as (model, at_once, cluster):
-            batch = BatchRun(CLAIMS, method, asked.out, quiet, shown.explain, model, at_once, cluster)
-            checked = AskedWith(start, method, model, settings, claims=True)
-            verify_all(batch, checked, asked.claims, closed_world=asked.closed_world)
+            claims = Claims(start, method, model, settings, asked.closed_world)
+            batch = BatchRun(claims, method, asked.out, quiet, shown.explain, at_once, cluster)
+            batch.run(asked.claims, read_items(asked.claims, claims.kind))
         return
     if claim is None:
         raise UsageError(f'No claim given. Write: clew verify {source} "…", or --claims FILE.jsonl')
@@ -121,17 +101,3 @@ def verify(
     shown.write(result, labels)
     if result.verdict == "not_enough_info":
         raise typer.Exit(NOT_ENOUGH)
-
-
-def print_verdict(
-    result: Verification, labels: Mapping[str, str], limit: int = LIMIT, *, explain: bool = False
-) -> None:
-    """Print a verdict with at most `limit` triples for each part of the claim."""
-    from clew.cli.console import out
-    from clew.cli.verification_view import print_verification
-
-    print_verification(out(), result, labels, limit)
-    if explain:
-        from clew.cli.explain import print_steps
-
-        print_steps(out(), result.steps)

@@ -1,12 +1,12 @@
 """Evaluation: `datasets/` in their published formats, `metrics/`, `judge/`, `run/`, `report/`.
 
-    data set ─read▶ DatasetPart ─plan▶ tasks ─ask▶ Record ─judge▶ judgements ─score▶ Row ─▶ figures, tables
-    datasets/    run/plans.py  run/answering.py  judge/judging.py     report/scoring.py, summary.py, tables.py
+    data set ─read▶ DatasetPart ─plan▶ tasks ─ask▶ Record ─judge▶ judgements ─score▶ rows ─▶ figures, tables
+    datasets/    run/plans.py  run/answering.py  judge/judging.py     report/scoring.py, summary.py
 
-`run/runner.py` walks this road, `run/rundir.py` owns the directory of a run; `questions`, `records`, `rows`
-and `names` hold the values that are handed on. Tasks come back in their order from processes or threads, so
+`run/runner.py` walks this road, `run/rundir.py` owns the directory of a run; `questions`, `records` and
+`names` hold the values that are handed on. Tasks come back in their order from processes or threads, so
 that a run writes the same file each time. A method may name walks to be asked over (`corpus`): each part
 then has one more index for each corpus. Scores are never stored: they are computed from the records, and a
-`Row` keeps of a record only what figures need, so that a run of any length fits into memory. Charts are data
+row keeps of a record only what figures need, so that a run of any length fits into memory. Charts are data
 (`report/charts.py`), drawn as SVG without a library, and written as SVG, as PNG drawn from it, and as CSV.
 """

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, cast
 
@@ -55,6 +55,11 @@ class EvalQuestion:
     gold_known: bool = True
     line: int = 0
 
+    @property
+    def is_scored(self) -> bool:
+        """Whether its answer is scored: it is no claim, and its gold is known."""
+        return self.gold_known and self.verdict is None
+
     def as_json(self) -> dict[str, Any]:
         """All that a record keeps of the question."""
         return {
@@ -72,8 +77,7 @@ class EvalQuestion:
 
 def question_from_json(value: dict[str, Any]) -> EvalQuestion:
     """Read what `EvalQuestion.as_json` wrote."""
-    paths = cast("list[list[str]]", value["paths"])
-    gold = cast("list[list[str]]", value["gold"])
+    paths, gold = cast("list[list[str]]", value["paths"]), cast("list[list[str]]", value["gold"])
     return EvalQuestion(
         id=value["id"],
         text=value["question"],
@@ -109,4 +113,4 @@ class DatasetPart:
     files: tuple[Path, ...]
     graph: GraphSource | None = None
     task: Task = "questions"
-    notes: tuple[str, ...] = field(default=())
+    notes: tuple[str, ...] = ()

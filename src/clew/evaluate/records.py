@@ -1,4 +1,4 @@
-"""One record per question: what was asked, what came back, with the whole trace; one line of JSON each."""
+"""One record per question, a line of JSON with the whole trace; and what is kept of it once it is scored."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from functools import cached_property
 from typing import Any, cast
 
 from clew.evaluate.names import name_form
-from clew.evaluate.questions import EvalQuestion, question_from_json
+from clew.evaluate.questions import EvalQuestion, GoldVerdict, question_from_json
+from clew.json_form import fields_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,18 +70,11 @@ class Record:
 
     def as_json(self) -> dict[str, Any]:
         """Make the line of the file of records."""
-        key, failure = self.key, self.failure
-        told = self.question.as_json()
+        key = self.key
         return {
-            "part": key.part,
-            "method": key.method,
-            "seed": key.seed,
-            **told,
-            "gold_in_graph": self.gold_in_graph,
-            "entities_in_graph": self.entities_in_graph,
-            "answer": None if self.answer is None else dict(self.answer),
-            "failure": None if failure is None else {"type": failure.type, "message": failure.message},
-            "cost": self.cost,
+            **{"part": key.part, "method": key.method, "seed": key.seed},
+            **self.question.as_json(),
+            **fields_json(self, "gold_in_graph entities_in_graph answer failure cost"),
         }
 
     @cached_property
@@ -88,6 +82,11 @@ class Record:
         """The reason of an abstention; None for an answer and for a failure."""
         abstention = None if self.answer is None else self.answer["abstained"]
         return None if abstention is None else str(abstention["reason"])
+
+    @property
+    def without_answer(self) -> bool:
+        """Whether it is an abstention or a failure."""
+        return self.failure is not None or self.abstained is not None
 
     @cached_property
     def text(self) -> str:
@@ -97,20 +96,22 @@ class Record:
     @cached_property
     def answers(self) -> tuple[tuple[str, ...], ...]:
         """Names of each answer, best first: as the source names it, and its label."""
-        given = [] if self.answer is None else cast("list[dict[str, Any]]", self.answer["answers"])
-        return tuple(tuple(dict.fromkeys((str(a["label"]), str(a["entity"])))) for a in given)
+        return tuple(tuple(dict.fromkeys((str(a["label"]), str(a["entity"])))) for a in self._told("answers"))
 
     @cached_property
     def confidence(self) -> float:
         """Score of the best answer; 0 without one."""
-        given = [] if self.answer is None else cast("list[dict[str, Any]]", self.answer["answers"])
+        given = self._told("answers")
         return float(given[0]["score"]) if given else 0.0
 
     @cached_property
     def citations(self) -> tuple[Cited, ...]:
         """Citations by names."""
-        given = [] if self.answer is None else cast("list[dict[str, Any]]", self.answer["citations"])
-        return tuple(Cited(str(c["answer"]), tuple((t[0], t[1], t[2]) for t in c["triples"])) for c in given)
+        cited = self._told("citations")
+        return tuple(Cited(str(c["answer"]), tuple((t[0], t[1], t[2]) for t in c["triples"])) for c in cited)
+
+    def _told(self, name: str) -> list[dict[str, Any]]:
+        return [] if self.answer is None else cast("list[dict[str, Any]]", self.answer[name])
 
     @cached_property
     def timings(self) -> dict[str, float]:
@@ -130,18 +131,10 @@ class Record:
         for at, forms in enumerate(self.gold_forms):
             for form in forms:
                 gold.setdefault(form, set()).add(at)
-        found: set[int] = set()
-        given: set[frozenset[str]] = set()
-        right = 0
-        for names in self.answers:
-            forms = frozenset(map(name_form, names))
-            if forms in given:
-                continue
-            given.add(forms)
-            hit = set[int]().union(*(gold.get(form, set()) for form in forms))
-            right += bool(hit)
-            found |= hit
-        return Overlap(len(given), right, len(self.gold_forms), len(found))
+        given = {frozenset(map(name_form, names)) for names in self.answers}
+        hits = [set[int]().union(*(gold.get(form, set()) for form in forms)) for forms in given]
+        found = set[int]().union(*hits)
+        return Overlap(len(given), sum(map(bool, hits)), len(self.gold_forms), len(found))
 
 
 def record_from_json(value: dict[str, Any]) -> Record:
@@ -156,3 +149,32 @@ def record_from_json(value: dict[str, Any]) -> Record:
         failure=None if failure is None else Failure(failure["type"], failure["message"]),
         cost=value["cost"],
     )
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredRow:
+    """A scored question: `scores` by metric, `offset` of its record in the file.
+
+    `verdict` is the gold of a claim and `said` what the method says of it; `without_gold` is set where the
+    graph cannot answer; `shape` is that of the gold paths; `error_step` names the step at which a wrong
+    answer went wrong.
+    """
+
+    key: Key
+    kind: str
+    is_scored: bool
+    without_gold: bool
+    verdict: GoldVerdict | None
+    said: GoldVerdict | None
+    answered: bool
+    abstained: str | None
+    failed: bool
+    confidence: float
+    timings: Mapping[str, float]
+    calls: int
+    tokens: int
+    cost: float | None
+    scores: Mapping[str, float | None]
+    error_step: str | None
+    shape: str
+    offset: int

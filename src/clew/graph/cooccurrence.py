@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.arrays import Int32, Int64
-from clew.graph.graph import Graph
+from clew.graph.graph import Graph, counted_offsets, listed_places, offsets_of
 
 MOST_CELLS = 1 << 28
 """Pairs of ends that are counted in one array, of 1 GiB."""
@@ -63,11 +63,12 @@ class Cooccurrence:
         row = np.zeros(len(self), np.int64)
         own = slice(self.starts[end], self.starts[end + 1])
         row[self.other[own]] = self.count[own]
-        having = self._wide_of_end[self._wide_places[end] : self._wide_places[end + 1]]
-        if len(having):
-            ends = self.wide_ends[_spread(self.wide_starts, having)]
-            row += np.bincount(ends, minlength=len(self))
-        return row
+        ends = self.wide_ends[_spread(self.wide_starts, self._wide_with(end))]
+        return row + np.bincount(ends, minlength=len(self)) if len(ends) else row
+
+    def _wide_with(self, end: int) -> Int64:
+        """Places of the wide nodes that have an end."""
+        return self._wide_of_end[self._wide_places[end] : self._wide_places[end + 1]]
 
     def meet(self, one: int, other: int) -> bool:
         """Whether any node has both ends."""
@@ -77,16 +78,11 @@ class Cooccurrence:
         at = np.searchsorted(own, other)
         if at < len(own) and own[at] == other:
             return True
-        mine, theirs = (
-            self._wide_of_end[self._wide_places[end] : self._wide_places[end + 1]] for end in (one, other)
-        )
-        return bool(np.isin(mine, theirs).any())
+        return bool(np.isin(self._wide_with(one), self._wide_with(other)).any())
 
     def dense(self) -> Int64:
         """int64 [E, E]: all rows."""
-        return (
-            np.stack([self.row(end) for end in range(len(self))]) if len(self) else np.zeros((0, 0), np.int64)
-        )
+        return np.array([self.row(end) for end in range(len(self))], np.int64).reshape(len(self), len(self))
 
     @cached_property
     def nodes(self) -> Int64:
@@ -106,7 +102,7 @@ class Cooccurrence:
     @cached_property
     def _wide_places(self) -> Int64:
         """Where those of each end are."""
-        return _offsets(np.bincount(self.wide_ends, minlength=len(self)))
+        return counted_offsets(self.wide_ends, len(self))
 
     def changed(self, old: Self, new: Self, nodes: Int64) -> Self:
         """What it is when `nodes`, of which `old` counts what they were, are as `new` counts them."""
@@ -119,10 +115,10 @@ class Cooccurrence:
         wide = np.concatenate([self.wide[stays], new.wide])
         widths = np.concatenate([np.diff(self.wide_starts)[stays], np.diff(new.wide_starts)])
         listed = np.concatenate([self.wide_ends[_spread(self.wide_starts, stays)], new.wide_ends])
-        order, starts = np.argsort(wide), _offsets(widths)
+        order, starts = np.argsort(wide), offsets_of(widths)
         return _of_keys(
             type(self), keys, counts, ends, self.widest,
-            (wide[order], _offsets(widths[order]), listed[_spread(starts, order)]),
+            (wide[order], offsets_of(widths[order]), listed[_spread(starts, order)]),
         )  # fmt: skip
 
     def _keys(self, ends: int) -> Int64:
@@ -131,9 +127,7 @@ class Cooccurrence:
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """What it holds, as `of_arrays` takes it."""
-        return {name: getattr(self, name) for name in COOCCURRENCE_ARRAYS[:-1]} | {
-            COOCCURRENCE_ARRAYS[-1]: np.array([self.widest])
-        }
+        return {name: np.atleast_1d(getattr(self, name)) for name in COOCCURRENCE_ARRAYS}
 
     @classmethod
     def of_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Self:
@@ -158,7 +152,7 @@ class Cooccurrence:
         narrow = widths <= widest
         wide, wide_widths = nodes[~narrow].astype(np.int32), widths[~narrow]
         keys, counts = _count_pairs(graph, nodes[narrow], widths[narrow], ends)
-        listed = (wide, _offsets(wide_widths), _ends_of(graph, wide))
+        listed = (wide, offsets_of(wide_widths), _ends_of(graph, wide))
         return _of_keys(cls, keys, counts, ends, widest, listed)
 
 
@@ -197,8 +191,7 @@ def _ends_of(graph: Graph, nodes: NDArray[Any]) -> Int32:
     for number, side in enumerate((graph.out, graph.into)):
         lengths = side.stops[nodes] - side.starts[nodes]
         owner = np.repeat(np.arange(len(nodes)), lengths)
-        within = np.arange(len(owner)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-        relation = side.relation[np.repeat(side.starts[nodes], lengths) + within].astype(np.int32)
+        relation = side.relation[listed_places(side.starts[nodes], lengths)].astype(np.int32)
         new = np.append(True, (relation[1:] != relation[:-1]) | (owner[1:] != owner[:-1]))[: len(owner)]
         owners.append(owner[new])
         found.append(2 * relation[new] + number)
@@ -208,7 +201,7 @@ def _ends_of(graph: Graph, nodes: NDArray[Any]) -> Int32:
 
 def _pairs(listed: Int32, widths: Int64, ends: int) -> Int64:
     """The pairs of the ends of each node, of which so many are listed, as numbers."""
-    starts, own = _offsets(widths), np.repeat(widths, widths)
+    starts, own = offsets_of(widths), np.repeat(widths, widths)
     left = np.repeat(listed.astype(np.int64), own)
     nodes = np.repeat(np.arange(len(widths)), widths)
     return left * ends + listed[_spread(starts, nodes)]
@@ -235,12 +228,6 @@ def _summed(keys: Int64, counts: NDArray[Any]) -> tuple[Int64, Int64]:
     return keys[first][sums != 0], sums[sums != 0]
 
 
-def _offsets(lengths: NDArray[Any]) -> Int64:
-    return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-
-
 def _spread(starts: Int64, rows: NDArray[Any]) -> Int64:
     """The places of all that some rows hold."""
-    lengths = (starts[1:] - starts[:-1])[rows]
-    within = np.arange(int(lengths.sum())) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-    return np.repeat(starts[rows], lengths) + within
+    return listed_places(starts[rows], np.diff(starts)[rows])

@@ -31,6 +31,17 @@ def offsets_of(counts: NDArray[np.integer]) -> Int64:
     return offsets
 
 
+def counted_offsets(owners: NDArray[np.integer], count: int) -> Int64:
+    """Where the list of each of `count` owners begins, of one owner an item: int64 [count + 1]."""
+    return offsets_of(np.bincount(owners, minlength=count))
+
+
+def listed_places(starts: Int64, lengths: Int64) -> Int64:
+    """The places of all items of some lists, each of which begins at a start: int64 [sum of the lengths]."""
+    within = np.arange(int(lengths.sum())) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    return np.repeat(starts, lengths) + within
+
+
 @dataclass(frozen=True, eq=False)
 class Names:
     """Strings as one UTF-8 blob: `blob` uint8 [bytes], `offsets` int64 [count + 1]."""
@@ -127,18 +138,14 @@ class Adjacency:
 
     def nodes_with(self, relation: int) -> Int64:
         """The nodes that have an edge of a relation, int64, ascending; one pass over the slots."""
-        found = [np.empty(0, np.int64), *(nodes for nodes, _ in self.pieces_of(relation))]
-        return np.unique(np.concatenate(found))
-
-    def pieces_of(self, relation: int) -> Iterator[tuple[Int64, Int64]]:
-        """Nodes and slots of the edges of a relation, int64, a piece of all slots at a time."""
+        found = [np.empty(0, np.int64)]
         for start in range(0, len(self.relation), SLOTS_AT_ONCE):
             slots = np.flatnonzero(self.relation[start : start + SLOTS_AT_ONCE] == relation) + start
             nodes = self.owners(slots)
             if not self.is_packed:
-                used = (slots >= self.starts[nodes]) & (slots < self.stops[nodes])
-                nodes, slots = nodes[used], slots[used]
-            yield nodes, slots
+                nodes = nodes[(slots >= self.starts[nodes]) & (slots < self.stops[nodes])]
+            found.append(nodes)
+        return np.unique(np.concatenate(found))
 
     def owners(self, slots: Int64) -> Int64:
         """The node of each of some slots in use."""
@@ -184,10 +191,21 @@ class Types:
     offsets: Int64
     type: Int32
 
+    @classmethod
+    def of_pairs(cls, names: Names, node: Int64, type: Int32 | Int64, nodes: int) -> Types:
+        """Of pairs in any order."""
+        pairs = distinct_pairs(node, type)
+        return cls(names, counted_offsets(pairs[:, 0], nodes), pairs[:, 1].copy())
+
+    @property
+    def owners(self) -> Int64:
+        """The node of each assignment, int64 [assignments]."""
+        return np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))
+
     def having(self, type: int) -> NDArray[np.bool_]:
         """Bool [nodes]: which nodes are of a type."""
         of = np.zeros(len(self.offsets) - 1, bool)
-        of[np.repeat(np.arange(len(of)), np.diff(self.offsets))[self.type == type]] = True
+        of[self.owners[self.type == type]] = True
         return of
 
 
@@ -215,14 +233,19 @@ class Stated:
     characters: tuple[tuple[str, str], ...] = ()
 
 
-def distinct_pairs(pairs: NDArray[np.integer]) -> Int32:
-    """Pairs of ids without repeats and ascending, int32 [n, 2]."""
-    packed = np.unique(pairs[:, 0].astype(np.int64) << 32 | pairs[:, 1])
+def packed_pairs(one: NDArray[np.integer], other: NDArray[np.integer]) -> Int64:
+    """Pairs of ids as one number each, ordered as they are, int64 [n]."""
+    return one.astype(np.int64) << 32 | other
+
+
+def unpacked_pairs(packed: Int64) -> Int32:
+    """The pairs that `packed_pairs` packed, int32 [n, 2]."""
     return np.stack([packed >> 32, packed & 0xFFFFFFFF], axis=1).astype(np.int32)
 
 
-Property = tuple[str, str]
-"""What a property of an edge is called, and its value as the source writes it."""
+def distinct_pairs(one: NDArray[np.integer], other: NDArray[np.integer]) -> Int32:
+    """Pairs of ids without repeats and ascending, int32 [n, 2]."""
+    return unpacked_pairs(np.unique(packed_pairs(one, other)))
 
 
 StatementRow = tuple[tuple[int, int, int], tuple[tuple[str, str, int, float], ...]]
@@ -254,16 +277,7 @@ class EdgeProperties:
     @classmethod
     def none(cls) -> EdgeProperties:
         """Of a graph whose edges have none."""
-        nothing, names = np.zeros(0, np.int32), Names.of(())
-        return cls(
-            np.zeros((0, 3), np.int32),
-            np.zeros(1, np.int64),
-            names,
-            nothing,
-            names,
-            np.zeros(0, np.uint8),
-            np.zeros(0),
-        )
+        return cls.of_rows(())
 
     def __len__(self) -> int:
         """Number of statements."""
@@ -279,16 +293,15 @@ class EdgeProperties:
             low, high = low + first, low + last
         return range(low, high)
 
-    def of(self, statement: int) -> tuple[Property, ...]:
-        """The properties of a statement, in the order of the source."""
+    def of(self, statement: int) -> tuple[tuple[str, str], ...]:
+        """The properties of a statement (key, value as the source writes it), in the order of the source."""
         span = range(int(self.offsets[statement]), int(self.offsets[statement + 1]))
         return tuple((self.keys[int(self.key[at])], self.texts[at]) for at in span)
 
     def rows(self) -> list[StatementRow]:
         """Each statement as (head, relation, tail), and its properties with their kinds and values."""
-        kinds, values = self.kind.tolist(), self.value.tolist()
-        texts = [(self.keys[int(key)], self.texts[at]) for at, key in enumerate(self.key.tolist())]
-        flat = [(*text, kinds[at], values[at]) for at, text in enumerate(texts)]
+        keys = (self.keys[key] for key in self.key.tolist())
+        flat = list(zip(keys, self.texts, self.kind.tolist(), self.value.tolist(), strict=True))
         ends = [(head, relation, tail) for head, relation, tail in self.triples.tolist()]
         spans = zip(self.offsets[:-1].tolist(), self.offsets[1:].tolist(), strict=True)
         return [(triple, tuple(flat[low:high])) for triple, (low, high) in zip(ends, spans, strict=True)]
@@ -298,13 +311,11 @@ class EdgeProperties:
         """From statements in any order; equal ones are one."""
         said = {(triple, tuple(p[:2] for p in told)): (triple, told) for triple, told in rows}
         ordered = sorted(said.values(), key=lambda row: row[0])
-        if not ordered:
-            return cls.none()
         flat = [one for _, properties in ordered for one in properties]
         keys = {key: number for number, key in enumerate(dict.fromkeys(key for key, *_ in flat))}
         return cls(
-            np.array([triple for triple, _ in ordered], np.int32),
-            offsets_of(np.array([len(properties) for _, properties in ordered])),
+            np.array([triple for triple, _ in ordered], np.int32).reshape(-1, 3),
+            offsets_of(np.array([len(properties) for _, properties in ordered], np.int64)),
             Names.of(keys),
             np.array([keys[key] for key, *_ in flat], np.int32),
             Names.of(text for _, text, _, _ in flat),
@@ -322,14 +333,12 @@ class EdgeProperties:
             return self
         counts = np.diff(self.offsets)
         places = np.flatnonzero(np.repeat(kept, counts))
-        texts = Names.of(self.texts[int(at)] for at in places)
-        offsets = offsets_of(counts[kept])
         return EdgeProperties(
             self.triples[kept],
-            offsets,
+            offsets_of(counts[kept]),
             self.keys,
             self.key[places],
-            texts,
+            Names.of(self.texts[at] for at in places.tolist()),
             self.kind[places],
             self.value[places],
         )
@@ -373,9 +382,7 @@ class Graph:
         """What sources state of types; of a graph whose nodes have one name each, all types are stated."""
         if self.stated is not None or self.labels is not self.entities:
             return self.stated
-        offsets, type_ = self.types.offsets, self.types.type
-        node = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
-        pairs = distinct_pairs(np.stack([node, type_], axis=1))
+        pairs = distinct_pairs(self.types.owners, self.types.type)
         return Stated(self.types.names, np.arange(len(self.types.names), dtype=np.int32), pairs)
 
     @property

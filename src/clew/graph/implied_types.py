@@ -7,6 +7,7 @@ relations like `film.film.directed_by` as in Freebase, whose heads are films.
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -17,20 +18,10 @@ from numpy.typing import NDArray
 from clew.arrays import Int64
 from clew.graph.graph import Graph, Names, Types
 
-TYPING = frozenset(
-    (
-        "instance of",
-        "is instance of",
-        "is a",
-        "isa",
-        "is an",
-        "a",
-        "type",
-        "has type",
-        "rdf type",
-        "entity type",
-    )
-)
+TYPING = frozenset((
+    "instance of", "is instance of", "is a", "isa", "is an", "a",
+    "type", "has type", "rdf type", "entity type",
+))  # fmt: skip
 """Names of relations from a thing to its type."""
 SUBCLASS = frozenset(("subclass of", "sub class of", "subtype of", "is subclass of"))
 """Names of relations from a type to a wider one."""
@@ -64,11 +55,6 @@ def typing_relations(graph: Graph) -> tuple[int, ...]:
     return tuple(r for r in named if len(np.unique(heads[relations == r])) >= least)
 
 
-def class_relations(graph: Graph) -> tuple[int, ...]:
-    """The relations from a type to a wider one."""
-    return tuple(r for r, label in enumerate(graph.relation_labels) if _words(label) in SUBCLASS)
-
-
 def with_implied_types(graph: Graph, known: Mapping[str, Sequence[int]] | None = None) -> Graph:
     """The graph with the types that its triples say beside the declared ones; itself if they say none.
 
@@ -81,19 +67,13 @@ def with_implied_types(graph: Graph, known: Mapping[str, Sequence[int]] | None =
         rows += [(name, untyped)] if len(untyped) else []
     if not rows:
         return graph
-    names = list(graph.types.names)
-    ids = {name: i for i, name in enumerate(names)}
-    owners = np.repeat(np.arange(len(graph.types.offsets) - 1), np.diff(graph.types.offsets))
-    nodes, types = [owners.astype(np.int64)], [graph.types.type.astype(np.int64)]
+    ids = {name: i for i, name in enumerate(graph.types.names)}
+    nodes, types = [graph.types.owners], [graph.types.type.astype(np.int64)]
     for name, members in sorted(rows, key=lambda row: -len(row[1]))[:MOST_IMPLIED_TYPES]:
-        type = ids.setdefault(name, len(ids))
         nodes.append(members)
-        types.append(np.full(len(members), type, np.int64))
-    pairs = np.unique(np.stack([np.concatenate(nodes), np.concatenate(types)], axis=1), axis=0)
-    offsets = np.zeros(graph.nodes + 1, np.int64)
-    np.cumsum(np.bincount(pairs[:, 0], minlength=graph.nodes), out=offsets[1:])
-    types = Types(Names.of(ids), offsets, pairs[:, 1].astype(np.int32))
-    return replace(graph, types=types, stated=None)
+        types.append(np.full(len(members), ids.setdefault(name, len(ids)), np.int64))
+    held = Types.of_pairs(Names.of(ids), np.concatenate(nodes), np.concatenate(types), graph.nodes)
+    return replace(graph, types=held, stated=None)
 
 
 def _said(graph: Graph) -> Iterator[tuple[str, Int64]]:
@@ -102,16 +82,16 @@ def _said(graph: Graph) -> Iterator[tuple[str, Int64]]:
     if not typing:
         return
     heads, relations, tails = graph.out.columns()
-    wider: dict[int, set[int]] = {}
-    for r in class_relations(graph):
-        rows = np.flatnonzero(relations == r)
-        for narrow, wide in zip(heads[rows].tolist(), tails[rows].tolist(), strict=True):
-            wider.setdefault(narrow, set()).add(wide)
+    wider: dict[int, set[int]] = defaultdict(set)
+    subclass = [r for r, label in enumerate(graph.relation_labels) if _words(label) in SUBCLASS]
+    rows = np.isin(relations, subclass)
+    for narrow, wide in zip(heads[rows].tolist(), tails[rows].tolist(), strict=True):
+        wider[narrow].add(wide)
     rows = np.isin(relations, typing)
-    members: dict[int, list[Int64]] = {}
+    members: dict[int, list[Int64]] = defaultdict(list)
     for type, own in _by_key(tails[rows], heads[rows]):
         for wide in _up(type, wider):
-            members.setdefault(wide, []).append(own)
+            members[wide].append(own)
     for type, parts in members.items():
         yield graph.labels[type], np.unique(np.concatenate(parts))
 

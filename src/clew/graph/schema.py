@@ -19,8 +19,7 @@ from clew.arrays import Float64, Int32, Int64
 from clew.errors import InputError
 from clew.graph.cooccurrence import MOST_CELLS, Cooccurrence
 from clew.graph.graph import Graph
-from clew.graph.kernels import entry, interpreted
-from clew.graph.kernels.columns import graph_columns
+from clew.graph.kernels import F, entry, graph_columns, interpreted
 from clew.workers.memory import physical_memory
 
 MOSTLY_VALUES = 0.5
@@ -68,9 +67,10 @@ class Schema:
         return self.measured & (self.low >= FIRST_YEAR) & (self.high <= LAST_YEAR)
 
 
-def _is_small(graph: Graph) -> bool:
-    """Whether numba takes longer to load than its machine code saves."""
-    return graph.triples * max(len(graph.relations), 10) <= MOST_INTERPRETED
+def _quickest(kernel: F, graph: Graph) -> F:
+    """The function that a kernel is made of for a graph so small that numba takes longer to load."""
+    small = graph.triples * max(len(graph.relations), 10) <= MOST_INTERPRETED
+    return interpreted(kernel) if small else kernel
 
 
 @entry
@@ -150,7 +150,7 @@ def _inverses(graph: Graph) -> Int64:
     """The inverse of each relation: nearly all sampled triples of both have a triple back."""
     out, relations = graph.out, len(graph.relations)
     sample = out.slots(max(1, graph.triples // MOST_SAMPLED))
-    count = interpreted(_count_inverses) if _is_small(graph) else _count_inverses
+    count = _quickest(_count_inverses, graph)
     found, sampled = count(graph_columns(graph), sample, out.owners(sample), relations, 1000)
     keys, counts = np.unique(found, return_counts=True)
     there, back = keys // max(relations, 1), keys % max(relations, 1)
@@ -179,10 +179,13 @@ def _count_types(graph, type_offsets, types, nodes, counts):
                     counts[2 * relation[at] + side, types[i]] += 1
 
 
-def _add_types(graph: Graph, nodes: Int32 | Int64, counts: Int64) -> None:
-    """As `_count_types`, of a graph."""
-    count = interpreted(_count_types) if _is_small(graph) else _count_types
-    count(graph_columns(graph), graph.types.offsets, graph.types.type, nodes, counts)
+def _typed(graph: Graph, nodes: Int32 | Int64, ends: int, types: int) -> Int64:
+    """Of `nodes`, those that have each of so many ends and declared types, int64 [ends, types]."""
+    counts = np.zeros((ends, types), np.int64)
+    if types:
+        count = _quickest(_count_types, graph)
+        count(graph_columns(graph), graph.types.offsets, graph.types.type, nodes, counts)
+    return counts
 
 
 class _EndCounts(NamedTuple):
@@ -203,13 +206,10 @@ class _EndCounts(NamedTuple):
         """Count `nodes` of a graph of at most so many relations and types; `widest` as of `Cooccurrence`."""
         columns, ends = graph_columns(graph), 2 * relations
         square = ends**2 <= MOST_CELLS
-        count = interpreted(_count_ends) if _is_small(graph) else _count_ends
-        widths, cells, edges, repeated, valued, low, high = count(
+        widths, cells, edges, repeated, valued, low, high = _quickest(_count_ends, graph)(
             columns, graph.values.kind, graph.values.value, nodes, ends, square
         )
-        typed = np.zeros((ends, types), np.int64)
-        if types:
-            _add_types(graph, nodes, typed)
+        typed = _typed(graph, nodes, ends, types)
         if square:
             together = Cooccurrence.of_square(cells)
         else:
@@ -219,18 +219,10 @@ class _EndCounts(NamedTuple):
     def schema(self, graph: Graph) -> Schema:
         """The schema of a graph of which this counts all nodes."""
         nodes = self.together.nodes
-        shares = self.valued / np.maximum(nodes, 1)
+        numbers, dates = self.valued / np.maximum(nodes, 1)
         return Schema(
-            self.edges[::2].copy(),
-            nodes,
-            self.together,
-            self.repeated,
-            shares[0],
-            shares[1],
-            self.low,
-            self.high,
-            _inverses(graph),
-            self.typed,
+            *(self.edges[::2].copy(), nodes, self.together, self.repeated, numbers, dates),
+            *(self.low, self.high, _inverses(graph), self.typed),
         )
 
 
@@ -240,29 +232,23 @@ def schema_of(graph: Graph) -> Schema:
     Raises InputError for a graph of so many relations and types that the machine has not the memory for it.
     """
     relations, types = len(graph.relations), len(graph.types.names)
-    _check_size(BYTES_OF_TYPE * relations * types, f"{relations:,} relations and {types:,} types")
+    needed, held = BYTES_OF_TYPE * relations * types, physical_memory()
+    # A system that promises more than it has would end the process.
+    if needed > held:
+        raise InputError(
+            f"{relations:,} relations and {types:,} types are too many: how they go together takes "
+            f"{needed / 2**30:,.0f} GiB and this machine has {held / 2**30:,.0f}. If they are values or "
+            "names, the columns of the source are in another order (clew index --columns "
+            "head=…,relation=…,tail=…)"
+        )
     everyone = np.arange(graph.nodes, dtype=np.int32)
     return _EndCounts.of(graph, everyone, relations, types).schema(graph)
 
 
-def _check_size(needed: int, what: str) -> None:
-    """Refuse what would fill the memory; a system that promises more than it has would end the process."""
-    held = physical_memory()
-    if needed > held:
-        raise InputError(
-            f"{what} are too many: how they go together takes {needed / 2**30:,.0f} GiB and this "
-            f"machine has {held / 2**30:,.0f}. If they are values or names, the columns of the source "
-            "are in another order (clew index --columns head=…,relation=…,tail=…)"
-        )
-
-
 def with_types_of(schema: Schema, graph: Graph) -> Schema:
     """The schema with the types of `graph`, which has the same triples."""
-    relations, types = len(graph.relations), len(graph.types.names)
     everyone = np.arange(graph.nodes, dtype=np.int32)
-    typed = np.zeros((2 * relations, types), np.int64)
-    _add_types(graph, everyone, typed)
-    return replace(schema, typed=typed)
+    return replace(schema, typed=_typed(graph, everyone, 2 * len(graph.relations), len(graph.types.names)))
 
 
 def schema_after(schema: Schema, before: Graph, after: Graph, changed: Int64) -> Schema:
@@ -272,15 +258,13 @@ def schema_after(schema: Schema, before: Graph, after: Graph, changed: Int64) ->
     least or largest value of an end may be gone, all is counted.
     """
     relations, types, together = len(after.relations), len(after.types.names), schema.together
-    widest = together.widest
     if len(together) ** 2 <= MOST_CELLS < (2 * relations) ** 2:
         return schema_of(after)  # it was counted otherwise
-    old = _EndCounts.of(before, changed[changed < before.nodes], relations, types, widest)
-    new = _EndCounts.of(after, changed, relations, types, widest)
+    old = _EndCounts.of(before, changed[changed < before.nodes], relations, types, together.widest)
+    new = _EndCounts.of(after, changed, relations, types, together.widest)
     held = _as_counts(schema, 2 * relations, types)
-    if ((old.low <= held.low) & ~(new.low <= held.low)).any():
-        return schema_of(after)
-    if ((old.high >= held.high) & ~(new.high >= held.high)).any():
+    low = (old.low <= held.low) & ~(new.low <= held.low)
+    if (low | ((old.high >= held.high) & ~(new.high >= held.high))).any():
         return schema_of(after)
     total = _EndCounts(
         held.edges - old.edges + new.edges,

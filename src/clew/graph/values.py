@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable, Sequence
+from datetime import date
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,21 +25,19 @@ MAX_LENGTH = 40
 """A longer text is not looked at: no number or date of use is written with more characters."""
 
 
-def _xsd(names: str) -> frozenset[str]:
-    return frozenset(XSD + name for name in names.split())
-
-
-_NUMBER_TYPES = _xsd(
-    "integer decimal float double int long short byte nonNegativeInteger positiveInteger "
-    "nonPositiveInteger negativeInteger unsignedLong unsignedInt unsignedShort unsignedByte"
+_NUMBER_TYPES, _DATE_TYPES, _OPAQUE_TYPES = (
+    frozenset(XSD + name for name in names.split())
+    for names in (
+        "integer decimal float double int long short byte nonNegativeInteger positiveInteger "
+        "nonPositiveInteger negativeInteger unsignedLong unsignedInt unsignedShort unsignedByte",
+        "date dateTime dateTimeStamp gYearMonth gYear",
+        "boolean duration dayTimeDuration yearMonthDuration gMonth gDay gMonthDay anyURI "
+        "hexBinary base64Binary QName",
+    )
 )
-_DATE_TYPES = _xsd("date dateTime dateTimeStamp gYearMonth gYear")
+
 _TIME_TYPE = XSD + "time"
-_OPAQUE_TYPES = _xsd(
-    "boolean duration dayTimeDuration yearMonthDuration gMonth gDay gMonthDay anyURI "
-    "hexBinary base64Binary QName"
-)
-
+_INFINITE = {"INF": math.inf, "+INF": math.inf, "-INF": -math.inf}
 _MONTHS = (
     *("january", "february", "march", "april", "may", "june", "july"),
     *("august", "september", "october", "november", "december"),
@@ -107,16 +106,20 @@ def parse_value(text: str, datatype: str | None = None) -> Parsed:
     return NO_VALUE
 
 
+def is_value(text: str) -> bool:
+    """Whether a text that has no datatype is a number or a date."""
+    return parse_value(text)[0] != ValueKind.NONE
+
+
 def _number(text: str) -> Parsed:
     value = float(text.rstrip("% ").replace(",", "").replace("\u2212", "-"))
     return (ValueKind.NUMBER, value) if math.isfinite(value) else NO_VALUE
 
 
 def _xsd_number(text: str) -> Parsed:
-    if _NUMBER.fullmatch(text):
-        return _number(text)
-    infinite = {"INF": math.inf, "+INF": math.inf, "-INF": -math.inf}.get(text)
-    return NO_VALUE if infinite is None else (ValueKind.NUMBER, infinite)
+    if text in _INFINITE:
+        return ValueKind.NUMBER, _INFINITE[text]
+    return _number(text) if _NUMBER.fullmatch(text) else NO_VALUE
 
 
 def _time_of_day(text: str) -> Parsed:
@@ -183,29 +186,26 @@ def _written_date(text: str) -> Parsed:
     return NO_VALUE if days is None else (ValueKind.DATE, float(days))
 
 
+_DAYS_OF_400_YEARS = 146_097
+"""The calendar is the same every 400 years, and Python's has the years 1 to 9999 only."""
+
+
 def days_since_epoch(year: int, month: int, day: int) -> int | None:
     """Days from 0001-01-01 in the proleptic Gregorian calendar, None if there is no such day.
 
-    Years may be 0 (1 BCE) or negative. Counts years from March so that the leap day is the last day of one.
+    Years may be 0 (1 BCE) or negative.
     """
-    leap = year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
-    lengths = (31, 28 + leap, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
-    if not 1 <= month <= 12 or not 1 <= day <= lengths[month - 1]:
+    cycles, within = divmod(year - 1, 400)
+    try:
+        return date(within + 1, month, day).toordinal() - 1 + cycles * _DAYS_OF_400_YEARS
+    except ValueError:
         return None
-    years = year - (month < 3)
-    day_of_year = (153 * ((month + 9) % 12) + 2) // 5 + day - 1
-    return 365 * years + years // 4 - years // 100 + years // 400 + day_of_year - 306
 
 
 def year_of(days: float) -> float:
     """The year in which a day lies, given in days since 0001-01-01."""
-    whole = math.floor(days)
-    year = math.floor(whole / 365.2425) + 1
-    while (days_since_epoch(year + 1, 1, 1) or 0) <= whole:
-        year += 1
-    while (days_since_epoch(year, 1, 1) or 0) > whole:
-        year -= 1
-    return float(year)
+    cycles, within = divmod(math.floor(days), _DAYS_OF_400_YEARS)
+    return float(date.fromordinal(within + 1).year + 400 * cycles)
 
 
 def month_days(days: NDArray[np.float64]) -> NDArray[np.int64]:

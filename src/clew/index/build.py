@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal, Unpack, cast
 import numpy as np
 
 from clew.errors import IndexAccessError, InputError, UsageError
-from clew.graph.build.build import BuildReport, ReadOptions, SourceReport, build_graph, report_of
+from clew.graph.build.build import BuildReport, ReadOptions, SourceReport, build_graph
 from clew.graph.readers.source_files import modification_time, source_bytes
 from clew.index.names.names import NamePart, NamesIndex, differing_labels
 from clew.index.new_index import NewIndex, Progress, say_nothing
@@ -34,6 +34,7 @@ from clew.index.vectors.vectors import (
     relations_of,
     vector_part,
 )
+from clew.json_form import converted
 from clew.text.embedder import Embedder
 from clew.version import __version__
 from clew.workers.base import Workers
@@ -148,7 +149,7 @@ def _read(
     """Read the sources and write the graph, unless that is done; what was read is not kept in memory."""
     done = writer.marked("graph")
     if done is not None:
-        return report_of(done)
+        return converted(done, BuildReport)
     total = source_bytes(sources)
     graph, report = build_graph(sources, progress=lambda bytes: tell("read", bytes, total), **reading)
     writer.add_all(with_prefix("graph", graph_sections(graph)))

@@ -8,20 +8,29 @@ the provider may well charge it.
 
 from __future__ import annotations
 
+import mmap
+import struct
+import tempfile
 import threading
+import weakref
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
+from operator import add, sub
 
 from clew.llm.errors import BudgetReached, ModelFailed, ModelRefused, ModelUnreachable, ReplayMissing
 from clew.llm.prices import Price
-from clew.llm.types import Reply, Request
+from clew.llm.types import Reply, Request, add_usage
 from clew.types import Usage
 
 REPLY_TOKENS = 1024
 """Tokens assumed for a reply to a request without `max_tokens`."""
 TOKEN_BYTES = 3
 """Bytes of prompt assumed for a token: fewer than in nearly all text, so the estimate is high."""
+
+
+_CHARGE = struct.Struct("=qqqd")
+"""Calls, input tokens, output tokens, money."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +55,12 @@ class Charge:
     def tokens(self) -> int:
         """All tokens."""
         return self.input_tokens + self.output_tokens
+
+    def __add__(self, other: Charge) -> Charge:
+        return Charge(*map(add, astuple(self), astuple(other)))
+
+    def __sub__(self, other: Charge) -> Charge:
+        return Charge(*map(sub, astuple(self), astuple(other)))
 
 
 def estimate(request: Request, price: Price | None) -> Charge:
@@ -82,31 +97,29 @@ class Ledger:
         return None if self._unpriced else self._cost
 
     def reserve(self, charge: Charge) -> None:
-        """Set aside what a call may take.
-
-        Raises:
-            BudgetReached: it could pass a limit.
-
-        """
+        """Set aside what a call may take. Raises BudgetReached: it could pass a limit."""
         with self._changing():
-            after = _add(self._spent, charge)
+            after = self._spent + charge
             for limit, wanted, most in (
                 ("calls", after.calls, self.limits.calls),
                 ("tokens", after.tokens, self.limits.tokens),
                 ("money", after.money, self.limits.money),
             ):
                 if most is not None and wanted > most:
-                    detail = f"{wanted:g} needed with the next call, {most:g} allowed"
-                    refused = BudgetReached(self.scope, limit, detail)
-                    self.reached = self.reached or refused
-                    self.refusals += 1
-                    raise refused
+                    raise self._refused(limit, f"{wanted:g} needed with the next call, {most:g} allowed")
             self._spent = after
+
+    def _refused(self, limit: str, detail: str) -> BudgetReached:
+        """Count a refusal, where `_lock` is held."""
+        refused = BudgetReached(self.scope, limit, detail)
+        self.reached = self.reached or refused
+        self.refusals += 1
+        return refused
 
     def settle(self, reserved: Charge, actual: Charge) -> None:
         """Replace a reservation by what the call took."""
         with self._changing():
-            self._spent = _add(self._spent, actual, _negative(reserved))
+            self._spent = self._spent + actual - reserved
 
     @contextmanager
     def _changing(self) -> Generator[None]:
@@ -117,24 +130,44 @@ class Ledger:
     def count(self, reply: Reply) -> None:
         """Count a reply towards `usage` and `cost`."""
         with self._lock:
-            old, new = self._usage, reply.usage
-            self._usage = Usage(
-                old.calls + new.calls,
-                old.input_tokens + new.input_tokens,
-                old.output_tokens + new.output_tokens,
-            )
-            if reply.cached:
-                return
-            self._cost += reply.cost or 0.0
-            self._unpriced = self._unpriced or reply.cost is None
+            self._usage = add_usage((self._usage, reply.usage))
+            if not reply.cached:
+                self._cost += reply.cost or 0.0
+                self._unpriced = self._unpriced or reply.cost is None
+
+
+class SharedLedger(Ledger):
+    """One limit for processes that are forked after it is made, as all workers of a server.
+
+    What was spent is in memory that all have, behind a lock that ends with a process that is killed. What
+    such a process had set aside stays charged, as its calls may well have been. `usage`, `cost` and
+    `refusals` are those of the own process.
+    """
+
+    def __init__(self, scope: str, limits: Limits | None = None) -> None:
+        super().__init__(scope, limits)
+        self._memory = mmap.mmap(-1, _CHARGE.size)
+        self._file = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 (open as long as this)
+        weakref.finalize(self, self._file.close)
+
+    @contextmanager
+    def _changing(self) -> Generator[None]:
+        import fcntl  # where processes are forked
+
+        with super()._changing():
+            fcntl.lockf(self._file, fcntl.LOCK_EX)
+            try:
+                self._spent = Charge(*_CHARGE.unpack_from(self._memory))
+                yield
+                _CHARGE.pack_into(self._memory, 0, *astuple(self._spent))
+            finally:
+                fcntl.lockf(self._file, fcntl.LOCK_UN)
 
 
 class Reservation:
     """What one attempt of a call has set aside in several ledgers, until it is settled.
 
-    Raises:
-        BudgetReached: it could pass a limit of one of them; then nothing is set aside.
-
+    Raises BudgetReached: it could pass a limit of one of them; then nothing is set aside.
     """
 
     def __init__(self, ledgers: Sequence[Ledger], request: Request, price: Price | None) -> None:
@@ -173,16 +206,3 @@ def charge_of(reply: Reply) -> Charge:
     """Charge of a reply."""
     used = reply.usage
     return Charge(used.calls, used.input_tokens, used.output_tokens, reply.cost or 0.0)
-
-
-def _negative(charge: Charge) -> Charge:
-    return Charge(-charge.calls, -charge.input_tokens, -charge.output_tokens, -charge.money)
-
-
-def _add(*charges: Charge) -> Charge:
-    return Charge(
-        sum(c.calls for c in charges),
-        sum(c.input_tokens for c in charges),
-        sum(c.output_tokens for c in charges),
-        sum(c.money for c in charges),
-    )

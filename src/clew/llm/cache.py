@@ -62,12 +62,7 @@ class ReplyCache:
     """Replies by request. One object serves many threads; several processes may share the file."""
 
     def __init__(self, path: Path) -> None:
-        """Open or make the file.
-
-        Raises:
-            InputError: it cannot be opened, or is no SQLite database.
-
-        """
+        """Open or make the file. Raises InputError: it cannot be opened, or is no SQLite database."""
         self.path = path
         self._lock = threading.Lock()
         try:
@@ -77,54 +72,41 @@ class ReplyCache:
         except sqlite3.Error as error:
             raise self._failed(error) from error
         try:
-            self._database.execute("PRAGMA journal_mode=WAL")
-            for table in _TABLES:
-                self._database.execute(table)
-        except sqlite3.Error as error:
+            for statement in ("PRAGMA journal_mode=WAL", *_TABLES):
+                self._run(statement)
+        except InputError:
             self._database.close()
-            raise self._failed(error) from error
+            raise
 
     def find(self, request: Request) -> Reply | None:
         """Find the recorded reply to a request, marked as cached."""
+        row = self._run("SELECT reply FROM replies WHERE key = ?", request.key)
         try:
-            with self._lock:
-                row = self._database.execute(
-                    "SELECT reply FROM replies WHERE key = ?", (request.key,)
-                ).fetchone()
             return None if row is None else _reply(json.loads(row[0]))
-        except (sqlite3.Error, ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError) as error:
             raise self._failed(error) from error
 
     def store(self, request: Request, reply: Reply) -> None:
         """Record a reply; one that is there already stays."""
-        values = (request.key, _text(request.as_json()), _text(asdict(reply)))
-        try:
-            with self._lock:
-                self._database.execute(
-                    "INSERT OR IGNORE INTO replies (key, request, reply) VALUES (?, ?, ?)", values
-                )
-        except sqlite3.Error as error:
-            raise self._failed(error) from error
+        statement = "INSERT OR IGNORE INTO replies (key, request, reply) VALUES (?, ?, ?)"
+        self._run(statement, request.key, _text(request.as_json()), _text(asdict(reply)))
 
     def store_too_long(self, request: Request, error: ContextOverflow) -> None:
         """Record that a request did not fit into the model's context, so that a replay knows it too."""
-        values = (request.key, str(error), error.status)
-        try:
-            with self._lock:
-                self._database.execute("INSERT OR IGNORE INTO too_long VALUES (?, ?, ?)", values)
-        except sqlite3.Error as failure:
-            raise self._failed(failure) from failure
+        self._run("INSERT OR IGNORE INTO too_long VALUES (?, ?, ?)", request.key, str(error), error.status)
 
     def find_too_long(self, request: Request) -> ContextOverflow | None:
         """Find the recorded error of a request that was too long."""
+        row = self._run("SELECT message, status FROM too_long WHERE key = ?", request.key)
+        return None if row is None else ContextOverflow(row[0], row[1])
+
+    def _run(self, statement: str, *values: object) -> tuple[Any, ...] | None:
+        """Run a statement; its first row, if it has one."""
         try:
             with self._lock:
-                row = self._database.execute(
-                    "SELECT message, status FROM too_long WHERE key = ?", (request.key,)
-                ).fetchone()
-        except sqlite3.Error as failure:
-            raise self._failed(failure) from failure
-        return None if row is None else ContextOverflow(row[0], row[1])
+                return self._database.execute(statement, values).fetchone()
+        except sqlite3.Error as error:
+            raise self._failed(error) from error
 
     def close(self) -> None:
         """Close the file."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from collections.abc import Awaitable
 from dataclasses import dataclass, replace
-from typing import Literal, Protocol, cast
+from typing import Literal
 
 from clew.errors import ClewError, LlmError
 from clew.llm.cache import ReplyCache
@@ -15,6 +15,9 @@ from clew.llm.run import run_sync
 from clew.llm.settings import Settings
 from clew.llm.trace import TraceFile
 from clew.llm.types import ChatModel, ask
+from clew.llm.wire import SdkModel
+
+_FEWER = "Methods that read JSON will not work well."
 
 State = Literal["ok", "failed", "warning", "skipped"]
 
@@ -36,10 +39,6 @@ class _Probe:
     count: int
 
 
-class _Lists(Protocol):
-    async def models(self) -> tuple[str, ...]: ...
-
-
 def doctor(settings: Settings) -> list[Check]:
     """Check settings, packages, files, server, key, model, chat, streaming and structured output, in order.
 
@@ -59,9 +58,7 @@ def doctor(settings: Settings) -> list[Check]:
 
 def _settings(settings: Settings) -> str:
     settings.check()
-    return f"{settings.model} at {settings.address}, " + (
-        "with a key" if settings.api_key else "without a key"
-    )
+    return f"{settings.model} at {settings.address}, {'with' if settings.api_key else 'without'} a key"
 
 
 def _packages(settings: Settings) -> str:
@@ -82,34 +79,45 @@ def _prices(settings: Settings) -> Check:
     price = settings.prices.find(settings.model)
     if price is None:
         return Check("prices", "warning", "no price is known, so costs are not reported; see docs/llm.md")
-    return Check(
-        "prices", "ok", f"{price.input:g} in, {price.output:g} out, {settings.prices.currency} a million"
-    )
+    told = f"{price.input:g} in, {price.output:g} out, {settings.prices.currency} a million"
+    return Check("prices", "ok", told)
 
 
 async def _served(settings: Settings) -> list[Check]:
     adapter = open_adapter(settings)
     model = open_model(replace(settings, cache=None, trace=None, replay=False))
     try:
-        checks = [await _server(cast("_Lists", adapter), settings)]
+        checks = [await _server(adapter, settings)]
         if checks[0].state != "failed":
-            checks.append(await _chat(model))
+            checks.append(await _step("chat", _chat(model)))
         if checks[-1].state == "failed":
             return checks
-        return [*checks, await _stream(model), await _structured(model)]
+        return [
+            *checks,
+            await _step("streaming", _stream(model)),
+            await _step(
+                "structured output", _structured(model), " Methods that read JSON will not work well."
+            ),
+        ]
     finally:
         await adapter.close()
         await model.close()
 
 
-async def _server(adapter: _Lists, settings: Settings) -> Check:
+async def _step(name: str, work: Awaitable[str], then: str = "") -> Check:
+    """One call; `then` is what a failure means."""
+    try:
+        return Check(name, "ok", await work)
+    except LlmError as error:
+        return Check(name, "failed", f"{error} {then}".strip())
+
+
+async def _server(adapter: SdkModel, settings: Settings) -> Check:
     try:
         names = await adapter.models()
-    except ModelRefused as error:
-        if error.status in (404, 405, 501):
-            return Check("server", "warning", "it answers, but does not list its models")
-        return Check("server", "failed", str(error))
     except LlmError as error:
+        if isinstance(error, ModelRefused) and error.status in (404, 405, 501):
+            return Check("server", "warning", "it answers, but does not list its models")
         return Check("server", "failed", str(error))
     wanted = split_name(settings.model)[1]
     if wanted in names or not names:
@@ -118,34 +126,20 @@ async def _server(adapter: _Lists, settings: Settings) -> Check:
     return Check("server", "warning", f"it answers, but does not list {wanted}; it lists {some}")
 
 
-async def _chat(model: ChatModel) -> Check:
-    try:
-        reply = await model.complete(ask("Reply with the word yes.", max_tokens=16))
-    except LlmError as error:
-        return Check("chat", "failed", str(error))
-    used = reply.usage
-    notes = "".join(f"; {note}" for note in reply.notes)
-    return Check(
-        "chat", "ok", f"{reply.model}: {used.input_tokens} tokens in, {used.output_tokens} out{notes}"
-    )
+async def _chat(model: ChatModel) -> str:
+    reply = await model.complete(ask("Reply with the word yes.", max_tokens=16))
+    used, notes = reply.usage, "".join(f"; {note}" for note in reply.notes)
+    return f"{reply.model}: {used.input_tokens} tokens in, {used.output_tokens} out{notes}"
 
 
-async def _stream(model: ChatModel) -> Check:
-    stream: AsyncGenerator[object, None] = model.stream(ask("Reply with the word yes.", max_tokens=16))
+async def _stream(model: ChatModel) -> str:
     pieces = 0
-    try:
-        async for _ in stream:
-            pieces += 1
-    except LlmError as error:
-        return Check("streaming", "failed", str(error))
-    return Check("streaming", "ok", f"{pieces} pieces")
+    async for _ in model.stream(ask("Reply with the word yes.", max_tokens=16)):
+        pieces += 1
+    return f"{pieces} pieces"
 
 
-async def _structured(model: ChatModel) -> Check:
+async def _structured(model: ChatModel) -> str:
     request = ask("Name a colour (red, green or blue) and a number from 1 to 9, as JSON.", max_tokens=256)
-    try:
-        typed = await model.complete_as(request, _Probe)
-    except LlmError as error:
-        return Check("structured output", "failed", f"{error} Methods that read JSON will not work well.")
-    turns = "at once" if len(typed.replies) == 1 else "after a repair"
-    return Check("structured output", "ok", f"a valid value, {turns}")
+    typed = await model.complete_as(request, _Probe)
+    return f"a valid value, {'at once' if len(typed.replies) == 1 else 'after a repair'}"

@@ -180,16 +180,14 @@ class EvidenceNames:
         while at < len(parts):
             for stop in range(min(len(parts), at + 2 * LONGEST_PART), at, -1):
                 name = "".join(parts[at:stop]).strip()
-                if (stop - at) % 2 and (entities := self._first(name)):
+                linked = (nodes for shape in _shapes(name) if (nodes := self._exact(shape)))
+                if (stop - at) % 2 and (entities := next(linked, ())):
                     found.append(Linked(name, entities))
                     at = stop + 1
                     break
             else:
                 return []
         return found if len(found) > 1 else []
-
-    def _first(self, name: str) -> tuple[int, ...]:
-        return next((found for shape in _shapes(name) if (found := self._exact(shape))), ())
 
 
 def evidence_nodes(graph: Graph, triples: Iterable[int]) -> tuple[int, ...]:

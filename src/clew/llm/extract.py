@@ -128,9 +128,7 @@ def values(text: str) -> Iterator[tuple[Any, str]]:
 def read_value(text: str, build: Callable[[Any], T]) -> T:
     """Find the one JSON value in a clean text that `build` accepts; inside code fences first.
 
-    Raises:
-        ReplyInvalid: there is none, or there are two that differ.
-
+    Raises ReplyInvalid: there is none, or there are two that differ.
     """
     if not text:
         raise ReplyInvalid("it is empty", text)

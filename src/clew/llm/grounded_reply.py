@@ -74,6 +74,10 @@ class Given:
         nodes |= dict.fromkeys(entity for fact in self.facts for entity in fact.ends)
         return EvidenceNames(self.graph, tuple(nodes), self.is_name)
 
+    def nodes_of(self, facts: Sequence[Fact]) -> set[int]:
+        """The entities of some of the facts."""
+        return {node for fact in facts for node in (*evidence_nodes(self.graph, fact.triples), *fact.ends)}
+
     def lines(self, numbers: Iterable[int]) -> tuple[Fact, ...]:
         """Some of the facts; numbers of no line are left out."""
         return tuple(self.facts[n - 1] for n in numbers if 1 <= n <= len(self.facts))
@@ -113,14 +117,12 @@ class GroundedReply:
     @property
     def notes(self) -> tuple[str, ...]:
         """What was rejected, and whether the reply was cut."""
-        notes = (
-            ("the model's reply was cut at its limit of tokens; it may have had more answers",)
-            if self.cut
-            else ()
-        )
+        notes: list[str] = []
         if self.rejected and self.answered:
-            notes = (f"Not counted as answers: {told_rejected(self.rejected)}", *notes)
-        return notes
+            notes.append(f"Not counted as answers: {told_rejected(self.rejected)}")
+        if self.cut:
+            notes.append("the model's reply was cut at its limit of tokens; it may have had more answers")
+        return tuple(notes)
 
     def answers(self, graph: Graph) -> tuple[AnswerEntity, ...]:
         """The answers, in the order of the reply."""
@@ -189,8 +191,7 @@ def ground_reply(stated: StatedAnswer, given: Given) -> GroundedReply:
 
 def _is_other_number(given: Given, entities: Sequence[int], cited: Sequence[Fact]) -> bool:
     """Whether numbers of the evidence are not those of the facts that the reply names: a count has none."""
-    kinds = given.graph.values.kind
-    ends = {node for fact in cited for node in (*evidence_nodes(given.graph, fact.triples), *fact.ends)}
+    kinds, ends = given.graph.values.kind, given.nodes_of(cited)
     return bool(entities and ends) and all(kinds[e] and e not in ends for e in entities)
 
 
@@ -209,39 +210,31 @@ def _entities(
     cited: Sequence[Fact],
 ) -> GroundedReply:
     """Keep the entities that the facts prove; those of the question only where there are no others."""
-    graph = given.graph
     rejected = [Rejected(each.item, each.why) for each in linked if not each.entities]
     proofs = prove_stated(given, entities, cited)
-    for entity in entities:
-        if entity not in proofs:
-            own = "the question names it itself"
-            why = own if entity in given.asked else "the facts do not connect it with what was asked about"
-            rejected.append(Rejected(readable(graph.labels[entity]), why))
-    others = {entity: proof for entity, proof in proofs.items() if entity not in given.asked}
-    if others and len(others) < len(proofs):
-        own = (entity for entity in proofs if entity in given.asked)
-        rejected += [Rejected(readable(graph.labels[e]), "the question names it itself") for e in own]
-    kept = others or proofs
+    kept = {entity: proof for entity, proof in proofs.items() if entity not in given.asked} or proofs
+    unproved = [entity for entity in entities if entity not in proofs]
+    for entity in (*unproved, *(entity for entity in proofs if entity not in kept)):
+        own = "the question names it itself"
+        why = own if entity in given.asked else "the facts do not connect it with what was asked about"
+        rejected.append(Rejected(readable(given.graph.labels[entity]), why))
     if not kept:
         return _abstain(stated, f"it answers {told_rejected(rejected)}", rejected)
-    names = [readable(graph.labels[entity]) for entity in kept]
+    names = [readable(given.graph.labels[entity]) for entity in kept]
     rests_on = tuple(dict.fromkeys(triple for fact in cited for triple in fact.triples))
     return GroundedReply(_text(stated, names), kept, "", rests_on, tuple(rejected))
 
 
 def _valued(stated: StatedAnswer, given: Given, value: str, cited: Sequence[Fact]) -> GroundedReply:
     """Yes, no or a number, with the facts that the reply names, or else those whose names it repeats."""
-    triples = tuple(dict.fromkeys(t for fact in cited for t in (*fact.triples, *_of_ends(fact))))
+    behind = (path for fact in cited for path in (fact.triples, *fact.ends.values()))
+    triples = tuple(dict.fromkeys(triple for path in behind for triple in path))
     triples = triples or _repeated(given, stated.text)
     if not triples and len(given.facts) == 1:
         triples = given.facts[0].triples
     if not triples:
         return _abstain(stated, f'it answers "{value}" and names no facts for it')
     return GroundedReply(_text(stated, [value]), {}, value, triples)
-
-
-def _of_ends(fact: Fact) -> Iterable[int]:
-    return (triple for proof in fact.ends.values() for triple in proof)
 
 
 def _abstain(stated: StatedAnswer, why: str, rejected: Sequence[Rejected] = ()) -> GroundedReply:
@@ -268,11 +261,8 @@ def _text(stated: StatedAnswer, names: Sequence[str]) -> str:
 def _truth(item: str) -> str:
     """Yes or no, where an item says nothing else before a comma."""
     found = _YES_NO.match(item)
-    return (
-        _TRUTH[found[1].lower()]
-        if found and (found.end() == len(item) or found[0].strip() != found[1])
-        else ""
-    )
+    alone = found and (found.end() == len(item) or found[0].strip() != found[1])
+    return _TRUTH[found[1].lower()] if found and alone else ""
 
 
 def _number(item: str, form: str) -> str:
@@ -285,9 +275,7 @@ def _number(item: str, form: str) -> str:
 
 def _nearest(given: Given, entities: tuple[int, ...], cited: Sequence[Fact]) -> tuple[int, ...]:
     """Of entities that are called alike, those of the facts that the reply names, if any are."""
-    if len(entities) < 2:
-        return entities
-    ends = {node for fact in cited for node in (*evidence_nodes(given.graph, fact.triples), *fact.ends)}
+    ends = given.nodes_of(cited) if len(entities) > 1 else ()
     return tuple(e for e in entities if e in ends) or entities
 
 

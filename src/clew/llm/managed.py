@@ -18,7 +18,7 @@ from clew.llm.cache import Replies
 from clew.llm.errors import ContextOverflow, ModelFailed, ModelRefused, ModelTimeout, ReplayMissing
 from clew.llm.prices import Price
 from clew.llm.retry import Retry
-from clew.llm.telemetry import CallSpan, Telemetry
+from clew.llm.telemetry import Telemetry
 from clew.llm.trace import CallLog
 from clew.llm.typed import TypedReplies
 from clew.llm.types import ChatModel, Chunk, Reply, Request
@@ -113,12 +113,9 @@ class ManagedModel(TypedReplies):
     async def complete(self, request: Request) -> Reply:
         """Reply to a request, from the cache if it is there.
 
-        Raises:
-            BudgetReached: the call could pass a limit; nothing was sent.
-            ReplayMissing: replay only, and the request was never recorded.
-            ContextOverflow: the request is too long, or was when it was recorded.
-            LlmError: the last attempt's error.
-
+        Raises BudgetReached (the call could pass a limit; nothing was sent), ReplayMissing (replay only, and
+        the request was never recorded), ContextOverflow (the request is too long, or was when it was
+        recorded), LlmError (the last attempt's error).
         """
         request = replace(request, model=self.name)
         with self._recorded(request) as record:
@@ -143,7 +140,10 @@ class ManagedModel(TypedReplies):
                     piece: Chunk | None = begun.first
                     while piece is not None:
                         if piece.reply is not None:
-                            piece = Chunk(piece.text, record(self._finished(request, piece.reply, begun)))
+                            reply = self._priced(piece.reply)
+                            begun.reservation.paid(reply)
+                            self._store(request, reply)
+                            piece = Chunk(piece.text, record(reply))
                         yield piece
                         piece = await self._next(begun.rest)
                 except BaseException as error:
@@ -186,12 +186,6 @@ class ManagedModel(TypedReplies):
 
     def _reserve(self, request: Request) -> Reservation:
         return Reservation((self._question, self._shared.run), request, self.policy.price)
-
-    def _finished(self, request: Request, reply: Reply, begun: _Begun) -> Reply:
-        reply = self._priced(reply)
-        begun.reservation.paid(reply)
-        self._store(request, reply)
-        return reply
 
     async def _retried(self, request: Request, once: Callable[[], Awaitable[T]]) -> T:
         attempt = 1
@@ -260,11 +254,13 @@ class ManagedModel(TypedReplies):
         began = perf_counter()
         replies: list[Reply] = []
         failure: BaseException | None = None
-        with self._telemetry.call(request, self.profile.provider) as call:
+        with self._telemetry.call(request, self.profile.provider) as replied:
 
             def record(reply: Reply) -> Reply:
                 replies.append(reply)
-                self._account(reply, call)
+                replied(reply)
+                for ledger in (self._question, self._shared.run):
+                    ledger.count(reply)
                 return reply
 
             try:
@@ -275,11 +271,6 @@ class ManagedModel(TypedReplies):
             finally:
                 if self._trace is not None:
                     self._trace.write(self._line(request, replies, failure, (perf_counter() - began) * 1000))
-
-    def _account(self, reply: Reply, call: CallSpan) -> None:
-        call.replied(reply)
-        for ledger in (self._question, self._shared.run):
-            ledger.count(reply)
 
     def _line(
         self, request: Request, replies: list[Reply], failure: BaseException | None, ms: float

@@ -15,28 +15,26 @@ from clew.llm.streamed import Listener, Streamed
 from clew.llm.telemetry import Telemetry
 from clew.llm.trace import CallLog, TraceFile
 from clew.llm.types import ChatModel
+from clew.llm.wire import SdkModel
 
 
-def open_adapter(settings: Settings) -> ChatModel:
+def open_adapter(settings: Settings) -> SdkModel:
     """Open the adapter of a model's wire; nothing is sent yet.
 
-    Raises:
-        UsageError: no such provider, or something is missing.
-        MissingExtra: the provider's SDK is not installed.
-
+    Raises UsageError (no such provider, or something is missing), MissingExtra (the provider's SDK is not
+    installed).
     """
     profile = profile_of(settings.model, settings.base_url)
-    address, timeout = settings.address, settings.timeout
     if profile.wire == "anthropic":
-        from clew.llm.anthropic import Anthropic
-
-        return Anthropic.open(
-            settings.model, profile, base_url=address, api_key=settings.api_key or "none", timeout=timeout
-        )
-    from clew.llm.openai_compatible import OpenAICompatible
-
-    return OpenAICompatible.open(
-        settings.model, profile, base_url=address, api_key=settings.api_key, timeout=timeout
+        from clew.llm.anthropic import Anthropic as Adapter
+    else:
+        from clew.llm.openai_compatible import OpenAICompatible as Adapter
+    return Adapter(
+        settings.model,
+        profile,
+        base_url=settings.address,
+        api_key=settings.api_key,
+        timeout=settings.timeout,
     )
 
 
@@ -45,13 +43,9 @@ def open_model(
 ) -> ManagedModel:
     """Open a chat model; nothing is sent yet. A `listener` hears its replies while they come.
 
-    `run` is what the run has spent and may spend, where others share it.
-
-    Raises:
-        UsageError: no such provider, or something is missing.
-        MissingExtra: the provider's SDK, or opentelemetry-api, is not installed.
-        InputError: the cache or the trace file cannot be opened.
-
+    `run` is what the run has spent and may spend, where others share it. Raises UsageError (no such provider,
+    or something is missing), MissingExtra (the provider's SDK, or opentelemetry-api, is not installed),
+    InputError (the cache or the trace file cannot be opened).
     """
     settings.check()
     cache = ReplyCache(settings.cache) if settings.cache else None
@@ -64,12 +58,10 @@ def opened_everywhere(settings: Settings) -> Generator[ManagedModel]:
     """Open a chat model for all nodes of the Ray cluster that this process is connected to, and close it.
 
     Pickled and loaded in another process it is opened anew there, with the same limits of the run, recorded
-    replies and trace, of which one actor has each; keys and addresses are those of this process.
-
-    Raises as `open_model`, and UsageError as `RayFiles`.
+    replies and trace, of which one actor has each; keys and addresses are those of this process. Raises as
+    `open_model`, and UsageError as `RayFiles`.
     """
-    from clew.llm.ray_files import RayFiles
-    from clew.llm.ray_ledger import RayLedger
+    from clew.llm.ray_shared import RayFiles, RayLedger
 
     settings.check()
     files = RayFiles(settings.cache, settings.trace)
@@ -104,7 +96,7 @@ def _managed(
     cache: Replies | None,
     trace: CallLog | None,
 ) -> ManagedModel:
-    adapter = open_adapter(settings)
+    adapter: ChatModel = open_adapter(settings)
     if listener is not None:
         adapter = Streamed(adapter, listener)
     policy = Policy(

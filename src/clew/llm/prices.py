@@ -51,12 +51,7 @@ class Prices:
 
 
 def read_prices(path: Path) -> Prices:
-    """Read a prices file.
-
-    Raises:
-        InputError: it cannot be read, is not TOML, or lacks a price.
-
-    """
+    """Read a prices file. Raises InputError: it cannot be read, is not TOML, or lacks a price."""
     try:
         data = tomllib.loads(path.read_text("utf-8"))
     except OSError as error:

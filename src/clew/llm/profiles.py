@@ -13,6 +13,7 @@ from clew.errors import UsageError
 OutputForm = Literal["schema", "json", "text"]
 """How a server holds a reply to JSON: to a JSON schema, to any JSON, not at all."""
 Wire = Literal["openai", "anthropic"]
+_FORMS: tuple[OutputForm, ...] = ("schema", "json", "text")
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,8 +21,7 @@ class Profile:
     """What a provider takes.
 
     `parameters` maps a field of `Request` to its name in the request body; a field that is not there is
-    dropped and noted in the reply. `beyond` are those of them that the official SDK does not name.
-    `schema_without` are JSON-schema words that the server does not take.
+    dropped and noted in the reply. `schema_without` are JSON-schema words that the server does not take.
     """
 
     provider: str
@@ -31,51 +31,58 @@ class Profile:
     url_variable: str | None = None
     key_needed: bool = False
     parameters: Mapping[str, str] = field(default_factory=dict[str, str])
-    beyond: frozenset[str] = frozenset()
-    forms: tuple[OutputForm, ...] = ("schema", "json", "text")
+    forms: tuple[OutputForm, ...] = _FORMS
     schema_without: frozenset[str] = frozenset()
     system: bool = True
     max_tokens: int | None = None
 
+    @property
+    def beyond(self) -> frozenset[str]:
+        """Names in the request body that the official SDK does not know."""
+        return frozenset(self.parameters.values()) & _BEYOND
 
-_COMMON = {
-    "temperature": "temperature",
-    "top_p": "top_p",
-    "max_tokens": "max_tokens",
-    "stop": "stop",
-    "seed": "seed",
-}
+
+_BEYOND = frozenset({"repetition_penalty", "repeat_penalty", "top_k", "min_p"})
+_COMMON = {name: name for name in ("temperature", "top_p", "max_tokens", "stop", "seed")}
 _SAMPLERS = {**_COMMON, "top_k": "top_k", "min_p": "min_p"}
 _HOSTED = {**_COMMON, "max_tokens": "max_completion_tokens"}
 _BOUNDS = frozenset({"minLength", "maxLength", "minItems", "maxItems"})
 
+
+def _local(
+    provider: str, port: int, parameters: Mapping[str, str], forms: tuple[OutputForm, ...] = _FORMS
+) -> Profile:
+    """A server on this machine that speaks OpenAI's API, and may be elsewhere."""
+    return Profile(
+        provider,
+        base_url=f"http://localhost:{port}/v1",
+        key_variable="OPENAI_API_KEY",
+        url_variable="OPENAI_BASE_URL",
+        parameters=parameters,
+        forms=forms,
+    )
+
+
+_AZURE = Profile(
+    "azure",
+    key_variable="OPENAI_API_KEY",
+    url_variable="OPENAI_BASE_URL",
+    key_needed=True,
+    parameters=_HOSTED,
+    schema_without=_BOUNDS,
+)
+
 PROFILES: Mapping[str, Profile] = {
     profile.provider: profile
     for profile in (
-        Profile(
-            "openai",
-            base_url="https://api.openai.com/v1",
-            key_variable="OPENAI_API_KEY",
-            url_variable="OPENAI_BASE_URL",
-            key_needed=True,
-            parameters=_HOSTED,
-            schema_without=_BOUNDS,
-        ),
-        Profile(
-            "azure",
-            key_variable="OPENAI_API_KEY",
-            url_variable="OPENAI_BASE_URL",
-            key_needed=True,
-            parameters=_HOSTED,
-            schema_without=_BOUNDS,
-        ),
+        replace(_AZURE, provider="openai", base_url="https://api.openai.com/v1"),
+        _AZURE,
         Profile(
             "openrouter",
             base_url="https://openrouter.ai/api/v1",
             key_variable="OPENROUTER_API_KEY",
             key_needed=True,
             parameters={**_SAMPLERS, "repeat_penalty": "repetition_penalty"},
-            beyond=frozenset({"repetition_penalty", "top_k", "min_p"}),
             schema_without=_BOUNDS,
         ),
         Profile(
@@ -84,29 +91,12 @@ PROFILES: Mapping[str, Profile] = {
             url_variable="OLLAMA_HOST",
             parameters=_COMMON,
         ),
-        Profile(
-            "vllm",
-            base_url="http://localhost:8000/v1",
-            key_variable="OPENAI_API_KEY",
-            url_variable="OPENAI_BASE_URL",
-            parameters={**_SAMPLERS, "repeat_penalty": "repetition_penalty"},
-            beyond=frozenset({"repetition_penalty", "top_k", "min_p"}),
-        ),
-        Profile(
-            "llamacpp",
-            base_url="http://localhost:8080/v1",
-            key_variable="OPENAI_API_KEY",
-            url_variable="OPENAI_BASE_URL",
-            parameters={**_SAMPLERS, "repeat_penalty": "repeat_penalty"},
-            beyond=frozenset({"repeat_penalty", "top_k", "min_p"}),
-        ),
-        Profile(
+        _local("vllm", 8000, {**_SAMPLERS, "repeat_penalty": "repetition_penalty"}),
+        _local("llamacpp", 8080, {**_SAMPLERS, "repeat_penalty": "repeat_penalty"}),
+        _local(
             "lmstudio",
-            base_url="http://localhost:1234/v1",
-            key_variable="OPENAI_API_KEY",
-            url_variable="OPENAI_BASE_URL",
-            parameters={**_COMMON, "top_k": "top_k", "repeat_penalty": "repeat_penalty"},
-            beyond=frozenset({"repeat_penalty", "top_k"}),
+            1234,
+            {**_COMMON, "top_k": "top_k", "repeat_penalty": "repeat_penalty"},
             forms=("schema", "text"),
         ),
         Profile(
@@ -132,9 +122,7 @@ REASONING = ("o1*", "o3*", "o4*", "gpt-5*")
 def split_name(name: str) -> tuple[str, str]:
     """Split `provider/model`; the model may have slashes and colons of its own.
 
-    Raises:
-        UsageError: no provider, an unknown one, or no model.
-
+    Raises UsageError: no provider, an unknown one, or no model.
     """
     provider, _, model = name.partition("/")
     if not model.strip() or provider not in PROFILES:
@@ -150,11 +138,7 @@ def profile_of(name: str, base_url: str | None = None) -> Profile:
     """Find the profile of `provider/model` at a base URL.
 
     `openai/…` at another host than OpenAI's is a compatible server: it gets the parameters that all of them
-    take, and needs no key.
-
-    Raises:
-        UsageError: as `split_name`.
-
+    take, and needs no key. Raises UsageError: as `split_name`.
     """
     provider, model = split_name(name)
     profile = PROFILES[provider]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cache
 from importlib.resources import files
 
@@ -97,7 +97,7 @@ def short(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """How a model samples; None leaves it to the server."""
+    """How a model samples, by fields of `Request`; None leaves it to the server."""
 
     temperature: float | None = None
     top_k: int | None = None
@@ -134,16 +134,7 @@ class Talk:
     def _complete(
         self, prompt: Prompt, messages: tuple[Message, ...], sampling: Sampling, stop: tuple[str, ...]
     ) -> str:
-        request = Request(
-            messages,
-            temperature=sampling.temperature,
-            top_k=sampling.top_k,
-            min_p=sampling.min_p,
-            max_tokens=sampling.max_tokens,
-            repeat_penalty=sampling.repeat_penalty,
-            seed=sampling.seed,
-            stop=stop,
-        )
+        request = Request(messages, stop=stop, **asdict(sampling))
         reply = run_sync(self.model.complete(request))
         text = clean(reply.text, request.messages, stop)
         self.replies.append(replace(reply, text=text))

@@ -66,12 +66,8 @@ def declines(text: str, names: Iterable[str] | None = None) -> bool:
     found = _DECLINES.search(said)
     if found is None:
         return False
-    before = said[: _start_of_sentence(said, found.start())]
+    before = said[: max((end.end() for end in _SENTENCE.finditer(said, 0, found.start())), default=0)]
     return not before.strip() if names is None else _MARK not in before
-
-
-def _start_of_sentence(text: str, at: int) -> int:
-    return max((end.end() for end in _SENTENCE.finditer(text, 0, at)), default=0)
 
 
 def _masked(text: str, names: Iterable[str]) -> str:

@@ -66,11 +66,8 @@ def _runner() -> _Runner:
 def run_sync(coroutine: Coroutine[Any, Any, T]) -> T:
     """Run a coroutine to its end and return its result; Ctrl-C cancels it.
 
-    So does what `waiting_checked` calls, if it raises.
-
-    Raises:
-        RuntimeError: it is called from within such a coroutine, which would wait for itself.
-
+    So does what `waiting_checked` calls, if it raises. Raises RuntimeError: it is called from within such a
+    coroutine, which would wait for itself.
     """
     runner = _runner()
     if threading.current_thread() is runner.thread:

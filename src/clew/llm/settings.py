@@ -49,9 +49,7 @@ class Settings:
     def address(self) -> str:
         """Base URL that requests go to.
 
-        Raises:
-            UsageError: the provider has none of its own, or it is not a URL.
-
+        Raises UsageError: the provider has none of its own, or it is not a URL.
         """
         profile = profile_of(self.model, self.base_url)
         url = self.base_url or profile.base_url
@@ -71,9 +69,7 @@ class Settings:
     def check(self) -> None:
         """Check what can be checked without sending anything.
 
-        Raises:
-            UsageError: something is missing, or does not go together; the message says what to do.
-
+        Raises UsageError: something is missing, or does not go together; the message says what to do.
         """
         profile = profile_of(self.model, self.base_url)
         if profile.key_needed and not self.api_key and not self.replay:
@@ -97,13 +93,9 @@ def settings_from(environment: Mapping[str, str], model: str, **options: Any) ->
     """Make the settings of a model from environment variables and options; options go before.
 
     Read are the variables that the provider's profile names: OPENAI_API_KEY and OPENAI_BASE_URL,
-    ANTHROPIC_API_KEY and ANTHROPIC_BASE_URL, OPENROUTER_API_KEY, OLLAMA_HOST. A key goes to no server that
-    it was not meant for: one that needs none gets it only where its base URL is given too. Any OTEL_*
-    variable turns on telemetry, but for OTEL_SDK_DISABLED=true.
-
-    Raises:
-        UsageError: there is no such provider.
-
+    ANTHROPIC_API_KEY and ANTHROPIC_BASE_URL, OPENROUTER_API_KEY, OLLAMA_HOST. A key goes to no server that it
+    was not meant for: one that needs none gets it only where its base URL is given too. Any OTEL_* variable
+    turns on telemetry, but for OTEL_SDK_DISABLED=true. Raises UsageError: there is no such provider.
     """
     profile = profile_of(model)
     found: dict[str, Any] = {}

@@ -26,11 +26,8 @@ class ShapeError(ValueError):
 def schema_of(shape: Any) -> dict[str, Any]:  # noqa: ANN401
     """Make the JSON schema of a type, whole, without references.
 
-    All fields are required and no others allowed, as strict servers want it.
-
-    Raises:
-        TypeError: a type that JSON has no form for.
-
+    All fields are required and no others allowed, as strict servers want it. Raises TypeError: a type that
+    JSON has no form for.
     """
     (schema,), parts = msgspec.json.schema_components([shape], ref_template="{name}")
     return _strict(schema, parts)
@@ -73,11 +70,8 @@ def without(schema: Any, words: Iterable[str]) -> Any:  # noqa: ANN401
 def build(shape: type[T], value: Any) -> T:  # noqa: ANN401
     """Make an instance of a type from a JSON value, strictly: no text for numbers, no 1 for true.
 
-    Members that the type does not have are ignored; missing ones take the field's default.
-
-    Raises:
-        ShapeError: the value does not fit.
-
+    Members that the type does not have are ignored; missing ones take the field's default. Raises ShapeError:
+    the value does not fit.
     """
     try:
         return converted(value, shape)

@@ -7,38 +7,13 @@ replies are left out unless `content` is set.
 from __future__ import annotations
 
 import json
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 from clew.llm.types import Reply, Request
 from clew.text.embedders.extras import require
-
-
-class CallSpan:
-    """The span of one call, or nothing where there is no telemetry."""
-
-    def __init__(self, span: Any = None, *, content: bool = False) -> None:  # noqa: ANN401
-        self._span, self._content = span, content
-
-    def replied(self, reply: Reply) -> None:
-        """Add the reply's attributes."""
-        if self._span is None:
-            return
-        self._span.set_attributes(
-            {
-                "gen_ai.response.model": reply.model,
-                "gen_ai.response.finish_reasons": [reply.finish],
-                "gen_ai.usage.input_tokens": reply.usage.input_tokens,
-                "gen_ai.usage.output_tokens": reply.usage.output_tokens,
-                "clew.cached": reply.cached,
-            }
-        )
-        if self._content:
-            message = {"role": "assistant", "parts": [{"type": "text", "content": reply.text}]}
-            self._span.set_attribute(
-                "gen_ai.output.messages", json.dumps([{**message, "finish_reason": reply.finish}])
-            )
 
 
 class Telemetry:
@@ -51,20 +26,18 @@ class Telemetry:
     def open(cls, *, content: bool = False) -> Telemetry:
         """Use the tracer provider that the application has set.
 
-        Raises:
-            MissingExtra: opentelemetry-api is not installed.
-
+        Raises MissingExtra: opentelemetry-api is not installed.
         """
         return cls(require("opentelemetry.trace", "otel").get_tracer("clew"), content=content)
 
     @contextmanager
-    def call(self, request: Request, provider: str) -> Generator[CallSpan]:
-        """Make the span of a call. An exception marks it as failed and goes on.
+    def call(self, request: Request, provider: str) -> Generator[Callable[[Reply], None]]:
+        """Make the span of a call; yields what takes its reply. An exception marks it as failed and goes on.
 
         The span is not made current: a streamed reply may end in another context than it began in.
         """
         if self._tracer is None:
-            yield CallSpan()
+            yield lambda reply: None
             return
         api = require("opentelemetry.trace", "otel")
         model = request.model.partition("/")[2]
@@ -72,7 +45,7 @@ class Telemetry:
             f"chat {model}", kind=api.SpanKind.CLIENT, attributes=self._attributes(request, provider, model)
         )
         try:
-            yield CallSpan(span, content=self._content)
+            yield partial(self._replied, span)
         except BaseException as error:
             span.set_attribute("error.type", type(error).__name__)
             span.set_status(api.StatusCode.ERROR)
@@ -97,3 +70,17 @@ class Telemetry:
                 [{"role": m.role, "parts": [{"type": "text", "content": m.text}]} for m in request.messages]
             )
         return {name: value for name, value in wanted.items() if value is not None}
+
+    def _replied(self, span: Any, reply: Reply) -> None:  # noqa: ANN401
+        """Add the reply's attributes."""
+        told: dict[str, Any] = {
+            "gen_ai.response.model": reply.model,
+            "gen_ai.response.finish_reasons": [reply.finish],
+            "gen_ai.usage.input_tokens": reply.usage.input_tokens,
+            "gen_ai.usage.output_tokens": reply.usage.output_tokens,
+            "clew.cached": reply.cached,
+        }
+        if self._content:
+            message = {"role": "assistant", "parts": [{"type": "text", "content": reply.text}]}
+            told["gen_ai.output.messages"] = json.dumps([{**message, "finish_reason": reply.finish}])
+        span.set_attributes(told)

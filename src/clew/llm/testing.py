@@ -32,12 +32,7 @@ class ScriptedModel(TypedReplies):
         self.requests: list[Request] = []
 
     async def complete(self, request: Request) -> Reply:
-        """Give the next reply of the script.
-
-        Raises:
-            LlmError: the script says so, or has come to its end.
-
-        """
+        """Give the next reply of the script. Raises LlmError: the script says so, or has come to its end."""
         self.requests.append(request)
         line = self._line(request)
         if isinstance(line, LlmError):

@@ -30,12 +30,7 @@ class TraceFile:
     """
 
     def __init__(self, path: Path) -> None:
-        """Open the file for appending.
-
-        Raises:
-            InputError: it cannot be written.
-
-        """
+        """Open the file for appending. Raises InputError: it cannot be written."""
         self.path = path
         self._lock = threading.Lock()
         try:

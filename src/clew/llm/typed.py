@@ -4,24 +4,17 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, Callable
 from dataclasses import is_dataclass, replace
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 from clew.errors import LlmError
-from clew.llm.errors import (
-    ContextOverflow,
-    KeyRefused,
-    ModelFailed,
-    ModelRefused,
-    RateLimited,
-    ReplayMissing,
-    ReplyInvalid,
-)
+from clew.llm import errors
+from clew.llm.errors import ReplyInvalid
 from clew.llm.extract import clean, read_value
 from clew.llm.profiles import OutputForm, Profile
 from clew.llm.shapes import build, schema_of
-from clew.llm.types import Message, Reply, Request, Typed
+from clew.llm.types import ChatModel, Chunk, Message, Reply, Request, Typed
 
 T = TypeVar("T")
 
@@ -50,44 +43,54 @@ class TypedReplies(ABC):
     async def complete(self, request: Request) -> Reply:
         """Reply to a request."""
 
+    @abstractmethod
+    def stream(self, request: Request) -> AsyncGenerator[Chunk, None]:
+        """Reply piece by piece."""
+
+    @abstractmethod
+    async def close(self) -> None:
+        """Close the connections."""
+
     async def complete_as(self, request: Request, shape: type[T]) -> Typed[T]:
         """Reply with a value of a dataclass type, after at most one repair turn.
 
-        The strongest form that the server takes is used; one that it refuses is not tried again.
-
-        Raises:
-            ReplyInvalid: the reply does not fit the type, also after the repair.
-            LlmError: as `complete`.
-
+        The strongest form that the server takes is used; one that it refuses is not tried again. Raises
+        ReplyInvalid (the reply does not fit the type, also after the repair), LlmError (as `complete`).
         """
         if not is_dataclass(shape):
             raise TypeError(f"{shape!r} is not a dataclass")
-        forms: list[OutputForm] = [form for form in self.profile.forms if form not in self._refused] or [
-            "text"
-        ]
+        forms: list[OutputForm] = [form for form in self.profile.forms if form not in self._refused]
+        forms = forms or ["text"]
         first: LlmError | None = None
         for form in forms:
             asked = _in_form(request, form, shape)
+
+            def read(text: str, asked: Request = asked) -> T:
+                cleaned = clean(text, asked.messages, asked.stop)
+                return read_value(cleaned, lambda value: build(shape, value))
+
             try:
-                return await complete_parsed(self, asked, _reader(asked, shape))
+                return await complete_parsed(self, asked, read)
             except LlmError as error:
                 if isinstance(error, ReplyInvalid):
                     raise
                 if form == forms[-1] or not _is_about_form(error, form):
                     raise first or error from None
                 first = first or error
-                if isinstance(error, ModelRefused):
+                if isinstance(error, errors.ModelRefused):
                     self._refused.add(form)
         raise AssertionError("unreachable: the last form returns or raises")
 
 
 def _is_about_form(error: LlmError, form: OutputForm) -> bool:
     """Whether another form may go through: it was refused, or broke the server, or was never recorded."""
-    if form == "text" or isinstance(error, (KeyRefused, ContextOverflow, RateLimited)):
+    if form == "text" or isinstance(error, (errors.KeyRefused, errors.ContextOverflow, errors.RateLimited)):
         return False
-    if isinstance(error, ModelRefused):
+    if isinstance(error, errors.ModelRefused):
         return error.status in (400, 404, 415, 422, 501)
-    return isinstance(error, ReplayMissing) or (isinstance(error, ModelFailed) and error.status in (500, 501))
+    if isinstance(error, errors.ModelFailed):
+        return error.status in (500, 501)
+    return isinstance(error, errors.ReplayMissing)
 
 
 def _in_form(request: Request, form: OutputForm, shape: type) -> Request:
@@ -107,31 +110,11 @@ def _in_form(request: Request, form: OutputForm, shape: type) -> Request:
     return replace(request, form=form, messages=tuple(messages))
 
 
-def _reader(request: Request, shape: type[T]) -> Callable[[str], T]:
-    def read(text: str) -> T:
-        cleaned = clean(text, request.messages, request.stop)
-        return read_value(cleaned, lambda value: build(shape, value))
-
-    return read
-
-
-class Completes(Protocol):
-    """Anything that replies to a request: every chat model."""
-
-    async def complete(self, request: Request) -> Reply:
-        """Reply to a request."""
-        ...
-
-
-async def complete_parsed(model: Completes, request: Request, parse: Callable[[str], T]) -> Typed[T]:
+async def complete_parsed(model: ChatModel, request: Request, parse: Callable[[str], T]) -> Typed[T]:
     """Complete and parse, with one repair turn that shows the model what was wrong.
 
-    `parse` gets the raw text and raises `ReplyInvalid`.
-
-    Raises:
-        ReplyInvalid: the reply cannot be parsed, also after the repair.
-        LlmError: as `ChatModel.complete`.
-
+    `parse` gets the raw text and raises `ReplyInvalid`. Raises ReplyInvalid (the reply cannot be parsed, also
+    after the repair), LlmError (as `ChatModel.complete`).
     """
     reply = await model.complete(request)
     try:

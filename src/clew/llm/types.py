@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import AsyncGenerator, Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, astuple, dataclass, field
 from typing import Any, Generic, Literal, Protocol, TypeVar
 
 from clew.llm.profiles import OutputForm, Profile
@@ -92,12 +92,7 @@ class Chunk:
 
 def add_usage(usages: Iterable[Usage]) -> Usage:
     """Sum of usages."""
-    calls = input_tokens = output_tokens = 0
-    for usage in usages:
-        calls += usage.calls
-        input_tokens += usage.input_tokens
-        output_tokens += usage.output_tokens
-    return Usage(calls, input_tokens, output_tokens)
+    return Usage(*map(sum, zip(*map(astuple, usages), strict=True)))
 
 
 @dataclass(frozen=True)
@@ -127,12 +122,7 @@ class ChatModel(Protocol):
         ...
 
     async def complete(self, request: Request) -> Reply:
-        """Reply to a request.
-
-        Raises:
-            LlmError: no usable reply; the subclass says why.
-
-        """
+        """Reply to a request. Raises LlmError: no usable reply; the subclass says why."""
         ...
 
     def stream(self, request: Request) -> AsyncGenerator[Chunk, None]:
@@ -142,10 +132,8 @@ class ChatModel(Protocol):
     async def complete_as(self, request: Request, shape: type[T]) -> Typed[T]:
         """Reply with a value of a dataclass type, after at most one repair turn.
 
-        Raises:
-            ReplyInvalid: the reply does not fit the type, also after the repair.
-            LlmError: as `complete`.
-
+        Raises ReplyInvalid (the reply does not fit the type, also after the repair), LlmError (as
+        `complete`).
         """
         ...
 

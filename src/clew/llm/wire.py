@@ -1,4 +1,4 @@
-"""What the wires have in common: typed errors for those of the SDKs, and one client per event loop."""
+"""What the wires have in common: a model of an SDK, typed errors for its own, one client per event loop."""
 
 from __future__ import annotations
 
@@ -9,22 +9,16 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from typing import Any, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 from weakref import WeakKeyDictionary
 
-from clew.bounded_http import ReplyRefused, refused
+from clew.bounded_http import ReplyRefused, limits, refused
 from clew.errors import LlmError
-from clew.llm.errors import (
-    ContextOverflow,
-    KeyRefused,
-    ModelFailed,
-    ModelRefused,
-    ModelTimeout,
-    ModelUnreachable,
-    RateLimited,
-)
-from clew.llm.profiles import Profile
+from clew.llm import errors
+from clew.llm.profiles import Profile, split_name
+from clew.llm.typed import TypedReplies
 from clew.llm.types import Message, Request
+from clew.text.embedders.extras import require
 
 T = TypeVar("T")
 
@@ -33,6 +27,7 @@ _OVERFLOW = re.compile(
     r"|context_length_exceeded",
     re.IGNORECASE,
 )
+_SAMPLING = ("temperature", "top_p", "top_k", "min_p", "max_tokens", "stop", "repeat_penalty", "seed")
 _NEVER_SENT = frozenset({"ConnectError", "ConnectTimeout", "ConnectionRefusedError", "gaierror"})
 """Errors of the HTTP client that say that there was no connection to begin with."""
 _QUOTA = re.compile(r"insufficient_quota|billing|credit balance", re.IGNORECASE)
@@ -59,18 +54,57 @@ class PerLoop(Generic[T]):
             await made.close()
 
 
+class SdkModel(TypedReplies):
+    """One model of a server, through an official SDK: a package that is also the name of its extra."""
+
+    package: ClassVar[str]
+    client: ClassVar[str]
+    """The SDK's asynchronous client."""
+    options: ClassVar[Mapping[str, Any]] = {}
+    """Of the client."""
+    listing: ClassVar[Mapping[str, Any]] = {}
+    """Of the call that lists models."""
+
+    def __init__(
+        self, name: str, profile: Profile, *, base_url: str, api_key: str | None, timeout: float
+    ) -> None:
+        """Make the model; nothing is sent yet. `timeout` is the silence allowed, in seconds.
+
+        Raises MissingExtra: the SDK is not installed.
+        """
+        super().__init__(name, profile)
+        self._model = split_name(name)[1]
+        self._where = f"{name} at {base_url}"
+        self._sdk = sdk = require(self.package, self.package)
+
+        def connect() -> Any:  # noqa: ANN401
+            return getattr(sdk, self.client)(
+                base_url=base_url,
+                api_key=api_key or "none",
+                timeout=timeout,
+                max_retries=0,
+                http_client=sdk.DefaultAsyncHttpxClient(timeout=timeout, **limits(asynchronous=True)),
+                **self.options,
+            )
+
+        self._client = PerLoop(connect)
+
+    async def close(self) -> None:
+        """Close the connections of the running event loop."""
+        await self._client.close()
+
+    async def models(self) -> tuple[str, ...]:
+        """Names of the models that the server lists, or that the key may use."""
+        with sdk_errors(self._sdk, self._where):
+            page = await self._client.get().models.list(**self.listing)
+        return tuple(model.id for model in page.data or ())
+
+
 def parameters(request: Request, profile: Profile) -> tuple[dict[str, Any], tuple[str, ...]]:
     """Name sampling parameters as the provider does, with notes on those that it does not take."""
-    wanted = {
-        "temperature": request.temperature,
-        "top_p": request.top_p,
-        "top_k": request.top_k,
-        "min_p": request.min_p,
-        "max_tokens": request.max_tokens if request.max_tokens is not None else profile.max_tokens,
-        "stop": list(request.stop) or None,
-        "repeat_penalty": request.repeat_penalty,
-        "seed": request.seed,
-    }
+    wanted = {name: getattr(request, name) for name in _SAMPLING} | {"stop": list(request.stop) or None}
+    if request.max_tokens is None:
+        wanted["max_tokens"] = profile.max_tokens
     sent: dict[str, Any] = {}
     notes: list[str] = []
     for name, value in wanted.items():
@@ -105,9 +139,7 @@ def without_system(messages: Sequence[Message]) -> tuple[Message, ...]:
 def sdk_errors(sdk: Any, where: str) -> Generator[None]:  # noqa: ANN401
     """Turn the errors of an SDK into Clew's. Both SDKs name them alike; `where` begins every message.
 
-    Raises:
-        LlmError: instead of the SDK's error.
-
+    Raises LlmError: instead of the SDK's error.
     """
     try:
         yield
@@ -115,16 +147,18 @@ def sdk_errors(sdk: Any, where: str) -> Generator[None]:  # noqa: ANN401
         raise _too_slow(where) from error
     except sdk.APIConnectionError as error:
         _raise_refused(where, error)
-        causes = _causes(error)
+        causes: list[BaseException] = [error]
+        while (cause := causes[-1].__cause__) is not None:
+            causes.append(cause)
         reason = str(causes[-1]) or type(causes[-1]).__name__
         if any(type(cause).__name__ in _NEVER_SENT for cause in causes):
             advice = "Check that the server runs and that the base URL is right."
-            raise ModelUnreachable(f"{where} cannot be reached ({reason}). {advice}") from error
+            raise errors.ModelUnreachable(f"{where} cannot be reached ({reason}). {advice}") from error
         raise _broke_off(where, reason) from error
     except sdk.APIStatusError as error:
         raise status_error(where, error.status_code, _details(error), error.response.headers) from error
     except sdk.APIError as error:
-        raise ModelFailed(f"{where} failed in mid-reply ({error}).") from error
+        raise errors.ModelFailed(f"{where} failed in mid-reply ({error}).") from error
     except OSError as error:
         raise _broke_off(where, str(error)) from error
     except ReplyRefused as error:
@@ -136,7 +170,7 @@ def sdk_errors(sdk: Any, where: str) -> Generator[None]:  # noqa: ANN401
         raise _broke_off(where, str(error)) from error
     except (ValueError, TypeError, AttributeError, LookupError, RecursionError) as error:
         # The SDKs neither check what they parse nor wrap what goes wrong then.
-        raise ModelFailed(
+        raise errors.ModelFailed(
             f"{where} sent something that is not a chat reply ({error}). Check the base URL; for servers"
             " that speak OpenAI's API it mostly ends in /v1."
         ) from error
@@ -146,14 +180,7 @@ def _raise_refused(where: str, error: BaseException) -> None:
     """Raise what the bounds of replies refused, if that is behind an error."""
     why = refused(error)
     if why is not None:
-        raise ModelFailed(f"{where} {why}.") from error
-
-
-def _causes(error: BaseException) -> list[BaseException]:
-    causes = [error]
-    while causes[-1].__cause__ is not None:
-        causes.append(causes[-1].__cause__)
-    return causes
+        raise errors.ModelFailed(f"{where} {why}.") from error
 
 
 def _transport_errors() -> tuple[type[Exception], ...]:
@@ -162,12 +189,12 @@ def _transport_errors() -> tuple[type[Exception], ...]:
     return tuple(module.HTTPError for module in loaded if module is not None)
 
 
-def _too_slow(where: str) -> ModelTimeout:
-    return ModelTimeout(f"{where} did not answer in time. Allow more time, or ask for less.")
+def _too_slow(where: str) -> errors.ModelTimeout:
+    return errors.ModelTimeout(f"{where} did not answer in time. Allow more time, or ask for less.")
 
 
-def _broke_off(where: str, reason: str) -> ModelUnreachable:
-    return ModelUnreachable(
+def _broke_off(where: str, reason: str) -> errors.ModelUnreachable:
+    return errors.ModelUnreachable(
         f"{where}: the connection broke off before the reply ended ({reason}).", begun=True
     )
 
@@ -185,12 +212,12 @@ def status_error(where: str, status: int, details: Mapping[str, Any], headers: M
     kind = f"{details.get('type', '')} {details.get('code', '')} {message}"
     if status in (401, 403):
         # The server's own words may repeat a part of the key.
-        return KeyRefused(
+        return errors.KeyRefused(
             f"{where} refused the API key (status {status}). Check the key, and that it may use this model.",
             status,
         )
     if status in (400, 413, 422) and _OVERFLOW.search(kind):
-        return ContextOverflow(
+        return errors.ContextOverflow(
             f"{where}: the prompt is longer than the model's context ({message}). Use fewer examples or"
             " candidates, or start the server with a larger context.",
             status,
@@ -199,16 +226,20 @@ def status_error(where: str, status: int, details: Mapping[str, Any], headers: M
         wait = retry_after(headers)
         final = bool(_QUOTA.search(kind))
         advice = "The quota is used up." if final else "Lower the concurrency, or wait."
-        return RateLimited(
+        return errors.RateLimited(
             f"{where} refused for too many requests ({message}). {advice}", status, wait, final=final
         )
     if status == 404:
-        return ModelRefused(f"{where}: not found ({message}). Check the model name and the base URL.", status)
+        return errors.ModelRefused(
+            f"{where}: not found ({message}). Check the model name and the base URL.", status
+        )
     if status >= 500 or status == 408:
-        return ModelFailed(f"{where} failed with status {status} ({message}).", status, retry_after(headers))
+        return errors.ModelFailed(
+            f"{where} failed with status {status} ({message}).", status, retry_after(headers)
+        )
     parameter = details.get("param")
     name = parameter if isinstance(parameter, str) else None
-    return ModelRefused(f"{where} refused the request with status {status} ({message}).", status, name)
+    return errors.ModelRefused(f"{where} refused the request with status {status} ({message}).", status, name)
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:

@@ -20,7 +20,6 @@ from clew.reading.answer import (
     ambiguous,
     answer_of,
     drawn,
-    is_negated,
     is_operation,
     likeliest,
     says_nothing,
@@ -65,20 +64,10 @@ class LikelyReading:
     query: Query | None
     likely: float
 
-    @property
-    def negated(self) -> bool:
-        """Whether it asks for what is not recorded, which the graph can mislead about."""
-        return self.query is not None and is_negated(self.query)
-
-    @property
-    def operates(self) -> bool:
-        """Whether it compares, ranks, counts or leaves out, and does not only follow relations."""
-        return self.query is not None and is_operation(self.query)
-
     def least(self, confidence: float) -> float:
         """How likely it must be to be answered from; *yes* is what many unlike readings answer together."""
-        yes = self.query is not None and self.query.ask == "yes"
-        return confidence**OPERATED if self.operates and not yes else confidence
+        operates = self.query is not None and is_operation(self.query) and self.query.ask != "yes"
+        return confidence**OPERATED if operates else confidence
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,12 +105,14 @@ class BuiltInReader:
         began = perf_counter()
         read = self.read(question, entities)
         likely = self._likely_enough(read, entities)
+        told = Answer(question, method=self.name)
         if isinstance(likely, Abstention):
-            answer = self._abstained(question, likely)
+            answer = drawn(told, DraftAnswer(abstained=likely), None)
         else:
-            answer = self._drafted(read.reading, likely, read.likely)
+            answer = self._drafted(told, read, likely)
         if answer.text == "no" and read.likely < SURE_NO:
-            answer = self._abstained(question, left_open(self.reader, self.index.names, read.reading))
+            left = left_open(self.reader, self.index.names, read.reading)
+            answer = drawn(told, DraftAnswer(abstained=left), None)
         return read, self._finished(answer, read.reading, began, id)
 
     def pattern(self, question: str, entities: Sequence[str] = ()) -> AskedPattern | Abstention:
@@ -154,22 +145,22 @@ class BuiltInReader:
         if best is None:
             return LikelyReading(reading, None, 0.0)
         query, likely = either_way(self.reader.vocabulary, executor, best.option.query), best.probability
-        if likely < _least_unsaid(query):
+        # What two names share says more.
+        shared = query.ask == "list" and not is_operation(query) and len(mentions_of(query)) > 1
+        if likely < (SURE_NO if shared else SURE_UNSAID):
             likely *= not says_nothing(self.reader.vocabulary, reading, query)
         return LikelyReading(reading, query, 0.0 if self._leaves_open(reading, query, likely) else likely)
 
     def _leaves_open(self, reading: Reading, query: Query, likely: float) -> bool:
         """Whether a query answers less than was asked: a noun, a modifier, a name or a *not* is not in it."""
-        vocabulary, question = self.reader.vocabulary, reading.question
-        if asks_more(question, query):
-            return True
-        if query.ask != "yes" and denies(question, reading.mentions) and not is_denial(vocabulary, query):
-            return True
-        if likely < SURE_OF_NOUN and leaves_noun_open(vocabulary, reading, query):
-            return True
-        if query.ask == "yes" and _leaves_out_a_name(reading, query):
-            return True
-        return leaves_modifier_open(vocabulary, reading, query)
+        vocabulary, question, yes = self.reader.vocabulary, reading.question, query.ask == "yes"
+        return (
+            asks_more(question, query)
+            or (not yes and denies(question, reading.mentions) and not is_denial(vocabulary, query))
+            or (likely < SURE_OF_NOUN and leaves_noun_open(vocabulary, reading, query))
+            or (yes and _leaves_out_a_name(reading, query))
+            or leaves_modifier_open(vocabulary, reading, query)
+        )
 
     def _likely_enough(self, read: LikelyReading, entities: Sequence[str]) -> Query | Abstention:
         """The likeliest query of a question, or why it is not answered from."""
@@ -183,23 +174,18 @@ class BuiltInReader:
     def _unclear(self, reading: Reading, query: Query) -> Abstention | None:
         """Why a likely reading is not answered from: a name may be another thing, or is of another kind."""
         left = ambiguous(self.reader.graph, reading, query)
-        return left if left is not None else of_another_kind(self.reader.vocabulary, reading, query)
+        return left or of_another_kind(self.reader.vocabulary, reading, query)
 
-    def _abstained(self, question: str, left: Abstention) -> Answer:
-        return drawn(Answer(question, method=self.name), DraftAnswer(abstained=left), None)
-
-    def _drafted(self, reading: Reading, query: Query, likely: float) -> Answer:
+    def _drafted(self, told: Answer, read: LikelyReading, query: Query) -> Answer:
         """What a reading answers."""
-        reader = self.reader
-        unclear = self._unclear(reading, query)
-        drafted = (
-            answer_of(reader.graph, reader.vocabulary, query, likely)
-            if unclear is None
-            else DraftAnswer(abstained=unclear)
-        )
-        notes = (*drafted.notes, *taken_for(reader.graph, reading, query))
-        told = Answer(reading.question, method=self.name)
-        return drawn(told, replace(drafted, notes=notes), None if unclear else say(query, reader.vocabulary))
+        graph, vocabulary = self.reader.graph, self.reader.vocabulary
+        unclear = self._unclear(read.reading, query)
+        if unclear is None:
+            drafted, said = answer_of(graph, vocabulary, query, read.likely), say(query, vocabulary)
+        else:
+            drafted, said = DraftAnswer(abstained=unclear), None
+        notes = (*drafted.notes, *taken_for(graph, read.reading, query))
+        return drawn(told, replace(drafted, notes=notes), said)
 
     def _finished(self, answer: Answer, reading: Reading, began: float, id: str | None) -> Answer:
         """The answer with what was read, the nearest other readings, and the times of the stages."""
@@ -215,28 +201,17 @@ class BuiltInReader:
 
     def _linked(self, reading: Reading) -> Step:
         """The names of the question with their candidates."""
-        entities = self.reader.graph.entities
-        rows = [
-            {
-                "text": m.text,
-                "candidates": [
-                    {"entity": entities[c.node], "how": HOW[c.how], "score": c.score} for c in m.candidates
-                ],
-            }
-            for m in reading.mentions
-            if m.candidates
-        ]
+        entities, rows = self.reader.graph.entities, list[dict[str, object]]()
+        for mention in (m for m in reading.mentions if m.candidates):
+            found = [(entities[c.node], HOW[c.how], c.score) for c in mention.candidates]
+            candidates = [{"entity": name, "how": how, "score": score} for name, how, score in found]
+            rows.append({"text": mention.text, "candidates": candidates})
         return Step("link", {"mentions": rows})
 
     def _ranked(self, reading: Reading) -> Step:
         """The likeliest readings, as `--explain` shows them."""
-        ranked = [
-            {
-                "reading": say(r.option.query, self.reader.vocabulary),
-                "probability": round(r.probability, 3),
-            }
-            for r in reading.ranking.ranked[:5]
-        ]
+        best = ((say(r.option.query, self.reader.vocabulary), r) for r in reading.ranking.ranked[:5])
+        ranked = [{"reading": said, "probability": round(r.probability, 3)} for said, r in best]
         return Step("ranked", {"ranked": ranked, "none": round(reading.ranking.none, 3)})
 
 
@@ -251,12 +226,6 @@ def built_in_reader(index: Index, embedder: Embedder, settings: AutoSettings | N
 
 
 _MADE: WeakValueDictionary[tuple[int, int, float], BuiltInReader] = WeakValueDictionary()
-
-
-def _least_unsaid(query: Query) -> float:
-    """How likely a reading must be of whose relations no word is said; what two names share says more."""
-    shared = query.ask == "list" and not is_operation(query) and len(mentions_of(query)) > 1
-    return SURE_NO if shared else SURE_UNSAID
 
 
 def _leaves_out_a_name(reading: Reading, query: Query) -> bool:

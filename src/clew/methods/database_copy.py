@@ -126,11 +126,7 @@ class DatabaseCopy:
                 if self.store.state(self._most) != state:
                     return None
                 build_index(
-                    [data],
-                    path,
-                    embedder=self.embedder,
-                    addresses={data: self.store.name},
-                    hints=self.hints,
+                    [data], path, embedder=self.embedder, addresses={data: self.store.name}, hints=self.hints
                 )
             part = self._base.with_suffix(".state.part")
             part.write_text(state, "utf-8")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from clew.graph.graph import Graph
 from clew.llm.grounded_reply import Fact, Proofs
 from clew.llm.prompting import data_line
+from clew.methods.topic_entities import Called
 from clew.text.labels import readable, relation_text
 from clew.text.normalise import normalise
 
@@ -34,9 +35,14 @@ def fact_lines(graph: Graph, triples: Sequence[int], known: Proofs, first: int =
     *[3] (*, directed by, X): A; B; C*. Numbers begin with `first`. A list says how many the graph has where
     it lacks some of them.
     """
+    # By relation, direction and known entity, -1 without one known end.
     rows: dict[tuple[int, int, int], list[int]] = {}
     for triple in dict.fromkeys(triples):
-        rows.setdefault(_group(graph, triple, known), []).append(triple)
+        head, relation, tail = graph.triple(triple)
+        side, near = (0, head) if head in known else (1, tail)
+        if (head in known) == (tail in known):
+            side, near = 0, -1
+        rows.setdefault((relation, side, near), []).append(triple)
     lines, facts = list[str](), list[Fact]()
     for key, of_row in rows.items():
         parts = [of_row] if key[2] >= 0 and len(of_row) >= SHORTEST_LIST else [[triple] for triple in of_row]
@@ -45,14 +51,6 @@ def fact_lines(graph: Graph, triples: Sequence[int], known: Proofs, first: int =
             lines.append(f"[{first + len(lines)}] {line}")
             facts.append(fact)
     return FactLines(tuple(lines), tuple(facts))
-
-
-def _group(graph: Graph, triple: int, known: Proofs) -> tuple[int, int, int]:
-    """Relation, direction and known entity of a triple; -1 without one known end."""
-    head, relation, tail = graph.triple(triple)
-    if (head in known) == (tail in known):
-        return relation, 0, -1
-    return (relation, 0, head) if head in known else (relation, 1, tail)
 
 
 def _line(graph: Graph, triples: Sequence[int], key: tuple[int, int, int], known: Proofs) -> tuple[str, Fact]:
@@ -79,17 +77,12 @@ def _relation(graph: Graph, relation: int) -> str:
     return data_line(relation_text(graph.relation_labels[relation]), LONGEST_NAME_IN_FACT)
 
 
-def other_names(graph: Graph, called: Mapping[str, Iterable[int]]) -> str:
-    """What a prompt says of names that the question uses and the facts do not: empty, or a line.
-
-    `called` are words of the question, and the entities that they mean.
-    """
+def other_names(graph: Graph, called: Called) -> str:
+    """What a prompt says of names that the question uses and the facts do not: empty, or a line."""
     told: list[str] = []
     for said, entities in called.items():
         names = [readable(graph.labels[e]) for e in entities]
         if names and normalise(said) not in {normalise(name) for name in names}:
-            told.append(
-                f'"{data_line(said, LONGEST_NAME_IN_FACT)}" is '
-                + " or ".join(data_line(name, LONGEST_NAME_IN_FACT) for name in names)
-            )
+            shown = " or ".join(data_line(name, LONGEST_NAME_IN_FACT) for name in names)
+            told.append(f'"{data_line(said, LONGEST_NAME_IN_FACT)}" is {shown}')
     return f"Names: {'; '.join(told)}\n" if told else ""

@@ -18,7 +18,7 @@ from functools import partial
 from pathlib import Path
 from threading import Lock
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from clew.graph.build.build import build_graph
 from clew.index.in_memory import index_in_memory
@@ -94,10 +94,12 @@ class NearIndexes(Generic[T]):
         began, before = perf_counter(), self._store.trips
         copied = self._copy.current()
         if copied is not None:
-            made = self._made_of_copy(copied)
+            held = self._of_copy
+            if held is None or held[0] is not copied:
+                self._of_copy = held = copied, self._make(copied.index)
             triples = copied.index.manifest.about.counts["triples"]
             detail = {"triples": triples, "round trips": self._store.trips - before}
-            return MadeNear(made, None, Step("copy of the database", detail), _since(began))
+            return MadeNear(held[1], None, Step("copy of the database", detail), _since(began))
         fetcher = self._fetcher = self._fetcher or Fetcher(self._store, self._limits)
         found = fetcher.nodes_named_in(text, entities)
         if not found.topic_entities:
@@ -105,12 +107,6 @@ class NearIndexes(Generic[T]):
         near, made = self._near(fetcher, found)
         detail = {"nodes": len(near.nodes), "edges": len(near.edges), "round trips": found.trips}
         return MadeNear(made, near, Step("neighbourhood", detail), _since(began))
-
-    def _made_of_copy(self, copied: Copied) -> T:
-        held = self._of_copy
-        if held is None or held[0] is not copied:
-            self._of_copy = held = copied, self._make(copied.index)
-        return held[1]
 
     def _near(self, fetcher: Fetcher, found: FetchedEdges) -> tuple[FetchedEdges, T]:
         """The neighbourhood of the nodes that are named, and what is made over its index.
@@ -143,10 +139,8 @@ class NearIndexes(Generic[T]):
         with tempfile.TemporaryDirectory(prefix="clew-near-") as folder:
             fetcher.fetch(found)
             graph, _ = build_graph([fetcher.write(found, Path(folder))], hints=self._copy.hints)
-        excerpt = Excerpt(found.whole_hops > 0, found.whole_hops > 1)
-        index = index_in_memory(
-            graph, self._copy.embedder, triple_vectors=self._triple_vectors, excerpt=excerpt
-        )
+        excerpt, vectors = Excerpt(found.whole_hops > 0, found.whole_hops > 1), self._triple_vectors
+        index = index_in_memory(graph, self._copy.embedder, triple_vectors=vectors, excerpt=excerpt)
         return found, self._make(index)
 
 
@@ -154,17 +148,12 @@ class NearMethod:
     """A method that answers from a copy of a small database, else from what is near what a question names."""
 
     def __init__(
-        self,
-        name: str,
-        copy: DatabaseCopy,
-        model: ChatModel | None = None,
-        settings: Any = None,  # noqa: ANN401
+        self, name: str, copy: DatabaseCopy, model: ChatModel | None = None, settings: object = None
     ) -> None:
         self.name = name
         make = partial(make_method, name, embedder=copy.embedder, model=model, settings=settings)
-        self._indexes: NearIndexes[Method] = NearIndexes(
-            copy, make, triple_vectors=METHODS[name].ranks_triples
-        )
+        ranks = METHODS[name].ranks_triples
+        self._indexes: NearIndexes[Method] = NearIndexes(copy, make, triple_vectors=ranks)
 
     def answer(self, question: str, *, id: str | None = None, entities: Sequence[str] = ()) -> Answer:
         """Answer or abstain. Raises StoreError if the database fails, LlmError if the model does."""
@@ -189,11 +178,7 @@ class NearVerifier:
     """
 
     def __init__(
-        self,
-        name: str,
-        copy: DatabaseCopy,
-        model: ChatModel | None = None,
-        settings: Any = None,  # noqa: ANN401
+        self, name: str, copy: DatabaseCopy, model: ChatModel | None = None, settings: object = None
     ) -> None:
         self.name = name
         make = partial(make_verifier, name, embedder=copy.embedder, model=model, settings=settings)

@@ -78,20 +78,18 @@ METHODS: dict[str, MethodSpec] = {
         near=True,
     ),
     "llm": MethodSpec(f"{_BASELINES}.llm:Llm", f"{_BASELINES}.settings:LlmSettings", needs_model=True),
-    "llm-qd": MethodSpec(
-        f"{_BASELINES}.llm_qd:LlmQd", f"{_BASELINES}.settings:LlmSettings", needs_model=True
-    ),
+    "llm-qd": MethodSpec(f"{_BASELINES}.llm:LlmQd", f"{_BASELINES}.settings:LlmSettings", needs_model=True),
     "kaping": MethodSpec(
-        f"{_BASELINES}.kaping:Kaping", f"{_BASELINES}.settings:KapingSettings", ranks_triples=True
+        f"{_BASELINES}.around_entities:Kaping", f"{_BASELINES}.settings:KapingSettings", ranks_triples=True
     ),
     "triple-rag": MethodSpec(
-        f"{_BASELINES}.triple_rag:TripleRag", f"{_BASELINES}.settings:TripleRagSettings"
+        f"{_BASELINES}.around_entities:TripleRag", f"{_BASELINES}.settings:TripleRagSettings"
     ),
     "vector-rag": MethodSpec(
         f"{_BASELINES}.vector_rag:VectorRag", f"{_BASELINES}.settings:VectorRagSettings", ranks_triples=True
     ),
     "kg-retrieval": MethodSpec(
-        f"{_BASELINES}.kg_retrieval:KgRetrieval", f"{_BASELINES}.settings:KgRetrievalSettings"
+        f"{_BASELINES}.around_entities:KgRetrieval", f"{_BASELINES}.settings:KgRetrievalSettings"
     ),
     "kg-gpt": MethodSpec(f"{_BASELINES}.kg_gpt:KgGpt", f"{_BASELINES}.settings:KgGptSettings"),
     "synaptiqa": MethodSpec(

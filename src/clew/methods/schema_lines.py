@@ -70,9 +70,10 @@ class SchemaText:
         room = tokens * CHARACTERS
         if sum(map(len, self._all)) + len(self._all) <= room:
             return SchemaLines(self._all, 0)
-        scores = self.ranking.scores(text)
-        for relation in self._relations_of(near):
-            scores[relation] += 1.0
+        scores, sides = self.ranking.scores(text), (self.graph.out, self.graph.into)
+        spans = ((side, *side.span(entity)) for entity in near for side in sides)
+        beside = {int(r) for side, start, stop in spans for r in np.unique(side.relation[start:stop])}
+        scores[sorted(beside)] += 1.0
         kept: list[int] = []
         for relation in np.argsort(-scores, kind="stable").tolist():
             room -= len(self._all[relation]) + 1
@@ -84,11 +85,6 @@ class SchemaText:
     @cached_property
     def _all(self) -> tuple[str, ...]:
         return tuple(self._line(relation) for relation in range(len(self.graph.relations)))
-
-    def _relations_of(self, entities: Sequence[int]) -> set[int]:
-        sides = (self.graph.out, self.graph.into)
-        spans = ((side, *side.span(entity)) for entity in entities for side in sides)
-        return {int(r) for side, start, stop in spans for r in np.unique(side.relation[start:stop])}
 
     def _line(self, relation: int) -> str:
         name = data_line(readable(self.graph.relation_labels[relation]), LONGEST_NAME_IN_SCHEMA)
@@ -104,16 +100,16 @@ class SchemaText:
         if schema.numbers[end] >= MOSTLY_VALUES:
             return f"number ({schema.low[end]:,.15g} to {schema.high[end]:,.15g})"
         if schema.dates[end] >= MOSTLY_VALUES:
-            return f"date (such as {self._one(end)})"
+            dated = (n for n in self._nodes(end) if self.graph.values.kind[n] == ValueKind.DATE)
+            return f"date (such as {self._name(next(dated, self._nodes(end)[0]))})"
         typed = schema.typed[end] if schema.typed.shape[1] else np.zeros(0, np.int64)
         share = typed / max(int(schema.nodes[end]), 1)
         order = np.argsort(-share, kind="stable")[:MOST_NAMED_TYPES].tolist()
         named = [t for t in order if share[t] >= SOME_OF]
         if named and share[named[0]] >= ALL_OF:
             named = named[:1]
-        told = " or ".join(
-            data_line(readable(self.graph.types.names[t]), LONGEST_NAME_IN_SCHEMA) for t in named
-        )
+        types = (readable(self.graph.types.names[t]) for t in named)
+        told = " or ".join(data_line(name, LONGEST_NAME_IN_SCHEMA) for name in types)
         few = self._few(end)
         return f"{told} ({few})" if told and few else told or (f"one of {few}" if few else "")
 
@@ -122,18 +118,12 @@ class SchemaText:
         nodes, triples = int(self.schema.nodes[end]), int(self.schema.triples[end // 2])
         if not 1 < nodes <= ENUMERATION or triples <= 2 * ENUMERATION:
             return ""
-        found = self._nodes(end)
-        return "; ".join(self._name(node) for node in found)
+        return "; ".join(map(self._name, self._nodes(end)))
 
     def _nodes(self, end: int) -> list[int]:
         nodes, relations, others = self.graph.out.columns()
         of = relations == end // 2
         return np.unique((nodes if end % 2 == 0 else others)[of]).tolist()
-
-    def _one(self, end: int) -> str:
-        kinds = self.graph.values.kind
-        nodes = self._nodes(end)
-        return self._name(next((n for n in nodes if kinds[n] == ValueKind.DATE), nodes[0]))
 
     def _example(self, relation: int) -> tuple[str, str]:
         """The ends of a triple of a relation, each as an example."""

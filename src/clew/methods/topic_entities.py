@@ -1,16 +1,18 @@
-"""The entities that retrieval begins from: those that the user gives, or that the question names."""
+"""The entities that retrieval begins from: those that the user gives, or that the question names.
+
+A user may give the name of the graph, or a part of one (*HP-40*).
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from clew.graph.graph import Graph
 from clew.index.names.containing import nodes_containing
 from clew.index.names.names import NamesIndex
 from clew.index.store.directory import Index
-from clew.methods.given_entities import NAME_CODE, shortest_named
 from clew.reading.demonyms import places_of
 from clew.reading.english import FUNCTION, LIGHT
 from clew.reading.left_open import is_capital
@@ -19,6 +21,7 @@ from clew.reading.near_names import near_names, unknown_names
 from clew.reading.reader import QuestionReader
 from clew.reading.shared_reader import reader_of
 from clew.text.embedder import Embedder
+from clew.text.labels import readable
 from clew.text.lexicon import Lexicon
 from clew.text.normalise import Token, normalise, tokens
 from clew.types import Abstention
@@ -27,7 +30,16 @@ NAME, PERHAPS, PLAIN_WORD = range(3)
 """What words are that a name of the graph is written like: a name, perhaps one, or words of the language."""
 MOST_OF_PART = 3
 """A word that is a part of more names than this means none of them."""
+NAME_CODE = re.compile(r"\d.*[^\W\d_]|[^\W\d_].*\d")
+"""A word with a digit and a letter: *HP-40*."""
 _WORD = re.compile(r"[^\W_]+(?:[-./'’][^\W_]+)*")
+Called = Mapping[str, tuple[int, ...]]
+"""What a question calls its entities, in its order, each with the likeliest of them."""
+
+
+def entities_of(called: Called) -> tuple[int, ...]:
+    """The entities of a question, each once."""
+    return tuple(dict.fromkeys(entity for found in called.values() for entity in found))
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,17 +55,17 @@ class FindTopicEntities:
         """Make it of an index, with the reader that all methods share."""
         return cls(index.graph, index.names, reader_of(index, embedder))
 
-    def __call__(self, text: str, entities: Sequence[str] = ()) -> tuple[int, ...]:
-        """Entity ids, in the order of the question; several of one name where they are equally likely."""
-        return tuple(dict.fromkeys(e for found in self.called(text, entities).values() for e in found))
-
-    def called(self, text: str, entities: Sequence[str] = ()) -> dict[str, tuple[int, ...]]:
-        """What the question calls them, in its order, each with the likeliest entities."""
+    def called(self, text: str, entities: Sequence[str] = ()) -> Called:
+        """What the question calls them; several of one name where they are equally likely."""
         found: dict[str, tuple[int, ...]] = {}
         for mention in self._mentions(text, entities):
             best = [c.node for c in mention.candidates if c.score == mention.candidates[0].score]
             found[mention.text] = tuple(dict.fromkeys((*found.get(mention.text, ()), *best)))
         return found
+
+    def is_name(self, text: str) -> bool:
+        """Whether a text is exactly the name of some entity."""
+        return bool(self.names.exact(text))
 
     def missing(self, text: str, entities: Sequence[str], topic_entities: Sequence[int]) -> Abstention | None:
         """Why retrieval cannot begin: no topic_entities, or an entity that is given but not in the graph."""
@@ -71,13 +83,14 @@ class FindTopicEntities:
         if entities:
             return self._given(entities)
         words, found = tokens(text), [m for m in self.reader.name(text) if m.candidates]
-        written = [m for m in found if _is_written_out(m)]
+        hows = [(m, m.candidates[0].how) for m in found]
+        # A name stands in the question as it is, or, of several words, in the plural.
+        written = [m for m, how in hows if how <= NORMAL or (how == PLURAL and len(m.text.split()) > 1)]
         mentions = self._apart(text, words, [*written, *self._countries(words)])
         # Beside a name that the graph lacks, what is left of it is no mention (*Return* of *Xyzzy Return*).
         mentions = [m for m in mentions if not self._is_torn(words, m, mentions, known=False)]
         if not mentions:
-            guesses = [m for m in found if m.candidates[0].how in (PLURAL, TYPO)]
-            typos = self._apart(text, words, guesses)
+            typos = self._apart(text, words, [m for m, how in hows if how in (PLURAL, TYPO)])
             mentions = [m for m in typos if not self._is_torn(words, m, typos, known=True)][:1]
         codes = self._codes(text, mentions)
         mentions = [m for m in mentions if not any(c.start <= m.start and m.stop <= c.stop for c in codes)]
@@ -108,24 +121,15 @@ class FindTopicEntities:
         """
         found: list[Mention] = []
         for word in _WORD.finditer(text):
-            inside = any(
-                m.start < word.end()
-                and word.start() < m.stop
-                and not (m.text.isdigit() and word.start() < m.start)
-                for m in mentions
-            )
+            over = [m for m in mentions if m.start < word.end() and word.start() < m.stop]
+            inside = any(not m.text.isdigit() or m.start <= word.start() for m in over)
             if inside or not (NAME_CODE.search(word[0]) or (word[0][0].isupper() and word.start())):
                 continue
-            part = self._part(word[0], word.start())
-            if part is not None and len(part.candidates) <= MOST_OF_PART:
-                found.append(part)
+            nodes = named_by_part(self.names, word[0])
+            if 0 < len(nodes) <= MOST_OF_PART:
+                candidates = tuple(Candidate(node, PARTIAL, QUALITY[PARTIAL]) for node in nodes)
+                found.append(Mention(word.start(), word.end(), word[0], candidates))
         return found
-
-    def _part(self, name: str, start: int) -> Mention | None:
-        """The entities of whose names a text is some whole words."""
-        nodes = shortest_named(self.names, name, nodes_containing(self.names, name) or [])
-        candidates = tuple(Candidate(node, PARTIAL, QUALITY[PARTIAL]) for node in nodes)
-        return Mention(start, start + len(name), name, candidates) if candidates else None
 
     def _is_torn(
         self, words: Sequence[Token], mention: Mention, mentions: Sequence[Mention], *, known: bool
@@ -134,12 +138,8 @@ class FindTopicEntities:
         inside = [i for i, w in enumerate(words) if w.start < mention.stop and mention.start < w.stop]
         beside = [words[i] for i in (inside[0] - 1, inside[-1] + 1) if 0 <= i < len(words)] if inside else []
         lexicon = Lexicon.load()
-        return any(
-            is_capital(word, words)
-            and (known or not lexicon.known(word.norm))
-            and not any(m.start <= word.start < m.stop for m in mentions)
-            for word in beside
-        )
+        outside = (w for w in beside if not any(m.start <= w.start < m.stop for m in mentions))
+        return any(is_capital(w, words) and (known or not lexicon.known(w.norm)) for w in outside)
 
     def _apart(self, text: str, words: Sequence[Token], mentions: Sequence[Mention]) -> list[Mention]:
         """Those that are names rather than words and do not overlap: the likeliest, then the longest."""
@@ -157,19 +157,10 @@ class FindTopicEntities:
         return sorted(firm or kept, key=lambda m: m.start)
 
 
-def shared_names(called: Mapping[str, Sequence[int]], then: str = "; all are read") -> tuple[str, ...]:
+def shared_names(called: Called, then: str = "; all are read") -> tuple[str, ...]:
     """Notes for an answer on what the question calls several entities alike; `then` says which are asked."""
-    return tuple(
-        f'"{said}" is the name of {len(found)} things{then}'
-        for said, found in called.items()
-        if len(found) > 1
-    )
-
-
-def _is_written_out(mention: Mention) -> bool:
-    """Whether a name stands in the question as it is, or, of several words, in the plural."""
-    how = mention.candidates[0].how
-    return how <= NORMAL or (how == PLURAL and len(mention.text.split()) > 1)
+    several = ((said, len(found)) for said, found in called.items() if len(found) > 1)
+    return tuple(f'"{said}" is the name of {count} things{then}' for said, count in several)
 
 
 def _grade(text: str, words: Sequence[Token], mention: Mention) -> int:
@@ -188,3 +179,60 @@ def _grade(text: str, words: Sequence[Token], mention: Mention) -> int:
     if all(lexicon.known(normalise(w.text)) or w.norm in FUNCTION for w in inside):
         return PLAIN_WORD if len(inside) == 1 else PERHAPS
     return NAME
+
+
+def names_of_graph(names: NamesIndex, given: Sequence[str]) -> tuple[str, ...]:
+    """Each given name, or the entity for it where it is no name, but whole words of one entity's name alone.
+
+    A single word has to be a code, as other words are parts of too much.
+    """
+    return tuple(name if names.exact(name) else _entity_called(names, name) or name for name in given)
+
+
+def _entity_called(names: NamesIndex, part: str) -> str:
+    nodes = named_by_part(names, part) if NAME_CODE.search(part) or " " in part.strip() else []
+    return names.graph.entities[nodes[0]] if len(nodes) == 1 else ""
+
+
+def named_by_part(names: NamesIndex, part: str) -> list[int]:
+    """The entities of whose names a text is some whole words.
+
+    Of a code, those with the shortest name alone: *TB-5* is not *TB-5 Mk2*.
+    """
+    nodes = nodes_containing(names, part) or []
+    if not NAME_CODE.search(part):
+        return list(nodes)
+    length = {node: len(names.graph.labels[node]) for node in nodes}
+    least = min(length.values(), default=0)
+    return [node for node in nodes if length[node] == least]
+
+
+def entities_named_in(graph: Graph, text: str, entities: Iterable[int]) -> tuple[int, ...]:
+    """Which of `entities` a text names by their labels, in the order of the text.
+
+    Where one name is part of another (*Alien*, *Alien 3*), the longest that is there counts; of names that
+    differ in how they are written only (a person and a tag), those that are there as written, if any.
+    """
+    words = f" {normalise(text)} "
+    labels: dict[str, list[int]] = {}
+    for entity in dict.fromkeys(entities):
+        labels.setdefault(normalise(graph.labels[entity]), []).append(entity)
+    alike = {label: same for label, same in labels.items() if len(same) > 1}
+    as_written = {n: [e for e in s if readable(graph.labels[e]) in text] for n, s in alike.items()}
+    places: list[tuple[int, list[int]]] = []
+    for label in sorted((name for name in labels if name), key=lambda name: (-len(name), name)):
+        at = words.find(f" {label} ")
+        while at >= 0:
+            places.append((at, as_written.get(label) or labels[label]))
+            # What a longer name has taken is no longer there for a shorter one; the length stays.
+            words = words[: at + 1] + "\x00" * len(label) + words[at + 1 + len(label) :]
+            at = words.find(f" {label} ")
+    ordered = sorted(places, key=lambda place: place[0])
+    return tuple(dict.fromkeys(entity for _, named in ordered for entity in named))
+
+
+def without_names(graph: Graph, text: str, entities: Iterable[int]) -> str:
+    """A text without the names of `entities`, however they are written, longest first."""
+    labels = sorted({readable(graph.labels[e]) for e in entities}, key=lambda name: (-len(name), name))
+    names = [re.escape(label) for label in labels if label.strip() and label.casefold() in text.casefold()]
+    return re.sub(rf"(?<!\w)(?:{'|'.join(names)})(?!\w)", "", text, flags=re.IGNORECASE) if names else text

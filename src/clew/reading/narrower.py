@@ -16,6 +16,7 @@ from clew.reading.candidates import Option
 from clew.reading.english import LIGHT
 from clew.reading.mentions import PARTIAL, Mention
 from clew.reading.query import (
+    Anchor,
     Both,
     Compared,
     Counted,
@@ -23,6 +24,7 @@ from clew.reading.query import (
     OfType,
     Part,
     Query,
+    Value,
     Walk,
     key_of,
     mentions_of,
@@ -31,10 +33,12 @@ from clew.reading.query import (
 )
 from clew.reading.vocabulary import UNEXPLAINED, Likeness, Vocabulary, types_said
 
-LEFT_OUT = 0.2
+LEFT_OUT = 0.1
 """What is left of the odds of a candidate that leaves out what another one says beside all that it says."""
 SAID = 0.7
 """From this likeness by spelling and word forms on a label says a word."""
+MOST_APART = 4.0
+"""How much likelier, as a logarithm, a candidate may be for another to tell against it."""
 MOST_WIDE, MOST_NARROW = 6, 24
 """Candidates, the likeliest first, that others may narrow, and that may narrow others."""
 
@@ -51,16 +55,16 @@ class Narrower:
         """The logarithm of what is left of the odds of each candidate, float32 [n]; `scores` [n]."""
         told = np.zeros(len(options), np.float32)
         order = np.argsort(-scores, kind="stable")
-        narrow = [options[i].query for i in order[:MOST_NARROW] if options[i].size != 0]
+        narrow = [i for i in order[:MOST_NARROW].tolist() if options[i].size != 0]
         for i in order[:MOST_WIDE].tolist():
-            query = options[i].query
-            if any(self._leaves_out(query, other) for other in narrow):
+            near = [options[j].query for j in narrow if scores[j] >= scores[i] - MOST_APART]
+            if any(self._leaves_out(options[i].query, other) for other in near):
                 told[i] = math.log(LEFT_OUT)
         return told
 
     def _leaves_out(self, query: Query, other: Query) -> bool:
         """Whether another query narrows one by words that the question has and the one does not say."""
-        if query.ask != other.ask or not self._narrows(other.part, query.part):
+        if query.ask != other.ask or query.ask == "yes" or not self._narrows(other.part, query.part):
             return False
         return bool(self._said_by(other, exactly=True) - self._said_by(query, exactly=False))
 
@@ -72,9 +76,10 @@ class Narrower:
             case Extreme(), Extreme() if replace(narrow, source=wide.source) == wide:
                 return self._narrows(narrow.source, wide.source)
             case _, OfType(type_, _) if type_ >= 0 and not isinstance(narrow, OfType):
-                return self._is_of(narrow, type_)
+                return self._is_of(narrow, type_) and all(_conditions(narrow).values())
             case _:
-                return _conditions(narrow) > _conditions(wide)
+                more, less = _conditions(narrow), _conditions(wide)
+                return more.keys() > less.keys() and all(more[key] for key in more.keys() - less.keys())
 
     def _is_of(self, part: Part, type_: int) -> bool:
         """Whether a set that has conditions is of things of a type."""
@@ -111,14 +116,15 @@ def _is_said(mention: Mention, exactly: bool) -> bool:
     return not exactly or bool(mention.values) or any(c.how < PARTIAL for c in mention.candidates)
 
 
-def _conditions(part: Part) -> set[object]:
-    """What holds of all members of a set, each as a key."""
+def _conditions(part: Part) -> dict[object, bool]:
+    """What holds of all members of a set, by keys, and whether it is plain: a value, or one step away."""
     match part:
         case Both(left, right):
             return _conditions(left) | _conditions(right)
         case Compared(source, steps, sign, value):
-            return _conditions(source) | {(steps, sign, value)}
+            return _conditions(source) | {(steps, sign, value): isinstance(value, Value)}
         case Counted(source, step, sign, number, _):
-            return _conditions(source) | {(step, sign, number)}
+            return _conditions(source) | {(step, sign, number): True}
         case _:
-            return {key_of(Query("list", part))}
+            plain = isinstance(part, OfType) or (isinstance(part, Walk) and isinstance(part.source, Anchor))
+            return {key_of(Query("list", part)): plain}

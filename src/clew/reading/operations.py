@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, product
@@ -32,8 +31,6 @@ MOST_ONWARD, MOST_FAR = 5, 12
 """First steps from a chosen set from which a second one goes on, and chosen sets for which it does."""
 MOST_COUNTED, MOST_CHOSEN = 1000, 100
 """Edges of one node that a question may speak of, and members that it may ask for by their rank."""
-_ONE_OR_OTHER = re.compile(r"[^,;?]{0,20}\bor\s+(?:[\w$£€]+\s+){0,2}[$£€]?", re.I)
-"""What stands between two values of which either will do: *2 or 3*, *on Monday the 2nd or the 3rd*."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,34 +106,27 @@ def _filtered(of: Exploration, things: Sequence[Base]) -> list[Base]:
 
 
 def _by_two(of: Exploration, base: Base, valued: Sequence[tuple[int, Value]]) -> Iterator[Base]:
-    """A set whose values of one kind are one of two of the question, lie between them, or outside of them."""
-    for (i, one), (j, other) in combinations(valued, 2):
+    """A set whose values of one kind lie between two values of the question, or outside of them."""
+    apart = english.EITHER.search(of.question)
+    for (i, low), (j, high) in combinations(valued, 2):
         free = of.is_free(i, base) and of.is_free(j, base) and not of.overlap(i, j)
-        if one.date != other.date or one.yearly != other.yearly or not free:
+        if low.date != high.date or low.yearly or high.yearly or not free:
             continue
+        if low.number > high.number:
+            i, low, j, high = j, high, i, low
         for step, kind in of.attributes(base)[:5]:
-            if one.date != (kind == DATE):
+            if low.date != (kind == DATE):
                 continue
             said = np.maximum(of.said_by(base, step, i), of.covered(j))
             mentions, steps = base.mentions | {i, j}, (*base.steps, step)
-            for part in _of_both(of, base.part, step, replace(one, mention=i), replace(other, mention=j)):
-                cost = base.cost + STEP_COST
-                yield Base(part, base.members, base.end, mentions, steps, said, cost, False)
-
-
-def _of_both(of: Exploration, part: Part, step: int, one: Value, other: Value) -> Iterator[Part]:
-    """The members of a set by two values, the first of which stands first in the question."""
-    low, high = (one, other) if one.number <= other.number else (other, one)
-    first, second = of.mentions[one.mention], of.mentions[other.mention]
-    if _ONE_OR_OTHER.fullmatch(of.question, first.stop, second.start):
-        sign: Sign = "=" if one.yearly else english.signs_of(of.question, first.start, first.stop)[0]
-        yield Either(Compared(part, (step,), sign, one), Compared(part, (step,), sign, other))
-    if one.yearly:
-        return
-    if english.EITHER.search(of.question):
-        yield Either(Compared(part, (step,), "<", low), Compared(part, (step,), ">", high))
-    else:
-        yield Compared(Compared(part, (step,), ">=", low), (step,), "<=", high)
+            one, other = replace(low, mention=i), replace(high, mention=j)
+            over, under = ("<", ">") if apart else (">=", "<=")
+            first = Compared(base.part, (step,), over, one)
+            part: Part = Compared(first, (step,), under, other)
+            if apart:
+                part = Either(first, Compared(base.part, (step,), under, other))
+            cost = base.cost + STEP_COST
+            yield Base(part, base.members, base.end, mentions, steps, said, cost, False)
 
 
 def _by_value(of: Exploration, base: Base, mention: int, value: Value) -> Iterator[Base]:

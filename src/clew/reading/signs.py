@@ -32,6 +32,7 @@ from clew.reading.query import (
     steps_of,
 )
 from clew.reading.unsayable import denies, is_denial
+from clew.reading.value_pairs import ValuePairs
 from clew.reading.vocabulary import (
     DATE,
     LEAF,
@@ -44,11 +45,13 @@ from clew.reading.vocabulary import (
     types_said,
 )
 
-IGNORED, TURNED, LOOSE, UNSAID, LEFT_OPEN = 0.02, 0.02, 0.5, 0.2, 0.15
+IGNORED, TURNED, LOOSE, UNSAID, LEFT_OPEN = 0.02, 0.02, 0.3, 0.2, 0.15
 """What is left of the odds of a candidate that ignores a word of comparison beside a value, or at last one
 that is written as a name; turns a comparison around; takes *more* for *at least* or the other way; compares
 where no word says so; leaves a name open, or is of what was once where no word is. Set by what words mean,
 not fitted."""
+ONCE_SAID = 0.6
+"""The same for what has the same maker as another, where words say the making once."""
 LIKE_A_LABEL = 0.7
 """From this likeness by spelling on a word is one of the graph's labels."""
 
@@ -102,6 +105,9 @@ _AGES = frozenset("age ages old year years".split())
 _ENDS_OF_TIME = re.compile(
     r"\b(?:(?P<early>oldest|earliest|eldest)|(?P<late>youngest|newest|latest|most recent(?:ly)?))\b", re.I
 )
+_COMMONEST = re.compile(
+    r"\bmost\s+(?:common|frequent|popular|widespread|used|often)\b|\b(?:commonest|most\s+of)\b", re.I
+)
 _THAN_AVERAGE = re.compile(
     r"\b(?:than|above|below|over|under|beyond|exceed\w*)\s+(?:\w+\s+)?(?:average|mean|typical)\b", re.I
 )
@@ -139,6 +145,8 @@ class Signs:
             for i, m in enumerate(mentions)
             if m.values
         }
+        self.pairs = ValuePairs(question, mentions, likeness)
+        self.beside |= self.pairs.bounds
         self.ranks = {
             i: int(m.values[0].number)
             for i, m in enumerate(mentions)
@@ -155,12 +163,14 @@ class Signs:
         self.than_average = bool(_THAN_AVERAGE.search(question))
         self.asks_yes = bool(english.YES_NO.search(question))
         self.counted = counted_word(question, likeness)
+        self.commonest = bool(_COMMONEST.search(question))
         self.alike = bool(_ALIKE.search(question))
         self.words = [(m[1] or m[2]).lower() for m in english.THAN_WORD.finditer(question)]
 
     def against(self, query: Query) -> float:
         """The logarithm of what is left of the odds of a candidate."""
         told = self.open_names(query) * math.log(LEFT_OPEN) + self._of_what_is_asked(query)
+        told += self.pairs.against(query)
         if self.ranks:
             told += self._of_ranks(query)
         if self.counted >= 0 and not self._says(query, self.counted):
@@ -214,7 +224,7 @@ class Signs:
         if self._is_said_twice(query, step):
             return 0.0
         is_value = bool(self.vocabulary.types) and self.vocabulary.ends[step ^ 1] != THING
-        return math.log(UNSAID if is_value else LOOSE)
+        return math.log(UNSAID if is_value else ONCE_SAID)
 
     def _is_said_twice(self, query: Query, step: int) -> bool:
         """Whether two words outside of the names of a query say a relation, or what it leads to."""
@@ -263,11 +273,15 @@ class Signs:
             told += math.log(IGNORED)
         if part.counted:
             return told
+        if self.commonest:
+            told += math.log(UNSAID)
         if self._is_of_time(part.steps[-1] ^ 1):
             told += math.log(UNSAID) if self.sizes else 0.0
             told += math.log(TURNED) if self.ends_of_time == (not part.largest,) else 0.0
         elif self.ends_of_time and not _AGES.intersection(self._label(part.steps[-1]).split()):
             told += math.log(UNSAID)
+        elif self.ends_of_time == (part.largest,):
+            told += math.log(TURNED)  # the oldest is of the largest age
         return told
 
     def _label(self, step: int) -> str:

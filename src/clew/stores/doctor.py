@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from time import perf_counter
 from typing import Literal, NamedTuple
 
 from clew.errors import ClewError
+from clew.stores.cypher.schema import GraphSchema
 from clew.stores.neo4j import Neo4jStore
 from clew.stores.opening import Login, is_sparql, open_neo4j, open_sparql, shown_address
 from clew.stores.sparql.endpoint import SparqlEndpoint
@@ -39,22 +41,16 @@ def _step(name: str, work: Callable[[], str]) -> StoreCheck:
 
 
 def _neo4j(address: str, login: Login) -> Iterator[StoreCheck]:
-    opened: list[Neo4jStore] = []
-
-    def connect() -> str:
-        opened.append(open_neo4j(address, login, seconds=DOCTOR_SECONDS))
-        return f"{shown_address(address)}: {opened[0].version}, user {opened[0].user}"
-
-    yield (first := _step("server", connect))
-    if first.state == "failed":
-        return
-    store = opened[0]
     try:
+        store = open_neo4j(address, login, seconds=DOCTOR_SECONDS)
+    except ClewError as error:
+        yield StoreCheck("server", "failed", str(error))
+        return
+    with closing(store):
+        yield StoreCheck("server", "ok", f"{shown_address(address)}: {store.version}, user {store.user}")
         yield _reading(store)
-        yield _step("schema", lambda: _schema(store))
+        yield _step("schema", lambda: _schema(store.schema()))
         yield _step("speed", lambda: _speed(lambda: store.run("RETURN 1 AS one")))
-    finally:
-        store.close()
 
 
 def _reading(store: Neo4jStore) -> StoreCheck:
@@ -70,41 +66,33 @@ def _reading(store: Neo4jStore) -> StoreCheck:
         "reading",
         "warning",
         f"{detail}. Check the database's name; where users have rights by label (Enterprise edition "
-        "only), those "
-        "of this one: what it may not read looks as if it were not there",
+        "only), those of this one: what it may not read looks as if it were not there",
     )
 
 
-def _schema(store: Neo4jStore) -> str:
-    schema = store.schema()
+def _schema(schema: GraphSchema) -> str:
     return f"{counted(len(schema.labels), 'label')}, {counted(len(schema.types), 'relation type')}"
 
 
 def _sparql(address: str) -> Iterator[StoreCheck]:
-    opened: list[SparqlEndpoint] = []
-
-    def take() -> str:
-        opened.append(open_sparql(address, seconds=DOCTOR_SECONDS))
-        return shown_address(address)
-
-    yield (first := _step("address", take))
-    if first.state == "failed":
+    try:
+        store = open_sparql(address, seconds=DOCTOR_SECONDS)
+    except ClewError as error:
+        yield StoreCheck("address", "failed", str(error))
         return
-    store = opened[0]
-
-    def read() -> str:
-        found = store.run("ASK { ?s ?p ?o }").rows[0][0]
-        return "it answers, and has triples" if found else "it answers"
-
-    yield (second := _step("server", read))
-    if second.state == "failed":
+    yield StoreCheck("address", "ok", shown_address(address))
+    try:
+        has_triples = store.run("ASK { ?s ?p ?o }").rows[0][0]
+    except ClewError as error:
+        yield StoreCheck("server", "failed", str(error))
         return
-    if second.detail == "it answers":
+    yield StoreCheck("server", "ok", "it answers, and has triples" if has_triples else "it answers")
+    if has_triples:
+        yield _step("reading", lambda: _relations(store))
+    else:
         yield StoreCheck(
             "reading", "warning", "its default graph has no triples. Name one: …?default-graph-uri=NAME"
         )
-    else:
-        yield _step("reading", lambda: _relations(store))
     yield _step("speed", lambda: _speed(lambda: store.run("ASK { }")))
 
 

@@ -47,3 +47,8 @@ class StoreError(ClewError):
 
 class StoreTimeout(StoreError):
     """A query ran longer than it may and was stopped."""
+
+    @classmethod
+    def after(cls, seconds: float) -> StoreTimeout:
+        """Say how long it ran."""
+        return cls(f"The query ran longer than {seconds:g} s and was stopped. Ask for less")

@@ -5,24 +5,21 @@ from __future__ import annotations
 import json
 import os
 import shutil
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from clew.errors import InputError
 
 DATA, MARKER = "data", "import.json"
 
 
-class ImportProgress(Protocol):
-    """Called with what is read, how much of it is, and how much there is."""
-
-    def __call__(self, what: str, done: int, total: int, /) -> None:
-        """Show it."""
-        ...
+ImportProgress = Callable[[str, int, int], None]
+"""Called with what is read, how much of it is, and how much there is."""
 
 
-def silent(what: str, done: int, total: int, /) -> None:
+def silent(what: str, done: int, total: int) -> None:
     """Show no progress."""
 
 

@@ -35,22 +35,18 @@ process found none."""
 _PARAMETER = re.compile(r"\$(\w+)")
 
 
-@dataclass(frozen=True, slots=True)
-class _Rewriter:
-    """What statements are rewritten by: relations of a node to itself, and types of relations to values."""
-
-    loops: frozenset[str]
-    kinds: Mapping[str, str]
-
-
 @dataclass(frozen=True, eq=False)
 class _Loaded:
-    """A graph in a database, which all stores of the graph share."""
+    """A graph in a database, which all stores of the graph share.
+
+    Statements are rewritten by `loops`, relations of a node to itself, and `kinds` of relations to values.
+    """
 
     graph: Graph
     database: Any
     schema: GraphSchema
-    rewriting: _Rewriter
+    loops: frozenset[str]
+    kinds: Mapping[str, str]
     tables: NDArray[np.int64]
     labels: Sequence[str]
 
@@ -68,8 +64,8 @@ class _Loaded:
                 connection.close()
         except RuntimeError as error:
             raise StoreError(f"The graph cannot be loaded into the embedded store: {error}") from error
-        rewriting = _Rewriter(layout.loops, {graph.relations[r]: kind for r, kind in layout.kinds.items()})
-        return cls(graph, database, layout.schema(), rewriting, layout.table, layout.labels)
+        kinds = {graph.relations[r]: kind for r, kind in layout.kinds.items()}
+        return cls(graph, database, layout.schema(), layout.loops, kinds, layout.table, layout.labels)
 
 
 _LOADED: WeakValueDictionary[int, _Loaded] = WeakValueDictionary()
@@ -79,6 +75,8 @@ _LOADING = Lock()
 
 class LadybugStore:
     """An index in ladybug; made with `of_graph`. Threads may share it."""
+
+    name = "embedded"
 
     def __init__(self, loaded: _Loaded, *, seconds: float, rules: Rules) -> None:
         self._loaded, self._seconds, self._rules = loaded, seconds, rules
@@ -98,11 +96,6 @@ class LadybugStore:
                 loaded = _LOADED[id(graph)] = _Loaded.of_graph(graph)
         return cls(loaded, seconds=seconds, rules=rules or Rules())
 
-    @property
-    def name(self) -> str:
-        """`embedded`."""
-        return "embedded"
-
     def schema(self) -> GraphSchema:
         """Return the labels, types, properties and hops that the graph has."""
         return self._loaded.schema
@@ -119,7 +112,7 @@ class LadybugStore:
 
     def run(self, query: str, parameters: Mapping[str, object] | None = None) -> Rows:
         """Guard a query, write it in ladybug's Cypher, and run it; raises as `CypherStore.run`."""
-        how = self._loaded.rewriting
+        how = self._loaded
         sent = guard(
             query, self._rules, parameters, lambda said, texts: to_ladybug(said, texts, how.loops, how.kinds)
         )
@@ -164,7 +157,7 @@ _LACKING = re.compile(r"Table (.+) does not exist\.")
 
 def _failure(message: str, seconds: float) -> StoreError | QueryError:
     if "Interrupted" in message:
-        return StoreTimeout(f"The query ran longer than {seconds:g} s and was stopped. Ask for less")
+        return StoreTimeout.after(seconds)
     kind, _, rest = message.partition(" exception: ")
     if lacking := _LACKING.search(rest):
         return QueryError(

@@ -81,26 +81,25 @@ class TableLayout:
         self.labels = _free_labels([UNTYPED, *graph.types.names], graph.relations)
         self.edges = _EdgeTables(graph, self.table >= 0)
         self.kinds = self._kinds()
+        heads, relations, _ = graph.out.columns()
         self.valued = {
             relation: kind
             for relation, kind in self.kinds.items()
-            if self._is_functional(relation) and relation not in self.edges.columns
+            if np.unique(own := heads[relations == relation]).size == own.size
+            and relation not in self.edges.columns
         }
+        """Of `kinds` those with one tail for a head."""
         self.pairs: dict[int, set[tuple[int, int]]] = defaultdict(set)
         self.columns: dict[int, dict[int, _Column]] = defaultdict(dict)
         looped: set[int] = set()
         for head, relation, tail in self._triples():
-            if self.table[tail] < 0:
-                name = self._free_name(graph.relations[relation])
-                column = self.columns[int(self.table[head])].setdefault(relation, _Column(name))
+            kind, is_node = self.valued.get(relation, ""), self.table[tail] >= 0
+            if kind or not is_node:
+                name = graph.relations[relation]
+                name += "_" * (name.lower() in (_NAME, NODE_ID, TRIPLE_ID))
+                column = self.columns[int(self.table[head])].setdefault(relation, _Column(name, kind=kind))
                 column.values[head].append(tail)
-            else:
-                if (kind := self.valued.get(relation)) is not None:
-                    name = self._free_name(graph.relations[relation])
-                    column = self.columns[int(self.table[head])].setdefault(
-                        relation, _Column(name, kind=kind)
-                    )
-                    column.values[head].append(tail)
+            if is_node:
                 self.pairs[relation].add((int(self.table[head]), int(self.table[tail])))
                 if head == tail:
                     looped.add(relation)
@@ -127,14 +126,6 @@ class TableLayout:
                     found[relation] = kind
         return found
 
-    def _is_functional(self, relation: int) -> bool:
-        """Whether a head has one tail."""
-        heads = self.graph.out.columns()[0][self.graph.out.columns()[1] == relation]
-        return len(np.unique(heads)) == len(heads)
-
-    def _free_name(self, relation: str) -> str:
-        return relation + "_" if relation.lower() in (_NAME, NODE_ID, TRIPLE_ID) else relation
-
     def _used(self) -> list[int]:
         return sorted({int(t) for t in np.unique(self.table) if t >= 0})
 
@@ -158,14 +149,14 @@ class TableLayout:
             if columns
         }
         kinds = {
-            self.labels[t]: {c.name: self._shown_kind(c) for c in self.columns[t].values()}
+            self.labels[t]: {
+                c.name: _told_kind(self._kind(c), graph.labels[next(iter(c.values.values()))[0]])
+                for c in self.columns[t].values()
+            }
             for t in self._used()
         }
         valued = frozenset(graph.relations[relation] for relation in self.valued)
         return GraphSchema(tuple(hops), properties, types, kinds, valued, type_kinds=type_kinds)
-
-    def _shown_kind(self, column: _Column) -> str:
-        return _told_kind(self._kind(column), self.graph.labels[next(iter(column.values.values()))[0]])
 
     def statements(self, folder: Path) -> Iterable[str]:
         """Yield the statements that make and fill the tables; their rows are files in `folder`."""
@@ -228,11 +219,11 @@ class TableLayout:
             row: list[object] = [node, graph.labels[node]]
             for column, kind in zip(columns, kinds, strict=True):
                 found = column.values.get(node, [])
-                numbers = kind.startswith(("DOUBLE", "INT64"))
-                texts = [
-                    _number_text(graph.values.value[n], kind) if numbers else graph.labels[n] for n in found
-                ]
-                if kind.startswith("BOOLEAN"):
+                texts = [graph.labels[n] for n in found]
+                if kind.startswith(("DOUBLE", "INT64")):
+                    number = int if kind.startswith("INT64") else float
+                    texts = [repr(number(graph.values.value[n])) for n in found]
+                elif kind.startswith("BOOLEAN"):
                     texts = [_BOOLEANS[text.lower()] for text in texts]
                 row.append(_cell_text(texts, kind))
             if table == 0 and self.kinds:
@@ -302,25 +293,16 @@ def _kind_of_one(text: str) -> str:
         return "INT64"
     if _DECIMAL.fullmatch(text):
         return "DOUBLE"
-    if _is_day(text):
+    if _DAY.fullmatch(text) and parse_value(text)[0] == ValueKind.DATE:
         return "DATE"
     return "BOOLEAN" if text.lower() in BOOLEANS else ""
 
 
 def _as_values(text: str) -> list[str]:
     """A text in the columns of `VALUE_COLUMNS`; empty where it is no such value."""
-    kind = _kind_of([text])
-    number = text if kind in ("INT64", "DOUBLE") else ""
-    day, boolean = (text if kind == wanted else "" for wanted in ("DATE", "BOOLEAN"))
-    return [text if kind == "INT64" else "", number, day, boolean]
-
-
-def _is_day(text: str) -> bool:
-    return bool(_DAY.fullmatch(text)) and parse_value(text)[0] == ValueKind.DATE
-
-
-def _number_text(value: float, kind: str) -> str:
-    return str(int(value)) if kind.startswith("INT64") else repr(float(value))
+    kind = _kind_of_one(text)
+    kinds = ("INT64", "DOUBLE") if kind == "INT64" else (kind,)
+    return [text if column in kinds else "" for column in VALUE_COLUMNS]
 
 
 def _free_labels(names: Iterable[str], relations: Iterable[str]) -> list[str]:

@@ -61,7 +61,8 @@ def naming_of(label: str, properties: Mapping[str, SampledProperty], nodes: int)
     }
     keys = sorted(unique, key=lambda k: (not _KEY.search(k), not isinstance(present[k].example, int), k))
     key = next((k for k in keys if _KEY.search(k)), None)
-    parts = _name_parts({k for k, p in present.items() if isinstance(p.example, str)})
+    texts = {k.lower(): k for k, p in present.items() if isinstance(p.example, str)}
+    parts = tuple(texts[part] for part in next((p for p in _PARTS if texts.keys() >= set(p)), ()))
     own = (f"{label}name".lower(), f"{label}_name".lower())
     wanted = [
         *(k for k in ("name", "label") if k in telling),
@@ -73,12 +74,6 @@ def naming_of(label: str, properties: Mapping[str, SampledProperty], nodes: int)
         return Naming((), key)
     names = (wanted[0],) if wanted[0] else parts
     return Naming(names, key, names[0] in unique if len(names) == 1 else bool(unique & set(names)))
-
-
-def _name_parts(properties: Iterable[str]) -> tuple[str, ...]:
-    known = {key.lower(): key for key in properties}
-    found = next((both for both in _PARTS if set(both) <= known.keys()), ())
-    return tuple(known[part] for part in found)
 
 
 def node_name(labels: Sequence[str], properties: Mapping[str, object], id: str, naming: Naming) -> str:

@@ -11,21 +11,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import cast
 
-from clew.stores.cypher.schema import GraphSchema
+from clew.stores import neighbourhood as near
 from clew.stores.cypher.tokens import quote_name
 from clew.stores.import_folder import ImportFolder
 from clew.stores.naming import naming_property
-from clew.stores.neighbourhood import (
-    BATCH,
-    EXAMPLES,
-    MOST_NAMED,
-    MOST_TYPES,
-    Edge,
-    NamedNode,
-    NamedNodes,
-    NearEdges,
-    batches,
-)
+from clew.stores.neighbourhood import Edge, NamedNode, NamedNodes, NearEdges
 from clew.stores.neo4j import Neo4jStore
 from clew.stores.neo4j_export import USUAL_PIECES, export, write_nodes
 
@@ -46,17 +36,8 @@ class NearNeo4j:
     state_lasts = 0.0
 
     def __init__(self, store: Neo4jStore) -> None:
-        self._store = store
-
-    @property
-    def name(self) -> str:
-        """The address."""
-        return self._store.name
-
-    @property
-    def key(self) -> tuple[str, ...]:
-        """Address, database and user."""
-        return self._store.address, self._store.database or "", self._store.user
+        self._store, self.name = store, store.name
+        self.key = store.address, store.database or "", store.user
 
     @property
     def trips(self) -> int:
@@ -93,21 +74,22 @@ class Neo4jNeighbours:
     def __init__(self, store: Neo4jStore) -> None:
         self._store = store
         schema = store.schema()
-        self._named = _naming(schema)
-        self._types = schema.types[:MOST_TYPES]
+        named = ((label, naming_property(keys)) for label, keys in sorted(schema.label_properties.items()))
+        self._named = [(label, key) for label, key in named if key is not None]
+        self._types = schema.types[: near.MOST_TYPES]
 
     def named(self, texts: Sequence[str], *, any_case: bool) -> NamedNodes:
         """Nodes of every label by the property that names them; all are read with `any_case`."""
         test = "toLower(n.{0}) IN $texts" if any_case else "n.{0} IN $texts"
         parts = [
             f"MATCH (n:{quote_name(label)}) WHERE {test.format(quote_name(key))} "
-            f"RETURN id(n) AS id, n.{quote_name(key)} AS name LIMIT {MOST_NAMED}"
+            f"RETURN id(n) AS id, n.{quote_name(key)} AS name LIMIT {near.MOST_NAMED}"
             for label, key in self._named
         ]
         if not parts:
             return NamedNodes()
-        most = MOST_NAMED * len(parts)
-        _, rows, state = self._store.read_at(" UNION ".join(parts), {"texts": list(texts)}, most=most)
+        most = near.MOST_NAMED * len(parts)
+        (_, rows), state = self._store.read_at(" UNION ".join(parts), {"texts": list(texts)}, most=most)
         return NamedNodes([NamedNode(str(id), str(name)) for id, name in rows], state)
 
     def edges(self, ids: Sequence[str], hub: int) -> NearEdges:
@@ -123,18 +105,18 @@ class Neo4jNeighbours:
         """Some edges of each type."""
         parts = [
             f"CALL {{ MATCH (a)-[r:{quote_name(type_)}]->(b) RETURN id(a) AS a, id(b) AS b, type(r) AS t "
-            f"LIMIT {EXAMPLES} }} RETURN a, b, t"
+            f"LIMIT {near.EXAMPLES} }} RETURN a, b, t"
             for type_ in self._types
         ]
         if not parts:
             return []
-        rows = self._store.read(" UNION ALL ".join(parts), most=EXAMPLES * len(parts))[1]
+        rows = self._store.read(" UNION ALL ".join(parts), most=near.EXAMPLES * len(parts))[1]
         return [(str(head), str(tail), str(kind)) for head, tail, kind in rows]
 
     def write(self, nodes: Sequence[str], edges: Sequence[Edge], folder: Path) -> Path:
         """Write CSVs of nodes, with labels and properties, and of edges."""
         rows: list[list[object]] = []
-        for ids in batches(nodes, BATCH):
+        for ids in near.batches(nodes, near.BATCH):
             # One list: a record of the driver costs more than what is in it.
             given = {"ids": list(map(int, ids))}
             rows += cast("list[list[object]]", self._store.read(_NODES, given, most=1)[1][0][0])
@@ -144,9 +126,3 @@ class Neo4jNeighbours:
             writer.writerow([":START_ID", ":END_ID", ":TYPE"])
             writer.writerows(sorted((int(head), int(tail), kind) for head, tail, kind in edges))
         return folder
-
-
-def _naming(schema: GraphSchema) -> list[tuple[str, str]]:
-    """Labels with the property that names their nodes."""
-    found = ((label, naming_property(keys)) for label, keys in sorted(schema.label_properties.items()))
-    return [(label, key) for label, key in found if key is not None]

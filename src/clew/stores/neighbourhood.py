@@ -204,7 +204,9 @@ class Fetcher:
             except StoreTimeout:
                 found.exact_case = True
         names = {node.name.lower() for node in rows.nodes}
-        inner = {name for name in names if any(name != other and _within(name, other) for other in names)}
+        inner = {
+            name for name in names if any(name != other and f" {name} " in f" {other} " for other in names)
+        }
         longest_first = sorted(rows.nodes, key=lambda node: -len(node.name))
         kept = [node.id for node in longest_first if node.name.lower() not in inner]
         kept = list(dict.fromkeys(kept))
@@ -265,10 +267,6 @@ def _spans(question: str) -> Iterator[str]:
             if span:
                 shorter = written.removesuffix(written[-1]) if written[-1] in _ENDS else written
                 yield from dict.fromkeys((written, shorter, span, span.removesuffix("'s")))
-
-
-def _within(name: str, other: str) -> bool:
-    return f" {name} " in f" {other} "
 
 
 def batches(ids: Sequence[str], most: int) -> Iterator[list[str]]:

@@ -27,6 +27,10 @@ MOST_WAITING = 32
 """Queries at a time; one that is over its time keeps its place until the server ends it."""
 
 T = TypeVar("T")
+Given = Mapping[str, object] | None
+"""Values of a query's parameters."""
+Table = tuple[list[str], list[list[object]]]
+"""Names of columns, and rows with the driver's values."""
 
 
 class Neo4jStore:
@@ -49,7 +53,8 @@ class Neo4jStore:
         self._neo4j = require("neo4j", "neo4j")
         # What the driver warns of is raised too; without a handler Python writes it to stderr.
         logging.getLogger("neo4j").addHandler(logging.NullHandler())
-        self.address, self.database, self._seconds = address, database, seconds
+        self.name = self.address = address
+        self.database, self.user, self._seconds = database, user, seconds
         self.trips = 0
         """Queries of Clew's own that were sent."""
         self._rules = rules or Rules()
@@ -63,18 +68,12 @@ class Neo4jStore:
             )
         except (ValueError, self._neo4j.exceptions.Neo4jError) as error:
             raise StoreError(f"{address}: not an address of Neo4j ({error})") from error
-        self.user = user
         try:
             self.version = self._translated(self._server_version)
             self.read("RETURN 1", most=1)  # says now, and not in mid-work, if there is no such database
         except BaseException:
             self.close()
             raise
-
-    @property
-    def name(self) -> str:
-        """The address."""
-        return self.address
 
     def _server_version(self) -> str:
         """Return what the server calls itself; StoreError if it is too old."""
@@ -92,31 +91,23 @@ class Neo4jStore:
         edges = self.read("MATCH ()-[r]->() RETURN count(r)", most=1)[1][0][0]
         return int(cast(int, nodes)), int(cast(int, edges))
 
-    def run(self, query: str, parameters: Mapping[str, object] | None = None) -> Rows:
+    def run(self, query: str, parameters: Given = None) -> Rows:
         """Guard a query, let the server explain it, and run it; raises as `CypherStore.run`."""
         sent = guard(query, self._rules, parameters)
-        names, rows = self._in_time(lambda: self._explained(sent))
+        work = self._workers.submit(self._explained, sent)
+        try:
+            # The server looks for transactions that are over their time every two seconds only
+            # (`db.transaction.monitor.check.interval`), so that it ends them later than asked.
+            names, rows = work.result(self._seconds)
+        except FutureTimeout as error:
+            raise StoreTimeout.after(self._seconds) from error
         values = tuple(tuple(_value(v) for v in row) for row in rows[: sent.rows])
         return Rows(sent.columns or tuple(names), values, len(rows) <= sent.rows, sent)
 
-    def _explained(self, sent: Guarded) -> tuple[list[str], list[list[object]]]:
+    def _explained(self, sent: Guarded) -> Table:
         if self._translated(lambda: self._explain(sent.text, sent.parameters)) != "r":
             raise QueryRefused("The server says that the query does more than read. Nothing was run")
         return self.read(sent.text, sent.parameters, most=sent.rows + 1)
-
-    def _in_time(self, work: Callable[[], T]) -> T:
-        """Do some work, and stop waiting for it when the time is over.
-
-        The server looks for transactions that are over their time every two seconds only
-        (`db.transaction.monitor.check.interval`), so that it ends them later than asked.
-        """
-        future = self._workers.submit(work)
-        try:
-            return future.result(self._seconds)
-        except FutureTimeout as error:
-            raise StoreTimeout(
-                f"The query ran longer than {self._seconds:g} s and was stopped. Ask for less"
-            ) from error
 
     def _explain(self, text: str, parameters: Mapping[str, object]) -> str:
         """Return what the server says that a query does: `r` reads, `w` writes."""
@@ -124,47 +115,35 @@ class Neo4jStore:
             result = transaction.run(cast(LiteralString, "EXPLAIN " + text), dict(parameters))
             return str(result.consume().query_type)
 
-    def read(
-        self,
-        text: str,
-        parameters: Mapping[str, object] | None = None,
-        *,
-        most: int,
-        seconds: float | None = None,
-    ) -> tuple[list[str], list[list[object]]]:
+    def read(self, text: str, parameters: Given = None, *, most: int, seconds: float | None = None) -> Table:
         """Run a query of Clew's own in a read transaction; at most `most` rows, with the driver's values."""
-        return self.read_at(text, parameters, most=most, seconds=seconds)[:2]
+        return self.read_at(text, parameters, most=most, seconds=seconds)[0]
 
     def read_at(
-        self,
-        text: str,
-        parameters: Mapping[str, object] | None = None,
-        *,
-        most: int,
-        seconds: float | None = None,
-    ) -> tuple[list[str], list[list[object]], str]:
+        self, text: str, parameters: Given = None, *, most: int, seconds: float | None = None
+    ) -> tuple[Table, str]:
         """As `read`, with the state of the database: it is another one after every write.
 
         It is the bookmark that the server gives the transaction. Members of a cluster that lag behind have
         that of what they have seen.
         """
 
-        def work() -> tuple[list[str], list[list[object]], str]:
+        def work() -> tuple[Table, str]:
             with self._session() as session:
                 with session.begin_transaction(timeout=seconds or self._seconds) as tx:
                     result = tx.run(cast(LiteralString, text), dict(parameters or {}))
-                    names, rows = list(result.keys()), [list(r.values()) for r in result.fetch(most)]
+                    table = list(result.keys()), [list(r.values()) for r in result.fetch(most)]
                     tx.commit()
-                return names, rows, " ".join(sorted(session.last_bookmarks().raw_values))
+                return table, " ".join(sorted(session.last_bookmarks().raw_values))
 
         self.trips += 1
         return self._translated(work)
 
     def state(self) -> str:
         """The state of the database now, as `read_at`. Raises StoreError."""
-        return self.read_at("RETURN 1", most=1)[2]
+        return self.read_at("RETURN 1", most=1)[1]
 
-    def stream(self, text: str, parameters: Mapping[str, object] | None = None) -> Iterator[list[object]]:
+    def stream(self, text: str, parameters: Given = None) -> Iterator[list[object]]:
         """Yield the rows of a query of Clew's own, as they come; without a timeout. Raises as `run`."""
         self.trips += 1
         try:
@@ -210,9 +189,7 @@ class Neo4jStore:
         code, at = str(getattr(error, "code", "") or ""), self.address
         text = str(getattr(error, "message", None) or error).splitlines()[0]
         if "TransactionTimedOut" in code or "Terminated" in code:
-            return StoreTimeout(
-                f"The query ran longer than {self._seconds:g} s and was stopped. Ask for less"
-            )
+            return StoreTimeout.after(self._seconds)
         if isinstance(error, errors.AuthError):
             return StoreError(
                 f"{at} does not accept the user and password. Check $NEO4J_USERNAME and $NEO4J_PASSWORD"
@@ -228,6 +205,26 @@ class Neo4jStore:
         if code.startswith("Neo.TransientError"):
             return StoreError(f"{at} cannot do it now ({text}): it starts, stops or is busy. Ask again")
         return StoreError(f"{at} failed: {text}")
+
+
+_FAULTS: tuple[tuple[type[BaseException], str], ...] = (
+    (
+        ssl.SSLCertVerificationError,
+        "has a certificate that is not trusted ({0.verify_message}). Check the host name, name the "
+        "authority's certificate in $SSL_CERT_FILE, or write +ssc instead of +s to trust any",
+    ),
+    (ssl.SSLError, "does not speak TLS there. Check the port, or write the address without +s"),
+    (
+        ConnectionRefusedError,
+        "cannot be reached: nothing answers at that port. Check that the server runs, its port too",
+    ),
+    (socket.gaierror, "cannot be reached: there is no host of that name. Check the address"),
+    (
+        TimeoutError,
+        "cannot be reached: nothing answered in time. Check the address, and the firewalls between",
+    ),
+)
+"""What broke the way to a server, and what to check."""
 
 
 def _unreachable(address: str) -> list[BaseException]:
@@ -248,28 +245,16 @@ def _connection_fault(error: BaseException, text: str, address: str) -> str:
     if not any(isinstance(cause, OSError) for cause in causes):
         causes += _unreachable(address)
     for cause in causes:
-        if isinstance(cause, ssl.SSLCertVerificationError):
-            return (
-                f"has a certificate that is not trusted ({cause.verify_message}). Check the host name, "
-                "name the "
-                "authority's certificate in $SSL_CERT_FILE, or write +ssc instead of +s to trust any"
-            )
-        if isinstance(cause, ssl.SSLError):
-            return "does not speak TLS there. Check the port, or write the address without +s"
-        if isinstance(cause, ConnectionRefusedError):
-            return "cannot be reached: nothing answers at that port. Check that the server runs, its port too"
-        if isinstance(cause, socket.gaierror):
-            return "cannot be reached: there is no host of that name. Check the address"
-        if isinstance(cause, TimeoutError):
-            return "cannot be reached: nothing answered in time. Check the address, and the firewalls between"
+        for kind, fault in _FAULTS:
+            if isinstance(cause, kind):
+                return fault.format(cause)
     if any(type(cause).__name__ == "BoltSecurityError" for cause in causes):
         return (
             "ends the connection when it is to be encrypted. Write the address without +s, or check the port"
         )
     return (
         f"cannot be reached, or the connection broke ({text}). Check that the server still runs, that the "
-        "port is "
-        "that of Bolt (7687), and whether it wants encryption (neo4j+s://)"
+        "port is that of Bolt (7687), and whether it wants encryption (neo4j+s://)"
     )
 
 
@@ -278,17 +263,19 @@ def _value(value: object) -> object:
     from neo4j.graph import Node, Path, Relationship
 
     if isinstance(value, Node):
-        properties = {k: _value(v) for k, v in value.items()}
-        return StoredNode(value.element_id, tuple(sorted(value.labels)), properties)
+        return StoredNode(value.element_id, tuple(sorted(value.labels)), _values(value))
     if isinstance(value, Relationship):
-        properties = {k: _value(v) for k, v in value.items()}
         head, tail = (n.element_id if n is not None else "" for n in (value.start_node, value.end_node))
-        return StoredEdge(value.element_id, value.type, head, tail, properties)
+        return StoredEdge(value.element_id, value.type, head, tail, _values(value))
     if isinstance(value, Path):
         nodes = tuple(cast(StoredNode, _value(n)) for n in value.nodes)
         return StoredPath(nodes, tuple(cast(StoredEdge, _value(r)) for r in value.relationships))
     if isinstance(value, list):
         return tuple(_value(v) for v in cast("list[object]", value))
     if isinstance(value, dict):
-        return {k: _value(v) for k, v in cast("dict[str, object]", value).items()}
+        return _values(cast("dict[str, object]", value))
     return value
+
+
+def _values(held: Mapping[str, object]) -> dict[str, object]:
+    return {key: _value(value) for key, value in held.items()}

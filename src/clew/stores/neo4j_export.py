@@ -107,14 +107,8 @@ def _read(
         writer.writerow([":START_ID", ":END_ID", ":TYPE", *keys])
         hubs = ([row] for row in store.stream(HUB_EDGES, bounds))
         for rows in chain(_lists(store, EDGES_QUERY, bounds), hubs):
-            writer.writerows([*row[:3], *_edge_cells(row[3], keys)] for row in rows)
+            writer.writerows([*row[:3], *_cells(row[3], keys, {}, "; ")] for row in rows)
             yield len(rows)
-
-
-def _edge_cells(properties: object, keys: Sequence[str]) -> list[str]:
-    """The cells of an edge's properties; the items of a list stand between semicolons."""
-    held = cast("Mapping[str, object]", properties)
-    return [_cell(held[key], "; ") if key in held else "" for key in keys]
 
 
 def _lists(store: Neo4jStore, query: str, bounds: Mapping[str, object]) -> Iterator[list[list[object]]]:
@@ -138,19 +132,22 @@ def write_nodes(path: Path, rows: Cells) -> None:
         writer = csv.writer(lines)
         writer.writerow(["id:ID", "name", f":LABEL{_named(of_labels)}", *columns])
         for (id, labels, _), properties in zip(rows, maps, strict=True):
-            cells = [_cell(properties[k], between.get(k, "")) if k in properties else "" for k in keys]
-            writer.writerow([id, _name_of(properties), _cell(labels, of_labels), *cells])
+            named = naming_property(k for k, v in properties.items() if isinstance(v, str) and v)
+            name = "" if named is None else str(properties[named])
+            writer.writerow([id, name, _cell(labels, of_labels), *_cells(properties, keys, between)])
+
+
+def _cells(held: object, keys: Iterable[str], between: Mapping[str, str], usual: str = "") -> list[str]:
+    """The cells of some properties; what stands `between` the items of a list, by key."""
+    values = cast("Mapping[str, object]", held)
+    return [_cell(values[key], between.get(key, usual)) if key in values else "" for key in keys]
 
 
 def _delimiter(values: Iterable[object]) -> str:
     """Choose what stands between the items of the lists of a column: a character that is in none of them."""
-    inside = {character for value in values for item in _items(value) for character in _cell(item)}
+    inside = {character for value in values for character in _cell(value)}
     private = map(chr, range(0xE000, 0xF8FF))
     return next(character for character in chain(LIST_DELIMITERS, private) if character not in inside)
-
-
-def _items(value: object) -> list[object]:
-    return cast("list[object]", value) if isinstance(value, list) else [value]
 
 
 def _named(delimiter: str) -> str:
@@ -158,24 +155,13 @@ def _named(delimiter: str) -> str:
     return "" if delimiter == LIST_DELIMITERS[0] else f"{{delimiter:{delimiter}}}"
 
 
-def _name_of(properties: Mapping[str, object]) -> str:
-    """Return what people call a node; nothing where no property says it."""
-    naming = naming_property(key for key, value in properties.items() if isinstance(value, str) and value)
-    return "" if naming is None else str(properties[naming])
-
-
 def _kind(value: object) -> str:
     """Return the CSV type of a value."""
     if isinstance(value, list):
         inner = {_kind(v) for v in cast("list[object]", value)}
         return (inner.pop() if len(inner) == 1 else "string") + "[]"
-    for type_, name in (
-        (bool, "boolean"),
-        (int, "long"),
-        (float, "double"),
-        (datetime, "datetime"),
-        (date, "date"),
-    ):
+    kinds = ((bool, "boolean"), (int, "long"), (float, "double"), (datetime, "datetime"), (date, "date"))
+    for type_, name in kinds:
         if isinstance(value, type_):
             return name
     return {"Date": "date", "DateTime": "datetime"}.get(type(value).__name__, "string")

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from itertools import product
 from time import monotonic
-from typing import Protocol, TypeVar, cast
+from typing import TypeVar, cast
 
 from clew.stores.cypher.schema import LONGEST_EXAMPLE, GraphSchema, HopSearch, SchemaHop
 from clew.stores.cypher.tokens import quote_name
@@ -23,14 +23,8 @@ SEARCH_SECONDS = 2.0
 T = TypeVar("T")
 
 
-class ReadsRows(Protocol):
-    """Runs a query of Clew's own: the names of its columns, and at most `most` rows."""
-
-    def __call__(
-        self, text: str, /, *, most: int, seconds: float | None = None
-    ) -> tuple[list[str], list[list[object]]]:
-        """Raise StoreError, or StoreTimeout after `seconds`."""
-        ...
+ReadsRows = Callable[..., tuple[list[str], list[list[object]]]]
+"""`Neo4jStore.read`: (text, `most` rows, `seconds`) → the names of columns, and rows. Raises StoreError."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,8 +148,9 @@ class SampledSchema:
             "UNWIND labels(a) AS head UNWIND labels(b) AS tail "
             "RETURN head, tail, collect(DISTINCT keys(r)) AS keys ORDER BY head, tail"
         )
-        rows = self._read(text, most=10_000)[1]
-        return [SchemaHop(str(row[0]), type_, str(row[1])) for row in rows], _flat(row[2] for row in rows)
+        rows = cast("list[tuple[object, object, list[list[object]]]]", self._read(text, most=10_000)[1])
+        keys = frozenset(str(key) for _, _, listed in rows for each in listed for key in each)
+        return [SchemaHop(str(head), type_, str(tail)) for head, tail, _ in rows], keys
 
     def _sample_nodes(self, label: str) -> SampledLabel:
         text = f"MATCH (n:{quote_name(label)}) WITH n LIMIT {SAMPLED_EDGES} RETURN count(n)"
@@ -173,12 +168,6 @@ class SampledSchema:
 def _either(variable: str, names: Sequence[str]) -> str:
     """A variable of a pattern with any of some labels or types."""
     return variable + (":" + "|".join(map(quote_name, names)) if names else "")
-
-
-def _flat(lists: Iterable[object]) -> frozenset[str]:
-    return frozenset(
-        str(key) for outer in lists for inner in cast("list[list[object]]", outer) for key in inner
-    )
 
 
 def _kind_of(value: object) -> str:

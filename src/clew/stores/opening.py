@@ -19,6 +19,7 @@ CYPHER_SCHEMES = ("neo4j", "neo4j+s", "neo4j+ssc", "bolt", "bolt+s", "bolt+ssc")
 SPARQL_SCHEMES = ("sparql+http", "sparql+https")
 OBJECT_STORES = ("s3", "gs", "az", "abfs", "file", "memory")
 """Schemes of stores that `clew.index.remote` fetches indexes from."""
+_SPARQL = re.compile(r"(?:PREFIX|BASE|SELECT|ASK|CONSTRUCT|DESCRIBE|INSERT|DELETE)\b(?!\s*\()", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,12 +88,7 @@ def is_sparql(address: str) -> bool:
 def is_sparql_query(text: str) -> bool:
     """Whether a text begins as SPARQL does: no reading statement of Cypher begins so."""
     plain = re.sub(r"^(?:\s+|#[^\n]*)+", "", text)
-    return (
-        re.match(
-            r"(?:PREFIX|BASE|SELECT|ASK|CONSTRUCT|DESCRIBE|INSERT|DELETE)\b(?!\s*\()", plain, re.IGNORECASE
-        )
-        is not None
-    )
+    return _SPARQL.match(plain) is not None
 
 
 def shown_address(address: str) -> str:

@@ -79,13 +79,21 @@ class Rows:
     sent: Guarded
 
 
-class CypherStore(Protocol):
-    """A graph database that is asked in Cypher, and never written to."""
+class Store(Protocol):
+    """A graph database that is asked, and never written to."""
 
     @property
     def name(self) -> str:
         """What the store is called in messages."""
         ...
+
+    def close(self) -> None:
+        """Let go of the connection."""
+        ...
+
+
+class CypherStore(Store, Protocol):
+    """A store that is asked in Cypher."""
 
     def schema(self) -> GraphSchema:
         """Return labels, relation types, their properties, and which labels a relation connects."""
@@ -106,18 +114,9 @@ class CypherStore(Protocol):
         """
         ...
 
-    def close(self) -> None:
-        """Let go of the connection."""
-        ...
 
-
-class SparqlStore(Protocol):
-    """An RDF store that is asked in SPARQL, and never written to."""
-
-    @property
-    def name(self) -> str:
-        """What the store is called in messages."""
-        ...
+class SparqlStore(Store, Protocol):
+    """An RDF store that is asked in SPARQL."""
 
     def run(self, query: str) -> Rows:
         """Guard a query and run it; raises as `CypherStore.run`.
@@ -125,10 +124,6 @@ class SparqlStore(Protocol):
         Rows hold `StoredTerm`s, None where a variable has no value; True or False in the column `ask` for
         ASK.
         """
-        ...
-
-    def close(self) -> None:
-        """Let go of the connection."""
         ...
 
 

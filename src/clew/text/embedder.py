@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Protocol, runtime_checkable
 
 import numpy as np
@@ -38,11 +38,8 @@ class Embedder(Protocol):
     def embed(self, texts: Sequence[str]) -> Float32:
         """Embed texts: float32 [len(texts), dimension].
 
-        Rows have length 1, or are 0 for a text without content (at least: a blank one).
-
-        Raises:
-            EmbedderError: the model or its endpoint failed.
-
+        Rows have length 1, or are 0 for a text without content (at least: a blank one). Raises EmbedderError:
+        the model or its endpoint failed.
         """
         ...
 
@@ -65,9 +62,7 @@ def unit_rows(vectors: Float32) -> Float32:
 def checked_rows(vectors: NDArray[np.generic], count: int, dimension: int, name: str) -> Float32:
     """Check what a model returned and scale it to unit rows.
 
-    Raises:
-        EmbedderError: the shape is not [count, dimension] or a value is not finite.
-
+    Raises EmbedderError: the shape is not [count, dimension] or a value is not finite.
     """
     if vectors.shape != (count, dimension):
         raise EmbedderError(
@@ -83,6 +78,25 @@ def checked_rows(vectors: NDArray[np.generic], count: int, dimension: int, name:
 def with_content(texts: Sequence[str]) -> list[int]:
     """Return the positions of the texts that are not blank; the others have the zero vector."""
     return [i for i, text in enumerate(texts) if text.strip()]
+
+
+def in_batches(
+    embedder: Embedder,
+    texts: Sequence[str],
+    order: Sequence[int],
+    batch: int,
+    run: Callable[[list[str]], NDArray[np.generic]],
+) -> Float32:
+    """Embed the texts at the positions `order` by a model's `run`, `batch` at a time; others are 0.
+
+    float32 [len(texts), dimension]. Raises as `checked_rows`.
+    """
+    vectors = np.zeros((len(texts), embedder.dimension), np.float32)
+    for start in range(0, len(order), batch):
+        own = order[start : start + batch]
+        rows = run([texts[i] for i in own])
+        vectors[own] = checked_rows(rows, len(own), embedder.dimension, embedder.name)
+    return vectors
 
 
 def probe_fingerprint(embedder: Embedder) -> str:

@@ -21,7 +21,7 @@ from heapq import heappop, heappush
 from pathlib import Path
 from threading import Lock
 from types import MappingProxyType
-from typing import Any, Protocol, Self, cast
+from typing import Any, Self
 from zipfile import BadZipFile
 
 import numpy as np
@@ -67,14 +67,6 @@ LEXICOGRAPHER_PARTS = (ADJECTIVE, ADJECTIVE, ADVERB, *[NOUN] * 26, *[VERB] * 15,
 
 Queue = list[tuple[float, int, str, int]]
 """A heap of (-value, synset, hypernym moves so far, sense by which the path came in or -1)."""
-
-
-class Stemmer(Protocol):
-    """The part of snowballstemmer that is used."""
-
-    def stemWord(self, word: str) -> str:
-        """Return the stem of one word."""
-        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,23 +136,17 @@ class Lexicon:
         self._entry = lru_cache(8192)(self._look_up)
         self.lemmas = lru_cache(32768)(self._lemmas)
         self.stem = lru_cache(32768)(self._stem)
-        self._stemmer: Stemmer | None = None
+        self._stemmer: Any = None
         self._stemming = Lock()
 
     @staticmethod
     def load(path: Path = LEXICON_FILE) -> Lexicon:
         """The lexicon of a table, which a process reads once (about 25 ms).
 
-        Raises:
-            FormatError: the file is missing or damaged; the installation is then incomplete.
-
+        Raises FormatError: the file is missing or damaged; the installation is then incomplete.
         """
         with LOADING:
             return _read(path)
-
-    def _name(self, index: int) -> str:
-        """Return the lemma of an id."""
-        return self._names[index]
 
     def _find(self, lemma: str) -> int:
         """Return the id of a lemma, -1 if the table lacks it."""
@@ -197,9 +183,7 @@ class Lexicon:
         word = word.lower()
         if len(word) > LONGEST_WORD:
             return (word,)
-        found: dict[str, float] = {}
-        for base in self._irregular.get(word, ()):
-            found[base] = self._frequency(self._find(base))
+        found = {base: self._frequency(self._find(base)) for base in self._irregular.get(word, ())}
         known = self._find(word)
         if known >= 0:
             found[word] = self._frequency(known)
@@ -224,7 +208,7 @@ class Lexicon:
         if self._stemmer is None:
             import snowballstemmer
 
-            self._stemmer = cast(Stemmer, snowballstemmer.stemmer("english"))
+            self._stemmer = snowballstemmer.stemmer("english")
         # The stemmer works in fields of its own: of two threads at once, both would get wrong stems.
         with self._stemming:
             return self._stemmer.stemWord(word.lower())
@@ -253,12 +237,9 @@ class Lexicon:
 
     def mostly_verb(self, word: str) -> bool:
         """Whether the word is a verb far more often than anything else: *knows*, not *awards*."""
-        counts = [
-            (self._frequency(i, VERB), self._frequency(i))
-            for i in map(self._find, self.lemmas(word))
-            if i >= 0
-        ]
-        return sum(verb for verb, _ in counts) >= MOSTLY_VERB * max(1.0, sum(all_ for _, all_ in counts))
+        found = [i for i in map(self._find, self.lemmas(word)) if i >= 0]
+        as_verb = sum(self._frequency(i, VERB) for i in found)
+        return as_verb >= MOSTLY_VERB * max(1.0, sum(map(self._frequency, found)))
 
     def agent(self, word: str) -> tuple[str, ...]:
         """Return nouns for persons that derive from the word, best first: `directed` → `director`."""
@@ -266,7 +247,7 @@ class Lexicon:
         for base in self.lemmas(word):
             for sense in self._senses(base):
                 for other, factor in self._derived.row(sense):
-                    name = self._name(self._lemma[other])
+                    name = self._names[self._lemma[other]]
                     if self._topic[self._synset[other]] == PERSON and name != base:
                         found[name] = max(found.get(name, 0.0), factor * self._main[sense])
         return tuple(sorted(found, key=lambda name: (-found[name], name)))
@@ -282,7 +263,7 @@ class Lexicon:
     def related(self, word: str) -> dict[str, float]:
         """Return the lemmas near the word with their similarity as seen from this word, best first."""
         near = self._entry(word).related
-        return {self._name(i): score for i, score in sorted(near.items(), key=lambda item: -item[1])}
+        return {self._names[i]: score for i, score in sorted(near.items(), key=lambda item: -item[1])}
 
     def similarity(self, a: str, b: str) -> float:
         """Say how near two words are in meaning, in [0, 1]; symmetric.
@@ -291,11 +272,8 @@ class Lexicon:
         0.5 to 0.6 hypernym of a main sense; about 0.4 two steps; less for rarer senses; 0 below 0.25.
         """
         one, two = self._entry(a), self._entry(b)
-        best = STEM if one.stem == two.stem else 0.0
-        for i in two.ids:
-            best = max(best, one.related.get(i, 0.0))
-        for i in one.ids:
-            best = max(best, two.related.get(i, 0.0))
+        near = [one.related.get(i, 0.0) for i in two.ids] + [two.related.get(i, 0.0) for i in one.ids]
+        best = max(STEM if one.stem == two.stem else 0.0, *near, 0.0)
         return 1.0 if best < 1.0 and a.lower() == b.lower() else best
 
     def _look_up(self, word: str) -> WordEntry:

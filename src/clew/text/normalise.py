@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Callable
 from dataclasses import dataclass
 
 POSSESSIVE = "'s"
@@ -38,25 +39,20 @@ class Token:
     stop: int
 
 
-class _Folding(dict[int, str]):
-    """Code point → what it becomes: letters and digits, nothing, an apostrophe, or a space."""
+class _Table(dict[int, str]):
+    """Code point → what a function makes of its character, found once."""
+
+    def __init__(self, of: Callable[[str], str]) -> None:
+        super().__init__()
+        self._of = of
 
     def __missing__(self, point: int) -> str:
-        folded = _fold(chr(point))
-        self[point] = folded
-        return folded
-
-
-class _Classes(dict[int, str]):
-    """Code point → its class for the token pattern, one character each."""
-
-    def __missing__(self, point: int) -> str:
-        kind = _classify(chr(point))
-        self[point] = kind
-        return kind
+        made = self[point] = self._of(chr(point))
+        return made
 
 
 def _fold(character: str) -> str:
+    """What a character becomes: letters and digits, nothing, an apostrophe, or a space."""
     folded, last = character, ""
     while folded != last:
         last = folded
@@ -78,18 +74,16 @@ def _keep(character: str) -> str:
     if character in _APOSTROPHES:
         return "'"
     category = unicodedata.category(character)
-    if category == "Me" or unicodedata.combining(character) or "VARIATION SELECTOR" in _name(character):
+    name = unicodedata.name(character, "")
+    if category == "Me" or unicodedata.combining(character) or "VARIATION SELECTOR" in name:
         return ""
     if category in ("Mn", "Mc"):  # vowel signs of Indic and Thai scripts belong to the word
         return character
     return "" if category == "Cf" and character != _ZERO_WIDTH_SPACE else " "
 
 
-def _name(character: str) -> str:
-    return unicodedata.name(character, "")
-
-
 def _classify(character: str) -> str:
+    """The class of a character for the token pattern, one character each."""
     folded = _FOLDING[ord(character)]
     if not folded:
         return "x"
@@ -100,8 +94,8 @@ def _classify(character: str) -> str:
     return "l" if _IS_LETTER.match(folded[0]) and _IS_LETTER.match(folded[-1]) else "d"
 
 
-_FOLDING = _Folding()
-_CLASSES = _Classes()
+_FOLDING = _Table(_fold)
+_CLASSES = _Table(_classify)
 
 
 def normalise(text: str) -> str:

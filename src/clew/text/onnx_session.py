@@ -25,14 +25,15 @@ def has_vnni(told: Path = CPU_INFO) -> bool:
     return False
 
 
-def open_session(runtime: Any, model: Path, threads: int = 0) -> Any:  # noqa: ANN401 (it has no types)
+def open_session(runtime: Any, model: Path, threads: int = 0, vnni: bool | None = None) -> Any:  # noqa: ANN401
     """Open a model with the module `onnxruntime`; 0 threads are as many as there are cores.
 
-    Raises what onnxruntime raises, bare exceptions of its own among them.
+    Without `vnni` 8-bit products are made exact the slow way; None is what the processor has. Raises what
+    onnxruntime raises, bare exceptions of its own among them.
     """
     options = runtime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = threads
     options.log_severity_level = 3
-    if not has_vnni():
+    if not (has_vnni() if vnni is None else vnni):
         options.add_session_config_entry(PRECISION_OPTION, "1")
     return runtime.InferenceSession(str(model), options, providers=["CPUExecutionProvider"])

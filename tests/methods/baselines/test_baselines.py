@@ -10,12 +10,11 @@ from clew.engine import Clew
 from clew.errors import InputError, UsageError
 from clew.llm.errors import BudgetReached
 from clew.llm.testing import ScriptedModel
-from clew.methods import registry
-from clew.methods.baselines.documents import Document, read_documents
+from clew.methods.baselines.around_entities import KgRetrieval, TripleRag
 from clew.methods.baselines.evidence import EvidenceMethod
 from clew.methods.baselines.kg_gpt import KgGpt
-from clew.methods.baselines.kg_retrieval import KgRetrieval
 from clew.methods.baselines.settings import (
+    Document,
     KapingSettings,
     KgGptSettings,
     KgRetrievalSettings,
@@ -23,9 +22,8 @@ from clew.methods.baselines.settings import (
     TripleRagSettings,
     VectorRagSettings,
 )
-from clew.methods.baselines.triple_rag import TripleRag
-from clew.methods.baselines.vector_rag import VectorRag
-from clew.methods.registry import METHODS, MethodSpec, make_method
+from clew.methods.baselines.vector_rag import VectorRag, read_documents
+from clew.methods.registry import METHODS, make_method
 from clew.types import Answer
 
 GROUNDED = ("kg-rag", "kaping", "triple-rag", "vector-rag", "kg-retrieval", "kg-gpt")
@@ -320,10 +318,9 @@ class Plain:
         self.index, self.embedder = index, embedder
 
 
-def test_settings_are_for_methods_that_have_some(small: Clew, monkeypatch):
-    monkeypatch.setattr(registry, "METHODS", {"plain": MethodSpec(f"{__name__}:Plain")})
+def test_settings_are_for_methods_that_have_some(small: Clew):
     with pytest.raises(UsageError, match="no settings"):
-        make_method("plain", small.index, small.embedder, settings=object())
+        make_method(Plain, small.index, small.embedder, settings=object())
 
 
 DECLINING = "The facts do not mention a composer. They only say that Ridley Scott directed it."

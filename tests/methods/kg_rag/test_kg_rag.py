@@ -18,9 +18,10 @@ from clew.llm.profiles import profile_of
 from clew.llm.testing import ScriptedModel
 from clew.llm.types import Request
 from clew.llm.wire import parameters
-from clew.methods.kg_rag.demonstrations import read_demonstrations
+from clew.methods.kg_rag.decompose import read_demonstrations
 from clew.methods.kg_rag.method import KgRag
 from clew.methods.kg_rag.settings import KgRagSettings
+from clew.methods.topic_entities import entities_of
 from clew.types import Answer
 
 
@@ -60,7 +61,8 @@ def test_golden_trace(method: KgRag, golden: Golden):
 def test_every_answer_is_proved_from_the_question_on(method: KgRag, golden: Golden):
     method.model = ScriptedModel(golden.replies)
     answer = method.answer(golden.question)
-    seeds = {method.graph.entities[e] for e in method.find_topic_entities(golden.question)}
+    named = entities_of(method.find_topic_entities.called(golden.question))
+    seeds = {method.graph.entities[e] for e in named}
     assert {c.answer for c in answer.citations} == {a.entity for a in answer.answers}
     for citation in answer.citations:
         reached = set(seeds)

@@ -2,8 +2,7 @@
 
 import pytest
 
-from clew.methods.synaptiqa.nulls_last import with_nulls_last
-from clew.methods.synaptiqa.queried import QueryResult
+from clew.methods.synaptiqa.queried import QueryResult, with_nulls_last
 from clew.methods.synaptiqa.read_rows import ReadRow
 from clew.stores.cypher.parser import parse
 from clew.stores.errors import QueryError

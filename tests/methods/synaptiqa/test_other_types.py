@@ -2,7 +2,7 @@
 
 import pytest
 
-from clew.methods.synaptiqa.other_types import other_types
+from clew.methods.synaptiqa.check_names import other_types
 from clew.stores.cypher.parser import parse
 from clew.stores.cypher.schema import GraphSchema, SchemaHop
 

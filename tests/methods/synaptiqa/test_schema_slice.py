@@ -2,8 +2,8 @@
 
 import pytest
 
-from clew.methods.synaptiqa.history import Solved, most_similar
 from clew.methods.synaptiqa.schema_slice import CHARACTERS, SchemaSlicer
+from clew.methods.synaptiqa.write_query_llm import Solved, most_similar
 from clew.stores.cypher.schema import GraphSchema, SchemaHop
 from clew.text.embedders.static import StaticEmbedder
 from clew.text.lexicon import Lexicon

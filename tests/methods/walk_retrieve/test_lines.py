@@ -5,8 +5,7 @@ import pytest
 from clew.engine import Clew
 from clew.llm.testing import ScriptedModel
 from clew.methods.relation_ranking import RelationRanking
-from clew.methods.walk_retrieve.topic_paths import best_paths, path_lines
-from clew.methods.walk_retrieve.whole_lists import whole_lists
+from clew.methods.walk_retrieve.lines import best_paths, path_lines, whole_lists
 
 TRIPLES = [
     ("Ann", "plays for", "Reds"),

@@ -6,8 +6,7 @@ from clew.graph.build.build import graph_of
 from clew.index.corpus.nearest import NearWalk
 from clew.llm.errors import BudgetReached, LlmError
 from clew.llm.testing import ScriptedModel
-from clew.methods.walk_retrieve import verbalise as verbalise_llm
-from clew.methods.walk_retrieve.verbalise import estimate_walks, request_of, verbalise_walks
+from clew.methods.walk_retrieve.verbalise import SENTENCE_ATTEMPTS, WalkShards, estimate_walks, request_of
 
 
 @pytest.fixture
@@ -20,9 +19,8 @@ def walks(graph):
     return [NearWalk(0, (0,), (node,), 0.0) for node in range(1, 31)]
 
 
-@pytest.fixture(autouse=True)
-def _small_shards(monkeypatch):
-    monkeypatch.setattr(verbalise_llm, "WALKS_OF_FILE", 8)
+def verbalise(model, graph, walks, folder, concurrency=8):
+    return WalkShards(model, folder, concurrency=concurrency, of_file=8).say(graph, walks)
 
 
 def said(request):
@@ -31,7 +29,7 @@ def said(request):
 
 def test_one_call_a_distinct_walk(graph, walks, tmp_path):
     model = ScriptedModel(said)
-    report = verbalise_walks(model, graph, [*walks, walks[0]], tmp_path)
+    report = verbalise(model, graph, [*walks, walks[0]], tmp_path)
     assert len(model.requests) == 30
     assert report.sentences[3] == "Said: hub | r | n3"
     assert report.sentences[-1] == report.sentences[0]
@@ -43,9 +41,9 @@ def test_what_was_done_is_not_asked_again(graph, walks, tmp_path):
         return BudgetReached("run", "calls", "enough") if "n20" in request.messages[1].text else said(request)
 
     with pytest.raises(BudgetReached):
-        verbalise_walks(ScriptedModel(breaks), graph, walks, tmp_path, concurrency=1)
+        verbalise(ScriptedModel(breaks), graph, walks, tmp_path, concurrency=1)
     model = ScriptedModel(said)
-    report = verbalise_walks(model, graph, walks, tmp_path)
+    report = verbalise(model, graph, walks, tmp_path)
     assert report.sentences == tuple(f"Said: hub | r | n{i}" for i in range(30))
     assert len(model.requests) == 10
 
@@ -55,26 +53,26 @@ def test_a_walk_that_fails_is_retried_then_left_out_counted_and_done_by_the_next
         return LlmError("down") if "| n5\n" in request.messages[1].text else said(request)
 
     model = ScriptedModel(fails)
-    report = verbalise_walks(model, graph, walks, tmp_path)
+    report = verbalise(model, graph, walks, tmp_path)
     assert (report.failed, report.sentences[5]) == (1, None)
-    assert len(model.requests) == 29 + verbalise_llm.SENTENCE_ATTEMPTS
+    assert len(model.requests) == 29 + SENTENCE_ATTEMPTS
     again = ScriptedModel(said)
-    assert verbalise_walks(again, graph, walks, tmp_path).failed == 0
+    assert verbalise(again, graph, walks, tmp_path).failed == 0
     assert len(again.requests) == 1
 
 
 def test_shards_of_another_model_or_walk_are_not_taken(graph, walks, tmp_path):
-    verbalise_walks(ScriptedModel(said), graph, walks, tmp_path)
+    verbalise(ScriptedModel(said), graph, walks, tmp_path)
     other = ScriptedModel(said, name="scripted/other")
-    verbalise_walks(other, graph, walks, tmp_path)
+    verbalise(other, graph, walks, tmp_path)
     assert len(other.requests) == 30
 
 
 def test_a_torn_shard_is_done_again(graph, walks, tmp_path):
-    verbalise_walks(ScriptedModel(said), graph, walks, tmp_path)
+    verbalise(ScriptedModel(said), graph, walks, tmp_path)
     (tmp_path / "shard-000001.json").write_text('{"key": "')
     model = ScriptedModel(said)
-    verbalise_walks(model, graph, walks, tmp_path)
+    verbalise(model, graph, walks, tmp_path)
     assert len(model.requests) == 8
 
 

@@ -9,7 +9,7 @@ from clew.index_files import index_sources
 from clew.llm.errors import LlmError
 from clew.llm.testing import ScriptedModel
 from clew.methods.registry import make_method
-from clew.methods.walk_retrieve.read_walks import WalkEvidence, match_in_walks
+from clew.methods.walk_retrieve.read_walks import leads_of, match_in_walks
 from clew.methods.walk_retrieve.settings import WalkRetrieveSettings
 from clew.types import Pattern, PatternEdge, PatternNode
 
@@ -172,4 +172,4 @@ def test_a_pattern_is_matched_in_the_triples_of_walks_only(films):
         (PatternEdge(0, "directed_by", 1, fixed=0),),
         1,
     )
-    assert match_in_walks(pattern, WalkEvidence.of(graph, [])) == ()
+    assert match_in_walks(pattern, leads_of(graph, [])) == ()

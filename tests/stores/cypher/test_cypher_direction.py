@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clew.errors import UsageError
-from clew.stores.cypher.fix import fix
+from clew.stores.cypher.direction import fix
 from clew.stores.cypher.schema import parse_schema, schema_of
 from clew.stores.errors import IllegalHop
 

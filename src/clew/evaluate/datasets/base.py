@@ -43,10 +43,8 @@ class DatasetReader(Protocol):
     def read(self, folder: Path, part: str, split: str | None) -> DatasetPart:
         """Read one part.
 
-        Raises:
-            InputError: a file is missing.
-            ParseError: a line is not as the format wants it; says file, line and what was expected.
-
+        Raises InputError (a file is missing) and ParseError (a line is not as the format wants it; says file,
+        line and what was expected).
         """
         ...
 
@@ -54,9 +52,7 @@ class DatasetReader(Protocol):
 def find_file(folder: Path, names: Sequence[str], what: str) -> Path:
     """Find the first of `names` (or of it with `.gz` or `.bz2`) in `folder`.
 
-    Raises:
-        InputError: none is there; names the directory and what was looked for.
-
+    Raises InputError (none is there; names the directory and what was looked for).
     """
     found = find_optional(folder, names)
     if found is not None:
@@ -79,10 +75,7 @@ def find_optional(folder: Path, names: Sequence[str]) -> Path | None:
 def choose_split(splits: Sequence[str], there: Sequence[str], wanted: str | None, folder: Path) -> str:
     """Choose the split: the one wanted, else the first that is there.
 
-    Raises:
-        UsageError: there is no such split.
-        InputError: no split is there.
-
+    Raises UsageError (there is no such split) and InputError (no split is there).
     """
     if wanted is not None:
         if wanted not in splits:
@@ -97,10 +90,7 @@ def choose_split(splits: Sequence[str], there: Sequence[str], wanted: str | None
 def unique(questions: Sequence[EvalQuestion], file: Path) -> tuple[EvalQuestion, ...]:
     """Hand back the questions.
 
-    Raises:
-        ParseError: an id is used twice.
-        InputError: there are none.
-
+    Raises ParseError (an id is used twice) and InputError (there are none).
     """
     seen: dict[str, int] = {}
     for question in questions:

@@ -13,8 +13,7 @@ from typing import cast
 
 from clew.evaluate.datasets.base import DatasetAbout, find_file, find_optional, unique
 from clew.evaluate.datasets.crag_graph import graph_triples, left_out
-from clew.evaluate.datasets.files import Fields, json_lines
-from clew.evaluate.datasets.triples import write_triples
+from clew.evaluate.datasets.files import Fields, json_lines, write_triples
 from clew.evaluate.questions import DatasetPart, EvalQuestion, GoldAnswer, GraphSource
 
 _QUESTIONS = ["crag_task_1*.jsonl", "crag_*.jsonl", "*questions*.jsonl", "dev_data.jsonl"]

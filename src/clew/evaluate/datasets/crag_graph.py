@@ -19,18 +19,19 @@ import json
 import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import closing
+from io import BytesIO
 from pathlib import Path
 from typing import Any, cast
 
 from clew.errors import InputError
 from clew.evaluate.datasets.files import (
     Fields,
+    PlainTriple,
     json_document,
     lines,
     plain_pickle,
     plain_pickle_of,
 )
-from clew.evaluate.datasets.triples import PlainTriple
 
 _LEFT_OUT = (
     *("music/grammy_df.pickle", "music/rank_dict_hot100.pickle", "music/song_dict_hot100.pickle"),
@@ -43,10 +44,8 @@ _GAME = ("team_name_home", "team_name_away", "game_date")
 def graph_triples(folder: Path) -> Iterator[PlainTriple]:
     """Yield the triples of all domains that are there.
 
-    Raises:
-        ParseError: a line is not as the format wants it.
-        InputError: a file cannot be read, or holds more than plain values.
-
+    Raises ParseError (a line is not as the format wants it) and InputError (a file cannot be read, or holds
+    more than plain values).
     """
     for file in sorted((folder / "open").glob("kg.*.jsonl*")):
         yield from _open(file)
@@ -85,21 +84,17 @@ def _movies(folder: Path) -> Iterator[PlainTriple]:
     titles = {film.get("id"): str(film.get("title", name)) for name, film in films.items()}
     for name, film in films.items():
         title = str(film.get("title", name))
-        crew = cast("list[dict[str, Any]]", film.get("crew", []))
-        yield from (
-            PlainTriple(title, str(one["job"]).lower(), str(one["name"])) for one in crew if one.get("job")
-        )
+        for one in cast("list[dict[str, Any]]", film.get("crew", [])):
+            if one.get("job"):
+                yield PlainTriple(title, str(one["job"]).lower(), str(one["name"]))
         yield from _attributes(title, {k: v for k, v in film.items() if k not in ("id", "title", "crew")})
     people = folder / "person_db.json"
     if people.is_file():
         for name, person in cast("dict[str, dict[str, Any]]", json_document(people)).items():
-            told = {
-                key: [titles.get(v, v) for v in cast("list[Any]", value)]
-                if key.endswith("_movies")
-                else value
-                for key, value in person.items()
-                if key not in ("id", "name")
-            }
+            told = {key: value for key, value in person.items() if key not in ("id", "name")}
+            for key in told:
+                if key.endswith("_movies"):
+                    told[key] = [titles.get(v, v) for v in cast("list[Any]", told[key])]
             yield from _attributes(str(person.get("name", name)), told)
 
 
@@ -134,7 +129,7 @@ def _finance(folder: Path) -> Iterator[PlainTriple]:
     for stem, relation in (("info", ""), ("marketcap", "market capitalization"), ("dividend", "dividend")):
         source = folder / f"finance_{stem}.sqlite"
         for symbol, blob in _rows(source, "SELECT key, value FROM unnamed ORDER BY key"):
-            told = plain_pickle_of(cast("bytes", blob), f"{source}, {symbol}")
+            told = plain_pickle_of(BytesIO(blob), f"{source}, {symbol}")
             yield from _attributes(names.get(str(symbol), str(symbol)), told, relation)
 
 

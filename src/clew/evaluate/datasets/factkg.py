@@ -18,8 +18,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from clew.evaluate.datasets.base import DatasetAbout, choose_split, find_file, find_optional, unique
-from clew.evaluate.datasets.files import Fields, json_lines, plain_pickle
-from clew.evaluate.datasets.triples import PlainTriple, write_triples
+from clew.evaluate.datasets.files import Fields, PlainTriple, json_lines, plain_pickle, write_triples
 from clew.evaluate.questions import DatasetPart, EvalQuestion, GraphSource
 
 _INVERSE = "~"

@@ -1,4 +1,4 @@
-"""Reading the files of data sets: lines, JSON lines, whole JSON documents, pickles of plain values."""
+"""Files of data sets: lines, JSON lines, JSON documents, pickles of plain values; and triples, written."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import bz2
 import gzip
 import json
 import pickle
-from collections.abc import Iterator, Mapping
-from io import BytesIO
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
@@ -16,15 +16,14 @@ import numpy as np
 from clew.errors import InputError, ParseError
 from clew.json_form import json_object
 
+_SPACES = str.maketrans({"\t": " ", "\n": " ", "\r": " ", "\\": "\\\\"})
+
 
 def open_bytes(file: Path) -> BinaryIO:
     """Open a file, unpacking `.gz` and `.bz2`; InputError if it cannot be opened."""
+    opened = {".gz": gzip.open, ".bz2": bz2.open}.get(file.suffix, open)
     try:
-        if file.suffix == ".gz":
-            return cast(BinaryIO, gzip.open(file, "rb"))
-        if file.suffix == ".bz2":
-            return cast(BinaryIO, bz2.open(file, "rb"))
-        return file.open("rb")
+        return cast(BinaryIO, opened(file, "rb"))
     except OSError as error:
         raise InputError(f"{file}: cannot be read ({error.strerror or error})") from error
 
@@ -32,10 +31,7 @@ def open_bytes(file: Path) -> BinaryIO:
 def lines(file: Path) -> Iterator[tuple[int, str]]:
     """Yield (line number, text) of the lines that are not blank.
 
-    Raises:
-        ParseError: a line is not UTF-8.
-        InputError: the file cannot be read or unpacked.
-
+    Raises ParseError (a line is not UTF-8) and InputError (the file cannot be read or unpacked).
     """
     number = 0
     try:
@@ -83,22 +79,16 @@ class _PlainUnpickler(pickle.Unpickler):
 
 
 def plain_pickle(file: Path) -> Any:  # noqa: ANN401
+    """Read a file of a pickle, as `plain_pickle_of`."""
+    with open_bytes(file) as stream:
+        return plain_pickle_of(stream, str(file))
+
+
+def plain_pickle_of(stream: BinaryIO, where: str) -> Any:  # noqa: ANN401
     """Read a pickle that holds only dictionaries, lists, strings and numbers; no code in it is run.
 
-    Raises:
-        InputError: it is no pickle, or holds something else.
-
+    Raises InputError (it is no pickle, or holds something else; `where` begins the message).
     """
-    with open_bytes(file) as stream:
-        return _plain(stream, str(file))
-
-
-def plain_pickle_of(data: bytes, where: str) -> Any:  # noqa: ANN401
-    """Read a pickle from bytes, as `plain_pickle`; `where` begins the message of an error."""
-    return _plain(BytesIO(data), where)
-
-
-def _plain(stream: BinaryIO, where: str) -> Any:  # noqa: ANN401
     try:
         return _PlainUnpickler(stream).load()
     except (pickle.UnpicklingError, EOFError, ValueError, IndexError, KeyError, TypeError, OSError) as error:
@@ -164,3 +154,29 @@ class Fields:
 
     def _path(self, name: str) -> str:
         return f"field '{self.where}.{name}'" if self.where else f"field '{name}'"
+
+
+@dataclass(frozen=True, slots=True)
+class PlainTriple:
+    """A triple by names."""
+
+    head: str
+    relation: str
+    tail: str
+
+
+def write_triples(triples: Iterable[PlainTriple], path: Path) -> None:
+    """Write triples as TSV, each once; InputError if there are none or the file cannot be written."""
+    seen: set[str] = set()
+    try:
+        with path.open("w", encoding="utf-8", errors="replace", newline="\n") as file:
+            for triple in triples:
+                names = [n.translate(_SPACES).strip() for n in (triple.head, triple.relation, triple.tail)]
+                line = "\t".join(names)
+                if all(names) and line not in seen:
+                    seen.add(line)
+                    file.write(line + "\n")
+    except OSError as error:
+        raise InputError(f"{path}: cannot be written ({error.strerror})") from error
+    if not seen:
+        raise InputError(f"{path}: the data set has no triples to make a graph of. Name one with --graph")

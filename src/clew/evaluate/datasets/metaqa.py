@@ -8,6 +8,7 @@ asked. `qa_SPLIT_qtype.txt`, where it is there, names the chain of types that th
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -90,21 +91,8 @@ class MetaQA:
 
 def _with_kind(question: EvalQuestion, kind: str) -> EvalQuestion:
     """Add the type of the question and, where it is a chain of known types, the gold path."""
-    types = kind.split("_to_")
-    relations: list[str] = []
-    for left, right in pairwise(types):
-        other = right if left == _MOVIE else left
-        if other not in _RELATIONS:
-            relations = []
-            break
-        relations.append(_RELATIONS[other])
-    paths = (GoldPath(question.entities[0], tuple(relations)),) if relations else ()
-    return EvalQuestion(
-        id=question.id,
-        text=question.text,
-        gold=question.gold,
-        entities=question.entities,
-        kind=kind,
-        paths=paths,
-        line=question.line,
-    )
+    pairs = pairwise(kind.split("_to_"))
+    relations = [_RELATIONS.get(right if left == _MOVIE else left) for left, right in pairs]
+    known = tuple(relation for relation in relations if relation is not None)
+    is_path = bool(known) and len(known) == len(relations)
+    return replace(question, kind=kind, paths=(GoldPath(question.entities[0], known),) if is_path else ())

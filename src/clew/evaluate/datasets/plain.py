@@ -19,8 +19,6 @@ from clew.evaluate.questions import DatasetPart, EvalQuestion, GoldAnswer, GoldP
 
 _VERDICTS: tuple[GoldVerdict, ...] = ("supported", "refuted")
 _SIDE = (".types.tsv", ".aliases.tsv")
-
-
 _QUESTIONS = "questions.jsonl"
 _WHOLE = "all"
 
@@ -57,10 +55,8 @@ class Plain:
             raise ParseError(str(file), other.line, what, "Put them into two directories")
         graph = _graph(folder)
         source = None if graph is None else GraphSource((graph,))
-        task = "claims" if claims else "questions"
-        return DatasetPart(
-            f"plain/{folder.resolve().name}", unique(questions, file), (file,), source, task=task
-        )
+        name, task = f"plain/{folder.resolve().name}", "claims" if claims else "questions"
+        return DatasetPart(name, unique(questions, file), (file,), source, task=task)
 
 
 def _graph(folder: Path) -> Path | None:

@@ -40,13 +40,12 @@ class Qald:
         file = find_file(folder, [f"{part}.json"], f"questions {part}")
         document = Fields(json_document(file), file, 0, "")
         questions: list[EvalQuestion] = []
-        without = 0
-        for at, fields in enumerate(document.objects("questions"), 1):
+        entries = document.objects("questions")
+        for at, fields in enumerate(entries, 1):
             fields.line = at
             text = _text(fields)
-            without += text is None
-            if text is not None:
-                questions.append(_question(fields, text))
+            questions += [] if text is None else [_question(fields, text)]
+        without = len(entries) - len(questions)
         notes = (f"{without} questions have no text in {LANGUAGE} and are left out",) if without else ()
         return DatasetPart(f"qald/{part}", unique(questions, file), (file,), notes=notes)
 
@@ -82,9 +81,8 @@ def _answers(one: Fields) -> list[GoldAnswer]:
             if not isinstance(value, dict) or "value" not in value:
                 raise ParseError(str(one.file), one.line, f"{one.where}: a binding without a value")
             term = cast("dict[str, str]", value)
-            found.append(
-                iri_answer(term["value"]) if term.get("type") == "uri" else GoldAnswer(str(term["value"]))
-            )
+            text = str(term["value"])
+            found.append(iri_answer(text) if term.get("type") == "uri" else GoldAnswer(text))
     return found
 
 

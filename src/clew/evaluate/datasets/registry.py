@@ -28,10 +28,8 @@ def dataset_named(name: str) -> DatasetReader:
     if is_plugin(name):
         own = imported(name, "data set")
         return cast(DatasetReader, own() if isinstance(own, type) else own)
-    for reader in DATASETS:
-        if reader.about.name == name:
-            return reader
-    names = ", ".join(reader.about.name for reader in DATASETS)
-    raise UsageError(
-        f"There is no data set {name!r}. Data sets are: {names}; your own is MODULE:CLASS. See: clew datasets"
-    )
+    readers = {reader.about.name: reader for reader in DATASETS}
+    if name in readers:
+        return readers[name]
+    known = f"Data sets are: {', '.join(readers)}; your own is MODULE:CLASS"
+    raise UsageError(f"There is no data set {name!r}. {known}. See: clew datasets")

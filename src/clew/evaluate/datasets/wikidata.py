@@ -20,19 +20,16 @@ _BRACES = re.compile(r"[{}<>]")
 
 
 class _JsonSet:
-    """What the four have in common: one JSON file for each split, one part."""
+    """What the four have in common: one JSON file for each split, one part.
+
+    `names` are those that the file may have, with its split for SPLIT; `field` holds the entries, if not the
+    whole document does.
+    """
 
     splits: tuple[str, ...] = ("test", "dev", "train")
     about: DatasetAbout
-
-    def names(self, split: str) -> list[str]:
-        """Names that the file of a split may have."""
-        raise NotImplementedError
-
-    def rows(self, file: Path) -> list[Fields]:
-        """Read the entries of a file, numbered from 1."""
-        document = Fields({"entries": json_document(file)}, file, 0).objects("entries")
-        return _numbered(document)
+    names: tuple[str, ...]
+    field = ""
 
     def question(self, fields: Fields) -> EvalQuestion:
         """Read one entry."""
@@ -45,22 +42,23 @@ class _JsonSet:
     def read(self, folder: Path, part: str, split: str | None) -> DatasetPart:
         """Read a split; raises as `DatasetReader.read`."""
         split = choose_split(self.splits, self._splits(folder), split, folder)
-        file = find_file(folder, self.names(split), f"{split} questions")
-        questions = [self.question(fields) for fields in self.rows(file)]
+        file = find_file(folder, self._names(split), f"{split} questions")
+        document = json_document(file)
+        whole = Fields(document if self.field else {"entries": document}, file, 0)
+        questions: list[EvalQuestion] = []
+        for at, fields in enumerate(whole.objects(self.field or "entries"), 1):
+            fields.line = at
+            questions.append(self.question(fields))
         unknown = sum(not q.gold_known for q in questions)
-        notes = (
-            (f"{unknown} questions come without answers (only SPARQL) and are not scored",) if unknown else ()
-        )
-        return DatasetPart(f"{self.about.name}/{split}", unique(questions, file), (file,), notes=notes)
+        note = f"{unknown} questions come without answers (only SPARQL) and are not scored"
+        name, notes = f"{self.about.name}/{split}", (note,) if unknown else ()
+        return DatasetPart(name, unique(questions, file), (file,), notes=notes)
+
+    def _names(self, split: str) -> list[str]:
+        return [name.replace("SPLIT", split) for name in self.names]
 
     def _splits(self, folder: Path) -> list[str]:
-        return [split for split in self.splits if find_optional(folder, self.names(split)) is not None]
-
-
-def _numbered(entries: list[Fields]) -> list[Fields]:
-    for at, fields in enumerate(entries, 1):
-        fields.line = at
-    return entries
+        return [split for split in self.splits if find_optional(folder, self._names(split)) is not None]
 
 
 def qid(name: str) -> GoldAnswer:
@@ -81,13 +79,9 @@ class WebQSP(_JsonSet):
         cite="Yih, Richardson, Meek, Chang, Suh: The Value of Semantic Parse Labeling for KBQA, ACL 2016",
     )
 
-    def names(self, split: str) -> list[str]:
-        """Names that the file of a split may have."""
-        return [f"WebQSP.{split}.json", f"data/WebQSP.{split}.json"]
+    names = ("WebQSP.SPLIT.json", "data/WebQSP.SPLIT.json")
 
-    def rows(self, file: Path) -> list[Fields]:
-        """Read `Questions` of a file."""
-        return _numbered(Fields(json_document(file), file, 0).objects("Questions"))
+    field = "Questions"
 
     def question(self, fields: Fields) -> EvalQuestion:
         """Read one entry of `Questions`."""
@@ -126,9 +120,7 @@ class WebQSPWD(_JsonSet):
         cite="Sorokin, Gurevych: Modeling Semantics with Gated Graph Neural Networks for KBQA, COLING 2018",
     )
 
-    def names(self, split: str) -> list[str]:
-        """Names that the file of a split may have."""
-        return [f"input/*webqsp*{split}*.json", f"*webqsp*{split}*.json", f"input/*{split}*.json"]
+    names = ("input/*webqsp*SPLIT*.json", "*webqsp*SPLIT*.json", "input/*SPLIT*.json")
 
     def question(self, fields: Fields) -> EvalQuestion:
         """Read one entry: `utterance`, `answers` (ids), `answers_str` (names)."""
@@ -162,22 +154,13 @@ class LCQuAD2(_JsonSet):
         cite="Dubey, Banerjee, Abdelkawi, Lehmann: LC-QuAD 2.0, ISWC 2019",
     )
 
-    def names(self, split: str) -> list[str]:
-        """Names that the file of a split may have."""
-        return [f"{split}.json", f"dataset/{split}.json", f"lcquad*{split}*.json"]
+    names = ("SPLIT.json", "dataset/SPLIT.json", "lcquad*SPLIT*.json")
 
     def question(self, fields: Fields) -> EvalQuestion:
         """Read one entry; the published files have `answer: []` for all, which says nothing."""
-        text = next(
-            (
-                text
-                for name in ("question", "paraphrased_question", "NNQT_question")
-                if isinstance(fields.get(name), str)
-                and (text := _BRACES.sub("", fields.text_or(name)).strip())
-                and text.lower() not in ("n/a", "na")
-            ),
-            None,
-        )
+        names = ("question", "paraphrased_question", "NNQT_question")
+        texts = [_BRACES.sub("", fields.text_or(name)) for name in names if isinstance(fields.get(name), str)]
+        text = next((text for text in texts if text.strip().lower() not in ("", "n/a", "na")), None)
         if text is None:
             raise fields.error("no text in 'question', 'paraphrased_question' or 'NNQT_question'")
         gold = tuple(qid(str(value)) for value in fields.items("answer", optional=True))
@@ -204,9 +187,7 @@ class Mintaka(_JsonSet):
         cite="Sen, Aji, Saffari: Mintaka, COLING 2022",
     )
 
-    def names(self, split: str) -> list[str]:
-        """Names that the file of a split may have."""
-        return [f"mintaka_{split}.json", f"data/mintaka_{split}.json"]
+    names = ("mintaka_SPLIT.json", "data/mintaka_SPLIT.json")
 
     def question(self, fields: Fields) -> EvalQuestion:
         """Read one entry."""

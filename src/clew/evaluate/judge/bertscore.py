@@ -9,9 +9,10 @@ joined as the answer text is.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -28,19 +29,6 @@ JOINED_BY = " · "
 PAIRS_OF_TEXTS = 32
 MOST_COMPARED_TOKENS = 512
 """Tokens of a text that are read where the tokenizer file states no limit."""
-
-
-class TokenEmbedder(Protocol):
-    """A model that gives a vector for each token."""
-
-    @property
-    def name(self) -> str:
-        """The name of the model."""
-        ...
-
-    def tokens(self, texts: Sequence[str]) -> list[Float32]:
-        """Embed the tokens of each text: float32 [tokens, dimension], unit rows, without special tokens."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +51,7 @@ def bert_score(answer: Float32, reference: Float32) -> BertScore:
     return BertScore(precision, recall, 2 * precision * recall / total if total > 0 else 0.0)
 
 
-class OnnxTokens:
+class TokenEmbedder:
     """The token output of a model exported to ONNX, with `tokenizer.json` beside it."""
 
     def __init__(self, session: Any, tokenizer: Any, name: str) -> None:  # noqa: ANN401
@@ -71,9 +59,8 @@ class OnnxTokens:
         outputs = [node.name for node in session.get_outputs()]
         found = [output for output in TOKEN_OUTPUTS if output in outputs]
         if not found:
-            raise EmbedderError(
-                f"{name}: has no output {' or '.join(TOKEN_OUTPUTS)}, but {', '.join(outputs)}"
-            )
+            wanted = " or ".join(TOKEN_OUTPUTS)
+            raise EmbedderError(f"{name}: has no output {wanted}, but {', '.join(outputs)}")
         self._output = found[0]
         self._inputs = {node.name for node in session.get_inputs()}
         tokenizer.no_padding()
@@ -81,7 +68,7 @@ class OnnxTokens:
             tokenizer.enable_truncation(MOST_COMPARED_TOKENS)
 
     def tokens(self, texts: Sequence[str]) -> list[Float32]:
-        """Embed the tokens of each text; see `TokenEmbedder`.
+        """Embed the tokens of each text: float32 [tokens, dimension], unit rows, without special tokens.
 
         One text at a time: in a quantised model the others of a batch would change the vectors.
         """
@@ -89,12 +76,9 @@ class OnnxTokens:
 
     def _tokens(self, text: str) -> Float32:
         encoded = self._tokenizer.encode(text)
-        feed = {
-            "input_ids": np.array([encoded.ids], np.int64),
-            "attention_mask": np.array([encoded.attention_mask], np.int64),
-            "token_type_ids": np.array([encoded.type_ids], np.int64),
-        }
-        feed = {name: array for name, array in feed.items() if name in self._inputs}
+        ids = {"input_ids": encoded.ids, "token_type_ids": encoded.type_ids}
+        ids["attention_mask"] = encoded.attention_mask
+        feed = {name: np.array([row], np.int64) for name, row in ids.items() if name in self._inputs}
         try:
             vectors = self._session.run([self._output], feed)[0][0]
         except Exception as error:  # onnxruntime's errors have no common base but Exception
@@ -106,11 +90,8 @@ class OnnxTokens:
 def open_tokens(spec: str) -> TokenEmbedder:
     """Open a model with token output: `onnx:PATH`, a file or its directory.
 
-    Raises:
-        UsageError: another kind of spec.
-        MissingExtra: onnxruntime or tokenizers is not installed.
-        EmbedderError: the model cannot be opened, or has no token output.
-
+    Raises UsageError (another kind of spec), MissingExtra (onnxruntime or tokenizers is not installed) and
+    EmbedderError (the model cannot be opened, or has no token output).
     """
     kind, _, path = spec.partition(":")
     if kind != "onnx" or not path:
@@ -125,36 +106,29 @@ def open_tokens(spec: str) -> TokenEmbedder:
         opened = tokenizers.Tokenizer.from_file(str(tokenizer))
     except Exception as error:  # both libraries raise bare Exceptions of their own
         raise EmbedderError(f"{model}: cannot open the model ({error})") from error
-    return OnnxTokens(session, opened, spec)
+    return TokenEmbedder(session, opened, spec)
 
 
 def score_run(directory: RunDirectory, model: TokenEmbedder, progress: Callable[[int, int], None]) -> None:
     """Score the answers that have no score yet, into `bertscore.jsonl`; abstentions and failures score 0."""
     with directory.locked():
         done = {key_of(line) for _, line in directory.lines(BERT) if line["model"] == model.name}
-        left = [record for _, record in directory.records() if record.key not in done and _applies(record)]
-        file = LineFile(directory.path / BERT)
-        try:
+        left = [
+            record
+            for _, record in directory.records()
+            if record.key not in done and record.question.is_scored
+        ]
+        with closing(LineFile(directory.path / BERT)) as file:
             for start in range(0, len(left), PAIRS_OF_TEXTS):
                 batch = left[start : start + PAIRS_OF_TEXTS]
                 for record, found in zip(batch, score_batch(batch, model), strict=True):
                     file.add({**asdict(record.key), "model": model.name, **asdict(found)})
                 progress(start + len(batch), len(left))
-        finally:
-            file.close()
-
-
-def _applies(record: Record) -> bool:
-    return record.question.gold_known and record.question.verdict is None
 
 
 def score_batch(records: Sequence[Record], model: TokenEmbedder) -> list[BertScore]:
     """Score some records."""
     answers = model.tokens([record.text for record in records])
-    references = model.tokens([reference_text(record) for record in records])
-    return [bert_score(a, r) for a, r in zip(answers, references, strict=True)]
-
-
-def reference_text(record: Record) -> str:
-    """Write the gold as an answer would be written."""
-    return JOINED_BY.join(answer.name for answer in record.question.gold)
+    # The gold is written as an answer would be.
+    gold = [JOINED_BY.join(answer.name for answer in record.question.gold) for record in records]
+    return [bert_score(a, r) for a, r in zip(answers, model.tokens(gold), strict=True)]

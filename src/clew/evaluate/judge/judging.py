@@ -1,24 +1,133 @@
-"""Judging a run: each open question by each judge, resumable, kept in `judgements.jsonl`."""
+"""Judging a run by models that compare an answer with the gold; resumable, kept in `judgements.jsonl`.
+
+`three-way` is the judge of CRAG and Walk&Retrieve (sec. 3): accurate, incorrect or missing, asked only
+where the exact match left it open. `match` is SynaptiQA's (sec. IV): does the answer match the reference
+fully. The paper's prompts are not published; ours are in `prompts/`.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import json
+import re
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import asdict, dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Literal, cast
 
-from clew.errors import UsageError
-from clew.evaluate.judge.judges import AnswerJudge, Judgement, prompt_hash
-from clew.evaluate.metrics.outcome import MATCH_PREFIX, needs_judge
+from clew.errors import LlmError, UsageError
+from clew.evaluate.metrics.outcome import MATCH_PREFIX, OUTCOMES, needs_judge
+from clew.evaluate.names import holds_name, name_form
 from clew.evaluate.records import Key, Record
 from clew.evaluate.run.answering import in_threads
 from clew.evaluate.run.rundir import JUDGEMENTS, LineFile, RunDirectory, key_of
+from clew.json_form import fields_json
 from clew.llm.errors import BudgetReached
 from clew.llm.managed import ManagedModel
+from clew.llm.prompting import data_line
 from clew.llm.run import run_sync
 from clew.llm.types import ask
 from clew.workers.base import Stopped
 
+JudgeCall = Callable[[str, str], str]
+"""A chat model as a function of the system text and the user text; raises LlmError."""
+JudgeForm = Literal["three-way", "match"]
+_PROMPTS: dict[JudgeForm, str] = {"three-way": "judge_three_way.txt", "match": "judge_match.txt"}
+_VERDICTS: dict[JudgeForm, tuple[str, ...]] = {"three-way": OUTCOMES, "match": ("yes", "no")}
+_OBJECT = re.compile(r"\{[^{}]*\}")
+JUDGE_ATTEMPTS = 2
+"""A reply that cannot be read is asked for once more, with what was wrong."""
+LONGEST_JUDGED = 4000
+"""Characters of an answer that a judge reads."""
 SILENT = 20
 """A judge that gives no verdict so many times in a row, from its first question on, will never give one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """A judge's verdict; None with the reason in `problem` where it gave none that can be read."""
+
+    judge: str
+    verdict: str | None
+    problem: str = ""
+    failed: bool = False
+    """Whether the judge could not be asked, so that asking again may help."""
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerJudge:
+    """A model in the role of a judge; `name` is that of the model."""
+
+    name: str
+    form: JudgeForm
+    reply: JudgeCall
+
+    @property
+    def key(self) -> str:
+        """How its judgements are kept."""
+        return f"{MATCH_PREFIX}{self.name}" if self.form == "match" else self.name
+
+    def judge(self, record: Record) -> Judgement:
+        """Judge one answer; a model that fails or answers garbage gives no verdict.
+
+        Raises KeyRefused, ReplayMissing (they concern every question).
+        """
+        system, user = prompt(self.form), _task(record)
+        problem = ""
+        for _ in range(JUDGE_ATTEMPTS):
+            try:
+                said = self.reply(system, user + (f"\n\n{problem}" if problem else ""))
+            except LlmError as error:
+                if error.exit_code == 2:
+                    raise  # a wrong key or a missing recording is not the question's fault
+                return Judgement(self.key, None, f"{type(error).__name__}: {error}", failed=True)
+            verdict = read_verdict(said, _VERDICTS[self.form])
+            if verdict is not None:
+                return Judgement(self.key, verdict)
+            words = " or ".join(_VERDICTS[self.form])
+            problem = f'Your last reply could not be read. Reply only with {{"verdict": …}}, one of {words}.'
+        return Judgement(self.key, None, "the reply could not be read")
+
+
+def read_verdict(text: str, verdicts: tuple[str, ...]) -> str | None:
+    """Read the verdict from a reply: the last JSON object in it that has one; None if there is none."""
+    found: str | None = None
+    for match in _OBJECT.finditer(text):
+        try:
+            value = json.loads(match[0])
+        except (json.JSONDecodeError, RecursionError):
+            continue
+        said = cast("dict[str, object]", value).get("verdict")
+        if isinstance(said, str) and said.strip().lower() in verdicts:
+            found = said.strip().lower()
+    return found
+
+
+@cache
+def prompt(form: JudgeForm) -> str:
+    """Read the prompt of a judge."""
+    return (files("clew.evaluate.judge") / "prompts" / _PROMPTS[form]).read_text("utf-8").strip()
+
+
+def prompt_hash(form: JudgeForm) -> str:
+    """Name the version of a prompt by its contents."""
+    return hashlib.sha256(prompt(form).encode()).hexdigest()[:12]
+
+
+def given_answer(record: Record) -> str:
+    """What a method said, and the names that it states where its words leave one out."""
+    names = [names[0] for names in record.answers]
+    said = name_form(record.text)
+    left_out = any(not holds_name(said, name) for name in names)
+    return "; ".join([*([record.text] if record.text else []), *(names if left_out else [])])
+
+
+def _task(record: Record) -> str:
+    gold = "; ".join(" = ".join(answer.names) for answer in record.question.gold) or "(there is no answer)"
+    told = {"Question": record.question.text, "Correct answers": gold, "Given answer": given_answer(record)}
+    return "\n".join(f"{title}: <<<{data_line(text, LONGEST_JUDGED)}>>>" for title, text in told.items())
 
 
 @dataclass
@@ -35,9 +144,6 @@ class Judged:
             self.unjudged += 1
             self.failed += judgement.failed
             self.first_problem = self.first_problem or f"{judgement.judge}: {judgement.problem}"
-
-
-JudgeTask = tuple[Record, AnswerJudge]
 
 
 def judges_of(specs: Sequence[str], open_model: Callable[[str], ManagedModel]) -> list[AnswerJudge]:
@@ -63,11 +169,8 @@ def judge_run(
 ) -> Judged:
     """Judge what is not judged yet.
 
-    Raises:
-        UsageError: a judge never gave a verdict; what the others said is kept.
-        Stopped: the budget of the run is used up.
-        LockedError: another process runs there.
-
+    Raises UsageError (a judge never gave a verdict; what the others said is kept), Stopped (the budget of the
+    run is used up) and LockedError (another process runs there).
     """
     judged = Judged()
     with directory.locked():
@@ -77,32 +180,24 @@ def judge_run(
             if line["verdict"] is not None
         }
         total = sum(1 for _ in _open(directory, judges, done))
-        file = LineFile(directory.path / JUDGEMENTS)
         silent = {judge.key: 0 for judge in judges if all(judge.key != name for _, name in done)}
-        try:
-            work = _open(directory, judges, done)
-            for at, (record, judge, judgement) in enumerate(in_threads(_judged, work, threads), 1):
-                told = {name: value for name, value in asdict(judgement).items() if name != "failed"}
+        work = in_threads(lambda one: (*one, one[1].judge(one[0])), _open(directory, judges, done), threads)
+        with closing(LineFile(directory.path / JUDGEMENTS)) as file:
+            for at, (record, judge, judgement) in enumerate(work, 1):
+                told = fields_json(judgement, "judge verdict problem")
                 file.add({**asdict(record.key), **told, "prompt": prompt_hash(judge.form)})
                 judged.count(judgement)
                 _check_silence(silent, judgement)
                 progress(at, total)
-        finally:
-            file.close()
     return judged
-
-
-def _judged(work: JudgeTask) -> tuple[Record, AnswerJudge, Judgement]:
-    record, judge = work
-    return record, judge, judge.judge(record)
 
 
 def _open(
     directory: RunDirectory, judges: Sequence[AnswerJudge], done: set[tuple[Key, str]]
-) -> Iterator[JudgeTask]:
+) -> Iterator[tuple[Record, AnswerJudge]]:
     """Yield what is to be judged: by the three-way judge answers that are not the gold, by `match` all."""
     for _, record in directory.records():
-        if record.answer is None or not record.question.gold_known or record.question.verdict is not None:
+        if record.answer is None or not record.question.is_scored:
             continue
         for judge in judges:
             wanted = needs_judge(record) if judge.form == "three-way" else record.abstained is None
@@ -116,8 +211,8 @@ def _check_silence(silent: dict[str, int], judgement: Judgement) -> None:
     if judgement.verdict is not None:
         del silent[judgement.judge]
         return
-    silent[judgement.judge] += 1
-    if silent[judgement.judge] >= SILENT:
-        name = judgement.judge
+    name = judgement.judge
+    silent[name] += 1
+    if silent[name] >= SILENT:
         reason = f"judge {name} gave no verdict on its first {SILENT} questions ({judgement.problem})"
         raise UsageError(f"{reason}. The records are kept; name another judge with --judge")

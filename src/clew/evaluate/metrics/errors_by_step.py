@@ -10,10 +10,10 @@ evidence counts as `pattern`.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, Literal, cast
 
-from clew.evaluate.metrics.citations import gold_relations
+from clew.evaluate.metrics.evidence import evidence_forms, gold_relations
 from clew.evaluate.names import name_form
 from clew.evaluate.records import Record
 
@@ -27,7 +27,7 @@ def error_step(record: Record, hits: float | None) -> ErrorStep | None:
     if hits is None or hits > 0 or not record.question.paths or not record.question.gold:
         return None
     pattern = None if record.answer is None else record.answer["pattern"]
-    evidence = {name_form(node) for head, _, tail in evidence_triples(record) for node in (head, tail)}
+    evidence = evidence_forms(record)
     if pattern is None and not evidence:
         return "pattern"
     if pattern is not None and not follows_gold(record, pattern):
@@ -48,28 +48,3 @@ def follows_gold(record: Record, pattern: Mapping[str, Any]) -> bool:
     forms = record.relation_form
     relations = Counter(forms[relation] for _, relation, _ in triples if relation in forms)
     return relations <= gold if relations.total() < len(triples) else relations == gold
-
-
-def evidence_triples(record: Record) -> Iterator[tuple[str, str, str]]:
-    """Yield the triples that an answer shows: lists of three names below a key of triples or evidence."""
-    told = {} if record.answer is None else {k: v for k, v in record.answer.items() if k != "pattern"}
-    yield from triples_within(told)
-
-
-def triples_within(told: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
-    """Yield the triples in what is told as JSON: lists of three names below a key of triples or evidence."""
-    yield from _within(told, under=False)
-
-
-def _within(value: object, *, under: bool) -> Iterator[tuple[str, str, str]]:
-    if isinstance(value, dict):
-        for key, item in cast("dict[str, object]", value).items():
-            yield from _within(item, under=under or "triples" in key or "evidence" in key)
-    elif isinstance(value, list):
-        items = cast("list[object]", value)
-        if under and len(items) == 3 and all(isinstance(item, str) for item in items):
-            head, relation, tail = cast("list[str]", items)
-            yield head, relation, tail
-            return
-        for item in items:
-            yield from _within(item, under=under)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import comb
 
@@ -29,9 +29,7 @@ class Interval:
 def bootstrap(values: Sequence[float]) -> Interval:
     """Percentile bootstrap interval of the mean (Efron 1979), 95 %; the same input gives the same interval.
 
-    Raises:
-        ValueError: there are no values.
-
+    Raises ValueError (there are no values).
     """
     data = np.asarray(values, np.float64)
     if not len(data):
@@ -42,13 +40,15 @@ def bootstrap(values: Sequence[float]) -> Interval:
 
 def _means(data: NDArray[np.float64]) -> NDArray[np.float64]:
     """Means of resamples: float64 [RESAMPLES]."""
-    random = np.random.default_rng(0)
-    rows = max(1, _CHUNK // len(data))
-    means: list[NDArray[np.float64]] = []
-    for start in range(0, RESAMPLES, rows):
-        count = min(rows, RESAMPLES - start)
-        means.append(data[random.integers(0, len(data), (count, len(data)))].mean(axis=1))
-    return np.concatenate(means)
+    random, chunks = np.random.default_rng(0), _chunks(RESAMPLES, len(data))
+    drawn = (data[random.integers(0, len(data), (count, len(data)))] for count in chunks)
+    return np.concatenate([rows.mean(axis=1) for rows in drawn])
+
+
+def _chunks(rows: int, width: int) -> Iterator[int]:
+    """Divide rows of so many values into chunks of about _CHUNK values: how many are in each."""
+    most = max(1, _CHUNK // width)
+    yield from (min(most, rows - start) for start in range(0, rows, most))
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,9 +69,7 @@ def compare(first: Sequence[float], second: Sequence[float]) -> PairedDifference
     It is exact with few differing pairs, and for 0/1 scores (McNemar's exact test), else by random
     signs, SIGNS times.
 
-    Raises:
-        ValueError: the lengths differ or are 0.
-
+    Raises ValueError (the lengths differ or are 0).
     """
     if len(first) != len(second) or not len(first):
         raise ValueError(f"{len(first)} and {len(second)} values cannot be paired")
@@ -90,35 +88,27 @@ def compare(first: Sequence[float], second: Sequence[float]) -> PairedDifference
 def _p_value(differing: NDArray[np.float64]) -> float:
     if not len(differing):
         return 1.0
-    if np.ptp(np.abs(differing)) == 0.0:
-        return _sign_test(int((differing > 0).sum()), len(differing))
+    if np.ptp(np.abs(differing)) == 0.0:  # the two-sided binomial test is exact
+        pairs, better = len(differing), int((differing > 0).sum())
+        least = min(better, pairs - better)
+        return min(1.0, 2 * sum(comb(pairs, k) for k in range(least + 1)) / 2**pairs)
     observed = abs(float(differing.sum())) - 1e-12
     if len(differing) <= MOST_ENUMERATED:
         patterns = np.arange(2 ** len(differing))[:, None] >> np.arange(len(differing)) & 1
         sums = np.abs((patterns * 2 - 1) @ differing)
         return float((sums >= observed).mean())
     random = np.random.default_rng(0)
-    rows = max(1, _CHUNK // len(differing))
     as_far = 0
-    for start in range(0, SIGNS, rows):
-        count = min(rows, SIGNS - start)
+    for count in _chunks(SIGNS, len(differing)):
         signs = random.integers(0, 2, (count, len(differing)), np.int8) * 2 - 1
         as_far += int((np.abs(signs @ differing) >= observed).sum())
     return (as_far + 1) / (SIGNS + 1)
 
 
-def _sign_test(better: int, pairs: int) -> float:
-    """The same for differences of one size, exactly: the two-sided binomial test."""
-    least = min(better, pairs - better)
-    return min(1.0, 2 * sum(comb(pairs, k) for k in range(least + 1)) / 2**pairs)
-
-
 def holm(p_values: Sequence[float]) -> tuple[float, ...]:
     """Adjust the p values of several tests (Holm 1979), in their order."""
-    order = sorted(range(len(p_values)), key=lambda i: p_values[i])
-    adjusted = [0.0] * len(p_values)
-    highest = 0.0
-    for rank, at in enumerate(order):
-        highest = max(highest, min(1.0, (len(p_values) - rank) * p_values[at]))
-        adjusted[at] = highest
-    return tuple(adjusted)
+    p = np.asarray(p_values, np.float64)
+    order = np.argsort(p, kind="stable")
+    adjusted = np.empty_like(p)
+    adjusted[order] = np.maximum.accumulate(np.minimum(1.0, np.arange(len(p), 0, -1) * p[order]))
+    return tuple(adjusted.tolist())

@@ -10,22 +10,22 @@ from __future__ import annotations
 from typing import Literal
 
 from clew.evaluate.metrics.answers import exact_match, precision
-from clew.evaluate.metrics.base import Metric, QuestionMetric
+from clew.evaluate.metrics.base import question_metric
 from clew.evaluate.records import Record
 
 Outcome = Literal["accurate", "incorrect", "missing"]
 OUTCOMES: tuple[Outcome, ...] = ("accurate", "incorrect", "missing")
+_CRAG = "Yang et al. 2024 (CRAG); Walk&Retrieve sec. 3"
 MATCH_PREFIX = "match:"
 """Verdicts of SynaptiQA's judge are kept under this prefix and the judge's name."""
 
 
 def built_in(record: Record) -> Outcome | None:
     """Judge by exact match with aliases; None where nothing can be judged."""
-    question = record.question
-    if not question.gold_known or question.verdict is not None:
+    if not record.question.is_scored:
         return None
-    if record.failure is not None or record.abstained is not None:
-        return "accurate" if record.abstained is not None and not question.gold else "missing"
+    if record.without_answer:
+        return "accurate" if record.abstained is not None and not record.question.gold else "missing"
     right = precision(record) == 1.0 if record.answers else exact_match(record) == 1.0
     return "accurate" if right else "incorrect"
 
@@ -47,74 +47,44 @@ def share(record: Record, outcome: Outcome) -> float | None:
     return sum(verdict == outcome for verdict in given) / len(given) if given else None
 
 
+@question_metric("Accuracy", "Share of accurate answers: exact match, else judged; mean of judges.", _CRAG)
 def accuracy(record: Record) -> float | None:
     """Share of accurate answers."""
     return share(record, "accurate")
 
 
+@question_metric("Hallucination", "Share of incorrect answers.", _CRAG, better="lower")
 def hallucination(record: Record) -> float | None:
     """Share of incorrect answers."""
     return share(record, "incorrect")
 
 
+@question_metric("Missing", "Share of questions that are not answered.", _CRAG, better="lower")
 def missing(record: Record) -> float | None:
     """Share of missing answers."""
     return share(record, "missing")
 
 
+@question_metric("Truthfulness", "Accuracy minus hallucination.", _CRAG, low=-1.0)
 def truthfulness(record: Record) -> float | None:
     """Accurate 1, missing 0, incorrect -1."""
     right, wrong = accuracy(record), hallucination(record)
     return None if right is None or wrong is None else right - wrong
 
 
+@question_metric(
+    "Judge accuracy",
+    "Share of answers that a model finds to match the gold fully.",
+    "SynaptiQA sec. IV (Kimi Accuracy)",
+)
 def judge_accuracy(record: Record) -> float | None:
     """Whether the judge found the answer to match the gold."""
     verdicts = [v for j, v in record.judgements.items() if j.startswith(MATCH_PREFIX) and v is not None]
     return sum(v == "yes" for v in verdicts) / len(verdicts) if verdicts else None
 
 
+@question_metric("Unjudged", "Share of judgements that no judge gave.", "this harness", better="lower")
 def unjudged(record: Record) -> float | None:
     """Share of the judges asked that gave no verdict."""
     asked = record.judgements
     return sum(v is None for v in asked.values()) / len(asked) if asked else None
-
-
-_CRAG = "Yang et al. 2024 (CRAG); Walk&Retrieve sec. 3"
-OUTCOME_METRICS = (
-    QuestionMetric(
-        Metric(
-            "accuracy",
-            "Accuracy",
-            "Share of accurate answers: exact match, else judged; mean of judges.",
-            _CRAG,
-        ),
-        accuracy,
-    ),
-    QuestionMetric(
-        Metric("hallucination", "Hallucination", "Share of incorrect answers.", _CRAG, better="lower"),
-        hallucination,
-    ),
-    QuestionMetric(
-        Metric("missing", "Missing", "Share of questions that are not answered.", _CRAG, better="lower"),
-        missing,
-    ),
-    QuestionMetric(
-        Metric("truthfulness", "Truthfulness", "Accuracy minus hallucination.", _CRAG, low=-1.0), truthfulness
-    ),
-    QuestionMetric(
-        Metric(
-            "judge_accuracy",
-            "Judge accuracy",
-            "Share of answers that a model finds to match the gold fully.",
-            "SynaptiQA sec. IV (Kimi Accuracy)",
-        ),
-        judge_accuracy,
-    ),
-    QuestionMetric(
-        Metric(
-            "unjudged", "Unjudged", "Share of judgements that no judge gave.", "this harness", better="lower"
-        ),
-        unjudged,
-    ),
-)

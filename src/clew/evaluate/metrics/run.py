@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from clew.evaluate.metrics.base import Better, Metric, RunMetric, Unit
-from clew.evaluate.rows import ScoredRow
+from clew.evaluate.metrics.base import RunMetric, RunValue, Unit, run_metric
+from clew.evaluate.records import ScoredRow
 
 ScoredRows = Sequence[ScoredRow]
 HERE = "this harness"
 
 
+def _amount(title: str, definition: str, unit: Unit) -> Callable[[RunValue], RunMetric]:
+    return run_metric(title, definition, HERE, better="lower", high=float("inf"), unit=unit)
+
+
+@run_metric("Claim accuracy", "Share of right verdicts.", "FactKG; SimGRAG sec. 6")
 def claim_accuracy(rows: ScoredRows) -> float | None:
     """Share of claims with the right verdict."""
-    claims = [r for r in rows if r.verdict is not None]
-    return sum(r.said == r.verdict for r in claims) / len(claims) if claims else None
+    return _mean(r.said == r.verdict for r in rows if r.verdict is not None)
 
 
+@run_metric("Claim macro-F1", "Mean F1 of both verdicts.", "standard")
 def claim_macro_f1(rows: ScoredRows) -> float | None:
     """Mean of the F1 of `supported` and of `refuted`."""
     claims = [r for r in rows if r.verdict is not None]
@@ -34,16 +39,24 @@ def claim_macro_f1(rows: ScoredRows) -> float | None:
     return sum(scores) / len(scores)
 
 
+@run_metric(
+    "Abstention precision",
+    "Share of the abstentions that are from questions without gold in the graph.",
+    HERE,
+)
 def abstention_precision(rows: ScoredRows) -> float | None:
     """Share of the abstentions that were right."""
-    abstained = [r for r in rows if r.abstained is not None and r.gold_known and r.verdict is None]
-    return sum(r.without_gold for r in abstained) / len(abstained) if abstained else None
+    return _mean(r.without_gold for r in rows if r.abstained is not None and r.is_scored)
 
 
+@run_metric(
+    "Abstention recall",
+    "Share of the questions without gold in the graph from which the method abstains.",
+    HERE,
+)
 def abstention_recall(rows: ScoredRows) -> float | None:
     """Share of the questions that the graph cannot answer from which the method abstained."""
-    unanswerable = [r for r in rows if r.without_gold and r.gold_known and r.verdict is None]
-    return sum(r.abstained is not None for r in unanswerable) / len(unanswerable) if unanswerable else None
+    return _mean(r.abstained is not None for r in rows if r.without_gold)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +81,12 @@ def risk_coverage(rows: ScoredRows) -> tuple[RiskPoint, ...]:
     return tuple(points)
 
 
+@run_metric(
+    "AURC",
+    "Mean share of answers that are not accurate along the risk-coverage curve.",
+    "Geifman et al. 2019",
+    better="lower",
+)
 def aurc(rows: ScoredRows) -> float | None:
     """Area under the risk-coverage curve up to the coverage reached, divided by that coverage."""
     points = risk_coverage(rows)
@@ -80,26 +99,37 @@ def aurc(rows: ScoredRows) -> float | None:
     return area / last
 
 
+@run_metric("Coverage", "Share of questions answered.", "El-Yaniv & Wiener 2010", better="neither")
 def coverage(rows: ScoredRows) -> float | None:
     """Share of questions that were answered."""
-    return sum(r.answered for r in rows) / len(rows) if rows else None
+    return _mean(r.answered for r in rows)
 
 
+@_amount("Failures", "Questions that ended in an error.", "count")
 def failures(rows: ScoredRows) -> float | None:
     """Count questions that ended in an error."""
     return float(sum(r.failed for r in rows))
 
 
-def mean_of(values: Callable[[ScoredRow], float | None]) -> Callable[[ScoredRows], float | None]:
-    """Make the metric that is the mean of a value over the questions that have it."""
-
-    def mean(rows: ScoredRows) -> float | None:
-        known = [value for r in rows if (value := values(r)) is not None]
-        return sum(known) / len(known) if known else None
-
-    return mean
+def _mean(values: Iterable[float | None]) -> float | None:
+    """The mean over the questions that have a value."""
+    known = [value for value in values if value is not None]
+    return sum(known) / len(known) if known else None
 
 
+@_amount("Calls", "Model calls a question.", "count")
+def calls(rows: ScoredRows) -> float | None:
+    """Mean number of calls of the model."""
+    return _mean(r.calls for r in rows)
+
+
+@_amount("Tokens", "Tokens a question, in and out.", "count")
+def tokens(rows: ScoredRows) -> float | None:
+    """Mean number of tokens."""
+    return _mean(r.tokens for r in rows)
+
+
+@_amount("Cost", "Money for all questions.", "money")
 def cost(rows: ScoredRows) -> float | None:
     """Money, over all questions; None where no price is known."""
     paid = [r.cost for r in rows if r.cost is not None]
@@ -118,70 +148,19 @@ def stages(rows: ScoredRows) -> tuple[str, ...]:
     return (*(n for n in names if n != "total"), *(n for n in names if n == "total"))
 
 
-def _share(name: str, title: str, definition: str, source: str, better: Better = "higher") -> Metric:
-    return Metric(name, title, definition, source, better)
+@_amount("p50", "Median time of a question.", "milliseconds")
+def p50_ms(rows: ScoredRows) -> float | None:
+    """Median of the total time."""
+    return percentile(rows, "total", 0.5)
 
 
-def _amount(name: str, title: str, definition: str, unit: Unit) -> Metric:
-    return Metric(name, title, definition, HERE, "lower", 0.0, float("inf"), unit)
+@_amount("p95", "95th percentile of the time of a question.", "milliseconds")
+def p95_ms(rows: ScoredRows) -> float | None:
+    """95th percentile of the total time."""
+    return percentile(rows, "total", 0.95)
 
 
-RUN_METRICS = (
-    RunMetric(
-        _share("claim_accuracy", "Claim accuracy", "Share of right verdicts.", "FactKG; SimGRAG sec. 6"),
-        claim_accuracy,
-    ),
-    RunMetric(
-        _share("claim_macro_f1", "Claim macro-F1", "Mean F1 of both verdicts.", "standard"), claim_macro_f1
-    ),
-    RunMetric(
-        _share(
-            "abstention_precision",
-            "Abstention precision",
-            "Share of the abstentions that are from questions without gold in the graph.",
-            HERE,
-        ),
-        abstention_precision,
-    ),
-    RunMetric(
-        _share(
-            "abstention_recall",
-            "Abstention recall",
-            "Share of the questions without gold in the graph from which the method abstains.",
-            HERE,
-        ),
-        abstention_recall,
-    ),
-    RunMetric(
-        _share("coverage", "Coverage", "Share of questions answered.", "El-Yaniv & Wiener 2010", "neither"),
-        coverage,
-    ),
-    RunMetric(
-        _share(
-            "aurc",
-            "AURC",
-            "Mean share of answers that are not accurate along the risk-coverage curve.",
-            "Geifman et al. 2019",
-            "lower",
-        ),
-        aurc,
-    ),
-    RunMetric(_amount("failures", "Failures", "Questions that ended in an error.", "count"), failures),
-    RunMetric(_amount("calls", "Calls", "Model calls a question.", "count"), mean_of(lambda r: r.calls)),
-    RunMetric(
-        _amount("tokens", "Tokens", "Tokens a question, in and out.", "count"), mean_of(lambda r: r.tokens)
-    ),
-    RunMetric(_amount("cost", "Cost", "Money for all questions.", "money"), cost),
-    RunMetric(
-        _amount("p50_ms", "p50", "Median time of a question.", "milliseconds"),
-        lambda rows: percentile(rows, "total", 0.5),
-    ),
-    RunMetric(
-        _amount("p95_ms", "p95", "95th percentile of the time of a question.", "milliseconds"),
-        lambda rows: percentile(rows, "total", 0.95),
-    ),
-    RunMetric(
-        _amount("mean_ms", "Mean time", "Mean time of a question.", "milliseconds"),
-        mean_of(lambda r: r.timings.get("total")),
-    ),
-)
+@_amount("Mean time", "Mean time of a question.", "milliseconds")
+def mean_ms(rows: ScoredRows) -> float | None:
+    """Mean total time."""
+    return _mean(r.timings.get("total") for r in rows)

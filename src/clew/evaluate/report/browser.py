@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from typing import Any, cast
 
 from clew.evaluate.metrics.outcome import built_in
-from clew.evaluate.records import Record
+from clew.evaluate.names import name_form
+from clew.evaluate.records import Record, ScoredRow
 from clew.evaluate.report.summary import LoadedRun
-from clew.evaluate.rows import ScoredRow
 
 MOST_OF_CELL, MOST_OF_ALL, LEAST_OF_CELL = 150, 1500, 20
 """Questions of each cell, and about so many of all: a page of a few megabytes."""
@@ -36,9 +37,8 @@ def chosen(rows: Sequence[ScoredRow], most: int = MOST_OF_CELL) -> list[ScoredRo
     """Choose the rows to show: half of them wrong ones where there are so many, the others evenly spaced."""
     if len(rows) <= most:
         return list(rows)
-    wrong = [
-        r for r in rows if r.failed or r.scores.get("hits_at_1") == 0.0 or r.scores.get("exact_set") == 0.0
-    ]
+    scored = ("hits_at_1", "exact_set")
+    wrong = [r for r in rows if r.failed or any(r.scores.get(score) == 0.0 for score in scored)]
     wrong += [r for r in rows if r.verdict is not None and r.said != r.verdict]
     picked = _spaced(wrong, most // 2)
     taken = {id(row) for row in picked}
@@ -63,31 +63,26 @@ def entries(run: LoadedRun, name: str, most: int = MOST_OF_CELL) -> list[dict[st
 
 
 def _entry(record: Record, row: ScoredRow, run: str) -> dict[str, Any]:
-    answer = {} if record.answer is None else record.answer
+    answer, question, failure = record.answer or {}, record.question, record.failure
     names = [names[0] for names in record.answers]
-    gold = [" = ".join(a.names) for a in record.question.gold]
-    if record.question.verdict is not None:
-        gold = [record.question.verdict]
-    right = [
-        any(n in forms for n in map(_form, pair)) for pair in record.answers for forms in [_gold(record)]
-    ]
+    gold = [" = ".join(a.names) for a in question.gold] if question.verdict is None else [question.verdict]
+    forms = frozenset[str]().union(*record.gold_forms)
+    right = [any(name_form(name) in forms for name in pair) for pair in record.answers]
     return {
         "run": run,
         "part": record.key.part,
         "method": record.key.method,
         "id": record.key.id,
-        "q": record.question.text,
-        "kind": record.question.kind,
+        "q": question.text,
+        "kind": question.kind,
         "state": _state(record, row),
         "gold": _cut(gold),
-        "query": (record.question.query or "")[:MOST_STEP],
+        "query": (question.query or "")[:MOST_STEP],
         "answers": _cut(names),
         "right": right[:MOST_NAMES_OF_QUESTION],
         "text": record.text[:2000] if not names else "",
         "abstained": answer.get("abstained"),
-        "failure": None
-        if record.failure is None
-        else f"{record.failure.type}: {record.failure.message}"[:1000],
+        "failure": None if failure is None else f"{failure.type}: {failure.message}"[:1000],
         "citations": [[c.answer, [list(t) for t in c.triples]] for c in record.citations[:MOST_CITATIONS]],
         "more": max(0, len(record.citations) - MOST_CITATIONS),
         "pattern": None if answer.get("pattern") is None else answer["pattern"]["triples"],
@@ -97,16 +92,6 @@ def _entry(record: Record, row: ScoredRow, run: str) -> dict[str, Any]:
         "judged": dict(record.judgements),
         "steps": [_step(step) for step in cast("list[dict[str, Any]]", answer.get("steps", []))],
     }
-
-
-def _form(name: str) -> str:
-    from clew.evaluate.names import name_form
-
-    return name_form(name)
-
-
-def _gold(record: Record) -> frozenset[str]:
-    return frozenset[str]().union(*record.gold_forms)
 
 
 def _state(record: Record, row: ScoredRow) -> str:
@@ -128,7 +113,5 @@ def _cut(names: list[str]) -> list[str]:
 
 
 def _step(step: dict[str, Any]) -> list[str]:
-    import json
-
     text = json.dumps(step["detail"], ensure_ascii=False)
     return [str(step["name"]), text if len(text) <= MOST_STEP else f"{text[:MOST_STEP]} …"]

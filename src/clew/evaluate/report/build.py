@@ -1,18 +1,23 @@
-"""`clew report`: read runs, write the page, and each table and chart in files of its own."""
+"""`clew report`: one page that needs nothing else, and each table and chart in files of its own."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, StrictUndefined
 
 from clew.errors import InputError, UsageError
 from clew.evaluate.report.browser import entries, most_of_a_cell, selection_note
-from clew.evaluate.report.charts import ChartTable
+from clew.evaluate.report.charts import BarChart, Chart, ChartTable
 from clew.evaluate.report.files import TYPESET, write_item
-from clew.evaluate.report.html import Section, page
 from clew.evaluate.report.papers import paper_view
 from clew.evaluate.report.summary import LoadedRun, load
+from clew.evaluate.report.svg import CHART_WIDTH, DARK, LIGHT_COLOURS, asset, bars_width, shade_rules, svg
 from clew.evaluate.report.views import (
     charts,
     comparison_table,
@@ -32,26 +37,56 @@ from clew.text.counted import counted
 _UNFIT = re.compile(r"[^A-Za-z0-9._-]+")
 
 
+@dataclass(frozen=True)
+class Section:
+    """A part of the page with a heading of its own."""
+
+    id: str
+    title: str
+    items: Sequence[ChartTable | Chart]
+
+
+def page(
+    title: str, intro: str, sections: Sequence[Section], questions: Sequence[dict[str, Any]], note: str = ""
+) -> str:
+    """Write the page; `questions` are the entries of the browser, `note` says what they are."""
+    # What is filled in is text, never markup, but for the page's own files and drawings.
+    environment = Environment(autoescape=True, undefined=StrictUndefined)
+    environment.policies["json.dumps_kwargs"] = {"ensure_ascii": False}
+    return environment.from_string(asset("page.html")).render(
+        title=title,
+        intro=intro,
+        sections=sections,
+        questions=questions,
+        told=note,
+        rules=shade_rules() + asset("charts.css") + asset("style.css"),
+        script=asset("browser.js"),
+        themes=(LIGHT_COLOURS, DARK),
+        is_wide=_is_wide,
+        svg=svg,
+    )
+
+
+def _is_wide(chart: Chart) -> bool:
+    return isinstance(chart, BarChart) and bars_width(chart) > CHART_WIDTH
+
+
 def build_report(
     paths: Sequence[Path],
     out: Path,
     *,
     also: Collection[str] = (),
-    progress: RunProgress | None = None,
+    progress: RunProgress = lambda what, done, total: None,
 ) -> Path:
     """Write `out` (an HTML file) and, beside it, a folder of CSV files; returns the folder.
 
     `also` are endings of further files (`files.py`): `.png`, and those of `TYPESET` of tables alone.
 
-    Raises:
-        InputError: a path is no run directory, or nothing can be written.
-        UsageError: a run has no records.
-        MissingExtra: PNG is wanted and the extra `report` is not installed.
-
+    Raises InputError (a path is no run directory, or nothing can be written), UsageError (a run has no
+    records) and MissingExtra (PNG is wanted and the extra `report` is not installed).
     """
-    tell = progress or _say_nothing
     runs = [
-        load(RunDirectory(path), lambda done, total: tell("reading", done, total))
+        load(RunDirectory(path), partial(progress, "reading"))
         for path in dict.fromkeys(path.resolve() for path in paths)
     ]
     for run in runs:
@@ -68,34 +103,34 @@ def build_report(
         out.parent.mkdir(parents=True, exist_ok=True)
         out.write_text(text, "utf-8", errors="replace")
         folder.mkdir(exist_ok=True)
-        items = [(section, item) for section in sections for item in section.items]
-        for at, (section, item) in enumerate(items, 1):
-            for ending in (".csv", *also):
-                if isinstance(item, ChartTable) or ending not in TYPESET:
-                    write_item(item, folder / f"{_slug(section.id)}-{_slug(item.name)}{ending}")
-            tell("writing", at, len(items))
+        _write_items(sections, folder, (".csv", *also), partial(progress, "writing"))
     except OSError as error:
         raise InputError(f"{out}: cannot be written ({error.strerror}). Give another -o") from error
     return folder
 
 
-def _say_nothing(what: str, done: int, total: int) -> None:
-    del what, done, total
+def _write_items(
+    sections: Sequence[Section], folder: Path, endings: Collection[str], tell: Callable[[int, int], None]
+) -> None:
+    """Write each table and chart, in files of its own."""
+    items = [(section, item) for section in sections for item in section.items]
+    for at, (section, item) in enumerate(items, 1):
+        for ending in endings:
+            if isinstance(item, ChartTable) or ending not in TYPESET:
+                write_item(item, folder / f"{_slug(section.id)}-{_slug(item.name)}{ending}")
+        tell(at, len(items))
 
 
 def _intro(runs: Sequence[LoadedRun]) -> str:
     lines: list[str] = []
     for run in runs:
-        about = run.config["run"]
-        limit = (
-            f"{counted(about['limit'], 'question')} of each part" if about.get("limit") else "all questions"
-        )
+        about, name = run.config["run"], run.directory.path.name
+        limit = about.get("limit")
+        asked = f"{counted(limit, 'question')} of each part" if limit else "all questions"
         seeds = ", ".join(map(str, about["seeds"]))
         given = "entities given" if about["given_entities"] else "entities not given"
         model = f"model {about['llm']}" if about.get("llm") else "no model"
-        lines.append(
-            f"{run.directory.path.name}: {limit} (seed {seeds}), {model}, {given}, Clew {run.config['clew']}"
-        )
+        lines.append(f"{name}: {asked} (seed {seeds}), {model}, {given}, Clew {run.config['clew']}")
     return "; ".join(lines)
 
 
@@ -111,15 +146,9 @@ def _sections(run: LoadedRun, *, several: bool) -> list[Section]:
         sections.append(Section(f"{id}paper", f"{title}{mark}", paper_view(run, plan, "paper")))
     sections.append(Section(f"{id}figures", f"Figures{mark}", overview(run)))
     sections.append(Section(f"{id}charts", f"Charts{mark}", charts(run)))
-    tables = (
-        comparison_table(run),
-        error_table(run),
-        latency_table(run),
-        kind_table(run),
-        shape_table(run),
-        problem_table(run),
-    )
-    sections.append(Section(f"{id}more", f"In detail{mark}", [t for t in tables if t is not None]))
+    tables = (comparison_table, error_table, latency_table, kind_table, shape_table, problem_table)
+    made = [table for make in tables if (table := make(run)) is not None]
+    sections.append(Section(f"{id}more", f"In detail{mark}", made))
     return sections
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from math import floor, log10
 
@@ -70,7 +70,7 @@ class PointChart:
     log_x: bool = False
     log_y: bool = False
     note: str = ""
-    hollow: frozenset[str] = field(default=frozenset[str]())
+    hollow: frozenset[str] = frozenset()
 
     @property
     def marks(self) -> tuple[str, ...]:
@@ -96,6 +96,9 @@ class TableCell:
     paper: bool = False
 
 
+TableRow = tuple[TableCell | str, ...]
+
+
 @dataclass(frozen=True)
 class ChartTable:
     """A table with a header; rows begin with names. A row of one cell is a heading over those below it."""
@@ -103,27 +106,20 @@ class ChartTable:
     name: str
     title: str
     header: tuple[str, ...]
-    rows: tuple[tuple[TableCell | str, ...], ...]
+    rows: Sequence[TableRow]
     note: str = ""
     names: int = 1
 
     @cached_property
     def long(self) -> frozenset[int]:
         """Columns of texts (definitions, ids), which are read from the left as names are."""
-        rows = (row for row in self.rows if len(row) > 1)
-        return frozenset(
-            at
-            for row in rows
-            for at, cell in enumerate(row)
-            if at >= self.names and isinstance(cell, str) and len(cell) > LONG_TEXT
-        )
+        cells = (place for row in self.rows if len(row) > 1 for place in enumerate(row))
+        long = (at for at, cell in cells if isinstance(cell, str) and len(cell) > LONG_TEXT)
+        return frozenset(at for at in long if at >= self.names)
 
     def csv(self) -> list[list[object]]:
         """Header and rows, with the small print in columns of its own where there is some."""
-        rows: list[list[object]] = [list(self.header)]
-        for row in self.rows:
-            rows.append([_plain(cell) for cell in row])
-        return rows
+        return [list(self.header), *([_plain(cell) for cell in row] for row in self.rows)]
 
 
 Chart = BarChart | PointChart
@@ -145,7 +141,7 @@ def nice_ticks(low: float, high: float) -> list[float]:
     if span <= 0:
         return [low]
     rough = span / 5
-    power = 10.0 ** _floor_log10(rough)
+    power = 10.0 ** floor(log10(rough))
     step = next(m * power for m in (1.0, 2.0, 2.5, 5.0, 10.0) if m * power >= rough * 0.999)
     first = -(-low // step)
     count = int((high - first * step) / step + 1e-9) + 1
@@ -161,10 +157,6 @@ def log_ticks(low: float, high: float) -> list[float]:
         if low <= power + offset <= high
     ]
     return found if len(found) > 1 else [low, *found, high]
-
-
-def _floor_log10(value: float) -> int:
-    return floor(log10(value))
 
 
 def series_range(values: Sequence[float], *, from_zero: bool) -> tuple[float, float]:

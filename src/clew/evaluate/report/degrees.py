@@ -22,15 +22,9 @@ def degree_chart(graph: Graph, name: str) -> PointChart:
     points = tuple(Point(float(v), float(c)) for v, c in zip(values, counts, strict=True))
     middle, most = (float(np.median(degrees)), int(degrees.max())) if len(degrees) else (0.0, 0)
     entities = counted(len(degrees), "entity", "entities")
-    return PointChart(
-        "degrees",
-        f"{name}: {entities}, in {middle:g} triples at the median, {most:,} at most",
-        "triples of an entity",
-        "entities",
-        (("", points),),
-        log_x=True,
-        log_y=True,
-    )
+    title = f"{name}: {entities}, in {middle:g} triples at the median, {most:,} at most"
+    series, titles = (("", points),), ("triples of an entity", "entities")
+    return PointChart("degrees", title, *titles, series, log_x=True, log_y=True)
 
 
 def check_plot(path: Path) -> None:

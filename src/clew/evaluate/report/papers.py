@@ -5,48 +5,225 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from clew.evaluate.metrics.errors_by_step import ROAD_STEPS
-from clew.evaluate.metrics.registry import about
-from clew.evaluate.report.charts import BarChart, Chart, ChartBar, ChartTable, Point, PointChart, TableCell
-from clew.evaluate.report.form import NO_FIGURE
-from clew.evaluate.report.scoring import mean_figure
+from clew.evaluate.metrics.registry import METRICS
+from clew.evaluate.report.charts import (
+    BarChart,
+    Chart,
+    ChartBar,
+    ChartTable,
+    Point,
+    PointChart,
+    TableCell,
+    TableRow,
+)
+from clew.evaluate.report.scoring import NO_FIGURE, figure_of
 from clew.evaluate.report.summary import LoadedRun, SummaryCell
+from clew.evaluate.report.views import bar_of
 from clew.evaluate.run.experiments import Experiment, RowSpec, TableColumn
 
 PAPER = "paper: "
+Figures = Callable[[TableColumn, RowSpec], float | str | None]
+"""Our figure of a column and row, or its text; None where it was not run."""
 
 
-def cells_of(run: LoadedRun, column: TableColumn, row: RowSpec) -> list[SummaryCell]:
-    """Find our cells of a row and column, whatever their split; none if one of its parts was not run."""
-    method = row.asked(with_model=run.config["run"].get("llm") is not None)
-    if method is None:
-        return []
-    found: list[SummaryCell] = []
-    for part in column.parts:
-        name = part_name(run, column.dataset, part)
-        cell = None if name is None else run.cell(name, method.label)
-        if cell is None:
+def paper_view(run: LoadedRun, experiment: Experiment, name: str) -> list[ChartTable | Chart]:
+    """Make what the experiment asks for; figures also come as a table."""
+    paper, view = _Paper(run, experiment, name), experiment.view
+    counts = {"errors": paper.error_share, "shapes": paper.shape_share, "graphs": paper.graph_size}
+    if view in counts:
+        return [paper.table_of(counts[view], "{:,g}".format)]
+    figures = {"bars": paper.bars, "lines": paper.lines, "scatter": paper.scatter}
+    if view in figures:
+        return [figures[view](), replace(paper.table(), name=f"{name}-table")]
+    return [paper.table()]
+
+
+@dataclass(frozen=True)
+class _Paper:
+    """An experiment beside a run of it."""
+
+    run: LoadedRun
+    experiment: Experiment
+    name: str
+
+    def cells(self, column: TableColumn, row: RowSpec) -> list[SummaryCell]:
+        """Find our cells of a row and column, whatever their split; none if one of its parts was not run."""
+        method = row.asked(with_model=self.run.config["run"].get("llm") is not None)
+        if method is None:
             return []
-        found.append(cell)
-    return found
+        names = [self.part(column, part) for part in column.parts]
+        found = [None if name is None else self.run.cell(name, method.label) for name in names]
+        known = [cell for cell in found if cell is not None]
+        return known if len(known) == len(found) else []
 
+    def part(self, column: TableColumn, part: str) -> str | None:
+        """Find the part of the run that is meant; a data set with one part is meant whatever its name."""
+        of_set = [name for name in self.run.parts if name.split("/")[0] == column.dataset]
+        exact = [name for name in of_set if f"{name}/".startswith(f"{column.dataset}/{part}/")]
+        return next(iter(exact or (of_set if len(of_set) == 1 and part in ("all", "claims") else [])), None)
 
-def part_name(run: LoadedRun, dataset: str, part: str) -> str | None:
-    """Find the part of a run that a column means; a data set with one part is meant whatever its name."""
-    of_set = [name for name in run.parts if name.split("/")[0] == dataset]
-    exact = [name for name in of_set if f"{name}/".startswith(f"{dataset}/{part}/")]
-    return next(iter(exact or (of_set if len(of_set) == 1 and part in ("all", "claims") else [])), None)
+    def value(self, column: TableColumn, row: RowSpec) -> float | None:
+        """Our figure in the paper's unit, the mean over the column's parts; None where it was not run."""
+        values = [_value(cell, column) for cell in self.cells(column, row)]
+        known = [value for value in values if value is not None]
+        if not known or len(known) != len(values):
+            return None
+        return statistics.mean(known) * self.scale(column)
 
+    def scale(self, column: TableColumn) -> float:
+        """What turns our value into the paper's unit."""
+        if column.scale is not None:
+            return column.scale
+        share = column.stage is None and METRICS[column.metric].unit == "share"
+        return self.experiment.scale if share else 1.0
 
-def our_value(run: LoadedRun, experiment: Experiment, column: TableColumn, row: RowSpec) -> float | None:
-    """Our figure in the paper's unit, the mean over the column's parts; None where it was not run."""
-    values = [_value(cell, column) for cell in cells_of(run, column, row)]
-    known = [value for value in values if value is not None]
-    if not known or len(known) != len(values):
-        return None
-    return statistics.mean(known) * _scale(experiment, column)
+    def note(self) -> str:
+        """Say what is ours, what is the paper's, and what differed."""
+        run, experiment = self.run, self.experiment
+        model = run.config["run"].get("llm") or "none, built-in forms"
+        most = {part: max(len(cell.rows) for cell in run.cells if cell.part == part) for part in run.parts}
+        parts = ", ".join(f"{part} ({count:,})" for part, count in most.items())
+        ours = f"Ours: model: {model}; questions: {parts}."
+        told = f" The paper: {'; '.join(experiment.differs)}." if experiment.differs else ""
+        if not experiment.has_paper:
+            return f"{ours} {NO_FIGURE}: not run here.{told}"
+        return f"{ours} Grey: the paper's own figures, where there is none of ours.{told}"
+
+    def table(self) -> ChartTable:
+        """Lay out the paper's table, each column with the decimals that the paper prints."""
+        printed = zip(*(row.paper for row in self.experiment.rows), strict=True)
+        return self.table_of(self.value, *(f"{{:.{_decimals(values)}f}}".format for values in printed))
+
+    def table_of(self, ours: Figures, *written: Callable[[float], str]) -> ChartTable:
+        """Lay out a table: each cell has our figure, and the paper's in small print.
+
+        They are `written` by one function, or by that of their column.
+        """
+        columns, rows, group = self.experiment.columns, list[TableRow](), ""
+        for row in self.experiment.rows:
+            if row.group != group:
+                group = row.group
+                rows.append((group,))
+            line: list[TableCell | str] = [row.name]
+            for at, (column, theirs) in enumerate(zip(columns, row.paper, strict=True)):
+                write, value = written[at % len(written)], ours(column, row)
+                printed = "" if math.isnan(theirs) else write(theirs)
+                if value is None:
+                    line.append(TableCell(printed or NO_FIGURE, paper=True))
+                    continue
+                small = f"paper {printed}" if printed else ""
+                line.append(TableCell(value if isinstance(value, str) else write(value), small))
+            rows.append(tuple(line))
+        header = ("", *(column.name for column in columns))
+        return ChartTable(self.name, self.experiment.title, header, rows, self.note())
+
+    def error_share(self, column: TableColumn, row: RowSpec) -> str | None:
+        """The share of errors at a step (SimGRAG, table 4): a row for each step, for the one method."""
+        cells = self.cells(column, row)
+        if not cells:
+            return None
+        steps = [r.error_step for cell in cells for r in cell.rows if r.error_step is not None]
+        step = ROAD_STEPS[self.experiment.rows.index(row)]
+        return f"{100 * steps.count(step) / len(steps):.0f}" if steps else "no errors"
+
+    def shape_share(self, column: TableColumn, row: RowSpec) -> str | None:
+        """The share of a shape of gold paths in percent (SimGRAG, table 3): a row for each shape."""
+        parts = [self.part(column, part) for part in column.parts]
+        cells = [next((c for c in self.run.cells if c.part == part), None) for part in parts]
+        shapes = [r.shape for cell in cells if cell is not None for r in cell.rows if r.shape]
+        return f"{100 * shapes.count(row.name) / len(shapes):.0f}" if shapes else None
+
+    def graph_size(self, column: TableColumn, row: RowSpec) -> str | None:
+        """A size of a graph; rows are `entities`, `triples`, `relations` and `questions`."""
+        part = self.part(column, column.parts[0])
+        if part is None:
+            return None
+        facts = self.run.facts["parts"][part]
+        return f"{(facts['graph'] | {'questions': facts['questions']})[row.name]:,}"
+
+    def bars(self) -> BarChart:
+        """Draw the paper's bars, ours full and the paper's hollow."""
+        series: list[str] = []
+        bars: list[tuple[ChartBar | None, ...]] = []
+        columns = self.experiment.columns
+        for row in self.experiment.rows:
+            ours = tuple(self.bar(column, row) for column in columns)
+            if any(bar is not None for bar in ours):
+                series.append(row.name)
+                bars.append(ours)
+            if not all(map(math.isnan, row.paper)):
+                series.append(PAPER + row.name)
+                bars.append(tuple(None if math.isnan(v) else ChartBar(v) for v in row.paper))
+        titles, metric = tuple(column.name for column in columns), METRICS[columns[0].metric].title
+        title, note, hollow = self.experiment.title, self.note(), _of_paper(series)
+        return BarChart(self.name, title, metric, titles, tuple(series), tuple(bars), note, hollow)
+
+    def bar(self, column: TableColumn, row: RowSpec) -> ChartBar | None:
+        """Our bar, with what it is sure of where it is of one part."""
+        value, cells = self.value(column, row), self.cells(column, row)
+        if value is None:
+            return None
+        alone = len(cells) == 1 and column.kind is None and column.stage is None
+        return bar_of(cells[0], column.metric, self.scale(column)) if alone else ChartBar(value)
+
+    def lines(self) -> PointChart:
+        """Draw curves over the rows' `x`: one for each series and column; the paper's are hollow."""
+        points: dict[str, list[Point]] = {}
+        for row in self.experiment.rows:
+            for at, column in enumerate(self.experiment.columns):
+                title = f"{row.series or row.name}, {column.name}"
+                value = self.value(column, row)
+                if row.x is not None and value is not None:
+                    points.setdefault(title, []).append(Point(row.x, value))
+                if row.x is not None and not math.isnan(row.paper[at]):
+                    points.setdefault(PAPER + title, []).append(Point(row.x, row.paper[at]))
+        series = [(title, tuple(row)) for title, row in points.items()]
+        return self.points(series, self.experiment.x_title, self.experiment.columns[0], lines=True)
+
+    def scatter(self) -> PointChart:
+        """Draw the first column's metric against the second's, for each pair of columns and row.
+
+        Rows of one `series` are a curve for each pair (SimGRAG, figure 5).
+        """
+        columns, rows = self.experiment.columns, self.experiment.rows
+        pairs = list(zip(columns[::2], columns[1::2], strict=False))
+        curves: dict[str, list[Point]] = {}
+        series: list[tuple[str, tuple[Point, ...]]] = []
+        several = any(row.series for row in rows)
+        for row in rows:
+            points: list[Point] = []
+            for at, (first, second) in enumerate(pairs):
+                x, y = self.value(first, row), self.value(second, row)
+                if x is not None and y is not None:
+                    points.append(Point(x, y, first.name))
+                theirs = row.paper[2 * at], row.paper[2 * at + 1]
+                if not row.series and not any(map(math.isnan, theirs)):
+                    series.append((f"{PAPER}{row.name}", (Point(*theirs, first.name),)))
+            if not several:
+                series += [(row.name, tuple(points))] if points else []
+                continue
+            for point in points:
+                alone = replace(point, label="")
+                if row.series:
+                    curves.setdefault(f"{row.series}, {point.label}", []).append(alone)
+                else:
+                    series.append((f"{row.name}, {point.label}", (alone,)))
+        joined = [(title, tuple(sorted(curve, key=lambda p: p.x))) for title, curve in curves.items()]
+        x_title = self.experiment.x_title or METRICS[columns[0].metric].title
+        return self.points(joined + series, x_title, columns[1], lines=several)
+
+    def points(
+        self, series: Sequence[tuple[str, tuple[Point, ...]]], x_title: str, y: TableColumn, *, lines: bool
+    ) -> PointChart:
+        """Make a chart of series, the paper's hollow."""
+        hollow = _of_paper([title for title, _ in series])
+        title, y_title = self.experiment.title, METRICS[y.metric].title
+        return PointChart(
+            self.name, title, x_title, y_title, tuple(series), lines=lines, note=self.note(), hollow=hollow
+        )
 
 
 def _value(cell: SummaryCell, column: TableColumn) -> float | None:
@@ -54,41 +231,11 @@ def _value(cell: SummaryCell, column: TableColumn) -> float | None:
     if column.stage is not None:
         times = [r.timings[column.stage] for r in rows if column.stage in r.timings]
         return statistics.mean(times) if times else None
-    if column.kind is not None:
-        figure = mean_figure(rows, column.metric)
-        return None if figure is None else figure.value
-    seeds = cell.over_seeds(column.metric)
-    figure = cell.figures.get(column.metric)
-    return seeds[0] if seeds is not None else None if figure is None else figure.value
-
-
-def _scale(experiment: Experiment, column: TableColumn) -> float:
-    if column.scale is not None:
-        return column.scale
-    share = column.stage is None and about(column.metric).unit == "share"
-    return experiment.scale if share else 1.0
-
-
-def paper_table(run: LoadedRun, experiment: Experiment, name: str) -> ChartTable:
-    """Lay out the paper's table: each cell has our figure, and the paper's in small print."""
-    rows: list[tuple[TableCell | str, ...]] = []
-    group = ""
-    for row in experiment.rows:
-        if row.group != group:
-            group = row.group
-            rows.append((group,))
-        line: list[TableCell | str] = [row.name]
-        for at, column in enumerate(experiment.columns):
-            ours, theirs = our_value(run, experiment, column, row), row.paper[at]
-            digits = _decimals([other.paper[at] for other in experiment.rows])
-            printed = NO_FIGURE if math.isnan(theirs) else f"{theirs:.{digits}f}"
-            small = "" if printed == NO_FIGURE else f"paper {printed}"
-            line.append(
-                TableCell(printed, paper=True) if ours is None else TableCell(f"{ours:.{digits}f}", small)
-            )
-        rows.append(tuple(line))
-    header = ("", *(column.name for column in experiment.columns))
-    return ChartTable(name, experiment.title, header, tuple(rows), _note(run, experiment))
+    seeds = cell.over_seeds(column.metric) if column.kind is None else None
+    if seeds is not None:
+        return seeds[0]
+    figure = cell.figures.get(column.metric) if column.kind is None else figure_of(rows, column.metric)
+    return None if figure is None else figure.value
 
 
 def _decimals(values: Sequence[float]) -> int:
@@ -97,186 +244,5 @@ def _decimals(values: Sequence[float]) -> int:
     return max([1, *(len(text.partition(".")[2]) for text in printed)])
 
 
-def _note(run: LoadedRun, experiment: Experiment) -> str:
-    """Say what is ours, what is the paper's, and what differed."""
-    model = run.config["run"].get("llm") or "none, built-in forms"
-    parts = ", ".join(f"{part} ({len(_largest(run, part)):,})" for part in run.parts)
-    ours = f"Ours: model: {model}; questions: {parts}."
-    told = f" The paper: {'; '.join(experiment.differs)}." if experiment.differs else ""
-    if not experiment.has_paper:
-        return f"{ours} {NO_FIGURE}: not run here.{told}"
-    return f"{ours} Grey: the paper's own figures, where there is none of ours.{told}"
-
-
-def _largest(run: LoadedRun, part: str) -> Sequence[object]:
-    return max((cell.rows for cell in run.cells if cell.part == part), key=len, default=())
-
-
-def paper_bars(run: LoadedRun, experiment: Experiment, name: str) -> BarChart:
-    """Draw the paper's bars, ours full and the paper's hollow."""
-    series: list[str] = []
-    bars: list[tuple[ChartBar | None, ...]] = []
-    for row in experiment.rows:
-        ours = tuple(_our_bar(run, experiment, column, row) for column in experiment.columns)
-        if any(bar is not None for bar in ours):
-            series.append(row.name)
-            bars.append(ours)
-        if not all(map(math.isnan, row.paper)):
-            series.append(PAPER + row.name)
-            bars.append(tuple(None if math.isnan(v) else ChartBar(v) for v in row.paper))
-    titles = tuple(column.name for column in experiment.columns)
-    hollow = frozenset(s for s in series if s.startswith(PAPER))
-    metric = about(experiment.columns[0].metric).title
-    note = _note(run, experiment)
-    return BarChart(name, experiment.title, metric, titles, tuple(series), tuple(bars), note, hollow)
-
-
-def _our_bar(run: LoadedRun, experiment: Experiment, column: TableColumn, row: RowSpec) -> ChartBar | None:
-    value, cells = our_value(run, experiment, column, row), cells_of(run, column, row)
-    if value is None:
-        return None
-    figure = cells[0].figures.get(column.metric)
-    if len(cells) > 1 or column.kind is not None or column.stage is not None or figure is None:
-        return ChartBar(value)
-    scale, seeds, interval = _scale(experiment, column), cells[0].over_seeds(column.metric), figure.interval
-    if seeds is not None:
-        return ChartBar(value, value - scale * seeds[1], value + scale * seeds[1])
-    return (
-        ChartBar(value) if interval is None else ChartBar(value, scale * interval.low, scale * interval.high)
-    )
-
-
-def paper_lines(run: LoadedRun, experiment: Experiment, name: str) -> PointChart:
-    """Draw curves over the rows' `x`: one for each series and column; the paper's are hollow."""
-    ours: dict[str, list[Point]] = {}
-    for row in experiment.rows:
-        for at, column in enumerate(experiment.columns):
-            title = f"{row.series or row.name}, {column.name}"
-            value = our_value(run, experiment, column, row)
-            if row.x is not None and value is not None:
-                ours.setdefault(title, []).append(Point(row.x, value))
-            if row.x is not None and not math.isnan(row.paper[at]):
-                ours.setdefault(PAPER + title, []).append(Point(row.x, row.paper[at]))
-    series = tuple((title, tuple(points)) for title, points in ours.items())
-    hollow = frozenset(title for title, _ in series if title.startswith(PAPER))
-    metric = about(experiment.columns[0].metric).title
-    note = _note(run, experiment)
-    return PointChart(
-        name, experiment.title, experiment.x_title, metric, series, lines=True, note=note, hollow=hollow
-    )
-
-
-def paper_scatter(run: LoadedRun, experiment: Experiment, name: str) -> PointChart:
-    """Draw the first column's metric against the second's, for each pair of columns and row.
-
-    Rows of one `series` are a curve for each pair (SimGRAG, figure 5).
-    """
-    pairs = list(zip(experiment.columns[::2], experiment.columns[1::2], strict=False))
-    series = _curves(run, experiment, pairs)
-    for row in (row for row in experiment.rows if not row.series):
-        points: list[Point] = []
-        for at, (first, second) in enumerate(pairs):
-            x, y = our_value(run, experiment, first, row), our_value(run, experiment, second, row)
-            if x is not None and y is not None:
-                points.append(Point(x, y, first.name))
-            theirs = row.paper[2 * at], row.paper[2 * at + 1]
-            if not any(map(math.isnan, theirs)):
-                series.append((f"{PAPER}{row.name}", (Point(*theirs, first.name),)))
-        if points and any(row.series for row in experiment.rows):
-            series += [(f"{row.name}, {point.label}", (replace(point, label=""),)) for point in points]
-        elif points:
-            series.append((row.name, tuple(points)))
-    hollow = frozenset(title for title, _ in series if title.startswith(PAPER))
-    x_title = experiment.x_title or about(experiment.columns[0].metric).title
-    y_title = about(experiment.columns[1].metric).title
-    note = _note(run, experiment)
-    curves = any(row.series for row in experiment.rows)
-    return PointChart(
-        name, experiment.title, x_title, y_title, tuple(series), lines=curves, note=note, hollow=hollow
-    )
-
-
-def _curves(
-    run: LoadedRun, experiment: Experiment, pairs: Sequence[tuple[TableColumn, TableColumn]]
-) -> list[tuple[str, tuple[Point, ...]]]:
-    """Join the rows of each series, in the order of their first value."""
-    found: dict[str, list[Point]] = {}
-    for row in (row for row in experiment.rows if row.series):
-        for first, second in pairs:
-            x, y = our_value(run, experiment, first, row), our_value(run, experiment, second, row)
-            if x is not None and y is not None:
-                found.setdefault(f"{row.series}, {first.name}", []).append(Point(x, y))
-    return [(title, tuple(sorted(points, key=lambda p: p.x))) for title, points in found.items()]
-
-
-def paper_errors(run: LoadedRun, experiment: Experiment, name: str) -> ChartTable:
-    """Lay out the shares of errors by step (SimGRAG, table 4): a row for each step, for the one method."""
-
-    def ours(column: TableColumn, row: RowSpec) -> str | None:
-        cells = cells_of(run, column, row)
-        if not cells:
-            return None
-        steps = [r.error_step for cell in cells for r in cell.rows if r.error_step is not None]
-        step = ROAD_STEPS[experiment.rows.index(row)]
-        return f"{100 * steps.count(step) / len(steps):.0f}" if steps else "no errors"
-
-    return _two_lines(run, experiment, name, ours)
-
-
-def paper_shapes(run: LoadedRun, experiment: Experiment, name: str) -> ChartTable:
-    """Lay out the shapes of gold paths in percent (SimGRAG, table 3): a row for each shape."""
-
-    def ours(column: TableColumn, row: RowSpec) -> str | None:
-        parts = [part_name(run, column.dataset, part) for part in column.parts]
-        cells = [next((c for c in run.cells if c.part == part), None) for part in parts]
-        shapes = [r.shape for cell in cells if cell is not None for r in cell.rows if r.shape]
-        return f"{100 * shapes.count(row.name) / len(shapes):.0f}" if shapes else None
-
-    return _two_lines(run, experiment, name, ours)
-
-
-def paper_graphs(run: LoadedRun, experiment: Experiment, name: str) -> ChartTable:
-    """Lay out the sizes of the graphs; rows are `entities`, `triples`, `relations` and `questions`."""
-
-    def ours(column: TableColumn, row: RowSpec) -> str | None:
-        part = part_name(run, column.dataset, column.parts[0])
-        if part is None:
-            return None
-        facts = run.facts["parts"][part]
-        return f"{(facts['graph'] | {'questions': facts['questions']})[row.name]:,}"
-
-    return _two_lines(run, experiment, name, ours)
-
-
-def _two_lines(
-    run: LoadedRun, experiment: Experiment, name: str, ours: Callable[[TableColumn, RowSpec], str | None]
-) -> ChartTable:
-    rows: list[tuple[TableCell | str, ...]] = []
-    for row in experiment.rows:
-        line: list[TableCell | str] = [row.name]
-        for column, theirs in zip(experiment.columns, row.paper, strict=True):
-            printed = NO_FIGURE if math.isnan(theirs) else f"{theirs:,g}"
-            value = ours(column, row)
-            small = "" if printed == NO_FIGURE else f"paper {printed}"
-            line.append(TableCell(printed, paper=True) if value is None else TableCell(value, small))
-        rows.append(tuple(line))
-    header = ("", *(column.name for column in experiment.columns))
-    return ChartTable(name, experiment.title, header, tuple(rows), _note(run, experiment))
-
-
-def paper_view(run: LoadedRun, experiment: Experiment, name: str) -> list[ChartTable | Chart]:
-    """Make what the experiment asks for; figures also come as a table."""
-    if experiment.view == "errors":
-        return [paper_errors(run, experiment, name)]
-    if experiment.view == "shapes":
-        return [paper_shapes(run, experiment, name)]
-    if experiment.view == "graphs":
-        return [paper_graphs(run, experiment, name)]
-    table = paper_table(run, experiment, f"{name}-table" if experiment.view != "table" else name)
-    if experiment.view == "bars":
-        return [paper_bars(run, experiment, name), table]
-    if experiment.view == "lines":
-        return [paper_lines(run, experiment, name), table]
-    if experiment.view == "scatter":
-        return [paper_scatter(run, experiment, name), table]
-    return [table]
+def _of_paper(series: Sequence[str]) -> frozenset[str]:
+    return frozenset(title for title in series if title.startswith(PAPER))

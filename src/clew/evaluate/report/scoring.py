@@ -1,18 +1,17 @@
-"""From records to scored rows, and from rows to the table of metrics."""
+"""From records to scored rows, from rows to the figures of metrics, and how these are written."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from clew.evaluate.metrics.base import RunMetric, Unit
 from clew.evaluate.metrics.errors_by_step import error_step
 from clew.evaluate.metrics.intervals import Interval, bootstrap
-from clew.evaluate.metrics.registry import QUESTION_METRICS
-from clew.evaluate.metrics.run import RUN_METRICS
+from clew.evaluate.metrics.registry import METRICS, QUESTION_METRICS
 from clew.evaluate.names import truth_of
 from clew.evaluate.questions import EvalQuestion, GoldVerdict
-from clew.evaluate.records import Record
-from clew.evaluate.rows import ScoredRow
+from clew.evaluate.records import Record, ScoredRow
 
 
 def verdict_said(record: Record) -> GoldVerdict | None:
@@ -35,13 +34,13 @@ def shape_of(question: EvalQuestion) -> str:
 def score(record: Record, offset: int = 0) -> ScoredRow:
     """Score one record."""
     question, answer = record.question, record.answer
-    scores = {m.about.name: m.score(record) for m in QUESTION_METRICS}
+    scores = {metric.name: metric(record) for metric in QUESTION_METRICS}
     usage = {} if answer is None else answer["usage"]
     return ScoredRow(
         key=record.key,
         kind=question.kind,
-        gold_known=question.gold_known,
-        without_gold=question.verdict is None and question.gold_known and record.gold_in_graph == 0,
+        is_scored=question.is_scored,
+        without_gold=question.is_scored and record.gold_in_graph == 0,
         verdict=question.verdict,
         said=verdict_said(record) if question.verdict is not None else None,
         answered=answer is not None and record.abstained is None,
@@ -71,21 +70,40 @@ class Figure:
 
 def figures(rows: Sequence[ScoredRow]) -> tuple[Figure, ...]:
     """Compute all metrics that apply to some questions."""
-    found: list[Figure] = []
-    for metric in QUESTION_METRICS:
-        figure = mean_figure(rows, metric.about.name)
-        if figure is not None:
-            found.append(figure)
-    for metric in RUN_METRICS:
-        value = metric.value(rows)
-        if value is not None:
-            found.append(Figure(metric.about.name, value, None, len(rows)))
-    return tuple(found)
+    found = (figure_of(rows, name) for name in METRICS)
+    return tuple(figure for figure in found if figure is not None)
 
 
-def mean_figure(rows: Sequence[ScoredRow], name: str) -> Figure | None:
-    """Compute the mean of a metric of questions with its interval; None if no question has it."""
+def figure_of(rows: Sequence[ScoredRow], name: str) -> Figure | None:
+    """Compute a metric: of questions the mean with its interval; None where it applies to none."""
+    metric = METRICS[name]
+    if isinstance(metric, RunMetric):
+        value = metric(rows)
+        return None if value is None else Figure(name, value, None, len(rows))
     values = [value for row in rows if (value := row.scores.get(name)) is not None]
     if not values:
         return None
     return Figure(name, sum(values) / len(values), bootstrap(values), len(values))
+
+
+NO_FIGURE = "–"
+
+
+def value_text(value: float, unit: Unit) -> str:
+    """Write a value: shares as percent, times with as many digits as matter."""
+    if unit == "share":
+        return f"{100 * value:.1f}"
+    if unit == "milliseconds":
+        return f"{value:.1f} ms" if value < 100 else f"{value:,.0f} ms"
+    return f"{value:,.4g}"
+
+
+def figure_text(figure: Figure | None) -> str:
+    """Write a figure, with half the width of its interval where it has one."""
+    if figure is None:
+        return NO_FIGURE
+    unit = METRICS[figure.metric].unit
+    text = value_text(figure.value, unit)
+    if figure.interval is None or unit != "share":
+        return text
+    return f"{text} ±{50 * (figure.interval.high - figure.interval.low):.1f}"

@@ -1,21 +1,33 @@
-"""A run, read back and scored: cells of (part, method), their figures, comparisons between methods."""
+"""A run, read back and scored: cells of (part, method), figures, comparisons of methods; its CSV files."""
 
 from __future__ import annotations
 
 import statistics
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import combinations
 from typing import Any, cast
 
 from clew.errors import InputError
 from clew.evaluate.metrics.intervals import PairedDifference, compare, holm
-from clew.evaluate.metrics.registry import METRICS, QUESTION_METRICS
-from clew.evaluate.records import Key
-from clew.evaluate.report.scoring import Figure, figures, mean_figure, score
-from clew.evaluate.rows import ScoredRow
-from clew.evaluate.run.rundir import BERT, CONFIG, JUDGEMENTS, RECORDS, RunDirectory, key_of
+from clew.evaluate.metrics.registry import METRICS
+from clew.evaluate.metrics.run import percentile, stages
+from clew.evaluate.records import Key, ScoredRow
+from clew.evaluate.report.scoring import Figure, figure_of, figures, score
+from clew.evaluate.run.rundir import (
+    BERT,
+    COMPARISONS,
+    CONFIG,
+    ERRORS,
+    JUDGEMENTS,
+    LATENCY,
+    METRIC_FILES,
+    RECORDS,
+    RunDirectory,
+    key_of,
+)
 
 COMPARED_METRICS = ("hits_at_1", "exact_set", "f1", "truthfulness")
 
@@ -44,17 +56,9 @@ class SummaryCell:
 
     def over_seeds(self, metric: str) -> tuple[float, float] | None:
         """Mean and standard deviation over samples, as KG-RAG reports; None with fewer than two."""
-        values = [
-            figure.value for rows in self.by_seed.values() if (figure := _figure(rows, metric)) is not None
-        ]
+        found = (figure_of(rows, metric) for rows in self.by_seed.values())
+        values = [figure.value for figure in found if figure is not None]
         return (statistics.mean(values), statistics.stdev(values)) if len(values) > 1 else None
-
-
-def _figure(rows: Sequence[ScoredRow], metric: str) -> Figure | None:
-    if any(m.about.name == metric for m in QUESTION_METRICS):
-        return mean_figure(rows, metric)
-    value = cast("Any", METRICS[metric]).value(rows)
-    return None if value is None else Figure(metric, value, None, len(rows))
 
 
 @dataclass(frozen=True)
@@ -96,7 +100,10 @@ def load(directory: RunDirectory, progress: Callable[[int, int], None] | None = 
         config = tomllib.loads((directory.path / CONFIG).read_text("utf-8"))
     except (OSError, ValueError) as error:
         raise InputError(f"{directory.path / CONFIG}: cannot be read ({error})") from error
-    judged, bert = _judgements(directory), _bert_scores(directory)
+    bert = {key_of(line): line["f1"] for _, line in directory.lines(BERT)}
+    judged: dict[Key, dict[str, str | None]] = {}
+    for _, line in directory.lines(JUDGEMENTS):
+        judged.setdefault(key_of(line), {})[line["judge"]] = line["verdict"]
     rows: dict[tuple[str, str], list[ScoredRow]] = {}
     total = sum(1 for _ in directory.lines(RECORDS)) if progress is not None else 0
     for done, (offset, record) in enumerate(directory.records(), 1):
@@ -104,9 +111,8 @@ def load(directory: RunDirectory, progress: Callable[[int, int], None] | None = 
             progress(done, total)
         key = record.key
         forms = facts["parts"].get(key.part, {}).get("relation_form", {})
-        joined = replace(
-            record, judgements=judged.get(key, {}), bert_score=bert.get(key), relation_form=forms
-        )
+        judgements, bert_score = judged.get(key, {}), bert.get(key)
+        joined = replace(record, judgements=judgements, bert_score=bert_score, relation_form=forms)
         rows.setdefault((key.part, key.method), []).append(score(joined, offset))
     order = [(part["name"], m["label"]) for part in config["parts"] for m in config["methods"]]
     cells = [_cell(at, rows[at], facts) for at in order if at in rows]
@@ -115,22 +121,11 @@ def load(directory: RunDirectory, progress: Callable[[int, int], None] | None = 
 
 def _cell(at: tuple[str, str], rows: Sequence[ScoredRow], facts: Mapping[str, Any]) -> SummaryCell:
     samples = cast("dict[str, list[str]]", facts["parts"][at[0]]["samples"])
-    by_seed: dict[int, Sequence[ScoredRow]] = {}
-    for seed, ids in samples.items():
-        chosen = set(ids)
-        by_seed[int(seed)] = [r for r in rows if r.key.id in chosen and r.key.seed in (None, int(seed))]
+    ids = {int(seed): set(ids) for seed, ids in samples.items()}
+    by_seed = {
+        seed: [r for r in rows if r.key.id in ids[seed] and r.key.seed in (None, seed)] for seed in ids
+    }
     return SummaryCell(at[0], at[1], rows, by_seed)
-
-
-def _judgements(directory: RunDirectory) -> dict[Key, dict[str, str | None]]:
-    found: dict[Key, dict[str, str | None]] = {}
-    for _, line in directory.lines(JUDGEMENTS):
-        found.setdefault(key_of(line), {})[line["judge"]] = line["verdict"]
-    return found
-
-
-def _bert_scores(directory: RunDirectory) -> dict[Key, float]:
-    return {key_of(line): line["f1"] for _, line in directory.lines(BERT)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,13 +157,62 @@ def _pairs(run: LoadedRun, part: str, metric: str) -> list[ComparedPair]:
         if cell.part == part:
             known = ((r.key, r.scores[metric]) for r in cell.rows)
             scores[cell.method] = {(k.id, k.seed): v for k, v in known if v is not None}
-    methods = list(scores)
     found: list[ComparedPair] = []
-    for at, first in enumerate(methods):
-        for second in methods[at + 1 :]:
-            shared = [key for key in scores[first] if key in scores[second]]
-            if shared:
-                left = [scores[first][key] for key in shared]
-                right = [scores[second][key] for key in shared]
-                found.append(ComparedPair(part, metric, first, second, compare(left, right), 1.0))
+    for (first, left), (second, right) in combinations(scores.items(), 2):
+        shared = [key for key in left if key in right]
+        if shared:
+            test = compare([left[key] for key in shared], [right[key] for key in shared])
+            found.append(ComparedPair(part, metric, first, second, test, 1.0))
     return found
+
+
+OF_METRICS = (
+    "part", "method", "metric", "value", "low", "high", "seeds_mean", "seeds_std", "n", "unit", "better",
+)  # fmt: skip
+OF_LATENCY = ("part", "method", "stage", "p50_ms", "p95_ms")
+OF_COMPARISONS = (
+    "part", "metric", "first", "second", "difference", "low", "high", "p", "p_holm", "pairs",
+)  # fmt: skip
+OF_ERRORS = ("part", "method", "step", "questions")
+
+
+def write_tables(run: LoadedRun) -> None:
+    """Write `metrics.csv`, `latency.csv`, `comparisons.csv` and `errors.csv` into the run directory."""
+    for file, header, lines in (
+        (METRIC_FILES, OF_METRICS, (line for cell in run.cells for line in _metrics(cell))),
+        (LATENCY, OF_LATENCY, (line for cell in run.cells for line in _latency(cell))),
+        (COMPARISONS, OF_COMPARISONS, _comparisons(run)),
+        (ERRORS, OF_ERRORS, (line for cell in run.cells for line in _errors(cell))),
+    ):
+        run.directory.write_csv(file, header, list(lines))
+
+
+def _metrics(cell: SummaryCell) -> Iterator[list[object]]:
+    for figure in cell.figures.values():
+        what = METRICS[figure.metric]
+        low, high = (None, None) if figure.interval is None else (figure.interval.low, figure.interval.high)
+        mean, deviation = cell.over_seeds(figure.metric) or (None, None)
+        numbers = map(_number, (figure.value, low, high, mean, deviation))
+        yield [cell.part, cell.method, figure.metric, *numbers, figure.n, what.unit, what.better]
+
+
+def _latency(cell: SummaryCell) -> Iterator[list[object]]:
+    for stage in stages(cell.rows):
+        shares = (_number(percentile(cell.rows, stage, share)) for share in (0.5, 0.95))
+        yield [cell.part, cell.method, stage, *shares]
+
+
+def _comparisons(run: LoadedRun) -> Iterator[list[object]]:
+    for pair in comparisons(run):
+        test = pair.comparison
+        numbers = (test.difference, test.interval.low, test.interval.high, test.p, pair.adjusted)
+        yield [pair.part, pair.metric, pair.first, pair.second, *map(_number, numbers), test.pairs]
+
+
+def _errors(cell: SummaryCell) -> Iterator[list[object]]:
+    for step in dict.fromkeys(row.error_step for row in cell.rows if row.error_step is not None):
+        yield [cell.part, cell.method, step, sum(row.error_step == step for row in cell.rows)]
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None else f"{value:.6g}"

@@ -1,9 +1,12 @@
-"""Charts and tables as SVG, without any library; on the page colours follow its theme."""
+"""Charts and tables as SVG, without any library; on the page colours follow its theme.
+
+Style sheets name colours as `var(--NAME)`.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from html import escape
@@ -23,7 +26,6 @@ from clew.evaluate.report.charts import (
     nice_ticks,
     series_range,
 )
-from clew.evaluate.report.colours import LIGHT_COLOURS, SHADES, shade_rules
 
 HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 300, 58, 16, 18, 58
 CHART_WIDTH = 560
@@ -33,6 +35,26 @@ WIDEST_CELL = 60
 """Characters of a line in a cell of a table."""
 MOST_DRAWN_ROWS = 120
 """Rows of a table that are drawn; its CSV has all."""
+_SERIES = (
+    *("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#8a7d00"),
+    *("#666666", "#7b3fa0", "#9acd32", "#a0522d", "#1f3a93", "#ff8fab", "#00796b"),
+)
+"""Shades that people with any colour vision tell apart (Okabe & Ito, then some more)."""
+_SERIES_IN_DARK = (
+    *("#4aa3d8", "#f0b53b", "#35c49a", "#e09cc4", "#8fd0f5", "#f08a4b", "#c9ba3a"),
+    *("#aaaaaa", "#b98ad6", "#c4e66e", "#cd8a63", "#8094e8", "#ffb3c6", "#4db6a9"),
+)
+SHADES = len(_SERIES)
+LIGHT_COLOURS = {
+    **{"bg": "#fff", "fg": "#1b1f24", "soft": "#5c6570", "line": "#d9dee4"},
+    **{"panel": "#f5f7f9", "link": "#0b5cad", "shade": "#0003"},
+    **{f"c{n}": colour for n, colour in enumerate(_SERIES)},
+}
+DARK = {
+    **{"bg": "#14171a", "fg": "#e6e9ec", "soft": "#9aa4ae", "line": "#333a41"},
+    **{"panel": "#1d2226", "link": "#6db3f2", "shade": "#fff4"},
+    **{f"c{n}": colour for n, colour in enumerate(_SERIES_IN_DARK)},
+}
 Scale = Callable[[float], float]
 _VARIABLE = re.compile(r"var\(--(\w+)\)")
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -56,16 +78,21 @@ def svg(chart: Chart) -> str:
 def lone_svg(item: Chart | ChartTable) -> str:
     """Draw a chart or a table as a file of its own: with its title, its colours, and a ground."""
     drawing = _table(item) if isinstance(item, ChartTable) else _chart(item)
-    style = _VARIABLE.sub(lambda found: LIGHT_COLOURS[found[1]], shade_rules() + chart_rules())
+    style = _VARIABLE.sub(lambda found: LIGHT_COLOURS[found[1]], shade_rules() + asset("charts.css"))
     ground = f'<rect width="100%" height="100%" fill="{LIGHT_COLOURS["bg"]}"/>'
     title = f'<text class="mid name" x="{drawing.width / 2:.0f}" y="12">{escape(drawing.title)}</text>'
     return f"{_picture(drawing, f'<style>{style}</style>{ground}{title}')}\n"
 
 
 @cache
-def chart_rules() -> str:
-    """Read the style of charts, which the page has too."""
-    return (files("clew.evaluate.report") / "charts.css").read_text("utf-8")
+def asset(name: str) -> str:
+    """Read a file that is written into pages or drawings."""
+    return (files("clew.evaluate.report") / name).read_text("utf-8")
+
+
+def shade_rules() -> str:
+    """Write the rules for the classes `c0`, `c1`, … of series."""
+    return "".join(f".c{n} {{ fill: var(--c{n}); stroke: var(--c{n}); }}\n" for n in range(SHADES))
 
 
 def _chart(chart: Chart) -> _Drawing:
@@ -139,38 +166,30 @@ def _error_bar(x: float, low: float, high: float) -> str:
 
 
 def _points(chart: PointChart) -> _Drawing:
-    width = CHART_WIDTH
     points = [p for _, row in chart.series for p in row]
-    xs = [_x(p.x, chart) for p in points]
-    ys = [_y(v, chart) for p in points for v in (p.y, p.low, p.high) if v is not None]
-    x_low, x_high = series_range(xs, from_zero=False)
-    y_low, y_high = series_range(ys, from_zero=False)
-    x = _linear(x_low, x_high, LEFT, width - RIGHT)
-    place = _linear(y_low, y_high, HEIGHT - BOTTOM, TOP)
-    of_y = log_ticks(y_low, y_high) if chart.log_y else nice_ticks(y_low, y_high)
-    parts = _frame(width, place, of_y, chart.y_title, log=chart.log_y)
-    ticks = log_ticks(x_low, x_high) if chart.log_x else nice_ticks(x_low, x_high)
-    parts += _x_axis(x, ticks, chart, width)
-
-    def y(value: float) -> float:
-        return place(_y(value, chart))
-
+    heights = [v for p in points for v in (p.y, p.low, p.high) if v is not None]
+    x, x_ticks = _axis([p.x for p in points], LEFT, CHART_WIDTH - RIGHT, log=chart.log_x)
+    y, y_ticks = _axis(heights, HEIGHT - BOTTOM, TOP, log=chart.log_y)
+    parts = _frame(CHART_WIDTH, y, y_ticks, chart.y_title) + _x_axis(x, x_ticks, chart.x_title)
     for s, (name, row) in enumerate(chart.series):
         style = _shade(s, name, chart)
-        if chart.lines and len(row) > 1:
-            path = "L".join(f"{x(_x(p.x, chart)):.1f} {y(p.y):.1f}" for p in row)
+        joined = chart.lines and len(row) > 1
+        if joined:
+            path = "L".join(f"{x(p.x):.1f} {y(p.y):.1f}" for p in row)
             parts.append(f'<path class="line {style}" d="M{path}"/>')
-        size = 2.2 if chart.lines and len(row) > 1 and len(chart.series) > 4 else 4.5
-        parts += [_point(p, chart, name, (x(_x(p.x, chart)), y), style, size) for p in row]
-    return _Drawing(width, HEIGHT, chart.title, parts)
+        size = 2.2 if joined and len(chart.series) > 4 else 4.5
+        parts += [_point(p, chart, name, (x(p.x), y), style, size) for p in row]
+    return _Drawing(CHART_WIDTH, HEIGHT, chart.title, parts)
 
 
-def _x(value: float, chart: PointChart) -> float:
-    return log10(max(value, 1e-9)) if chart.log_x else value
-
-
-def _y(value: float, chart: PointChart) -> float:
-    return log10(max(value, 1e-9)) if chart.log_y else value
+def _axis(values: Sequence[float], start: float, stop: float, *, log: bool) -> tuple[Scale, list[float]]:
+    """Where a value is on an axis from `start` to `stop`, and which values have a tick."""
+    places = [log10(max(value, 1e-9)) for value in values] if log else values
+    low, high = series_range(places, from_zero=False)
+    scale = _linear(low, high, start, stop)
+    if not log:
+        return scale, nice_ticks(low, high)
+    return lambda value: scale(log10(max(value, 1e-9))), [10**tick for tick in log_ticks(low, high)]
 
 
 def _point(
@@ -206,45 +225,35 @@ def _mark(mark: int, x: float, y: float, style: str, size: float) -> str:
     return f'<polygon class="{style}" points="{points}"/>'
 
 
-def _x_axis(x: Scale, ticks: Iterable[float], chart: PointChart, width: int) -> list[str]:
+def _x_axis(x: Scale, ticks: Iterable[float], title: str) -> list[str]:
     parts: list[str] = []
     base = HEIGHT - BOTTOM
     for tick in ticks:
-        text = _number(10**tick) if chart.log_x else _number(tick)
         parts.append(f'<path class="axis" d="M{x(tick):.1f} {base}v4"/>')
-        parts.append(f'<text class="mid" x="{x(tick):.1f}" y="{base + 17}">{text}</text>')
-    parts.append(
-        f'<text class="mid name" x="{(LEFT + width) / 2:.0f}" y="{HEIGHT - 12}">'
-        f"{escape(chart.x_title)}</text>"
-    )
-    return parts
+        parts.append(f'<text class="mid" x="{x(tick):.1f}" y="{base + 17}">{_number(tick)}</text>')
+    place = f'x="{(LEFT + CHART_WIDTH) / 2:.0f}" y="{HEIGHT - 12}"'
+    return [*parts, f'<text class="mid name" {place}>{escape(title)}</text>']
 
 
-def _frame(width: int, y: Scale, ticks: Iterable[float], title: str, *, log: bool = False) -> list[str]:
+def _frame(width: int, y: Scale, ticks: Iterable[float], title: str) -> list[str]:
     parts: list[str] = []
     for tick in ticks:
         at = y(tick)
         parts.append(f'<path class="grid" d="M{LEFT} {at:.1f}H{width - RIGHT}"/>')
-        parts.append(
-            f'<text class="end" x="{LEFT - 7}" y="{at + 4:.1f}">{_number(10**tick if log else tick)}</text>'
-        )
-    middle = (TOP + HEIGHT - BOTTOM) / 2
-    parts.append(
-        f'<text class="mid name" transform="translate(13 {middle:.0f}) rotate(-90)">{escape(title)}</text>'
-    )
+        parts.append(f'<text class="end" x="{LEFT - 7}" y="{at + 4:.1f}">{_number(tick)}</text>')
+    place = f"translate(13 {(TOP + HEIGHT - BOTTOM) / 2:.0f}) rotate(-90)"
+    parts.append(f'<text class="mid name" transform="{place}">{escape(title)}</text>')
     parts.append(f'<path class="axis" d="M{LEFT} {TOP}V{HEIGHT - BOTTOM}H{width - RIGHT}"/>')
     return parts
 
 
 def _group_label(x: float, room: float, text: str, *, slanted: bool) -> str:
-    at = HEIGHT - BOTTOM + 17
-    if slanted:
-        shown = text if len(text) <= 18 else f"{text[:17]}…"
-        place = f'class="end" transform="translate({x:.1f} {at - 4}) rotate(-28)"'
-        return f"<text {place}>{escape(shown)}<title>{escape(text)}</title></text>"
-    most = max(6, int(room / 6.4))
+    at, most = HEIGHT - BOTTOM + 17, 18 if slanted else max(6, int(room / 6.4))
     shown = text if len(text) <= most else f"{text[: most - 1]}…"
-    return f'<text class="mid" x="{x:.1f}" y="{at}">{escape(shown)}<title>{escape(text)}</title></text>'
+    place = f'class="mid" x="{x:.1f}" y="{at}"'
+    if slanted:
+        place = f'class="end" transform="translate({x:.1f} {at - 4}) rotate(-28)"'
+    return f"<text {place}>{escape(shown)}<title>{escape(text)}</title></text>"
 
 
 def _linear(low: float, high: float, start: float, stop: float) -> Scale:

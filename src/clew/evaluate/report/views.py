@@ -6,13 +6,21 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 
 from clew.evaluate.metrics.errors_by_step import ROAD_STEPS
-from clew.evaluate.metrics.registry import METRICS, about
+from clew.evaluate.metrics.registry import METRICS
 from clew.evaluate.metrics.run import percentile, risk_coverage, stages
-from clew.evaluate.report.charts import BarChart, Chart, ChartBar, ChartTable, Point, PointChart, TableCell
-from clew.evaluate.report.form import NO_FIGURE, value_text
-from clew.evaluate.report.scoring import mean_figure
+from clew.evaluate.records import ScoredRow
+from clew.evaluate.report.charts import (
+    BarChart,
+    Chart,
+    ChartBar,
+    ChartTable,
+    Point,
+    PointChart,
+    TableCell,
+    TableRow,
+)
+from clew.evaluate.report.scoring import NO_FIGURE, figure_of, value_text
 from clew.evaluate.report.summary import COMPARED_METRICS, LoadedRun, SummaryCell, comparisons
-from clew.evaluate.rows import ScoredRow
 
 OVERVIEW = (
     ("Answers", ("hits_at_1", "exact_match", "precision", "recall", "f1", "exact_set", "bert_score")),
@@ -51,19 +59,18 @@ def overview(run: LoadedRun) -> list[ChartTable]:
     tables: list[ChartTable] = []
     for title, metrics in OVERVIEW:
         claims = title == "Claims"
-        cells = [
-            c for c in run.cells if claims == ("claim_accuracy" in c.figures) or title == "Cost and time"
-        ]
+        every = title == "Cost and time"
+        cells = [c for c in run.cells if every or claims == ("claim_accuracy" in c.figures)]
         shown = [m for m in metrics if any(m in cell.figures for cell in cells)]
         if not shown:
             continue
-        rows: list[tuple[TableCell | str, ...]] = []
+        rows: list[TableRow] = []
         for cell in cells:
             rivals = [c for c in cells if c.part == cell.part]
             values = (_cell(cell, m, rivals) for m in shown)
             rows.append((cell.part, cell.method, f"{len(cell.rows):,}", *values))
         header = ("part", "method", "n", *(_headed(m) for m in shown))
-        tables.append(ChartTable(title, title, header, tuple(rows), _NOTES.get(title, _SHARES), names=2))
+        tables.append(ChartTable(title, title, header, rows, _NOTES.get(title, _SHARES), names=2))
     return tables
 
 
@@ -72,15 +79,15 @@ _NOTES = {"Cost and time": "Calls and tokens are means over questions; times are
 
 
 def _headed(metric: str) -> str:
-    arrow = {"higher": " ↑", "lower": " ↓", "neither": ""}[about(metric).better]
-    return about(metric).title + arrow
+    arrow = {"higher": " ↑", "lower": " ↓", "neither": ""}[METRICS[metric].better]
+    return METRICS[metric].title + arrow
 
 
 def _cell(cell: SummaryCell, metric: str, cells: Sequence[SummaryCell]) -> TableCell:
     figure = cell.figures.get(metric)
     if figure is None:
         return TableCell(NO_FIGURE)
-    what = about(metric)
+    what = METRICS[metric]
     low_high = ""
     if figure.interval is not None and what.unit == "share":
         low_high = f"{100 * figure.interval.low:.1f}–{100 * figure.interval.high:.1f}"
@@ -97,61 +104,54 @@ def bars_of(run: LoadedRun, metric: str) -> BarChart | None:
     """Draw a metric: a group for each part, a bar for each method."""
     if not any(metric in cell.figures for cell in run.cells):
         return None
-    rows = tuple(tuple(_bar(run.cell(part, method), metric) for part in run.parts) for method in run.methods)
-    what = about(metric)
+    rows = tuple(
+        tuple(bar_of(run.cell(part, method), metric) for part in run.parts) for method in run.methods
+    )
+    what = METRICS[metric]
     note = f"{what.definition} Error bars: 95 % bootstrap, or the standard deviation over samples."
     return BarChart(f"bars-{metric}", what.title, f"{what.title} (%)", run.parts, run.methods, rows, note)
 
 
-def _bar(cell: SummaryCell | None, metric: str) -> ChartBar | None:
+def bar_of(cell: SummaryCell | None, metric: str, scale: float = 100.0) -> ChartBar | None:
+    """Draw a figure, with what it is sure of; None where there is none."""
     figure = None if cell is None else cell.figures.get(metric)
     if cell is None or figure is None:
         return None
-    seeds = cell.over_seeds(metric)
+    seeds, interval = cell.over_seeds(metric), figure.interval
     if seeds is not None:
         mean, deviation = seeds
-        return ChartBar(100 * mean, 100 * (mean - deviation), 100 * (mean + deviation))
-    if figure.interval is None:
-        return ChartBar(100 * figure.value)
-    return ChartBar(100 * figure.value, 100 * figure.interval.low, 100 * figure.interval.high)
+        return ChartBar(scale * mean, scale * (mean - deviation), scale * (mean + deviation))
+    if interval is None:
+        return ChartBar(scale * figure.value)
+    return ChartBar(scale * figure.value, scale * interval.low, scale * interval.high)
 
 
 def truth_chart(run: LoadedRun) -> PointChart | None:
     """Draw missing against truthfulness (Walk&Retrieve, figure 3)."""
-    series = [
-        (
-            method,
-            tuple(
-                Point(
-                    100 * cell.figures["missing"].value, 100 * cell.figures["truthfulness"].value, cell.part
-                )
-                for cell in run.cells
-                if cell.method == method and "truthfulness" in cell.figures
-            ),
-        )
-        for method in run.methods
-    ]
-    if not any(points for _, points in series):
-        return None
+    series = _points(run, "missing", "truthfulness")
     title = "Missing against truthfulness"
     note = "As Walk&Retrieve, figure 3: up and to the left is better."
-    return PointChart("truthfulness", title, "missing (%)", "truthfulness (%)", tuple(series), note=note)
+    chart = PointChart("truthfulness", title, "missing (%)", "truthfulness (%)", series, note=note)
+    return chart if series else None
 
 
 def time_chart(run: LoadedRun) -> PointChart | None:
     """Draw mean time against Hits@1 (after SimGRAG, figure 5)."""
-    series: list[tuple[str, tuple[Point, ...]]] = []
-    for method in run.methods:
-        cells = [c for c in run.cells if c.method == method and {"hits_at_1", "mean_ms"} <= c.figures.keys()]
-        points = [
-            Point(c.figures["mean_ms"].value, 100 * c.figures["hits_at_1"].value, c.part) for c in cells
-        ]
-        series.append((method, tuple(points)))
-    if not any(points for _, points in series):
-        return None
+    series = _points(run, "mean_ms", "hits_at_1")
     note = "As SimGRAG, figure 5(b): up and to the left is better. Time includes every stage of the method."
     title = "Time against Hits@1"
-    return PointChart("time", title, "mean time (ms)", "Hits@1 (%)", tuple(series), log_x=True, note=note)
+    chart = PointChart("time", title, "mean time (ms)", "Hits@1 (%)", series, log_x=True, note=note)
+    return chart if series else None
+
+
+def _points(run: LoadedRun, x: str, y: str) -> tuple[tuple[str, tuple[Point, ...]], ...]:
+    """Pair two metrics: a series for each method, a point for each part; nothing where there is no point."""
+    series: dict[str, list[Point]] = {method: [] for method in run.methods}
+    for cell in run.cells:
+        if {x, y} <= cell.figures.keys():
+            at = [cell.figures[m].value * (100 if METRICS[m].unit == "share" else 1) for m in (x, y)]
+            series[cell.method].append(Point(at[0], at[1], cell.part))
+    return tuple((name, tuple(points)) for name, points in series.items()) if any(series.values()) else ()
 
 
 def risk_charts(run: LoadedRun) -> list[PointChart]:
@@ -163,24 +163,20 @@ def risk_charts(run: LoadedRun) -> list[PointChart]:
     found: list[PointChart] = []
     for part in run.parts:
         curves = [(c.method, risk_coverage(c.rows)) for c in run.cells if c.part == part]
-        series = [
-            (method, tuple(Point(100 * p.coverage, 100 * p.risk) for p in points))
-            for method, points in curves
-            if points
+        points = [
+            (name, tuple(Point(100 * p.coverage, 100 * p.risk) for p in curve)) for name, curve in curves
         ]
+        series = tuple(pair for pair in points if pair[1])
         if series:
             name, title = f"risk-{part.replace('/', '-')}", f"Risk and coverage, {part}"
-            found.append(
-                PointChart(name, title, "coverage (%)", "risk (%)", tuple(series), lines=True, note=note)
-            )
+            found.append(PointChart(name, title, "coverage (%)", "risk (%)", series, lines=True, note=note))
     return found
 
 
 def latency_table(run: LoadedRun) -> ChartTable:
     """Tabulate p50 and p95 by stage."""
-    names = dict.fromkeys(stage for cell in run.cells for stage in stages(cell.rows))
-    ordered = (*(n for n in names if n != "total"), *(n for n in names if n == "total"))
-    rows: list[tuple[TableCell | str, ...]] = []
+    ordered = stages([row for cell in run.cells for row in cell.rows])
+    rows: list[TableRow] = []
     for cell in run.cells:
         line: list[TableCell | str] = [cell.part, cell.method]
         for stage in ordered:
@@ -188,15 +184,13 @@ def latency_table(run: LoadedRun) -> ChartTable:
             told = half is not None and most is not None
             line.append(TableCell(f"{half:.2f}", f"p95 {most:.2f}") if told else TableCell(NO_FIGURE))
         rows.append(tuple(line))
-    header = ("part", "method", *ordered)
-    return ChartTable(
-        "latency", "Time by stage: median and 95th percentile (ms)", header, tuple(rows), names=2
-    )
+    title = "Time by stage: median and 95th percentile (ms)"
+    return ChartTable("latency", title, ("part", "method", *ordered), rows, names=2)
 
 
 def error_table(run: LoadedRun) -> ChartTable | None:
     """Tabulate errors by step (SimGRAG, table 4)."""
-    rows: list[tuple[TableCell | str, ...]] = []
+    rows: list[TableRow] = []
     for cell in run.cells:
         counts = Counter(r.error_step for r in cell.rows if r.error_step is not None)
         total = counts.total()
@@ -215,7 +209,7 @@ def error_table(run: LoadedRun) -> ChartTable | None:
         " evidence shown; reading otherwise."
     )
     header = ("part", "method", "wrong", *ROAD_STEPS)
-    return ChartTable("errors", "Errors by step", header, tuple(rows), note, names=2)
+    return ChartTable("errors", "Errors by step", header, rows, note, names=2)
 
 
 def kind_table(run: LoadedRun) -> ChartTable | None:
@@ -235,21 +229,20 @@ def _by_group(run: LoadedRun, what: str, group_of: Callable[[ScoredRow], str]) -
         return None
     shown = [key for key, _ in counts.most_common(MOST_KINDS)]
     order = [key for part in run.parts for key in shown if key[0] == part]
-    rows: list[tuple[TableCell | str, ...]] = []
+    rows: list[TableRow] = []
     for part, group in order:
         line: list[TableCell | str] = [part, group]
         for method in run.methods:
             cell = run.cell(part, method)
             chosen = [] if cell is None else [r for r in cell.rows if group_of(r) == group]
-            figure = mean_figure(chosen, "hits_at_1")
-            line.append(
-                TableCell(f"{100 * figure.value:.1f}", f"n {figure.n:,}") if figure else TableCell(NO_FIGURE)
-            )
+            figure = figure_of(chosen, "hits_at_1")
+            text, small = (f"{100 * figure.value:.1f}", f"n {figure.n:,}") if figure else (NO_FIGURE, "")
+            line.append(TableCell(text, small))
         rows.append(tuple(line))
     left = len(counts) - len(shown)
     note = f"The {len(shown)} {what}s with most questions; {left} more are left out." if left else ""
     title = f"Hits@1 by {what} of question"
-    return ChartTable(f"{what}s", title, ("part", what, *run.methods), tuple(rows), note, names=2)
+    return ChartTable(f"{what}s", title, ("part", what, *run.methods), rows, note, names=2)
 
 
 def comparison_table(run: LoadedRun) -> ChartTable | None:
@@ -257,57 +250,50 @@ def comparison_table(run: LoadedRun) -> ChartTable | None:
     pairs = comparisons(run)
     if not pairs:
         return None
-    rows: list[tuple[TableCell | str, ...]] = []
+    rows: list[TableRow] = []
     for pair in pairs:
         c = pair.comparison
         span = f"{100 * c.interval.low:+.1f} to {100 * c.interval.high:+.1f}"
         better = f"{c.first_better:,} : {c.second_better:,}"
         p = "< 0.001" if pair.adjusted < 0.001 else f"{pair.adjusted:.3f}"
         difference = TableCell(f"{100 * c.difference:+.1f}", span, best=pair.adjusted < 0.05)
-        rows.append(
-            (pair.part, about(pair.metric).title, f"{pair.first} − {pair.second}", difference, better, p)
-        )
+        metric, methods = METRICS[pair.metric].title, f"{pair.first} − {pair.second}"
+        rows.append((pair.part, metric, methods, difference, better, p))
     note = (
         "Two-sided paired randomisation test on the same questions (exact where few differ and, as"
         " McNemar's test, for 0/1 scores), p after Holm's correction over the pairs of a part and metric;"
         " bold: p < 0.05."
     )
     header = ("part", "metric", "methods", "difference (points)", "better : worse", "p")
-    return ChartTable("comparisons", "Comparison of methods", header, tuple(rows), note, names=3)
+    return ChartTable("comparisons", "Comparison of methods", header, rows, note, names=3)
 
 
 def problem_table(run: LoadedRun) -> ChartTable | None:
     """Tabulate what is odd about the questions."""
-    rows: list[tuple[TableCell | str, ...]] = []
+    rows: list[TableRow] = []
     for part, facts in run.facts["parts"].items():
         for kind, count in facts["problems"].items():
             ids = facts["problem_ids"][kind]
             told = ", ".join(ids[:8]) + (" …" if len(ids) > 8 else "")
             rows.append((part, _PROBLEMS[kind], f"{count:,}", told))
         rows += [(part, note, NO_FIGURE, NO_FIGURE) for note in facts["notes"]]
-    return (
-        ChartTable("data", "Notes on the data", ("part", "questions with", "n", "ids"), tuple(rows), names=2)
-        if rows
-        else None
-    )
+    header = ("part", "questions with", "n", "ids")
+    return ChartTable("data", "Notes on the data", header, rows, names=2) if rows else None
 
 
 def metric_table() -> ChartTable:
     """Tabulate the definition, source, range and direction of every metric."""
-    rows: list[tuple[TableCell | str, ...]] = []
-    for metric in METRICS.values():
-        what = metric.about
+    rows: list[TableRow] = []
+    for what in METRICS.values():
         span = f"{what.low:g} … {what.high:g}".replace("inf", "∞")
         rows.append((what.title, what.definition, what.source, span, what.better))
     header = ("metric", "definition", "source", "range", "better")
-    return ChartTable("metrics", "Metrics", header, tuple(rows))
+    return ChartTable("metrics", "Metrics", header, rows)
 
 
 def charts(run: LoadedRun) -> list[Chart]:
     """All charts of a run."""
-    bars = [
-        bars_of(run, metric)
-        for metric in (*COMPARED_METRICS, "claim_accuracy", "judge_accuracy", "bert_score")
-    ]
+    metrics = (*COMPARED_METRICS, "claim_accuracy", "judge_accuracy", "bert_score")
+    bars = [bars_of(run, metric) for metric in metrics]
     found = (*bars, truth_chart(run), time_chart(run), *risk_charts(run))
     return [chart for chart in found if chart is not None]

@@ -92,13 +92,11 @@ def ask_on(
 ) -> Iterator[tuple[AnswerTask, TaskOutcome]]:
     """Ask in workers, each of which makes its own `ask` and asks so many at a time; `make` can be pickled.
 
-    Raises:
-        Stopped: workers were killed, or the budget of the run is used up.
-
+    Raises Stopped (workers were killed, or the budget of the run is used up).
     """
     size = max(QUESTIONS_AT_ONCE, threads)
     chunks = [tasks[at : at + size] for at in range(0, len(tasks), size)]
-    for outcomes, stop in workers.map(_OfChunks(make, threads), chunks):
+    for outcomes, stop in workers.map(partial(_of_chunks, make, threads), chunks):
         yield from outcomes
         if stop is not None:
             raise stop
@@ -108,22 +106,18 @@ _Outcomes = tuple[list[tuple[AnswerTask, TaskOutcome]], Stopped | None]
 """What came of a chunk, and what ended it before its end."""
 
 
-@dataclass(frozen=True, slots=True)
-class _OfChunks:
-    """Makes, in a worker, what asks some questions."""
+def _of_chunks(
+    make: Callable[[], AnswerFunction], threads: int
+) -> Callable[[Sequence[AnswerTask]], _Outcomes]:
+    """Make, in a worker, what asks some questions."""
+    ask = make()
 
-    make: Callable[[], AnswerFunction]
-    threads: int
+    def work(tasks: Sequence[AnswerTask]) -> _Outcomes:
+        done: list[tuple[AnswerTask, TaskOutcome]] = []
+        try:
+            done.extend(in_threads(lambda task: (task, ask(task)), tasks, threads))
+        except Stopped as stop:  # what came before it is kept
+            return done, stop
+        return done, None
 
-    def __call__(self) -> Callable[[Sequence[AnswerTask]], _Outcomes]:
-        ask = self.make()
-
-        def work(tasks: Sequence[AnswerTask]) -> _Outcomes:
-            done: list[tuple[AnswerTask, TaskOutcome]] = []
-            try:
-                done.extend(in_threads(lambda task: (task, ask(task)), tasks, self.threads))
-            except Stopped as stop:  # what came before it is kept
-                return done, stop
-            return done, None
-
-        return work
+    return work

@@ -8,11 +8,12 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
+
+import tomli_w
 
 from clew.errors import InputError, UsageError
 from clew.evaluate.questions import DatasetPart, EvalQuestion
-from clew.evaluate.run.toml_text import toml_text
 from clew.index.corpus.corpus import CorpusSettings
 from clew.plugins import code_checksum, is_plugin
 from clew.version import __version__
@@ -95,16 +96,10 @@ def resolved(
 
     `calls` are limits and price of the calls of a model.
     """
+    told = asdict(settings)
     return {
         "clew": __version__,
-        "run": {
-            "limit": settings.sampling.limit,
-            "seeds": list(settings.sampling.seeds),
-            "given_entities": settings.given_entities,
-            "steps": settings.steps,
-            "llm": settings.llm,
-            "embedder": settings.embedder,
-        },
+        "run": told.pop("sampling") | told,
         **({"calls": dict(calls)} if calls else {}),
         "methods": [method.as_dict() for method in methods],
         "parts": [
@@ -129,10 +124,8 @@ def file_hash(file: Path) -> str:
 def check_same(path: Path, wanted: Mapping[str, Any]) -> None:
     """Compare a run's configuration with that of the run directory.
 
-    Raises:
-        UsageError: they differ; the message shows where.
-        InputError: the file in the directory is not readable.
-
+    Raises UsageError (they differ; the message shows where) and InputError (the file in the directory is not
+    readable).
     """
     try:
         there = tomllib.loads(path.read_text("utf-8"))
@@ -150,31 +143,35 @@ def check_same(path: Path, wanted: Mapping[str, Any]) -> None:
         )
 
 
-def _differences(there: object, ours: object, where: str) -> list[str]:
+def _differences(there: Any, ours: Any, where: str) -> list[str]:  # noqa: ANN401
+    """Say where two documents differ: what is there, and what is wanted now."""
+    pairs: list[tuple[Any, Any, str]] = []
+    lists = isinstance(there, list) and isinstance(ours, list)
     if isinstance(there, dict) and isinstance(ours, dict):
-        left, right = cast("dict[str, object]", there), cast("dict[str, object]", ours)
-        names = [n for n in dict.fromkeys((*left, *right)) if n not in _ELSEWHERE]
-        inner = [_differences(left.get(n), right.get(n), f"{where}.{n}" if where else n) for n in names]
-        return [line for lines in inner for line in lines]
-    if isinstance(there, list) and isinstance(ours, list):
-        left, right = cast("list[object]", there), cast("list[object]", ours)
-        if len(left) == len(right) and any(isinstance(item, dict) for item in left):
-            inner = [
-                _differences(a, b, f"{where}[{at}]")
-                for at, (a, b) in enumerate(zip(left, right, strict=True))
-            ]
-            return [line for lines in inner for line in lines]
-    return [] if there == ours else [f"{where}: {_shown(there)} there, {_shown(ours)} now"]
+        names = [name for name in {**there, **ours} if name not in _ELSEWHERE]
+        pairs = [(there.get(n), ours.get(n), f"{where}.{n}" if where else n) for n in names]
+    elif lists and len(there) == len(ours) and any(isinstance(item, dict) for item in there):
+        pairs = [(a, b, f"{where}[{at}]") for at, (a, b) in enumerate(zip(there, ours, strict=True))]
+    elif there != ours:
+        return [f"{where}: {_shown(there)} there, {_shown(ours)} now"]
+    return [line for pair in pairs for line in _differences(*pair)]
 
 
-def _shown(value: object) -> str:
+def _shown(value: Any) -> str:  # noqa: ANN401
     if isinstance(value, list):
-        items = cast("list[object]", value)
-        names = [
-            str(cast("dict[str, object]", i).get("label") or cast("dict[str, object]", i).get("name"))
-            if isinstance(i, dict)
-            else str(i)
-            for i in items
-        ]
-        return f"[{', '.join(names)}]"
+        names = (i.get("label") or i.get("name") if isinstance(i, dict) else i for i in value)
+        return f"[{', '.join(map(str, names))}]"
     return "nothing" if value is None else str(value)
+
+
+def toml_text(document: Mapping[str, Any]) -> str:
+    """Write tables, lists and values; None is left out, and what TOML lacks is written as text."""
+    return tomli_w.dumps(_plain(document))
+
+
+def _plain(value: Any) -> Any:  # noqa: ANN401
+    if isinstance(value, Mapping):
+        return {key: _plain(inner) for key, inner in value.items() if inner is not None}
+    if isinstance(value, (list, tuple)):
+        return [_plain(inner) for inner in value]
+    return value if isinstance(value, (bool, int, float)) else str(value)

@@ -12,6 +12,7 @@ import inspect
 import traceback
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from functools import partial
 from pathlib import Path
 from threading import Lock
 from typing import Any, cast
@@ -24,9 +25,9 @@ from clew.evaluate.run.config import MethodVariant, OptionValue
 from clew.llm.managed import ManagedModel
 from clew.llm.prices import Price
 from clew.llm.types import ChatModel
-from clew.methods.given_entities import names_of_graph
 from clew.methods.options import read_options
 from clew.methods.registry import Method, method_named, settings_of
+from clew.methods.topic_entities import names_of_graph
 from clew.methods.verifiers import VERIFIERS
 from clew.text.clean import clean_question
 from clew.types import Abstention, Usage, Verification
@@ -84,12 +85,11 @@ def check_methods(specs: Sequence[MethodVariant], model: ChatModel | None) -> No
 
 def needs_model(spec: MethodVariant, clew: Clew) -> str | None:
     """Find out whether a method cannot do without a model, by making it without one; its own words if so."""
-    factory = method_named(spec.method)
     takes = accepted(spec.method)
     if MODEL_OPTION not in takes.parameters:
         return None
     try:
-        cast("Any", factory)(clew.index, clew.embedder, **takes.arguments(spec.options))
+        cast("Any", method_named(spec.method))(clew.index, clew.embedder, **takes.arguments(spec.options))
     except UsageError as error:
         return str(error)
     return None
@@ -155,37 +155,25 @@ class EngineAsk:
 
         In a closed world, as the data sets know no third verdict: what the graph does not record is refuted.
         """
-        if task.method.method not in VERIFIERS:
+        method = task.method.method
+        if method not in VERIFIERS:
             return None
-        takes = accepted(task.method.method)
-        settings = takes.arguments(task.method.options).get(SETTINGS_OPTION)
-        found = self.clew.verify(
-            task.text,
-            id=task.id,
-            closed_world=True,
-            method=task.method.method,
-            model=self.model,
-            settings=settings,
-        )
-        return verification_json(found)
+        settings = accepted(method).arguments(task.method.options).get(SETTINGS_OPTION)
+        verify = partial(self.clew.verify, task.text, id=task.id, closed_world=True)
+        return verification_json(verify(method=method, model=self.model, settings=settings))
 
     def _method(self, spec: MethodVariant, seed: int | None) -> Method:
         key = (spec.label, seed)
         with self._making:
             if key not in self._methods:
-                self._methods[key] = self._made(spec, seed)
+                takes = accepted(spec.method)
+                seeded = {SEED: seed} if seed is not None and SEED in takes.options else {}
+                arguments = takes.arguments({**seeded, **spec.options})
+                if self.model is not None and MODEL_OPTION in takes.parameters:
+                    arguments[MODEL_OPTION] = self.model
+                make = cast("Any", method_named(spec.method))
+                self._methods[key] = make(self.clew.index, self.clew.embedder, **arguments)
             return self._methods[key]
-
-    def _made(self, spec: MethodVariant, seed: int | None) -> Method:
-        factory = method_named(spec.method)
-        takes = accepted(spec.method)
-        options = dict(spec.options)
-        if seed is not None and SEED in takes.options:
-            options.setdefault(SEED, seed)
-        arguments = takes.arguments(options)
-        if self.model is not None and MODEL_OPTION in takes.parameters:
-            arguments[MODEL_OPTION] = self.model
-        return cast("Any", factory)(self.clew.index, self.clew.embedder, **arguments)
 
 
 def verification_json(found: Verification) -> dict[str, Any]:
@@ -202,17 +190,8 @@ def verification_json(found: Verification) -> dict[str, Any]:
     }
 
 
-@dataclass(frozen=True, slots=True)
-class OpenAndAsk:
-    """Makes an `Ask` in another process, from the path of an index or its address in an object store."""
-
-    index: str | Path
-    embedder: str | None
-    model: ChatModel | None
-    price: Price | None
-    steps: bool
-
-    def __call__(self) -> AnswerFunction:
-        """Open the index."""
-        clew = Clew.open(self.index, embedder=self.embedder)
-        return EngineAsk(clew, self.model, self.price, self.steps)
+def open_and_ask(
+    index: str | Path, embedder: str | None, model: ChatModel | None, price: Price | None, *, steps: bool
+) -> AnswerFunction:
+    """Open an index in another process, by its path or its address in an object store, to ask it."""
+    return EngineAsk(Clew.open(index, embedder=embedder), model, price, steps)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from clew.engine import Clew
@@ -35,18 +36,15 @@ class GraphFile:
     ) -> OpenGraph:
         """Open it, with the walks of `corpus` stored.
 
-        Raises:
-            UsageError: it is an index, and stores other walks.
-            InputError, ParseError: as `Clew.open`.
-
+        Raises UsageError (it is an index, and stores other walks) and InputError, ParseError (as
+        `Clew.open`).
         """
         if is_remote(str(self.path)) or is_index(Path(self.path)):
             clew = Clew.open(self.path, embedder=embedder)
             _check_corpus(clew, corpus)
         else:
-            clew = Clew.open(
-                self.path, embedder=embedder, progress=progress, format=self.format, corpus=corpus
-            )
+            opened = partial(Clew.open, self.path, embedder=embedder, progress=progress)
+            clew = opened(format=self.format, corpus=corpus)
         return OpenGraph(clew, fingerprint(clew))
 
 
@@ -65,39 +63,32 @@ def _check_corpus(clew: Clew, wanted: CorpusSettings | None) -> None:
 def graph_file(part: DatasetPart, given: str | Path | None, folder: Path) -> GraphFile:
     """Find the graph that the user names, else that of the part; one that is made goes into `folder`.
 
-    Raises:
-        InputError: the part has no graph and none is named; or it cannot be made.
-
+    Raises InputError (the part has no graph and none is named; or it cannot be made).
     """
     if given is not None:
         return GraphFile(given)
-    made = part.graph is None or part.graph.make is not None
-    return GraphFile(_source(part, folder), None if made or part.graph is None else part.graph.format)
-
-
-def _source(part: DatasetPart, folder: Path) -> Path:
     graph = part.graph
     if graph is None:
         raise InputError(f"{part.name}: the data set comes without its graph. Name it: --graph SOURCE")
-    if graph.make is None:
-        return _single(graph.files, part)
+    if graph.make is not None:
+        return GraphFile(_made(graph.make, part, folder))
+    if len(graph.files) != 1:
+        count = len(graph.files)
+        raise InputError(f"{part.name}: {count} graph files. Index them, and name the index with --graph")
+    return GraphFile(graph.files[0], graph.format)
+
+
+def _made(make: Callable[[Path], None], part: DatasetPart, folder: Path) -> Path:
+    """Make the graph; a file that holds the same already stays as it is."""
     path = folder / f"graph.{part.name.replace('/', '.')}.tsv"
     passing = path.with_name(f".{path.name}.part")
     folder.mkdir(parents=True, exist_ok=True)
-    graph.make(passing)
+    make(passing)
     if path.exists() and path.read_bytes() == passing.read_bytes():
         passing.unlink()
     else:
         passing.replace(path)
     return path
-
-
-def _single(files: Sequence[Path], part: DatasetPart) -> Path:
-    if len(files) != 1:
-        raise InputError(
-            f"{part.name}: {len(files)} graph files. Index them, and name the index with --graph"
-        )
-    return files[0]
 
 
 def fingerprint(clew: Clew) -> str:

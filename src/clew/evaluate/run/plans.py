@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,7 +15,7 @@ from clew.evaluate.run.config import MethodVariant, QuestionSampling, RunSetting
 from clew.evaluate.run.engine_ask import accepted, check_methods, needs_model
 from clew.evaluate.run.experiments import Experiment, read_experiment
 from clew.evaluate.run.graphs import graph_file
-from clew.evaluate.run.runner import RunPlan, single_part_names
+from clew.evaluate.run.runner import RunPlan
 from clew.index.new_index import Progress
 from clew.llm.managed import ManagedModel
 from clew.methods.registry import METHODS
@@ -59,14 +60,13 @@ def make_plan(
 ) -> RunPlan:
     """Read the data, open the graphs and check the methods; nothing is asked yet, of `model` neither.
 
-    Raises:
-        UsageError: an option is wrong, or does not go with the target.
-        InputError: data or graph are missing.
-        ParseError: a line of the data is malformed.
-
+    Raises UsageError (an option is wrong, or does not go with the target), InputError (data or graph are
+    missing) and ParseError (a line of the data is malformed).
     """
     read = _experiment(wanted, note) if wanted.target.suffix == ".toml" else _dataset(wanted)
-    single_part_names(read.parts)
+    for name, count in Counter(part.name for part in read.parts).items():
+        if count > 1:
+            raise UsageError(f"Part {name} is there twice. Name each once")
     for part in read.parts:
         for text in part.notes:
             note(f"{part.name}: {text}")
@@ -118,8 +118,9 @@ def _without_model(read: _Read, clew: Clew, note: Note) -> list[MethodVariant]:
     return able
 
 
-def _settings(wanted: RunRequest) -> RunSettings:
-    sampling = QuestionSampling(wanted.limit, wanted.seeds or (0,))
+def _settings(wanted: RunRequest, limit: int | None = None, seeds: tuple[int, ...] = (0,)) -> RunSettings:
+    """What the user says; `limit` and `seeds` where he says nothing of them."""
+    sampling = QuestionSampling(wanted.limit or limit, wanted.seeds or seeds)
     return RunSettings(sampling, wanted.given_entities, wanted.steps, wanted.llm, wanted.embedder)
 
 
@@ -133,9 +134,8 @@ def _dataset(wanted: RunRequest) -> _Read:
         raise UsageError(f"{reader.about.name} has no splits. Leave out --split")
     names = wanted.parts or reader.parts(wanted.target)
     if not names:
-        raise InputError(
-            f"{wanted.target}: no questions of {reader.about.name}. Expected: {reader.about.files}"
-        )
+        about = reader.about
+        raise InputError(f"{wanted.target}: no questions of {about.name}. Expected: {about.files}")
     parts = [reader.read(wanted.target, name, wanted.split) for name in dict.fromkeys(names)]
     if not wanted.methods:
         raise UsageError("No method given. Write --method auto")
@@ -177,7 +177,9 @@ def _experiment(wanted: RunRequest, note: Note) -> _Read:
     if not parts:
         raise InputError(f"{wanted.target}: none of its data is there. Name it: --data metaqa=DIR --data …")
     methods = _known(experiment, note, with_model=wanted.llm is not None)
-    return _Read(parts, methods, _merged(wanted, experiment), wanted.target.read_text("utf-8"))
+    settings = _settings(wanted, experiment.limit, experiment.seeds)
+    settings = replace(settings, given_entities=wanted.given_entities or experiment.given_entities)
+    return _Read(parts, methods, settings, wanted.target.read_text("utf-8"))
 
 
 def _known(experiment: Experiment, note: Note, *, with_model: bool) -> list[MethodVariant]:
@@ -195,13 +197,6 @@ def _known(experiment: Experiment, note: Note, *, with_model: bool) -> list[Meth
     if not known:
         raise UsageError("This version has none of the experiment's methods")
     return known
-
-
-def _merged(wanted: RunRequest, experiment: Experiment) -> RunSettings:
-    """Take the settings of the experiment, where the user says nothing else."""
-    sampling = QuestionSampling(wanted.limit or experiment.limit, wanted.seeds or experiment.seeds)
-    given = wanted.given_entities or experiment.given_entities
-    return replace(_settings(wanted), sampling=sampling, given_entities=given)
 
 
 def data_folders(data: Sequence[str]) -> Callable[[str], Path | None]:

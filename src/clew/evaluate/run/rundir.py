@@ -13,8 +13,7 @@ from typing import Any
 
 from clew.errors import InputError, LockedError, ParseError
 from clew.evaluate.records import Key, Record, record_from_json
-from clew.evaluate.run.config import check_same
-from clew.evaluate.run.toml_text import toml_text
+from clew.evaluate.run.config import check_same, toml_text
 from clew.json_form import json_line
 from clew.redaction import redacted
 from clew.workers.locks import open_growing, take_lock
@@ -78,18 +77,14 @@ class RunDirectory:
     def locked(self) -> Generator[None]:
         """Hold the directory for this process alone.
 
-        Raises:
-            InputError: it cannot be made or written.
-            LockedError: another process has it.
-
+        Raises InputError (it cannot be made or written) and LockedError (another process has it).
         """
         try:
             self.path.mkdir(parents=True, exist_ok=True)
             lock = (self.path / ".lock").open("w")
         except OSError as error:
-            raise InputError(
-                f"{self.path}: cannot be written ({error.strerror}). Give another --out"
-            ) from error
+            reason = f"{self.path}: cannot be written ({error.strerror}). Give another --out"
+            raise InputError(reason) from error
         with lock:
             if not take_lock(lock.fileno()):
                 raise LockedError(f"{self.path}: another process runs here. Wait, or give another --out")
@@ -98,9 +93,7 @@ class RunDirectory:
     def begin(self, config: Mapping[str, Any], facts: Mapping[str, Any], experiment: str | None) -> None:
         """Write the configuration down, or check that it is the one that is there.
 
-        Raises:
-            UsageError: the directory holds a run of another configuration; the difference is shown.
-
+        Raises UsageError (the directory holds a run of another configuration; the difference is shown).
         """
         path = self.path / CONFIG
         config = json.loads(redacted(json.dumps(config)))
@@ -127,9 +120,7 @@ class RunDirectory:
     def write_csv(self, name: str, header: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
         """Replace a table."""
         text = io.StringIO(newline="")
-        writer = csv.writer(text, lineterminator="\n")
-        writer.writerow(header)
-        writer.writerows(rows)
+        csv.writer(text, lineterminator="\n").writerows([header, *rows])
         self.write(name, text.getvalue())
 
     def facts(self) -> dict[str, Any]:
@@ -137,9 +128,8 @@ class RunDirectory:
         try:
             return json.loads((self.path / FACTS).read_text("utf-8"))
         except FileNotFoundError as error:
-            raise InputError(
-                f"{self.path}: not a run directory. Make one with: clew eval … --out DIR"
-            ) from error
+            reason = f"{self.path}: not a run directory. Make one with: clew eval … --out DIR"
+            raise InputError(reason) from error
         except (OSError, ValueError) as error:
             raise InputError(f"{self.path / FACTS}: cannot be read ({error})") from error
 
@@ -162,12 +152,8 @@ class RunDirectory:
 
     def done(self) -> set[Key]:
         """Keys of the questions that have an answer; those that failed are asked again."""
-        keys: set[Key] = set()
-        for _, line in self.lines(RECORDS):
-            key = key_of(line)
-            if line.get("failure") is None:
-                keys.add(key)
-        return keys
+        keyed = [(key_of(line), line.get("failure")) for _, line in self.lines(RECORDS)]
+        return {key for key, failure in keyed if failure is None}
 
     def offsets(self) -> dict[Key, int]:
         """Where the last record of each key begins; a question that failed and was asked again has two."""

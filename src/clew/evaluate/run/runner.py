@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from contextlib import closing
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from typing import Any, Literal
 
 from clew.engine import Clew
-from clew.errors import UsageError
 from clew.evaluate.questions import DatasetPart, EvalQuestion
 from clew.evaluate.records import Key, Record
 from clew.evaluate.run.answering import AnswerTask, TaskOutcome, ask_on, in_threads
 from clew.evaluate.run.config import MethodVariant, RunSettings, resolved
-from clew.evaluate.run.engine_ask import EngineAsk, OpenAndAsk
+from clew.evaluate.run.engine_ask import EngineAsk, open_and_ask
 from clew.evaluate.run.graphs import OpenGraph
 from clew.evaluate.run.rundir import RECORDS, LineFile, RunDirectory
 from clew.index.corpus.corpus import CorpusSettings
@@ -83,22 +84,16 @@ class Done:
 def run(plan: RunPlan, directory: RunDirectory, progress: RunProgress) -> Done:
     """Ask all questions that the directory has no answer to.
 
-    Raises:
-        UsageError: the directory holds a run of another configuration.
-        LockedError: another process runs there.
-        ClewError: something that concerns the whole run; records before it are kept.
-
+    Raises UsageError (the directory holds a run of another configuration), LockedError (another process runs
+    there) and ClewError (something that concerns the whole run; records before it are kept).
     """
     with directory.locked():
         facts = {"parts": {part.name: _facts(plan, part) for part in plan.parts}}
         directory.begin(plan.config(), facts, plan.experiment)
         done = Done(problems={name: about["problems"] for name, about in facts["parts"].items()})
         have = directory.done()
-        records = LineFile(directory.path / RECORDS)
-        try:
+        with closing(LineFile(directory.path / RECORDS)) as records:
             _ask_parts(plan, have, records, done, progress)
-        finally:
-            records.close()
     return done
 
 
@@ -131,10 +126,8 @@ def _tasks(
             questions = sampling.union(part) if seed is None else sampling.sample(part, seed)
             for question in questions:
                 entities = question.entities if plan.settings.given_entities else ()
-                yield (
-                    question,
-                    AnswerTask(method, question.id, question.text, entities, seed, part.task == "claims"),
-                )
+                claim = part.task == "claims"
+                yield question, AnswerTask(method, question.id, question.text, entities, seed, claim)
 
 
 def _key(part: DatasetPart, task: AnswerTask) -> Key:
@@ -145,14 +138,13 @@ def _outcomes(
     plan: RunPlan, clew: Clew, tasks: Sequence[AnswerTask]
 ) -> Iterator[tuple[AnswerTask, TaskOutcome]]:
     """Ask on a cluster, in threads with a model, whose replies are waited for, else in processes."""
-    threads = 1 if plan.model is None else plan.workers
-    if plan.cluster is None and (
-        plan.model is not None or len(tasks) < 2 * plan.workers or plan.workers <= 1
-    ):
+    threads, few = 1 if plan.model is None else plan.workers, len(tasks) < 2 * plan.workers
+    if plan.cluster is None and (plan.model is not None or few or plan.workers <= 1):
         ask = EngineAsk(clew, plan.model, plan.price, plan.settings.steps)
         return in_threads(lambda task: (task, ask(task)), tasks, threads)
     source = clew.path.resolve() if clew.origin is None else clew.origin.address
-    make = OpenAndAsk(source, clew.embedder.name, plan.model, plan.price, plan.settings.steps)
+    steps = plan.settings.steps
+    make = partial(open_and_ask, source, clew.embedder.name, plan.model, plan.price, steps=steps)
     return ask_on(plan.cluster or Processes(plan.workers), tasks, make, threads)
 
 
@@ -183,14 +175,12 @@ def _facts(plan: RunPlan, part: DatasetPart) -> dict[str, Any]:
     for question in sampling.union(part):
         for kind in problems_of(clew, question, relations):
             listed.setdefault(kind, []).append(question.id)
-    counts = clew.index.graph
+    counts, seeds = clew.index.graph, () if sampling.limit is None else sampling.seeds
     return {
         "task": part.task,
         "notes": list(part.notes),
         "questions": len(part.questions),
-        "samples": {str(seed): [q.id for q in sampling.sample(part, seed)] for seed in sampling.seeds}
-        if sampling.limit is not None
-        else {},
+        "samples": {str(seed): [q.id for q in sampling.sample(part, seed)] for seed in seeds},
         "problems": {kind: len(ids) for kind, ids in listed.items()},
         "problem_ids": {kind: ids[:MOST_IDS] for kind, ids in listed.items()},
         "relation_form": relation_forms(clew),
@@ -208,7 +198,7 @@ def problems_of(clew: Clew, question: EvalQuestion, relations: Set[str]) -> list
     `relations` are the names of those of the graph.
     """
     found: list[ProblemKind] = []
-    if question.verdict is None and question.gold_known:
+    if question.is_scored:
         there = sum(in_graph(clew, answer.names) for answer in question.gold)
         if not question.gold:
             found.append("no_gold")
@@ -232,12 +222,3 @@ def relation_forms(clew: Clew) -> dict[str, str]:
     names = list(graph.relations)
     pairs = ((name, int(inverse[at])) for at, name in enumerate(names))
     return {name: min(name, names[other]) if other >= 0 else name for name, other in pairs}
-
-
-def single_part_names(parts: Sequence[DatasetPart]) -> None:
-    """Check that parts have different names; UsageError if one is there twice."""
-    seen: set[str] = set()
-    for part in parts:
-        if part.name in seen:
-            raise UsageError(f"Part {part.name} is there twice. Name each once")
-        seen.add(part.name)

@@ -15,7 +15,6 @@ from typing import TypeVar
 from urllib.parse import unquote
 
 import numpy as np
-from numpy.typing import NDArray
 
 from clew.arrays import Int32, Int64, UInt16
 from clew.graph.build.inference import Ontology, is_schema, speaks
@@ -29,10 +28,10 @@ from clew.graph.graph import (
     Stated,
     StatementRow,
     Types,
+    counted_offsets,
     distinct_pairs,
-    offsets_of,
 )
-from clew.graph.readers.batch import RANKS, Batch, EdgeStatement, IdTriples, Label, NodeKey
+from clew.graph.readers.batch import RANKS, Batch, EdgeStatement, Label, NodeKey
 from clew.graph.values import node_values, told_properties
 
 K = TypeVar("K", bound=Hashable)
@@ -95,10 +94,11 @@ class Assembler:
             self._joining.update(batch.relations)
         self._columns.append((ids[::2].copy(), self._relations.of(batch.relations), ids[1::2].copy(), source))
         self.triples += len(batch.heads)
-        if batch.ids is not None:
-            self._add_ids(batch.ids, source)
-        for entity, type_ in batch.types:
-            self._types.append((self._nodes[entity], type_))
+        if (given := batch.ids) is not None:
+            node, relation = self._nodes.of(list(given.entities)), self._relations.of(list(given.relations))
+            self._columns.append((node[given.head], relation[given.relation], node[given.tail], source))
+            self.triples += len(given.head)
+        self._types += [(self._nodes[entity], type_) for entity, type_ in batch.types]
         self.types_read += len(batch.types)
         for label in batch.labels:
             self._take_label(label)
@@ -107,11 +107,6 @@ class Assembler:
         self._iris |= batch.iris
         self._statements += batch.statements
         self._characters += batch.characters
-
-    def _add_ids(self, given: IdTriples, source: int) -> None:
-        node, relation = self._nodes.of(list(given.entities)), self._relations.of(list(given.relations))
-        self._columns.append((node[given.head], relation[given.relation], node[given.tail], source))
-        self.triples += len(given.head)
 
     def _take_label(self, label: Label) -> None:
         """Keep the best label of a subject; the one that loses is an alias."""
@@ -160,7 +155,7 @@ class Assembler:
         if not len(strange):
             return ()
         first = set(strange[:MAX_UNKNOWN].tolist())
-        names = [key if isinstance(key, str) else key[0] for at, key in enumerate(self._nodes) if at in first]
+        names = [_text(key) for at, key in enumerate(self._nodes) if at in first]
         return (
             f"{len(strange):,} of {len(joined):,} ends of edges are not among the ids of nodes: "
             f"{', '.join(names)}{' …' if len(strange) > len(names) else ''}. {self._advice(strange)}",
@@ -189,10 +184,12 @@ class Assembler:
         head, relation, tail = (np.concatenate([c[i] for c in self._columns]) for i in range(3))
         source = np.concatenate([np.full(len(c[0]), c[3], np.uint16) for c in self._columns])
         self._columns.clear()
-        entities = Names.of(key if isinstance(key, str) else key[0] for key in self._nodes)
+        entities = Names.of(map(_text, self._nodes))
         relations = Names.of(self._relations)
         out, into, source = adjacencies(head, relation, tail, source, len(entities), len(relations))
-        datatype, datatypes = self._datatypes()
+        datatypes: GrowingIds[str] = GrowingIds()
+        keys = (-1 if isinstance(key, str) else datatypes[key[1]] for key in self._nodes)
+        datatype = np.fromiter(keys, np.int16, len(self._nodes))
         types, labels = self._type_table(len(entities)), self._labelled(entities, self._nodes)
         graph = Graph(
             entities=entities,
@@ -201,7 +198,7 @@ class Assembler:
             relation_labels=self._labelled(relations, self._relations),
             out=out,
             into=into,
-            values=node_values(entities, labels, datatype, datatypes),
+            values=node_values(entities, labels, datatype, list(datatypes)),
             types=types,
             aliases=self._alias_table(),
             source=source,
@@ -245,7 +242,7 @@ class Assembler:
         return Stated(
             Names.of(names),
             np.array([labels[self._label(name)] for name in names], np.int32),
-            distinct_pairs(np.stack([node, type_], axis=1)),
+            distinct_pairs(node, type_),
             tuple(sorted(set(self._characters))),
         )
 
@@ -261,17 +258,9 @@ class Assembler:
                 rows.append((ids, told_properties(properties, self._label)))
         return EdgeProperties.of_rows(rows)
 
-    def _datatypes(self) -> tuple[NDArray[np.int16], list[str]]:
-        names: GrowingIds[str] = GrowingIds()
-        column = np.fromiter(
-            (-1 if isinstance(key, str) else names[key[1]] for key in self._nodes), np.int16, len(self._nodes)
-        )
-        return column, list(names)
-
     def _label(self, name: str) -> str:
-        held = self._labels.get(name)
-        if held is not None:
-            return held.text
+        if name in self._labels:
+            return self._labels[name].text
         return local_name(name) if self._iris else name
 
     def _labelled(self, names: Names, keys: Iterable[NodeKey]) -> Names:
@@ -284,10 +273,8 @@ class Assembler:
         """Types as CSR, without repeats; their names are labels or local names, as people read them."""
         names: GrowingIds[str] = GrowingIds()
         every = [*self._types, *self._following_types]
-        node = np.array([node for node, _ in every], np.int64)
         type_ = names.of([self._label(text) for _, text in every])
-        node, type_ = np.divmod(np.unique(node * max(len(names), 1) + type_), max(len(names), 1))
-        return Types(Names.of(names), _offsets(node, nodes), type_.astype(np.int32))
+        return Types.of_pairs(Names.of(names), np.array([node for node, _ in every], np.int64), type_, nodes)
 
     def _local_names(self) -> Iterator[tuple[str, str]]:
         """(entity, the end of its IRI, in words) where that is not its label, or is written as one word.
@@ -317,6 +304,10 @@ class Assembler:
         return Aliases(Names.of(alias for _, alias in ordered), column)
 
 
+def _text(key: NodeKey) -> str:
+    return key if isinstance(key, str) else key[0]
+
+
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z][a-z])")
 """Where a word begins in a name that is written as one (`MozzarellaTopping`)."""
 
@@ -343,8 +334,8 @@ def adjacencies(
     first = order[starts]
     head, relation, tail = head[first], relation[first], tail[first]
     back, _ = _sorted_groups(tail, relation, head, nodes, relations)
-    out = Adjacency.packed(_offsets(head, nodes), relation, tail)
-    into = Adjacency.packed(_offsets(tail, nodes), relation[back], head[back])
+    out = Adjacency.packed(counted_offsets(head, nodes), relation, tail)
+    into = Adjacency.packed(counted_offsets(tail, nodes), relation[back], head[back])
     return out, into, source
 
 
@@ -371,7 +362,7 @@ def _packed_side(
     relation = (packed & ((1 << relation_bits) - 1)).astype(np.int32)
     packed >>= relation_bits
     node = packed.astype(np.int32)
-    return Adjacency.packed(_offsets(node, nodes), relation, neighbour), node
+    return Adjacency.packed(counted_offsets(node, nodes), relation, neighbour), node
 
 
 def _sorted_groups(
@@ -391,7 +382,3 @@ def _sorted_groups(
         columns = (node[order], relation[order], neighbour[order])
         starts[1:] = np.logical_or.reduce([c[1:] != c[:-1] for c in columns])
     return order, np.flatnonzero(starts)
-
-
-def _offsets(node: Int32 | Int64, nodes: int) -> Int64:
-    return offsets_of(np.bincount(node, minlength=nodes))

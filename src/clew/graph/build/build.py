@@ -5,21 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypedDict, Unpack
+from typing import TypedDict, Unpack
 
 import numpy as np
 
 from clew.errors import InputError
-from clew.graph.build.assemble import Assembler
-from clew.graph.build.assemble_arrays import ArrayAssembler
+from clew.graph.build.assemble import Assembler, adjacencies
 from clew.graph.build.inference import MOST_INFERRED
 from clew.graph.graph import INFERRED, Graph
-from clew.graph.readers.arrays import ARRAYS
-from clew.graph.readers.batch import MAX_REASONS, Batch, OnError, Tally
+from clew.graph.readers.arrays import ARRAYS, NameIds
+from clew.graph.readers.batch import MAX_REASONS, Batch, IdTriples, OnError, Tally
+from clew.graph.readers.delimited import read_pairs
 from clew.graph.readers.hints import Hints
 from clew.graph.readers.registry import choose_reader
-from clew.graph.readers.side import read_pairs
 from clew.graph.readers.source_files import checksum, source_bytes
+from clew.graph.values import node_values
 
 MAX_SOURCES = np.iinfo(np.uint16).max
 
@@ -76,19 +76,49 @@ class BuildReport:
     notes: tuple[str, ...]
 
 
-def report_of(record: Mapping[str, Any]) -> BuildReport:
-    """Make a report again from its fields (`asdict`) after JSON."""
-    fields: dict[str, Any] = {
-        key: tuple(value) if isinstance(value, list) else value for key, value in record.items()
-    }
-    for key in ("sources", "side_files"):
-        fields[key] = tuple(_source_of(source) for source in record[key])
-    return BuildReport(**fields)
+class ArrayAssembler(Assembler):
+    """An `Assembler` of the one batch of an array directory: names stay bytes, ids stay as given."""
 
+    def __init__(self) -> None:
+        super().__init__()
+        self._given: IdTriples | None = None
+        self._ids: NameIds | None = None
 
-def _source_of(record: Mapping[str, Any]) -> SourceReport:
-    fields: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in record.items()}
-    return SourceReport(**fields)
+    def add(self, batch: Batch, source: int) -> None:
+        """Take the ids of `batch`."""
+        if batch.ids is None or self._given is not None or source != 0:
+            raise ValueError("one batch of ids is expected")
+        self._given = batch.ids
+        self.triples = len(batch.ids.head)
+
+    def _node(self, entity: str) -> int | None:
+        if self._given is None:
+            return None
+        self._ids = self._ids or NameIds.of(self._given.entities)
+        node = self._ids.find(entity)
+        return None if node < 0 else node
+
+    def graph(self) -> tuple[Graph, int]:
+        """Return the graph and the number of duplicate triples that were merged."""
+        given = self._given
+        if given is None:
+            return super().graph()
+        nodes, relations = len(given.entities), len(given.relations)
+        no_source = np.zeros(1, np.uint16)
+        out, into, source = adjacencies(given.head, given.relation, given.tail, no_source, nodes, relations)
+        graph = Graph(
+            entities=given.entities,
+            labels=given.entities,
+            relations=given.relations,
+            relation_labels=given.relations,
+            out=out,
+            into=into,
+            values=node_values(given.entities, given.entities, np.full(nodes, -1, np.int16), []),
+            types=self._type_table(nodes),
+            aliases=self._alias_table(),
+            source=source,
+        )
+        return graph, self.triples - graph.triples
 
 
 def build_graph(
@@ -105,45 +135,37 @@ def build_graph(
     """
     if not 0 < len(sources) <= MAX_SOURCES:
         raise InputError(f"{len(sources)} sources given. Give from 1 to {MAX_SOURCES}")
-    format, on_error = reading.get("format"), reading.get("on_error", "fail")
-    hints = reading.get("hints") or Hints()
-    assembler = _assembler(sources, format, hints)
+    format, hints = reading.get("format"), reading.get("hints") or Hints()
+    alone = len(sources) == 1 and choose_reader(sources[0], format, hints) is ARRAYS
+    assembler = ArrayAssembler() if alone else Assembler()
     assembler.inference = hints.inference
-    reports: list[SourceReport] = []
-    done = 0
-    for index, path in enumerate(sources):
-        scope = str(index) if index else ""
-        tally = Tally(on_error, _shifted(progress, done), scope, collect=True, hints=hints)
-        reports.append(_read_source(path, format, tally, assembler, index))
-        done += reports[-1].bytes
-    side: list[SourceReport] = []
-    for path, kind, take in (
-        (reading.get("types"), "type", assembler.declare_types),
-        (reading.get("aliases"), "alias", assembler.declare_aliases),
-    ):
-        if path is not None:
-            tally = Tally(on_error, collect=True, hints=hints)
-            count = sum(take(pairs) for pairs in read_pairs(path, kind, tally))
-            tally.raise_faults()
-            side.append(_report(path, f"entity-{kind}", count, tally))
+    reports = _read_sources(sources, assembler, progress, reading)
+    side = _read_side_files(assembler, reading)
     if assembler.triples == 0:
-        raise InputError(_no_triples(reports))
+        names = ", ".join(report.path for report in reports)
+        reasons = [reason for report in reports for reason in report.reasons]
+        why = f" All lines were skipped, first: {reasons[0]}" if reasons else ""
+        raise InputError(
+            f"{names}: no triples found.{why} A graph needs at least one line head, relation, tail"
+        )
     strangers = assembler.strangers()
     graph, duplicates = assembler.graph()
-    unstated = assembler.unstated
-    few = (
-        "statement with properties is of a triple"
-        if unstated == 1
-        else "statements with properties are of triples"
+    every = [*reports, *side]
+    return graph, BuildReport(
+        sources=tuple(reports),
+        side_files=tuple(side),
+        triples_read=assembler.triples,
+        duplicates=duplicates,
+        blank=sum(report.blank for report in every),
+        skipped=sum(report.skipped for report in every),
+        reasons=tuple(reason for report in every for reason in report.reasons)[:MAX_REASONS],
+        types_read=assembler.types_read,
+        aliases_read=assembler.aliases_read,
+        labels_read=assembler.labels_read,
+        unknown=assembler.unknown,
+        unknown_names=tuple(assembler.unknown_names),
+        notes=(*(n for report in every for n in report.notes), *strangers, *_notes(graph, assembler)),
     )
-    about = f"{unstated:,} {few} that no source states: left out"
-    notes = (*strangers, *_suspicions(graph), *([about] if unstated else []), *_inferences(graph, assembler))
-    return graph, _summary(reports, side, assembler, duplicates, notes)
-
-
-def _assembler(sources: Sequence[Path], format: str | None, hints: Hints) -> Assembler:
-    alone = len(sources) == 1 and choose_reader(sources[0], format, hints) is ARRAYS
-    return ArrayAssembler() if alone else Assembler()
 
 
 def graph_of(
@@ -162,18 +184,43 @@ def graph_of(
     return assembler.graph()[0]
 
 
-def _read_source(
-    path: Path, format: str | None, tally: Tally, assembler: Assembler, index: int
-) -> SourceReport:
-    reader = choose_reader(path, format, tally.hints)
-    before = assembler.triples
-    for batch in reader.read(path, tally):
-        assembler.add(batch, index)
-    tally.raise_faults()
-    return _report(path, reader.name, assembler.triples - before, tally)
+def _read_sources(
+    sources: Sequence[Path],
+    assembler: Assembler,
+    progress: Callable[[int], None] | None,
+    reading: ReadOptions,
+) -> list[SourceReport]:
+    reports: list[SourceReport] = []
+    format, hints = reading.get("format"), reading.get("hints") or Hints()
+    for index, path in enumerate(sources):
+        done, before = sum(report.bytes for report in reports), assembler.triples
+        tally = Tally(reading.get("on_error", "fail"), scope=str(index or ""), collect=True, hints=hints)
+        if progress is not None:
+            tally.progress = lambda read, done=done, progress=progress: progress(done + read)
+        reader = choose_reader(path, format, hints)
+        for batch in reader.read(path, tally):
+            assembler.add(batch, index)
+        reports.append(_report(path, reader.name, assembler.triples - before, tally))
+    return reports
+
+
+def _read_side_files(assembler: Assembler, reading: ReadOptions) -> list[SourceReport]:
+    reports: list[SourceReport] = []
+    for path, kind, take in (
+        (reading.get("types"), "type", assembler.declare_types),
+        (reading.get("aliases"), "alias", assembler.declare_aliases),
+    ):
+        if path is not None:
+            hints = reading.get("hints") or Hints()
+            tally = Tally(reading.get("on_error", "fail"), collect=True, hints=hints)
+            count = sum(take(pairs) for pairs in read_pairs(path, kind, tally))
+            reports.append(_report(path, f"entity-{kind}", count, tally))
+    return reports
 
 
 def _report(path: Path, format: str, count: int, tally: Tally) -> SourceReport:
+    """What was read; raises the faults that were collected."""
+    tally.raise_faults()
     return SourceReport(
         path=str(path),
         format=format,
@@ -187,44 +234,19 @@ def _report(path: Path, format: str, count: int, tally: Tally) -> SourceReport:
     )
 
 
-def _shifted(progress: Callable[[int], None] | None, start: int) -> Callable[[int], None] | None:
-    return None if progress is None else lambda done: progress(start + done)
-
-
-def _no_triples(reports: Sequence[SourceReport]) -> str:
-    names = ", ".join(report.path for report in reports)
-    reasons = [reason for report in reports for reason in report.reasons]
-    why = f" All lines were skipped, first: {reasons[0]}" if reasons else ""
-    return f"{names}: no triples found.{why} A graph needs at least one line head, relation, tail"
-
-
-def _summary(
-    reports: Sequence[SourceReport],
-    side: Sequence[SourceReport],
-    assembler: Assembler,
-    duplicates: int,
-    notes: tuple[str, ...],
-) -> BuildReport:
-    every = [*reports, *side]
-    return BuildReport(
-        sources=tuple(reports),
-        side_files=tuple(side),
-        triples_read=assembler.triples,
-        duplicates=duplicates,
-        blank=sum(report.blank for report in every),
-        skipped=sum(report.skipped for report in every),
-        reasons=tuple(reason for report in every for reason in report.reasons)[:MAX_REASONS],
-        types_read=assembler.types_read,
-        aliases_read=assembler.aliases_read,
-        labels_read=assembler.labels_read,
-        unknown=assembler.unknown,
-        unknown_names=tuple(assembler.unknown_names),
-        notes=tuple(note for report in every for note in report.notes) + notes,
-    )
-
-
-def _inferences(graph: Graph, assembler: Assembler) -> Iterator[str]:
-    """Say how much follows from the ontology of the sources."""
+def _notes(graph: Graph, assembler: Assembler) -> Iterator[str]:
+    """Say what looks wrong about a graph that was read without a fault, and how much was inferred."""
+    relations, unstated = len(graph.relations), assembler.unstated
+    if graph.triples >= FEW_TRIPLES and 2 * relations > graph.triples:
+        yield (
+            f"{relations:,} relations in {graph.triples:,} triples: if the second column is not the "
+            "relation, the source is a table or has its columns in another order"
+        )
+    if unstated:
+        few = "statements with properties are of triples"
+        if unstated == 1:
+            few = "statement with properties is of a triple"
+        yield f"{unstated:,} {few} that no source states: left out"
     triples = int(np.count_nonzero(graph.source == INFERRED))
     if triples or assembler.inferred_types:
         yield (
@@ -234,14 +256,3 @@ def _inferences(graph: Graph, assembler: Assembler) -> Iterator[str]:
     if assembler.cut:
         most = f"{MOST_INFERRED:,}"
         yield f"more follows from the ontology than the {most} that are added; the rest is left out"
-
-
-def _suspicions(graph: Graph) -> tuple[str, ...]:
-    """Say what looks wrong about a graph that was read without a fault."""
-    relations = len(graph.relations)
-    if graph.triples < FEW_TRIPLES or 2 * relations <= graph.triples:
-        return ()
-    return (
-        f"{relations:,} relations in {graph.triples:,} triples: if the second column is not the relation, "
-        "the source is a table or has its columns in another order",
-    )

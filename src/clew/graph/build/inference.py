@@ -13,9 +13,11 @@ is related is so both ways. Inferred triples have the source `INFERRED` of
 
 from __future__ import annotations
 
+import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +25,7 @@ from numpy.typing import NDArray
 from clew.arrays import Int32
 from clew.graph.namespaces import OWL, RDF, RDFS, SKOS
 
+T = TypeVar("T")
 TripleRows = NDArray[np.int64]
 Implied = tuple[str, bool]
 """A relation that follows from another, and whether it runs the other way."""
@@ -90,13 +93,9 @@ class Ontology:
 
     def _superclasses(self) -> dict[int, list[int]]:
         """Class → the classes right above it."""
-        above: dict[int, list[int]] = defaultdict(list)
-        for one, other in (*self.pairs(RDFS + "subClassOf"), *self._parts()):
-            above[one].append(other)
-        for one, other in self.pairs(OWL + "equivalentClass"):
-            above[one].append(other)
-            above[other].append(one)
-        return above
+        same = self.pairs(OWL + "equivalentClass")
+        both = [pair for one, other in same for pair in ((one, other), (other, one))]
+        return _lists([*self.pairs(RDFS + "subClassOf"), *self._parts(), *both])
 
     def relations_in_play(self) -> set[str]:
         """Names of the relations from whose triples something may follow, and of those that may follow."""
@@ -146,19 +145,12 @@ class Ontology:
     def _implied_relations(self) -> dict[str, list[Implied]]:
         """Of each relation, by name, all that follow from it, through any number of rules."""
         rules = self._rules()
-        closed: dict[str, list[Implied]] = {}
-        for relation in rules:
-            seen: set[Implied] = {(relation, False)}
-            left = [(relation, False)]
-            while left:
-                at, turned = left.pop()
-                for other, swapped in rules.get(at, ()):
-                    step = (other, turned != swapped)
-                    if step not in seen:
-                        seen.add(step)
-                        left.append(step)
-            closed[relation] = sorted(seen - {(relation, False)})
-        return closed
+        after = {
+            (relation, turned): [(other, turned != swapped) for other, swapped in others]
+            for relation, others in rules.items()
+            for turned in (False, True)
+        }
+        return {relation: sorted(_beyond((relation, False), after)) for relation in rules}
 
     def _rules(self) -> Mapping[str, set[Implied]]:
         """Of each relation, by name, what follows from it by one rule."""
@@ -198,9 +190,7 @@ class Ontology:
         triples = _by_relation(triples)
         named = {self.relations.get(name) for name, character in self.characters if character == "transitive"}
         for relation in sorted(number for number in named if number is not None):
-            after: dict[int, list[int]] = defaultdict(list)
-            for head, _, tail in _of(triples, relation).tolist():
-                after[head].append(tail)
+            after = _lists(_of(triples, relation)[:, [0, 2]].tolist())
             for head in after:
                 for tail in _beyond(head, after, MOST_INFERRED - len(found)):
                     found.append((head, relation, tail))
@@ -236,24 +226,23 @@ class Ontology:
 
     def _restrictions(self, kind: str) -> dict[int, list[tuple[str, int]]]:
         """Restriction → (relation, value or class) of a kind."""
-        values: dict[int, list[int]] = defaultdict(list)
-        for restriction, value in self.pairs(OWL + kind):
-            values[restriction].append(value)
+        values = _lists(self.pairs(OWL + kind))
         found: dict[int, list[tuple[str, int]]] = defaultdict(list)
         for restriction, property_ in self.pairs(OWL + "onProperty"):
-            found[restriction] += [(self._name(property_), value) for value in values[restriction]]
+            found[restriction] += [(self._name(property_), value) for value in values.get(restriction, ())]
         return found
 
     def _defined_members(self, triples: TripleRows, held: set[tuple[int, int]]) -> set[tuple[int, int]]:
         """Members of restrictions that define a class (`owl:equivalentClass`)."""
         defining = {node for pair in self.pairs(OWL + "equivalentClass") for node in pair}
-        members: set[tuple[int, int]] = set()
-        for restriction, wanted in self._restrictions("someValuesFrom").items():
-            for relation, class_ in wanted if restriction in defining else ():
-                inside = {node for node, type_ in held if type_ == class_}
-                rows = _of(triples, self.relations.get(relation, -1)).tolist()
-                members |= {(head, restriction) for head, _, tail in rows if tail in inside}
-        return members
+        return {
+            (head, restriction)
+            for restriction, wanted in self._restrictions("someValuesFrom").items()
+            if restriction in defining
+            for relation, class_ in wanted
+            for head, _, tail in _of(triples, self.relations.get(relation, -1)).tolist()
+            if (tail, class_) in held
+        }
 
     def _of_classes(self) -> TripleRows:
         """(class, relation, class or value) of what every member of a named class has."""
@@ -295,6 +284,14 @@ def is_schema(relation: str) -> bool:
     return relation.startswith((RDFS, OWL)) or relation in (_FIRST, _REST)
 
 
+def _lists(pairs: Iterable[Sequence[int]]) -> dict[int, list[int]]:
+    """Each first of some pairs with the seconds beside it."""
+    found: dict[int, list[int]] = defaultdict(list)
+    for one, other in pairs:
+        found[one].append(other)
+    return found
+
+
 def _by_relation(triples: TripleRows) -> TripleRows:
     return triples[np.argsort(triples[:, 1], kind="stable")]
 
@@ -305,9 +302,9 @@ def _of(triples: TripleRows, relation: int) -> TripleRows:
     return triples[low:high]
 
 
-def _beyond(start: int, after: Mapping[int, Sequence[int]], most: int) -> list[int]:
+def _beyond(start: T, after: Mapping[T, Sequence[T]], most: int = sys.maxsize) -> list[T]:
     """What is reached from a node in one step or more, at most `most` nodes, not the node itself."""
-    seen, left, found = {start}, [start], list[int]()
+    seen, left, found = {start}, [start], list[T]()
     while left and len(found) < most:
         for other in after.get(left.pop(), ()):
             if other not in seen:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from clew.arrays import Int64
+from clew.arrays import Int32, Int64
 from clew.graph.edit.growing import extended, grown
 from clew.graph.graph import (
     INFERRED,
@@ -22,15 +21,23 @@ from clew.graph.graph import (
     StatementRow,
     Types,
     Values,
+    counted_offsets,
+    listed_places,
     offsets_of,
+    packed_pairs,
+    unpacked_pairs,
 )
 from clew.graph.values import node_values
 
 EdgeIds = tuple[int, int, int]
 NodeText = tuple[int, str]
 Character = tuple[str, str]
-_T = TypeVar("_T", bound=np.generic)
 _Item = TypeVar("_Item", EdgeIds, NodeText, Character)
+_APPENDED = (
+    *("names", "labels", "datatypes", "relations", "relation_labels"),
+    *("stated_names", "stated_labels"),
+)
+"""What a later edit adds to behind what an earlier one does."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,33 +109,19 @@ class GraphEdit:
             rows_of(self.added), rows_of(self.removed), rows_of(later.added), rows_of(later.removed)
         )
         gone = {*later.unsaid, *rows_of(later.removed)}
-        types = _both(self.types_added, self.types_removed, later.types_added, later.types_removed)
-        aliases = _both(self.aliases_added, self.aliases_removed, later.aliases_added, later.aliases_removed)
-        stated = _both(self.stated_added, self.stated_removed, later.stated_added, later.stated_removed)
-        characters = _both(
-            self.characters_added, self.characters_removed, later.characters_added, later.characters_removed
-        )
         inferred, restated = self._sources_then(later)
+        more: dict[str, Any] = {name: [*getattr(self, name), *getattr(later, name)] for name in _APPENDED}
+        for kind in ("types", "aliases", "stated", "characters"):
+            names = f"{kind}_added", f"{kind}_removed"
+            more |= zip(names, _both(*(getattr(e, n) for e in (self, later) for n in names)), strict=True)
         return GraphEdit(
             triple_array(added),
             triple_array(removed),
-            [*self.names, *later.names],
-            [*self.labels, *later.labels],
-            [*self.datatypes, *later.datatypes],
-            [*self.relations, *later.relations],
-            [*self.relation_labels, *later.relation_labels],
-            *types,
-            *aliases,
             statements=[*(row for row in self.statements if row[0] not in gone), *later.statements],
             unsaid=sorted({*self.unsaid, *rows_of(self.removed), *gone}),
             inferred=inferred,
             restated=restated,
-            stated_added=stated[0],
-            stated_removed=stated[1],
-            stated_names=[*self.stated_names, *later.stated_names],
-            stated_labels=[*self.stated_labels, *later.stated_labels],
-            characters_added=characters[0],
-            characters_removed=characters[1],
+            **more,
         )
 
     def _sources_then(self, later: GraphEdit) -> tuple[Int64, Int64]:
@@ -171,9 +164,8 @@ def edited(graph: Graph, edit: GraphEdit) -> tuple[Graph, Int64]:
     Those that are new are in the order of `edit.added`. Arrays that do not change are those of `graph`.
     """
     nodes = graph.nodes + len(edit.names)
-    out, runs = _side(graph.out, edit.removed, edit.added, nodes, (0, 1, 2))
+    out, came = _side(graph.out, edit.removed, edit.added, nodes, (0, 1, 2))
     into, _ = _side(graph.into, edit.removed, edit.added, nodes, (2, 1, 0))
-    came = _origins(runs, len(out.neighbour) - graph.slots)
     source = np.zeros(len(came), np.uint16)
     source[came >= 0] = graph.source[came[came >= 0]]
     entities = appended(graph.entities, edit.names)
@@ -195,18 +187,13 @@ def edited(graph: Graph, edit: GraphEdit) -> tuple[Graph, Int64]:
         source=extended(graph.source, source),
     )
     result = replace(result, stated=_stated(graph, result, edit))
-    return _with_sources(result, edit), came
-
-
-def _with_sources(graph: Graph, edit: GraphEdit) -> Graph:
-    """Say of the triples of a graph that is edited which ones no source states."""
-    if not len(edit.inferred) and not len(edit.restated):
-        return graph
-    source = grown(graph.source, len(graph.source))
-    for triples, number in ((edit.inferred, INFERRED), (edit.restated, 0)):
-        slots = triple_slots(graph, triples)
-        source[slots[slots >= 0]] = number
-    return replace(graph, source=source)
+    if len(edit.inferred) or len(edit.restated):
+        source = grown(result.source, len(result.source))
+        for triples, number in ((edit.inferred, INFERRED), (edit.restated, 0)):
+            slots = triple_slots(result, triples)
+            source[slots[slots >= 0]] = number
+        result = replace(result, source=source)
+    return result, came
 
 
 def triple_slots(graph: Graph, triples: Int64) -> Int64:
@@ -236,14 +223,9 @@ def _stated(before: Graph, graph: Graph, edit: GraphEdit) -> Stated | None:
     added, removed = (
         np.array([node << 32 | number[name] for node, name in side], np.int64) for side in changes[:2]
     )
-    packed = np.setdiff1d(held.pairs[:, 0].astype(np.int64) << 32 | held.pairs[:, 1], removed)
-    packed = np.union1d(packed, added)
-    return Stated(
-        names,
-        extended(held.label, labels),
-        np.stack([packed >> 32, packed & 0xFFFFFFFF], axis=1).astype(np.int32),
-        tuple(sorted((set(held.characters) - set(changes[3])) | set(changes[2]))),
-    )
+    packed = np.union1d(np.setdiff1d(packed_pairs(*held.pairs.T), removed), added)
+    characters = (set(held.characters) - set(changes[3])) | set(changes[2])
+    return Stated(names, extended(held.label, labels), unpacked_pairs(packed), tuple(sorted(characters)))
 
 
 def _statements(held: EdgeProperties, edit: GraphEdit) -> EdgeProperties:
@@ -267,89 +249,51 @@ def _labelled(
     return appended(labels, more_labels)
 
 
-class _Runs(NamedTuple):
-    """Edges that are copied: `length` of them from the slot `start` on, to `to` behind all slots."""
-
-    start: Int64
-    to: Int64
-    length: Int64
-
-    def copy(self, column: NDArray[_T], behind: NDArray[_T]) -> None:
-        """Copy the edges of a column into what comes behind it."""
-        for start, to, length in zip(*(part.tolist() for part in self), strict=True):
-            behind[to : to + length] = column[start : start + length]
-
-
 def _side(
     side: Adjacency, removed: Int64, added: Int64, nodes: int, columns: tuple[int, int, int]
-) -> tuple[Adjacency, _Runs]:
+) -> tuple[Adjacency, Int64]:
     """One direction after the edit: lists that change are put behind all others.
 
-    Also which runs of edges they are made of beside those that are new.
+    Also from which slot each edge behind came, -1 for one that is new.
     """
     if not len(added) and not len(removed) and nodes == len(side.starts):
-        return side, _Runs(*(np.empty(0, np.int64) for _ in range(3)))
+        return side, np.empty(0, np.int64)
     added = added[np.lexsort([added[:, column] for column in reversed(columns)])][:, columns]
     removed = removed[:, columns]
     touched = np.unique(np.concatenate([removed[:, 0], added[:, 0]]))
     starts, stops = grown(side.starts, nodes), grown(side.stops, nodes)
     starts[len(side.starts) :] = stops[len(side.starts) :] = 0
     lengths = stops[touched] - starts[touched]
+    held = listed_places(starts[touched], lengths)
     # Places count in the lists of all touched nodes, one behind the other.
-    begins = np.cumsum(lengths) - lengths
+    shift = np.cumsum(lengths) - lengths - starts[touched]
     gone, place = (
-        _places(side, starts, stops, edges)
-        + (begins - starts[touched])[np.searchsorted(touched, edges[:, 0])]
+        _places(side, starts, stops, edges) + shift[np.searchsorted(touched, edges[:, 0])]
         for edges in (removed, added)
     )
-    gone = np.sort(gone)
-    runs = _runs(begins, starts[touched], int(lengths.sum()), gone, place)
+    new = place - np.searchsorted(np.sort(gone), place) + np.arange(len(place))
+    came = np.full(len(held) + len(added) - len(removed), -1, np.int64)
+    came[np.delete(np.arange(len(came)), new)] = np.delete(held, gone)
     np.add.at(lengths, np.searchsorted(touched, added[:, 0]), 1)
     np.subtract.at(lengths, np.searchsorted(touched, removed[:, 0]), 1)
-    slots, more = len(side.relation), int(lengths.sum())
+    slots = len(side.relation)
     stops[touched] = slots + np.cumsum(lengths)
     starts[touched] = stops[touched] - lengths
-    new = place - np.searchsorted(gone, place) + np.arange(len(place))
-    relation, neighbour = grown(side.relation, slots + more), grown(side.neighbour, slots + more)
-    for number, (column, grown_column) in enumerate(
-        ((side.relation, relation), (side.neighbour, neighbour)), 1
-    ):
-        runs.copy(column, grown_column[slots:])
-        grown_column[slots + new] = added[:, number]
-    moved = np.stack([starts[touched], touched], axis=1)[lengths > 0]
-    result = Adjacency(
-        starts,
-        stops,
-        relation,
-        neighbour,
-        side.offsets,
-        np.concatenate([side.moved, moved]),
-        side.edges + len(added) - len(removed),
+    relation, neighbour = (
+        _behind(column, came, values)
+        for column, values in ((side.relation, added[:, 1]), (side.neighbour, added[:, 2]))
     )
-    return result, runs
+    moved = np.concatenate([side.moved, np.stack([starts[touched], touched], axis=1)[lengths > 0]])
+    edges = side.edges + len(added) - len(removed)
+    return Adjacency(starts, stops, relation, neighbour, side.offsets, moved, edges), came
 
 
-def _runs(begins: Int64, starts: Int64, edges: int, gone: Int64, place: Int64) -> _Runs:
-    """Cut lists where edges go and come.
-
-    Lists begin at the places `begins`, and in slots `starts`, with `edges` in all; the edges at the places
-    `gone` (ascending) are left out, and one more comes before each of `place` (ascending).
-    """
-    cuts = np.unique(np.concatenate([begins, gone, gone + 1, place, [edges]]))
-    first, length = cuts[:-1], np.diff(cuts)
-    kept = ~np.isin(first, gone)
-    first, length = first[kept], length[kept]
-    inside = np.searchsorted(begins, first, "right") - 1
-    to = first - np.searchsorted(gone, first) + np.searchsorted(place, first, "right")
-    return _Runs(first - begins[inside] + starts[inside], to, length)
-
-
-def _origins(runs: _Runs, count: int) -> Int64:
-    """From which slot each of `count` edges behind came, -1 for one that is new."""
-    found = np.full(count, -1, np.int64)
-    for start, to, length in zip(*(part.tolist() for part in runs), strict=True):
-        found[to : to + length] = np.arange(start, start + length)
-    return found
+def _behind(column: Int32, came: Int64, new: Int64) -> Int32:
+    """A column with edges behind: those that `came` from its slots, and the `new` ones where that is -1."""
+    result = grown(column, len(column) + len(came))
+    behind, kept = result[len(column) :], came >= 0
+    behind[kept], behind[~kept] = column[came[kept]], new
+    return result
 
 
 def _places(side: Adjacency, starts: Int64, stops: Int64, edges: Int64) -> Int64:
@@ -372,13 +316,10 @@ def packed(graph: Graph) -> Graph:
     """Lay a graph out anew, without gaps: triple ids change, nothing else."""
     if graph.out.is_packed and graph.into.is_packed:
         return graph
-    source = graph.source[graph.out.slots()]
-    return replace(graph, out=_packed_side(graph.out), into=_packed_side(graph.into), source=source)
-
-
-def _packed_side(side: Adjacency) -> Adjacency:
-    _, relation, neighbour = side.columns()
-    return Adjacency.packed(offsets_of(side.degrees()), relation, neighbour)
+    out, into = (
+        Adjacency.packed(offsets_of(side.degrees()), *side.columns()[1:]) for side in (graph.out, graph.into)
+    )
+    return replace(graph, out=out, into=into, source=graph.source[graph.out.slots()])
 
 
 def _values(values: Values, edit: GraphEdit) -> Values:
@@ -407,11 +348,11 @@ def _types(types: Types, edit: GraphEdit, nodes: int) -> Types:
     first = len(known)
     new = sorted(node << 32 | known.setdefault(text, len(known)) for node, text in edit.types_added)
     gone = [node << 32 | known[text] for node, text in edit.types_removed]
-    held = np.repeat(np.arange(nodes), np.diff(offsets)) << 32 | types.type
+    held = packed_pairs(Types(types.names, offsets, types.type).owners, types.type)
     held = np.delete(held, held.searchsorted(np.array(gone, np.int64)))
     held = np.insert(held, held.searchsorted(np.array(new, np.int64)), new)
-    offsets = offsets_of(np.bincount(held >> 32, minlength=nodes))
-    return Types(appended(types.names, list(known)[first:]), offsets, (held & 0xFFFFFFFF).astype(np.int32))
+    pairs, names = unpacked_pairs(held), appended(types.names, list(known)[first:])
+    return Types(names, counted_offsets(pairs[:, 0], nodes), pairs[:, 1].copy())
 
 
 def _aliases(aliases: Aliases, edit: GraphEdit) -> Aliases:

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from clew.graph.graph import Graph
 
 Array = Any
 """A NumPy array: numba infers types itself, and docstrings state shapes."""
@@ -52,3 +57,28 @@ def interpreted(kernel: F) -> F:
 def fast_entry(function: F) -> F:
     """As `entry`, where sums of floats may be made in any order."""
     return cast(F, Kernel(function, True, {"nogil": True, "no_cfunc_wrapper": True, "fastmath": True}))
+
+
+class GraphColumns(NamedTuple):
+    """Both adjacencies: starts and stops int64 [N], relation and neighbour int32 [slots]."""
+
+    out_starts: Array
+    out_stops: Array
+    out_relation: Array
+    out_neighbour: Array
+    into_starts: Array
+    into_stops: Array
+    into_relation: Array
+    into_neighbour: Array
+
+
+def graph_columns(graph: Graph, *, directed: bool = False) -> GraphColumns:
+    """The arrays of a graph; `directed`, no node has an edge that comes in."""
+    out, into = graph.out, graph.into
+    stops = into.starts if directed else into.stops
+    sides = (
+        *(out.starts, out.stops, out.relation, out.neighbour),
+        *(into.starts, stops, into.relation, into.neighbour),
+    )
+    # Memory-mapped arrays are a type of their own, which takes long to tell within a tuple.
+    return GraphColumns(*map(np.asarray, sides))

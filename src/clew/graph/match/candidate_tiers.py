@@ -129,17 +129,11 @@ class Tiers:
         """The slack after `slack`, if nothing else is known of where the matches are."""
         if len(self._lists) > 1 and any(len(near.ids) > LONG_CANDIDATES for near in self._lists.values()):
             return round(LONG_STEP * slack)
-        easy = self._easy()
-        return (
-            min(max(easy // 2, round(FIRST_STEP * slack)), easy)
-            if slack < easy
-            else round(SLACK_STEP * slack)
-        )
-
-    def _easy(self) -> int:
-        """A slack within which at most one node is far."""
         reached = sorted(near.reached for near in self._lists.values() if 0 < near.reached < ALL)
-        return sum(reached[:2]) if reached else ALL
+        easy = sum(reached[:2]) if reached else ALL  # within it, at most one node is far
+        if slack >= easy:
+            return round(SLACK_STEP * slack)
+        return min(max(easy // 2, round(FIRST_STEP * slack)), easy)
 
     def _grow(self) -> bool:
         """Make the cheapest lists longer, side by side where the provider is asked; False if none can be."""

@@ -7,9 +7,11 @@ are compared as such, other values as text, without regard to case.
 from __future__ import annotations
 
 import math
+import operator
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -22,6 +24,10 @@ FIRST_MATCHES, MOST_MATCHES = 64, 65_536
 """Matches that are looked at first for those that meet the conditions, and at most."""
 TIE = 1e-6
 """Matches whose GSD differs by no more than this from the best tie with it."""
+_COMPARE: Mapping[str, Callable[[Any, Any], bool]] = {
+    "=": operator.eq, "!=": operator.ne,
+    "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
+}  # fmt: skip
 _CONDITION = re.compile(r"\s*(!=|<=|>=|=|<|>)?\s*(.*?)\s*", re.DOTALL)
 
 
@@ -47,10 +53,16 @@ def match_where(
     """
     places = [(i, edge.where) for i, edge in enumerate(pattern.edges) if edge.where]
     _check_keys(graph, [condition.key for _, where in places for condition in where])
-    count = max(FIRST_MATCHES, k or 0)
+    said, count = graph.edge_properties.statements, max(FIRST_MATCHES, k or 0)
     while True:
         found = search(count)
-        kept = [m for m in found.matches if all(_meets(graph, m.triples[i], where) for i, where in places)]
+        kept = [
+            m for m in found.matches
+            if all(
+                any(_holds(graph, statement, where) for statement in said(*graph.triple(m.triples[i])))
+                for i, where in places
+            )
+        ]  # fmt: skip
         ended = len(found.matches) < count
         if k is None and kept:
             best = [m for m in kept if m.gsd <= kept[0].gsd + TIE]
@@ -95,21 +107,12 @@ def find_edges(
 
 def _check_keys(graph: Graph, keys: Sequence[str]) -> None:
     known = list(graph.edge_properties.keys)
-    for key in keys:
-        if key not in known:
-            has = (
-                f"Those of this graph are: {', '.join(known[:12])}"
-                if known
-                else "Edges of this graph have none"
-            )
-            raise UsageError(f"No edge has a property {key!r}. {has}")
-
-
-def _meets(graph: Graph, triple: int, conditions: Sequence[EdgeCondition]) -> bool:
-    return any(
-        _holds(graph, statement, conditions)
-        for statement in graph.edge_properties.statements(*graph.triple(triple))
-    )
+    unknown = next((key for key in keys if key not in known), None)
+    if unknown is not None:
+        those = (
+            f"Those of this graph are: {', '.join(known[:12])}" if known else "Edges of this graph have none"
+        )
+        raise UsageError(f"No edge has a property {unknown!r}. {those}")
 
 
 def _holds(graph: Graph, statement: int, conditions: Sequence[EdgeCondition]) -> bool:
@@ -128,21 +131,10 @@ def _compares(graph: Graph, at: int, condition: EdgeCondition) -> bool:
     properties, sign = graph.edge_properties, condition.sign
     kind, bound = parse_value(condition.value)
     if kind != ValueKind.NONE and kind == properties.kind[at]:
-        number = float(properties.value[at])
-        difference = (number > bound) - (number < bound)
-    else:
-        one, other = properties.texts[at].casefold(), condition.value.casefold()
-        if kind != ValueKind.NONE and sign not in ("=", "!="):
-            return False  # a text is neither above nor below a number
-        difference = (one > other) - (one < other)
-    return {
-        "=": difference == 0,
-        "!=": difference != 0,
-        "<": difference < 0,
-        "<=": difference <= 0,
-        ">": difference > 0,
-        ">=": difference >= 0,
-    }[sign]
+        return _COMPARE[sign](float(properties.value[at]), bound)
+    if kind != ValueKind.NONE and sign not in ("=", "!="):
+        return False  # a text is neither above nor below a number
+    return _COMPARE[sign](properties.texts[at].casefold(), condition.value.casefold())
 
 
 def _number(graph: Graph, statement: int, key: str) -> float:

@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.errors import PatternError
+from clew.graph.kernels import Array, fast_entry
 from clew.types import PatternEdge, PatternNode
 
 Mask = NDArray[np.bool_]
-_NOTHING = np.zeros(0, np.int32)
 Distance = NDArray[np.floating[Any]]
 
 
@@ -91,24 +91,23 @@ class Distances(Protocol):
         """
         ...
 
-    def prepare(self, nodes: Sequence[PatternNode], count: int) -> None:
-        """Tell that all of `nodes` will be asked for so many candidates next: they may be found together."""
-        ...
-
-    def measure(self, node: PatternNode) -> Measure | None:
-        """How far any entity is from a known node; None if only `node_candidates` tells."""
-        ...
-
     def relation_distances(self, edge: PatternEdge) -> Distance:
         """Distance of every relation, float [relations], from that of an edge with a known relation."""
         ...
 
+    def prepare(self, nodes: Sequence[PatternNode], count: int) -> None:
+        """Tell that all of `nodes` will be asked for so many candidates next: they may be found together."""
+
+    def measure(self, node: PatternNode) -> Measure | None:
+        """How far any entity is from a known node; None if only `node_candidates` tells."""
+        return None
+
     def allowed(self, node: PatternNode) -> Mask | None:
         """Which entities, bool [entities], a typed unknown may be; None if any."""
-        ...
+        return None
 
 
-class FixedDistances:
+class FixedDistances(Distances):
     """For patterns of fixed ids; `masks` (bool [entities], by type) restricts typed unknowns."""
 
     def __init__(self, masks: Mapping[str, Mask] | None = None) -> None:
@@ -117,13 +116,6 @@ class FixedDistances:
     def node_candidates(self, node: PatternNode, count: int) -> NearestEntities:
         """Raise a `PatternError`: the node has no entity."""
         raise PatternError(f"node {node.name!r} has no entity: link it first, or match by text")
-
-    def prepare(self, nodes: Sequence[PatternNode], count: int) -> None:
-        """Nothing to prepare."""
-
-    def measure(self, node: PatternNode) -> Measure | None:
-        """Return None: nothing is measured."""
-        return None
 
     def relation_distances(self, edge: PatternEdge) -> Distance:
         """Raise a `PatternError`: the relation is not fixed."""
@@ -151,7 +143,7 @@ class NameVectors:
     relations: NDArray[np.float32]
 
 
-class TextDistances:
+class TextDistances(Distances):
     """L2 distances of embeddings (SimGRAG section 4.2, eq. 2).
 
     `exact` gives the entities whose normalised name equals a text; their distance is 0, free of the error of
@@ -180,41 +172,47 @@ class TextDistances:
         nearest = nearest[np.argsort(distances[nearest], kind="stable")]
         return NearestEntities(nearest, distances[nearest], len(nearest) == len(distances))
 
-    def prepare(self, nodes: Sequence[PatternNode], count: int) -> None:
-        """Nothing to prepare: all entities are measured once a name."""
-
     def measure(self, node: PatternNode) -> Measure | None:
         """Give the distances of all entities."""
-        return Measure(_NOTHING, np.zeros(0), scale=self._distances_of(node.name))
+        return Measure(np.zeros(0, np.int32), np.zeros(0), scale=self._distances_of(node.name))
 
     def _distances_of(self, name: str) -> NDArray[np.float32]:
-        distances = self._nodes.get(name)
-        if distances is None:
-            distances = self._nodes[name] = self._entity_distances(name)
+        if name not in self._nodes:
+            self._nodes[name] = self._entity_distances(name)
+        return self._nodes[name]
+
+    def _entity_distances(self, name: str) -> NDArray[np.float32]:
+        rows = np.require(self.vectors.entities, np.int8, ["C", "W"])
+        scale = np.require(self.vectors.scale, np.float32, ["C", "W"])
+        distances = distances_from(rows, scale, self._embed(name).copy())
+        if self.exact is not None:
+            distances[list(self.exact(name))] = 0.0
         return distances
 
     def relation_distances(self, edge: PatternEdge) -> Distance:
         """Distances of the relation's name from all relations."""
         name = edge.relation or ""
-        distances = self._relations.get(name)
-        if distances is None:
+        if name not in self._relations:
             difference = self.vectors.relations - self._embed(name)
-            distances = self._relations[name] = np.sqrt(np.square(difference).sum(axis=1))
-        return distances
-
-    def allowed(self, node: PatternNode) -> Mask | None:
-        """No type restricts anything."""
+            self._relations[name] = np.sqrt(np.square(difference).sum(axis=1))
+        return self._relations[name]
 
     def _embed(self, text: str) -> NDArray[np.float32]:
         return np.asarray(self.embedder.embed([text])[0], np.float32)
 
-    def _entity_distances(self, name: str) -> NDArray[np.float32]:
-        from clew.graph.match.scan import distances_from
 
-        vectors = self.vectors
-        rows = np.require(vectors.entities, np.int8, ["C", "W"])
-        scale = np.require(vectors.scale, np.float32, ["C", "W"])
-        distances = distances_from(rows, scale, self._embed(name).copy())
-        for entity in self.exact(name) if self.exact is not None else ():
-            distances[entity] = 0.0
-        return distances
+@fast_entry
+def distances_from(rows: Array, scale: Array, query: Array) -> Array:
+    """L2 distances of `query` float32 [d] from `rows` int8 [n, d] times `scale` float32 [n]; float32 [n].
+
+    Sums may be taken in another order (fastmath), so that the eight bits are compared many at a time.
+    """
+    found = np.empty(len(rows), np.float32)
+    for i in range(len(rows)):
+        total = np.float32(0)
+        factor = scale[i]
+        for j in range(len(query)):
+            difference = factor * np.float32(rows[i, j]) - query[j]
+            total += difference * difference
+        found[i] = np.sqrt(total)
+    return found

@@ -22,19 +22,18 @@ from clew.arrays import AnyArray
 from clew.bounds import check
 from clew.errors import PatternError, UsageError
 from clew.graph.graph import Graph
-from clew.graph.kernels import Kernel
-from clew.graph.kernels.columns import GraphColumns, graph_columns
+from clew.graph.kernels import GraphColumns, Kernel, graph_columns
 from clew.graph.match.candidate_lists import ALL
 from clew.graph.match.conditions import TIE
 from clew.graph.match.distances import Distances
-from clew.graph.match.kernels.columns import INFINITE, MISS_BITS, MISS_MASK, RETRY, STOPPED, UNIT
+from clew.graph.match.kernels import columns as c
 from clew.graph.match.patterns import check_pattern
 from clew.graph.match.query import QueryCosts, read_only
 from clew.types import Match, MatchResult, Pattern
 
 Distinct = Literal["nodes", "triples", "none"]
 UNLIMITED = 1 << 62
-_DISTINCT = {"nodes": 0, "triples": 1, "none": 2}
+_DISTINCT = {"nodes": c.NODES, "triples": c.TRIPLES, "none": c.NOTHING}
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,17 +54,14 @@ class _Prepared:
         self.nodes, self.relations = graph.nodes, len(graph.relations)
         dtypes = (np.int64, np.int64, np.int32, np.int32) * 2
         self.columns = GraphColumns(*map(read_only, graph_columns(graph), dtypes))
-        self._scratch: list[tuple[AnyArray, AnyArray]] = []
+        self.scratch: list[tuple[AnyArray, AnyArray]] = []
+        """Of searches that have ended."""
 
     def take_scratch(self) -> tuple[AnyArray, AnyArray]:
         """Marks and bits that no other thread is using."""
         with suppress(IndexError):
-            return self._scratch.pop()
+            return self.scratch.pop()
         return np.zeros(self.nodes + 1, np.int64), np.zeros(self.nodes // 8 + 1, np.uint8)
-
-    def give_scratch(self, marks: AnyArray, bits: AnyArray) -> None:
-        """Return scratch for the next search."""
-        self._scratch.append((marks, bits))
 
 
 _PREPARED: WeakKeyDictionary[Graph, _Prepared] = WeakKeyDictionary()
@@ -93,28 +89,20 @@ def match(
     """
     check()
     _check_request(pattern, k, project)
-    prepared = _PREPARED.get(graph)
-    if prepared is None:
-        prepared = _PREPARED[graph] = _Prepared(graph)
+    prepared = _PREPARED.get(graph) or _PREPARED.setdefault(graph, _Prepared(graph))
+    budget = budget or Budget()
     measures = k is not None and not all_tied
     query = QueryCosts(prepared.nodes, prepared.relations, pattern, distances, measures=measures)
-    options = [
-        _DISTINCT[distinct],
-        int(undirected),
-        0 if k is None else k,
-        int(all_tied),
-        -1 if project is None else project,
-        0 if query.uniform else round(TIE * UNIT),
-        int(query.uniform),
-        0,
-        UNLIMITED if budget is None or budget.expansions is None else budget.expansions,
-        INFINITE - 1,
-        0,
-        0,
-    ]
     if query.hopeless:
         return MatchResult(())
-    if budget is None or budget.milliseconds is None:
+    options = [0] * c.OPTIONS
+    options[c.DISTINCT], options[c.UNDIRECTED] = _DISTINCT[distinct], int(undirected)
+    options[c.COUNT], options[c.TIED] = k or 0, int(all_tied)
+    options[c.PROJECT] = -1 if project is None else project
+    options[c.SLACK], options[c.UNIFORM] = 0 if query.uniform else round(TIE * c.UNIT), int(query.uniform)
+    options[c.EXPANSIONS] = UNLIMITED if budget.expansions is None else budget.expansions
+    options[c.CAP] = c.INFINITE - 1
+    if budget.milliseconds is None:
         return _search(prepared, query, options, np.zeros(1, np.uint8))
     return _search_within(budget.milliseconds, prepared, query, options)
 
@@ -146,24 +134,24 @@ def _search_within(
 
 def _search(prepared: _Prepared, query: QueryCosts, options: list[int], stop: AnyArray) -> MatchResult:
     """Search in rounds of a rising cap on the cost, until no match above it can be among those asked for."""
-    wanted, tied = options[2], options[3]
+    wanted, tied = options[c.COUNT], options[c.TIED]
     slack = query.least_slack if (wanted or tied) and not query.uniform else ALL
-    options[11], kept = int(slack < ALL), None
+    options[c.AHEAD], kept = int(slack < ALL), None
     while True:
         found = _round(prepared, query, options, slack, stop, kept)
-        if found.status == STOPPED:
-            bound = max(query.least, min(found.bound, options[9] + 1), kept.cap + 1 if kept else 0)
-            found = found if kept is None else found.with_rows(kept.rows, wanted, options[4])
+        if found.status == c.STOPPED:
+            bound = max(query.least, min(found.bound, options[c.CAP] + 1), kept.cap + 1 if kept else 0)
+            found = found if kept is None else found.with_rows(kept.rows, wanted, options[c.PROJECT])
             return _result(found, query, bound)
         needed = found.last(wanted)
         if tied and len(found.rows):
-            needed = int(found.rows[0, 0]) + ((options[5] + 1) << MISS_BITS)
+            needed = int(found.rows[0, 0]) + ((options[c.SLACK] + 1) << c.MISS_BITS)
         enough = needed is not None and needed <= query.cap(slack)
         nearest = min(slack + found.cut, found.left_out)
-        if enough or nearest >= INFINITE:
+        if enough or nearest >= c.INFINITE:
             return _result(found, query, None)
-        options[8] -= found.work
-        options[11] = int(needed is None)
+        options[c.EXPANSIONS] -= found.work
+        options[c.AHEAD] = int(needed is None)
         wider = query.wider(slack, nearest, None if needed is None else needed - query.least)
         if wider is None:
             return _result(found, query, query.least + nearest)
@@ -182,27 +170,29 @@ def _round(
 
     When as many are known as are wanted, the cap falls to the cost of the last of them.
     """
-    wanted, tied, project = options[2], options[3], options[4]
-    options[9] = query.cap(slack)
+    wanted, tied, project = options[c.COUNT], options[c.TIED], options[c.PROJECT]
+    options[c.CAP] = query.cap(slack)
     found = kept if kept is not None and wanted and not tied else None
-    allowed, work, cut = options[8], 0, INFINITE
+    allowed, work, cut = options[c.EXPANSIONS], 0, c.INFINITE
     runs, left_out = query.runs(slack)
     for run in runs:
         last = None if found is None or tied else found.last(wanted)
-        options[9] = options[9] if last is None else min(options[9], last)
+        if last is not None:
+            options[c.CAP] = min(options[c.CAP], last)
         query.narrow(run)
-        options[10] = query.base
-        if query.base > options[9]:
+        options[c.BASE] = query.base
+        if query.base > options[c.CAP]:
             continue
         one = _run(prepared, query, options, stop)
-        options[8], work, cut = options[8] - one.work, work + one.work, min(cut, one.cut)
+        options[c.EXPANSIONS] -= one.work
+        work, cut = work + one.work, min(cut, one.cut)
         found = one if found is None else replace(one, rows=found.with_rows(one.rows, wanted, project).rows)
-        if one.status == STOPPED:
+        if one.status == c.STOPPED:
             # What the runs after it would find is not known.
             found = replace(found, bound=one.bound if len(runs) == 1 else -1)
             break
-    options[8] = allowed
-    return replace(cast(_Found, found), work=work, cut=cut, cap=options[9], left_out=left_out)
+    options[c.EXPANSIONS] = allowed
+    return replace(cast(_Found, found), work=work, cut=cut, cap=options[c.CAP], left_out=left_out)
 
 
 def _compile(prepared: _Prepared, query: QueryCosts, options: list[int]) -> None:
@@ -227,7 +217,7 @@ class _Found:
     work: int
     cap: int
     rows: AnyArray
-    left_out: int = INFINITE
+    left_out: int = c.INFINITE
 
     def with_rows(self, rows: AnyArray, wanted: int, project: int) -> _Found:
         """Add the matches of another run, each once; for every entity of node `project` the first only."""
@@ -256,14 +246,14 @@ def _run(prepared: _Prepared, query: QueryCosts, options: Sequence[int], stop: A
     settings = np.array(options, np.int64)
     arguments = (prepared.columns, query.columns(settings), marks, bits, stop)
     status, bound, cut, work, rows, order = search(*arguments)
-    if status == RETRY:
-        settings[7] = 1
+    if status == c.RETRY:
+        settings[c.EAGER] = 1
         status, bound, cut, work, rows, order = search(*arguments)
-    prepared.give_scratch(marks, bits)
+    prepared.scratch.append((marks, bits))
     count = order[-1]
     rows = rows[:count]
-    rows = rows[np.lexsort(rows.T[::-1]) if options[2] == 0 or options[3] else order[:count]]
-    return _Found(status, bound, cut, work, options[9], rows)
+    rows = rows[np.lexsort(rows.T[::-1]) if options[c.COUNT] == 0 or options[c.TIED] else order[:count]]
+    return _Found(status, bound, cut, work, options[c.CAP], rows)
 
 
 def _result(found: _Found, query: QueryCosts, bound: int | None) -> MatchResult:
@@ -271,12 +261,12 @@ def _result(found: _Found, query: QueryCosts, bound: int | None) -> MatchResult:
     n = len(query.nodes)
     matches = tuple(
         Match(
-            round((row[0] >> MISS_BITS) / UNIT, 9),
-            row[0] & MISS_MASK,
+            round((row[0] >> c.MISS_BITS) / c.UNIT, 9),
+            row[0] & c.MISS_MASK,
             tuple(row[1 : n + 1]),
             tuple(row[n + 1 :]),
         )
         for row in found.rows.tolist()
     )
-    least = float("inf") if bound is None or bound >= INFINITE else (bound >> MISS_BITS) / UNIT
+    least = float("inf") if bound is None or bound >= c.INFINITE else (bound >> c.MISS_BITS) / c.UNIT
     return MatchResult(matches, bound is None, least)

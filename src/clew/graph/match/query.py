@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import pairwise
+
 import numpy as np
 
 from clew.arrays import AnyArray
 from clew.errors import PatternError, UsageError
+from clew.graph.graph import offsets_of
 from clew.graph.match.candidate_lists import (
     ALL,
     FIRST_ROUND,
@@ -16,7 +20,8 @@ from clew.graph.match.candidate_lists import (
 )
 from clew.graph.match.candidate_tiers import Tier, Tiers
 from clew.graph.match.distances import Distances, Measure
-from clew.graph.match.kernels.columns import ANY, DENSE, INFINITE, LISTED, MISS_MASK, Far, QueryColumns
+from clew.graph.match.kernels import columns as c
+from clew.graph.match.kernels.columns import Far, QueryColumns
 from clew.types import Pattern, PatternEdge, PatternNode
 
 MOST_CAREFUL = 2048
@@ -42,11 +47,17 @@ class QueryCosts:
         self.masks: list[AnyArray] = []
         self._lists: dict[int, CandidateList] = {}
         self._set_edges(relations)
+        self._open = [i for i, node in enumerate(pattern.nodes) if node.known and node.entity is None]
         self._measures = self._measure_all() if measures and not self.hopeless else {}
-        self._prepare_lists()
+        asked = [i for i in self._open if i not in self._measures or not is_named(self._measures[i])]
+        if len(asked) > 1 and not self.hopeless:
+            distances.prepare([pattern.nodes[i] for i in asked], FIRST_ROUND)
         self._fixed = [self._fixed_node(i, node) for i, node in enumerate(pattern.nodes)]
         self._mask_of = [self._mask(node) for node in pattern.nodes]
-        self.mask_rows = _mask_rows(self.masks)
+        self.mask_rows = _NO_MASKS
+        if self.masks:
+            stacked = self.masks[0][None] if len(self.masks) == 1 else np.stack(self.masks)
+            self.mask_rows = read_only(stacked, np.bool_)
         unknown = [not node.known for node in pattern.nodes]
         self._wild = any(unknown[e.head] and unknown[e.tail] for e in pattern.edges)
         self.least = int(self.edges[:, 5].sum()) + sum(
@@ -59,62 +70,49 @@ class QueryCosts:
 
     def _measure_all(self) -> dict[int, Measure]:
         """Give the measures of the open nodes; none if one of them has none, or they differ in kind."""
-        open_ = [i for i, node in enumerate(self.pattern.nodes) if node.known and node.entity is None]
-        found = {i: self.distances.measure(self.pattern.nodes[i]) for i in open_}
+        found = {i: self.distances.measure(self.pattern.nodes[i]) for i in self._open}
         measures = {i: measure for i, measure in found.items() if measure is not None}
         kinds = {(m.rows is None, m.scale is None) for m in measures.values()}
         return measures if len(measures) == len(found) and len(kinds) == 1 else {}
 
-    def _prepare_lists(self) -> None:
-        """Have the first candidates of all nodes that need some found together."""
-        nodes = self.pattern.nodes
-        open_ = [i for i, node in enumerate(nodes) if node.known and node.entity is None]
-        asked = [i for i in open_ if i not in self._measures or not is_named(self._measures[i])]
-        if len(asked) > 1 and not self.hopeless:
-            self.distances.prepare([nodes[i] for i in asked], FIRST_ROUND)
-
     def _set_edges(self, relations: int) -> None:
-        rows: list[list[int]] = []
-        ids: list[AnyArray] = []
-        costs: list[AnyArray] = []
-        at = 0
-        for i, edge in enumerate(self.pattern.edges):
-            mode, least, relation, cost = self._relations(i, edge, relations)
-            rows.append([edge.head, edge.tail, mode, at, at + len(relation), least])
-            at += len(relation)
-            ids.append(relation)
-            costs.append(cost)
+        edges = self.pattern.edges
+        found = [self._relations(i, edge, relations) for i, edge in enumerate(edges)]
+        spans, self.relation = _table([listed for _, _, listed in found])
+        rows = [
+            [edge.head, edge.tail, mode, *span, least]
+            for edge, (mode, least, _), span in zip(edges, found, spans, strict=True)
+        ]
         self.edges = np.array(rows, np.int64)
-        self.relation = _table(ids, costs)
 
-    def _relations(self, i: int, edge: PatternEdge, relations: int) -> tuple[int, int, AnyArray, AnyArray]:
-        """(mode, least cost, relations, costs) of a pattern edge."""
+    def _relations(self, i: int, edge: PatternEdge, relations: int) -> tuple[int, int, Listed]:
+        """(mode, least cost, the relations with their costs) of a pattern edge."""
         if edge.fixed is not None:
             if not 0 <= edge.fixed < relations:
                 raise PatternError(f"pattern: field 'triples[{i}]': the graph has no relation {edge.fixed}")
-            return LISTED, 0, np.array([edge.fixed], np.int32), _ZERO
+            return c.LISTED, 0, _free(edge.fixed)
         if edge.relation is None:
-            return ANY, 0, _NO_IDS, _NO_COSTS
+            return c.ANY, 0, _NOTHING
         cost = costs_of(self.distances.relation_distances(edge), f"relation {edge.relation!r}")
         if len(cost) != relations:
             raise UsageError(
                 f"relation {edge.relation!r} has {len(cost)} distances: the graph has {relations} relations"
             )
-        finite = np.flatnonzero(cost < INFINITE)
+        finite = np.flatnonzero(cost < c.INFINITE)
         if len(finite) == 0:
             self.hopeless = True
-            return LISTED, 0, _NO_IDS, _NO_COSTS
+            return c.LISTED, 0, _NOTHING
         self.uniform = self.uniform and not cost[finite].any()
         least = int(cost.min())
         if len(finite) <= max(4, relations // 8):
-            return LISTED, least, finite.astype(np.int32), cost[finite]
-        return DENSE, least, np.arange(relations, dtype=np.int32), cost
+            return c.LISTED, least, (finite, cost[finite])
+        return c.DENSE, least, (np.arange(relations), cost)
 
     def _fixed_node(self, i: int, node: PatternNode) -> int | None:
         """Return the entity of a fixed node; asks for the first candidates of another known one."""
         if node.known and node.entity is None:
             near = self._lists[i] = CandidateList(self.distances, node, self._measures.get(i))
-            self.uniform = self.uniform and near.bound == INFINITE and not near.costs.any()
+            self.uniform = self.uniform and near.bound == c.INFINITE and not near.costs.any()
             self.hopeless = self.hopeless or len(near.costs) == 0
         elif node.entity is not None and not 0 <= node.entity < self.size:
             raise PatternError(f"pattern: node {i} ({node.name!r}): the graph has no entity {node.entity}")
@@ -129,36 +127,33 @@ class QueryCosts:
 
     def cap(self, slack: int) -> int:
         """What a match within `slack` may cost."""
-        return min(INFINITE - 1, (self.least + slack) | MISS_MASK)
+        return min(c.INFINITE - 1, (self.least + slack) | c.MISS_MASK)
 
     def runs(self, slack: int) -> tuple[list[dict[int, Tier]], int]:
         """(the runs that find all matches within `slack`, the least slack at which something else counts)."""
         if self._tiers is not None:
             return self._tiers.runs(slack)
         after = (near.next_after(slack) for near in self._lists.values())
-        return [{i: Tier(-1, slack, 0) for i in self._lists}], min(after, default=INFINITE)
+        return [{i: Tier(-1, slack, 0) for i in self._lists}], min(after, default=c.INFINITE)
 
     def narrow(self, run: dict[int, Tier]) -> None:
         """Set what a match can have in a run."""
-        rows: list[list[int]] = []
-        ids: list[AnyArray] = []
-        costs: list[AnyArray] = []
-        at = 0
+        rows: list[tuple[int, int]] = []
+        listed: list[Listed] = []
         for i, node in enumerate(self.pattern.nodes):
-            entity, cost, kind, floor = _NO_IDS, _NO_COSTS, int(node.known), 0
+            own, kind, floor = _NOTHING, int(node.known), 0
             if (fixed := self._fixed[i]) is not None:
-                entity, cost = np.array([fixed], np.int32), _ZERO
+                own = _free(fixed)
             elif node.known:
                 tier, near = run[i], self._lists[i]
-                kind, floor = _FAR if tier.far else 1, int(near.costs[0]) + tier.floor
+                kind, floor = c.FAR if tier.far else c.KNOWN, int(near.costs[0]) + tier.floor
                 if not tier.far:
-                    entity, cost = near.between(tier.low, tier.high)
-            rows.append([kind, self._mask_of[i], at, at + len(entity), floor])
-            at += len(entity)
-            ids.append(entity)
-            costs.append(cost)
-        self.nodes = np.array(rows, np.int64)
-        self.candidate = _table(ids, costs)
+                    own = near.between(tier.low, tier.high)
+            rows.append((kind, floor))
+            listed.append(own)
+        spans, self.candidate = _table(listed)
+        columns = zip(rows, self._mask_of, spans, strict=True)
+        self.nodes = np.array([[kind, mask, *span, floor] for (kind, floor), mask, span in columns], np.int64)
         self.base = self.least + sum(tier.floor for tier in run.values())
         self.far = self._far_arrays([i for i, tier in run.items() if tier.far])
 
@@ -240,16 +235,22 @@ class QueryCosts:
         return len(self.masks) - 1
 
 
-_FAR = 2
-_NO_IDS, _NO_COSTS, _ZERO = np.zeros(0, np.int32), np.zeros(0, np.int64), np.zeros(1, np.int64)
+Listed = tuple[AnyArray, AnyArray]
+"""Ids, and what each costs."""
+_NOTHING: Listed = (np.zeros(0, np.int64), np.zeros(0, np.int64))
 
 
-def _table(ids: list[AnyArray], costs: list[AnyArray]) -> AnyArray:
-    """Ids and costs side by side, int64 [*, 2]."""
-    table = np.empty((sum(map(len, ids)), 2), np.int64)
-    np.concatenate(ids, out=table[:, 0])
-    np.concatenate(costs, out=table[:, 1])
-    return table
+def _free(id_: int) -> Listed:
+    return np.array([id_]), np.zeros(1, np.int64)
+
+
+def _table(listed: Sequence[Listed]) -> tuple[list[tuple[int, int]], AnyArray]:
+    """Where each list is among all of them, and these: ids and costs side by side, int64 [*, 2]."""
+    ends = offsets_of(np.array([len(ids) for ids, _ in listed]))
+    table = np.empty((int(ends[-1]), 2), np.int64)
+    for column, parts in enumerate(zip(*listed, strict=True)):
+        np.concatenate(parts, out=table[:, column])
+    return list(pairwise(ends.tolist())), table
 
 
 def read_only(array: AnyArray, dtype: type) -> AnyArray:
@@ -257,12 +258,6 @@ def read_only(array: AnyArray, dtype: type) -> AnyArray:
     view = np.ascontiguousarray(array, dtype).view()
     view.setflags(write=False)
     return view
-
-
-def _mask_rows(masks: list[AnyArray]) -> AnyArray:
-    if not masks:
-        return _NO_MASKS
-    return read_only(masks[0][None] if len(masks) == 1 else np.stack(masks), np.bool_)
 
 
 _NO_FAR = Far(

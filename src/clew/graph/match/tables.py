@@ -7,7 +7,7 @@ its own: `"anchors": [{"name", "row"}, …]` and `"relations": {name: id}`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -17,15 +17,18 @@ from numpy.typing import NDArray
 
 from clew.arrays import Float32, Int32
 from clew.errors import InputError, PatternError
-from clew.graph.match.distances import Distance, Mask, Measure, NearestEntities
+from clew.graph.match.distances import Distance, Distances, NearestEntities
 from clew.types import PatternEdge, PatternNode
 
 TABLE_FILES = ("candidate_ids.npy", "candidate_distance.npy", "relation_distance.npy")
 
 
 @dataclass(frozen=True, eq=False)
-class TableDistances:
-    """The distances of one pattern: candidates by name, all that there are, and relations by name."""
+class TableDistances(Distances):
+    """The distances of one pattern: candidates by name, all that there are, and relations by name.
+
+    Lists that are all at hand are searched whole in less time than measuring takes; tables know no types.
+    """
 
     candidates: Mapping[str, NearestEntities]
     relations: Mapping[str, Float32]
@@ -37,23 +40,12 @@ class TableDistances:
             raise PatternError(f"pattern: field 'anchors' has no row for the node {node.name!r}")
         return found
 
-    def prepare(self, nodes: Sequence[PatternNode], count: int) -> None:
-        """Nothing to prepare: all candidates are at hand."""
-
-    def measure(self, node: PatternNode) -> Measure | None:
-        """Return None: lists that are all at hand are searched whole in less time."""
-        return None
-
     def relation_distances(self, edge: PatternEdge) -> Distance:
         """Give the row of the relation's name."""
         found = self.relations.get(edge.relation or "")
         if found is None:
             raise PatternError(f"pattern: field 'relations' has no id for the relation {edge.relation!r}")
         return found
-
-    def allowed(self, node: PatternNode) -> Mask | None:
-        """Restrict nothing: the tables know no types."""
-        return None
 
 
 @dataclass(frozen=True, eq=False)

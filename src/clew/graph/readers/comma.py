@@ -19,70 +19,61 @@ from clew.graph.readers.delimited import (
     DELIMITERS,
     TRIPLE_HEADER,
     TSV,
-    delimiter_advice,
+    fault_of,
     is_header,
     note_header,
 )
-from clew.graph.readers.stream import line_blocks, unpacked_name
+from clew.graph.readers.stream import numbered_lines, unpacked_name
 
 COLUMNS = 3
 
 
-class Records:
+def csv_records(path: Path, tally: Tally) -> Iterator[tuple[int, list[str]]]:
     """Records of a CSV file as (number of their first line, stripped fields); blank ones are counted."""
+    line, first_line = 0, _first_line(path, tally)
+    delimiter = _delimiter(first_line, path)
+    width = len(next(csv.reader([first_line], delimiter=delimiter), []))
+    begun, remarks = False, 0
+    if delimiter != "," and not is_tabbed(path):
+        tally.note(f"{path}: fields are separated by {DELIMITERS[delimiter][0]}")
 
-    def __init__(self, path: Path, tally: Tally) -> None:
-        self._path, self._tally, self._line = path, tally, 0
+    def lines() -> Iterator[str]:
+        nonlocal line
+        for number, text in numbered_lines(path, tally, legacy=True):
+            line = number
+            yield text + "\n"
 
-    def __iter__(self) -> Iterator[tuple[int, list[str]]]:
-        first_line = _first_line(self._path, self._tally)
-        delimiter = _delimiter(first_line, self._path)
-        width = len(next(csv.reader([first_line], delimiter=delimiter), []))
-        begun, remarks = False, 0
-        if delimiter != "," and not is_tabbed(self._path):
-            self._tally.note(f"{self._path}: fields are separated by {DELIMITERS[delimiter][0]}")
-        reader = csv.reader(self._lines(), strict=True, skipinitialspace=True, delimiter=delimiter)
-        while True:
-            first = self._line + 1
-            try:
-                record = next(reader)
-            except StopIteration:
-                return
-            except csv.Error as error:
-                reason = f"broken CSV up to line {self._line}: {error}"
-                advice = 'Check the quotes: a quote inside a quoted field is written ""'
-                self._tally.error(ParseError(str(self._path), first, reason, advice))
-                continue
-            fields = [field.strip() for field in record]
-            if not begun and fields and fields[0].startswith("#") and len(fields) != width:
-                remarks += 1
-                continue
-            if remarks and not begun:
-                self._tally.note(
-                    f"{self._path}: lines before the first row that begin with # are left out: {remarks}"
-                )
-            begun = True
-            if any(fields):
-                yield first, fields
-            else:
-                self._tally.blank += 1
-
-    def _lines(self) -> Iterator[str]:
-        for first, lines in line_blocks(self._path, self._tally, legacy=True):
-            for number, line in enumerate(lines, first):
-                self._line = number
-                yield line + "\n"
+    reader = csv.reader(lines(), strict=True, skipinitialspace=True, delimiter=delimiter)
+    while True:
+        first = line + 1
+        try:
+            fields = [field.strip() for field in next(reader)]
+        except StopIteration:
+            return
+        except csv.Error as error:
+            reason = f"broken CSV up to line {line}: {error}"
+            advice = 'Check the quotes: a quote inside a quoted field is written ""'
+            tally.error(ParseError(str(path), first, reason, advice))
+            continue
+        if not begun and fields and fields[0].startswith("#") and len(fields) != width:
+            remarks += 1
+            continue
+        if remarks and not begun:
+            tally.note(f"{path}: lines before the first row that begin with # are left out: {remarks}")
+        begun = True
+        if any(fields):
+            yield first, fields
+        else:
+            tally.blank += 1
 
 
 def _first_line(path: Path, tally: Tally) -> str:
     """First line of a file that is neither blank nor a remark (#); else the first that is not blank."""
-    blocks = line_blocks(path, Tally(on_error="skip", hints=tally.hints), legacy=True)
     remark = ""
-    for _, lines in blocks:
-        for line in filter(str.strip, lines):
-            if not line.startswith("#"):
-                return line
-            remark = remark or line
+    for _, line in numbered_lines(path, Tally(on_error="skip", hints=tally.hints), legacy=True):
+        if line.strip() and not line.startswith("#"):
+            return line
+        remark = remark or (line.strip() and line)
     return remark
 
 
@@ -112,16 +103,17 @@ class CommaReader:
     def read(self, path: Path, tally: Tally) -> Iterator[Batch]:
         """Stream the batches of `path`; see `Reader`."""
         batch, started = Batch(), False
-        for number, fields in Records(path, tally):
+        for number, fields in csv_records(path, tally):
             if not started:
                 started = True
                 if is_triple_header(fields):
                     tally.note(f"{path}:{number}: taken as a header: {', '.join(fields)}")
                     continue
-            if len(fields) == COLUMNS and all(fields):
+            fault = fault_of(fields, COLUMNS, ",".join(fields), ",")
+            if fault is None:
                 batch.add(fields[0], fields[1], fields[2])
             else:
-                tally.error(_fault(path, number, fields))
+                tally.error(ParseError(str(path), number, *fault))
             if batch.full:
                 note_header(path, batch, tally)
                 yield batch
@@ -133,14 +125,6 @@ class CommaReader:
 def is_triple_header(fields: list[str]) -> bool:
     """Whether a record is a header of triples."""
     return is_header(fields, TRIPLE_HEADER)
-
-
-def _fault(path: Path, number: int, fields: list[str]) -> ParseError:
-    if len(fields) == COLUMNS:
-        reason = f"column {fields.index('') + 1} is empty"
-    else:
-        reason = f"{len(fields)} column{'s' * (len(fields) != 1)} where 3 are expected"
-    return ParseError(str(path), number, reason, delimiter_advice(",".join(fields), ",", 3))
 
 
 COMMA = CommaReader()

@@ -1,4 +1,4 @@
-r"""Tab- and `|`-separated triples: `head<TAB>relation<TAB>tail`, one a line.
+r"""Tab- and `|`-separated triples: `head<TAB>relation<TAB>tail`, one a line; side files by the same rules.
 
 Rules: whitespace around a field is stripped; an empty field is an error; a blank line is skipped and
 counted. `\t`, `\n`, `\r`, `\\` (and `\|` where `|` separates) in a name stand for the character; a
@@ -101,27 +101,41 @@ class DelimitedRows:
         if not line.strip():
             self._tally.blank += 1
             return None
-        fields = [_unescape(f.strip()) for f in _split_escaped(line, self._delimiter)]
+        fields = [f.strip() for f in _split_escaped(line, self._delimiter)]
+        fields = [_ESCAPE.sub(lambda m: _ESCAPED[m[1]], f) if "\\" in f else f for f in fields]
         if not self._started:
             self._started = True
             if is_header(fields, self._header):
                 self._tally.note(f"{self._path}:{number}: taken as a header: {', '.join(fields)}")
                 return None
-        reason = self._fault(fields)
-        if reason is None:
+        fault = fault_of(fields, self._columns, line, self._delimiter)
+        if fault is None:
             return fields
-        self._tally.error(ParseError(str(self._path), number, reason, self._advice(line)))
+        self._tally.error(ParseError(str(self._path), number, *fault))
         return None
 
-    def _fault(self, fields: list[str]) -> str | None:
-        if len(fields) != self._columns:
-            found = f"{len(fields)} column{'s' * (len(fields) != 1)}"
-            return f"{found} where {self._columns} are expected"
-        empty = [i for i, field in enumerate(fields, 1) if not field]
-        return f"column {empty[0]} is empty" if empty else None
 
-    def _advice(self, line: str) -> str:
-        return delimiter_advice(line, self._delimiter, self._columns)
+def fault_of(fields: list[str], columns: int, line: str, delimiter: str) -> tuple[str, str] | None:
+    """What is wrong with the fields of a line, and what to do about it; None if nothing is."""
+    if len(fields) != columns:
+        reason = f"{len(fields)} column{'s' * (len(fields) != 1)} where {columns} are expected"
+    elif not all(fields):
+        reason = f"column {fields.index('') + 1} is empty"
+    else:
+        return None
+    return reason, delimiter_advice(line, delimiter, columns)
+
+
+def read_pairs(path: Path, kind: str, tally: Tally) -> Iterator[list[tuple[str, str]]]:
+    """Stream (entity, text) pairs; a first line `entity<TAB>kind` is a header. Errors as in `Reader`."""
+    rows = DelimitedRows(path, "\t", 2, (frozenset(("entity",)), frozenset((kind,))), tally)
+    for first, lines in line_blocks(path, tally, legacy=True):
+        pairs: list[tuple[str, str]] = []
+        for number, line in enumerate(lines, first):
+            fields = rows.split(number, line)
+            if fields is not None:
+                pairs.append((fields[0], fields[1]))
+        yield pairs
 
 
 def is_header(fields: list[str], header: Header) -> bool:
@@ -171,10 +185,6 @@ def _split_escaped(line: str, delimiter: str) -> list[str]:
         if not found[2]:
             break
     return fields
-
-
-def _unescape(field: str) -> str:
-    return _ESCAPE.sub(lambda m: _ESCAPED[m[1]], field) if "\\" in field else field
 
 
 TSV = DelimitedReader("tsv", (".tsv", ".tab"), "\t")

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 from pathlib import Path
@@ -22,7 +23,7 @@ from clew.graph.readers.batch import Batch, Tally
 from clew.graph.readers.columns import EdgeColumns, Layout
 from clew.graph.readers.hints import Hints
 from clew.graph.readers.layout import layout_of
-from clew.graph.readers.stream import ByteSource, line_blocks, unpacked_name
+from clew.graph.readers.stream import ByteSource, numbered_lines, unpacked_name
 from clew.graph.readers.table import SAMPLED_ROWS, NumberedRow, batches_of, unclear
 
 MOST_DOCUMENT_BYTES = 256 << 20
@@ -50,13 +51,17 @@ class JsonReader:
 
     name: str = "json"
     suffixes: tuple[str, ...] = (".json", *_LINES)
+    most_bytes: int = MOST_DOCUMENT_BYTES
 
     def read(self, path: Path, tally: Tally) -> Iterator[Batch]:
         """Stream the batches of `path`; see `Reader`. A fault of a document is fatal even when skipping."""
         if is_lines(path, tally.hints):
             yield from _read_objects(path, lambda told: _objects_of_lines(path, told), tally)
             return
-        document = _unwrapped(_load(path, tally))
+        document = _load(path, tally, self.most_bytes)
+        if isinstance(document, dict):  # what is around it, as Cytoscape writes it, is left out
+            inner = cast(Object, document).get("elements")
+            document = inner if isinstance(inner, dict | list) else cast(object, document)
         network = _network(document)
         if network is not None:
             yield from _read_network(path, network, tally)
@@ -71,17 +76,11 @@ def is_lines(path: Path, hints: Hints) -> bool:
     """Whether each line of a file is an object of its own."""
     if Path(unpacked_name(path.name)).suffix.lower() in _LINES:
         return True
-    blocks = line_blocks(path, Tally(on_error="skip", hints=hints))
-    lines = list(islice((line for _, block in blocks for line in block if line.strip()), 2))
-    return len(lines) == 2 and all(line.lstrip().startswith("{") and _is_whole(line) for line in lines)
-
-
-def _is_whole(text: str) -> bool:
-    try:
-        json.loads(text, parse_int=str)
-    except (ValueError, RecursionError):
-        return False
-    return True
+    numbered = numbered_lines(path, Tally(on_error="skip", hints=hints))
+    lines = list(islice((line for _, line in numbered if line.strip()), 2))
+    with suppress(ValueError):
+        return len(lines) == 2 and all(isinstance(_parsed(line), dict) for line in lines)
+    return False
 
 
 def _parsed(text: str | bytes) -> Any:  # noqa: ANN401 (any JSON)
@@ -92,23 +91,20 @@ def _parsed(text: str | bytes) -> Any:  # noqa: ANN401 (any JSON)
         raise ValueError("it is nested too deep") from error
 
 
-def _load(path: Path, tally: Tally) -> Any:  # noqa: ANN401 (any JSON)
+def _load(path: Path, tally: Tally, most: int) -> Any:  # noqa: ANN401 (any JSON)
     data = bytearray()
     with ByteSource(path, tally) as source:
         while chunk := source.read():
             data += chunk
-            if len(data) > MOST_DOCUMENT_BYTES:
+            if len(data) > most:
                 raise InputError(
-                    f"{path}: more than {MOST_DOCUMENT_BYTES >> 20} MiB of JSON. "
-                    "Give it as an object a line (.jsonl)"
+                    f"{path}: more than {most >> 20} MiB of JSON. Give it as an object a line (.jsonl)"
                 )
     try:
-        text = data.decode("utf-8")
+        return _parsed(data.decode("utf-8"))
     except UnicodeDecodeError as error:
         line = data[: error.start].count(b"\n") + 1
         raise ParseError(str(path), line, "invalid UTF-8", "Convert the file to UTF-8") from error
-    try:
-        return _parsed(text)
     except json.JSONDecodeError as error:
         raise ParseError(str(path), error.lineno, f"broken JSON: {error.msg}", "Correct the file") from error
     except ValueError as error:
@@ -116,37 +112,24 @@ def _load(path: Path, tally: Tally) -> Any:  # noqa: ANN401 (any JSON)
 
 
 def _objects_of_lines(path: Path, tally: Tally) -> Iterator[Object]:
-    for first, lines in line_blocks(path, tally):
-        for number, line in enumerate(lines, first):
-            if not line.strip():
-                tally.blank += 1
-                continue
-            try:
-                found = _parsed(line)
-            except ValueError as error:
-                tally.error(ParseError(str(path), number, f"broken JSON: {error}", "Correct the line"))
-                continue
-            if isinstance(found, dict):
-                yield cast(Object, found)
-            else:
-                tally.error(ParseError(str(path), number, "the line is no object", "Correct the line"))
-
-
-def _unwrapped(document: object) -> object:
-    """A document without what is around it: Cytoscape's `elements`."""
-    if isinstance(document, dict):
-        inner = cast(Object, document).get("elements")
-        if isinstance(inner, dict | list):
-            return cast(object, inner)
-    return document
+    for number, line in numbered_lines(path, tally):
+        if not line.strip():
+            tally.blank += 1
+            continue
+        try:
+            found = _parsed(line)
+        except ValueError as error:
+            tally.error(ParseError(str(path), number, f"broken JSON: {error}", "Correct the line"))
+            continue
+        if isinstance(found, dict):
+            yield cast(Object, found)
+        else:
+            tally.error(ParseError(str(path), number, "the line is no object", "Correct the line"))
 
 
 def _are_objects(value: object) -> bool:
-    return (
-        isinstance(value, list)
-        and bool(value)
-        and all(isinstance(v, dict) for v in cast(list[object], value))
-    )
+    held = cast(list[object], value) if isinstance(value, list) else []
+    return bool(held) and all(isinstance(v, dict) for v in held)
 
 
 @dataclass(frozen=True, slots=True)
@@ -311,17 +294,15 @@ def _put_names(nodes: _Columns, cells: list[list[str]], links: list[list[str]], 
     Where these are places in the list of nodes, they become what is in the column, which may be a new one.
     """
     named = {row[i] for row in links for i in (ends.head, ends.tail)}
-    known = [
-        *(key for key in _NODE_KEYS if key in nodes.at),
-        *(key for key in nodes.at if key not in _NODE_KEYS),
-    ]
+    known = [key for key in dict.fromkeys((*_NODE_KEYS, *nodes.at)) if key in nodes.at]
     values = {key: [row[nodes.at[key]] for row in cells] for key in known}
     unique = [key for key in known if len(set(values[key])) == len(cells) and all(values[key])]
-    for key in (key for key in unique if key in _NODE_KEYS):
+    plain = [key for key in unique if key in _NODE_KEYS]
+    for key in plain:
         if named <= set(values[key]):
             return key
     if all(end.isdecimal() and len(end) < 10 and int(end) < len(cells) for end in named):
-        key = next((key for key in unique if key in _NODE_KEYS), None) or _numbered(nodes, cells)
+        key = plain[0] if plain else _numbered(nodes, cells)
         for row in links:
             for i in (ends.head, ends.tail):
                 row[i] = cells[int(row[i])][nodes.at[key]]

@@ -3,7 +3,7 @@
 A table is one of edges (a row is a triple: `from,to,type`; Neo4j's `:START_ID`; Gephi's `Source,Target`), one
 of nodes (a row is an entity, known by an id: `id,name,year`; Neo4j's `:ID`), both at once (APOC's `_id`,
 `_labels`, `_start`, `_end`, `_type`), a wide one, whose rows are entities named by one of its columns, or a
-matrix (`matrix.py`).
+matrix.
 """
 
 from __future__ import annotations
@@ -14,10 +14,9 @@ from dataclasses import replace
 from itertools import combinations
 
 from clew.errors import UsageError
-from clew.graph.readers.columns import Column, EdgeColumns, Layout, NodeColumns
+from clew.graph.readers.columns import Column, EdgeColumns, Layout, NodeColumns, matrix_of
 from clew.graph.readers.hints import LINKED_TO, Hints
-from clew.graph.readers.matrix import matrix_of
-from clew.graph.values import NO_VALUE, parse_value
+from clew.graph.values import is_value
 
 FEW_ROWS = 3
 """Rows from which a table of three columns without known words can be told from triples."""
@@ -60,9 +59,12 @@ def layout_of(
     if matrix is not None:
         return Layout(tuple(Column(cell) for cell in cells), matrix=matrix)
     columns = tuple(Column.of(cell) for cell in cells)
-    found = _mixed(columns) or _edges(columns, rows, hints) or _nodes(columns, rows)
-    if found is None and (headed or _is_wide(cells, rows)):
-        found = replace(_wide(columns, rows), may_be_triples=not headed and _are_texts(cells, rows))
+    same = [row for row in rows if len(row) == len(cells)]
+    found = _mixed(columns) or _edges(columns, same, hints) or _nodes(columns, same)
+    if found is None and (headed or _is_wide(cells, same)):
+        # Records of three texts each may be triples.
+        texts = len(cells) == 3 and all(c and not is_value(c) for row in (cells, *same) for c in row)
+        found = replace(_wide(columns, same), may_be_triples=not headed and texts)
     if found is None and len(cells) == 2 and rows and not headed:
         unnamed = tuple(Column("") for _ in cells)
         found = Layout(unnamed, EdgeColumns(0, 1, named=hints.relation or LINKED_TO), header=False)
@@ -75,8 +77,9 @@ def _said(cells: Sequence[str], rows: Sequence[Sequence[str]], hints: Hints) -> 
     A table of edges may lack the column of ids, and one of nodes those of edges: the user says them of all
     sources.
     """
-    no_id = hints.id is not None and not _has(cells, hints.id)
-    no_ends = bool(hints.columns) and not any(_has(cells, column) for column in hints.columns.values())
+    same = [row for row in rows if len(row) == len(cells)]
+    no_id = hints.id is not None and _found(cells, hints.id) is None
+    no_ends = bool(hints.columns) and all(_found(cells, c) is None for c in hints.columns.values())
     if no_id or no_ends:
         left = replace(hints, id=None if no_id else hints.id, columns={} if no_ends else hints.columns)
         found = layout_of(cells, rows, left)
@@ -91,17 +94,12 @@ def _said(cells: Sequence[str], rows: Sequence[Sequence[str]], hints: Hints) -> 
     if at:
         edges = EdgeColumns(at["head"], at["tail"], at.get("relation"), hints.relation or LINKED_TO)
     if hints.id is not None:
-        typed = tuple(Column.of(cell) for cell in cells)
-        columns = columns if plain else typed
-        nodes = _node_columns(columns, _place(cells, hints.id), rows)
+        columns = columns if plain else tuple(Column.of(cell) for cell in cells)
+        nodes = _node_columns(columns, _place(cells, hints.id), same)
         if nodes.name is not None and columns[nodes.id].name and _words(columns[nodes.id].name) not in _IDS:
             # Of an airport called by its name, its code can be asked.
             nodes = replace(nodes, properties=(nodes.id, *nodes.properties))
     return _with_rest(Layout(columns, edges, nodes, not plain))
-
-
-def _has(cells: Sequence[str], column: str) -> bool:
-    return _found(cells, column) is not None
 
 
 def _found(cells: Sequence[str], column: str) -> int | None:
@@ -148,13 +146,15 @@ def _edges(columns: Sequence[Column], rows: Sequence[Sequence[str]], hints: Hint
     if ends is None:
         return None
     words = [_words(column.name) for column in columns]
-    direction = next((i for i, w in enumerate(words) if w == "type" and _are_directions(rows, i)), None)
+    below = [[row[i] for row in rows if row[i]] for i in range(len(columns))]
+    directions = [bool(cells) and all(cell.lower() in _DIRECTIONS for cell in cells) for cells in below]
+    direction = next((i for i, w in enumerate(words) if w == "type" and directions[i]), None)
     relation = roles.get("type")
     free = [i for i in range(len(columns)) if i not in (*ends, direction)]
     if relation is None and hints.relation is None:
         named = [(_RELATIONS.index(words[i]), i) for i in free if words[i] in _RELATIONS]
         # Gephi writes the column of labels, mostly without any.
-        relation = next((i for _, i in sorted(named) if words[i] != "label" or _filled(rows, i)), None)
+        relation = next((i for _, i in sorted(named) if words[i] != "label" or below[i]), None)
     return Layout(tuple(columns), EdgeColumns(*ends, relation, hints.relation or LINKED_TO, direction))
 
 
@@ -164,34 +164,28 @@ def _ends(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> tuple[int
     for head, tail in _ENDS:
         if head in stems and tail in stems:
             found = stems.index(head), stems.index(tail)
-            if not _is_period(rows, *found, len(columns)):
+            if not _is_period(rows, *found):
                 return found
     return None
 
 
-def _is_period(rows: Sequence[Sequence[str]], first: int, last: int, columns: int) -> bool:
+def _is_period(rows: Sequence[Sequence[str]], first: int, last: int) -> bool:
     """Whether two columns are years or dates from which and to which something was so."""
-    cells = [row[i] for row in rows for i in (first, last) if len(row) == columns and row[i]]
-    dated = bool(cells) and all(parse_value(cell) != NO_VALUE for cell in cells)
-    others = [i for i in range(columns) if i not in (first, last)]
-    texts = (row[i] for row in rows for i in others if len(row) == columns and row[i])
-    return (
-        dated
-        and not any(row_is_id(cell) for cell in cells)
-        and any(parse_value(t) == NO_VALUE for t in texts)
-    )
+    cells = [row[i] for row in rows for i in (first, last) if row[i]]
+    texts = (cell for row in rows for i, cell in enumerate(row) if cell and i not in (first, last))
+    dated = bool(cells) and all(map(is_value, cells)) and not any(map(_is_id, cells))
+    return dated and not all(map(is_value, texts))
 
 
-def row_is_id(cell: str) -> bool:
+def _is_id(cell: str) -> bool:
     """Whether a number is none of a year or a date: an id."""
     return cell.isdecimal() and (len(cell) > 4 or not 1000 <= int(cell) <= 2100)
 
 
 def _nodes(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> Layout | None:
-    by_role = next((i for i, column in enumerate(columns) if column.role == "id"), None)
     words = [_words(column.name) if not column.role else "" for column in columns]
-    plain = next((words.index(word) for word in _IDS if word in words), None)
-    id_ = plain if by_role is None else by_role
+    plain = (words.index(word) for word in _IDS if word in words)
+    id_ = next((i for i, column in enumerate(columns) if column.role == "id"), next(plain, None))
     return None if id_ is None else Layout(tuple(columns), nodes=_node_columns(columns, id_, rows))
 
 
@@ -213,35 +207,31 @@ def _refers(column: Column, at: int, id_: int, rows: Sequence[Sequence[str]]) ->
     """Whether a column is of ids of the same table: by its name, and by all its cells."""
     if column.datatype is not None or not (_words(column.name) in _REFERENCES or _KEY.fullmatch(column.name)):
         return False
-    whole = [row for row in rows if len(row) > max(at, id_)]
-    cells = {row[at] for row in whole if row[at]}
-    return bool(cells) and cells <= {row[id_] for row in whole}
+    cells = {row[at] for row in rows if row[at]}
+    return bool(cells) and cells <= {row[id_] for row in rows}
 
 
 def _is_wide(cells: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
     """Whether a first record is a header of columns, in words of its own."""
-    same = [row for row in rows if len(row) == len(cells)]
-    names = [cell for i, cell in enumerate(cells) if not _INDEX.fullmatch(cell) or _are_names(same, i)]
-    if len(names) < 2 or len({name.lower() for name in names}) < len(names) or not same:
+    names = [cell for i, cell in enumerate(cells) if not _INDEX.fullmatch(cell) or _are_names(rows, i)]
+    if len(names) < 2 or len({name.lower() for name in names}) < len(names) or not rows:
         return False
-    if any((name and parse_value(name) != NO_VALUE) or len(name) > 60 for name in names):
+    if any(is_value(name) or len(name) > 60 for name in names):
         return False
-    below = [{row[i] for row in same if row[i]} for i in range(len(cells))]
+    below = [{row[i] for row in rows if row[i]} for i in range(len(cells))]
     if any(cell in values for cell, values in zip(cells, below, strict=True)) or names[0] in below[-1]:
         return False
     if len(cells) != 3 or any(map(_INDEX.fullmatch, cells)) or _KEY.fullmatch(cells[0]):
         return True
-    if _is_triple(cells, same):
+    if _is_triple(cells, rows):
         return False
-    if len(same) < FEW_ROWS:
-        numbers = all(parse_value(value) != NO_VALUE for value in below[2])
-        return numbers and _says_name(cells[0]) and _calls_rows(cells, same)
+    if len(rows) < FEW_ROWS:
+        numbers = all(map(is_value, below[2]))
+        return numbers and _says_name(cells[0]) and _calls_rows(cells, rows)
     # Of triples, relations come again and again, and so do heads; no number below a word is either.
-    if any(values and all(parse_value(value) != NO_VALUE for value in values) for values in below[:2]):
+    if any(values and all(map(is_value, values)) for values in below[:2]):
         return True
-    if len(below[0]) < len(same):
-        return False
-    return 2 * len(below[1]) > len(same) or _calls_rows(cells, same)
+    return len(below[0]) == len(rows) and (2 * len(below[1]) > len(rows) or _calls_rows(cells, rows))
 
 
 def _calls_rows(cells: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
@@ -278,12 +268,6 @@ def _is_triple(cells: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
     return _joins(cells) and 2 * sum(map(_joins, rows)) > len(rows)
 
 
-def _are_texts(cells: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
-    """Whether records are three texts each, as triples are."""
-    held = (cell for row in (cells, *rows) for cell in row)
-    return len(cells) == 3 and all(cell and parse_value(cell) == NO_VALUE for cell in held)
-
-
 def _joins(cells: Sequence[str]) -> bool:
     """Whether only the middle cell begins in lower case: *Rome, capital of, Italy*."""
     return [cell[:1].islower() for cell in cells] == [False, True, False]
@@ -291,20 +275,19 @@ def _joins(cells: Sequence[str]) -> bool:
 
 def _wide(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> Layout:
     """Rows are known by an unnamed column of names, a unique key, name or text, two cells, or a number."""
-    same = [row for row in rows if len(row) == len(columns)]
     kept = [i for i, column in enumerate(columns) if not _INDEX.fullmatch(column.name)]
-    own = [i for i in range(len(columns)) if i not in kept and _are_names(same, i)][:1]
+    own = [i for i in range(len(columns)) if i not in kept and _are_names(rows, i)][:1]
     kept = own + kept
     # 7 as an order is no 7 as a customer.
     held = tuple(replace(c, group=c.name) if _KEY.fullmatch(c.name) else c for c in columns)
-    cells = {i: [row[i] for row in same] for i in kept}
-    unique = [i for i in kept if all(cells[i]) and len(set(cells[i])) == len(same)]
-    names = [i for i in kept if _words(columns[i].name).split(" ")[-1] in _NAMES]
+    cells = {i: [row[i] for row in rows] for i in kept}
+    unique = [i for i in kept if all(cells[i]) and len(set(cells[i])) == len(rows)]
+    names = [i for i in kept if _says_name(columns[i].name)]
     keys = [i for i in unique if held[i].group]
-    texts = [i for i in unique if all(parse_value(cell) == NO_VALUE for cell in cells[i])]
-    codes = [i for i in unique if any(parse_value(cell) == NO_VALUE for cell in cells[i])]
+    texts = [i for i in unique if not any(map(is_value, cells[i]))]
+    codes = [i for i in unique if not all(map(is_value, cells[i]))]
     known = [*own, *keys, *(i for i in names if i in unique), *texts, *codes]
-    pair = None if known else _pair(cells, len(same))
+    pair = None if known else _pair(cells, len(rows))
     if pair is not None:
         return Layout(held, nodes=NodeColumns(pair[0], None, None, tuple(kept), literals=False, key=pair[1:]))
     id_ = next(iter((*known, *unique, *kept)))
@@ -321,18 +304,12 @@ def _are_names(rows: Sequence[Sequence[str]], column: int) -> bool:
 
 def _pair(cells: Mapping[int, Sequence[str]], rows: int) -> tuple[int, int] | None:
     """The first two columns whose cells are unique together, that of texts first, as a place and a year."""
-    full = [i for i, held in cells.items() if all(held) and not any(map(_is_fraction, held))]
-    texts = {i for i in full if all(parse_value(cell) == NO_VALUE for cell in cells[i])}
+    # A number with a fraction measures something.
+    full = [i for i, held in cells.items() if all(held) and not any("." in c and is_value(c) for c in held)]
+    texts = {i for i in full if not any(map(is_value, cells[i]))}
     pairs = ((i, j) for i, j in combinations(full, 2) if i in texts or j in texts)
-    found = next(((i, j) for i, j in pairs if len(set(zip(cells[i], cells[j], strict=True))) == rows), None)
-    if found is None or found[0] in texts:
-        return found
-    return found[1], found[0]
-
-
-def _is_fraction(cell: str) -> bool:
-    """Whether a cell is a number that something was measured by."""
-    return "." in cell and parse_value(cell) != NO_VALUE
+    unique = ((i, j) for i, j in pairs if len(set(zip(cells[i], cells[j], strict=True))) == rows)
+    return next(((i, j) if i in texts else (j, i) for i, j in unique), None)
 
 
 def _with_rest(layout: Layout) -> Layout:
@@ -340,17 +317,17 @@ def _with_rest(layout: Layout) -> Layout:
     used: set[int | None] = set()
     if layout.edges is not None:
         used |= {layout.edges.head, layout.edges.tail, layout.edges.relation, layout.edges.direction}
+    own = set(layout.nodes.properties) if layout.nodes is not None else set[int]()
     if layout.nodes is not None:
-        nodes = layout.nodes
-        used |= {nodes.id, nodes.name, nodes.types, *nodes.properties}
+        used |= {layout.nodes.id, layout.nodes.name, layout.nodes.types, *own}
     rest = tuple(i for i, c in enumerate(layout.columns) if i not in used and c.role != "ignore" and c.name)
     if layout.edges is None:
         return replace(layout, left_out=tuple(layout.columns[i].name for i in rest))
-    own = set(layout.nodes.properties) if layout.nodes is not None else set[int]()
     # Of a table of both, each row has cells in the columns that are its own.
-    kept = tuple(i for i in range(len(layout.columns)) if i in own or i in rest)
-    named = tuple(i for i in kept if not _INDEX.fullmatch(layout.columns[i].name))
-    return replace(layout, edges=replace(layout.edges, properties=named))
+    named = (
+        i for i, c in enumerate(layout.columns) if (i in own or i in rest) and not _INDEX.fullmatch(c.name)
+    )
+    return replace(layout, edges=replace(layout.edges, properties=tuple(named)))
 
 
 def _words(name: str) -> str:
@@ -362,15 +339,6 @@ def _stem(name: str) -> str:
     """The words of a name without `id`, `node` and the like, unless nothing else is there."""
     words = _words(name).split(" ")
     return " ".join(word for word in words if word not in _BESIDE) or " ".join(words)
-
-
-def _are_directions(rows: Sequence[Sequence[str]], column: int) -> bool:
-    cells = [row[column].lower() for row in rows if len(row) > column and row[column]]
-    return bool(cells) and all(cell in _DIRECTIONS for cell in cells)
-
-
-def _filled(rows: Sequence[Sequence[str]], column: int) -> bool:
-    return any(len(row) > column and row[column] for row in rows)
 
 
 def goes_both_ways(cell: str) -> bool:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,10 +24,9 @@ from urllib.parse import quote
 from clew.errors import ParseError
 from clew.graph.namespaces import OWL, RDF, RDFS, SKOS
 from clew.graph.readers.batch import RANKS, Batch, Label, NodeKey, Tally
-from clew.graph.readers.depth import DepthGuard
-from clew.graph.readers.entities import EntityGuard
 from clew.graph.readers.stream import ByteSource, is_plain, line_blocks
 from clew.graph.readers.wikibase import StatementPart, is_spelling, is_statement, relation_of, statement_part
+from clew.graph.readers.xml_guards import DepthGuard, EntityGuard
 
 if TYPE_CHECKING:
     import pyoxigraph
@@ -214,7 +213,7 @@ class _Sorter:
         self._schema = 0
         self._languages: Counter[str] = Counter()
         """Labels by their language, "" for those in the one that is read, or in none."""
-        self._reified: dict[str, _Reified] = {}
+        self._reified: defaultdict[str, _Reified] = defaultdict(_Reified)
         self._scope = f"{tally.scope}/" if tally.scope else ""
         self._number_nameless, self._numbers = nameless, dict[str, int]()
         self._node, self._blank = pyoxigraph.NamedNode, pyoxigraph.BlankNode
@@ -248,23 +247,14 @@ class _Sorter:
                 self.batch.types.append((self._name(subject), object_.value))
         else:
             self.batch.add(self._name(subject), predicate, self._name(object_))
-        if len(self.batch.heads) > triples:
-            self._notice_graph(quad)
-
-    def _notice_graph(self, quad: pyoxigraph.Quad) -> None:
-        """Keep the name of a graph as a property of the statement."""
-        if isinstance(quad.graph_name, self._default):
-            return
-        property_ = ("graph", self._name(quad.graph_name), None)
-        self.batch.statements.append(
-            (self._name(quad.subject), quad.predicate.value, self._key(quad.object), (property_,))
-        )
+        if len(self.batch.heads) > triples and not isinstance(quad.graph_name, self._default):
+            named = (("graph", self._name(quad.graph_name), None),)
+            self.batch.statements.append((self._name(subject), predicate, self._key(object_), named))
 
     def _take_about(self, subject: _Term, predicate: str, triple: _Term) -> None:
         """Note of which triple a reifier (RDF 1.2) is; other triples about triples have no place."""
         if predicate == RDF + "reifies" and not isinstance(triple.object, self._triple):
-            held = self._reified.setdefault(self._name(subject), _Reified())
-            held.ends |= {
+            self._reified[self._name(subject)].ends |= {
                 "subject": self._name(triple.subject),
                 "predicate": triple.predicate.value,
                 "object": self._key(triple.object),
@@ -275,7 +265,7 @@ class _Sorter:
 
     def _take_reified(self, quad: pyoxigraph.Quad) -> None:
         """Note a part of a reified statement, or a property of it."""
-        held = self._reified.setdefault(self._name(quad.subject), _Reified())
+        held = self._reified[self._name(quad.subject)]
         predicate, object_ = quad.predicate.value, cast(_Term, quad.object)
         if predicate in _REIFIED:
             held.ends[predicate.removeprefix(RDF)] = (
@@ -291,7 +281,7 @@ class _Sorter:
     def _take_part(self, quad: pyoxigraph.Quad, said: StatementPart) -> None:
         """Note a part of a statement of Wikibase."""
         of_claim = said.part == "claim"
-        held = self._reified.setdefault(self._name(quad.object if of_claim else quad.subject), _Reified())
+        held = self._reified[self._name(quad.object if of_claim else quad.subject)]
         if of_claim:
             held.ends |= {"subject": self._name(quad.subject), "predicate": said.relation}
         elif said.part == "value":
@@ -326,9 +316,7 @@ class _Sorter:
         elif predicate == ALT_LABEL:
             self.batch.aliases.append((subject, literal.value))
         else:
-            self.batch.add(
-                subject, predicate, (literal.value, f"@{language}" if language else literal.datatype.value)
-            )
+            self.batch.add(subject, predicate, self._key(literal))
 
     def _rank(self, language: str | None) -> int:
         """The language that the user reads, then none, then a kind of that language, then the others."""

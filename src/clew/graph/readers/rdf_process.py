@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import IO, Any
 
 from clew.errors import InputError, ParseError
-from clew.graph.readers.batch import Batch, Label, Tally
+from clew.graph.readers.batch import Batch, Tally
+from clew.json_form import converted
 
 PARSER_MEMORY = 2 << 30
 """Bytes that the parser may take."""
@@ -36,14 +37,17 @@ def read_apart(path: Path, format: str, tally: Tally) -> Iterator[Batch]:
         )
         try:
             line = 0
-            for message in _messages(process):
+            # A last line that was cut off is left out.
+            whole = (text for text in process.stdout or () if text.endswith(b"\n"))
+            for message in map(json.loads, whole):
                 if "at" in message:
                     done, line = message["at"]
                     if tally.progress is not None:
                         tally.progress(done)
                 elif "batch" in message:
-                    yield _batch(message["batch"])
-                elif _is_last(message, tally):
+                    yield converted(message["batch"], Batch)
+                else:
+                    _take_last(message, tally)
                     return
             raise _ended(path, line, process.wait(), said)
         finally:
@@ -53,14 +57,7 @@ def read_apart(path: Path, format: str, tally: Tally) -> Iterator[Batch]:
                 process.stdout.close()
 
 
-def _messages(process: subprocess.Popen[bytes]) -> Iterator[Mapping[str, Any]]:
-    """What the process says; a last line that was cut off is left out."""
-    for line in process.stdout or ():
-        if line.endswith(b"\n"):
-            yield json.loads(line)
-
-
-def _is_last(message: Mapping[str, Any], tally: Tally) -> bool:
+def _take_last(message: Mapping[str, Any], tally: Tally) -> None:
     """Take what the process counted; raises the error that ended it, if one did."""
     for name in PARSER_COUNTS:
         setattr(tally, name, message["tally"][name])
@@ -70,7 +67,6 @@ def _is_last(message: Mapping[str, Any], tally: Tally) -> bool:
         raise ParseError(*first, others=tuple(others), stopped=stopped)
     if "input_error" in message:
         raise InputError(message["input_error"])
-    return True
 
 
 def _ended(path: Path, line: int, code: int, said: IO[bytes]) -> ParseError:
@@ -86,23 +82,3 @@ def _ended(path: Path, line: int, code: int, said: IO[bytes]) -> ParseError:
     else:
         reason = f"it ends the parser ({words[-1] if words else f'exit {code}'})"
     return ParseError(str(path), 0, f"after line {line:,}: {reason}", "Remove what is not data")
-
-
-def _batch(held: Mapping[str, Any]) -> Batch:
-    """Make a batch again from its fields after JSON."""
-    made: dict[str, Any] = {
-        "tails": [_key(tail) for tail in held["tails"]],
-        "labels": [Label(*label) for label in held["labels"]],
-        "types": [(entity, type_) for entity, type_ in held["types"]],
-        "aliases": [(entity, alias) for entity, alias in held["aliases"]],
-        "characters": [(relation, character) for relation, character in held["characters"]],
-        "statements": [
-            (head, relation, _key(tail), tuple((key, value, datatype) for key, value, datatype in properties))
-            for head, relation, tail, properties in held["statements"]
-        ],
-    }
-    return Batch(**{**held, **made})
-
-
-def _key(tail: Any) -> str | tuple[str, str]:  # noqa: ANN401 - JSON
-    return tail if isinstance(tail, str) else (tail[0], tail[1])

@@ -9,12 +9,12 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
 from clew.errors import InputError, ParseError
-from clew.graph.readers.batch import Batch, OnError, Tally
+from clew.graph.readers.batch import OnError, Tally
 from clew.graph.readers.hints import Hints
 from clew.graph.readers.rdf import RdfReader
 from clew.graph.readers.rdf_process import PARSER_COUNTS, PARSER_MEMORY
@@ -34,7 +34,8 @@ def main(format: str, on_error: OnError, collect: bool, scope: str, language: st
     last: dict[str, Any] = {}
     try:
         for batch in reader.read_here(path, tally):
-            _say({"batch": _fields(batch)})
+            held = {f.name: getattr(batch, f.name) for f in fields(batch)}
+            _say({"batch": held | {"labels": [asdict(label) for label in batch.labels]}})
     except ParseError as error:
         last["parse_error"] = [
             error.file, error.line, error.reason, error.advice, error.others, error.stopped
@@ -49,12 +50,6 @@ def main(format: str, on_error: OnError, collect: bool, scope: str, language: st
 def _say(message: Mapping[str, Any]) -> None:
     sys.stdout.write(json.dumps(message, ensure_ascii=False) + "\n")
     sys.stdout.flush()
-
-
-def _fields(batch: Batch) -> dict[str, Any]:
-    """A batch as JSON: no copies of its lists but that of the labels."""
-    held = {f.name: getattr(batch, f.name) for f in fields(batch)}
-    return held | {"labels": [(label.subject, label.text, label.rank) for label in batch.labels]}
 
 
 if __name__ == "__main__":

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import re
+from itertools import islice
 from pathlib import Path
 
 from clew.errors import InputError, ParseError, UsageError
 from clew.graph.readers.arrays import ARRAYS
 from clew.graph.readers.batch import Reader, Tally
-from clew.graph.readers.comma import COMMA, Records, is_triple_header
+from clew.graph.readers.comma import COMMA, csv_records, is_triple_header
 from clew.graph.readers.delimited import PIPE, TSV, delimiter_advice
 from clew.graph.readers.hints import Hints
 from clew.graph.readers.json_tables import JSON
 from clew.graph.readers.rdf import JSONLD, NQUADS, NTRIPLES, RDFXML, TRIG, TURTLE
 from clew.graph.readers.source_files import missing, source_files
-from clew.graph.readers.stream import BOM, ByteSource, is_plain, line_blocks, unpacked_name
-from clew.graph.readers.table import TABLE, is_table_file, table_layout
+from clew.graph.readers.stream import BOM, ByteSource, is_plain, numbered_lines, unpacked_name
+from clew.graph.readers.table import TABLE, is_table_file, shown_row, table_layout
 
 READERS: tuple[Reader, ...] = (
     *(TSV, PIPE, COMMA, TABLE),
@@ -57,7 +58,10 @@ def choose_reader(path: Path, format: str | None = None, hints: Hints | None = N
     if not path.is_file():
         raise InputError(f"{path}: is not a regular file. Save the data to a file first")
     if format is not None:
-        return _named_for_file(path, format, hints)
+        reader = reader_named(format)
+        if reader is ARRAYS:
+            raise InputError(f"{path}: format arrays is a directory, this is a file")
+        return TABLE if hints.of_table and reader in (COMMA, TSV) else reader
     suffix = Path(unpacked_name(path.name)).suffix.lower()
     if suffix in (*COMMA.suffixes, *TSV.suffixes):
         return _choose_table(path, COMMA if suffix in COMMA.suffixes else TSV, hints)
@@ -67,13 +71,6 @@ def choose_reader(path: Path, format: str | None = None, hints: Hints | None = N
         if suffix in reader.suffixes:
             return reader
     return TABLE if hints.of_table else _sniff(path, hints)
-
-
-def _named_for_file(path: Path, format: str, hints: Hints) -> Reader:
-    reader = reader_named(format)
-    if reader is ARRAYS:
-        raise InputError(f"{path}: format arrays is a directory, this is a file")
-    return TABLE if hints.of_table and reader in (COMMA, TSV) else reader
 
 
 def _choose_for_directory(path: Path, format: str | None) -> Reader:
@@ -95,7 +92,7 @@ def _choose_table(path: Path, triples: Reader, hints: Hints) -> Reader:
     """The reader of `triples`, or that of other tables, by the first rows; InputError if neither fits."""
     if hints.of_table:
         return TABLE
-    first = next(iter(Records(path, Tally(on_error="skip", hints=hints))), None)
+    first = next(csv_records(path, Tally(on_error="skip", hints=hints)), None)
     if first is None or is_triple_header(first[1]):
         return triples
     line, fields = first
@@ -106,11 +103,10 @@ def _choose_table(path: Path, triples: Reader, hints: Hints) -> Reader:
     text = ",".join(fields)
     if len(fields) == 1:
         raise ParseError(str(path), line, "1 column where 3 are expected", delimiter_advice(text, ",", 3))
-    shown = text if len(text) <= 60 else text[:60] + "…"
     raise ParseError(
         str(path),
         line,
-        f"a table ({shown}), and it is not clear what its columns are",
+        f"a table ({shown_row(fields)}), and it is not clear what its columns are",
         "Say it: --columns head=from,relation=type,tail=to for edges, --id NAME for rows that are entities",
     )
 
@@ -139,7 +135,8 @@ def _sniff(path: Path, hints: Hints) -> Reader:
         found = next((reader for pattern, reader in _RDF_STARTS if pattern.match(start)), None)
         if found is not None:
             return _json_reader(path) if found is JSON else found
-    lines = _first_lines(path, hints)
+    numbered = numbered_lines(path, Tally(on_error="skip", hints=hints), legacy=True)
+    lines = list(islice((line for _, line in numbered if line.strip()), SNIFFED_LINES))
     if not lines:
         raise InputError(f"{path}: the file has blank lines only. A source needs at least one triple")
     tabs, bars = (sum(line.count(d) == 2 for line in lines) for d in ("\t", "|"))
@@ -154,12 +151,3 @@ def _sniff(path: Path, hints: Hints) -> Reader:
     raise InputError(
         f"{path}: the format is not clear: the first lines {why}. Give --format ({', '.join(formats())})"
     )
-
-
-def _first_lines(path: Path, hints: Hints) -> list[str]:
-    found: list[str] = []
-    for _, lines in line_blocks(path, Tally(on_error="skip", hints=hints), legacy=True):
-        found += [line for line in lines if line.strip()][: SNIFFED_LINES - len(found)]
-        if len(found) >= SNIFFED_LINES:
-            break
-    return found

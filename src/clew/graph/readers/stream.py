@@ -12,7 +12,7 @@ import os
 import re
 import stat
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import BinaryIO, Protocol, Self, cast
 
@@ -73,6 +73,11 @@ class _Unpacked(Protocol):
     def close(self) -> None: ...
 
 
+_UNPACKERS: dict[str, Callable[[BinaryIO], _Unpacked]] = {
+    "gzip": lambda file: gzip.GzipFile(fileobj=file), "bzip2": bz2.BZ2File, "xz": lzma.LZMAFile
+}  # fmt: skip
+
+
 class ByteSource:
     r"""The decompressed bytes of a file as UTF-8, without a byte order mark; `line` counts what was read.
 
@@ -116,7 +121,7 @@ class ByteSource:
             raise InputError(
                 f"{self.path}: its name ends in {self.path.suffix} but it is not {named} data. Rename it"
             )
-        self._unpacked = _unpacker(self._kind, self._file) if self._kind else None
+        self._unpacked = _UNPACKERS[self._kind](self._file) if self._kind else None
         first = self._next(CHUNK_BYTES)
         encoding = self._encoding_of(first)
         if encoding is not None:
@@ -181,19 +186,14 @@ class ByteSource:
         except EOFError as error:
             reason = f"the {self._kind} data end too early: the file is truncated"
             raise ParseError(str(self.path), self.line, reason, "Copy or download it again") from error
-        except OSError as error:
-            if self._unpacked is not None and error.errno is None:
-                raise self._damaged(error) from error
-            raise InputError(f"{self.path}: cannot be read: {error.strerror}") from error
-        except (zlib.error, lzma.LZMAError) as error:
-            raise self._damaged(error) from error
+        except (OSError, zlib.error, lzma.LZMAError) as error:
+            if isinstance(error, OSError) and (self._unpacked is None or error.errno is not None):
+                raise InputError(f"{self.path}: cannot be read: {error.strerror}") from error
+            reason = f"the {self._kind} data are damaged ({error})"
+            raise ParseError(str(self.path), self.line, reason, "Copy or download it again") from error
         if self._tally.progress is not None:
             self._tally.progress(self._file.tell())
         return data
-
-    def _damaged(self, error: Exception) -> ParseError:
-        reason = f"the {self._kind} data are damaged ({error})"
-        return ParseError(str(self.path), self.line, reason, "Copy or download it again")
 
     def close(self) -> None:
         """Close the file."""
@@ -206,12 +206,6 @@ class ByteSource:
 
     def __exit__(self, *raised: object) -> None:
         self.close()
-
-
-def _unpacker(kind: str, file: BinaryIO) -> _Unpacked:
-    if kind == "gzip":
-        return gzip.GzipFile(fileobj=file)
-    return bz2.BZ2File(file) if kind == "bzip2" else lzma.LZMAFile(file)
 
 
 def is_cp1252(data: bytes) -> bool:
@@ -251,6 +245,12 @@ def line_blocks(path: Path, tally: Tally, *, legacy: bool = False) -> Iterator[t
                 rest, overlong = b"", True
     if rest:
         yield from _decode_block(path, first, rest, tally)
+
+
+def numbered_lines(path: Path, tally: Tally, *, legacy: bool = False) -> Iterator[tuple[int, str]]:
+    """The lines of `line_blocks` one by one, with their numbers."""
+    for first, lines in line_blocks(path, tally, legacy=legacy):
+        yield from enumerate(lines, first)
 
 
 def _decode_block(path: Path, first: int, data: bytes, tally: Tally) -> Iterator[tuple[int, list[str]]]:

@@ -11,19 +11,18 @@ cell.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import chain, islice
 from pathlib import Path
 
 from clew.errors import InputError, ParseError, UsageError
 from clew.graph.namespaces import XSD
 from clew.graph.readers.batch import Batch, Label, Tally
-from clew.graph.readers.columns import Column, EdgeColumns, Layout, NodeColumns
-from clew.graph.readers.comma import Records
+from clew.graph.readers.columns import Column, EdgeColumns, Layout, Matrix, NodeColumns
+from clew.graph.readers.comma import csv_records
 from clew.graph.readers.hints import Hints
 from clew.graph.readers.layout import goes_both_ways, layout_of
-from clew.graph.readers.matrix import Matrix
 from clew.graph.readers.sheets import SHEET_SUFFIXES, sheet_records
 from clew.graph.readers.stream import unpacked_name
 
@@ -42,6 +41,8 @@ _ADVICE = (
 )
 _MATRIX_ADVICE = "Give a matrix the same names in its first row and first column, and numbers in its cells"
 NumberedRow = tuple[int, list[str]]
+Fault = tuple[str, str]
+"""What is wrong with a row, and what to do about it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +57,11 @@ class TableReader:
         if not path.is_dir():
             yield from _read_file(path, tally)
             return
-        _note_others(path, tally)
+        names = sorted(f.name for f in path.iterdir() if not is_table_file(f) and not f.name.startswith("."))
+        if names:
+            tally.note(
+                f"{path}: only tables are read, not {_some(names)}; name others as sources of their own"
+            )
         for file in table_files(path, tally.hints):
             yield from _read_file(file, tally)
 
@@ -73,37 +78,29 @@ def table_layout(path: Path, hints: Hints) -> Layout | None:
     return layout_of(first, rows, hints)
 
 
-def _note_others(directory: Path, tally: Tally) -> None:
-    """Say which files of a directory are not read."""
-    others = [
-        f.name for f in sorted(directory.iterdir()) if not is_table_file(f) and not f.name.startswith(".")
-    ]
-    if others:
-        shown = ", ".join(others[:3]) + (", …" if len(others) > 3 else "")
-        tally.note(f"{directory}: only tables are read, not {shown}; name others as sources of their own")
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(names[:3]) + (", …" if len(names) > 3 else "")
 
 
 def table_files(directory: Path, hints: Hints) -> list[Path]:
     """Files of nodes in a directory, then those of edges; InputError if a table is neither."""
     kinds: dict[bool, list[Path]] = {False: [], True: []}
     other: list[str] = []
-    for file in sorted(directory.iterdir()):
-        if is_table_file(file):
-            if not file.is_file():
-                raise InputError(f"{file}: is not a regular file. Move it out of the folder")
-            try:
-                layout = table_layout(file, hints)
-            except UsageError:  # columns that another file of the folder has
-                layout = table_layout(file, Hints(encoding=hints.encoding))
-            if layout is None:
-                other.append(file.name)
-            else:
-                kinds[layout.edges is not None or layout.matrix is not None].append(file)
+    for file in sorted(filter(is_table_file, directory.iterdir())):
+        if not file.is_file():
+            raise InputError(f"{file}: is not a regular file. Move it out of the folder")
+        try:
+            layout = table_layout(file, hints)
+        except UsageError:  # columns that another file of the folder has
+            layout = table_layout(file, Hints(encoding=hints.encoding))
+        if layout is None:
+            other.append(file.name)
+        else:
+            kinds[layout.edges is not None or layout.matrix is not None].append(file)
     if other:
-        shown = ", ".join(other[:3]) + (", …" if len(other) > 3 else "")
         raise InputError(
-            f"{directory}: it is not clear what the columns of {len(other)} of its tables are ({shown}). "
-            "Give the files one by one, those of triples first"
+            f"{directory}: it is not clear what the columns of {len(other)} of its tables are "
+            f"({_some(other)}). Give the files one by one, those of triples first"
         )
     return kinds[False] + kinds[True]
 
@@ -111,7 +108,8 @@ def table_files(directory: Path, hints: Hints) -> list[Path]:
 def _records(path: Path, tally: Tally) -> Iterator[NumberedRow]:
     if path.suffix.lower() in SHEET_SUFFIXES:
         return sheet_records(path, tally)
-    return ((line, ["" if cell == NULL else cell for cell in cells]) for line, cells in Records(path, tally))
+    records = csv_records(path, tally)
+    return ((line, ["" if cell == NULL else cell for cell in cells]) for line, cells in records)
 
 
 def _read_file(path: Path, tally: Tally) -> Iterator[Batch]:
@@ -132,7 +130,7 @@ def _read_file(path: Path, tally: Tally) -> Iterator[Batch]:
 
 def unclear(path: Path, line: int, cells: Sequence[str]) -> ParseError:
     """The fault of a table that has no layout."""
-    return ParseError(str(path), line, f"it is not clear what the columns are: {_shown(cells)}", _ADVICE)
+    return ParseError(str(path), line, f"it is not clear what the columns are: {shown_row(cells)}", _ADVICE)
 
 
 def batches_of(
@@ -142,70 +140,47 @@ def batches_of(
 
     `unit` is what is numbered, unless these are lines.
     """
-    place = _RowPlace(path, unit)
-    rows_of, width = _row_kinds(place, layout, tally), len(layout.columns)
-    batches: dict[type[_TableRows], Batch] = {
-        _NodeRows: Batch(), _EdgeRows: Batch(joined=True), _MatrixRows: Batch()
-    }  # fmt: skip
-    for number, fields in records:
-        if len(fields) != width:
-            reason = f"{len(fields)} columns where the header has {width}"
-            tally.error(place.fault(number, reason, "Quote cells that hold the separator"))
-            continue
-        rows = rows_of(fields)
-        batch = batches[type(rows)]
-        rows.row(batch, number, fields)
-        if batch.full:
-            yield batch
-            batches[type(rows)] = Batch(joined=batch.joined)
-    yield from batches.values()
-
-
-@dataclass(frozen=True, slots=True)
-class _RowPlace:
-    """Where rows are, for faults in them."""
-
-    path: Path
-    unit: str
-
-    def fault(self, number: int, reason: str, advice: str) -> ParseError:
-        """The fault of a row."""
-        if self.unit:
-            return ParseError(str(self.path), 0, f"{self.unit} {number:,}: {reason}", advice)
-        return ParseError(str(self.path), number, reason, advice)
-
-
-def _row_kinds(place: _RowPlace, layout: Layout, tally: Tally) -> Callable[[Sequence[str]], _TableRows]:
-    """What says of the fields of a row whether it is a node or an edge."""
+    nodes, edges = layout.nodes, layout.edges
+    kinds: list[_NodeRows | _EdgeRows | _MatrixRows] = []
     if layout.matrix is not None:
-        matrix = _MatrixRows(place, layout.matrix, tally)
-        return lambda fields: matrix
-    edges = None if layout.edges is None else _EdgeRows(place, layout.columns, layout.edges, tally)
-    if layout.nodes is None:
-        if edges is None:
-            raise ValueError("a layout has nodes, edges or both")
-        return lambda fields: edges
-    nodes, id_ = _NodeRows(place, layout, layout.nodes, tally), layout.nodes.id
-    return lambda fields: nodes if edges is None or fields[id_] else edges
+        kinds.append(_MatrixRows(layout.matrix, both=tally.hints.undirected))
+    if nodes is not None:
+        kinds.append(_NodeRows(layout, nodes, path, tally))
+    if edges is not None:
+        kinds.append(_EdgeRows(layout.columns, edges, both=tally.hints.undirected))
+    width, id_ = len(layout.columns), nodes.id if nodes is not None and edges is not None else None
+    for number, fields in records:
+        rows = kinds[0]
+        if len(fields) == width:
+            rows = kinds[id_ is not None and not fields[id_]]
+            fault = rows.take(fields)
+        else:
+            reason = f"{len(fields)} columns where the header has {width}"
+            fault = reason, "Quote cells that hold the separator"
+        if fault is not None:
+            line, where = (0, f"{unit} {number:,}: ") if unit else (number, "")
+            tally.error(ParseError(str(path), line, where + fault[0], fault[1]))
+        if rows.batch.full:
+            yield rows.batch
+            rows.batch = Batch(joined=rows.batch.joined)
+    yield from (rows.batch for rows in kinds)
 
 
 class _NodeRows:
     """Rows that are nodes."""
 
-    def __init__(self, place: _RowPlace, layout: Layout, nodes: NodeColumns, tally: Tally) -> None:
-        self._place, self._tally, self._at = place, tally, nodes
+    def __init__(self, layout: Layout, nodes: NodeColumns, path: Path, tally: Tally) -> None:
+        self.batch, self._path, self._tally, self._at = Batch(), path, tally, nodes
         self._id = layout.columns[nodes.id]
         self._seen: set[int] | None = set() if layout.edges is None else None
-        self._types = None if nodes.types is None else _listed(layout.columns[nodes.types])
+        self._types = None if nodes.types is None else replace(layout.columns[nodes.types], role="label")
         self._properties = [(i, layout.columns[i]) for i in nodes.properties]
 
-    def row(self, batch: Batch, number: int, fields: Sequence[str]) -> None:
+    def take(self, fields: Sequence[str]) -> Fault | None:
         """Add one node with its types, label and properties."""
-        at = self._at
+        at, batch = self._at, self.batch
         if not fields[at.id]:
-            advice = "Give every node an id, or leave such rows out with --on-error skip"
-            self._tally.error(self._place.fault(number, "the id is empty", advice))
-            return
+            return "the id is empty", "Give every node an id, or leave such rows out with --on-error skip"
         node = KEY_JOIN.join((self._id.key(fields[at.id]), *(fields[i] for i in at.key)))
         self._note_repeated(node)
         batch.nodes.append(node)
@@ -221,6 +196,7 @@ class _NodeRows:
                     batch.add(node, column.name, (value, column.datatype or XSD + "string"))
                 else:
                     batch.add(node, column.name, column.key(value))
+        return None
 
     def _note_repeated(self, node: str) -> None:
         """Say once if rows are of the same node: then it is not said which of their cells go together."""
@@ -232,34 +208,27 @@ class _NodeRows:
             return
         if mark in self._seen:
             self._tally.note(
-                f"{self._place.path}: several rows are of the same node ({node}); what they say of it is put "
+                f"{self._path}: several rows are of the same node ({node}); what they say of it is put "
                 "together. A column of ids would keep them apart"
             )
         self._seen = None
 
 
-def _listed(column: Column) -> Column:
-    return Column(column.name, "label", delimiter=column.delimiter)
-
-
 class _EdgeRows:
     """Rows that are edges."""
 
-    def __init__(self, place: _RowPlace, columns: Sequence[Column], edges: EdgeColumns, tally: Tally) -> None:
-        self._place, self._tally, self._at = place, tally, edges
+    def __init__(self, columns: Sequence[Column], edges: EdgeColumns, *, both: bool) -> None:
+        self.batch, self._at, self._both = Batch(joined=True), edges, both
         self._head, self._tail = columns[edges.head], columns[edges.tail]
-        self._both = tally.hints.undirected
         self._properties = [(i, columns[i]) for i in edges.properties]
 
-    def row(self, batch: Batch, number: int, fields: Sequence[str]) -> None:
+    def take(self, fields: Sequence[str]) -> Fault | None:
         """Add one edge, or both ways of one that has no direction."""
         at = self._at
         head, tail = fields[at.head], fields[at.tail]
         relation = at.named if at.relation is None else fields[at.relation]
         if not (head and relation and tail):
-            advice = "Give every edge its two nodes and its type"
-            self._tally.error(self._place.fault(number, "a cell of the edge is empty", advice))
-            return
+            return "a cell of the edge is empty", "Give every edge its two nodes and its type"
         ends = self._head.key(head), self._tail.key(tail)
         properties = tuple(
             (column.name, value, column.datatype or XSD + "string")
@@ -268,27 +237,26 @@ class _EdgeRows:
         )
         both = self._both or (at.direction is not None and goes_both_ways(fields[at.direction]))
         for head, tail in (ends, ends[::-1])[: 1 + both]:
-            batch.add(head, relation, tail)
+            self.batch.add(head, relation, tail)
             if properties:
-                batch.statements.append((head, relation, tail, properties))
+                self.batch.statements.append((head, relation, tail, properties))
+        return None
 
 
 class _MatrixRows:
     """Rows of an adjacency matrix."""
 
-    def __init__(self, place: _RowPlace, matrix: Matrix, tally: Tally) -> None:
-        self._place, self._matrix, self._tally = place, matrix, tally
+    def __init__(self, matrix: Matrix, *, both: bool) -> None:
+        self.batch, self._matrix, self._both = Batch(), matrix, both
 
-    def row(self, batch: Batch, number: int, fields: Sequence[str]) -> None:
+    def take(self, fields: Sequence[str]) -> Fault | None:
         """Add the edges of one row."""
-        if reason := self._matrix.add_row(batch, fields, both=self._tally.hints.undirected):
-            self._tally.error(self._place.fault(number, reason, _MATRIX_ADVICE))
+        reason = self._matrix.add_row(self.batch, fields, both=self._both)
+        return (reason, _MATRIX_ADVICE) if reason else None
 
 
-_TableRows = _NodeRows | _EdgeRows | _MatrixRows
-
-
-def _shown(cells: Sequence[str]) -> str:
+def shown_row(cells: Sequence[str]) -> str:
+    """The beginning of a row, for messages."""
     text = ",".join(cells)
     return text if len(text) <= 60 else text[:60] + "…"
 

@@ -12,7 +12,7 @@ from itertools import pairwise
 import numpy as np
 
 from clew.arrays import Int32, Int64
-from clew.graph.graph import Adjacency, Graph
+from clew.graph.graph import Adjacency, Graph, listed_places
 
 Steps = tuple[int, ...]
 Rank = Callable[[Sequence[Steps]], Sequence[float]]
@@ -116,6 +116,4 @@ def _edges(adjacency: Adjacency, nodes: Int32, most: int) -> tuple[Int64, Int64,
     taken = int(np.searchsorted(np.cumsum(counts), most, "right"))
     whole = taken >= len(nodes)
     starts, counts = starts[: max(taken, 1)], counts[: max(taken, 1)]
-    places = np.repeat(np.arange(len(counts)), counts)
-    firsts = np.repeat(starts - np.concatenate([[0], np.cumsum(counts)[:-1]]), counts)
-    return firsts + np.arange(len(places)), places, whole
+    return listed_places(starts, counts), np.repeat(np.arange(len(counts)), counts), whole

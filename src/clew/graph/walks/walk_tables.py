@@ -11,7 +11,7 @@ import numpy as np
 
 from clew.arrays import Int32, Int64
 from clew.graph.graph import Graph, offsets_of
-from clew.graph.kernels.columns import graph_columns
+from clew.graph.kernels import graph_columns
 
 WALKS_AT_ONCE = 32_768
 """Nodes, or walks, that one thread does at a time."""

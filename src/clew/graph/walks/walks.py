@@ -6,6 +6,7 @@ from collections.abc import Generator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import repeat
 from typing import Literal
 
 import numpy as np
@@ -30,9 +31,7 @@ _NO_OFFSETS, _NO_STEPS = np.zeros(1, np.int64), np.zeros((0, 2), np.int32)
 _NO_EDGES = WalkEdges(_NO_OFFSETS, _NO_STEPS, _NO_OFFSETS, _NO_STEPS)
 
 ROOTS_OF_THREAD = 512
-"""Roots that one thread does at a time."""
 MOST_LAYER_EDGES = 2_000_000
-"""Edges looked at from one root, or at one hub, to tell the layers of a breadth-first walk."""
 MOST_DEPTH = 6
 MOST_WALKS = 10_000
 
@@ -95,7 +94,11 @@ class Walks:
 
 
 class Walker:
-    """Makes walks of one graph; of depth 1, `roots` may say of which nodes, and no others are looked at."""
+    """Makes walks of one graph; of depth 1, `roots` may say of which nodes, and no others are looked at.
+
+    `layer_edges` are looked at from one root, or at one hub, to tell the layers of a breadth-first walk;
+    `roots_at_once` one thread does at a time.
+    """
 
     def __init__(
         self,
@@ -104,30 +107,31 @@ class Walker:
         *,
         roots: Int32 | None = None,
         threads: int | None = None,
+        layer_edges: int = MOST_LAYER_EDGES,
+        roots_at_once: int = ROOTS_OF_THREAD,
     ) -> None:
         self.settings, self.threads, self.nodes = settings, threads or usable_threads(), graph.nodes
+        self.layer_edges, self._roots_at_once = layer_edges, roots_at_once
         layered, directed = settings.kind == "bfs", settings.directed
-        alone = np.zeros(0, np.int32) if layered and settings.depth == 1 else None
-        self.choices = Choices.of(graph, directed=directed, nodes=alone, threads=self.threads)
-        self.edges = (
-            WalkEdges.of(
-                graph, directed=directed, nodes=None if alone is None else roots, threads=self.threads
-            )
-            if layered
-            else None
-        )
+        alone = layered and settings.depth == 1
+        chosen = np.zeros(0, np.int32) if alone else None
+        self.choices = Choices.of(graph, directed=directed, nodes=chosen, threads=self.threads)
+        self.edges = None
+        if layered:
+            listed = roots if alone else None
+            self.edges = WalkEdges.of(graph, directed=directed, nodes=listed, threads=self.threads)
         self._scratch: list[WalkScratch] = []
 
-    def walk(self, roots: Int32, *, edges: int = MOST_LAYER_EDGES) -> Walks:
-        """Make the walks of `roots`, of each at most as many as the settings say."""
+    def walk(self, roots: Int32, *, edges: int | None = None) -> Walks:
+        """Make the walks of `roots`, as many as the settings say; `edges` is instead of `layer_edges`."""
         roots = np.ascontiguousarray(roots, np.int32)
-        parts = [roots[i : i + ROOTS_OF_THREAD] for i in range(0, len(roots), ROOTS_OF_THREAD)] or [roots]
-        one = self._random if self.settings.kind == "random" else self._breadth_first
+        draw = self.draw if edges is None else self.draw._replace(budget=edges)
+        starts = range(0, len(roots) or 1, self._roots_at_once)
+        parts = [roots[start : start + self._roots_at_once] for start in starts]
         if len(parts) == 1:
-            return one(parts[0], edges)
+            return self._walk(parts[0], draw)
         with ThreadPoolExecutor(self.threads) as pool:
-            waiting = [pool.submit(one, part, edges) for part in parts]
-            return _joined([done.result() for done in waiting])
+            return _joined(list(pool.map(self._walk, parts, repeat(draw))))
 
     @property
     def walked(self) -> WalkedGraph:
@@ -138,9 +142,10 @@ class Walker:
             *(lists.offsets, lists.edges, lists.back_offsets, lists.backward),
         )
 
-    def draw(self, rows: int, edges: int = MOST_LAYER_EDGES) -> Draw:
-        """How the walks of a root are drawn, at most `rows`."""
-        return Draw(np.uint64(self.settings.seed), rows, edges)
+    @property
+    def draw(self) -> Draw:
+        """How the walks of a root are drawn."""
+        return Draw(np.uint64(self.settings.seed), self.settings.rows, self.layer_edges)
 
     @contextmanager
     def scratch(self) -> Generator[WalkScratch]:
@@ -152,52 +157,27 @@ class Walker:
         yield lent
         self._scratch.append(lent)
 
-    def _random(self, roots: Int32, edges: int) -> Walks:
-        from clew.graph.walks.kernels.walks import merge_walks, random_walks
+    def _walk(self, roots: Int32, draw: Draw) -> Walks:
+        """The walks of some roots, without the rows behind the last of each."""
+        from clew.graph.walks.kernels.equal_walks import merge_walks
+        from clew.graph.walks.kernels.walks import breadth_first_walks, random_walks
 
-        del edges
-        shape = (len(roots), self.settings.rows, self.settings.depth)
+        shape = (len(roots), draw.cap, self.settings.depth)
         steps, nodes = np.empty(shape, np.int32), np.empty(shape, np.int32)
-        counts, kept = np.zeros(shape[:2], np.uint16), np.zeros(len(roots), np.int32)
-        random_walks(
-            self.choices.places, self.choices.slots, roots, np.uint64(self.settings.seed), steps, nodes
-        )
-        merge_walks(steps, nodes, counts, kept)
+        counts, kept = np.ones(shape[:2], np.uint16), np.zeros(len(roots), np.int32)
         state = np.zeros((len(roots), 2), np.int64)
-        return _packed(roots, steps, nodes, counts, kept, state)
-
-    def _breadth_first(self, roots: Int32, edges: int) -> Walks:
-        from clew.graph.walks.kernels.walks import breadth_first_walks
-
-        shape = (len(roots), self.settings.rows, self.settings.depth)
-        steps, nodes = np.empty(shape, np.int32), np.empty(shape, np.int32)
-        kept, state = np.zeros(len(roots), np.int32), np.zeros((len(roots), 2), np.int64)
-        made = WalkRows(steps, nodes, kept, state)
-        with self.scratch() as scratch:
-            breadth_first_walks(self.walked, roots, self.draw(self.settings.rows, edges), scratch, made)
-        return _packed(roots, steps, nodes, np.ones(shape[:2], np.uint16), kept, state)
-
-
-def _packed(roots: Int32, steps: Int32, nodes: Int32, counts: UInt16, kept: Int32, state: Int64) -> Walks:
-    """Leave out the rows behind the last walk of each root."""
-    offsets = offsets_of(kept)
-    there = np.arange(steps.shape[1]) < kept[:, None]
-    return Walks(
-        roots, offsets, steps[there], nodes[there], counts[there], state[:, 0].astype(np.int8), state[:, 1]
-    )
+        if self.settings.kind == "random":
+            random_walks(self.choices.places, self.choices.slots, roots, draw.seed, steps, nodes)
+            merge_walks(steps, nodes, counts, kept)
+        else:
+            with self.scratch() as scratch:
+                breadth_first_walks(self.walked, roots, draw, scratch, WalkRows(steps, nodes, kept, state))
+        there = np.arange(draw.cap) < kept[:, None]
+        found, left_out = state[:, 0].astype(np.int8), state[:, 1]
+        return Walks(roots, offsets_of(kept), steps[there], nodes[there], counts[there], found, left_out)
 
 
 def _joined(parts: list[Walks]) -> Walks:
-    starts = np.cumsum([0, *(p.offsets[-1] for p in parts)])
-    offsets = np.concatenate(
-        [np.zeros(1, np.int64), *(p.offsets[1:] + s for p, s in zip(parts, starts, strict=False))]
-    )
-    return Walks(
-        np.concatenate([p.roots for p in parts]),
-        offsets,
-        np.concatenate([p.steps for p in parts]),
-        np.concatenate([p.nodes for p in parts]),
-        np.concatenate([p.counts for p in parts]),
-        np.concatenate([p.state for p in parts]),
-        np.concatenate([p.left_out for p in parts]),
-    )
+    columns = (np.concatenate(column) for column in zip(*(part.columns for part in parts), strict=True))
+    counts = np.concatenate([np.diff(part.offsets) for part in parts])
+    return Walks(**PartColumns(*columns)._replace(offsets=offsets_of(counts))._asdict())

@@ -209,7 +209,7 @@ def _differing(walks: Walks, corpus: Corpus, unsaid: Int32) -> tuple[Walks, _Bef
 
     And of the roots `unsaid`. Also where each of them was.
     """
-    from clew.graph.walks.kernels.walks import match_walks
+    from clew.graph.walks.kernels.equal_walks import match_walks
 
     same, row = np.zeros(len(walks.roots), np.uint8), np.full(len(walks.steps), -1, np.int64)
     old = np.flatnonzero(walks.roots < len(corpus.row_of))

@@ -38,7 +38,6 @@ class Choice:
     """What a model chose: a query, or None where it says that the graph cannot tell, or could not be read."""
 
     query: Query | None
-    reply: str
     problem: str = ""
     """Why nothing was read from the reply, empty where something was."""
 
@@ -58,22 +57,15 @@ class Chooser:
         """
         shown = self._shown(reading)
         near = [c.node for m in reading.mentions for c in m.candidates[:2]][:MOST_NAMES]
+        readings = data_lines(f"{i}. {say(q, self.vocabulary)}" for i, q in enumerate(shown, 1))
         values = {
             "SCHEMA": str(self.schema.lines(reading.question, near)),
             "NAMES": self._names(reading) or "(none)",
-            "READINGS": data_lines(f"{i}. {say(q, self.vocabulary)}" for i, q in enumerate(shown, 1))
-            or "(none)",
+            "READINGS": readings or "(none)",
             "QUESTION": as_data(reading.question),
         }
         prompt = prompt_named("clew.methods.auto", "choose")
-        reply = talk.ask(
-            prompt,
-            SAMPLING,
-            SCHEMA=values["SCHEMA"],
-            NAMES=values["NAMES"],
-            READINGS=values["READINGS"],
-            QUESTION=values["QUESTION"],
-        )
+        reply = talk.ask(prompt, SAMPLING, stop=(), **values)
         choice = self.read(reply, shown, reading)
         again = f"That cannot be run: {choice.problem}. {AGAIN}" if choice.problem else ""
         if choice.query is not None and not finds(choice.query):
@@ -92,18 +84,16 @@ class Chooser:
         found = _QUERY.findall(reply)
         text = found[-1].strip("` .") if found else ""
         if not text:
-            return Choice(None, reply, "there is no line that begins with Query:")
+            return Choice(None, "there is no line that begins with Query:")
         if text.lower() == "none":
-            return Choice(None, reply)
-        if text.isdigit():
-            number = int(text)
-            if 1 <= number <= len(shown):
-                return Choice(shown[number - 1], reply)
-            return Choice(None, reply, f"there is no reading {number}")
+            return Choice(None)
+        if text.isdecimal():
+            wanted = shown[int(text) - 1 : int(text)] if int(text) else ()
+            return Choice(wanted[0]) if wanted else Choice(None, f"there is no reading {int(text)}")
         try:
-            return Choice(read_query(found[-1].strip("` "), self._finders(reading)), reply)
+            return Choice(read_query(found[-1].strip("` "), self._finders(reading)))
         except NotationError as error:
-            return Choice(None, reply, str(error))
+            return Choice(None, str(error))
 
     def _shown(self, reading: Reading) -> list[Query]:
         """The likeliest readings, each meaning once."""
@@ -117,10 +107,9 @@ class Chooser:
     def _names(self, reading: Reading) -> str:
         labels = self.vocabulary.graph.labels
         lines: list[str] = []
-        for mention in reading.mentions:
+        for mention in (m for m in reading.mentions if m.candidates):
             names = [data_line(labels[c.node], LONGEST_NAME) for c in mention.candidates[:3]]
-            if names:
-                lines.append(f"{as_data(mention.text)} = {' or '.join(names)}")
+            lines.append(f"{as_data(mention.text)} = {' or '.join(names)}")
         return data_lines(dict.fromkeys(lines[:MOST_NAMES]))
 
     def _finders(self, reading: Reading) -> NameLookup:

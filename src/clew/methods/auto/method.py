@@ -11,12 +11,14 @@ from dataclasses import replace
 from time import perf_counter
 from typing import TYPE_CHECKING
 
+from clew.errors import UsageError
 from clew.index.store.directory import Index
 from clew.methods.auto.settings import AutoSettings
 from clew.methods.built_in import BuiltInReader, built_in_reader
 from clew.reading.answer import DraftAnswer, answer_of, drawn
 from clew.reading.query import Query
 from clew.reading.words import say
+from clew.text.counted import counted
 from clew.text.embedder import Embedder
 from clew.types import Abstention, Answer
 
@@ -64,7 +66,11 @@ class AutoWithModel:
         began = perf_counter()
         reader = self.plain.reader
         talk = Talk.begin(self.model, id or question)
-        choice = self.chooser.choose(read.reading, talk, self._finds)
+
+        def answered(query: Query) -> DraftAnswer:
+            return answer_of(reader.graph, reader.vocabulary, query)
+
+        choice = self.chooser.choose(read.reading, talk, lambda query: answered(query).abstained is None)
         timings = {**plain.timings_ms, "choose": (perf_counter() - began) * 1000}
         timings["total"] = plain.timings_ms.get("total", 0.0) + timings["choose"]
         asked = replace(
@@ -74,16 +80,31 @@ class AutoWithModel:
             timings_ms={stage: round(ms, 3) for stage, ms in timings.items()},
             steps=(*plain.steps, *talk.steps),
         )
-        if choice.query is None:
-            return asked if plain.abstained is not None or choice.problem else self._none(asked)
-        drafted = answer_of(reader.graph, reader.vocabulary, choice.query)
-        return drawn(asked, drafted, say(choice.query, reader.vocabulary))
-
-    def _finds(self, query: Query) -> bool:
-        reader = self.plain.reader
-        return answer_of(reader.graph, reader.vocabulary, query).abstained is None
-
-    def _none(self, asked: Answer) -> Answer:
-        """The abstention where the model says that the graph cannot tell."""
+        if choice.query is not None:
+            return drawn(asked, answered(choice.query), say(choice.query, reader.vocabulary))
+        if plain.abstained is not None or choice.problem:
+            return asked
         left = Abstention("no_relation", "the model finds nothing in the graph that answers it")
         return drawn(asked, DraftAnswer(abstained=left), None)
+
+
+def answer_alternative(
+    auto: BuiltInReader, question: str, number: int, *, id: str | None = None, entities: Sequence[str] = ()
+) -> Answer:
+    """Answer as the alternative `number` (from 1) of the question's answer says; no model is asked.
+
+    The answer has the same `alternatives`, so that a number goes on to mean the same. Raises UsageError where
+    there is no such one.
+    """
+    told = auto.answer(question, id=id, entities=entities)
+    if not 1 <= number <= len(told.alternatives):
+        others = counted(len(told.alternatives), "other reading")
+        raise UsageError(f"There is no reading {number}: the question has {others}. See `alternatives`")
+    words, reader = told.alternatives[number - 1].reading, auto.reader
+    chosen = next(
+        ranked
+        for ranked in reader.read(question, entities).ranking.ranked
+        if say(ranked.option.query, reader.vocabulary) == words
+    )
+    drafted = answer_of(reader.graph, reader.vocabulary, chosen.option.query, chosen.probability)
+    return drawn(told, drafted, words)

@@ -3,30 +3,30 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Generic, TypeVar
 
+from clew.graph.graph import Graph
 from clew.grounding import ground
 from clew.index.store.directory import Index
+from clew.index.vectors.triple_vectors import with_triple_vectors
 from clew.llm.errors import BudgetReached
-from clew.llm.prompting import Sampling, Talk, prompt_named
+from clew.llm.grounded_reply import ASKED_YES_NO, Given, Proofs, ask_and_ground
+from clew.llm.prompting import Sampling, Talk, as_data, prompt_named
 from clew.llm.types import ChatModel
-from clew.methods.baselines.read_triples import ReadTriples, TriplesAnswer
 from clew.methods.built_in import built_in_reader
+from clew.methods.fact_lines import fact_lines, other_names
+from clew.methods.kg_rag.chain import edges_of, follow, given_proofs, hops_of, used_of
+from clew.methods.kg_rag.retrieve import RetrievedTriples, lists_are_whole
+from clew.methods.registry import ranks_triples
 from clew.methods.run import Run
-from clew.methods.topic_entities import FindTopicEntities, shared_names
+from clew.methods.topic_entities import Called, FindTopicEntities, entities_of, shared_names
 from clew.text.embedder import Embedder
-from clew.types import Abstention, Answer, AnswerEntity, Match, Step
+from clew.types import Abstention, Answer, AnswerEntity, Match, Pattern, Step
 
 ZERO_SHOT = Sampling(temperature=0.0, max_tokens=2_048)
-
-
-@dataclass(frozen=True, slots=True)
-class RetrievedTriples:
-    """Triple ids, best first; `notes` say what a limit left out of them."""
-
-    triples: Sequence[int] = ()
-    notes: tuple[str, ...] = ()
+Settings = TypeVar("Settings")
 
 
 def first_of(triples: Sequence[int], most: int) -> RetrievedTriples:
@@ -36,24 +36,26 @@ def first_of(triples: Sequence[int], most: int) -> RetrievedTriples:
     return RetrievedTriples(triples[:most], (f"{most:,} of {len(triples):,} triples are read",))
 
 
-class EvidenceMethod(ABC):
+class EvidenceMethod(ABC, Generic[Settings]):
     """Links entities, retrieves triples (the part that differs), reads them, grounds the answer."""
 
     name = ""
+    settings_class: type[Settings]
 
-    def __init__(self, index: Index, embedder: Embedder, *, model: ChatModel | None = None) -> None:
-        self.index, self.graph, self.model, self.embedder = index, index.graph, model, embedder
-        self.find_topic_entities = FindTopicEntities.of(index, embedder)
-        built_in = built_in_reader(index, embedder)
-        # KG-RAG compares with these by the prompt of its own sub-answers.
-        prompt = prompt_named("clew.methods.kg_rag", "sub_answer")
-        self.read = ReadTriples(
-            built_in.reader.graph,
-            built_in.pattern,
-            prompt,
-            ZERO_SHOT,
-            lambda name: bool(index.names.exact(name)),
-        )
+    def __init__(
+        self,
+        index: Index,
+        embedder: Embedder,
+        *,
+        model: ChatModel | None = None,
+        settings: Settings | None = None,
+    ) -> None:
+        self.settings = self.settings_class() if settings is None else settings
+        ranking = ranks_triples({self.name: self.settings})
+        self.index = with_triple_vectors(index, embedder) if ranking else index
+        self.graph, self.model, self.embedder = self.index.graph, model, embedder
+        self.find_topic_entities = FindTopicEntities.of(self.index, embedder)
+        self.read_pattern = built_in_reader(self.index, embedder).pattern
 
     @abstractmethod
     def retrieve(self, question: str, topic_entities: Sequence[int], talk: Talk | None) -> RetrievedTriples:
@@ -63,7 +65,7 @@ class EvidenceMethod(ABC):
         """Answer one question from retrieved triples, or abstain with a reason. Raises LlmError."""
         run = Run.begin(self.name, id, self.model)
         found = RetrievedTriples()
-        called: Mapping[str, tuple[int, ...]] = {}
+        called: Called = {}
         try:
             with run.stage("link"):
                 called = self.called(question, entities, run.talk)
@@ -72,30 +74,28 @@ class EvidenceMethod(ABC):
             with run.stage("retrieve"):
                 found = self.retrieve(question, topic_entities, run.talk) if missing is None else found
             with run.stage("read"):
+                if missing is None and not found.triples:
+                    missing = Abstention("empty_result", "no triples were retrieved")
                 if missing is not None:
-                    read = TriplesAnswer(abstained=missing)
-                elif not found.triples:
-                    read = TriplesAnswer(abstained=Abstention("empty_result", "no triples were retrieved"))
+                    answer = Answer(question, abstained=missing)
+                elif run.talk is None:
+                    answer = self._by_pattern(question, entities, found.triples)
                 else:
-                    read = self.read(question, entities, called, found.triples, run.talk)
+                    answer = self._by_model(question, called, found.triples, run.talk)
         except BudgetReached as error:
-            read = TriplesAnswer(abstained=Abstention("budget", str(error)))
+            answer = Answer(question, abstained=Abstention("budget", str(error)))
         run.steps.append(self._step(found))
-        complete = read.complete and not found.notes
-        answer = replace(self._grounded(question, read), complete=complete)
-        if run.talk is not None:
-            answer = replace(answer, notes=(*answer.notes, *shared_names(called)))
-        return run.finish(answer)
+        shared = shared_names(called) if run.talk is not None else ()
+        complete = answer.complete and not found.notes
+        return run.finish(replace(answer, complete=complete, notes=(*answer.notes, *shared)))
 
-    def called(
-        self, question: str, entities: Sequence[str], talk: Talk | None
-    ) -> Mapping[str, tuple[int, ...]]:
+    def called(self, question: str, entities: Sequence[str], talk: Talk | None) -> Called:
         """The entities of the question, by what it calls them: proofs begin there."""
         return self.find_topic_entities.called(question, entities)
 
-    def topic_entities(self, question: str, called: Mapping[str, tuple[int, ...]]) -> tuple[int, ...]:
+    def topic_entities(self, question: str, called: Called) -> tuple[int, ...]:
         """Where retrieval begins: at the entities of the question."""
-        return tuple(dict.fromkeys(entity for found in called.values() for entity in found))
+        return entities_of(called)
 
     def _step(self, found: RetrievedTriples) -> Step:
         names, relations = self.graph.entities, self.graph.relations
@@ -105,25 +105,59 @@ class EvidenceMethod(ABC):
         ]
         return Step("evidence", {"triples": told, **({"notes": list(found.notes)} if found.notes else {})})
 
-    def _grounded(self, question: str, read: TriplesAnswer) -> Answer:
-        if read.reply is not None and read.abstained is None:
-            reply = read.reply
-            answers, citations = reply.answers(self.graph), reply.citations(self.graph)
-            return Answer(question, answers, reply.text, citations=citations, notes=reply.notes)
-        if not read.proofs:
-            return Answer(question, abstained=read.abstained, pattern=read.pattern, notes=read.notes)
-        matches = [Match(0.0, 0, (entity,), proof) for entity, proof in read.proofs.items()]
-        answers, citations, left = ground(self.graph, read.proofs, matches, 0)
-        text, pattern = read.text, read.pattern
-        said = None
-        if pattern is not None and pattern.answer is None:
+    def _by_model(self, question: str, called: Called, triples: Sequence[int], talk: Talk) -> Answer:
+        """By the prompt of KG-RAG's sub-answers, as KG-RAG compares with these methods by it."""
+        graph, topics = self.graph, entities_of(called)
+        known: Proofs = dict.fromkeys(topics, ())
+        lines = fact_lines(graph, triples, known)
+        given = Given(graph, lines.facts, known, frozenset(topics), self.find_topic_entities.is_name)
+        values = {"TRIPLES": str(lines), "NAMES": other_names(graph, called), "QUESTION": as_data(question)}
+        prompt = prompt_named("clew.methods.kg_rag", "sub_answer")
+        found = ask_and_ground(talk, prompt, ZERO_SHOT, given, values)
+        lists = found.proofs and lists_are_whole(graph, found.proofs, set(triples))
+        complete = not found.cut and (bool(lists) or found.value in ASKED_YES_NO)
+        if found.abstained is not None:
+            return Answer(question, abstained=found.abstained, complete=complete)
+        answers, citations = found.answers(graph), found.citations(graph)
+        return Answer(
+            question, answers, found.text, citations=citations, complete=complete, notes=found.notes
+        )
+
+    def _by_pattern(self, question: str, entities: Sequence[str], triples: Sequence[int]) -> Answer:
+        asked = self.read_pattern(question, entities)
+        if isinstance(asked, Abstention):
+            return Answer(question, abstained=asked)
+        graph, pattern = self.graph, asked.pattern
+        proofs, complete = follow_pattern(graph, pattern, triples)
+        answer = Answer(question, pattern=pattern, complete=complete, notes=asked.notes)
+        if not proofs:
+            detail = "the triples that were retrieved do not hold the answer"
+            return replace(answer, abstained=Abstention("empty_result", detail))
+        matches = [Match(0.0, 0, (entity,), proof) for entity, proof in proofs.items()]
+        answers, citations, left = ground(graph, proofs, matches, 0)
+        text, said = " · ".join(graph.labels[e] for e in proofs), None
+        if pattern.answer is None:
             said = "yes"
-        elif pattern is not None and read.counts:
-            if not read.complete:
+        elif asked.counts:
+            if not complete:
                 detail = f"at least {len(answers)}, but not all triples that count were retrieved"
-                return Answer(question, abstained=Abstention("not_in_evidence", detail), pattern=pattern)
+                return replace(answer, abstained=Abstention("not_in_evidence", detail), notes=())
             said = str(len(answers))
         if said is not None:
             text, answers = said, (AnswerEntity(said, said, 1.0),)
             citations = tuple(replace(c, answer=said) for c in citations)
-        return Answer(question, answers, text, left, citations, pattern, notes=read.notes)
+        return replace(answer, answers=answers, text=text, abstained=left, citations=citations)
+
+
+def follow_pattern(graph: Graph, pattern: Pattern, triples: Sequence[int]) -> tuple[Proofs, bool]:
+    """Follow all edges of a pattern through `triples`: the entities at its last edge, with proofs.
+
+    Also whether no triple that the graph has for an edge was missing among `triples`.
+    """
+    known, proofs, complete = given_proofs(pattern), dict[int, tuple[int, ...]](), True
+    for hop in hops_of(pattern):
+        starts = known[hop.start]
+        complete &= used_of(graph, hop, starts, triples) == edges_of(graph, hop, starts)
+        proofs = follow(graph, hop, known, triples)
+        known[hop.end] = proofs
+    return proofs, complete

@@ -15,15 +15,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from clew.arrays import Int64
 from clew.graph.neighbourhood import triples_at
-from clew.index.store.directory import Index
 from clew.llm.prompting import Talk, as_data, data_lines, listed, prompt_named
-from clew.llm.types import ChatModel
-from clew.methods.baselines.evidence import ZERO_SHOT, EvidenceMethod, RetrievedTriples, first_of
+from clew.methods.baselines.evidence import ZERO_SHOT, EvidenceMethod, first_of
 from clew.methods.baselines.settings import KgGptSettings
-from clew.methods.kg_rag.chain import Hop, Proofs, follow, given_proofs, hops_of
-from clew.text.embedder import Embedder
+from clew.methods.kg_rag.chain import follow, given_proofs, hops_of
+from clew.methods.kg_rag.retrieve import RetrievedTriples
 from clew.text.labels import relation_text
 from clew.text.normalise import normalise
 from clew.types import Abstention
@@ -32,54 +29,37 @@ MOST_SENTENCES = 5
 _NUMBER = re.compile(r"^\s*(?:\d{1,2}[.):]|[-*])\s*(.+)$")
 
 
-class KgGpt(EvidenceMethod):
+class KgGpt(EvidenceMethod[KgGptSettings]):
     """Triples over the relations that were chosen."""
 
-    name = "kg-gpt"
-
-    def __init__(
-        self,
-        index: Index,
-        embedder: Embedder,
-        *,
-        model: ChatModel | None = None,
-        settings: KgGptSettings | None = None,
-    ) -> None:
-        super().__init__(index, embedder, model=model)
-        self.settings = settings or KgGptSettings()
+    name, settings_class = "kg-gpt", KgGptSettings
 
     def retrieve(self, question: str, topic_entities: Sequence[int], talk: Talk | None) -> RetrievedTriples:
         """The evidence: triples of the chosen relations, sub-sentence by sub-sentence."""
         if talk is None:
             return self._of_pattern(question, topic_entities)
-        sentences = self._segment(question, talk)
-        notes = () if len(sentences) <= MOST_SENTENCES else (_cut_note(len(sentences)),)
-        taken = np.empty(0, np.int64)
+        prompt = prompt_named("clew.methods.baselines", "kg_gpt_segment")
+        reply = talk.ask(prompt, ZERO_SHOT, QUESTION=as_data(question))
+        sentences = [m[1] for line in reply.splitlines() if (m := _NUMBER.match(line))] or [question]
+        notes: tuple[str, ...] = ()
+        if len(sentences) > MOST_SENTENCES:
+            notes = (f"the model wrote {len(sentences)} sub-sentences; {MOST_SENTENCES} are used",)
+        out, taken = self.graph.out, np.empty(0, np.int64)
         frontier = np.array(topic_entities, np.int64)
         for sentence in sentences[:MOST_SENTENCES]:
             around = triples_at(self.graph, frontier.tolist())
             around = around[~np.isin(around, taken)]
-            relations = self.graph.out.relation[around]
+            relations = out.relation[around]
             chosen = self._choose(sentence, np.unique(relations).tolist(), talk)
             triples = around[np.isin(relations, chosen)]
             if not len(triples):
                 continue
             taken = np.concatenate([taken, triples])
-            reached = np.setdiff1d(self._ends(triples), frontier)
+            ends = np.concatenate([out.owners(triples), out.neighbour[triples].astype(np.int64)])
+            reached = np.setdiff1d(ends, frontier)
             frontier = reached if len(reached) else frontier
         read = first_of(taken.tolist(), self.settings.most)
         return RetrievedTriples(read.triples, (*notes, *read.notes))
-
-    def _ends(self, triples: Int64) -> Int64:
-        out = self.graph.out
-        heads = out.owners(triples)
-        return np.concatenate([heads, out.neighbour[triples].astype(np.int64)])
-
-    def _segment(self, question: str, talk: Talk) -> list[str]:
-        reply = talk.ask(
-            prompt_named("clew.methods.baselines", "kg_gpt_segment"), ZERO_SHOT, QUESTION=as_data(question)
-        )
-        return [m[1] for line in reply.splitlines() if (m := _NUMBER.match(line))] or [question]
 
     def _choose(self, sentence: str, relations: Sequence[int], talk: Talk) -> list[int]:
         """The relations that the model chooses of some; other names are left out."""
@@ -95,24 +75,16 @@ class KgGpt(EvidenceMethod):
 
     def _of_pattern(self, question: str, topic_entities: Sequence[int]) -> RetrievedTriples:
         names = [self.graph.entities[seed] for seed in topic_entities]
-        asked = self.read.read_pattern(question, ())
+        asked = self.read_pattern(question, ())
         if isinstance(asked, Abstention):
-            asked = self.read.read_pattern(question, names)
+            asked = self.read_pattern(question, names)
         if isinstance(asked, Abstention):
             return first_of(triples_at(self.graph, topic_entities).tolist(), self.settings.most)
         pattern = asked.pattern
         known, taken = given_proofs(pattern), dict[int, None]()
         for hop in hops_of(pattern):
-            triples = self._of_hop(hop, known[hop.start])
+            around = triples_at(self.graph, list(known[hop.start]))
+            triples = np.sort(around[self.graph.out.relation[around] == hop.relation]).tolist()
             known[hop.end] = follow(self.graph, hop, known, triples)
             taken |= dict.fromkeys(triples)
         return RetrievedTriples(list(taken))
-
-    def _of_hop(self, hop: Hop, starts: Proofs) -> list[int]:
-        """The triples of an edge at what is known, by id."""
-        around = triples_at(self.graph, list(starts))
-        return np.sort(around[self.graph.out.relation[around] == hop.relation]).tolist()
-
-
-def _cut_note(sentences: int) -> str:
-    return f"the model wrote {sentences} sub-sentences; {MOST_SENTENCES} are used"

@@ -1,20 +1,29 @@
-"""`llm`: the model alone, zero-shot, without the graph (KG-RAG section 4.2.2); not grounded."""
+"""Two baselines without the graph, whose answers are not grounded.
+
+`llm` is the model alone, zero-shot (KG-RAG section 4.2.2). `llm-qd` takes the question apart and answers the
+sub-questions itself: LLM+QD of KG-RAG's Experiment 2 (same section), with KG-RAG's decomposition,
+reformulation and synthesis, and the zero-shot prompt of `llm` for each sub-question.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from clew.errors import UsageError
 from clew.index.store.directory import Index
-from clew.llm.prompting import Sampling, Talk, as_data, prompt_named, short
+from clew.llm.prompting import Sampling, Talk, as_data, data_lines, prompt_named, short
 from clew.llm.refusals import declines
 from clew.llm.types import ChatModel
 from clew.methods.baselines.settings import LlmSettings
+from clew.methods.kg_rag.chain import Plan
+from clew.methods.kg_rag.decompose import ModelDecompose
 from clew.methods.kg_rag.method import table_3
+from clew.methods.kg_rag.reformulate import reformulated, stop_of_question
 from clew.methods.run import Run
 from clew.methods.simgrag.examples import default_shots
 from clew.text.embedder import Embedder
-from clew.types import Abstention, Answer
+from clew.types import Abstention, Answer, Chain, SubAnswer
 
 
 class Llm:
@@ -37,22 +46,60 @@ class Llm:
     def answer(self, question: str, *, id: str | None = None, entities: Sequence[str] = ()) -> Answer:
         """Answer one question, ungrounded. Raises LlmError."""
         talk = Talk.begin(self.model, id)
-        examples = solved_examples(self.settings.shots)
         return Run(self.name, id, talk).answer(
-            question, lambda: ungrounded(question, ask_alone(talk, question, self.sampling, examples))
+            question, lambda: ungrounded(question, self._ask_alone(talk, question, self.sampling))
+        )
+
+    def _ask_alone(self, talk: Talk, question: str, sampling: Sampling) -> str:
+        """Ask a question with nothing but examples: the first worked questions of SimGRAG, answers alone."""
+        solved = default_shots().of("question", self.settings.shots)
+        examples = "".join(
+            f"Question: {as_data(s.query)}\nAnswer: {', '.join(s.answers)}\n\n" for s in solved
+        )
+        prompt = prompt_named("clew.methods.baselines", "llm").with_values(examples=examples)
+        return talk.ask(prompt, sampling, EXAMPLES=examples, QUESTION=as_data(question))
+
+
+class LlmQd(Llm):
+    """Asks the model step by step."""
+
+    name = "llm-qd"
+
+    def answer(self, question: str, *, id: str | None = None, entities: Sequence[str] = ()) -> Answer:
+        """Answer one question with a chain, ungrounded. Raises LlmError."""
+        talk = Talk.begin(self.model, id)
+        links = list[SubAnswer]()
+        plan = Plan()
+
+        def work() -> Answer:
+            nonlocal plan
+            plan = ModelDecompose(self.sampling)(question, entities, talk)
+            for sub in plan.questions:
+                links.append(self._link(sub.text, links, talk))
+            prompt = prompt_named("clew.methods.baselines", "llm_qd_synthesise")
+            sampling, told = replace(self.sampling, max_tokens=512), _told(links)
+            return ungrounded(question, talk.ask(prompt, sampling, ANSWERS=told, QUESTION=as_data(question)))
+
+        answer = Run(self.name, id, talk).answer(question, work)
+        chain = Chain(plan.reasoning, tuple(links), plan.notes) if links else None
+        return replace(answer, chain=chain, complete=not plan.cut)
+
+    def _link(self, text: str, links: Sequence[SubAnswer], talk: Talk) -> SubAnswer:
+        asked = text
+        if links:
+            earlier = _told(links)
+            prompt = prompt_named("clew.methods.kg_rag", "reformulate")
+            stop = stop_of_question(text, earlier)
+            reply = talk.ask(prompt, self.sampling, stop=stop, QUESTION=as_data(text), EARLIER=earlier)
+            asked = reformulated(reply, text) or text
+        return SubAnswer(
+            text, asked, self._ask_alone(talk, asked, replace(self.sampling, repeat_penalty=1.1))
         )
 
 
-def solved_examples(shots: int) -> str:
-    """Return the first worked questions of SimGRAG, with answers alone."""
-    solved = default_shots().of("question", shots)
-    return "".join(f"Question: {as_data(s.query)}\nAnswer: {', '.join(s.answers)}\n\n" for s in solved)
-
-
-def ask_alone(talk: Talk, question: str, sampling: Sampling, examples: str = "") -> str:
-    """Ask a question with nothing but examples. Raises LlmError."""
-    prompt = prompt_named("clew.methods.baselines", "llm").with_values(examples=examples)
-    return talk.ask(prompt, sampling, EXAMPLES=examples, QUESTION=as_data(question))
+def _told(links: Sequence[SubAnswer]) -> str:
+    """Sub-questions with their answers, for a prompt."""
+    return data_lines(line for link in links for line in (link.asked, f"Answer: {link.text}"))
 
 
 def needed(model: ChatModel | None, name: str) -> ChatModel:

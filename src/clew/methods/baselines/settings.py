@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from clew.methods.options import check_options, option
-
-if TYPE_CHECKING:
-    from clew.methods.baselines.documents import Document
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +42,14 @@ class TripleRagSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class Document:
+    """A text of the user's own, or a part of one, and what it is called."""
+
+    name: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class VectorRagSettings:
     """Documents that are read; `texts` are read instead of the graph."""
 
@@ -54,7 +58,7 @@ class VectorRagSettings:
         (),
         "a text file or a folder of them, to read instead of the graph",
         kind=list,
-        reads="clew.methods.baselines.documents:read_documents",
+        reads="clew.methods.baselines.vector_rag:read_documents",
     )
 
     def __post_init__(self) -> None:

@@ -9,37 +9,63 @@ are not grounded in triples, which the answer says.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from pathlib import Path
 from textwrap import wrap
 
 import numpy as np
-from numpy.typing import NDArray
 
-from clew.errors import UsageError
+from clew.arrays import Float32, Int64
+from clew.errors import InputError, UsageError
 from clew.graph.neighbourhood import best_of
 from clew.index.store.directory import Index
 from clew.index.vectors.dots import summed_rows
-from clew.index.vectors.triple_vectors import TripleVectors, with_triple_vectors
+from clew.index.vectors.triple_vectors import TripleVectors
 from clew.llm.prompting import LONGEST_LINE, Talk, as_data, data_lines, prompt_named
 from clew.llm.types import ChatModel
-from clew.methods.baselines.documents import Document
-from clew.methods.baselines.evidence import ZERO_SHOT, EvidenceMethod, RetrievedTriples
+from clew.methods.baselines.evidence import ZERO_SHOT, EvidenceMethod
 from clew.methods.baselines.llm import ungrounded
-from clew.methods.baselines.settings import VectorRagSettings
+from clew.methods.baselines.settings import Document, VectorRagSettings
+from clew.methods.kg_rag.retrieve import RetrievedTriples
 from clew.methods.run import Run
+from clew.methods.topic_entities import Called
 from clew.text.embedder import Embedder, unit_rows
 from clew.types import Answer, Step
 
+TEXT_SUFFIXES = frozenset((".txt", ".md", ".rst", ".text"))
 _BLANK = re.compile(r"\n\s*\n")
 MOST_DOCUMENT_TRIPLES = 60
 """Triples of one document that are read."""
 
 
-class VectorRag(EvidenceMethod):
+def read_documents(paths: Sequence[Path]) -> tuple[Document, ...]:
+    """Read text files; of a folder all that have names of text, in order. InputError for what is no text."""
+    documents = tuple(_document(file) for path in paths for file in _files(path))
+    if not any(document.text.strip() for document in documents):
+        raise InputError(f"{paths[0]}: there is no text in the documents. Give others")
+    return documents
+
+
+def _files(path: Path) -> list[Path]:
+    if not path.is_dir():
+        return [path]
+    return sorted(file for file in path.rglob("*") if file.suffix in TEXT_SUFFIXES and file.is_file())
+
+
+def _document(path: Path) -> Document:
+    try:
+        return Document(path.name, path.read_text("utf-8-sig"))
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror or error}). Give a text file") from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: not a text file in UTF-8 (byte {error.start}). Give another") from error
+
+
+class VectorRag(EvidenceMethod[VectorRagSettings]):
     """Whole neighbourhoods, or paragraphs of text files, by similarity."""
 
-    name = "vector-rag"
+    name, settings_class = "vector-rag", VectorRagSettings
 
     def __init__(
         self,
@@ -49,20 +75,20 @@ class VectorRag(EvidenceMethod):
         model: ChatModel | None = None,
         settings: VectorRagSettings | None = None,
     ) -> None:
-        self.settings = settings or VectorRagSettings()
-        texts = self.settings.texts
-        if texts and model is None:
+        if settings is not None and settings.texts and model is None:
             raise UsageError("Only a chat model reads texts. Name one with --llm, or leave the texts out")
-        self.paragraphs = [paragraph for document in texts for paragraph in _paragraphs(document)]
+        super().__init__(index, embedder, model=model, settings=settings)
+        self.paragraphs = [part for document in self.settings.texts for part in _paragraphs(document)]
+        if self.settings.texts and not self.paragraphs:
+            raise InputError("There is no text in the documents. Give others")
+
+    @cached_property
+    def _vectors(self) -> Float32:
+        """Of the paragraphs, or of the entities: float32 [documents, d]."""
         if self.paragraphs:
-            super().__init__(index, embedder, model=model)
-            self._vectors: NDArray[np.float32] = embedder.embed([p.text for p in self.paragraphs])
-        else:
-            super().__init__(with_triple_vectors(index, embedder), embedder, model=model)
-            held = TripleVectors.of(self.index, embedder)
-            self._vectors = unit_rows(
-                summed_rows(held.rows, held.scales, self.graph.out.starts, self.graph.out.stops)
-            )
+            return self.embedder.embed([part.text for part in self.paragraphs])
+        held, out = TripleVectors.of(self.index, self.embedder), self.graph.out
+        return unit_rows(summed_rows(held.rows, held.scales, out.starts, out.stops))
 
     def answer(self, question: str, *, id: str | None = None, entities: Sequence[str] = ()) -> Answer:
         """Answer from documents, or abstain with a reason. Raises LlmError."""
@@ -71,7 +97,7 @@ class VectorRag(EvidenceMethod):
         talk = Talk.begin(self.model, id)
         run = Run(self.name, id, talk)
         found = [self.paragraphs[i] for i in self._nearest(question)]
-        run.steps.append(Step("documents", {"texts": [{"from": p.source, "text": p.text} for p in found]}))
+        run.steps.append(Step("documents", {"texts": [{"from": p.name, "text": p.text} for p in found]}))
         documents = data_lines(p.text for p in found)
         prompt = prompt_named("clew.methods.baselines", "vector_rag")
 
@@ -81,9 +107,9 @@ class VectorRag(EvidenceMethod):
 
         return run.answer(question, work)
 
-    def topic_entities(self, question: str, called: Mapping[str, tuple[int, ...]]) -> tuple[int, ...]:
+    def topic_entities(self, question: str, called: Called) -> tuple[int, ...]:
         """The entities whose documents are nearest: none need be linked."""
-        return tuple(int(node) for node in self._nearest(question))
+        return tuple(self._nearest(question).tolist())
 
     def retrieve(self, question: str, topic_entities: Sequence[int], talk: Talk | None) -> RetrievedTriples:
         """The triples of these documents."""
@@ -96,25 +122,13 @@ class VectorRag(EvidenceMethod):
                 notes.append(f"{MOST_DOCUMENT_TRIPLES} of the {stop - start:,} triples of {name} are read")
         return RetrievedTriples(triples, tuple(notes))
 
-    def _nearest(self, question: str) -> NDArray[np.int64]:
+    def _nearest(self, question: str) -> Int64:
         scores = self._vectors @ self.embedder.embed([question])[0]
         return best_of(scores, self.settings.k, np.arange(len(scores)))
 
 
-@dataclass(frozen=True, slots=True)
-class Paragraph:
-    """A part of a document: its text, and the document's name with the number of the part."""
-
-    text: str
-    source: str
-
-
-def _paragraphs(document: Document) -> list[Paragraph]:
+def _paragraphs(document: Document) -> Iterator[Document]:
+    """The paragraphs, in pieces that fit into a line of a prompt, cut between words; all are numbered."""
     paragraphs = (" ".join(paragraph.split()) for paragraph in _BLANK.split(document.text))
-    parts = (part for paragraph in paragraphs for part in _pieces(paragraph))
-    return [Paragraph(part, f"{document.name}:{number}") for number, part in enumerate(parts, 1)]
-
-
-def _pieces(paragraph: str) -> list[str]:
-    """A paragraph in pieces that fit into a line of a prompt, cut between words."""
-    return wrap(paragraph, LONGEST_LINE, break_on_hyphens=False)
+    parts = (part for text in paragraphs for part in wrap(text, LONGEST_LINE, break_on_hyphens=False))
+    return (Document(f"{document.name}:{number}", part) for number, part in enumerate(parts, 1))

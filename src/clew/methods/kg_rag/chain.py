@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-import numpy as np
-from numpy.typing import NDArray
-
 from clew.graph.graph import Graph, ValueKind
-from clew.grounding import cite, triple_text
-from clew.llm.grounded_reply import Proofs
-from clew.types import Abstention, Chain, Citation, Pattern, PatternEdge, SubAnswer
+from clew.grounding import triple_text
+from clew.llm.grounded_reply import GroundedReply, Proofs
+from clew.types import Abstention, Pattern, PatternEdge, SubAnswer
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,25 +70,18 @@ class Link:
     @property
     def answered(self) -> bool:
         """Whether the triples hold an answer."""
-        return bool(self.proofs or self.value)
+        return self.reply.answered
+
+    @property
+    def reply(self) -> GroundedReply:
+        """The answer alone."""
+        return GroundedReply(self.text, self.proofs, self.value, self.rests_on)
 
     def as_sub_answer(self, graph: Graph) -> SubAnswer:
         """By names, for people."""
-        return SubAnswer(
-            question=self.question.text,
-            asked=self.asked,
-            text=self.text,
-            answers=(self.value,) if self.value else tuple(graph.labels[e] for e in self.proofs),
-            evidence=tuple(triple_text(graph, t) for t in self.triples),
-            citations=self.citations(graph),
-            notes=self.notes,
-        )
-
-    def citations(self, graph: Graph) -> tuple[Citation, ...]:
-        """The triples of each answer."""
-        if self.value:
-            return (cite(graph, self.value, self.rests_on),)
-        return tuple(cite(graph, graph.entities[e], proof) for e, proof in self.proofs.items())
+        answers = tuple(answer.label for answer in self.reply.answers(graph))
+        evidence, citations = tuple(triple_text(graph, t) for t in self.triples), self.reply.citations(graph)
+        return SubAnswer(self.question.text, self.asked, self.text, answers, evidence, citations, self.notes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,12 +114,6 @@ def adds_nothing(link: Link, earlier: Sequence[Link]) -> bool:
     triples = {t for e in earlier for proof in e.proofs.values() for t in proof}
     again = any(link.proofs.keys() == e.proofs.keys() for e in earlier)
     return again and all(triples.issuperset(p) for p in link.proofs.values())
-
-
-def as_chain(graph: Graph, plan: Plan, links: Sequence[Link], notes: Sequence[str] = ()) -> Chain:
-    """The reasoning chain of an answer."""
-    told = tuple(link.as_sub_answer(graph) for link in links)
-    return Chain(plan.reasoning, told, (*plan.notes, *notes))
 
 
 def hops_of(pattern: Pattern) -> tuple[Hop, ...]:
@@ -171,16 +155,15 @@ def given_proofs(pattern: Pattern) -> dict[int, Proofs]:
     return {i: {n.entity: ()} for i, n in enumerate(pattern.nodes) if n.known and n.entity is not None}
 
 
-def follow(
-    graph: Graph, hop: Hop, known: Mapping[int, Proofs], triples: Sequence[int]
-) -> dict[int, tuple[int, ...]]:
+def follow(graph: Graph, hop: Hop, known: Mapping[int, Proofs], triples: Sequence[int]) -> Proofs:
     """Walk a hop from what is known through `triples`: entities at its end with their proofs, in their order.
 
     No path takes a triple twice (*films that share a director with X* are not X). Where the end is known
     already, only what is known there is kept; where it is of a type, only what is of that type.
     """
     starts, ends = known[hop.start], known.get(hop.end)
-    typed = None if hop.type is None else _of_type(graph, hop.type)
+    names = list(graph.types.names)
+    typed = graph.types.having(names.index(hop.type)) if hop.type in names else None
     found: dict[int, tuple[int, ...]] = {}
     for triple in triples:
         head, relation, tail = graph.triple(triple)
@@ -196,12 +179,6 @@ def follow(
     return found
 
 
-def _of_type(graph: Graph, type: str) -> NDArray[np.bool_] | None:
-    """Bool [nodes]: which nodes are of a type; None where the graph declares no such type."""
-    names = list(graph.types.names)
-    return graph.types.having(names.index(type)) if type in names else None
-
-
 def used_of(graph: Graph, hop: Hop, starts: Proofs, triples: Sequence[int]) -> int:
     """How many of `triples` are of a hop from `starts`."""
     ends = (graph.triple(triple) for triple in triples)
@@ -214,8 +191,5 @@ def used_of(graph: Graph, hop: Hop, starts: Proofs, triples: Sequence[int]) -> i
 def edges_of(graph: Graph, hop: Hop, starts: Proofs) -> int:
     """How many triples the whole graph has for a hop from `starts`."""
     side = graph.out if hop.forward else graph.into
-    total = 0
-    for node in starts:
-        low, high = side.relation_span(node, hop.relation)
-        total += high - low
-    return total
+    spans = (side.relation_span(node, hop.relation) for node in starts)
+    return sum(high - low for low, high in spans)

@@ -1,30 +1,43 @@
-"""The `decompose` step (KG-RAG section 3.4.1): a question → reasoning and sub-questions."""
+"""The `decompose` step (KG-RAG section 3.4.1): a question → reasoning and sub-questions.
+
+A model is shown demonstrations (Table 2), Clew's own or a user's.
+"""
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Annotated
 
+from msgspec import Meta
+
+from clew.errors import InputError
 from clew.graph.graph import Graph
+from clew.json_form import read_json
 from clew.llm.errors import ReplyInvalid
 from clew.llm.extract import read_value
-from clew.llm.prompting import Prompt, Sampling, Talk, as_data, prompt_named
-from clew.llm.shapes import build
+from clew.llm.prompting import Sampling, Talk, as_data, data_line, prompt_named
+from clew.llm.shapes import ShapeError, build
 from clew.methods.built_in import AskedPattern
 from clew.methods.kg_rag.chain import Hop, Plan, SubQuestion, hops_of
-from clew.methods.kg_rag.demonstrations import Demonstration, default_demonstrations
+from clew.methods.simgrag.examples import DECOMPOSITIONS
 from clew.text.labels import readable, relation_text
 from clew.text.normalise import normalise
 from clew.types import Abstention, Pattern
 
 MOST_QUESTIONS = 8
 """Sub-questions that are asked; a model that writes more is cut off, and the answer says so."""
-
 LONGEST_QUESTION = 2_000
 """Characters of a sub-question; a longer line is none."""
-
+MOST_DEMONSTRATIONS = 64
+DEMONSTRATIONS_ADVICE = (
+    'Write {"decompositions": [{"question": "…", "reasoning": "…", "sub_questions": ["…"]}]}'
+)
 _NUMBERED = re.compile(
     r"^(?:[-*•]\s+)?(?:(?:sub-?\s?question|question|step|q)\s*)?\(?\d{1,3}[.):]+\s*(.+?)$", re.IGNORECASE
 )
@@ -33,8 +46,6 @@ _TITLE = re.compile(r"^(?:the\s+)?sub-?\s?questions?(?:\s+(?:are|is))?\s*(?::\s*
 _REASONING = re.compile(r"^(?:reasoning|chain[- ]of[- ]thought|cot)\s*(?::\s*|$)", re.IGNORECASE)
 _IN_LINE = re.compile(r"\s+(?=\(?\d{1,2}[.)]\s)")
 _MARKUP = re.compile(r"\*\*|^#+\s*|^```\w*\s*$")
-
-
 SCHEMA = """\
 The graph records the following, and nothing else; ask for its relations, and take the steps that it has.
 <graph>
@@ -42,18 +53,50 @@ The graph records the following, and nothing else; ask for its relations, and ta
 </graph>
 """
 """What a prompt says of a graph."""
+Decompose = Callable[[str, Sequence[str], Talk | None], Plan]
+"""Takes a question apart: (question, names that the user gives for what it is about, talk of forms that ask a
+model) → plan. Raises LlmError."""
 
 
-def _nothing(question: str, entities: Sequence[str]) -> tuple[str, str]:
-    return "", ""
+@dataclass(frozen=True, slots=True)
+class Demonstration:
+    """A question, why it is taken apart so, and its sub-questions; one that needs no other is its own."""
+
+    question: str
+    reasoning: str
+    sub_questions: Annotated[tuple[str, ...], Meta(min_length=1)]
+
+    def __str__(self) -> str:
+        numbered = (f"{number}. {data_line(text)}" for number, text in enumerate(self.sub_questions, 1))
+        lines = (f"Reasoning: {data_line(self.reasoning)}", "Sub-questions:", *numbered, "<END>")
+        return "\n".join((f"Question: {as_data(self.question)}", *lines))
 
 
-class Decompose(Protocol):
-    """Takes a question apart; `entities` are names that it is about, if the user gives them."""
+@dataclass(frozen=True, slots=True)
+class _File:
+    decompositions: Annotated[tuple[Demonstration, ...], Meta(max_length=MOST_DEMONSTRATIONS)]
 
-    def __call__(self, question: str, entities: Sequence[str], talk: Talk | None) -> Plan:
-        """Make the plan; `talk` is for forms that ask a model. Raises LlmError."""
-        ...
+
+@cache
+def default_demonstrations() -> tuple[Demonstration, ...]:
+    """The examples that come with Clew: of one, two and three hops, as the paper's."""
+    text = files("clew.methods.kg_rag").joinpath("prompts", "examples.json").read_text("utf-8")
+    return demonstrations_from(json.loads(text), "examples")
+
+
+def read_demonstrations(path: Path) -> tuple[Demonstration, ...]:
+    """Read a user's decompositions; Clew's own, if the file has none. Raises InputError."""
+    return demonstrations_from(read_json(path, DEMONSTRATIONS_ADVICE), str(path))
+
+
+def demonstrations_from(value: object, where: str) -> tuple[Demonstration, ...]:
+    """Read examples from JSON; where there are none, Clew's own. InputError says which is wrong."""
+    if isinstance(value, dict) and DECOMPOSITIONS not in value:
+        return default_demonstrations()
+    try:
+        return build(_File, value).decompositions
+    except ShapeError as error:
+        raise InputError(f"{where}: {error}. {DEMONSTRATIONS_ADVICE}") from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,28 +109,26 @@ class ModelDecompose:
 
     sampling: Sampling
     examples: Sequence[Demonstration] = field(default_factory=default_demonstrations)
-    about: Callable[[str, Sequence[str]], tuple[str, str]] = _nothing
-    most: int = MOST_QUESTIONS
-    prompt: Prompt = field(default_factory=lambda: prompt_named("clew.methods.kg_rag", "decompose"))
+    about: Callable[[str, Sequence[str]], tuple[str, str]] | None = None
 
     def __call__(self, question: str, entities: Sequence[str], talk: Talk | None) -> Plan:
         """Ask the model and read its reply."""
         if talk is None:
             raise ValueError("this form needs a model")
         examples = "\n\n".join(map(str, self.examples))
-        prompt = self.prompt.with_values(examples=examples)
-        schema, names = self.about(question, entities)
+        prompt = prompt_named("clew.methods.kg_rag", "decompose").with_values(examples=examples)
+        schema, names = self.about(question, entities) if self.about else ("", "")
         shown = SCHEMA.format(schema) if schema else ""
         values = {"EXAMPLES": examples, "SCHEMA": shown, "NAMES": names, "QUESTION": as_data(question)}
         reply = talk.ask(prompt, self.sampling, stop=("<END>",), **values)
-        return plan_of(reply, question, self.most)
+        return plan_of(reply, question)
 
 
-def plan_of(reply: str, question: str, most: int = MOST_QUESTIONS) -> Plan:
+def plan_of(reply: str, question: str) -> Plan:
     """Read a decomposition from a model's reply.
 
     Without any sub-question, or with the question itself, the question is asked as it is. Repeated
-    sub-questions are dropped, and those beyond `most`; the notes say so.
+    sub-questions are dropped, and those beyond `MOST_QUESTIONS`; the notes say so.
     """
     reasoning, listed = _split(reply)
     kept: dict[str, str] = {}
@@ -105,12 +146,11 @@ def plan_of(reply: str, question: str, most: int = MOST_QUESTIONS) -> Plan:
         texts = [question]
         if not listed:
             notes.append("the model named no sub-questions: the question is asked as it is")
-    cut = len(texts) > most
+    cut = len(texts) > MOST_QUESTIONS
     if cut:
-        notes.append(
-            f"the model wrote {len(texts)} sub-questions; the budget is {most}, so the others are left out"
-        )
-    return Plan(reasoning, tuple(SubQuestion(text) for text in texts[:most]), tuple(notes), cut=cut)
+        budget = f"the budget is {MOST_QUESTIONS}, so the others are left out"
+        notes.append(f"the model wrote {len(texts)} sub-questions; {budget}")
+    return Plan(reasoning, tuple(map(SubQuestion, texts[:MOST_QUESTIONS])), tuple(notes), cut=cut)
 
 
 @dataclass(frozen=True)
@@ -133,19 +173,14 @@ def _split(reply: str) -> tuple[str, list[str]]:
     lines = [line for raw in reply.splitlines() if (line := _MARKUP.sub("", raw.strip()).strip())]
     titled = next(((i, m[1] or "") for i, line in enumerate(lines) if (m := _TITLE.match(line))), None)
     if titled is None:
-        listed = {line: text for line in lines if (text := _listed(line)).endswith("?")}
+        items = {line: _NUMBERED.match(line) or _BULLET.match(line) for line in lines}
+        listed = {line: item[1] for line, item in items.items() if item and item[1].endswith("?")}
         return _thought(line for line in lines if line not in listed), list(listed.values())
     title, beside = titled
     after = [*(_IN_LINE.split(beside) if beside else ()), *lines[title + 1 :]]
     numbered = [m[1] for line in after if (m := _NUMBERED.match(line))]
     listed = numbered or [m[1] for line in after if (m := _BULLET.match(line))]
     return _thought(lines[:title]), listed or [line for line in after if line.endswith("?")]
-
-
-def _listed(line: str) -> str:
-    """The text of a line of a list; empty for another line."""
-    found = _NUMBERED.match(line) or _BULLET.match(line)
-    return "" if found is None else found[1]
 
 
 def _thought(lines: Iterable[str]) -> str:

@@ -25,16 +25,13 @@ Deviations, with their reasons:
 - A later sub-question that the triples around the answers do not answer is asked once more, of those within
   N hops of them: section 4.4.3 reports plans with a 1-hop and a 2-hop sub-question.
 - The prompt that decomposes shows what the graph records, in typed lines (`schema="none"` is the paper's),
-and
-  other names of what the question names. A plan in ignorance of the graph asks for steps that it has not.
+  and other names of what the question names. A plan in ignorance of the graph asks for steps that it has not.
 - Nothing is refused before the model is asked: where no entity is linked, and where the triples around those
-that
-  are do not answer, the graph's triples that are most similar to the sub-question are read.
+  that are do not answer, the graph's triples that are most similar to the sub-question are read.
 - Beside the top K the lists that they are a part of are read whole, as far as they fit (`lists`).
 - What is handed from sub-question to sub-question is what the evidence proves, with the triples, not the
-model's
-  sentence: section 4.4.3 reports sub-answers from the model's own knowledge. The chain shows the sentence
-  too. `handed="sentences"` is the paper's: sub-answers go on as they were said.
+  model's sentence: section 4.4.3 reports sub-answers from the model's own knowledge. The chain shows the
+  sentence too. `handed="sentences"` is the paper's: sub-answers go on as they were said.
 - A plan of one sub-question asks the main question of its triples, and needs no synthesis.
 - A sub-question that repeats another or adds no new triple is dropped (over-decomposition; not with
   `handed="sentences"`), one that takes several triples is noted (under-decomposition): section 4.4.3 only
@@ -48,34 +45,37 @@ model's
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-from clew.graph.graph import Graph
 from clew.graph.neighbourhood import CandidateTriples, find_candidates, hub_notes
 from clew.index.store.directory import Index
 from clew.index.vectors.triple_search import triple_search
 from clew.index.vectors.triple_vectors import with_triple_vectors
 from clew.llm.errors import BudgetReached
-from clew.llm.evidence_names import IsName
 from clew.llm.grounded_reply import GroundedReply
 from clew.llm.prompting import Sampling, Talk, short
 from clew.llm.types import ChatModel
 from clew.methods.built_in import BuiltInReader, built_in_reader
 from clew.methods.fact_lines import other_names
-from clew.methods.kg_rag.chain import Link, Plan, SubQuestion, adds_nothing, as_chain, held_values
-from clew.methods.kg_rag.decompose import Decompose, ModelDecompose, PatternDecompose
-from clew.methods.kg_rag.demonstrations import default_demonstrations
-from clew.methods.kg_rag.entities_named_in import entities_named_in, without_names
+from clew.methods.kg_rag.chain import Link, Plan, SubQuestion, adds_nothing, held_values
+from clew.methods.kg_rag.decompose import Decompose, ModelDecompose, PatternDecompose, default_demonstrations
 from clew.methods.kg_rag.reformulate import ModelReformulate, Reformulate, SubstituteAnswers
-from clew.methods.kg_rag.retrieve import Top, gone_on_from, nearest_first, with_lists
+from clew.methods.kg_rag.retrieve import RetrievedTriples, gone_on_from, nearest_first, with_lists
 from clew.methods.kg_rag.settings import Frontier, KgRagSettings
 from clew.methods.kg_rag.sub_answer import AnswerSubQuestion, AskedSubQuestion, FollowHop, ModelAnswer
-from clew.methods.kg_rag.synthesise import LastAnswer, Main, ModelSynthesis, Synthesis, Synthesise
+from clew.methods.kg_rag.synthesise import LastAnswer, ModelSynthesis, Synthesise
 from clew.methods.relation_ranking import RelationRanking
 from clew.methods.run import Run
 from clew.methods.schema_lines import SchemaText
-from clew.methods.topic_entities import FindTopicEntities, shared_names
+from clew.methods.topic_entities import (
+    Called,
+    FindTopicEntities,
+    entities_named_in,
+    entities_of,
+    shared_names,
+    without_names,
+)
 from clew.text.embedder import Embedder
 from clew.text.normalise import normalise
 from clew.types import Abstention, Answer, AnswerEntity, Chain, Step
@@ -102,28 +102,26 @@ class KgRagSteps:
     synthesise: Synthesise
 
 
-def model_steps(
-    graph: Graph, settings: KgRagSettings, about: About, is_name: IsName | None = None
-) -> KgRagSteps:
+def model_steps(settings: KgRagSettings, about: About, find: FindTopicEntities) -> KgRagSteps:
     """Make the steps as in the paper, by a chat model."""
     sampling, handed = table_3(settings.seed, settings.temperature), settings.handed
     demonstrations = default_demonstrations() if settings.examples is None else settings.examples
     stated = replace(sampling, max_tokens=ANSWER_TOKENS)
     return KgRagSteps(
         ModelDecompose(sampling, demonstrations[: settings.shots], about),
-        ModelAnswer(graph, replace(stated, repeat_penalty=1.1), is_name),
-        ModelReformulate(graph, sampling, handed),
-        ModelSynthesis(graph, stated, handed, is_name),
+        ModelAnswer(find.graph, replace(stated, repeat_penalty=1.1), find.is_name),
+        ModelReformulate(find.graph, sampling, handed),
+        ModelSynthesis(find.graph, stated, handed, find.is_name),
     )
 
 
 def built_in_steps(built_in: BuiltInReader, frontier: Frontier) -> KgRagSteps:
     """Make the steps that need no model; candidates around the question alone need names to go on from."""
     graph = built_in.reader.graph
+    substitute = SubstituteAnswers(graph)
+    if frontier == "question":
+        substitute = SubstituteAnswers(graph, 8, some=True)
     decompose = PatternDecompose(graph, built_in.pattern)
-    substitute = (
-        SubstituteAnswers(graph, 8, some=True) if frontier == "question" else SubstituteAnswers(graph)
-    )
     return KgRagSteps(decompose, FollowHop(graph), substitute, LastAnswer(graph))
 
 
@@ -135,7 +133,7 @@ class _Asked:
     run: Run
     plan: Plan = field(default_factory=Plan)
     topic_entities: tuple[int, ...] = ()
-    called: Mapping[str, tuple[int, ...]] = field(default_factory=dict[str, tuple[int, ...]])
+    called: Called = field(default_factory=dict[str, tuple[int, ...]])
     links: list[Link] = field(default_factory=list[Link])
     notes: list[str] = field(default_factory=list[str])
     complete: bool = True
@@ -143,6 +141,11 @@ class _Asked:
     @property
     def talk(self) -> Talk | None:
         return self.run.talk
+
+    @property
+    def reached(self) -> tuple[int, ...]:
+        """The entities that the chain has reached."""
+        return tuple(dict.fromkeys(entity for link in self.links for entity in link.proofs))
 
 
 class KgRag:
@@ -167,19 +170,15 @@ class KgRag:
         self.steps = steps or (
             built_in_steps(built_in_reader(self.index, embedder), self.settings.frontier)
             if model is None
-            else model_steps(self.graph, self.settings, self._about, self._is_name)
+            else model_steps(self.settings, self._about, self.find_topic_entities)
         )
-
-    def _is_name(self, text: str) -> bool:
-        return bool(self.index.names.exact(text))
 
     def _about(self, question: str, entities: Sequence[str]) -> tuple[str, str]:
         """What the prompt that decomposes says of the graph and of the question's names."""
         if self.settings.schema == "none":
             return "", ""
         called = self.find_topic_entities.called(question, entities)
-        near = [entity for found in called.values() for entity in found]
-        return str(self._schema.lines(question, near)), other_names(self.graph, called)
+        return str(self._schema.lines(question, entities_of(called))), other_names(self.graph, called)
 
     def answer(self, question: str, *, id: str | None = None, entities: Sequence[str] = ()) -> Answer:
         """Answer one question with its reasoning chain, or abstain with a reason. Raises LlmError."""
@@ -193,9 +192,7 @@ class KgRag:
     def _answer(self, work: _Asked, entities: Sequence[str]) -> Answer:
         with work.run.stage("link"):
             work.called = self.find_topic_entities.called(work.question, entities)
-            work.topic_entities = tuple(
-                dict.fromkeys(entity for found in work.called.values() for entity in found)
-            )
+            work.topic_entities = entities_of(work.called)
         if entities:
             missing = self.find_topic_entities.missing(work.question, entities, work.topic_entities)
             if missing is not None:
@@ -213,7 +210,8 @@ class KgRag:
             link = self._link(work, question, candidates)
             if link is None:
                 continue
-            if not link.answered and self._is_whole(work, question):
+            is_whole = normalise(question.text) == normalise(work.question)
+            if not link.answered and is_whole and len(work.plan.questions) > 1:
                 work.notes.append("over-decomposed: dropped a sub-question that is the question itself")
                 continue
             work.links.append(link)
@@ -224,18 +222,17 @@ class KgRag:
             return self._abstain(work, self._ended(work))
         return self._grounded(work, self._draft(work))
 
-    def _draft(self, work: _Asked) -> Synthesis:
+    def _draft(self, work: _Asked) -> GroundedReply:
         """Section 3.4.4; the answer to a lone sub-question is the answer."""
         link = work.links[0]
-        if self.model is not None and self._asks_alone(work):
-            return Synthesis(link.text, link.proofs, link.value, link.rests_on)
-        main = Main(work.question, work.topic_entities, work.called)
+        if self._asks_alone(work):
+            return link.reply
         with work.run.stage("synthesise"):
-            return self.steps.synthesise(main, work.plan, work.links, work.talk)
+            return self.steps.synthesise(work.question, work.called, work.links, work.talk)
 
     def _asks_alone(self, work: _Asked) -> bool:
-        """Whether a plan is one sub-question, in whose place the main question is asked."""
-        return len(work.plan.questions) == 1 and not self._says_all
+        """Whether a model's plan is one sub-question, in whose place the main question is asked."""
+        return self.model is not None and len(work.plan.questions) == 1 and not self._says_all
 
     def _candidates(
         self, work: _Asked, entities: Sequence[int], hops: int, text: str, name: str = "candidates"
@@ -245,9 +242,8 @@ class KgRag:
         with work.run.stage("candidates"):
             similarity = self.vectors.similarities(text)
             limits = settings.limits or self.vectors.limits
-            found = find_candidates(
-                self.graph, entities, hops, similarity, limits, directed=settings.directed
-            )
+            directed = settings.directed
+            found = find_candidates(self.graph, entities, hops, similarity, limits, directed=directed)
         detail = {
             "entities": [self.graph.entities[e] for e in entities[:10]],
             "triples by hop": [len(hop) for hop in found.hops],
@@ -268,13 +264,13 @@ class KgRag:
         if repeated and question.hop is None and not self._says_all:
             work.notes.append(f"over-decomposed: dropped a sub-question that repeats another: {text}")
             return None
-        alone = self.model is not None and self._asks_alone(work)
-        shown = work.question if alone else text
+        shown = work.question if self._asks_alone(work) else text
         top = self._top(work, candidates, text if shown == text else f"{text} {shown}")
         notes = (*notes, *top.notes)
         called = {} if work.links else work.called
+        triples, links = tuple(top.triples), tuple(work.links)
         asked = AskedSubQuestion(
-            work.plan, question, shown, top.triples, tuple(work.links), work.topic_entities, notes, called
+            work.plan, question, shown, triples, links, work.topic_entities, notes, called
         )
         link = self._sub_answer(work, asked)
         if not link.answered and question.hop is None and self.model is not None and not self._says_all:
@@ -296,8 +292,8 @@ class KgRag:
             return None
         triples = self.vectors.nearest(text, top).tolist()
         note = "looked again, in the whole graph"
-        if _answers(work) and self.settings.frontier == "answers":
-            found = self._candidates(work, _answers(work), hops, text, "candidates farther from answers")
+        if work.reached and self.settings.frontier == "answers":
+            found = self._candidates(work, work.reached, hops, text, "candidates farther from answers")
             triples += self.vectors.top(text, found.triples, top)[0].tolist()
             note = f"looked again, within {hops} hops of the answers before and in the whole graph"
         more = [triple for triple in dict.fromkeys(triples) if triple not in asked.triples]
@@ -305,14 +301,9 @@ class KgRag:
             return None
         return self._sub_answer(work, replace(asked, triples=tuple(more), notes=(*asked.notes, note)))
 
-    def _is_whole(self, work: _Asked, question: SubQuestion) -> bool:
-        """Whether a sub-question among others is the question itself; without an answer it ends nothing."""
-        return len(work.plan.questions) > 1 and normalise(question.text) == normalise(work.question)
-
-    def _top(self, work: _Asked, candidates: CandidateTriples, text: str) -> Top:
+    def _top(self, work: _Asked, candidates: CandidateTriples, text: str) -> RetrievedTriples:
         """The top K of the question's candidates, or of the triples around what the chain has reached."""
-        settings, answers = self.settings, _answers(work)
-        around: tuple[int, ...] = work.topic_entities
+        settings, answers, around = self.settings, work.reached, work.topic_entities
         if settings.frontier == "answers" and answers:
             named = entities_named_in(self.graph, text, work.topic_entities)
             if named and not entities_named_in(self.graph, text, answers):
@@ -328,16 +319,18 @@ class KgRag:
         with work.run.stage("top_k"):
             return self._nearest(candidates, text, around)
 
-    def _nearest(self, candidates: CandidateTriples, text: str, around: tuple[int, ...]) -> Top:
+    def _nearest(self, candidates: CandidateTriples, text: str, around: tuple[int, ...]) -> RetrievedTriples:
         settings = self.settings
         if not settings.lists or settings.frontier == "question":
-            return Top(tuple(self.vectors.top(text, candidates.triples, settings.k)[0].tolist()))
+            return RetrievedTriples(self.vectors.top(text, candidates.triples, settings.k)[0].tolist())
         # All of these triples are at the named entities; the rest of the text tells them apart.
         said = without_names(self.graph, text, around)
         picked = nearest_first(self.vectors, candidates, said, settings.k)
         if not picked and self.model is not None and not settings.directed:
             picked = self.vectors.nearest(text, settings.k).tolist()
-        return Top(tuple(picked)) if self.model is None else with_lists(self.graph, picked, set(around))
+        if self.model is None:
+            return RetrievedTriples(picked)
+        return with_lists(self.graph, picked, set(around))
 
     @property
     def _says_all(self) -> bool:
@@ -359,18 +352,19 @@ class KgRag:
         )
 
     def _chain(self, work: _Asked) -> Chain | None:
-        plan = work.plan
-        return as_chain(self.graph, plan, work.links, work.notes) if plan.questions else None
+        if not work.plan.questions:
+            return None
+        told = tuple(link.as_sub_answer(self.graph) for link in work.links)
+        return Chain(work.plan.reasoning, told, (*work.plan.notes, *work.notes))
 
-    def _grounded(self, work: _Asked, draft: Synthesis) -> Answer:
+    def _grounded(self, work: _Asked, draft: GroundedReply) -> Answer:
         """Keep what is proved; a number for *how many*, yes for a pattern that only had to hold."""
         if draft.abstained is not None:
             return self._abstain(work, draft.abstained)
-        if not draft.proofs and not draft.value:
+        if not draft.answered:
             detail = f'the final answer "{short(draft.text)}" names nothing that the chain proves'
             return self._abstain(work, Abstention("not_in_evidence", detail))
-        found = GroundedReply(draft.text, draft.proofs, draft.value, draft.rests_on)
-        answers, citations, text = found.answers(self.graph), found.citations(self.graph), draft.text
+        answers, citations, text = draft.answers(self.graph), draft.citations(self.graph), draft.text
         pattern = work.plan.pattern
         if pattern is not None and pattern.answer is None:
             text = "yes"
@@ -387,11 +381,6 @@ class KgRag:
             work.question, answers, text, None, citations, pattern, complete=work.complete and not draft.cut,
             chain=self._chain(work), notes=notes,
         )  # fmt: skip
-
-
-def _answers(work: _Asked) -> tuple[int, ...]:
-    """What the chain has reached."""
-    return tuple(dict.fromkeys(entity for link in work.links for entity in link.proofs))
 
 
 def _so_far(links: Sequence[Link]) -> str:

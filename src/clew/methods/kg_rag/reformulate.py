@@ -2,31 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Protocol
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from clew.graph.graph import Graph
-from clew.llm.prompting import Prompt, Sampling, Talk, as_data, data_line, prompt_named
+from clew.llm.prompting import Sampling, Talk, as_data, data_line, prompt_named
 from clew.llm.refusals import declines
 from clew.methods.kg_rag.chain import Link, Plan, SubQuestion, held_values
 from clew.methods.kg_rag.decompose import LONGEST_QUESTION, hop_text
 from clew.methods.kg_rag.settings import Handed
 from clew.text.labels import readable
 
-"""What goes on to later steps: what the evidence proves of a sub-answer, or all that was said."""
 MOST_REPEATED_NAMES = 30
 """Names of one sub-answer that a prompt repeats."""
 
 
-class Reformulate(Protocol):
-    """Puts earlier answers into a sub-question."""
-
-    def __call__(
-        self, plan: Plan, question: SubQuestion, earlier: Sequence[Link], talk: Talk | None
-    ) -> tuple[str, tuple[str, ...]]:
-        """Return the question to ask, and notes. Raises LlmError."""
-        ...
+Reformulate = Callable[[Plan, SubQuestion, Sequence[Link], Talk | None], tuple[str, tuple[str, ...]]]
+"""Puts earlier answers into a sub-question: (plan, sub-question, links before it, talk) → the question to
+ask, and notes. Raises LlmError."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +29,6 @@ class ModelReformulate:
     graph: Graph
     sampling: Sampling
     handed: Handed = "facts"
-    prompt: Prompt = field(default_factory=lambda: prompt_named("clew.methods.kg_rag", "reformulate"))
 
     def __call__(
         self, plan: Plan, question: SubQuestion, earlier: Sequence[Link], talk: Talk | None
@@ -46,9 +38,8 @@ class ModelReformulate:
             raise ValueError("this form needs a model")
         known = earlier_answers(self.graph, earlier, self.handed)
         stop = stop_of_question(question.text, known)
-        reply = talk.ask(
-            self.prompt, self.sampling, stop=stop, QUESTION=as_data(question.text), EARLIER=known
-        )
+        prompt = prompt_named("clew.methods.kg_rag", "reformulate")
+        reply = talk.ask(prompt, self.sampling, stop=stop, QUESTION=as_data(question.text), EARLIER=known)
         names = [self.graph.labels[entity] for link in earlier for entity in link.proofs]
         text = reformulated(reply, question.text, names)
         if not text:

@@ -16,7 +16,7 @@ from clew.graph.graph import Graph
 from clew.graph.neighbourhood import CandidateTriples
 from clew.index.vectors.triple_search import TripleSearch
 from clew.llm.grounded_reply import Proofs
-from clew.methods.kg_rag.entities_named_in import entities_named_in
+from clew.methods.topic_entities import entities_named_in
 
 MOST_ADDED_TRIPLES = 300
 """Triples that whole lists may add to the top K."""
@@ -25,10 +25,10 @@ MOST_WHOLE_RELATIONS = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Top:
-    """Triples for a prompt, best first, and what was left out of lists."""
+class RetrievedTriples:
+    """Triple ids, best first; `notes` say what a limit left out of them."""
 
-    triples: tuple[int, ...]
+    triples: Sequence[int] = ()
     notes: tuple[str, ...] = ()
 
 
@@ -53,7 +53,7 @@ def nearest_first(vectors: TripleSearch, candidates: CandidateTriples, text: str
     return first + (vectors.top(text, far, more)[0].tolist() if more else [])
 
 
-def with_lists(graph: Graph, picked: Sequence[int], starts: Collection[int]) -> Top:
+def with_lists(graph: Graph, picked: Sequence[int], starts: Collection[int]) -> RetrievedTriples:
     """Add all triples of the best relations of `picked` at the entities it starts from, as far as they fit.
 
     Where it starts from nothing, a relation is taken whole. A list that does not fit is noted.
@@ -62,7 +62,7 @@ def with_lists(graph: Graph, picked: Sequence[int], starts: Collection[int]) -> 
     notes: list[str] = []
     room = MOST_ADDED_TRIPLES
     for relation, side in list(dict.fromkeys(_steps(graph, picked, starts)))[:MOST_WHOLE_RELATIONS]:
-        triples = _of_relation(graph, relation) if side < 0 else _at(graph, starts, relation, side)
+        triples = of_relation(graph, relation) if side < 0 else _at(graph, starts, relation, side)
         missing = [triple for triple in triples.tolist() if triple not in kept]
         if len(missing) > room:
             name = graph.relation_labels[relation]
@@ -70,7 +70,7 @@ def with_lists(graph: Graph, picked: Sequence[int], starts: Collection[int]) -> 
             continue
         room -= len(missing)
         kept |= dict.fromkeys(missing)
-    return Top(tuple(kept), tuple(notes))
+    return RetrievedTriples(tuple(kept), tuple(notes))
 
 
 def _steps(graph: Graph, picked: Sequence[int], starts: Collection[int]) -> list[tuple[int, int]]:
@@ -80,14 +80,13 @@ def _steps(graph: Graph, picked: Sequence[int], starts: Collection[int]) -> list
         head, relation, tail = graph.triple(triple)
         if not starts:
             found.append((relation, -1))
-        elif head in starts:
-            found.append((relation, 0))
-        elif tail in starts:
-            found.append((relation, 1))
+        elif head in starts or tail in starts:
+            found.append((relation, 0 if head in starts else 1))
     return found
 
 
-def _of_relation(graph: Graph, relation: int) -> Int64:
+def of_relation(graph: Graph, relation: int) -> Int64:
+    """All triples of a relation, int64 ids."""
     slots = graph.out.slots()
     return slots[graph.out.relation[slots] == relation]
 

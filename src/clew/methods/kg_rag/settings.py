@@ -9,7 +9,7 @@ from clew.methods.options import check_options, option
 
 if TYPE_CHECKING:
     from clew.graph.neighbourhood import HopLimits
-    from clew.methods.kg_rag.demonstrations import Demonstration
+    from clew.methods.kg_rag.decompose import Demonstration
 
 Frontier = Literal["question", "answers"]
 Handed = Literal["facts", "sentences"]
@@ -48,7 +48,7 @@ class KgRagSettings:
         None,
         "worked examples for this graph",
         kind=str,
-        reads="clew.methods.kg_rag.demonstrations:read_demonstrations",
+        reads="clew.methods.kg_rag.decompose:read_demonstrations",
     )
 
     def __post_init__(self) -> None:

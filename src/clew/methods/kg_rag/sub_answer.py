@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
 
 from clew.graph.graph import Graph
 from clew.llm.evidence_names import IsName
 from clew.llm.grounded_reply import Given, ask_and_ground
-from clew.llm.prompting import Prompt, Sampling, Talk, data_lines, prompt_named
+from clew.llm.prompting import Sampling, Talk, data_lines, prompt_named
 from clew.methods.fact_lines import fact_lines, other_names
 from clew.methods.kg_rag.chain import (
     Link,
@@ -22,8 +21,8 @@ from clew.methods.kg_rag.chain import (
     held_values,
     used_of,
 )
-from clew.methods.kg_rag.entities_named_in import entities_named_in
 from clew.methods.kg_rag.retrieve import lists_are_whole
+from clew.methods.topic_entities import Called, entities_named_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,15 +39,11 @@ class AskedSubQuestion:
     earlier: Sequence[Link]
     topic_entities: tuple[int, ...]
     notes: tuple[str, ...] = ()
-    called: Mapping[str, tuple[int, ...]] = field(default_factory=dict[str, tuple[int, ...]])
+    called: Called = field(default_factory=dict[str, tuple[int, ...]])
 
 
-class AnswerSubQuestion(Protocol):
-    """Answers a sub-question from triples."""
-
-    def __call__(self, asked: AskedSubQuestion, talk: Talk | None) -> Link:
-        """Answer; a link without proofs if the triples do not hold the answer. Raises LlmError."""
-        ...
+AnswerSubQuestion = Callable[[AskedSubQuestion, Talk | None], Link]
+"""Answers a sub-question from triples: a link without proofs if they do not hold it. Raises LlmError."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,13 +53,12 @@ class ModelAnswer:
     graph: Graph
     sampling: Sampling
     is_name: IsName | None = None
-    prompt: Prompt = field(default_factory=lambda: prompt_named("clew.methods.kg_rag", "sub_answer"))
 
     def __call__(self, asked: AskedSubQuestion, talk: Talk | None) -> Link:
         """Ask the model, and ground its reply."""
         if talk is None:
             raise ValueError("this form needs a model")
-        known = known_proofs(self.graph, asked)
+        known = known_proofs(self.graph, asked.earlier, asked.topic_entities)
         lines = fact_lines(self.graph, asked.triples, known)
         # In a chain, what the main question names may well answer a sub-question that does not.
         own = frozenset(() if asked.earlier else asked.topic_entities)
@@ -75,9 +69,11 @@ class ModelAnswer:
             "NAMES": other_names(self.graph, asked.called),
             "QUESTION": data_lines([asked.text]),
         }
-        found = ask_and_ground(talk, self.prompt, self.sampling, given, values)
+        prompt = prompt_named("clew.methods.kg_rag", "sub_answer")
+        found = ask_and_ground(talk, prompt, self.sampling, given, values)
         notes = (*asked.notes, *found.notes)
-        if found.proofs and _leaps(found.proofs, known):
+        held, proofs = {*known.values(), ()}, found.proofs.values()
+        if proofs and all(proof[:-1] not in held and len(proof) > 1 for proof in proofs):
             notes = (*notes, "under-decomposed: this sub-question spans several triples")
         complete = lists_are_whole(self.graph, found.proofs, set(asked.triples))
         return Link(
@@ -86,20 +82,14 @@ class ModelAnswer:
         )  # fmt: skip
 
 
-def _leaps(proofs: Proofs, known: Proofs) -> bool:
-    """Whether every proof goes more than one triple beyond what was known."""
-    held = set(known.values()) | {()}
-    return all(proof[:-1] not in held and len(proof) > 1 for proof in proofs.values())
-
-
-def known_proofs(graph: Graph, asked: AskedSubQuestion) -> dict[int, tuple[int, ...]]:
+def known_proofs(graph: Graph, earlier: Sequence[Link], topic_entities: Sequence[int]) -> Proofs:
     """Where proofs begin: the earlier answers, the last ones first, and the question's entities."""
     known: dict[int, tuple[int, ...]] = {}
-    for link in reversed(asked.earlier):
+    for link in reversed(earlier):
         known |= {e: p for e, p in link.proofs.items() if e not in known}
         # What has a value that was found is found too.
         known |= {h.head: (h.triple,) for h in held_values(graph, link) if h.head not in known}
-    return known | {seed: () for seed in asked.topic_entities if seed not in known}
+    return known | {seed: () for seed in topic_entities if seed not in known}
 
 
 @dataclass(frozen=True, slots=True)

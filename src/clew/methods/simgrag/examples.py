@@ -23,7 +23,7 @@ from clew.llm.prompting import Prompt, as_data, data_line, filled
 from clew.llm.shapes import ShapeError, build
 
 DECOMPOSITIONS = "decompositions"
-"""What a file of examples may hold for KG-RAG (`methods/kg_rag/demonstrations.py`)."""
+"""What a file of examples may hold for KG-RAG (`methods/kg_rag/decompose.py`)."""
 ExampleKind = Literal["question", "claim"]
 ShownTriples = tuple[tuple[str, str, str], ...]
 ShownGraph = Annotated[ShownTriples, Meta(min_length=1)]
@@ -73,10 +73,8 @@ def template(name: str) -> str:
 @cache
 def default_shots() -> Shots:
     """The examples that come with Clew: twelve questions and twelve claims on an invented coast."""
-    return shots_from(
-        json.loads((files("clew.methods.simgrag") / "prompts" / "examples.json").read_text("utf-8")),
-        "examples",
-    )
+    text = files("clew.methods.simgrag").joinpath("prompts", "examples.json").read_text("utf-8")
+    return shots_from(json.loads(text), "examples")
 
 
 def read_shots(path: Path) -> Shots:
@@ -110,19 +108,18 @@ def as_name(text: str) -> str:
 
 def verbalise(graphs: Sequence[ShownTriples]) -> str:
     """Write subgraphs as the paper does (section 4.4), each as a numbered list of triples, in JSON."""
-    lines = [
-        f'"graph [{number}]": '
-        + json.dumps([[as_name(part) for part in triple] for triple in graph], ensure_ascii=False)
-        for number, graph in enumerate(graphs, 1)
-    ]
+    names = ([[as_name(part) for part in triple] for triple in graph] for graph in graphs)
+    written = (json.dumps(triples, ensure_ascii=False) for triples in names)
+    lines = [f'"graph [{number}]": {triples}' for number, triples in enumerate(written, 1)]
     return "{\n" + ",\n".join(lines) + "\n}" if lines else "{}"
 
 
 def pattern_prompt(task: ExampleKind, query: str, shots: Sequence[Shot], hints: str = "") -> Prompt:
     """The query-to-pattern prompt (Tables 16 and 17)."""
+    replies = ({"divided": shot.divided, "triples": shot.triples} for shot in shots)
     examples = "\n".join(
-        f'{number}. {task}: "{as_data(shot.query)}"\n{_pattern_reply(shot)}'
-        for number, shot in enumerate(shots, 1)
+        f'{number}. {task}: "{as_data(shot.query)}"\n{json.dumps(reply, ensure_ascii=False)}'
+        for number, (shot, reply) in enumerate(zip(shots, replies, strict=True), 1)
     )
     return _filled(f"pattern_{task}", examples or "(none)", query, HINTS=hints)
 
@@ -158,10 +155,6 @@ def read_prompt(
     return _filled(
         f"read_{task}", examples or "(none)", query, EVIDENCE=verbalise(graphs), SILENCE=silence, NAMES=names
     )
-
-
-def _pattern_reply(shot: Shot) -> str:
-    return json.dumps({"divided": shot.divided, "triples": shot.triples}, ensure_ascii=False)
 
 
 def _read_reply(shot: Shot, task: ExampleKind) -> str:

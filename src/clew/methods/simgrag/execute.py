@@ -27,11 +27,11 @@ from clew.methods.simgrag.find_subgraphs import (
     same_relations,
     unfit,
 )
-from clew.methods.simgrag.join import FixedEdge, JoinTable, join
+from clew.methods.simgrag.join import FixedEdge, JoinTable, join, stacked
 from clew.methods.simgrag.operations import Operation, PatternPlan, counted_name
 from clew.methods.simgrag.settings import FITTING_GSD
 from clew.text.normalise import normalise
-from clew.types import AnswerEntity, Citation, Match, Pattern, PatternEdge
+from clew.types import AnswerEntity, Citation, Match, Pattern, PatternEdge, Reason
 
 MOST_CITED = 200
 """Triples that a number cites; the answer says where there are more."""
@@ -65,8 +65,8 @@ class _Way:
 
 
 class _Lacking(Exception):
-    def __init__(self, left: Unfit) -> None:
-        self.left = left
+    def __init__(self, reason: Reason, detail: str, names: tuple[str, ...] = ()) -> None:
+        self.left = Unfit(reason, detail, names)
 
 
 @dataclass(frozen=True)
@@ -110,9 +110,8 @@ class PlanExecutor:
     def _entities(self, plan: PatternPlan, table: JoinTable, notes: list[str]) -> Executed:
         answer = self._answer(plan)
         if not table.rows:
-            return Executed(
-                left=Unfit("empty_result", "nothing is left of what fits the question"), notes=tuple(notes)
-            )
+            left = Unfit("empty_result", "nothing is left of what fits the question")
+            return Executed(left=left, notes=tuple(notes))
         first = _first_rows(table.nodes[answer])
         graph = self.graph
         entities = [int(e) for e in table.nodes[answer][first]]
@@ -126,7 +125,7 @@ class PlanExecutor:
         if plan.answer >= 0:
             return plan.answer
         if not unknown:
-            raise _Lacking(Unfit("empty_result", "the model's pattern has no unknown to answer with"))
+            raise _Lacking("empty_result", "the model's pattern has no unknown to answer with")
         return unknown[-1]
 
     def _value(
@@ -144,23 +143,19 @@ class PlanExecutor:
             value = str(rows.rows)
         else:
             place = plan.place(op.node)
-            rows = table.take(self._first_of_values(plan, table, place))
+            # One row for each triple that leads to a value: two things may have the same number.
+            at = [i for i, e in enumerate(plan.pattern.edges) if place in (e.head, e.tail)][-1:]
+            leads = [table.triples[i] for i in at if i < len(table.triples)]
+            rows = table.take(_first_rows(leads[0] if leads else table.nodes[place]))
             numbers = self.graph.values.value[rows.nodes[place]]
             if not len(numbers) or np.isnan(numbers).any():
-                raise _Lacking(Unfit("empty_result", f'"{op.node}" has no numbers to add up'))
+                raise _Lacking("empty_result", f'"{op.node}" has no numbers to add up')
             value = f"{numbers.sum() if op.op == 'sum' else numbers.mean():.12g}"
         proof = tuple(dict.fromkeys(t for row in range(rows.rows) for t in rows.proof(row)))
         if len(proof) > MOST_CITED:
             notes.append(f"{MOST_CITED} of the {len(proof):,} triples that it comes from are cited")
         answer = AnswerEntity(value, value, 1.0)
         return Executed((answer,), (proof[:MOST_CITED],), rows.complete, tuple(dict.fromkeys(notes)))
-
-    def _first_of_values(self, plan: PatternPlan, table: JoinTable, place: int) -> NDArray[np.intp]:
-        """One row for each triple that leads to a value: two things may have the same number."""
-        at = [i for i, e in enumerate(plan.pattern.edges) if place in (e.head, e.tail)]
-        return _first_rows(
-            table.triples[at[-1]] if at and at[-1] < len(table.triples) else table.nodes[place]
-        )
 
     def _about(self, pattern: Pattern) -> JoinTable:
         """What is so instead: the edges of a pattern at its first known node, the other end left open."""
@@ -170,11 +165,10 @@ class PlanExecutor:
                     continue
                 opened = replace(pattern.nodes[other], name="UNKNOWN 1", known=False, type=None)
                 nodes = tuple(opened if i == other else node for i, node in enumerate(pattern.nodes))
-                part = _part(Pattern(nodes, (edge,)), {known, other})
-                table = self._part_table(*part)
+                table = self._part_table(*_part(Pattern(nodes, (edge,)), {known, other}))
                 if table.rows:
                     return table
-        raise _Lacking(Unfit("empty_result", "it records nothing of what is asked about"))
+        raise _Lacking("empty_result", "it records nothing of what is asked about")
 
     # Operations on rows
 
@@ -182,7 +176,7 @@ class PlanExecutor:
         answer = self._answer(plan)
         if op.op == "keep" and (counted := counted_name(op.node)):
             numbers = _counts(table.nodes[answer], table.nodes[plan.place(counted)])
-            return table.take(_passes(numbers, op.test, np.full(table.rows, _number(op.than))))
+            return table.take(_passes(numbers, op.test, parse_value(str(op.than))[1]))
         if op.op == "keep":
             return table.take(self._passing(plan, op, table))
         place = plan.place(op.node)
@@ -217,7 +211,7 @@ class PlanExecutor:
             # A year against dates: the year in which they lie.
             dates = values.kind[column] == ValueKind.DATE
             numbers[dates] = [year_of(days) for days in numbers[dates]]
-        return _passes(numbers, op.test, np.full(table.rows, wanted))
+        return _passes(numbers, op.test, wanted)
 
     def _with(self, plan: PatternPlan, table: JoinTable, other: Pattern) -> JoinTable:
         """The rows, and those of another whole pattern; only the node asked for is left of both."""
@@ -225,14 +219,10 @@ class PlanExecutor:
         names = [normalise(node.name) for node in other.nodes]
         name = normalise(plan.pattern.nodes[answer].name)
         if name not in names:
-            raise _Lacking(
-                Unfit("empty_result", "the model's other triples do not have the unknown asked for")
-            )
+            raise _Lacking("empty_result", "the model's other triples do not have the unknown asked for")
         more = self._all(other)
-        width = max(len(table.triples), len(more.triples))
-        columns = [np.concatenate([_column(table, i), _column(more, i)]) for i in range(width)]
-        nodes = {answer: np.concatenate([table.nodes[answer], more.nodes[names.index(name)]])}
-        return JoinTable(table.rows + more.rows, nodes, tuple(columns), table.complete and more.complete)
+        own = replace(table, nodes={answer: table.nodes[answer]})
+        return stacked([own, replace(more, nodes={answer: more.nodes[names.index(name)]})])
 
     def _without(self, plan: PatternPlan, table: JoinTable, other: Pattern) -> JoinTable:
         """The rows for which another pattern has no match with the same things."""
@@ -257,38 +247,30 @@ class PlanExecutor:
         """All matches of a pattern: those of its connected parts, each with each."""
         table = JoinTable()
         for part, places in _parts(pattern):
-            table = _crossed(table, self._part_table(part, places))
+            table = table.crossed(self._part_table(part, places))
         return table
 
     def _part_table(self, part: Pattern, places: Sequence[int]) -> JoinTable:
-        """The matches of a connected part, by the places that its nodes have in the whole."""
+        """The matches of a connected part, or all things of a type, by the places of nodes in the whole."""
         if not part.edges:
-            return self._of_type(part, places)
+            node = part.nodes[0]
+            mask = self.distances.allowed(node)
+            if mask is None or not mask.any():
+                raise _Lacking("no_relation", f'it declares no type like "{node.type or node.name}"')
+            return JoinTable().with_node(places[0], np.flatnonzero(mask))
         found: list[JoinTable] = []
         for way in self._ways(part, set()):
             rows = JoinTable()
             for place, entities in way.entities.items():
                 rows = rows.with_node(place, entities)
             found.append(self._typed(part, join(self.graph, rows, way.edges)))
-        united = found[0]
-        for more in found[1:]:
-            columns = tuple(np.concatenate(pair) for pair in zip(united.triples, more.triples, strict=True))
-            nodes = {p: np.concatenate([united.nodes[p], more.nodes[p]]) for p in united.nodes}
-            united = JoinTable(united.rows + more.rows, nodes, columns, united.complete and more.complete)
+        united = stacked(found)
         return replace(united, nodes={places[p]: column for p, column in united.nodes.items()})
-
-    def _of_type(self, part: Pattern, places: Sequence[int]) -> JoinTable:
-        """All things of one type."""
-        node = part.nodes[0]
-        mask = None if node.known or node.type is None else self.distances.allowed(node)
-        if mask is None or not mask.any():
-            raise _Lacking(Unfit("no_relation", f'it declares no type like "{node.type or node.name}"'))
-        return JoinTable().with_node(places[0], np.flatnonzero(mask))
 
     def _typed(self, part: Pattern, table: JoinTable) -> JoinTable:
         """The rows whose unknowns are of the types that the pattern says, where any are."""
         for place, node in enumerate(part.nodes):
-            mask = None if node.known or node.type is None else self.distances.allowed(node)
+            mask = self.distances.allowed(node)
             if mask is not None and place in table.nodes:
                 kept = mask[table.nodes[place]]
                 table = table.take(kept) if kept.any() else table
@@ -301,7 +283,7 @@ class PlanExecutor:
         found = find_subgraphs(self.graph, part, self.distances, 1)
         left = unfit(self.graph, part, found, self.distances, self.bound)
         if left is not None:
-            raise _Lacking(left)
+            raise _Lacking(left.reason, left.detail, left.names)
         best = found.matches[0]
         self._require_names(part, best)
         names = same_names(part, self.distances, best)
@@ -317,9 +299,7 @@ class PlanExecutor:
             if near is None or near.distances.min(initial=np.inf) > SURE_NAME:
                 continue
             if entity not in near.entities[near.distances <= SURE_NAME]:
-                raise _Lacking(
-                    Unfit("empty_result", f'it has "{node.name}", but nothing of this shape around it')
-                )
+                raise _Lacking("empty_result", f'it has "{node.name}", but nothing of this shape around it')
 
     def _edges(self, part: Pattern, relations: Sequence[int], best: Match) -> tuple[FixedEdge, ...]:
         """Edges in the direction of a match; an unknown relation is that of the match."""
@@ -345,11 +325,11 @@ class PlanExecutor:
     def _directed(self, part: Pattern, edge: PatternEdge) -> FixedEdge:
         """The nearest relation of an edge, the way round in which its ends are of the types that are said."""
         if edge.relation is None:
-            raise _Lacking(Unfit("no_relation", "a relation that is unknown needs a name beside it"))
+            raise _Lacking("no_relation", "a relation that is unknown needs a name beside it")
         far = self.distances.relation_distances(edge)
         relation = int(np.argmin(far)) if len(far) else -1
         if relation < 0 or far[relation] > self.bound:
-            raise _Lacking(Unfit("no_relation", f'it has no relation like "{edge.relation}"'))
+            raise _Lacking("no_relation", f'it has no relation like "{edge.relation}"')
         forward, turned = (edge.head, edge.tail), (edge.tail, edge.head)
         ends = max((forward, turned), key=lambda ends: self._fitting(part, ends, relation))
         return FixedEdge(ends[0], relation, ends[1])
@@ -359,8 +339,7 @@ class PlanExecutor:
         table = join(self.graph, JoinTable(), [FixedEdge(0, relation, 1)])
         fits = np.ones(table.rows, np.bool_)
         for column, place in enumerate(ends):
-            node = part.nodes[place]
-            mask = None if node.known or node.type is None else self.distances.allowed(node)
+            mask = self.distances.allowed(part.nodes[place])
             if mask is not None and mask.any():
                 fits &= mask[table.nodes[column]]
         return int(fits.sum())
@@ -385,20 +364,6 @@ def _part(pattern: Pattern, places: set[int]) -> tuple[Pattern, list[int]]:
     return Pattern(tuple(pattern.nodes[p] for p in order), edges), order
 
 
-def _crossed(one: JoinTable, other: JoinTable) -> JoinTable:
-    """Each row of one with each of another."""
-    if not one.nodes:
-        return other
-    left = one.take(np.repeat(np.arange(one.rows), other.rows))
-    right = other.take(np.tile(np.arange(other.rows), one.rows))
-    nodes = {**left.nodes, **right.nodes}
-    return JoinTable(left.rows, nodes, (*left.triples, *right.triples), one.complete and other.complete)
-
-
-def _column(table: JoinTable, at: int) -> Int64:
-    return table.triples[at] if at < len(table.triples) else np.full(table.rows, -1, np.int64)
-
-
 def _first_rows(column: Int64) -> NDArray[np.intp]:
     """The first row of each value, in the order of the rows."""
     return np.sort(np.unique(column, return_index=True)[1])
@@ -411,21 +376,15 @@ def _counts(groups: Int64, things: Int64) -> NDArray[np.float64]:
     return number[np.searchsorted(found, groups)].astype(np.float64)
 
 
-def _best_of_each(groups: Int64, scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The largest score of each group."""
+def _nth(groups: Int64, scores: NDArray[np.float64], n: int) -> float:
+    """The score of the n-th best group, by its largest; of the last where there are fewer."""
     found, at = np.unique(groups, return_inverse=True)
     best = np.full(len(found), -np.inf)
     np.maximum.at(best, at, scores)
-    return best
+    return float(np.sort(best)[-min(n, len(best))])
 
 
-def _nth(groups: Int64, scores: NDArray[np.float64], n: int) -> float:
-    """The score of the n-th best group; of the last where there are fewer."""
-    best = np.sort(_best_of_each(groups, scores))[::-1]
-    return float(best[min(n, len(best)) - 1])
-
-
-def _passes(left: NDArray[np.float64], test: str, right: NDArray[np.float64]) -> NDArray[np.bool_]:
+def _passes(left: NDArray[np.float64], test: str, right: NDArray[np.float64] | float) -> NDArray[np.bool_]:
     known = ~np.isnan(left) & ~np.isnan(right)
     if test in ("=", ""):
         return known & (left == right)
@@ -433,7 +392,3 @@ def _passes(left: NDArray[np.float64], test: str, right: NDArray[np.float64]) ->
         return known & (left != right)
     strict = _SIGN[test[0]] * (left - right) > 0
     return known & (strict | (left == right) if test.endswith("=") else strict)
-
-
-def _number(text: str | float) -> float:
-    return parse_value(str(text))[1]

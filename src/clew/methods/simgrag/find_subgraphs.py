@@ -1,12 +1,10 @@
-"""Pattern-to-subgraph alignment (SimGRAG section 4.2).
-
-The best matches of a model's pattern, or why it fits nothing well.
-"""
+"""Pattern-to-subgraph alignment (SimGRAG section 4.2): the best matches of a pattern, or why none fits."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import islice, product
 
 import numpy as np
@@ -18,43 +16,44 @@ from clew.graph.match.matcher import Budget, Distinct, match
 from clew.methods.simgrag.examples import ShownTriples
 from clew.methods.simgrag.settings import FITTING_GSD
 from clew.text.normalise import normalise
-from clew.types import Match, MatchResult, Pattern, PatternNode, Reason
+from clew.types import Match, MatchResult, Pattern, PatternEdge, PatternNode, Reason
 
 SAME_NAME = 0.5
 """Distance up to which an entity may stand for a name with which it shares no word."""
 BY_TRIPLE: Distinct = "triples"
-"""No two edges take one triple. The paper's isomorphism has no two nodes take one entity.
-
-So that the writer of a film could not be its director too.
-"""
+"""No two edges take one triple. The paper's isomorphism has no two nodes take one entity, so that the writer
+of a film could not be its director too."""
 FIRST_CANDIDATES = 64
+MOST_LISTED_ENTITIES = 1 << 20
+"""Candidates among which an entity is looked for where entities are not measured."""
 MOST_WAYS = 16
 SEARCH = Budget(expansions=200_000_000)
 
 
 @dataclass(frozen=True, slots=True)
 class Unfit:
-    """Why the best matches do not fit, as an abstention would say it.
-
-    `names` are those that are not in the graph.
-    """
+    """Why the best matches do not fit, as an abstention would say it; `names` are not in the graph."""
 
     reason: Reason
     detail: str
     names: tuple[str, ...] = ()
 
 
+_match = partial(match, budget=SEARCH)
+
+
 def find_subgraphs(graph: Graph, pattern: Pattern, distances: Distances, k: int) -> MatchResult:
     """The `k` matches of least GSD; types that leave no match restrict nothing."""
-    found = match(graph, pattern, distances, k=k, distinct=BY_TRIPLE, budget=SEARCH)
+    found = _match(graph, pattern, distances, k=k, distinct=BY_TRIPLE)
     if found.matches or not found.complete or not any(node.type for node in pattern.nodes):
         return found
-    return match(graph, without_types(pattern), distances, k=k, distinct=BY_TRIPLE, budget=SEARCH)
+    untyped = replace(pattern, nodes=tuple(replace(node, type=None) for node in pattern.nodes))
+    return _match(graph, untyped, distances, k=k, distinct=BY_TRIPLE)
 
 
 def find_by_letter(graph: Graph, pattern: Pattern, distances: Distances, k: int) -> MatchResult:
     """Find the `k` matches of least GSD as the paper does (Definition 1): no two nodes take one entity."""
-    return match(graph, pattern, distances, k=k, distinct="nodes", budget=SEARCH)
+    return _match(graph, pattern, distances, k=k, distinct="nodes")
 
 
 def find_tied(graph: Graph, pattern: Pattern, distances: Distances, best: Match, node: int) -> MatchResult:
@@ -63,16 +62,11 @@ def find_tied(graph: Graph, pattern: Pattern, distances: Distances, best: Match,
     What ties has the same distances: the pattern is searched once for each way to fix its names and
     relations to what is as near as in the best match.
     """
-    ways = list(
-        islice(
-            product(*same_names(pattern, distances, best), *same_relations(graph, pattern, distances, best)),
-            MOST_WAYS + 1,
-        )
-    )
+    names, relations = same_names(pattern, distances, best), same_relations(graph, pattern, distances, best)
+    ways = list(islice(product(*names, *relations), MOST_WAYS + 1))
+    search = partial(_match, graph, k=None, project=node, distinct=BY_TRIPLE)
     if len(ways) > MOST_WAYS:
-        return match(
-            graph, pattern, distances, k=None, all_tied=True, project=node, distinct=BY_TRIPLE, budget=SEARCH
-        )
+        return search(pattern, distances, all_tied=True)
     turned = [
         graph.triple(t)[0] != best.nodes[e.head] for e, t in zip(pattern.edges, best.triples, strict=True)
     ]
@@ -80,22 +74,11 @@ def find_tied(graph: Graph, pattern: Pattern, distances: Distances, best: Match,
     found: dict[int, Match] = {}
     complete = True
     for way in ways:
-        fixed = _fixed(pattern, way, turned)
-        every = match(
-            graph,
-            fixed,
-            fixed_distances,
-            k=None,
-            project=node,
-            distinct=BY_TRIPLE,
-            undirected=False,
-            budget=SEARCH,
-        )
+        every = search(_fixed(pattern, way, turned), fixed_distances, undirected=False)
         complete = complete and every.complete
         for one in every.matches:
-            found.setdefault(
-                one.nodes[node], replace(one, gsd=best.gsd, direction_misses=best.direction_misses)
-            )
+            tied = replace(one, gsd=best.gsd, direction_misses=best.direction_misses)
+            found.setdefault(one.nodes[node], tied)
     return MatchResult(tuple(found.values()), complete)
 
 
@@ -103,7 +86,7 @@ def _masks(pattern: Pattern, distances: Distances, best: Match) -> dict[str, Mas
     """What the types of unknowns allow; nothing if the best match was found without regard to them."""
     masks: dict[str, Mask] = {}
     for node, entity in zip(pattern.nodes, best.nodes, strict=True):
-        mask = None if node.type is None or node.known else distances.allowed(node)
+        mask = distances.allowed(node)
         if node.type is None or mask is None:
             continue
         if not mask[entity]:
@@ -130,10 +113,7 @@ def same_names(pattern: Pattern, distances: Distances, best: Match) -> list[list
 
 
 def same_relations(graph: Graph, pattern: Pattern, distances: Distances, best: Match) -> list[list[int]]:
-    """For each edge the relations that are as near as that of the best match.
-
-    Any where the pattern names none.
-    """
+    """For each edge the relations that are as near as that of the best match; any where it names none."""
     same: list[list[int]] = []
     for edge, triple in zip(pattern.edges, best.triples, strict=True):
         if edge.relation is None:
@@ -163,11 +143,6 @@ def _fixed(pattern: Pattern, way: Sequence[int], turned: Sequence[bool]) -> Patt
     return replace(pattern, nodes=nodes, edges=edges)
 
 
-def without_types(pattern: Pattern) -> Pattern:
-    """The same pattern whose unknowns may be anything."""
-    return replace(pattern, nodes=tuple(replace(node, type=None) for node in pattern.nodes))
-
-
 def unfit(
     graph: Graph, pattern: Pattern, found: MatchResult, distances: Distances, bound: float = FITTING_GSD
 ) -> Unfit | None:
@@ -182,23 +157,25 @@ def unfit(
         for node, entity in zip(pattern.nodes, best.nodes, strict=True)
         if node.known and not _stands_for(graph, node, entity, distances)
     )
-    missing = tuple(n.name for n in pattern.nodes if n.name in far and not _is_there(graph, n, distances))
-    if missing:
-        names = " or ".join(f'"{name}"' for name in missing)
-        return Unfit("no_entity", f"it has no entity like {names}", missing)
+    lacking = _lacking(graph, [node for node in pattern.nodes if node.name in far], distances)
+    if lacking is not None:
+        return lacking
     if far:
         names = " and ".join(f'"{name}"' for name in far)
         return Unfit("empty_result", f"it has {names}, but nothing of this shape around it")
     if best.gsd / len(pattern.edges) <= bound:
         return None
-    costs = [
-        float(distances.relation_distances(edge)[graph.triple(triple)[1]])
-        if edge.relation is not None
-        else 0.0
-        for edge, triple in zip(pattern.edges, best.triples, strict=True)
-    ]
+    relations = (graph.triple(triple)[1] for triple in best.triples)
+    costs = [edge_distance(e, r, distances) for e, r in zip(pattern.edges, relations, strict=True)]
     worst = pattern.edges[int(np.argmax(costs))].relation
     return Unfit("no_relation", f'it has no relation like "{worst}"')
+
+
+def _lacking(graph: Graph, nodes: Sequence[PatternNode], distances: Distances) -> Unfit | None:
+    """Why nothing fits, where the graph has nothing that names of a pattern may mean."""
+    missing = tuple(n.name for n in nodes if n.known and _meant(graph, n, distances) is None)
+    names = " or ".join(f'"{name}"' for name in missing)
+    return Unfit("no_entity", f"it has no entity like {names}", missing) if missing else None
 
 
 def find_about_claim(
@@ -213,10 +190,9 @@ def find_about_claim(
     left = unfit(graph, pattern, found, distances, bound)
     if left is None:
         return found, None
-    missing = tuple(n.name for n in pattern.nodes if n.known and not _is_there(graph, n, distances))
-    if missing:
-        names = " or ".join(f'"{name}"' for name in missing)
-        return found, Unfit("no_entity", f"it has no entity like {names}", missing)
+    lacking = _lacking(graph, pattern.nodes, distances)
+    if lacking is not None:
+        return found, lacking
     shown: list[Match] = []
     for opened in opened_patterns(pattern):
         others = find_subgraphs(graph, opened, distances, k)
@@ -228,31 +204,20 @@ def find_about_claim(
 
 
 def opened_patterns(pattern: Pattern) -> list[Pattern]:
-    """The pattern with each of its named nodes at the rim left open, the last one first.
-
-    One named node stays.
-    """
+    """The pattern with each of its named nodes at the rim left open, the last first; one named node stays."""
     ends = [end for edge in pattern.edges for end in (edge.head, edge.tail)]
     rim = [i for i, node in enumerate(pattern.nodes) if node.known and ends.count(i) == 1]
-    named = sum(node.known for node in pattern.nodes)
-    if named < 2:
+    if sum(node.known for node in pattern.nodes) < 2:
         return []
-    return [
-        replace(
-            pattern,
-            nodes=tuple(
-                PatternNode(f"UNKNOWN rim {i}", known=False) if i == at else node
-                for i, node in enumerate(pattern.nodes)
-            ),
-        )
-        for at in reversed(rim)
-    ]
+    nodes = pattern.nodes
+    opened = ((at, PatternNode(f"UNKNOWN rim {at}", known=False)) for at in reversed(rim))
+    return [replace(pattern, nodes=(*nodes[:at], node, *nodes[at + 1 :])) for at, node in opened]
 
 
-def _is_there(graph: Graph, node: PatternNode, distances: Distances) -> bool:
-    """Whether the graph has something that a name may mean."""
-    near = distances.node_candidates(node, 1)
-    return bool(len(near.entities)) and _stands_for(graph, node, int(near.entities[0]), distances)
+def _meant(graph: Graph, node: PatternNode, distances: Distances) -> int | None:
+    """The entity that a name means; None where the graph has nothing that it may mean."""
+    nearest = distances.node_candidates(node, 1).entities[:1].tolist()
+    return next((entity for entity in nearest if _stands_for(graph, node, entity, distances)), None)
 
 
 def _stands_for(graph: Graph, node: PatternNode, entity: int, distances: Distances) -> bool:
@@ -271,11 +236,6 @@ def _stands_for(graph: Graph, node: PatternNode, entity: int, distances: Distanc
     return bool(len(at)) and float(near.distances[at[0]]) <= SAME_NAME
 
 
-def subgraph_texts(graph: Graph, matches: Sequence[Match]) -> list[ShownTriples]:
-    """The triples of each match by names, as people read them; equal subgraphs once."""
-    return list(dict.fromkeys(triple_names(graph, found.triples) for found in matches))
-
-
 def triple_names(graph: Graph, triples: Sequence[int]) -> ShownTriples:
     """Some triples by names, as people read them, each once."""
     rows: list[tuple[str, str, str]] = []
@@ -287,13 +247,57 @@ def triple_names(graph: Graph, triples: Sequence[int]) -> ShownTriples:
 
 def named_entities(graph: Graph, pattern: Pattern, distances: Distances) -> list[int]:
     """The entities that the names of a pattern stand for, where the graph has them."""
-    found: list[int] = []
-    for node in pattern.nodes:
-        near = distances.node_candidates(node, 1) if node.known else None
-        if (
-            near is not None
-            and len(near.entities)
-            and _stands_for(graph, node, int(near.entities[0]), distances)
-        ):
-            found.append(int(near.entities[0]))
-    return found
+    meant = (_meant(graph, node, distances) for node in pattern.nodes if node.known)
+    return [entity for entity in meant if entity is not None]
+
+
+def gsd_terms(
+    graph: Graph, pattern: Pattern, found: Match, distances: Distances
+) -> list[tuple[str, str, float | None]]:
+    """The terms of eq. 3: (name in the pattern, name in the graph, distance), known nodes and then relations.
+
+    They add up to the GSD. A distance is None where it cannot be told.
+    """
+    terms: list[tuple[str, str, float | None]] = []
+    for node, entity in zip(pattern.nodes, found.nodes, strict=True):
+        if node.known:
+            terms.append((node.name, graph.labels[entity], _rounded(node_distance(node, entity, distances))))
+    for edge, triple in zip(pattern.edges, found.triples, strict=True):
+        relation = graph.triple(triple)[1]
+        if edge.relation is not None:
+            far = edge_distance(edge, relation, distances)
+            terms.append((edge.relation, graph.relation_labels[relation], _rounded(far)))
+    return terms
+
+
+def _rounded(distance: float | None) -> float | None:
+    return None if distance is None else round(distance, 3)
+
+
+def edge_distance(edge: PatternEdge, relation: int, distances: Distances) -> float:
+    """How far a relation of the graph is from that of an edge."""
+    if edge.relation is None or edge.fixed is not None:
+        return 0.0
+    return float(distances.relation_distances(edge)[relation])
+
+
+def node_distance(node: PatternNode, entity: int, distances: Distances) -> float | None:
+    """How far an entity is from a node; None if it is not among its candidates."""
+    if not node.known or node.entity is not None:
+        return 0.0
+    measured = distances.measure(node)
+    if measured is None:
+        near = distances.node_candidates(node, MOST_LISTED_ENTITIES)
+        listed, far = near.entities, near.distances
+    else:
+        listed, far = measured.entities, measured.distances
+    at = np.flatnonzero(listed == entity)
+    if len(at):
+        return float(far[at[0]])
+    if measured is None or measured.scale is None:
+        return None
+    if measured.rows is None or measured.query is None:
+        return float(measured.scale[entity])
+    query = measured.query.values.astype(np.float64) * measured.query.step
+    vector = measured.rows[entity].astype(np.float64) * float(measured.scale[entity])
+    return float(np.linalg.norm(vector - query))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -57,21 +56,16 @@ class Draft:
 
     def _node(self) -> int | None:
         """The node of the pattern that the model's answers are; None if they are none."""
-        hits: Counter[int] = Counter()
-        for node in answer_nodes(self.pattern):
-            hits[node] = len(self._named(node))
-        best = max(hits.items(), key=lambda h: (h[1], h[0]), default=(0, 0))
-        return best[0] if best[1] else None
+        hits = ((len(self._named(node)), node) for node in answer_nodes(self.pattern))
+        most, node = max(hits, default=(0, 0))
+        return node if most else None
 
     def _named(self, node: int) -> list[int]:
         """Entities at a node that the model names, in its order."""
         entities = tuple(dict.fromkeys(m.nodes[node] for m in self.found.matches))
         names = EvidenceNames(self.graph, entities)
-        return list(
-            dict.fromkeys(
-                e for said in self.read.answers for each in names.list_of(said) for e in each.entities
-            )
-        )
+        linked = (each for said in self.read.answers for each in names.list_of(said))
+        return list(dict.fromkeys(entity for each in linked for entity in each.entities))
 
     def _entities(self, node: int) -> DraftAnswer:
         named = self._named(node)
@@ -133,9 +127,8 @@ class Draft:
         node: int | None = None,
         complete: bool = True,
     ) -> DraftAnswer:
-        return DraftAnswer(
-            answers, citations, text_of(answers), replace(self.pattern, answer=node), None, complete
-        )
+        pattern = replace(self.pattern, answer=node)
+        return DraftAnswer(answers, citations, text_of(answers), pattern, None, complete)
 
     def _abstain(self, detail: str) -> DraftAnswer:
         return DraftAnswer(pattern=self.pattern, abstained=Abstention("not_in_evidence", detail))

@@ -28,10 +28,9 @@ class FixedEdge:
 
 @dataclass(frozen=True, eq=False)
 class JoinTable:
-    """Matches by rows.
+    """Matches by rows; `complete` is False where rows were cut.
 
-    `nodes[place]` int64 [rows] are entities, `triples[i]` int64 [rows] are triple ids, -1 none. `complete` is
-    False where rows were cut.
+    `nodes[place]` int64 [rows] are entities, `triples[i]` int64 [rows] are triple ids, -1 none.
     """
 
     rows: int = 1
@@ -51,9 +50,31 @@ class JoinTable:
         repeated = self.take(np.repeat(np.arange(self.rows), len(column)))
         return replace(repeated, nodes={**repeated.nodes, place: np.tile(column, self.rows)})
 
+    def crossed(self, other: JoinTable) -> JoinTable:
+        """Each row with each of another table."""
+        if not self.nodes:
+            return other
+        left = self.take(np.repeat(np.arange(self.rows), other.rows))
+        right = other.take(np.tile(np.arange(other.rows), self.rows))
+        nodes, complete = {**left.nodes, **right.nodes}, self.complete and other.complete
+        return JoinTable(left.rows, nodes, (*left.triples, *right.triples), complete)
+
     def proof(self, row: int) -> tuple[int, ...]:
         """The triples of a row, each once."""
         return tuple(dict.fromkeys(int(column[row]) for column in self.triples if column[row] >= 0))
+
+
+def stacked(tables: Sequence[JoinTable]) -> JoinTable:
+    """The rows of tables of the same nodes, one after the other; triples that one lacks are -1."""
+    width = max(len(table.triples) for table in tables)
+    padded = [
+        (*table.triples, *[np.full(table.rows, -1, np.int64)] * (width - len(table.triples)))
+        for table in tables
+    ]
+    triples = tuple(np.concatenate(columns) for columns in zip(*padded, strict=True))
+    nodes = {place: np.concatenate([table.nodes[place] for table in tables]) for place in tables[0].nodes}
+    complete = all(table.complete for table in tables)
+    return JoinTable(sum(table.rows for table in tables), nodes, triples, complete)
 
 
 def join(graph: Graph, table: JoinTable, edges: Sequence[FixedEdge]) -> JoinTable:

@@ -22,8 +22,7 @@ Defaults: k = 3 and 12 shots (C.1). Deviations, each with its reason:
   pattern is asked for once more with the first one and what was wrong with it; then the method abstains. The
   paper reads whatever is nearest.
 - The first prompt shows what the graph records, in typed lines, and the reply may carry operations (compare,
-count,
-  rank, leave out, or, yes and no), which code carries out over all matches, without a second call
+  count, rank, leave out, or, yes and no), which code carries out over all matches, without a second call
   (`operations.py`, `execute.py`). `schema="none"` is the paper's: its patterns are written in ignorance of
   the graph.
 - Answers are grounded in the subgraphs. Where the model takes every shown match that ties with the best,
@@ -34,7 +33,7 @@ count,
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from clew.errors import UsageError
@@ -58,14 +57,14 @@ from clew.methods.simgrag.find_subgraphs import (
     find_about_claim,
     find_by_letter,
     find_subgraphs,
-    subgraph_texts,
+    gsd_terms,
+    triple_names,
     unfit,
 )
 from clew.methods.simgrag.ground import Draft
-from clew.methods.simgrag.gsd import gsd_terms
 from clew.methods.simgrag.operations import PatternPlan
 from clew.methods.simgrag.pattern_distances import Cut, FewCandidates, PatternDistances
-from clew.methods.simgrag.read import ReadAnswers, read_answers
+from clew.methods.simgrag.read import read_answers
 from clew.methods.simgrag.settings import SimgragSettings
 from clew.methods.simgrag.write_pattern import (
     WrittenPattern,
@@ -74,31 +73,16 @@ from clew.methods.simgrag.write_pattern import (
     retry_text,
     write_pattern,
 )
-from clew.methods.topic_entities import FindTopicEntities, shared_names
-from clew.reading.answer import DraftAnswer, text_of
+from clew.methods.topic_entities import FindTopicEntities, entities_of, shared_names
+from clew.reading.answer import DraftAnswer, drawn, text_of
 from clew.reading.near_names import near_names
 from clew.text.embedder import Embedder
-from clew.types import (
-    Abstention,
-    Answer,
-    MatchResult,
-    Pattern,
-    PatternEdge,
-    Step,
-)
+from clew.types import Abstention, Answer, MatchResult, Pattern, PatternEdge, Step
 
 MOST_NEAR_RELATIONS = 12
 """Relations that a second prompt shows where the first showed nothing of the graph."""
 TYPES = 16
 """k(t) of the paper's letter (section C.1)."""
-
-
-def _cut_of(settings: SimgragSettings) -> Cut | None:
-    """Return the paper's cut of candidates; None for none."""
-    most = settings.candidates
-    if most is None:
-        return None
-    return Cut(most, settings.candidate_relations or most, settings.candidate_types or TYPES)
 
 
 class QuestionModel(TypedReplies):
@@ -143,18 +127,20 @@ def no_usable_reply(run: Run, error: ReplyInvalid) -> Abstention:
 
 @dataclass(frozen=True)
 class Retrieved:
-    """A pattern and its best matches; or `left`, why there are none that fit.
+    """What a model wrote, and the best matches of its pattern; or `left`, why there are none that fit.
 
-    `executed` is what a plan with operations came to, without matches to be read; `written` is what the
-    model wrote.
+    `executed` is what a plan with operations came to, without matches to be read.
     """
 
-    pattern: Pattern | None = None
-    segments: tuple[str, ...] = ()
+    written: WrittenPattern | None = None
     found: MatchResult = field(default_factory=lambda: MatchResult(()))
     left: Unfit | None = None
     executed: Executed | None = None
-    written: WrittenPattern | None = None
+
+    @property
+    def pattern(self) -> Pattern | None:
+        """The pattern that was written."""
+        return None if self.written is None else self.written.pattern
 
 
 class Retrieval:
@@ -173,15 +159,14 @@ class Retrieval:
         self.index, self.graph, self.model = index, index.graph, model
         self.settings = settings or SimgragSettings()
         self.shots = self.settings.examples or default_shots()
-        self.distances: Distances
-        self.cut = cut = _cut_of(self.settings)
-        if cut is None:
-            self.distances = PatternDistances(index, embedder)
-        else:
-            self.distances = FewCandidates(IndexDistances(index, embedder), cut)
-        self._schema: SchemaText | None = None
-        self.ranking = RelationRanking(index.graph, embedder)
-        if self.settings.schema == "typed" and cut is None:
+        self.ranking, self._schema = RelationRanking(index.graph, embedder), None
+        self.distances: Distances = PatternDistances(index, embedder)
+        self.cut, most = None, self.settings.candidates
+        if most is not None:
+            types = self.settings.candidate_types or TYPES
+            self.cut = Cut(most, self.settings.candidate_relations or most, types)
+            self.distances = FewCandidates(IndexDistances(index, embedder), self.cut)
+        elif self.settings.schema == "typed":
             self._schema = SchemaText.of(index, self.ranking)
         self._find_entities = FindTopicEntities.of(index, embedder)
         self._refused: set[OutputForm] = set()
@@ -195,9 +180,7 @@ class Retrieval:
 
         The paper's letter asks once.
 
-        Raises:
-            LlmError: as the model; ReplyInvalid where it gives no pattern.
-
+        Raises LlmError: as the model; ReplyInvalid where it gives no pattern.
         """
         hints = self._hints(task, query)
         first = await self._once(run, task, query, hints)
@@ -211,27 +194,24 @@ class Retrieval:
         shots = self.shots.of(task, self.settings.shots)
         operations = task == "question" and self._schema is not None
         with run.stage("pattern"):
-            written = await write_pattern(
-                self.model_of(run), task, query, shots, hints, operations=operations
-            )
+            model = self.model_of(run)
+            written = await write_pattern(model, task, query, shots, hints, operations=operations)
         run.steps.append(_pattern_step(written, bool(hints)))
         if written.nothing:
             detail = "the model finds nothing of the kind in what the graph records"
-            return Retrieved(left=Unfit("no_relation", detail), written=written)
+            return Retrieved(written, left=Unfit("no_relation", detail))
         if written.pattern is None:
             detail = f"the model wrote no pattern to search for ({written.problem})"
-            return Retrieved(left=Unfit("empty_result", detail), written=written)
+            return Retrieved(written, left=Unfit("empty_result", detail))
         if written.plan is not None:
             with run.stage("execute"):
                 executed = PlanExecutor(self.graph, self.distances, self.settings.bound).run(written.plan)
             run.steps.append(_execute_step(written.plan, executed))
-            return Retrieved(
-                written.pattern, written.segments, left=executed.left, executed=executed, written=written
-            )
+            return Retrieved(written, left=executed.left, executed=executed)
         with run.stage("match"):
             found, left = self._find(task, written.pattern)
         run.steps.append(self._match_step(written.pattern, found, left))
-        return Retrieved(written.pattern, written.segments, found, left, written=written)
+        return Retrieved(written, found, left)
 
     def _find(self, task: ExampleKind, pattern: Pattern) -> tuple[MatchResult, Unfit | None]:
         """The best matches, and why they do not fit; the paper's letter reads whatever is nearest."""
@@ -249,40 +229,36 @@ class Retrieval:
         if self._schema is None:
             return ""
         called = self._find_entities.called(query)
-        near = [entity for found in called.values() for entity in found]
-        schema = str(self._schema.lines(f"{query} {said}", near))
+        schema = str(self._schema.lines(f"{query} {said}", entities_of(called)))
         return hint_text(schema, other_names(self.graph, called), operations=task == "question")
 
     def _retry(self, task: ExampleKind, query: str, first: Retrieved) -> str:
         """The first reply with the blame, and the names and relations that may have been meant."""
         written, left = first.written, first.left
-        said = (
-            " ".join(edge.relation or "" for edge in first.pattern.edges) if first.pattern is not None else ""
-        )
-        reply = "" if written is None or not written.replies else written.replies[-1].text
-        hints = self._hints(task, query, said) or self._relations(said or query)
-        detail = "" if left is None else left.detail
-        return retry_text(hints, short(reply), detail, () if left is None else self.near_names(left))
-
-    def _relations(self, said: str) -> str:
-        """The relations nearest to a text, for a graph of which the prompt says nothing else."""
-        far = self.distances.relation_distances(PatternEdge(0, said, 1))
-        nearest = [self.graph.relation_labels[r] for r in far.argsort(kind="stable")[:MOST_NEAR_RELATIONS]]
-        return f"\nThis graph has relations such as {'; '.join(as_name(name) for name in nearest)}.\n"
+        said = " ".join(edge.relation or "" for edge in first.pattern.edges) if first.pattern else ""
+        reply = written.replies[-1].text if written is not None and written.replies else ""
+        hints = self._hints(task, query, said)
+        if not hints:
+            # The relations nearest to a text, for a graph of which the prompt says nothing else.
+            far = self.distances.relation_distances(PatternEdge(0, said or query, 1))
+            nearest = far.argsort(kind="stable")[:MOST_NEAR_RELATIONS].tolist()
+            names = "; ".join(as_name(self.graph.relation_labels[relation]) for relation in nearest)
+            hints = f"\nThis graph has relations such as {names}.\n"
+        if left is None:
+            return retry_text(hints, short(reply), "", ())
+        return retry_text(hints, short(reply), left.detail, self.near_names(left))
 
     def _match_step(self, pattern: Pattern, found: MatchResult, left: Unfit | None) -> Step:
         rows = [
             {
                 "gsd": round(m.gsd, 3),
-                "triples": [list(t) for t in texts],
+                "triples": [list(triple) for triple in triple_names(self.graph, m.triples)],
                 "terms": [list(term) for term in gsd_terms(self.graph, pattern, m, self.distances)],
             }
             for m in found.matches
-            for texts in subgraph_texts(self.graph, [m])
         ]
-        return Step(
-            "match", {"matches": rows, "complete": found.complete, "problem": left.detail if left else ""}
-        )
+        problem = left.detail if left else ""
+        return Step("match", {"matches": rows, "complete": found.complete, "problem": problem})
 
     def near_names(self, left: Unfit) -> tuple[str, ...]:
         """Names of the graph that may have been meant by those that it lacks."""
@@ -309,45 +285,33 @@ class SimGRAG(Retrieval):
     name = "simgrag"
 
     def answer(self, question: str, *, id: str | None = None, entities: Sequence[str] = ()) -> Answer:
-        """Answer one question, or abstain with a reason; raises LlmError if the model cannot be asked."""
-        return run_sync(self.answer_async(question, id=id, entities=entities))
+        """Answer one question, or abstain with a reason; `entities` are named to the model.
 
-    async def answer_async(
-        self, question: str, *, id: str | None = None, entities: Sequence[str] = ()
-    ) -> Answer:
-        """Answer one question; `entities` are named to the model as what the question is about."""
+        Raises LlmError if the model cannot be asked.
+        """
         run = Run.begin(self.name, id, self.model)
         asked = f"{question} (about: {', '.join(entities)})" if entities else question
         try:
-            found = await self._answer(run, question, asked)
+            found = run_sync(self._answer(run, question, asked))
         except BudgetReached as error:
             found = DraftAnswer(abstained=Abstention("budget", str(error)))
         except ReplyInvalid as error:
             found = DraftAnswer(abstained=no_usable_reply(run, error))
         notes = (*found.notes, *shared_names(self._find_entities.called(question, entities)))
-        return run.finish(
-            Answer(
-                question, found.answers, found.text, found.abstained, found.citations, found.pattern,
-                complete=found.complete, notes=notes,
-            )
-        )  # fmt: skip
+        return run.finish(drawn(Answer(question), replace(found, notes=notes), None))
 
     async def _answer(self, run: Run, question: str, asked: str) -> DraftAnswer:
         retrieved = await self.retrieve(run, "question", asked)
         pattern, found, left = retrieved.pattern, retrieved.found, retrieved.left
         if left is not None or pattern is None:
             left = left or Unfit("empty_result", "the model wrote no pattern")
-            return DraftAnswer(
-                pattern=pattern, abstained=Abstention(left.reason, left.detail, self.near_names(left))
-            )
-        if retrieved.executed is not None:
-            done = retrieved.executed
-            text = text_of(done.answers)
-            return DraftAnswer(
-                done.answers, done.citations(self.graph), text, pattern, None, done.complete, done.notes
-            )
+            abstained = Abstention(left.reason, left.detail, self.near_names(left))
+            return DraftAnswer(pattern=pattern, abstained=abstained)
+        if (done := retrieved.executed) is not None:
+            citations, text = done.citations(self.graph), text_of(done.answers)
+            return DraftAnswer(done.answers, citations, text, pattern, None, done.complete, done.notes)
         shots = self.shots.of("question", self.settings.shots)
-        graphs = subgraph_texts(self.graph, found.matches)
+        graphs = list(dict.fromkeys(triple_names(self.graph, match.triples) for match in found.matches))
         try:
             with run.stage("read"):
                 read = await read_answers(self.model_of(run), asked, graphs, shots)
@@ -355,7 +319,8 @@ class SimGRAG(Retrieval):
             note_useless(run, error)
             detail = f"the model was asked, and states no answer: {error.reason}"
             return DraftAnswer(pattern=pattern, abstained=Abstention("not_in_evidence", detail))
-        run.steps.append(_read_step(read))
+        detail = {"prompt": read.prompt.version, "reason": read.reason, "answers": list(read.answers)}
+        run.steps.append(Step("read", detail))
         ties = self.cut is None
         with run.stage("ground"):
             return Draft(self.graph, self.distances, question, pattern, found, read, ties).grounded()
@@ -370,8 +335,3 @@ def _execute_step(plan: PatternPlan, executed: Executed) -> Step:
         "problem": "" if left is None else left.detail,
     }
     return Step("execute", detail)
-
-
-def _read_step(read: ReadAnswers) -> Step:
-    detail = {"prompt": read.prompt.version, "reason": read.reason, "answers": list(read.answers)}
-    return Step("read", detail)

@@ -8,7 +8,7 @@ the model that reads three subgraphs. Here the reply says what to do, and code d
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from clew.errors import PatternError
@@ -75,20 +75,14 @@ def plan_of(reply: PlanReply) -> PatternPlan:
     }
     plan = PatternPlan(pattern, -1, tuple(reply.operations), others)
     answer = plan.place(reply.answer) if reply.answer else -1
+    lacking = "is in none of its triples"
     if reply.answer and answer < 0:
-        raise PatternError(
-            f"the model's pattern: the answer {data_line(reply.answer)!r} is in none of its triples"
-        )
+        raise PatternError(f"the model's pattern: the answer {data_line(reply.answer)!r} {lacking}")
     for op in reply.operations:
-        named = counted_name(op.node) or op.node
-        if (
-            op.op in ("keep", "count", "max", "min", "most", "fewest", "sum", "average")
-            and plan.place(named) < 0
-        ):
-            raise PatternError(
-                f"the model's operation {op.op}: {data_line(op.node)!r} is in none of its triples"
-            )
-    return PatternPlan(pattern, answer, tuple(reply.operations), others)
+        of_node = op.op not in ("without", "or", "exists")
+        if of_node and plan.place(counted_name(op.node) or op.node) < 0:
+            raise PatternError(f"the model's operation {op.op}: {data_line(op.node)!r} {lacking}")
+    return replace(plan, answer=answer)
 
 
 def counted_name(node: str) -> str:
@@ -104,14 +98,15 @@ def loose_pattern(triples: Sequence[Sequence[str]], alone: str = "") -> Pattern:
             f"the model's pattern has {len(triples)} triples: at most {MOST_PATTERN_EDGES} can be searched"
         )
     places: dict[str, int] = {}
-    names: list[str] = []
+    nodes: list[PatternNode] = []
     edges: list[PatternEdge] = []
 
     def place(text: str) -> int:
         name = clean_name(text)
-        at = places.setdefault(normalise(name) or name, len(names))
-        if at == len(names):
-            names.append(name)
+        at = places.setdefault(normalise(name) or name, len(nodes))
+        if at == len(nodes):
+            unknown, kind = unknown_type(name)
+            nodes.append(PatternNode(name, known=not unknown, type=kind))
         return at
 
     for head, relation, tail in triples:
@@ -121,7 +116,7 @@ def loose_pattern(triples: Sequence[Sequence[str]], alone: str = "") -> Pattern:
             edges.append(edge)
     if not triples and alone:
         place(alone)
-    return Pattern(tuple(_node(name) for name in names), tuple(edges))
+    return Pattern(tuple(nodes), tuple(edges))
 
 
 def clean_name(text: str) -> str:
@@ -132,8 +127,3 @@ def clean_name(text: str) -> str:
     if len(text) > 2 and text[0] == text[-1] and text[0] in "\"'":
         return text[1:-1].strip() or text
     return text
-
-
-def _node(name: str) -> PatternNode:
-    unknown, kind = unknown_type(name)
-    return PatternNode(name, known=not unknown, type=kind)

@@ -7,7 +7,7 @@ alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -40,8 +40,6 @@ MOST_COMPARED_RELATIONS = 512
 """Relations, the nearest otherwise, whose labels the reader's encoder compares."""
 TYPO_DISTANCE = 0.5
 """Distance of a name from one with which it shares nothing; a misspelt one is at a share of it."""
-
-
 PART_DISTANCE = 0.3
 """Distance of a name from longer ones that hold it whole; of the shortest of them, none."""
 
@@ -81,9 +79,7 @@ class PatternDistances(IndexDistances):
     def relation_distances(self, edge: PatternEdge) -> Distance:
         """The smaller of the embedder's distance and the words'; the encoder's too where no relation is near.
 
-        Raises:
-            EmbedderError: the shipped model cannot be opened.
-
+        Raises EmbedderError: the shipped model cannot be opened.
         """
         name = edge.relation or ""
         if name not in self._said:
@@ -116,34 +112,31 @@ class PatternDistances(IndexDistances):
         return super().node_candidates(node, count)
 
     def _entity_distances(self, name: str) -> NDArray[np.float32]:
-        vectors = self.vectors
+        vectors, names, labels = self.vectors, self._index.names, self._index.graph.labels
         distances = _far(vectors.entities, vectors.scale, np.asarray(self._embed(name), np.float32))
-        for entity in (*self._exact(name), *self._exact(without_article(name))):
-            distances[entity] = 0.0
-        if distances.min(initial=1.0) > 0.0 and (parts := nodes_containing(self._index.names, name)):
+        exact = [*self._exact(name), *self._exact(without_article(name))]
+        distances[exact] = 0.0
+        if distances.min(initial=1.0) > 0.0 and (parts := nodes_containing(names, name)):
             # *HP-40* is a whole word of few names; the shortest of them is the plainest.
-            shortest = min(len(self._index.graph.labels[node]) for node in parts)
+            shortest = min(len(labels[node]) for node in parts)
             for node in parts:
-                distances[node] = min(
-                    float(distances[node]), PART_DISTANCE * (len(self._index.graph.labels[node]) > shortest)
-                )
+                far = PART_DISTANCE * (len(labels[node]) > shortest)
+                distances[node] = min(float(distances[node]), far)
         if distances.min(initial=1.0) > 0.0:
-            for node in self._valued(name):
-                distances[node] = 0.0
+            distances[self._valued(name)] = 0.0
         if distances.min(initial=1.0) > 0.0:
-            for hit in self._index.names.fuzzy(name, 5):
+            for hit in names.fuzzy(name, 5):
                 distances[hit.entity] = min(float(distances[hit.entity]), TYPO_DISTANCE * (1 - hit.score))
         return distances
 
-    def _valued(self, name: str) -> Iterator[int]:
+    def _valued(self, name: str) -> list[int]:
         """Nodes whose number or date is the one that a name says."""
         found = find_values(name)
         if len(found) != 1 or found[0].compared or len(found[0].text) < len(name.strip(' "')):
-            return
+            return []
         values = self._index.graph.values
-        for node in np.flatnonzero(values.kind != ValueKind.NONE):
-            if found[0].holds(int(values.kind[node]), float(values.value[node])):
-                yield int(node)
+        typed = np.flatnonzero(values.kind != ValueKind.NONE).tolist()
+        return [n for n in typed if found[0].holds(int(values.kind[n]), float(values.value[n]))]
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,10 +149,7 @@ class Cut:
 
 
 class FewCandidates:
-    """The paper's letter (sections 5.1 and C.1).
-
-    The nearest entities, relations and types are candidates, as many as the cut says, no others.
-    """
+    """The paper's letter (sections 5.1 and C.1): the nearest entities, relations and types, no others."""
 
     def __init__(self, distances: IndexDistances, cut: Cut) -> None:
         self.distances, self.cut = distances, cut

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
 
 from clew.llm.errors import ReplyInvalid
@@ -32,8 +32,6 @@ _VERDICT = re.compile(
     r"\b((?:un)?true|(?:un)?supported|false|refuted|unknown|not enough info(?:rmation)?)\b",
     re.IGNORECASE,
 )
-_NOT: dict[str, ModelVerdict] = {"true": "False"}
-"""What a negated word says; *not supported* and *not refuted* say nothing."""
 _JUDGED: dict[str, ModelVerdict] = {
     "true": "True", "supported": "True", "false": "False", "refuted": "False", "untrue": "False",
 }  # fmt: skip
@@ -44,7 +42,7 @@ class VerdictReply:
     """What the model is asked for, of a claim."""
 
     verdict: str | bool
-    reason: str = field(default="")
+    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,9 +75,7 @@ async def read_answers(
 ) -> ReadAnswers:
     """Ask a model what the evidence answers; a reply that does not state it is repaired once.
 
-    Raises:
-        LlmError: the model cannot be asked, or states no answer.
-
+    Raises LlmError: the model cannot be asked, or states no answer.
     """
     prompt = read_prompt("question", question, graphs, shots)
     request = ask(prompt.user, temperature=0.0)
@@ -103,9 +99,7 @@ async def read_verdict(
     In a `closed_world` what the evidence says nothing of is not so. `names` says what the claim calls
     otherwise than the evidence does.
 
-    Raises:
-        LlmError: the model cannot be asked, or gives no verdict.
-
+    Raises LlmError: the model cannot be asked, or gives no verdict.
     """
     prompt = read_prompt("claim", claim, graphs, shots, closed_world=closed_world, names=names)
     request = ask(prompt.user, temperature=0.0)
@@ -145,4 +139,6 @@ def _judged(text: str) -> ModelVerdict | None:
     negated, word = bool(hits[-1][1]), hits[-1][2].lower()
     if declines(text):
         return "Unknown"
-    return _NOT.get(word, "Unknown") if negated else _JUDGED.get(word, "Unknown")
+    if negated:  # *not supported* and *not refuted* say nothing
+        return "False" if word == "true" else "Unknown"
+    return _JUDGED.get(word, "Unknown")

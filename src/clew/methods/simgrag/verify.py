@@ -29,7 +29,7 @@ from clew.methods.simgrag.method import Retrieval, Retrieved, no_usable_reply
 from clew.methods.simgrag.read import read_verdict
 from clew.methods.simgrag.settings import SimgragSettings
 from clew.text.embedder import Embedder
-from clew.types import Abstention, ClaimPart, Match, Pattern, Step, Verdict, Verification
+from clew.types import Abstention, ClaimPart, Match, Pattern, PatternEdge, Step, Verdict, Verification
 
 _VERDICTS: dict[str, Verdict] = {"True": "supported", "False": "refuted", "Unknown": "not_enough_info"}
 SAME_RELATION = 1.0
@@ -51,18 +51,15 @@ class VerifyWithModel(Retrieval):
     name = "simgrag"
 
     def verify(self, claim: str, *, id: str | None = None, closed_world: bool = False) -> Verification:
-        """Verify one claim; raises LlmError if the model cannot be asked."""
-        return run_sync(self.verify_async(claim, id=id, closed_world=closed_world))
+        """Verify one claim; in a closed world what the graph does not record is not so.
 
-    async def verify_async(
-        self, claim: str, *, id: str | None = None, closed_world: bool = False
-    ) -> Verification:
-        """Verify one claim; in a closed world what the graph does not record is not so."""
+        Raises LlmError if the model cannot be asked.
+        """
         run = Run.begin(self.name, id, self.model)
         judged, retrieved, abstained = ClaimJudgement(), Retrieved(), None
         try:
-            retrieved = await self.retrieve(run, "claim", claim)
-            judged = await self._read(run, claim, retrieved, closed_world=closed_world)
+            retrieved = run_sync(self.retrieve(run, "claim", claim))
+            judged = run_sync(self._read(run, claim, retrieved, closed_world=closed_world))
         except BudgetReached as error:
             abstained = Abstention("budget", str(error))
             run.steps.append(Step("budget", {"problem": str(error)}))
@@ -88,11 +85,13 @@ class VerifyWithModel(Retrieval):
         evidence = [*shown, *(triple_names(self.graph, path) for path in paths or ())]
         if not evidence and (not closed_world or retrieved.written is None):
             return ClaimJudgement()
-        shots = self.shots.of("claim", self.settings.shots)
+        shots, names = self.shots.of("claim", self.settings.shots), ""
+        if self._schema is not None:  # not in the paper's form
+            names = other_names(self.graph, self._find_entities.called(claim))
         with run.stage("read"):
             read = await read_verdict(
                 self.model_of(run), claim, evidence, shots,
-                closed_world=closed_world, names=self._other_names(claim),
+                closed_world=closed_world, names=names,
             )  # fmt: skip
         detail = {"prompt": read.prompt.version, "reason": read.reason, "verdict": read.verdict}
         run.steps.append(Step("read", detail))
@@ -107,17 +106,13 @@ class VerifyWithModel(Retrieval):
             ),
         )
 
-    def _other_names(self, claim: str) -> str:
-        """What the claim calls otherwise than the graph does; nothing in the paper's form."""
-        if self._schema is None:
-            return ""
-        return other_names(self.graph, self._find_entities.called(claim))
-
     def _paths(self, run: Run, claim: str, retrieved: Retrieved) -> Sequence[tuple[int, ...]] | None:
         """How the graph joins what the pattern names; None where the pattern itself fits."""
         pattern, graph, distances = retrieved.pattern, self.graph, self.distances
-        if pattern is None or self.cut is not None:
-            return None if pattern is not None else ()
+        if pattern is None:
+            return ()
+        if self.cut is not None:
+            return None
         if unfit(graph, pattern, retrieved.found, distances, self.settings.bound) is None:
             return None
         with run.stage("connect"):
@@ -136,24 +131,19 @@ class VerifyWithModel(Retrieval):
         if pattern is None or not judged.matches:
             ids = tuple(dict.fromkeys(triple for path in judged.paths for triple in path))
             return (ClaimPart(claim, verdict, tuple(triple_text(self.graph, t) for t in ids), ids),)
-        triples = judged.matches[0].triples
-        held = [self._holds(pattern, at, triples[at]) for at in range(len(triples))]
+        triples, segments = judged.matches[0].triples, retrieved.written and retrieved.written.segments
+        held = [self._holds(pattern, *each) for each in zip(pattern.edges, triples, strict=True)]
         mixed = verdict == "refuted" and any(held) and not all(held)
         parts: list[ClaimPart] = []
-        for at, triple in enumerate(triples):
-            edge = pattern.edges[at]
+        for at, (edge, triple) in enumerate(zip(pattern.edges, triples, strict=True)):
             words = f"{pattern.nodes[edge.head].name} {edge.relation or ''} {pattern.nodes[edge.tail].name}"
-            text = retrieved.segments[at] if retrieved.segments else words
+            text = segments[at] if segments else words
             own: Verdict = "supported" if mixed and held[at] else verdict
             parts.append(ClaimPart(text, own, (triple_text(self.graph, triple),), (triple,)))
         return tuple(parts)
 
-    def _holds(self, pattern: Pattern, at: int, triple: int) -> bool:
-        """Whether a triple is what an edge of the pattern says.
-
-        Near in its relation, the same in its named nodes.
-        """
-        edge = pattern.edges[at]
+    def _holds(self, pattern: Pattern, edge: PatternEdge, triple: int) -> bool:
+        """Whether a triple is near in its relation to an edge of the pattern, and the same in named nodes."""
         head, relation, tail = self.graph.triple(triple)
         if edge.relation is not None and self.distances.relation_distances(edge)[relation] > SAME_RELATION:
             return False

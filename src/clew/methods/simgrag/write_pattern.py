@@ -1,6 +1,4 @@
-"""The `write pattern` step with a model.
-
-SimGRAG's query-to-pattern alignment (section 4.1, Tables 16 and 17).
+"""The `write pattern` step with a model: query-to-pattern alignment (SimGRAG section 4.1, Tables 16 and 17).
 
 The model's reply is a typed value of strings; a pattern is built from it or refused. Nothing in it is
 believed: what it calls known has still to be found in the graph.
@@ -14,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from clew.errors import PatternError
 from clew.graph.match.patterns import pattern_from_json, unknown_type
 from clew.llm.prompting import Prompt, query_text
-from clew.llm.types import ChatModel, Reply, Typed, ask
+from clew.llm.types import ChatModel, Reply, ask
 from clew.methods.simgrag.examples import ExampleKind, Shot, as_name, pattern_prompt, template
 from clew.methods.simgrag.operations import PatternPlan, PlanReply, clean_name, plan_of
 from clew.text.normalise import normalise
@@ -34,18 +32,22 @@ class WrittenPattern:
     """A pattern, or why the reply is none (`problem`).
 
     `segments` of the text, one for each edge where they fit. `plan` is there where the pattern has
-    operations,
-    or could not be searched without: with nothing known, or in parts. `nothing` says that the model finds
-    nothing of the kind in what the graph records.
+    operations, or could not be searched without: with nothing known, or in parts. `nothing` says that the
+    model finds nothing of the kind in what the graph records.
     """
 
-    pattern: Pattern | None
-    segments: tuple[str, ...]
-    problem: str
     prompt: Prompt
     replies: tuple[Reply, ...]
+    segments: tuple[str, ...]
+    pattern: Pattern | None = None
+    problem: str = ""
     plan: PatternPlan | None = None
     nothing: bool = False
+
+    def fitted(self, pattern: Pattern, plan: PatternPlan | None = None) -> WrittenPattern:
+        """The same with its pattern; without the segments where they are not one for each edge."""
+        fits = len(self.segments) == len(pattern.edges)
+        return replace(self, segments=self.segments if fits else (), pattern=pattern, plan=plan)
 
 
 async def write_pattern(
@@ -61,69 +63,47 @@ async def write_pattern(
 
     With `operations` the reply may carry some.
 
-    Raises:
-        LlmError: the model cannot be asked, or its reply is of no use also after the repair.
-
+    Raises LlmError: the model cannot be asked, or its reply is of no use also after the repair.
     """
     prompt = pattern_prompt(task, query, shots, hints)
     request = ask(prompt.user, temperature=0.0)
-    if operations:
-        return _planned(prompt, await model.complete_as(request, PlanReply))
-    typed = await model.complete_as(request, PatternReply)
-    segments = tuple(s.strip() for s in typed.value.divided)
-    try:
-        pattern = pattern_of(typed.value.triples)
-    except PatternError as error:
-        return WrittenPattern(None, segments, str(error), prompt, typed.replies)
-    return WrittenPattern(pattern, _fitting(segments, pattern), "", prompt, typed.replies)
-
-
-def _planned(prompt: Prompt, typed: Typed[PlanReply]) -> WrittenPattern:
+    typed = await model.complete_as(request, PlanReply if operations else PatternReply)
     reply = typed.value
-    segments = tuple(s.strip() for s in reply.divided)
-    if not reply.triples and not reply.answer:
-        return WrittenPattern(None, segments, "", prompt, typed.replies, nothing=True)
+    written = WrittenPattern(prompt, typed.replies, tuple(s.strip() for s in reply.divided))
     try:
-        listed = reply.answer and all(unknown_type(end)[0] for h, _, t in reply.triples for end in (h, t))
-        if reply.triples and not reply.operations and not listed:
-            plain = _plain(reply)
-            return WrittenPattern(plain, _fitting(segments, plain), "", prompt, typed.replies)
-        plan = plan_of(reply)
+        if isinstance(reply, PatternReply):
+            return written.fitted(pattern_of(reply.triples))
+        return _planned(written, reply)
     except PatternError as error:
-        return WrittenPattern(None, segments, str(error), prompt, typed.replies)
-    return WrittenPattern(plan.pattern, _fitting(segments, plan.pattern), "", prompt, typed.replies, plan)
+        return replace(written, problem=str(error))
 
 
-def _plain(reply: PlanReply) -> Pattern:
-    """The pattern of the paper's form. Raises PatternError for one that is in parts, or has nothing known."""
-    pattern = pattern_of(reply.triples)
-    places = {normalise(node.name): i for i, node in enumerate(pattern.nodes)}
-    return replace(pattern, answer=places.get(normalise(reply.answer)))
-
-
-def _fitting(segments: tuple[str, ...], pattern: Pattern) -> tuple[str, ...]:
-    return segments if len(segments) == len(pattern.edges) else ()
+def _planned(written: WrittenPattern, reply: PlanReply) -> WrittenPattern:
+    """The pattern of a reply, in the paper's form if it has no operations. Raises PatternError."""
+    if not reply.triples and not reply.answer:
+        return replace(written, nothing=True)
+    listed = reply.answer and all(unknown_type(end)[0] for h, _, t in reply.triples for end in (h, t))
+    if reply.triples and not reply.operations and not listed:
+        pattern = pattern_of(reply.triples)
+        places = {normalise(node.name): i for i, node in enumerate(pattern.nodes)}
+        return written.fitted(replace(pattern, answer=places.get(normalise(reply.answer))))
+    plan = plan_of(reply)
+    return written.fitted(plan.pattern, plan)
 
 
 def pattern_of(triples: Sequence[Sequence[str]]) -> Pattern:
-    """Build a pattern from a model's triples: equal names are one node, however they are written.
+    """Build a pattern from a model's triples: equal names are one node, equal triples one edge.
 
-    Equal triples one edge.
-
-    Raises: PatternError: empty, disconnected, all unknown, too large, or a name that is none.
+    Raises PatternError: empty, disconnected, all unknown, too large, or a name that is none.
     """
     written: dict[str, str] = {}
     rows: dict[tuple[str, str, str], list[str]] = {}
     for triple in triples:
         head, relation, tail = (clean_name(part) for part in triple)
-        head, tail = (written.setdefault(_same(name), name) for name in (head, tail))
+        head, tail = (written.setdefault(normalise(name) or name, name) for name in (head, tail))
         if head != tail:
             rows.setdefault((head, normalise(relation), tail), [head, relation, tail])
     return pattern_from_json({"triples": list(rows.values())}, "the model's pattern")
-
-
-def _same(name: str) -> str:
-    return normalise(name) or name
 
 
 GRAPH = """

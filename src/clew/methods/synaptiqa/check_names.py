@@ -2,23 +2,28 @@
 
 SynaptiQA, section III.B, *query validity verification*. What the graph has stays; for what it lacks the most
 similar names of the same kind are found, and the `choose` step picks one, or none.
+
+Comparisons of a text with a number or a date hold of nothing and are no error in Cypher: `o.orderDate >=
+date('1998-01-01')` finds nothing where the database keeps days as texts, and a count of it is 0. So a query
+that found nothing is told so (`other_types`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from clew.methods.synaptiqa.choose_name import Choose, Unknown
 from clew.methods.synaptiqa.name_space import SAME, NameSpace, Near
-from clew.methods.synaptiqa.values import KnownValues, Place
+from clew.methods.synaptiqa.values import Place, StoredValues
+from clew.stores.cypher import tree
 from clew.stores.cypher.direction import Correction
 from clew.stores.cypher.labels import admits_type
 from clew.stores.cypher.parser import parse
 from clew.stores.cypher.schema import GraphSchema
 from clew.stores.cypher.tokens import quote_name, render
-from clew.stores.cypher.tree import LabelExpression, NodePattern, PathPattern, Relationship, Statement
-from clew.stores.cypher.uses import NameUse, ValueUse, uses_of
+from clew.stores.cypher.tree import NodePattern, Statement
+from clew.stores.cypher.uses import NameKind, NameUse, ValueUse, uses_of
 from clew.stores.naming import naming_property
 from clew.text.embedder import Embedder
 from clew.text.lexicon import Lexicon
@@ -29,6 +34,9 @@ NAMING = ("name", "title", "label", "fullname", "full_name")
 """Properties that mean whatever property names a node."""
 CLEAR = 0.9
 """Likeness of a property that is not taken for a name of the node instead."""
+_COMPARISONS = frozenset(("=", "<>", "<", ">", "<=", ">="))
+_TIMES = ("date", "datetime", "localdatetime", "time", "localtime")
+_TEXT = "text "
 
 
 @dataclass(frozen=True)
@@ -53,7 +61,7 @@ class NameCheck:
     """Compares the names of statements with those of one graph."""
 
     def __init__(
-        self, schema: GraphSchema, values: KnownValues, embedder: Embedder, lexicon: Lexicon
+        self, schema: GraphSchema, values: StoredValues, embedder: Embedder, lexicon: Lexicon
     ) -> None:
         self.schema, self._values = schema, values
         self._embedder, self._lexicon = embedder, lexicon
@@ -109,42 +117,49 @@ class NameCheck:
         text = render(statement.tokens, edits)
         return CheckedStatement(parse(text) if edits else statement, tuple(made), left)
 
+    def _lacking(
+        self, statement: Statement, kind: NameKind, known: NameSpace, allowed: Mapping[int, Collection[str]]
+    ) -> list[_Spot]:
+        """Names of a kind that the graph lacks, with those like them that are allowed at a token, if any are.
+
+        The only label that is allowed is what is meant.
+        """
+        places: list[_Spot] = []
+        for use in uses_of(statement).names:
+            if use.kind != kind or use.text in known:
+                continue
+            near = known.nearest(use.text, len(known.names))
+            fitting = allowed.get(use.token, ())
+            kept = [n for n in near if n.name in fitting] or near
+            if kind == "label" and len(fitting) == 1 and kept[0].score < SAME:
+                kept = [Near(kept[0].name, SAME, "the only label that its relations allow")]
+            places.append(_Spot(use.token, Unknown(kind, use.text, tuple(kept[:CANDIDATES])), quote_name))
+        return places
+
     def _relations(self, statement: Statement) -> list[_Spot]:
         """Relations that the graph lacks, with those like them that the labels at their ends allow."""
-        places: list[_Spot] = []
-        ends = type_ends(statement)
-        for use in uses_of(statement).names:
-            if use.kind != "relation" or use.text in self._types:
-                continue
-            near = self._types.nearest(use.text, len(self._types.names))
-            fitting = self._between(*ends.get(use.token, (None, None)))
-            kept = [n for n in near if n.name in fitting] or near
-            places.append(_Spot(use.token, Unknown(use.kind, use.text, tuple(kept[:CANDIDATES])), quote_name))
-        return places
+        allowed: dict[int, set[str]] = {}
+        for edge, left, right in _hops(statement):
+            allowed |= {name.start: self._between(left, right) for name in _names(edge.types)}
+        return self._lacking(statement, "relation", self._types, allowed)
 
     def _between(self, left: NodePattern | None, right: NodePattern | None) -> set[str]:
         """Return the relation types that the schema has between two nodes, in either direction."""
-        found: set[str] = set()
-        for hop in self.schema.hops:
-            for a, b in ((hop.head, hop.tail), (hop.tail, hop.head)):
-                if may_be(left, a, self.schema) and may_be(right, b, self.schema):
-                    found.add(hop.type)
-        return found
+        return {
+            hop.type
+            for hop in self.schema.hops
+            for a, b in ((hop.head, hop.tail), (hop.tail, hop.head))
+            if may_be(left, a, self.schema) and may_be(right, b, self.schema)
+        }
 
     def _labels_at(self, statement: Statement) -> list[_Spot]:
-        """Labels that the graph lacks; the only one that the relations there allow is what is meant."""
-        places: list[_Spot] = []
-        allowed = allowed_labels(statement, self.schema)
-        for use in uses_of(statement).names:
-            if use.kind != "label" or use.text in self._labels:
-                continue
-            near = self._labels.nearest(use.text, len(self._labels.names))
-            fitting = allowed.get(use.token, frozenset())
-            kept = [n for n in near if n.name in fitting] or list(near[:CANDIDATES])
-            if len(fitting) == 1 and kept[0].score < SAME:
-                kept = [Near(kept[0].name, SAME, "the only label that its relations allow")]
-            places.append(_Spot(use.token, Unknown(use.kind, use.text, tuple(kept[:CANDIDATES])), quote_name))
-        return places
+        """Labels that the graph lacks, with those like them that the relations there allow."""
+        allowed: dict[int, set[str]] = {}
+        by_variable = _by_variable(statement, self.schema)
+        for node, ends in _node_ends(statement, self.schema):
+            ends = by_variable[node.variable.text] if node.variable is not None else ends
+            allowed |= {name.start: ends for name in _names(node.labels)}
+        return self._lacking(statement, "label", self._labels, allowed)
 
     def _properties(self, statement: Statement) -> list[_Spot]:
         implied = implied_labels(statement, self.schema)
@@ -196,30 +211,8 @@ class NameCheck:
             return None
         near = self._values.near if use.operator == "=" else self._values.near_parts
         unknown = Unknown("value", use.value, near(place, use.value, CANDIDATES), of)
-        return _Spot(use.token, unknown, lambda name: quote_text(_cased(name, use.function)))
-
-
-def type_ends(statement: Statement) -> dict[int, tuple[NodePattern | None, NodePattern | None]]:
-    """Return the nodes left and right of every relation type, by the token of the type's name."""
-    found: dict[int, tuple[NodePattern | None, NodePattern | None]] = {}
-    for edge, left, right in _hops(statement):
-        for part in edge.types.walk() if edge.types is not None else ():
-            if isinstance(part, LabelExpression) and part.name is not None:
-                found[part.name.start] = (left, right)
-    return found
-
-
-def allowed_labels(statement: Statement, schema: GraphSchema) -> dict[int, frozenset[str]]:
-    """Return the labels that the relations at a node allow, by the token of each label's name."""
-    found: dict[int, frozenset[str]] = {}
-    by_variable = _by_variable(statement, schema)
-    for node, ends in _node_ends(statement, schema):
-        if node.variable is not None:
-            ends = by_variable[node.variable.text]
-        for part in node.labels.walk() if node.labels is not None else ():
-            if isinstance(part, LabelExpression) and part.name is not None:
-                found[part.name.start] = frozenset(ends)
-    return found
+        cased = {"tolower": str.lower, "toupper": str.upper}.get(use.function.lower(), str)
+        return _Spot(use.token, unknown, lambda name: quote_text(cased(name)))
 
 
 def implied_labels(statement: Statement, schema: GraphSchema) -> dict[str, tuple[str, ...]]:
@@ -242,12 +235,17 @@ def _by_variable(statement: Statement, schema: GraphSchema) -> dict[str, set[str
     return found
 
 
-def _hops(
-    statement: Statement,
-) -> Iterator[tuple[Relationship, NodePattern | None, NodePattern | None]]:
-    for path in (p for p in statement.query.walk() if isinstance(p, PathPattern)):
+def _names(labels: tree.LabelExpression | None) -> Iterator[tree.Name]:
+    """The names in an expression of labels, or of the types of an edge."""
+    for part in labels.walk() if labels is not None else ():
+        if isinstance(part, tree.LabelExpression) and part.name is not None:
+            yield part.name
+
+
+def _hops(statement: Statement) -> Iterator[tuple[tree.Relationship, NodePattern | None, NodePattern | None]]:
+    for path in (p for p in statement.query.walk() if isinstance(p, tree.PathPattern)):
         for at, edge in enumerate(path.elements):
-            if isinstance(edge, Relationship):
+            if isinstance(edge, tree.Relationship):
                 left, right = path.elements[at - 1], path.elements[at + 1]
                 yield (
                     edge,
@@ -290,7 +288,7 @@ def may_be(node: NodePattern | None, label: str, schema: GraphSchema) -> bool:
     labels = None if node is None else node.labels
     if labels is None or labels.operator not in ("label", "|", "&"):
         return True
-    names = {p.name.text for p in labels.walk() if isinstance(p, LabelExpression) and p.name is not None}
+    names = {name.text for name in _names(labels)}
     return label in names or not names & set(schema.labels)
 
 
@@ -313,5 +311,35 @@ def _of_other_type(value: str | int | float) -> str | int | float | None:
     )
 
 
-def _cased(text: str, function: str) -> str:
-    return {"tolower": text.lower(), "toupper": text.upper()}.get(function.lower(), text)
+def other_types(statement: Statement, schema: GraphSchema) -> tuple[str, ...]:
+    """Say which properties that are texts a statement compares with a number or a date."""
+    uses = {use.token: use for use in uses_of(statement).names if use.kind == "property"}
+    implied = implied_labels(statement, schema)
+    told: list[str] = []
+    for subject, value in _compared(statement):
+        use = uses.get(subject.key.start)
+        if use is None or use.owner != "node":
+            continue
+        labels = use.of or implied.get(use.variable, ())
+        kinds = [schema.kinds.get(label, {}).get(use.text, "") for label in labels]
+        if kinds and all(kind.startswith(_TEXT) for kind in kinds):
+            of = "|".join(labels)
+            example = kinds[0].removeprefix(_TEXT)
+            told.append(f"{of}.{use.text} is a text, as in '{example}'; no text compares with {value}")
+    return tuple(dict.fromkeys(told))
+
+
+def _compared(statement: Statement) -> Iterator[tuple[tree.PropertyAccess, str]]:
+    for part in statement.query.walk():
+        if isinstance(part, tree.Calculation) and part.operator in _COMPARISONS and len(part.operands) == 2:
+            for subject, value in (part.operands, part.operands[::-1]):
+                if isinstance(subject, tree.PropertyAccess) and (kind := _kind(value)):
+                    yield subject, kind
+
+
+def _kind(value: tree.Expression) -> str:
+    if isinstance(value, tree.LiteralValue) and value.kind in ("integer", "float"):
+        return "a number"
+    if isinstance(value, tree.Call) and value.name.lower() in _TIMES:
+        return f"a {value.name.lower()}"
+    return ""

@@ -5,9 +5,8 @@ Built in: the most similar one, if it is similar enough and no other is about as
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 from clew.llm.errors import ReplyInvalid
 from clew.llm.extract import read_value
@@ -43,20 +42,13 @@ class NameChoice:
     by: str
 
 
-class Choose(Protocol):
-    """Chooses a name of the graph for each that it lacks."""
-
-    def __call__(self, question: str, query: str, unknown: Sequence[Unknown]) -> list[NameChoice]:
-        """Return a choice for each unknown name, in their order."""
-        ...
+Choose = Callable[[str, str, Sequence[Unknown]], list[NameChoice]]
+"""(question, query, names that the graph lacks) → a choice for each, in their order. Raises LlmError."""
 
 
 @dataclass(frozen=True)
 class ChooseBySimilarity:
-    """The most similar name, if its likeness is `least` and it leads by `margin`."""
-
-    least: float = LEAST
-    margin: float = MARGIN
+    """The most similar name, if its likeness is `LEAST` and it leads by `MARGIN`."""
 
     def __call__(self, question: str, query: str, unknown: Sequence[Unknown]) -> list[NameChoice]:
         """Return a choice for each; the question is not looked at."""
@@ -65,7 +57,7 @@ class ChooseBySimilarity:
     def one(self, each: Unknown) -> NameChoice:
         """Choose among the names near to one, which are sorted by likeness."""
         near = each.near
-        if not near or near[0].score < self.least:
+        if not near or near[0].score < LEAST:
             return NameChoice(None, "nothing is like it")
         best, others = near[0], near[1:]
         same = [n for n in near if n.score >= SAME]
@@ -73,7 +65,7 @@ class ChooseBySimilarity:
         sole = cased or same
         if len(sole) == 1:
             return NameChoice(sole[0].name, sole[0].why or "the same name")
-        if others and best.score - others[0].score < self.margin:
+        if others and best.score - others[0].score < MARGIN:
             return NameChoice(None, f"{best.name!r} and {others[0].name!r} are about as like it")
         return NameChoice(best.name, best.why or f"most similar, {best.score:.2f}")
 
@@ -90,34 +82,29 @@ class ChooseByModel:
 
     def __call__(self, question: str, query: str, unknown: Sequence[Unknown]) -> list[NameChoice]:
         """Ask once for all names that are not clear. Raises LlmError."""
-        choices = [self._plain(each) for each in unknown]
-        asked = [at for at, choice in enumerate(choices) if choice is None]
-        if asked:
-            picked = self._ask(question, query, [unknown[at] for at in asked])
-            for at, choice in zip(asked, picked, strict=True):
-                choices[at] = choice
-        return [choice for choice in choices if choice is not None]
-
-    def _plain(self, each: Unknown) -> NameChoice | None:
-        if not each.near:
-            return NameChoice(None, "nothing is like it")
-        return self.similarity.one(each) if each.near[0].score >= SAME else None
+        clear = {u: self.similarity.one(u) for u in unknown if not u.near or u.near[0].score >= SAME}
+        asked = [each for each in unknown if each not in clear]
+        picked = self._ask(question, query, asked) if asked else []
+        choices = clear | dict(zip(asked, picked, strict=True))
+        return [choices[each] for each in unknown]
 
     def _ask(self, question: str, query: str, unknown: Sequence[Unknown]) -> list[NameChoice]:
-        text = self.talk.ask(
-            prompt_named("clew.methods.synaptiqa", "choose"),
-            _SAMPLING,
-            QUESTION=as_data(question),
-            QUERY=query_text(query),
-            NAMES="\n".join(_shown(number, each) for number, each in enumerate(unknown, 1)),
-        )
+        lines: list[str] = []
+        for number, each in enumerate(unknown, 1):
+            near = "; ".join(f"{i}) {data_line(n.name)}" for i, n in enumerate(each.near, 1))
+            lines.append(f"{number}. {data_line(str(each))}: {near}")
+        prompt = prompt_named("clew.methods.synaptiqa", "choose")
+        values = {"QUESTION": as_data(question), "QUERY": query_text(query), "NAMES": "\n".join(lines)}
+        text = self.talk.ask(prompt, _SAMPLING, stop=(), **values)
         try:
             picked = read_value(text, lambda value: build(Picked, value)).choices
         except ReplyInvalid:
             picked = []
         if len(picked) != len(unknown):
             return self.similarity(question, query, unknown)
-        return [_picked(each, number) for each, number in zip(unknown, picked, strict=True)]
+        pairs = zip(unknown, picked, strict=True)
+        names = [u.near[at - 1].name if 1 <= at <= len(u.near) else None for u, at in pairs]
+        return [NameChoice(n, "chosen by the model" if n else "the model chose none") for n in names]
 
 
 @dataclass(frozen=True)
@@ -125,14 +112,3 @@ class Picked:
     """What the model is asked for: for each name the number of a candidate, 0 for none."""
 
     choices: list[int]
-
-
-def _picked(each: Unknown, number: int) -> NameChoice:
-    if 1 <= number <= len(each.near):
-        return NameChoice(each.near[number - 1].name, "chosen by the model")
-    return NameChoice(None, "the model chose none")
-
-
-def _shown(number: int, each: Unknown) -> str:
-    near = "; ".join(f"{i}) {data_line(n.name)}" for i, n in enumerate(each.near, 1))
-    return f"{number}. {data_line(str(each))}: {near}"

@@ -74,15 +74,12 @@ def extract_query(reply: str) -> Extracted:
                 first = error if first is None and begins else first
                 continue
             if candidate != reply.strip():
+                line = " ".join(reply[:400].split())
+                begin = line if len(line) <= 80 else line[:80] + " …"
                 why = "what is around the statement is left out"
-                corrections = [Correction("extract", _begin(reply), candidate, why), *corrections]
+                corrections = [Correction("extract", begin, candidate, why), *corrections]
             return Extracted(statement, text, tuple(corrections))
     raise first or QueryError("The reply has no statement of Cypher")
-
-
-def _begin(reply: str) -> str:
-    line = " ".join(reply[:400].split())
-    return line if len(line) <= 80 else line[:80] + " …"
 
 
 def _candidates(reply: str) -> Iterator[str]:

@@ -2,8 +2,8 @@
 
 | section | step | where |
 |---|---|---|
-| III.A | schema, cheat-sheet, few-shots from solved questions | `schema_slice.py`, `history.py` |
-| III.A | query generation | `write_query_llm.py` |
+| III.A | schema, cheat-sheet | `schema_slice.py` |
+| III.A | query generation, few-shots from solved questions | `write_query_llm.py` |
 | III.B | statement: extract, clean, rules | `extract_query.py` |
 | III.B | statement: directions | `stores/cypher/direction.py` |
 | III.B | validity: names and values compared with the graph's | `check_names.py` |
@@ -42,20 +42,18 @@ from clew.llm.types import ChatModel
 from clew.methods.baselines.llm import needed
 from clew.methods.fact_lines import other_names
 from clew.methods.run import Run
-from clew.methods.synaptiqa.check_names import CheckedStatement
-from clew.methods.synaptiqa.choose_name import Choose, ChooseByModel, ChooseBySimilarity
+from clew.methods.synaptiqa.check_names import CheckedStatement, other_types
+from clew.methods.synaptiqa.choose_name import ChooseByModel, ChooseBySimilarity
 from clew.methods.synaptiqa.extract_query import Extracted, bound_paths, extract_query
-from clew.methods.synaptiqa.history import most_similar
-from clew.methods.synaptiqa.nulls_last import with_nulls_last
-from clew.methods.synaptiqa.other_types import other_types
 from clew.methods.synaptiqa.pattern_query import PatternQuery
-from clew.methods.synaptiqa.queried import QueriedGraph, QueryResult, embedded_store
+from clew.methods.synaptiqa.queried import QueriedGraph, QueryResult, embedded_store, with_nulls_last
 from clew.methods.synaptiqa.read_rows import ReadRow, is_absence, is_void
 from clew.methods.synaptiqa.read_rows_llm import read_own, read_rows
 from clew.methods.synaptiqa.settings import SynaptiqaSettings
 from clew.methods.synaptiqa.tried import Tried, abstention, feedback, short
-from clew.methods.synaptiqa.write_query_llm import QueryWriter, lacks
+from clew.methods.synaptiqa.write_query_llm import QueryWriter, lacks, most_similar
 from clew.methods.topic_entities import FindTopicEntities, shared_names
+from clew.reading.answer import text_of
 from clew.stores.cypher.direction import Correction, require_legal
 from clew.stores.cypher.parser import parse
 from clew.stores.cypher.tokens import render
@@ -64,11 +62,9 @@ from clew.stores.errors import QueryError, QueryRefused, StoreTimeout
 from clew.text.embedder import Embedder
 from clew.types import Abstention, Answer, AnswerEntity, Citation, Step
 
-Called = Callable[[str, Sequence[str]], tuple[str, tuple[str, ...]]]
+OtherNames = Callable[[str, Sequence[str]], tuple[str, tuple[str, ...]]]
 """(question, entities) → other names of what the question names, as a line of a prompt; and notes on names
 that several things have."""
-MOST_RELATIONS = 30_000
-"""Relations of a graph of which the embedded store is made; each takes 2 ms, all of them a minute."""
 
 
 class SynaptiQA:
@@ -83,7 +79,7 @@ class SynaptiQA:
         embedder: Embedder,
         model: ChatModel,
         settings: SynaptiqaSettings | None = None,
-        called: Called | None = None,
+        called: OtherNames | None = None,
     ) -> None:
         self.graph, self.embedder = graph, embedder
         self.model, self.settings = model, settings or SynaptiqaSettings()
@@ -125,13 +121,14 @@ def make_synaptiqa(
 ) -> PatternQuery | SynaptiQA:
     """Make `synaptiqa` over an index: with a model, or by patterns.
 
-    Raises MissingExtra without ladybug, InputError for a graph of more than `MOST_RELATIONS` relations.
+    Raises MissingExtra without ladybug, InputError for a graph of more than `most_relations` relations.
     """
-    relations = len(index.graph.relations)
-    if relations > MOST_RELATIONS:
+    settings = settings or SynaptiqaSettings()
+    relations, most = len(index.graph.relations), settings.most_relations
+    if relations > most:
         raise InputError(
             f"{relations:,} relations are too many: the store that queries run on has a table of each, and "
-            f"takes up to {MOST_RELATIONS:,}. Ask with --method auto"
+            f"takes up to {most:,}. Ask with --method auto"
         )
     store = embedded_store(index.graph)
     if model is None:
@@ -211,12 +208,16 @@ class _Question:
             with self.run.stage("query"):
                 tried.result = self.graph.run(statement)
                 if self.optimised:
-                    self._order(statement, tried)
+                    ordered = with_nulls_last(statement, tried.result, self.graph.run)
+                    tried.corrections += ordered.corrections
+                    tried.result, tried.query = ordered.result, _text(ordered.statement)
+                    self.query = tried.query
             absent = is_absence(tried.result.rows) and self.optimised
-            others = other_types(statement, self.graph.schema) if absent or is_void(tried.result.rows) else ()
+            void = is_void(tried.result.rows)
+            others = other_types(statement, self.graph.schema) if absent or void else ()
             if self.optimised and others:
                 raise QueryError("; ".join(others))
-            void = is_void(tried.result.rows) or (bool(tried.unknown) and absent)
+            void = void or (bool(tried.unknown) and absent)
             tried.kind = "empty" if void else "rows"
             tried.problem = "" if tried.kind == "rows" else "the query ran and found nothing"
         except (QueryError, StoreTimeout) as error:
@@ -230,7 +231,9 @@ class _Question:
         tried.corrections += extracted.corrections
         edits, bounded = bound_paths(extracted.statement)
         statement = self._edited(extracted.statement, edits, bounded, tried)
-        choose, left_out = self._chooser(), self.settings.left_out
+        choose, left_out = ChooseBySimilarity(), self.settings.left_out
+        if self.settings.chooser == "llm":
+            choose = ChooseByModel(self.talk)
         if "names" not in left_out:
             statement = self._checked(self.graph.check.names(statement, self.question, choose), tried)
         tried.query = statement.text
@@ -243,14 +246,6 @@ class _Question:
         if "values" in left_out:
             return statement
         return self._checked(self.graph.check.values(statement, self.question, choose), tried)
-
-    def _order(self, statement: Statement, tried: Tried) -> None:
-        """Have nulls behind values, where the query keeps some rows of a descending order."""
-        ordered = with_nulls_last(statement, tried.result, self.graph.run) if tried.result else None
-        if ordered is not None and ordered.corrections:
-            tried.corrections += ordered.corrections
-            tried.result, tried.query = ordered.result, _text(ordered.statement)
-            self.query = tried.query
 
     def _extracted(self, reply: str, writer: QueryWriter, tried: Tried) -> Extracted:
         """Find the statement in a reply; the model cleans one that does not parse, or every one, once."""
@@ -277,9 +272,6 @@ class _Question:
             tried.corrections.append(Correction("clean", short(text), extracted.text, problem))
         return extracted
 
-    def _chooser(self) -> Choose:
-        return ChooseByModel(self.talk) if self.settings.chooser == "llm" else ChooseBySimilarity()
-
     def _edited(
         self, statement: Statement, edits: dict[int, str], made: Sequence[Correction], tried: Tried
     ) -> Statement:
@@ -302,19 +294,12 @@ class _Question:
             return Answer(self.question, abstained=Abstention("not_in_evidence", detail), query=query)
         answers = tuple(AnswerEntity(cell.entity, cell.label, 1.0) for cell, _ in read.found.values())
         citations = tuple(_citation(cell.entity, proofs) for cell, proofs in read.found.values())
-        text = read.text or " · ".join(a.label for a in answers)
-        absent = "what the graph does not record is taken not to be so"
         denied = {a.label for a in answers} <= {"no", "0"} and not any(c.triples for c in citations)
-        notes = (absent,) if denied else ()
+        notes = ("what the graph does not record is taken not to be so",) if denied else ()
         return Answer(
-            self.question,
-            answers,
-            text,
-            citations=citations,
-            query=query,
-            complete=result.complete,
-            notes=notes,
-        )
+            self.question, answers, read.text or text_of(answers), citations=citations, query=query,
+            complete=result.complete, notes=notes,
+        )  # fmt: skip
 
     def _nothing(self, tried: Tried) -> Answer:
         """Give the model's own answer, where that is allowed, or abstain and show the query."""

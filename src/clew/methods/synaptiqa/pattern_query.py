@@ -1,6 +1,6 @@
 """`synaptiqa` without a model: the question's pattern becomes a Cypher query, whose rows are the answer.
 
-The query is written from the pattern of the question by `write_query`, so that names, values and
+The query is written from the pattern of the question, so that names, values and
 directions are those of the graph by construction; it still goes through the guard. Rows hold the triples that
 matched, which are the citations. Questions that count, compare, sort or ask for yes or no are answered
 by the built-in reader, and the steps say so.
@@ -8,21 +8,21 @@ by the built-in reader, and the steps say so.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from time import perf_counter
 
 import numpy as np
 
-from clew.graph.graph import Graph
 from clew.grounding import cite
 from clew.index.store.directory import Index
 from clew.methods.built_in import built_in_reader
+from clew.reading.answer import text_of
 from clew.stores.cypher.tokens import quote_name
 from clew.stores.ladybug import LadybugStore
 from clew.stores.store import Rows
 from clew.text.embedder import Embedder
-from clew.types import Abstention, Answer, AnswerEntity, Citation, Pattern, Step
+from clew.types import Abstention, Answer, AnswerEntity, Pattern, Step
 
 
 class PatternQuery:
@@ -34,7 +34,10 @@ class PatternQuery:
         """Use an index and the embedded store that was made of it."""
         self._graph, self._store = index.graph, store
         self._built_in = built_in_reader(index, embedder)
-        self._valued = _relations_to_literals(index.graph)
+        # Relations some of whose tails are literals, which the store has as properties of nodes.
+        out = index.graph.out
+        literal = index.graph.values.datatype[out.neighbour[:]] >= 0
+        self._valued: frozenset[int] = frozenset(np.unique(out.relation[literal]).tolist())
 
     def answer(self, question: str, *, id: str | None = None, entities: Sequence[str] = ()) -> Answer:
         """Answer one question, or abstain with a reason; `entities` are names that it is about, if known."""
@@ -43,30 +46,43 @@ class PatternQuery:
             return _noted(drafted, "the question has no pattern to be sure of, so there is no query")
         if drafted.pattern is None or drafted.pattern.answer is None:
             return _noted(drafted, "the question is answered by an operator, without a query")
-        query = write_query(
-            drafted.pattern,
-            self._store.label_of,
-            self._graph.relations.__getitem__,
-            trail=_turns(drafted.pattern),
-            without=self._valued,
-        )
+        query = self._write_query(drafted.pattern, drafted.pattern.answer)
         if query is None:
             return _noted(drafted, "the pattern has no form as a query on the embedded store")
         began = perf_counter()
         rows = self._store.run(query)
         timings = {**drafted.timings_ms, "query": round((perf_counter() - began) * 1000, 3)}
-        shown = {
-            "query": query,
-            "sent": rows.sent.text,
-            "rows": len(rows.rows),
-            "complete": rows.complete,
-        }
-        return replace(
-            self._of_rows(drafted, rows),
-            query=query,
-            timings_ms=timings,
-            steps=(*drafted.steps, Step("query", shown)),
-        )
+        count, complete = len(rows.rows), rows.complete
+        shown = {"query": query, "sent": rows.sent.text, "rows": count, "complete": complete}
+        steps = (*drafted.steps, Step("query", shown))
+        return replace(self._of_rows(drafted, rows), query=query, timings_ms=timings, steps=steps)
+
+    def _write_query(self, pattern: Pattern, answer: int) -> str | None:
+        """Write a pattern as Cypher for the embedded store; None for a pattern that has no such form.
+
+        Rows are the answer node's id and then the id of every edge's triple. Where the pattern turns, no
+        triple is used twice: the edges share a MATCH; else each has its own.
+        """
+        fixed = [edge.fixed for edge in pattern.edges]
+        if not fixed or any(relation is None or relation in self._valued for relation in fixed):
+            return None
+        if any(not node.known and node.type is not None for node in pattern.nodes):
+            return None  # a node of several types is in the table of the first
+        nodes: list[str] = []
+        for at, node in enumerate(pattern.nodes):
+            label = None if node.entity is None else self._store.label_of(node.entity)
+            if node.known and label is None:
+                return None  # a literal, which is no node there
+            known = f":{quote_name(label)} {{clew_id: {node.entity}}}" if label is not None else ""
+            nodes.append(f"(n{at}{known})")
+        hops = [
+            f"{nodes[e.head]}-[r{at}:{quote_name(self._graph.relations[e.fixed])}]->{nodes[e.tail]}"
+            for at, e in enumerate(pattern.edges)
+            if e.fixed is not None
+        ]
+        match = "MATCH " + ", ".join(hops) if _turns(pattern) else " ".join(f"MATCH {hop}" for hop in hops)
+        triples = "".join(f", r{at}.clew_triple AS r{at}" for at in range(len(hops)))
+        return f"{match} RETURN n{answer}.clew_id AS answer{triples}"
 
     def _of_rows(self, drafted: Answer, rows: Rows) -> Answer:
         """Read answers and citations off the rows: the first row of each entity proves it.
@@ -81,11 +97,9 @@ class PatternQuery:
             return replace(drafted, answers=(), citations=(), text="", abstained=nothing)
         graph = self._graph
         answers = tuple(AnswerEntity(graph.entities[e], graph.labels[e], 1.0) for e in proofs)
-        citations: tuple[Citation, ...] = tuple(cite(graph, graph.entities[e], t) for e, t in proofs.items())
-        text = " · ".join(a.label for a in answers)
-        return replace(
-            drafted, answers=answers, citations=citations, text=text, abstained=None, complete=rows.complete
-        )
+        citations = tuple(cite(graph, graph.entities[e], t) for e, t in proofs.items())
+        drafted = replace(drafted, answers=answers, citations=citations, text=text_of(answers))
+        return replace(drafted, abstained=None, complete=rows.complete)
 
 
 def _turns(pattern: Pattern) -> bool:
@@ -101,50 +115,5 @@ def _turns(pattern: Pattern) -> bool:
     )
 
 
-def _relations_to_literals(graph: Graph) -> frozenset[int]:
-    """Relations some of whose tails are literals, which the store has as properties of nodes."""
-    literal = graph.values.datatype[graph.out.neighbour[:]] >= 0
-    return frozenset(np.unique(graph.out.relation[literal]).tolist())
-
-
 def _noted(answer: Answer, note: str) -> Answer:
     return replace(answer, steps=(*answer.steps, Step("query", {"note": note})))
-
-
-def write_query(
-    pattern: Pattern,
-    label: Callable[[int], str | None],
-    relation: Callable[[int], str],
-    *,
-    trail: bool,
-    without: frozenset[int] = frozenset(),
-) -> str | None:
-    """Write a pattern as Cypher for the embedded store; None for a pattern that has no such form.
-
-    Rows are the answer node's id and then the id of every edge's triple.
-
-    `label` gives the label of an entity (None for a literal, which is no node there), `relation` the name of
-    a relation id; those of `without` are no relations of the store. With
-    `trail` no triple is used twice: the edges share a MATCH; else each has its own.
-    """
-    if pattern.answer is None or not pattern.edges or any(e.fixed is None for e in pattern.edges):
-        return None
-    if any(e.fixed in without for e in pattern.edges):
-        return None
-    if any(not node.known and node.type is not None for node in pattern.nodes):
-        return None  # a node of several types is in the table of the first
-    nodes: list[str] = []
-    for at, node in enumerate(pattern.nodes):
-        own = None if node.entity is None else label(node.entity)
-        if node.known and own is None:
-            return None
-        known = f":{quote_name(own)} {{clew_id: {node.entity}}}" if own is not None else ""
-        nodes.append(f"(n{at}{known})")
-    hops = [
-        f"{nodes[e.head]}-[r{at}:{quote_name(relation(e.fixed))}]->{nodes[e.tail]}"
-        for at, e in enumerate(pattern.edges)
-        if e.fixed is not None
-    ]
-    match = "MATCH " + ", ".join(hops) if trail else " ".join(f"MATCH {hop}" for hop in hops)
-    triples = "".join(f", r{at}.clew_triple AS r{at}" for at in range(len(hops)))
-    return f"{match} RETURN n{pattern.answer}.clew_id AS answer{triples}"

@@ -6,6 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from clew.graph.graph import Graph, ValueKind
+from clew.grounding import triple_text
+from clew.stores.cypher.ladybug_values import BOOLEANS
 from clew.stores.naming import Naming, node_key, node_name
 from clew.stores.store import StoredEdge, StoredNode, StoredPath
 from clew.types import TripleText
@@ -78,6 +81,46 @@ class StoredTriples:
         return (Proved(TripleText(self.name(node), key, text)),) if text != self.label(node) else ()
 
 
+@dataclass(frozen=True)
+class IndexTriples:
+    """Nodes and edges of the embedded store carry the ids of the graph."""
+
+    graph: Graph
+
+    def name(self, node: StoredNode) -> str:
+        """Return the entity."""
+        return self.graph.entities[int(node.id)]
+
+    def label(self, node: StoredNode) -> str:
+        """Return the label of the entity."""
+        return self.graph.labels[int(node.id)]
+
+    def of_edge(self, edge: StoredEdge, head: StoredNode, tail: StoredNode) -> Proved:
+        """Return the triple of an edge."""
+        return self._proved(int(edge.id))
+
+    def of_property(self, node: StoredNode, key: str) -> tuple[Proved, ...]:
+        """Return the triples from a node to literals by the relation that the property stands for."""
+        graph, head = self.graph, int(node.id)
+        start, stop = graph.out.span(head)
+        return tuple(
+            self._proved(triple)
+            for triple in range(start, stop)
+            if self._is_value(int(graph.out.neighbour[triple]))
+            and graph.labels[int(graph.out.neighbour[triple])] != graph.labels[head]
+            and graph.relations[int(graph.out.relation[triple])] in (key, key.removesuffix("_"))
+        )
+
+    def _is_value(self, node: int) -> bool:
+        """Whether a node is a literal, or a number, date or boolean where the source does not tell."""
+        values = self.graph.values
+        typed = bool(values.datatype[node] >= 0 or values.kind[node] != ValueKind.NONE)
+        return typed or self.graph.labels[node].lower() in BOOLEANS
+
+    def _proved(self, triple: int) -> Proved:
+        return Proved(triple_text(self.graph, triple), triple)
+
+
 @dataclass(frozen=True, slots=True)
 class Cell:
     """A value of a row: `entity` as the source names it, `label` as people read it."""
@@ -96,6 +139,11 @@ class ReadRow:
     cells: tuple[Cell | None, ...]
     triples: tuple[Proved, ...]
     whole: bool = True
+
+    @property
+    def labels(self) -> list[str | None]:
+        """The values as people read them."""
+        return [None if cell is None else cell.label for cell in self.cells]
 
 
 def read_row(

@@ -24,8 +24,6 @@ MOST_ROWS = 60
 _ROOM = 12_000
 """Characters of rows in a prompt."""
 _SAMPLING = Sampling(temperature=0.0, max_tokens=1024)
-
-
 REPAIR = (
     'This cannot be read. Write the JSON object alone: {"text": "…", "answers": ["…"]}, as you were asked.'
 )
@@ -36,16 +34,16 @@ class ColumnReply:
     """A reply that takes all values of a column."""
 
     column: str
-    text: str = field(default="")
+    text: str = ""
 
 
 @dataclass(frozen=True)
 class RowsReply:
     """What a reply says: its text, and answers or the column of which all values are answers."""
 
-    text: str = field(default="")
+    text: str = ""
     answers: list[str] = field(default_factory=list[str])
-    column: str = field(default="")
+    column: str = ""
 
 
 @dataclass(frozen=True)
@@ -73,11 +71,8 @@ def read_rows(
     values = {"QUESTION": as_data(question), "QUERY": query_text(query), "ROWS": told}
     text = talk.ask(prompt, _SAMPLING, stop=(), **values)
     reply = _reply_of(text)
-    if reply is None:
-        reply = _reply_of(talk.ask_again(prompt, _SAMPLING, text, REPAIR, values))
-    return (
-        ReadAnswer("", {}) if reply is None else ReadAnswer(reply.text.strip(), _found(reply, columns, rows))
-    )
+    reply = reply or _reply_of(talk.ask_again(prompt, _SAMPLING, text, REPAIR, values)) or RowsReply()
+    return ReadAnswer(reply.text.strip(), _found(reply, columns, rows))
 
 
 def _reply_of(text: str) -> RowsReply | None:
@@ -114,8 +109,7 @@ def _told(columns: Sequence[str], rows: Sequence[ReadRow]) -> str:
     lines = [data_line(json.dumps(list(columns), ensure_ascii=False))]
     room = _ROOM
     for row in rows[:MOST_ROWS]:
-        cells = [None if cell is None else cell.label for cell in row.cells]
-        line = query_text(json.dumps(cells, ensure_ascii=False))
+        line = query_text(json.dumps(row.labels, ensure_ascii=False))
         room -= len(line)
         if room < 0:
             break
@@ -129,18 +123,15 @@ def _found(
 ) -> dict[str, tuple[Cell, list[ReadRow]]]:
     """Look the model's answers up in the rows."""
     found: dict[str, tuple[Cell, list[ReadRow]]] = {}
-    if reply.column in columns:
-        at = list(columns).index(reply.column)
-        for row in rows:
-            if (cell := row.cells[at]) is not None:
-                found.setdefault(cell.entity, (cell, []))[1].append(row)
-        return found
     said = {_folded(answer) for answer in reply.answers}
+    column = list(columns).index(reply.column) if reply.column in columns else -1
     for row in rows:
-        for cell in row.cells:
-            if cell is not None and said & {_folded(cell.label), _folded(cell.entity)}:
+        for at, cell in enumerate(row.cells):
+            if cell is None or (column >= 0 and at != column):
+                continue
+            if at == column or said & {_folded(cell.label), _folded(cell.entity)}:
                 found.setdefault(cell.entity, (cell, []))[1].append(row)
-    return found or _value(said, rows)
+    return found if found or column >= 0 else _value(said, rows)
 
 
 def _value(said: set[str], rows: Sequence[ReadRow]) -> dict[str, tuple[Cell, list[ReadRow]]]:

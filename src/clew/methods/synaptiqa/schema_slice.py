@@ -7,7 +7,7 @@ into the prompt; too many of them make the model worse.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -35,30 +35,19 @@ class SchemaSlice:
         return "\n".join(self.lines)
 
 
-@dataclass
 class SchemaSlicer:
     """Ranks the names of a schema by their likeness to a question."""
 
-    schema: GraphSchema
-    embedder: Embedder
-    lexicon: Lexicon
-    _labels: NameSpace = field(init=False)
-    _types: NameSpace = field(init=False)
-    _properties: NameSpace = field(init=False)
-
-    def __post_init__(self) -> None:
-        schema = self.schema
+    def __init__(self, schema: GraphSchema, embedder: Embedder, lexicon: Lexicon) -> None:
         owned = (*schema.label_properties.values(), *schema.type_properties.values())
         properties = sorted({name for names in owned for name in names})
-        self._labels = NameSpace(schema.labels, self.embedder, self.lexicon)
-        self._types = NameSpace(schema.types, self.embedder, self.lexicon)
-        self._properties = NameSpace(properties, self.embedder, self.lexicon)
+        self.schema = schema
+        names = (schema.labels, schema.types, properties)
+        self._spaces = tuple(NameSpace(tuple(each), embedder, lexicon) for each in names)
 
     def slice(self, question: str, tokens: int) -> SchemaSlice:
         """Return hops and labels, those nearest to the question first, as long as they fit."""
-        labels = self._near(self._labels, question)
-        types = self._near(self._types, question)
-        properties = self._near(self._properties, question)
+        labels, types, properties = (self._near(space, question) for space in self._spaces)
         # A relation is wanted for its own name first, and for what stands at its ends.
         hops = sorted(
             (hop for hop in self.schema.hops if hop.type not in self.schema.valued),
@@ -93,18 +82,17 @@ class SchemaSlicer:
         return dict(zip(space.names, map(float, scores), strict=True))
 
     def _node(self, label: str, near: dict[str, float]) -> str:
-        properties, kinds = self.schema.label_properties.get(label, ()), self.schema.kinds.get(label, {})
-        return f"(:{quote_name(label)}{_shown(properties, near, kinds)})"
+        schema = self.schema
+        shown = _shown(schema.label_properties.get(label, ()), near, schema.kinds.get(label, {}))
+        return f"(:{quote_name(label)}{shown})"
 
     def _edge(self, head: str, type_: str, tail: str, near: dict[str, float]) -> str:
-        properties, kinds = self.schema.type_properties.get(type_, ()), self.schema.type_kinds.get(type_, {})
-        shown = _shown(properties, near, kinds)
+        schema = self.schema
+        shown = _shown(schema.type_properties.get(type_, ()), near, schema.type_kinds.get(type_, {}))
         return f"(:{quote_name(head)})-[:{quote_name(type_)}{shown}]->(:{quote_name(tail)})"
 
 
-def _shown(
-    properties: Iterable[str], near: Mapping[str, float], kinds: Mapping[str, str] | None = None
-) -> str:
+def _shown(properties: Iterable[str], near: Mapping[str, float], kinds: Mapping[str, str]) -> str:
     """*{name, pressure: number 260}*: those nearest to the question first, the naming one always."""
     names: Sequence[str] = sorted(properties, key=lambda name: (-near[name], name))
     naming = naming_property(names)
@@ -112,5 +100,5 @@ def _shown(
         names = names[:MOST_PROPERTIES]
         names = names if naming is None or naming in names else [naming, *names[:-1]]
     more = ", …" if len(names) < len(set(properties)) else ""
-    told = (quote_name(name) + (f": {kinds[name]}" if kinds and name in kinds else "") for name in names)
+    told = (quote_name(name) + (f": {kinds[name]}" if name in kinds else "") for name in names)
     return f" {{{', '.join(told)}{more}}}" if names else ""

@@ -9,7 +9,7 @@ from clew.errors import UsageError
 from clew.methods.options import check_options, option
 
 if TYPE_CHECKING:
-    from clew.methods.synaptiqa.history import Solved
+    from clew.methods.synaptiqa.write_query_llm import Solved
 
 PARTS = ("clean", "names", "directions", "values")
 """Parts of the query optimisation (section III.B) that an ablation may leave out."""
@@ -30,11 +30,14 @@ class SynaptiqaSettings:
     )
     without: str = option("", f"corrections to leave out, with commas: {', '.join(PARTS)}")
     allow_ungrounded: bool = option(False, "let the model answer by itself where the graph does not")
+    most_relations: int = option(
+        30_000, "relations of a graph that is asked; its store takes 2 ms for each", least=1, offered=False
+    )
     history: tuple[Solved, ...] = option(
         (),
         "solved questions, from which examples are taken",
         kind=str,
-        reads="clew.methods.synaptiqa.history:read_solved",
+        reads="clew.methods.synaptiqa.write_query_llm:read_solved",
         offered=False,
     )
 

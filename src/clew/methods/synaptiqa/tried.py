@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Literal
 
 from clew.methods.synaptiqa.choose_name import Unknown
 from clew.methods.synaptiqa.queried import QueryResult
-from clew.methods.synaptiqa.read_rows import ReadRow
 from clew.stores.cypher.direction import Correction
 from clew.types import Abstention, Reason
 
@@ -30,14 +29,10 @@ class Tried:
 
     def shown(self, reply: str) -> dict[str, object]:
         """Say for the steps what the model wrote, each correction and why, the query, and its rows."""
-        corrections = [
-            {"kind": c.kind, "before": c.before, "after": c.after, "reason": c.reason}
-            for c in self.corrections
-        ]
         left = [{"name": str(each), "near": [near.name for near in each.near]} for each in self.unknown]
         detail: dict[str, object] = {
             "written": short(reply),
-            "corrections": corrections,
+            "corrections": [asdict(correction) for correction in self.corrections],
             "not_in_graph": left,
             "query": self.query,
             "outcome": self.kind,
@@ -47,7 +42,7 @@ class Tried:
             detail |= {
                 "sent": self.result.sent,
                 "columns": list(self.result.columns),
-                "rows": [_cells(row) for row in self.result.rows[:MOST_SHOWN]],
+                "rows": [row.labels for row in self.result.rows[:MOST_SHOWN]],
                 "row_count": len(self.result.rows),
                 "complete": self.result.complete,
                 "evidence_sampled": self.result.sampled,
@@ -57,11 +52,9 @@ class Tried:
 
 def feedback(tried: Tried) -> list[str]:
     """Say what is wrong with a query: it could not be run, or it found nothing; and what the graph has."""
-    lines = (
-        [f"ERROR: the query could not be run. {tried.problem}."]
-        if tried.kind == "error"
-        else ["EMPTY: the query was run without an error and found nothing."]
-    )
+    lines = ["EMPTY: the query was run without an error and found nothing."]
+    if tried.kind == "error":
+        lines = [f"ERROR: the query could not be run. {tried.problem}."]
     for each in tried.unknown:
         near = ", ".join(near.name for near in each.near)
         lines.append(f"The graph has no {each}. It has: {near or 'nothing like it'}")
@@ -81,17 +74,12 @@ def abstention(tried: Tried) -> Abstention:
         reason = "no_entity" if tried.unknown[0].kind == "value" else "no_relation"
     shown = f". The query: {tried.query}" if tried.query else ""
     if tried.kind == "lacks":
-        return Abstention(
-            "no_relation", f"the model finds nothing of the kind in the schema: {tried.problem}", near
-        )
+        told = f"the model finds nothing of the kind in the schema: {tried.problem}"
+        return Abstention("no_relation", told, near)
     if tried.kind == "error":
         return Abstention(reason, f"no query could be run. {tried.problem.rstrip('.')}{shown}", near)
     lacks = "".join(f"; the graph has no {each}" for each in tried.unknown)
     return Abstention(reason, f"the query found nothing{lacks}{shown}", near)
-
-
-def _cells(row: ReadRow) -> list[str | None]:
-    return [None if cell is None else cell.label for cell in row.cells]
 
 
 def short(text: str) -> str:

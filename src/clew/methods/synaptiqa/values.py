@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 from rapidfuzz import fuzz
 
@@ -36,25 +35,6 @@ NamesOf = Callable[[str], Sequence[str]]
 """Text → the names of the things that are called so, by whichever of their names."""
 
 
-class KnownValues(Protocol):
-    """Knows the values of properties."""
-
-    def has(self, place: Place, operator: str, value: object, function: str = "") -> bool | None:
-        """Whether some node or relation has a value for which `function(property) operator value` holds.
-
-        None where the store cannot compare the two.
-        """
-        ...
-
-    def near(self, place: Place, text: str, count: int) -> tuple[Near, ...]:
-        """Return values of the property like a text, best first."""
-        ...
-
-    def near_parts(self, place: Place, text: str, count: int) -> tuple[Near, ...]:
-        """Return parts of values of the property like a text, best first."""
-        ...
-
-
 class StoredValues:
     """Values as a Cypher store has them, asked by guarded queries; those of a property are kept."""
 
@@ -65,7 +45,10 @@ class StoredValues:
         self._spaces: dict[Place, NameSpace | None] = {}
 
     def has(self, place: Place, operator: str, value: object, function: str = "") -> bool | None:
-        """Whether some node has such a value; None where the store cannot tell. Raises StoreError."""
+        """Whether some node or relation has a value for which `function(property) operator value` holds.
+
+        None where the store cannot compare the two. Raises StoreError.
+        """
         key = f"n.{quote_name(place.property)}"
         subject = f"{function}({key})" if function else key
         told = False
@@ -125,26 +108,23 @@ class StoredValues:
         key = f"toLower(n.{quote_name(place.property)})"
         found: dict[str, None] = {}
         for word in sorted(normalise(text).split(), key=len, reverse=True)[:3]:
-            held = self._distinct(
-                place, f" AND {key} CONTAINS $part", {"part": word[: max(3, len(word) - 2)]}
-            )
-            found.update((value, None) for value in held[:MOST_VALUES])
+            part = word[: max(3, len(word) - 2)]
+            held = self._distinct(place, f" AND {key} CONTAINS $part", {"part": part})
+            found |= dict.fromkeys(held[:MOST_VALUES])
         return list(found)
 
     def _distinct(self, place: Place, condition: str, parameters: dict[str, object]) -> list[str]:
         """Return the distinct texts of a property, in order; of a label at most `MOST_VALUES` + 1."""
         key = f"n.{quote_name(place.property)}"
-        found: dict[str, None] = {}
+        distinct = f"RETURN DISTINCT {key} AS v LIMIT {MOST_VALUES + 1}"
+        found: set[str] = set()
         for node in _nodes(place):
-            query = (
-                f"MATCH {node} WHERE {key} IS NOT NULL{condition} "
-                f"RETURN DISTINCT {key} AS v LIMIT {MOST_VALUES + 1}"
-            )
+            query = f"MATCH {node} WHERE {key} IS NOT NULL{condition} {distinct}"
             try:
                 rows = self._store.run(query, parameters).rows
             except QueryError:
                 continue
-            found.update((value, None) for row in rows for value in _texts(row[0]))
+            found.update(value for row in rows for value in _texts(row[0]))
         return sorted(found)
 
 

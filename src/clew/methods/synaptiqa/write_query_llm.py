@@ -1,19 +1,57 @@
-"""The `write query` step with a model: generation, cleaning, repair (SynaptiQA, section III.A and B)."""
+"""The `write query` step with a model: generation, cleaning, repair (SynaptiQA, section III.A and B).
+
+Few-shots are the solved questions most similar to a question (section III.A).
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
+import numpy as np
+
+from clew.errors import InputError
 from clew.llm.prompting import Sampling, Talk, as_data, prompt_named, query_text
-from clew.methods.synaptiqa.history import Solved
 from clew.methods.synaptiqa.schema_slice import SchemaSlice
+from clew.stores.history import History
+from clew.text.embedder import Embedder
 
 _SAMPLING = Sampling(temperature=0.0, max_tokens=512)
 _LACKS = re.compile(r"[\s`*\"']*NOT IN (?:THIS|THE) GRAPH\b[\s:.*]*(.*)", re.IGNORECASE)
 _LONGEST = 4_000
 """Characters of a query that a later prompt shows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Solved:
+    """A question, and the query that answers it."""
+
+    question: str
+    query: str
+
+
+def read_solved(path: Path) -> tuple[Solved, ...]:
+    """Read the solved questions of a history, of all sources. Raises InputError, ParseError for a line."""
+    if not path.is_file():
+        raise InputError(f"{path}: there is no such history. Make one: clew history import")
+    return tuple(Solved(entry.question, entry.query) for entry in History(path).entries())
+
+
+def most_similar(
+    solved: Sequence[Solved], question: str, count: int, embedder: Embedder
+) -> tuple[Solved, ...]:
+    """Return the `count` solved questions most similar to a question, the most similar one last.
+
+    A prompt shows them in this order, so that the best example stands nearest to the question.
+    """
+    if not solved or count < 1:
+        return ()
+    vectors = embedder.embed([each.question for each in solved])
+    scores = vectors @ embedder.embed([question])[0]
+    best = np.argsort(-scores, kind="stable")[:count]
+    return tuple(solved[at] for at in reversed(best.tolist()))
 
 
 @dataclass(frozen=True)
@@ -29,44 +67,28 @@ class QueryWriter:
 
     def write(self, question: str, solved: Sequence[Solved]) -> str:
         """Return the model's reply to a question. Raises LlmError."""
-        return self.talk.ask(
-            prompt_named("clew.methods.synaptiqa", "write"),
-            _SAMPLING,
-            SCHEMA=str(self.schema),
-            SOLVED="\n".join(_shot(each) for each in solved) or "(none)",
-            NAMES=self.names,
-            QUESTION=as_data(question),
-        )
+        shots = (f"Question: {as_data(s.question)}\nCypher: {query_text(s.query)}" for s in solved)
+        values = {"SCHEMA": str(self.schema), "SOLVED": "\n".join(shots) or "(none)", "NAMES": self.names}
+        prompt = prompt_named("clew.methods.synaptiqa", "write")
+        return self.talk.ask(prompt, _SAMPLING, stop=(), **values, QUESTION=as_data(question))
 
     def clean(self, text: str, problem: str) -> str:
         """Return what the model makes of a reply that does not parse. Raises LlmError."""
-        return self.talk.ask(
-            prompt_named("clew.methods.synaptiqa", "clean"),
-            _SAMPLING,
-            TEXT=_query(text),
-            PROBLEM=as_data(problem),
-        )
+        prompt = prompt_named("clew.methods.synaptiqa", "clean")
+        return self.talk.ask(prompt, _SAMPLING, TEXT=_query(text), PROBLEM=as_data(problem))
 
     def repair(self, question: str, query: str, problem: Sequence[str]) -> str:
         """Return the model's next query after one that failed, or found nothing. Raises LlmError."""
-        return self.talk.ask(
-            prompt_named("clew.methods.synaptiqa", "repair"),
-            _SAMPLING,
-            SCHEMA=str(self.schema),
-            QUESTION=as_data(question),
-            QUERY=_query(query),
-            PROBLEM="\n".join(query_text(line) for line in problem),
-        )
+        told = "\n".join(query_text(line) for line in problem)
+        values = {"SCHEMA": str(self.schema), "QUERY": _query(query), "PROBLEM": told}
+        prompt = prompt_named("clew.methods.synaptiqa", "repair")
+        return self.talk.ask(prompt, _SAMPLING, stop=(), **values, QUESTION=as_data(question))
 
 
 def lacks(reply: str) -> str | None:
     """What a reply says that the graph lacks; None for one that does not say so."""
     found = _LACKS.match(reply.strip())
     return None if found is None else (found[1].strip() or "it has nothing of the kind")
-
-
-def _shot(solved: Solved) -> str:
-    return f"Question: {as_data(solved.question)}\nCypher: {query_text(solved.query)}"
 
 
 def _query(text: str) -> str:

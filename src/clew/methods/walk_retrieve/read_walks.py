@@ -1,12 +1,8 @@
-"""The `read` step over walks without a model.
-
-Match the question's pattern in the triples of the retrieved walks.
-"""
+"""The `read` step over walks without a model: the pattern of a question matched in the triples of walks."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 from clew.graph.graph import Graph
 from clew.index.corpus.nearest import NearWalk
@@ -18,25 +14,18 @@ MOST_TRIED = 100_000
 """Assignments that are tried before the search is given up."""
 
 
-@dataclass(frozen=True, slots=True)
-class WalkEvidence:
-    """The triples of walks, by id, and for (node, step) where they lead; a step is as in `graph.schema`."""
+Leads = dict[tuple[int, int], dict[tuple[int, int], None]]
+"""For (node, step) where it leads, as (node, triple id), in order; a step is as in `graph.schema`."""
 
-    leads: dict[tuple[int, int], tuple[tuple[int, int], ...]]
-    ends: dict[int, tuple[tuple[int, int], ...]]
 
-    @classmethod
-    def of(cls, graph: Graph, walks: Iterable[NearWalk]) -> WalkEvidence:
-        """Collect the triples of `walks` in their order."""
-        leads: dict[tuple[int, int], dict[tuple[int, int], None]] = {}
-        ends: dict[int, dict[tuple[int, int], None]] = {}
-        for walk in walks:
-            for head, relation, tail in triples_of(walk):
-                triple = graph.find_triple(head, relation, tail)
-                leads.setdefault((head, 2 * relation), {})[tail, triple] = None
-                leads.setdefault((tail, 2 * relation + 1), {})[head, triple] = None
-                ends.setdefault(relation, {})[head, triple] = None
-        return cls({key: tuple(v) for key, v in leads.items()}, {key: tuple(v) for key, v in ends.items()})
+def leads_of(graph: Graph, walks: Iterable[NearWalk]) -> Leads:
+    """The triples of `walks`, in their order."""
+    leads: Leads = {}
+    for head, relation, tail in (triple for walk in walks for triple in triples_of(walk)):
+        triple = graph.find_triple(head, relation, tail)
+        leads.setdefault((head, 2 * relation), {})[tail, triple] = None
+        leads.setdefault((tail, 2 * relation + 1), {})[head, triple] = None
+    return leads
 
 
 def triples_of(walk: NearWalk) -> Iterator[tuple[int, int, int]]:
@@ -48,8 +37,8 @@ def triples_of(walk: NearWalk) -> Iterator[tuple[int, int, int]]:
         node = other
 
 
-def match_in_walks(pattern: Pattern, evidence: WalkEvidence) -> tuple[Match, ...]:
-    """All assignments of `pattern`, whose relations and known entities are fixed, within the evidence.
+def match_in_walks(pattern: Pattern, leads: Leads) -> tuple[Match, ...]:
+    """All assignments of `pattern`, whose relations and known entities are fixed, within walks.
 
     Edges that meet at a node and have the same relation take different triples, so that a path does not
     turn back on itself. Matches come in the order in which their triples stand in the walks.
@@ -70,7 +59,7 @@ def match_in_walks(pattern: Pattern, evidence: WalkEvidence) -> tuple[Match, ...
             return
         number = order[at]
         start, step, other = _direction(pattern.edges[number], nodes)
-        for node, triple in evidence.leads.get((nodes[start], step), ()):
+        for node, triple in leads.get((nodes[start], step), ()):
             tried += 1
             if tried > MOST_TRIED:
                 return

@@ -34,16 +34,17 @@ from clew.workers.base import Workers
 WALKS_OF_FILE = 256
 """Walks of one file: what a kill may lose."""
 SENTENCE_ATTEMPTS = 3
+MOST_SAID_TOKENS = 128
+"""Tokens of a sentence that says a walk."""
 LEAST_ALL = 8
 """Walks of a shard that must fail together for the model to be taken for down."""
+VerbaliseProgress = Callable[[int, int, float | None], None]
+"""Called with (walks done, all walks, cost so far)."""
 
 
 @dataclass(frozen=True, slots=True)
 class VerbaliseReport:
-    """What was done.
-
-    Sentences of all walks (None where `failed`), how many calls were made, and their cost.
-    """
+    """Sentences of all walks (None where `failed`), how many calls were made, and their cost."""
 
     sentences: tuple[str | None, ...]
     failed: int
@@ -61,12 +62,6 @@ class VerbaliseEstimate:
     money: float | None
 
 
-MOST_SAID_TOKENS = 128
-"""Tokens of a sentence that says a walk."""
-VerbaliseProgress = Callable[[int, int, float | None], None]
-"""Called with (walks done, all walks, cost so far)."""
-
-
 class ModelVerbaliser:
     """A `Verbaliser` (`clew.index.corpus.walk_vectors`) that is a model; shards are kept in `folder`.
 
@@ -74,6 +69,8 @@ class ModelVerbaliser:
     `calls` and `cost` count what was done so far. With a `cluster` its workers ask the model, which can be
     pickled then.
     """
+
+    of_file = WALKS_OF_FILE
 
     def __init__(
         self,
@@ -89,8 +86,7 @@ class ModelVerbaliser:
         self.cost: float | None = 0.0
         self._model, self._folder, self._price = model, folder, price
         self._estimated, self._progress = estimated, progress
-        self._total, self._parts = 0, 0
-        self._cluster = cluster
+        self._total, self._parts, self._cluster = 0, 0, cluster
 
     def begin(self, graph: Graph, walks: Walks, roots: int) -> None:
         """Estimate what all `roots` will take, from the `walks` of some of them, and tell it."""
@@ -99,17 +95,12 @@ class ModelVerbaliser:
         times = roots / max(1, len(walks.roots))
         self._total = round(part.calls * times)
         if self._estimated is not None:
-            self._estimated(
-                VerbaliseEstimate(
-                    self._total,
-                    round(part.input_tokens * times),
-                    round(part.output_tokens * times),
-                    None if part.money is None else part.money * times,
-                )
-            )
+            tokens = round(part.input_tokens * times), round(part.output_tokens * times)
+            money = None if part.money is None else part.money * times
+            self._estimated(VerbaliseEstimate(self._total, *tokens, money))
 
     def say(self, graph: Graph, roots: Sequence[int], steps: Int32, nodes: Int32) -> list[str]:
-        """Say walks, one call each; empty where it failed. Raises as `verbalise_walks`."""
+        """Say walks, one call each; empty where it failed. Raises as `WalkShards.say`."""
         walks = _near_walks(roots, steps, nodes)
         before, spent = self.said, self.cost
 
@@ -120,7 +111,8 @@ class ModelVerbaliser:
                 self._progress(self.said, max(self._total, self.said), self.cost)
 
         folder = self._folder / f"part-{self._parts:06}"
-        report = verbalise_walks(self._model, graph, walks, folder, progress=progress, cluster=self._cluster)
+        shards = WalkShards(self._model, folder, self._cluster, of_file=self.of_file)
+        report = shards.say(graph, walks, progress)
         self._parts += 1
         self.failed += report.failed
         self.calls += report.calls
@@ -144,62 +136,55 @@ def estimate_walks(graph: Graph, walks: Sequence[NearWalk], price: Price | None)
 
 def request_of(graph: Graph, walk: NearWalk) -> Request:
     """The prompt of Fig. 2a for one walk."""
-    lines = [
-        data_line(
-            f"{graph.labels[head]} | {graph.relation_labels[relation]} | {graph.labels[tail]}",
-            LONGEST_SENTENCE,
-        )
-        for head, relation, tail in triples_of(walk)
-    ]
-    messages = prompt_named("clew.methods.walk_retrieve", "verbalise").messages(WALK="\n".join(lines))
+    names, relations = graph.labels, graph.relation_labels
+    rows = (f"{names[head]} | {relations[of]} | {names[tail]}" for head, of, tail in triples_of(walk))
+    told = "\n".join(data_line(row, LONGEST_SENTENCE) for row in rows)
+    messages = prompt_named("clew.methods.walk_retrieve", "verbalise").messages(WALK=told)
     return Request(messages, temperature=0.0, max_tokens=MOST_SAID_TOKENS)
 
 
-def verbalise_walks(
-    model: ChatModel,
-    graph: Graph,
-    walks: Sequence[NearWalk],
-    folder: Path,
-    *,
-    concurrency: int = 8,
-    progress: VerbaliseProgress | None = None,
-    cluster: Workers | None = None,
-) -> VerbaliseReport:
-    """Say `walks` with a model; shards are kept in `folder` and taken from there.
+@dataclass(frozen=True, slots=True)
+class WalkShards:
+    """Says walks with a model: `of_file` of them a file of `folder`, `concurrency` requests at a time.
 
     Shards are said one after the other, or side by side on a `cluster`, and written here.
-
-    Raises BudgetReached and KeyRefused, which no further try would mend, and the last LlmError if none of the
-    walks of a shard could be said; what was done until then is kept.
     """
-    folder.mkdir(parents=True, exist_ok=True)
-    distinct = list(dict.fromkeys(walks))
-    shards = [
-        _Shard.of(
-            model.name,
-            graph,
-            distinct[at : at + WALKS_OF_FILE],
-            folder / f"shard-{at // WALKS_OF_FILE:06}.json",
-        )
-        for at in range(0, len(distinct), WALKS_OF_FILE)
-    ]
-    said: dict[NearWalk, str | None] = {}
-    calls, cost = 0, cast("float | None", 0.0)
-    ended: list[LlmError] = []
-    for shard, came in _said(shards, _AskShard(model, concurrency), cluster, ended):
-        if came is not None:
-            shard.take(came.replies)
-            replies = [reply for reply in came.replies if reply is not None]
-            calls += sum(reply.usage.calls for reply in replies)
-            for reply in replies:
-                cost = None if cost is None or reply.cost is None else cost + reply.cost
-        said |= dict(zip(shard.walks, shard.sentences, strict=True))
-        if progress is not None:
-            progress(len(said), len(distinct), cost)
-    if ended:
-        raise ended[0]
-    found = tuple(said[walk] for walk in walks)
-    return VerbaliseReport(found, sum(s is None for s in said.values()), calls, cost)
+
+    model: ChatModel
+    folder: Path
+    cluster: Workers | None = None
+    concurrency: int = 8
+    of_file: int = WALKS_OF_FILE
+
+    def say(
+        self, graph: Graph, walks: Sequence[NearWalk], progress: VerbaliseProgress | None = None
+    ) -> VerbaliseReport:
+        """Say walks, those of a shard that is there already as they were said.
+
+        Raises BudgetReached and KeyRefused, which no further try would mend, and the last LlmError if none of
+        the walks of a shard could be said; what was done until then is kept.
+        """
+        self.folder.mkdir(parents=True, exist_ok=True)
+        distinct = list(dict.fromkeys(walks))
+        parts = [distinct[at : at + self.of_file] for at in range(0, len(distinct), self.of_file)]
+        files = (self.folder / f"shard-{number:06}.json" for number in range(len(parts)))
+        shards = [_Shard.of(self.model.name, graph, *each) for each in zip(parts, files, strict=True)]
+        said: dict[NearWalk, str | None] = {}
+        calls, cost = 0, cast("float | None", 0.0)
+        ended: list[LlmError] = []
+        for shard, came in _said(shards, _AskShard(self.model, self.concurrency), self.cluster, ended):
+            if came is not None:
+                shard.take(came.replies)
+                for reply in (reply for reply in came.replies if reply is not None):
+                    calls += reply.usage.calls
+                    cost = None if cost is None or reply.cost is None else cost + reply.cost
+            said |= dict(zip(shard.walks, shard.sentences, strict=True))
+            if progress is not None:
+                progress(len(said), len(distinct), cost)
+        if ended:
+            raise ended[0]
+        sentences = tuple(said[walk] for walk in walks)
+        return VerbaliseReport(sentences, sum(s is None for s in said.values()), calls, cost)
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,7 +200,7 @@ class _Shard:
     @classmethod
     def of(cls, model: str, graph: Graph, walks: Sequence[NearWalk], path: Path) -> _Shard:
         requests = [request_of(graph, walk) for walk in walks]
-        key = _key(model, requests)
+        key = hashlib.sha256("".join((model, *(r.key for r in requests))).encode()).hexdigest()
         return cls(walks, requests, path, key, _stored(path, key, len(walks)))
 
     @property
@@ -309,22 +294,14 @@ def _sentence(reply: Reply, request: Request) -> str:
     return data_line(clean(reply.text, request.messages, request.stop), LONGEST_SENTENCE)
 
 
-def _key(model: str, requests: Sequence[Request]) -> str:
-    digest = hashlib.sha256(model.encode())
-    for request in requests:
-        digest.update(request.key.encode())
-    return digest.hexdigest()
-
-
 def _stored(path: Path, key: str, count: int) -> list[str | None]:
     """Sentences of a shard that is there for the same walks, prompt and model; else none."""
     try:
         raw: Any = json.loads(path.read_text("utf-8"))
     except (FileNotFoundError, ValueError):
-        return [None] * count
-    if not isinstance(raw, dict) or cast("dict[str, Any]", raw).get("key") != key:
-        return [None] * count
-    return list(cast("dict[str, Any]", raw)["sentences"])
+        raw = None
+    held = cast("dict[str, Any]", raw if isinstance(raw, dict) else {})
+    return list(held["sentences"]) if held.get("key") == key else [None] * count
 
 
 def _store(path: Path, key: str, sentences: Sequence[str | None]) -> None:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
 from clew.stores.cypher import tree
 from clew.stores.cypher.tree import Expression, Syntax
@@ -25,6 +24,9 @@ MOST_REPLACED = 1_000
 MOST_OPEN_REPEATS = 4
 """Unbounded repetitions in a regular expression: matching takes a power of the text's length."""
 
+_SIZES = ("size", "length", "count")
+"""Functions that tell the length of something that the query holds already."""
+
 ParameterValues = Mapping[str, object]
 """Values of the query's parameters."""
 
@@ -38,7 +40,7 @@ def check_costs(query: tree.CypherQuery, values: ParameterValues) -> None:
             if numbers > MOST_NUMBERS:
                 raise QueryRefused(f"Its ranges make more than {MOST_NUMBERS:,} numbers. Make them shorter")
         elif isinstance(part, tree.Calculation) and part.operator == "=~":
-            _check_regex(part.operands[1], values)
+            check_regex(_text(part.operands[1], values))
         elif isinstance(part, tree.Reduce):
             _check_reduce(part)
         elif isinstance(part, (tree.Calculation, tree.ReturnItem, tree.MapEntry)):
@@ -55,7 +57,8 @@ def _length(call: tree.Call, values: ParameterValues) -> int:
     if len(bounds) not in (2, 3):
         raise QueryRefused("range takes two or three numbers")
     if any(b is None for b in bounds):
-        if any(_is_size(part) for argument in call.arguments[:2] for part in argument.walk()):
+        parts = (part for argument in call.arguments[:2] for part in argument.walk())
+        if any(isinstance(part, tree.Call) and part.name.lower() in _SIZES for part in parts):
             return 1
         raise QueryRefused(
             "The length of a range cannot be told before the query runs. Write numbers, or size(…)"
@@ -81,17 +84,11 @@ def _number(expression: Expression, values: ParameterValues) -> float | None:
             return None
 
 
-def _is_size(part: Syntax) -> bool:
-    """Whether it is the length of something that the query holds already."""
-    return isinstance(part, tree.Call) and part.name.lower() in ("size", "length", "count")
-
-
-def _check_regex(pattern: Expression, values: ParameterValues) -> None:
-    if isinstance(pattern, tree.Parameter):
-        text = values.get(pattern.name)
-    else:
-        text = pattern.value if isinstance(pattern, tree.LiteralValue) else None
-    check_regex(text if isinstance(text, str) else None)
+def _text(expression: Expression, values: ParameterValues) -> str | None:
+    """Read a text that is written out or a parameter."""
+    value = values.get(expression.name) if isinstance(expression, tree.Parameter) else None
+    value = expression.value if isinstance(expression, tree.LiteralValue) else value
+    return value if isinstance(value, str) else None
 
 
 def check_regex(text: str | None) -> None:
@@ -107,26 +104,26 @@ def check_regex(text: str | None) -> None:
 
 def _check_reduce(part: tree.Reduce) -> None:
     name = part.accumulator.text
-    uses = [p for p in part.step.walk() if isinstance(p, tree.Variable) and p.name.text == name]
-    inside = (p for p in part.step.walk() if isinstance(p, (tree.Iteration, tree.Reduce, tree.Call)))
-    nested = any(_is_repeating(p) and _uses(p, name) for p in inside)
-    if nested or (len(uses) > 1 and any(_adds(p, name) for p in part.step.walk())):
+    inside = list(part.step.walk())
+    repeating = (
+        p
+        for p in inside
+        if isinstance(p, (tree.Iteration, tree.Reduce))
+        or (isinstance(p, tree.Call) and p.name.lower() == "replace")
+    )
+    growing = (p for p in inside if _makes_longer(p) and _uses(p, name) > 1)
+    if any(_uses(p, name) for p in repeating) or any(growing):
         raise QueryRefused(f"reduce doubles {name} at each step, which may grow without end")
 
 
-def _is_repeating(part: Syntax) -> bool:
-    return not isinstance(part, tree.Call) or part.name.lower() == "replace"
+def _uses(part: Syntax, name: str) -> int:
+    return sum(isinstance(p, tree.Variable) and p.name.text == name for p in part.walk())
 
 
-def _uses(part: Syntax, name: str) -> bool:
-    return any(isinstance(p, tree.Variable) and p.name.text == name for p in part.walk())
-
-
-def _adds(part: Syntax, name: str) -> bool:
-    """Whether it makes a longer text or list, or a list, out of several uses of a variable."""
+def _makes_longer(part: Syntax) -> bool:
+    """Whether it makes a longer text or list, or a list, out of its operands."""
     adding = isinstance(part, tree.Calculation) and part.operator in ("+", "||", "*", "^")
-    uses = [p for p in part.walk() if isinstance(p, tree.Variable) and p.name.text == name]
-    return (adding or isinstance(part, (tree.ListLiteral, tree.MapLiteral))) and len(uses) > 1
+    return adding or isinstance(part, (tree.ListLiteral, tree.MapLiteral))
 
 
 def _grows(part: Syntax) -> bool:
@@ -160,30 +157,13 @@ def _check_loops(query: tree.CypherQuery) -> None:
         waiting.extend((child, depth) for child in part.children())
 
 
-@dataclass(frozen=True, slots=True)
-class _Replacing:
-    part: Syntax
-    growth: int
-
-
 def _check_replace(query: tree.CypherQuery, values: ParameterValues) -> None:
-    waiting = [_Replacing(query, 1)]
+    waiting: list[tuple[Syntax, int]] = [(query, 1)]
     while waiting:
-        at = waiting.pop()
-        growth = at.growth
-        if (
-            isinstance(at.part, tree.Call)
-            and at.part.name.lower() == "replace"
-            and len(at.part.arguments) == 3
-        ):
-            growth *= _replacement(at.part.arguments[2], values)
+        part, growth = waiting.pop()
+        if isinstance(part, tree.Call) and part.name.lower() == "replace" and len(part.arguments) == 3:
+            new = _text(part.arguments[2], values)
+            growth *= MOST_REPLACED // 10 if new is None else max(1, len(new))
             if growth > MOST_REPLACED:
                 raise QueryRefused("replace within replace may make a text that is too long")
-        waiting.extend(_Replacing(child, growth) for child in at.part.children())
-
-
-def _replacement(new: Expression, values: ParameterValues) -> int:
-    text = new.value if isinstance(new, tree.LiteralValue) else None
-    if isinstance(new, tree.Parameter):
-        text = values.get(new.name)
-    return max(1, len(text)) if isinstance(text, str) else MOST_REPLACED // 10
+        waiting.extend((child, growth) for child in part.children())

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from typing import NoReturn
+from typing import NoReturn, TypeVar
 
 from clew.stores.cypher.tokens import CypherToken
 from clew.stores.cypher.tree import Name
@@ -23,6 +23,8 @@ WRITES = frozenset(
 """Words with which a clause or command begins that is not a read."""
 
 _CLOSES = {"(": ")", "[": "]", "{": "}"}
+
+T = TypeVar("T")
 
 
 class Cursor:
@@ -63,10 +65,6 @@ class Cursor:
         token = self.token(ahead)
         return token.kind == "word" and token.value in words
 
-    def are_words(self, *words: str) -> bool:
-        """Whether these words stand here, in this order."""
-        return all(self.is_word(word, ahead=i) for i, word in enumerate(words))
-
     def take_symbol(self, text: str) -> bool:
         """Step over a symbol if it stands here."""
         found = self.is_symbol(text)
@@ -75,7 +73,7 @@ class Cursor:
 
     def take_words(self, *words: str) -> bool:
         """Step over words if they all stand here."""
-        found = self.are_words(*words)
+        found = all(self.is_word(word, ahead=i) for i, word in enumerate(words))
         self.at += len(words) if found else 0
         return found
 
@@ -117,7 +115,24 @@ class Cursor:
         if token.kind != "integer":
             return None
         self.at += 1
-        return int(token.value, 0) if not token.value.isdigit() else int(token.value)
+        return whole_number(token)
+
+    def some(self, read: Callable[[], T]) -> tuple[T, ...]:
+        """Read one or more of something, with commas between."""
+        found = [read()]
+        while self.take_symbol(","):
+            found.append(read())
+        return tuple(found)
+
+    def up_to(self, closing: str, read: Callable[[], T]) -> tuple[T, ...]:
+        """Read what stands, with commas between, before a closing bracket, and the bracket."""
+        found: list[T] = []
+        while not self.is_symbol(closing):
+            if found:
+                self.expect_symbol(",")
+            found.append(read())
+        self.expect_symbol(closing)
+        return tuple(found)
 
     @contextmanager
     def deeper(self) -> Generator[None]:
@@ -129,3 +144,8 @@ class Cursor:
             yield
         finally:
             self._depth -= 1
+
+
+def whole_number(token: CypherToken) -> int:
+    """Value of an integer; one that begins with 0 may be hexadecimal or octal."""
+    return int(token.value) if token.value.isdigit() else int(token.value, 0)

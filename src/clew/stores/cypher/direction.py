@@ -8,13 +8,15 @@ query is reported, as every answer to it would be empty. The idea is that of the
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import combinations
 
 from clew.stores.cypher.hops import FoundHop, HopGroup, find_groups
 from clew.stores.cypher.labels import Pairs, admits_label, admits_type, has_several, hop_pairs, joint
-from clew.stores.cypher.schema import GraphSchema, HopSearch
+from clew.stores.cypher.parser import parse
+from clew.stores.cypher.schema import GraphSchema, HopSearch, SchemaHop
+from clew.stores.cypher.tokens import render
 from clew.stores.cypher.tree import LabelExpression, Relationship, Statement
 from clew.stores.errors import IllegalHop
 
@@ -93,7 +95,11 @@ class _Solver:
         self._domains = dict(above)
         for node, expression in said.items():
             self._domains[node] = self._admitted(expression, above.get(node))
-        self._edges = [self._edge(hop) for hop in group.hops]
+        self._edges: list[_Edge] = []
+        for hop in group.hops:
+            types, undirected = group.types.get(hop.edge.start, ()), hop.edge.direction == "both"
+            pairs = hop_pairs(schema, types, hop.edge.length, undirected=undirected)
+            self._edges.append(_Edge(hop, pairs, frozenset((tail, head) for head, tail in pairs)))
 
     def _admitted(self, expression: LabelExpression | None, above: frozenset[str] | None) -> frozenset[str]:
         own = self._labels
@@ -101,11 +107,6 @@ class _Solver:
             own = frozenset(label for label in own if admits_label(expression, label))
         # A label that is added further in does not contradict one from further out: a node may have both.
         return own if above is None or not own & above else own & above
-
-    def _edge(self, hop: FoundHop) -> _Edge:
-        types, undirected = self.group.types.get(hop.edge.start, ()), hop.edge.direction == "both"
-        pairs = hop_pairs(self.schema, types, hop.edge.length, undirected=undirected)
-        return _Edge(hop, pairs, frozenset((tail, head) for head, tail in pairs))
 
     def solve(self, result: Directions) -> Domains:
         """Note the hops to turn and the illegal ones in `result`; return the domains that follow."""
@@ -120,7 +121,7 @@ class _Solver:
             if turnable:
                 turned.add(position)
             else:
-                result.illegal.append((self._text(edge), self._explain(edge)))
+                result.illegal.append((self.statement.source(edge.hop.whole), self._explain(edge)))
         domains = self._narrowed(turned) if legal else None
         if legal and domains is None:
             more, domains = self._turn_more(turned)
@@ -135,22 +136,14 @@ class _Solver:
         Nothing of a path of several edges.
         """
         written = edge.hop.edge
-        left, right = (self._searched(node) for node in (edge.hop.left, edge.hop.right))
-        if written.length is not None or left is None or right is None:
-            return []
+        ends = [self._domain(node) for node in (edge.hop.left, edge.hop.right)]
         said = self.group.types.get(written.start, [])
-        types = (
-            tuple(t for t in self.schema.types if all(admits_type(each, t) for each in said)) if said else ()
-        )
-        if said and not types:
+        types = tuple(t for t in self.schema.types if said and all(admits_type(each, t) for each in said))
+        if written.length is not None or not all(ends) or (said and not types):
             return []
+        left, right = (() if labels == self._labels else tuple(sorted(labels)) for labels in ends)
         searches = {"right": HopSearch(left, types, right), "left": HopSearch(right, types, left)}
         return [found for way, found in searches.items() if turned or written.direction in (way, "both")]
-
-    def _searched(self, node: int) -> tuple[str, ...] | None:
-        """The labels to look for at a node: none of them if it may have any, None if it can have none."""
-        labels = self._domain(node)
-        return None if not labels else () if labels == self._labels else tuple(sorted(labels))
 
     def _domain(self, node: int) -> frozenset[str]:
         return self._domains.get(node, self._labels)
@@ -204,9 +197,6 @@ class _Solver:
                 ends.append((-copies if node in self._several else node, node))
             yield ends[0], ends[1], edge.pairs(turned=position in turned)
 
-    def _text(self, edge: _Edge) -> str:
-        return self.statement.source(edge.hop.whole)
-
     def _turn(self, edge: _Edge, result: Directions) -> None:
         edits = turn_edits(edge.hop.edge)
         result.edits.update(edits)
@@ -215,28 +205,29 @@ class _Solver:
         texts = [edits.get(whole.start + i, token.text) for i, token in enumerate(tokens)]
         after = "".join((t.space if i else "") + texts[i] for i, t in enumerate(tokens))
         reason = f"the schema has {self._allowed(edge)}"
-        result.turned.append(Correction("direction", self._text(edge), after, reason))
+        result.turned.append(Correction("direction", self.statement.source(edge.hop.whole), after, reason))
 
     def _allowed(self, edge: _Edge) -> str:
         """Name the hops of the schema that are of the edge's types, those at its ends first."""
-        types = self.group.types.get(edge.hop.edge.start, [])
-        hops = [h for h in self.schema.hops if all(admits_type(t, h.type) for t in types)]
+        hops = self._of_its_types(edge)
         near = self._domain(edge.hop.left) | self._domain(edge.hop.right)
         hops.sort(key=lambda h: -((h.head in near) + (h.tail in near)))
-        between = [h for h in hops if h.head in near and h.tail in near]
-        hops = between or hops
+        hops = [h for h in hops if h.head in near and h.tail in near] or hops
         shown = ", ".join(map(str, hops[:MOST_LABELS_SHOWN]))
         return shown + (", …" if len(hops) > MOST_LABELS_SHOWN else "")
+
+    def _of_its_types(self, edge: _Edge) -> list[SchemaHop]:
+        types = self.group.types.get(edge.hop.edge.start, [])
+        return [hop for hop in self.schema.hops if all(admits_type(t, hop.type) for t in types)]
 
     def _explain(self, edge: _Edge) -> str:
         for node in (edge.hop.left, edge.hop.right):
             said = joint(self.group.labels.get(node, []))
             if said is not None and not self._domain(node):
-                labels = ", ".join(_names(said))
-                return f"the schema has no label {labels}"
-        types = self.group.types.get(edge.hop.edge.start, [])
-        if not any(all(admits_type(t, h.type) for t in types) for h in self.schema.hops):
-            return f"the schema has no relation {', '.join(n for t in types for n in _names(t))}"
+                return f"the schema has no label {', '.join(name.text for name in said.names)}"
+        if not self._of_its_types(edge):
+            types = self.group.types.get(edge.hop.edge.start, [])
+            return f"the schema has no relation {', '.join(n.text for t in types for n in t.names)}"
         return f"the schema allows it in neither direction, only {self._allowed(edge)}"
 
 
@@ -247,7 +238,20 @@ def turn_edits(edge: Relationship) -> dict[int, str]:
     return {edge.left[0]: "", edge.right[0]: "->"}
 
 
-def _names(expression: LabelExpression) -> Sequence[str]:
-    return tuple(
-        p.name.text for p in expression.walk() if isinstance(p, LabelExpression) and p.name is not None
-    )
+@dataclass(frozen=True, slots=True)
+class Fixed:
+    """A corrected statement and what was changed in it."""
+
+    text: str
+    corrections: tuple[Correction, ...]
+
+
+def fix(text: str, schema: GraphSchema) -> Fixed:
+    """Turn the hops of a statement that the schema forbids.
+
+    Raises QuerySyntaxError and QueryRefused as `parse`, IllegalHop if a hop is legal in neither direction.
+    """
+    statement = parse(text)
+    directions = correct_directions(statement, schema)
+    require_legal(directions)
+    return Fixed(render(statement.tokens, directions.edits), tuple(directions.turned))

@@ -10,19 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from clew.stores.cypher import tree
 from clew.stores.cypher.functions import AGGREGATES
 from clew.stores.cypher.parser import parse
 from clew.stores.cypher.tokens import render
-from clew.stores.cypher.tree import (
-    Branch,
-    Call,
-    MatchClause,
-    PatternExpression,
-    Projection,
-    Statement,
-    Subquery,
-    Syntax,
-)
+from clew.stores.cypher.tree import Statement, Syntax
 
 PATH_COLUMNS = "evidence_"
 """Of the columns that hold paths."""
@@ -56,7 +48,7 @@ def subquery_evidence(statement: Statement, most: int) -> tuple[str, ...]:
     found: list[str] = []
     for branch in statement.query.branches:
         last = branch.clauses[-1]
-        if not isinstance(last, Projection) or _groups(last):
+        if not isinstance(last, tree.Projection) or groups(last):
             continue
         before = render(statement.tokens[branch.start : last.start], {}, comments=False)
         for part in (p for item in last.items for p in item.walk()):
@@ -69,9 +61,9 @@ def subquery_evidence(statement: Statement, most: int) -> tuple[str, ...]:
 
 def _looked_for(part: Syntax, statement: Statement) -> str:
     """What a subquery, or a pattern that is a condition, matches; empty for any other part."""
-    if isinstance(part, PatternExpression):
+    if isinstance(part, tree.PatternExpression):
         return "" if part.path.selector else statement.source(part.path)
-    if not isinstance(part, Subquery) or part.kind not in ("EXISTS", "COUNT"):
+    if not isinstance(part, tree.Subquery) or part.kind not in ("EXISTS", "COUNT"):
         return ""
     inner = render(statement.tokens[part.start + 2 : part.stop - 1], {}, comments=False).strip()
     return "" if "RETURN" in inner.upper() else inner
@@ -82,14 +74,18 @@ def is_evidence(column: str) -> bool:
     return column.startswith(PATH_COLUMNS)
 
 
-def _branch(statement: Statement, branch: Branch, most: int | None = None) -> str:
+def _branch(statement: Statement, branch: tree.Branch, most: int | None = None) -> str:
     work = _Rewriting(statement)
     stop = branch.stop
     for clause in branch.clauses:
-        if isinstance(clause, MatchClause):
-            _match(clause, work)
-        elif isinstance(clause, Projection):
-            if most is not None and (_groups(clause) or clause.keyword == "RETURN"):
+        if isinstance(clause, tree.MatchClause):
+            for path in clause.paths:
+                column = f"{PATH_COLUMNS}{len(work.paths)}"
+                if path.variable is None:
+                    work.put(path.start, before=f"{column} = ")
+                work.paths[column] = column if path.variable is None else statement.source(path.variable)
+        elif isinstance(clause, tree.Projection):
+            if most is not None and (groups(clause) or clause.keyword == "RETURN"):
                 stop = clause.start
                 break
             _project(clause, work)
@@ -103,22 +99,13 @@ def _branch(statement: Statement, branch: Branch, most: int | None = None) -> st
     return f"{text} RETURN {', '.join(_columns(work, collect=False))} LIMIT {most}"
 
 
-def _match(clause: MatchClause, work: _Rewriting) -> None:
-    for path in clause.paths:
-        column = f"{PATH_COLUMNS}{len(work.paths)}"
-        if path.variable is None:
-            work.put(path.start, before=f"{column} = ")
-        work.paths[column] = column if path.variable is None else work.statement.source(path.variable)
-
-
-def _project(clause: Projection, work: _Rewriting) -> None:
+def _project(clause: tree.Projection, work: _Rewriting) -> None:
     if not work.paths or (clause.star and clause.keyword == "WITH"):
         return
-    groups = _groups(clause)
     if clause.distinct and not clause.star:
         work.edits[clause.start + 1] = ""
     if clause.items:
-        added = ", ".join(_columns(work, collect=groups and not clause.star))
+        added = ", ".join(_columns(work, collect=groups(clause) and not clause.star))
         work.put(clause.items[-1].stop - 1, behind=f", {added}")
     work.paths = {column: column for column in work.paths}
 
@@ -131,13 +118,14 @@ def _columns(work: _Rewriting, *, collect: bool) -> Iterator[str]:
             yield column if value == column else f"{value} AS {column}"
 
 
-def _groups(clause: Projection) -> bool:
+def groups(clause: tree.Projection) -> bool:
+    """Whether a WITH or RETURN makes one row of many."""
     return clause.distinct or any(_aggregates(item) for item in clause.items)
 
 
 def _aggregates(part: Syntax) -> bool:
-    if isinstance(part, Subquery):
+    if isinstance(part, tree.Subquery):
         return False
-    if isinstance(part, Call) and part.name.lower() in AGGREGATES:
+    if isinstance(part, tree.Call) and part.name.lower() in AGGREGATES:
         return True
     return any(_aggregates(child) for child in part.children())

@@ -6,33 +6,9 @@ from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import replace
 
-from clew.stores.cypher.cursor import Cursor
-from clew.stores.cypher.tree import (
-    Calculation,
-    Call,
-    Case,
-    CypherQuery,
-    Expression,
-    Iteration,
-    LabelCheck,
-    LabelExpression,
-    ListLiteral,
-    LiteralValue,
-    MapEntry,
-    MapLiteral,
-    MapProjection,
-    Name,
-    Parameter,
-    PathPattern,
-    PatternComprehension,
-    PatternExpression,
-    PropertyAccess,
-    Reduce,
-    Subquery,
-    Subscript,
-    TypeCheck,
-    Variable,
-)
+from clew.stores.cypher import tree
+from clew.stores.cypher.cursor import Cursor, T, whole_number
+from clew.stores.cypher.tree import Expression, Name
 
 _BINARY = {
     "OR": 1, "XOR": 2, "AND": 3, "=": 5, "<>": 5, "<": 5, ">": 5, "<=": 5, ">=": 5, "=~": 6, "IN": 6,
@@ -40,6 +16,8 @@ _BINARY = {
 }  # fmt: skip
 """How tightly a binary operator (by its first word) holds its operands."""
 _NOT, _SIGN = 4, 10
+_LABELLED = (tree.Variable, tree.PropertyAccess, tree.Subscript, tree.Call, tree.Parameter)
+"""What may have labels behind it."""
 _QUANTIFIERS = frozenset(("ALL", "ANY", "NONE", "SINGLE"))
 _SHORTEST = frozenset(("SHORTESTPATH", "ALLSHORTESTPATHS"))
 
@@ -51,15 +29,15 @@ class ExpressionParser(Cursor):
     """Whether a `|` here ends a condition, rather than joining labels: `[x IN xs WHERE x:A | x]`."""
 
     @abstractmethod
-    def path(self, *, expression: bool = False) -> PathPattern:
+    def path(self, *, expression: bool = False) -> tree.PathPattern:
         """Read a path of a pattern."""
 
     @abstractmethod
-    def label_expression(self) -> LabelExpression:
+    def label_expression(self) -> tree.LabelExpression:
         """Read what follows a colon."""
 
     @abstractmethod
-    def subquery(self) -> CypherQuery:
+    def subquery(self) -> tree.CypherQuery:
         """Read a query, or a pattern with WHERE, up to a closing brace."""
 
     def expression(self) -> Expression:
@@ -67,12 +45,19 @@ class ExpressionParser(Cursor):
         with self.deeper():
             return self._climb(0)
 
-    def _nested(self, bar_ends: bool) -> Expression:
-        """Read an expression within brackets of its own."""
+    def nested(self, read: Callable[[], T], *, bar_ends: bool = False) -> T:
+        """Read what stands within brackets of its own."""
         before, self.bar_ends = self.bar_ends, bar_ends
-        result = self.expression()
+        result = read()
         self.bar_ends = before
         return result
+
+    def _inner(self) -> Expression:
+        return self.nested(self.expression)
+
+    def _condition(self) -> Expression | None:
+        """Read WHERE, if it stands here, before a `|`."""
+        return self.nested(self.expression, bar_ends=True) if self.take_words("WHERE") else None
 
     def _climb(self, least: int) -> Expression:
         start = self.at
@@ -92,21 +77,21 @@ class ExpressionParser(Cursor):
             operator += " WITH"
         with self.deeper():
             right = self._climb(power)
-        return Calculation(start, self.at, operator, (left, right))
+        return tree.Calculation(start, self.at, operator, (left, right))
 
     def _checked(self, left: Expression, start: int) -> Expression:
         """`IS [NOT] NULL`, `IS [NOT] [NFC] NORMALIZED`, `IS [NOT] (:: | TYPED) TYPE`."""
         self.expect_words("IS")
         negated = "NOT " if self.take_words("NOT") else ""
         if self.take_words("NULL"):
-            return Calculation(start, self.at, f"IS {negated}NULL", (left,))
+            return tree.Calculation(start, self.at, f"IS {negated}NULL", (left,))
         form = self.at
         self.at += self.is_word("NFC", "NFD", "NFKC", "NFKD")
         if self.take_words("NORMALIZED"):
-            return Calculation(start, self.at, f"IS {negated}NORMALIZED", (left,))
+            return tree.Calculation(start, self.at, f"IS {negated}NORMALIZED", (left,))
         if form == self.at and (self.take_symbol("::") or self.take_words("TYPED")):
             type_ = self._type()
-            return TypeCheck(start, self.at, left, type_)
+            return tree.TypeCheck(start, self.at, left, type_)
         self.fail("expected NULL, NORMALIZED or a type after IS")
 
     def _type(self) -> str:
@@ -129,13 +114,13 @@ class ExpressionParser(Cursor):
             self.at += 1
             with self.deeper():
                 operand = self._climb(_NOT - 1)
-            return Calculation(start, self.at, "NOT", (operand,))
+            return tree.Calculation(start, self.at, "NOT", (operand,))
         if self.is_symbol("-") or self.is_symbol("+"):
             sign = "NEG" if self.is_symbol("-") else "POS"
             self.at += 1
             with self.deeper():
                 operand = self._prefixed()
-            return Calculation(start, self.at, sign, (operand,))
+            return tree.Calculation(start, self.at, sign, (operand,))
         return self._postfixed()
 
     def _postfixed(self) -> Expression:
@@ -145,38 +130,37 @@ class ExpressionParser(Cursor):
             if self.is_symbol(".") and self.token(1).kind in ("word", "name"):
                 self.at += 1
                 key = self.name("a property")
-                result = PropertyAccess(start, self.at, result, key)
+                result = tree.PropertyAccess(start, self.at, result, key)
             elif self.is_symbol("["):
                 result = self._index(result, start)
-            elif self.is_symbol(":") and self._may_have_labels(result):
+            elif self.is_symbol(":") and isinstance(result, _LABELLED):
                 self.at += 1
                 labels = self.label_expression()
-                result = LabelCheck(start, self.at, result, labels)
+                result = tree.LabelCheck(start, self.at, result, labels)
             else:
                 return result
-
-    def _may_have_labels(self, subject: Expression) -> bool:
-        return isinstance(subject, (Variable, PropertyAccess, Subscript, Call, Parameter))
 
     def _index(self, subject: Expression, start: int) -> Expression:
         self.expect_symbol("[")
         bounds: list[Expression] = []
         if not self.is_symbol(".."):
-            bounds.append(self._nested(False))
+            bounds.append(self._inner())
         slice_ = self.take_symbol("..")
         if slice_ and not self.is_symbol("]"):
-            bounds.append(self._nested(False))
+            bounds.append(self._inner())
         self.expect_symbol("]")
-        return Subscript(start, self.at, subject, tuple(bounds), slice_)
+        return tree.Subscript(start, self.at, subject, tuple(bounds), slice_)
 
     def _atom(self) -> Expression:
         token, start = self.token(), self.at
         if token.kind in ("string", "integer", "float"):
             self.at += 1
-            return LiteralValue(start, self.at, token.kind, _value(token.kind, token.value))
+            read = {"string": str, "float": float, "integer": int}[token.kind]
+            value = whole_number(token) if token.kind == "integer" else read(token.value)
+            return tree.LiteralValue(start, self.at, token.kind, value)
         if token.kind == "parameter":
             self.at += 1
-            return Parameter(start, self.at, token.value)
+            return tree.Parameter(start, self.at, token.value)
         if token.kind == "symbol":
             return self._bracketed()
         if token.kind == "word" and (special := self._special()) is not None:
@@ -191,15 +175,15 @@ class ExpressionParser(Cursor):
         if self.is_symbol("{"):
             start = self.at
             entries = self.map_entries()
-            return MapLiteral(start, self.at, entries)
+            return tree.MapLiteral(start, self.at, entries)
         if not self.is_symbol("("):
             self.fail("expected an expression")
         if self._is_path():
             start = self.at
             path = self.path(expression=True)
-            return PatternExpression(start, self.at, path)
+            return tree.PatternExpression(start, self.at, path)
         self.at += 1
-        result = self._nested(False)
+        result = self._inner()
         self.expect_symbol(")")
         return result
 
@@ -214,23 +198,17 @@ class ExpressionParser(Cursor):
         closed = after + 2 + self.is_symbol(">", after + 2)
         return self.is_symbol("-", after + 1) and self.is_symbol("(", closed)
 
-    def map_entries(self) -> tuple[MapEntry, ...]:
+    def map_entries(self) -> tuple[tree.MapEntry, ...]:
         """Read `{key: value, …}`."""
         self.expect_symbol("{")
-        entries: list[MapEntry] = []
-        while not self.is_symbol("}"):
-            if entries:
-                self.expect_symbol(",")
-            entries.append(self._entry())
-        self.expect_symbol("}")
-        return tuple(entries)
+        return self.up_to("}", self._entry)
 
-    def _entry(self) -> MapEntry:
+    def _entry(self) -> tree.MapEntry:
         start = self.at
         key = self.name("a key")
         self.expect_symbol(":")
-        value = self._nested(False)
-        return MapEntry(start, self.at, key, value)
+        value = self._inner()
+        return tree.MapEntry(start, self.at, key, value)
 
     def _list(self) -> Expression:
         start = self.at
@@ -238,18 +216,13 @@ class ExpressionParser(Cursor):
             self.at += 1
             iteration = self._iteration(start, "LIST")
             self.expect_symbol("]")
-            return _stretched(iteration, self.at)
+            return replace(iteration, stop=self.at)
         named = self.token(1).kind in ("word", "name") and self.is_symbol("=", 2)
         if (named and self.is_symbol("(", 3)) or (self.is_symbol("(", 1) and self._path_follows()):
             return self._pattern_comprehension(start)
         self.at += 1
-        items: list[Expression] = []
-        while not self.is_symbol("]"):
-            if items:
-                self.expect_symbol(",")
-            items.append(self._nested(False))
-        self.expect_symbol("]")
-        return ListLiteral(start, self.at, tuple(items))
+        items = self.up_to("]", self._inner)
+        return tree.ListLiteral(start, self.at, items)
 
     def _path_follows(self) -> bool:
         """Whether `[` is followed by a pattern and, after it, by WHERE or `|`: else it is a list of one."""
@@ -265,30 +238,33 @@ class ExpressionParser(Cursor):
     def _pattern_comprehension(self, start: int) -> Expression:
         self.at += 1
         path = self.path()
-        where = self._nested(True) if self.take_words("WHERE") else None
+        where = self._condition()
         self.expect_symbol("|")
-        result = self._nested(False)
+        result = self._inner()
         self.expect_symbol("]")
-        return PatternComprehension(start, self.at, path, where, result)
+        return tree.PatternComprehension(start, self.at, path, where, result)
 
-    def _iteration(self, start: int, kind: str) -> Iteration:
+    def _iteration(self, start: int, kind: str) -> tree.Iteration:
         variable = self.variable()
         self.expect_words("IN")
-        source = self._nested(True)
-        where = self._nested(True) if self.take_words("WHERE") else None
-        result = self._nested(False) if kind == "LIST" and self.take_symbol("|") else None
-        return Iteration(start, self.at, kind, variable, source, where, result)
+        source = self.nested(self.expression, bar_ends=True)
+        where = self._condition()
+        result = self._inner() if kind == "LIST" and self.take_symbol("|") else None
+        return tree.Iteration(start, self.at, kind, variable, source, where, result)
 
     def _special(self) -> Expression | None:
         """Read what begins with a word that means something only with what follows it."""
         word, start = self.token().value, self.at
         if word in ("TRUE", "FALSE", "NULL") and not self.is_symbol("(", 1):
             self.at += 1
-            return LiteralValue(start, self.at, "null" if word == "NULL" else "boolean", _WORDS[word])
+            return tree.LiteralValue(start, self.at, "null" if word == "NULL" else "boolean", _WORDS[word])
         if word == "CASE" and not self.is_symbol(".", 1) and not self.is_symbol(")", 1):
             return self._case()
         if word in ("EXISTS", "COUNT", "COLLECT") and self.is_symbol("{", 1):
-            return self._subquery_expression(word)
+            self.at += 2
+            query = self.nested(self.subquery)
+            self.expect_symbol("}")
+            return tree.Subquery(start, self.at, word, query)
         if not self.is_symbol("(", 1):
             return None
         within: Callable[[int], Expression] | None = None
@@ -298,34 +274,25 @@ class ExpressionParser(Cursor):
             within = self._reduce
         elif word in _SHORTEST:
             path = self.path(expression=True)
-            return PatternExpression(start, self.at, path)
+            return tree.PatternExpression(start, self.at, path)
         if within is None:
             return None
         self.at += 2
         result = within(start)
         self.expect_symbol(")")
-        return _stretched(result, self.at)
-
-    def _subquery_expression(self, kind: str) -> Expression:
-        start = self.at
-        self.at += 2
-        before, self.bar_ends = self.bar_ends, False
-        query = self.subquery()
-        self.bar_ends = before
-        self.expect_symbol("}")
-        return Subquery(start, self.at, kind, query)
+        return replace(result, stop=self.at)
 
     def _reduce(self, start: int) -> Expression:
         accumulator = self.variable()
         self.expect_symbol("=")
-        initial = self._nested(False)
+        initial = self._inner()
         self.expect_symbol(",")
         variable = self.variable()
         self.expect_words("IN")
-        source = self._nested(True)
+        source = self.nested(self.expression, bar_ends=True)
         self.expect_symbol("|")
-        step = self._nested(False)
-        return Reduce(start, self.at, accumulator, initial, variable, source, step)
+        step = self._inner()
+        return tree.Reduce(start, self.at, accumulator, initial, variable, source, step)
 
     def _case(self) -> Expression:
         start = self.at
@@ -334,15 +301,13 @@ class ExpressionParser(Cursor):
         if not self.is_word("WHEN"):
             parts.append(self.expression())
         while self.take_words("WHEN"):
-            parts.append(self.expression())
-            while self.take_symbol(","):
-                parts.append(self.expression())
+            parts += self.some(self.expression)
             self.expect_words("THEN")
             parts.append(self.expression())
         if self.take_words("ELSE"):
             parts.append(self.expression())
         self.expect_words("END")
-        return Case(start, self.at, tuple(parts))
+        return tree.Case(start, self.at, tuple(parts))
 
     def _named(self) -> Expression:
         """Read a function call, a map projection or a variable."""
@@ -352,7 +317,7 @@ class ExpressionParser(Cursor):
         if self.is_symbol("(", ahead):
             return self._call(start, ahead)
         name = self.variable()
-        variable = Variable(start, self.at, name)
+        variable = tree.Variable(start, self.at, name)
         return self._map_projection(variable) if self.is_symbol("{") else variable
 
     def _call(self, start: int, length: int) -> Expression:
@@ -361,53 +326,30 @@ class ExpressionParser(Cursor):
         self.at += length + 1
         if self.is_symbol("*") and self.is_symbol(")", 1):
             self.at += 2
-            return Call(start, self.at, name, False, True, ())
+            return tree.Call(start, self.at, name, False, True, ())
         distinct = self.is_word("DISTINCT") and not self.is_symbol(")", 1) and not self.is_symbol(",", 1)
         self.at += distinct
-        arguments: list[Expression] = []
-        while not self.is_symbol(")"):
-            if arguments:
-                self.expect_symbol(",")
-            arguments.append(self._nested(False))
-        self.expect_symbol(")")
-        return Call(start, self.at, name, distinct, False, tuple(arguments))
+        arguments = self.up_to(")", self._inner)
+        return tree.Call(start, self.at, name, distinct, False, arguments)
 
-    def _map_projection(self, subject: Variable) -> Expression:
+    def _map_projection(self, subject: tree.Variable) -> Expression:
         self.expect_symbol("{")
-        selected: list[Name] = []
-        entries: list[MapEntry] = []
-        variables: list[Variable] = []
-        every, first = False, True
-        while not self.is_symbol("}"):
-            if not first:
-                self.expect_symbol(",")
-            first = False
-            if self.take_symbol("."):
-                if self.take_symbol("*"):
-                    every = True
-                else:
-                    selected.append(self.name("a property"))
-            elif self.is_symbol(":", 1):
-                entries.append(self._entry())
-            else:
-                name = self.variable()
-                variables.append(Variable(name.start, name.stop, name))
-        self.expect_symbol("}")
-        return MapProjection(
-            subject.start, self.at, subject, tuple(selected), tuple(entries), tuple(variables), every
+        parts = self.up_to("}", self._projected)
+        selected = tuple(part for part in parts if isinstance(part, Name))
+        entries = tuple(part for part in parts if isinstance(part, tree.MapEntry))
+        variables = tuple(part for part in parts if isinstance(part, tree.Variable))
+        return tree.MapProjection(
+            subject.start, self.at, subject, selected, entries, variables, None in parts
         )
+
+    def _projected(self) -> Name | tree.MapEntry | tree.Variable | None:
+        """A key, an entry or a variable of a projection; None for `.*`."""
+        if self.take_symbol("."):
+            return None if self.take_symbol("*") else self.name("a property")
+        if self.is_symbol(":", 1):
+            return self._entry()
+        name = self.variable()
+        return tree.Variable(name.start, name.stop, name)
 
 
 _WORDS = {"TRUE": True, "FALSE": False, "NULL": None}
-
-
-def _value(kind: str, text: str) -> str | int | float:
-    if kind == "string":
-        return text
-    if kind == "float":
-        return float(text)
-    return int(text) if text.isdigit() else int(text, 0)
-
-
-def _stretched(expression: Expression, stop: int) -> Expression:
-    return replace(expression, stop=stop)

@@ -21,28 +21,15 @@ _CLOCKS = tuple(
     for form in ("truncate", "realtime", "statement", "transaction")
 )
 
-FUNCTIONS = frozenset(
-    name.lower()
-    for name in (
-        *" ".join((_SCALAR, _AGGREGATING, _LISTS, _NUMBERS, _TEXTS, _TIMES, _SPACE)).split(),
-        *_CLOCKS,
-    )
-)
+_NAMES = " ".join((_SCALAR, _AGGREGATING, _LISTS, _NUMBERS, _TEXTS, _TIMES, _SPACE)).split()
+FUNCTIONS = frozenset(name.lower() for name in (*_NAMES, *_CLOCKS))
 """In lower case, as the names of functions have none."""
 
 AGGREGATES = frozenset(name.lower() for name in _AGGREGATING.split())
 """Functions that make one value of many rows; in lower case."""
 
 PROCEDURES = frozenset(
-    (
-        "db.labels",
-        "db.relationshipTypes",
-        "db.propertyKeys",
-        "db.schema.nodeTypeProperties",
-        "db.schema.relTypeProperties",
-        "db.index.fulltext.queryNodes",
-        "db.index.fulltext.queryRelationships",
-        "db.index.vector.queryNodes",
-        "db.index.vector.queryRelationships",
-    )
+    """db.labels db.relationshipTypes db.propertyKeys db.schema.nodeTypeProperties
+    db.schema.relTypeProperties db.index.fulltext.queryNodes db.index.fulltext.queryRelationships
+    db.index.vector.queryNodes db.index.vector.queryRelationships""".split()
 )

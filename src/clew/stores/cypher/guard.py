@@ -9,7 +9,7 @@ that cannot write, and a timeout.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from clew.stores.cypher import tree
 from clew.stores.cypher.costs import check_costs
@@ -48,21 +48,6 @@ class Guarded:
     rows: int
 
 
-@dataclass(slots=True)
-class _Parameters:
-    """Values that left the text; equal ones share a name, so that equal expressions stay equal."""
-
-    values: dict[str, object] = field(default_factory=dict[str, object])
-    names: dict[tuple[str, object], str] = field(default_factory=dict[tuple[str, object], str])
-
-    def name(self, kind: str, value: object) -> str:
-        key = (kind, value)
-        if key not in self.names:
-            self.names[key] = f"{PARAMETER_PREFIX}{len(self.names)}"
-            self.values[self.names[key]] = value
-        return self.names[key]
-
-
 Dialect = Callable[[Statement, dict[int, str]], None]
 """Changes new texts of tokens so that a statement means to a database what it means to Neo4j."""
 
@@ -94,14 +79,13 @@ def guard(
 
 def _check_calls(query: tree.CypherQuery, rules: Rules) -> None:
     for part in query.walk():
+        called = ""
         if isinstance(part, tree.Call) and part.name.lower() not in rules.functions:
-            raise QueryRefused(
-                f"The query calls the function {part.name}, which is not on the list of those allowed"
-            )
-        if isinstance(part, tree.CallProcedure) and part.name not in rules.procedures:
-            raise QueryRefused(
-                f"The query calls the procedure {part.name}, which is not on the list of those allowed"
-            )
+            called = f"function {part.name}"
+        elif isinstance(part, tree.CallProcedure) and part.name not in rules.procedures:
+            called = f"procedure {part.name}"
+        if called:
+            raise QueryRefused(f"The query calls the {called}, which is not on the list of those allowed")
 
 
 def _check_parameters(query: tree.CypherQuery, given: Mapping[str, object]) -> None:
@@ -126,28 +110,24 @@ def _is_plain(value: object, depth: int) -> bool:
 
 
 def _bind(statement: Statement) -> tuple[dict[int, str], dict[str, object]]:
-    """Replace texts and numbers by parameters, except where the language wants a number written out."""
-    parameters = _Parameters()
-    fixed = _written_out(statement.query)
+    """Replace texts and numbers by parameters, except where the language wants a number written out.
+
+    Equal ones share a name, so that equal expressions stay equal.
+    """
+    parts = list(statement.query.walk())
+    bounds = (b for part in parts if isinstance(part, tree.Projection) for b in (part.skip, part.limit) if b)
+    written_out = {part.start for bound in bounds for part in bound.walk()}
+    names: dict[tuple[str, object], str] = {}
     edits: dict[int, str] = {}
-    for part in statement.query.walk():
+    for part in parts:
         if not isinstance(part, tree.LiteralValue) or part.kind not in ("string", "integer", "float"):
             continue
         if isinstance(part.value, int) and part.value > _LARGEST:
             raise QueryRefused(f"The number {part.value} is too large")
-        if part.start not in fixed:
-            edits[part.start] = f"${parameters.name(part.kind, part.value)}"
-    return edits, parameters.values
-
-
-def _written_out(query: tree.CypherQuery) -> set[int]:
-    """Tokens of numbers in SKIP and LIMIT."""
-    kept: set[int] = set()
-    for part in query.walk():
-        if isinstance(part, tree.Projection):
-            for bound in (part.skip, part.limit):
-                kept.update(() if bound is None else (p.start for p in bound.walk()))
-    return kept
+        if part.start not in written_out:
+            name = names.setdefault((part.kind, part.value), f"{PARAMETER_PREFIX}{len(names)}")
+            edits[part.start] = f"${name}"
+    return edits, {name: value for (_, value), name in names.items()}
 
 
 def _limit(statement: Statement, rows: int, given: Mapping[str, object], edits: dict[int, str]) -> None:

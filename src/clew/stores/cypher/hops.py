@@ -6,18 +6,10 @@ MATCH, patterns in conditions, subqueries) is a group of its own, below the one 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from clew.stores.cypher import tree
-from clew.stores.cypher.tree import (
-    CypherQuery,
-    Expression,
-    LabelExpression,
-    PathPattern,
-    Relationship,
-    Syntax,
-)
+from clew.stores.cypher.tree import CypherQuery, Expression, LabelExpression, Relationship, Syntax
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,10 +110,12 @@ class _HopFinder:
     def _call(self, clause: tree.CallQuery, scope: _Scope, group: HopGroup) -> _Scope:
         """Walk a subquery; what one without UNION matches must hold for the rows around it too."""
         inner, query = _Scope({}, {}), clause.query
-        if clause.every or (clause.imports is None and _imports(query)):
+        first = query.branches[0].clauses[0]
+        begins_by_importing = isinstance(first, tree.Projection) and first.keyword == "WITH"
+        if clause.every or (clause.imports is None and begins_by_importing):
             inner = scope
         elif clause.imports is not None:
-            inner = _only(scope, (name.text for name in clause.imports))
+            inner = scope.without(*({*scope.nodes, *scope.edges} - {name.text for name in clause.imports}))
         if not clause.optional and len(query.branches) == 1:
             left = self._branch(query.branches[0], inner, group)
         else:
@@ -147,38 +141,32 @@ class _HopFinder:
         self._where(clause.where, both, group)
         return result
 
-    def _path(self, path: PathPattern, scope: _Scope, group: HopGroup) -> None:
+    def _path(self, path: tree.PathPattern, scope: _Scope, group: HopGroup) -> None:
         """Note the hops of a path and number its nodes; a part that repeats is a group of its own."""
-        numbers: list[int | None] = []
-        for element in path.elements:
-            if isinstance(element, tree.NodePattern):
-                numbers.append(self._node(element, scope, group))
-            elif isinstance(element, tree.Parenthesised):
-                own = self._group(group) if element.length else group
-                inner = scope.copy() if element.length else scope
-                self._path(element.path, inner, own)
-                self._where(element.where, inner, own)
-                numbers.append(None)
-            else:
-                numbers.append(None)
-        for at, element in enumerate(path.elements):
-            if isinstance(element, Relationship):
-                self._hop(path, at, (numbers[at - 1], numbers[at + 1]), scope, group)
+        numbers = [self._element(element, scope, group) for element in path.elements]
+        for at, edge in enumerate(path.elements):
+            if not isinstance(edge, Relationship):
+                continue
+            left, right = (numbers[end] or self._new() for end in (at - 1, at + 1))
+            whole = Syntax(path.elements[at - 1].start, path.elements[at + 1].stop)
+            group.hops.append(FoundHop(edge, left, right, whole))
+            if edge.types is not None:
+                group.types.setdefault(edge.start, []).append(edge.types)
+            if edge.variable is not None:
+                scope.edges[edge.variable.text] = edge.start
+            for part in (edge.properties, edge.where):
+                self._where(part, scope, group)
 
-    def _hop(
-        self, path: PathPattern, at: int, ends: tuple[int | None, int | None], scope: _Scope, group: HopGroup
-    ) -> None:
-        edge, before, after = path.elements[at], path.elements[at - 1], path.elements[at + 1]
-        if not isinstance(edge, Relationship):
-            return
-        left, right = (self._new() if end is None else end for end in ends)
-        group.hops.append(FoundHop(edge, left, right, Syntax(before.start, after.stop)))
-        if edge.types is not None:
-            group.types.setdefault(edge.start, []).append(edge.types)
-        if edge.variable is not None:
-            scope.edges[edge.variable.text] = edge.start
-        for part in (edge.properties, edge.where):
-            self._where(part, scope, group)
+    def _element(self, element: Syntax, scope: _Scope, group: HopGroup) -> int | None:
+        """Walk a node or a part in parentheses; returns the number of a node."""
+        if isinstance(element, tree.NodePattern):
+            return self._node(element, scope, group)
+        if isinstance(element, tree.Parenthesised):
+            own = self._group(group) if element.length else group
+            inner = scope.copy() if element.length else scope
+            self._path(element.path, inner, own)
+            self._where(element.where, inner, own)
+        return None
 
     def _node(self, node: tree.NodePattern, scope: _Scope, group: HopGroup) -> int:
         name = node.variable.text if node.variable else None
@@ -300,15 +288,3 @@ def _argument(call: Expression, function: str) -> str | None:
 
 def _label(part: Syntax, text: str) -> LabelExpression:
     return LabelExpression(part.start, part.stop, "label", tree.Name(part.start, part.stop, text), ())
-
-
-def _only(scope: _Scope, names: Iterable[str]) -> _Scope:
-    wanted = set(names)
-    pick: Mapping[str, int] = {n: i for n, i in scope.nodes.items() if n in wanted}
-    return _Scope(dict(pick), {n: i for n, i in scope.edges.items() if n in wanted})
-
-
-def _imports(query: CypherQuery) -> bool:
-    """Whether a `CALL { WITH a … }` begins by importing."""
-    first = query.branches[0].clauses[0]
-    return isinstance(first, tree.Projection) and first.keyword == "WITH"

@@ -107,8 +107,11 @@ def _expression(part: Expression, edits: TokenEdits) -> None:
             _write_out(where, edits)
         case tree.PropertyAccess():
             _part_of_date(part, edits)
-        case tree.MapLiteral() if not _is_of_pattern(part, edits.statement):
-            refuse("maps as values")
+        case tree.MapLiteral():
+            patterns = (tree.NodePattern, Relationship)
+            parts = (p for p in edits.statement.query.walk() if isinstance(p, patterns))
+            if not any(pattern.properties is part for pattern in parts):
+                refuse("maps as values")
         case tree.Subquery():
             _subquery(part, edits)
         case tree.PatternExpression(path=path):
@@ -256,25 +259,17 @@ def _whole(part: Expression) -> int | None:
 def _comprehension(part: tree.Iteration, edits: TokenEdits) -> None:
     """*[x IN list WHERE x > 1 | x.name]* as ladybug's functions of lists."""
     name = quoted(part.variable.text)
-    opening, closing = part.start, part.stop - 1
-    dropped = set(range(opening, closing + 1))
-    for kept in (part.source, part.where, part.result):
-        if kept is not None:
-            dropped -= set(range(kept.start, kept.stop))
-    edits.drop(dropped)
+    inner = [each for each in (part.where, part.result) if each is not None]
+    kept = (range(each.start, each.stop) for each in (part.source, *inner))
+    edits.drop(set(range(part.start, part.stop)).difference(*kept))
     before = "list_transform(" * (part.result is not None) + "list_filter(" * (part.where is not None)
     edits.before(part.source.start, before or "(")
-    if part.where is not None:
-        edits.before(part.where.start, f", {name} -> ")
-        edits.behind(part.where.stop - 1, ")")
-    if part.result is not None:
-        edits.before(part.result.start, f", {name} -> ")
-        edits.behind(part.result.stop - 1, ")")
-    if not before:
+    for each in inner:
+        edits.before(each.start, f", {name} -> ")
+        edits.behind(each.stop - 1, ")")
+        _write_out(each, edits)
+    if not inner:
         edits.behind(part.source.stop - 1, ")")
-    for inside in (part.where, part.result):
-        if inside is not None:
-            _write_out(inside, edits)
 
 
 def _write_out(inside: Expression, edits: TokenEdits) -> None:
@@ -346,13 +341,6 @@ def _label_check(check: tree.LabelCheck, edits: TokenEdits) -> None:
     edits.drop(range(check.subject.stop, check.stop))
     edits.before(check.subject.start, "(label(")
     edits.behind(check.subject.stop - 1, f") IN [{quoted}])")
-
-
-def _is_of_pattern(part: Syntax, statement: Statement) -> bool:
-    return any(
-        isinstance(p, (tree.NodePattern, Relationship)) and p.properties is part
-        for p in statement.query.walk()
-    )
 
 
 def _subquery(subquery: tree.Subquery, edits: TokenEdits) -> None:

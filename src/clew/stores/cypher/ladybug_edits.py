@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import NoReturn
 
@@ -72,18 +72,20 @@ class TokenEdits:
 
     def put(self, token: int, text: str) -> None:
         """Replace a token."""
-        before, _, behind = self._parts(token)
-        self._set(token, before, text, behind)
+        self._write(token, own=text)
 
     def before(self, token: int, text: str) -> None:
         """Put a text before a token."""
-        before, own, behind = self._parts(token)
-        self._set(token, before + text, own, behind)
+        self._write(token, before=text)
 
     def behind(self, token: int, text: str) -> None:
         """Put a text behind a token."""
-        before, own, behind = self._parts(token)
-        self._set(token, before, own, text + behind)
+        self._write(token, behind=text)
+
+    def _write(self, token: int, *, before: str = "", own: str | None = None, behind: str = "") -> None:
+        outer, text, inner = self._around.get(token, ("", self.text(token), ""))
+        parts = (outer + before, text if own is None else own, behind + inner)
+        self._around[token], self.texts[token] = parts, "".join(parts)
 
     def repeat(self, start: int, stop: int, between: str) -> None:
         """Put some tokens behind themselves once more, as they will be when all is rewritten."""
@@ -107,13 +109,6 @@ class TokenEdits:
         for token in tokens:
             self.put(token, "")
 
-    def _parts(self, token: int) -> tuple[str, str, str]:
-        return self._around.get(token, ("", self.text(token), ""))
-
-    def _set(self, token: int, before: str, own: str, behind: str) -> None:
-        self._around[token] = before, own, behind
-        self.texts[token] = f"{before}{own}{behind}"
-
     def new_name(self) -> str:
         """Make a name for an edge that has none."""
         self.names += 1
@@ -122,14 +117,7 @@ class TokenEdits:
 
 def label_names(expression: LabelExpression) -> tuple[str, ...] | None:
     """Return the names of `A` and `A|B`; None for other expressions."""
-    if expression.operator == "label" and expression.name is not None:
-        return (expression.name.text,)
-    if expression.operator != "|":
+    alternatives = expression.parts if expression.operator == "|" else (expression,)
+    if any(part.operator != "label" for part in alternatives):
         return None
-    return (
-        tuple(_all_names(expression.parts)) if all(p.operator == "label" for p in expression.parts) else None
-    )
-
-
-def _all_names(parts: Iterable[LabelExpression]) -> Iterator[str]:
-    return (part.name.text for part in parts if part.name is not None)
+    return tuple(name.text for name in expression.names)

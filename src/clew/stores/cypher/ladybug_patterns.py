@@ -30,7 +30,9 @@ def rewrite_pattern(part: Syntax, edits: TokenEdits, loops: frozenset[str]) -> N
         if part.order and part.keyword == "WITH":
             _ordered(part, edits)
     elif isinstance(part, (tree.NodePattern, Relationship)):
-        _labels(part)
+        expression = part.labels if isinstance(part, tree.NodePattern) else part.types
+        if expression is not None and label_names(expression) is None:
+            refuse("label expressions with & or !")
         if isinstance(part, Relationship):
             _loops(part, loops)
 
@@ -130,7 +132,7 @@ def _conditions(match: tree.MatchClause, apart: list[str], edges: int, edits: To
     any name.
     """
     where = match.where
-    compares = where is not None and any(len(_variables(term)) > 1 for term in terms(where, "AND"))
+    compares = where is not None and any(map(_compares, terms(where, "AND")))
     within = match.optional or match.start in edits.nested
     if not apart and not compares and (within or where is None or not _casts(where)):
         return
@@ -151,8 +153,10 @@ def _conditions(match: tree.MatchClause, apart: list[str], edges: int, edits: To
         edits.behind(match.stop - 1, ")")
 
 
-def _variables(expression: Expression) -> set[str]:
-    return {part.name.text for part in expression.walk() if isinstance(part, tree.Variable)}
+def _compares(condition: Expression) -> bool:
+    """Whether a condition holds several variables against each other."""
+    names = {part.name.text for part in condition.walk() if isinstance(part, tree.Variable)}
+    return len(names) > 1
 
 
 def _casts(expression: Expression) -> bool:
@@ -176,12 +180,6 @@ def _products(branch: tree.Branch) -> None:
             parts.append(names.union(*joined))
     if len(parts) + any(isinstance(clause, tree.Unwind) for clause in branch.clauses) > MOST_APART:
         refuse("products of patterns that are not connected")
-
-
-def _labels(part: tree.NodePattern | Relationship) -> None:
-    expression = part.labels if isinstance(part, tree.NodePattern) else part.types
-    if expression is not None and label_names(expression) is None:
-        refuse("label expressions with & or !")
 
 
 def _loops(edge: Relationship, loops: frozenset[str]) -> None:

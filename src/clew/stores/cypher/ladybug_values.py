@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from clew.stores.cypher import tree
-from clew.stores.cypher.functions import AGGREGATES
+from clew.stores.cypher.evidence import groups
 from clew.stores.cypher.ladybug_edits import TokenEdits, label_names, refuse
 from clew.stores.cypher.tree import Expression, PathPattern, Relationship, Statement
 
@@ -72,12 +72,12 @@ def _branch(branch: tree.Branch, edits: TokenEdits, columns: Mapping[str, str]) 
         if is_date or _column(taken, columns) != VALUE_COLUMNS["DATE"]:
             _take(taken, edits, columns)
     for part in branch.walk():
-        if isinstance(part, tree.Projection) and part.order and _is_grouped(part):
+        if isinstance(part, tree.Projection) and part.order and groups(part):
             # Only what a projection has can order it then.
-            ordered = {_key(order, columns) for order in part.order} - {""}
+            ordered = {_value_named(order) for order in part.order} & columns.keys()
             ordered -= {name for name in ordered if columns[name] == VALUE_COLUMNS["DATE"]}
             for item in part.items:
-                if _key(item.expression, columns) in ordered:
+                if _value_named(item.expression) in ordered:
                     _take(item.expression, edits, columns)
 
 
@@ -90,13 +90,10 @@ def _columns(statement: Statement, kinds: Mapping[str, str]) -> dict[str, str]:
                 if isinstance(edge, Relationship) and edge.direction != "both":
                     tail = path.elements[at + 1 if edge.direction == "right" else at - 1]
                     if isinstance(tail, tree.NodePattern) and tail.variable is not None:
-                        found.setdefault(tail.variable.text, set()).add(_kind(edge, kinds))
+                        names = label_names(edge.types) if edge.types and edge.length is None else None
+                        kind = _common({kinds.get(name, "") for name in names or ("",)})
+                        found.setdefault(tail.variable.text, set()).add(kind)
     return {name: VALUE_COLUMNS[kind] for name, of in found.items() if (kind := _common(of))}
-
-
-def _kind(edge: Relationship, kinds: Mapping[str, str]) -> str:
-    names = label_names(edge.types) if edge.types is not None and edge.length is None else None
-    return _common({kinds.get(name, "") for name in names or ("",)})
 
 
 def _common(kinds: set[str]) -> str:
@@ -114,15 +111,18 @@ def _wanted(branch: tree.Branch) -> Iterator[tuple[Expression, bool]]:
         elif isinstance(part, tree.Call) and part.name.lower() in (*_OF_NUMBERS, *_OF_DATES):
             yield from ((first, part.name.lower() in _OF_DATES) for first in part.arguments[:1])
         elif isinstance(part, tree.Calculation) and _is_of_values(part):
-            is_date = part.operator == "-" or any(map(_is_date, part.operands))
+            calls = (operand for operand in part.operands if isinstance(operand, tree.Call))
+            is_date = part.operator == "-" or any(call.name.lower() in _OF_DATES for call in calls)
             yield from ((operand, is_date) for operand in part.operands)
 
 
 def _is_of_values(part: tree.Calculation) -> bool:
     """Whether an operation is one of values whatever its operands are, or beside a number or boolean."""
+    if part.operator in (*_ORDERED, *_COMPUTED, "NOT"):
+        return True
     beside = part.operator in ("=", "<>", "+", "IN") and any(map(_is_number, part.operands))
-    beside = beside or (part.operator in ("=", "<>") and any(map(_is_boolean, part.operands)))
-    return part.operator in (*_ORDERED, *_COMPUTED, "NOT") or beside
+    literals = (operand for operand in part.operands if isinstance(operand, tree.LiteralValue))
+    return beside or (part.operator in ("=", "<>") and any(x.kind == "boolean" for x in literals))
 
 
 def _is_number(part: Expression) -> bool:
@@ -132,32 +132,19 @@ def _is_number(part: Expression) -> bool:
     return is_literal or (isinstance(part, tree.Call) and part.name.lower() in _OF_NUMBERS)
 
 
-def _is_boolean(part: Expression) -> bool:
-    return isinstance(part, tree.LiteralValue) and part.kind == "boolean"
-
-
-def _is_date(part: Expression) -> bool:
-    return isinstance(part, tree.Call) and part.name.lower() in _OF_DATES
-
-
 def _take(expression: Expression, edits: TokenEdits, columns: Mapping[str, str]) -> None:
     if isinstance(expression, tree.PropertyAccess) and (column := _column(expression, columns)):
         edits.put(expression.key.start, column)
 
 
 def _column(expression: Expression, columns: Mapping[str, str]) -> str:
-    if isinstance(expression, tree.PropertyAccess) and expression.key.text == "name":
-        subject = expression.subject
-        return columns.get(subject.name.text, "") if isinstance(subject, tree.Variable) else ""
-    return ""
+    return columns.get(_value_named(expression), "")
 
 
-def _key(expression: Expression, columns: Mapping[str, str]) -> str:
-    subject = expression.subject if isinstance(expression, tree.PropertyAccess) else None
-    is_value = bool(_column(expression, columns)) and isinstance(subject, tree.Variable)
-    return subject.name.text if is_value and isinstance(subject, tree.Variable) else ""
-
-
-def _is_grouped(projection: tree.Projection) -> bool:
-    calls = (p for item in projection.items for p in item.expression.walk() if isinstance(p, tree.Call))
-    return projection.distinct or any(call.name.lower() in AGGREGATES for call in calls)
+def _value_named(expression: Expression) -> str:
+    """The variable whose name an expression is (*p* of *p.name*); empty for anything else."""
+    match expression:
+        case tree.PropertyAccess(subject=tree.Variable(name=variable), key=tree.Name(text="name")):
+            return variable.text
+        case _:
+            return ""

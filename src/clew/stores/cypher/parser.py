@@ -5,23 +5,10 @@ Written from the Cypher 5 manual ("Clauses", "Subqueries"). `parse` is the way i
 
 from __future__ import annotations
 
+from clew.stores.cypher import tree
 from clew.stores.cypher.patterns import PatternParser
-from clew.stores.cypher.tokens import CypherToken, tokenize
-from clew.stores.cypher.tree import (
-    Branch,
-    CallProcedure,
-    CallQuery,
-    Clause,
-    CypherQuery,
-    Expression,
-    MatchClause,
-    Name,
-    PathPattern,
-    Projection,
-    ReturnItem,
-    Statement,
-    Unwind,
-)
+from clew.stores.cypher.tokens import tokenize
+from clew.stores.cypher.tree import Expression, Name
 from clew.stores.errors import QueryRefused, QuerySyntaxError
 
 _CLAUSES = ("MATCH", "OPTIONAL", "UNWIND", "WITH", "RETURN", "CALL")
@@ -35,14 +22,14 @@ _REFUSED = {
 }
 
 
-def parse(text: str) -> Statement:
+def parse(text: str) -> tree.Statement:
     """Parse a reading statement, with at most one `;` at its end.
 
     Raises QuerySyntaxError for what is no Cypher, QueryRefused for what is more than a read.
     """
     tokens = tokenize(text)
     try:
-        return Statement(text, tokens, Parser(text, tokens).statement())
+        return tree.Statement(text, tokens, Parser(text, tokens).statement())
     except RecursionError as error:
         raise QuerySyntaxError("nested too deeply", text, 0) from error
 
@@ -50,7 +37,7 @@ def parse(text: str) -> Statement:
 class Parser(PatternParser):
     """Reads clauses and queries."""
 
-    def statement(self) -> CypherQuery:
+    def statement(self) -> tree.CypherQuery:
         """Read the whole text."""
         if self.token().kind == "end":
             self.fail("expected a query")
@@ -61,7 +48,7 @@ class Parser(PatternParser):
             self.fail("expected a clause or the end of the query")
         return query
 
-    def _query(self, *, whole: bool) -> CypherQuery:
+    def _query(self, *, whole: bool) -> tree.CypherQuery:
         start = self.at
         branches = [self._branch(whole=whole)]
         every = False
@@ -70,23 +57,20 @@ class Parser(PatternParser):
             if not every:
                 self.take_words("DISTINCT")
             branches.append(self._branch(whole=whole))
-        return CypherQuery(start, self.at, tuple(branches), every)
+        return tree.CypherQuery(start, self.at, tuple(branches), every)
 
-    def _branch(self, *, whole: bool) -> Branch:
+    def _branch(self, *, whole: bool) -> tree.Branch:
         start = self.at
-        clauses: list[Clause] = []
-        while self.is_word(*_CLAUSES):
-            clauses.append(self._clause())
-            last = clauses[-1]
-            if isinstance(last, Projection) and last.keyword == "RETURN":
-                break
-        if not clauses:
+        clauses: list[tree.Clause] = []
+        returns = False
+        while not returns and self.is_word(*_CLAUSES):
+            clause = self._clause()
+            clauses.append(clause)
+            returns = isinstance(clause, tree.Projection) and clause.keyword == "RETURN"
+        alone = len(clauses) == 1 and isinstance(clauses[0], tree.CallProcedure)
+        if not clauses or (whole and not alone and not returns):
             self._refuse_clause()
-        last = clauses[-1]
-        alone = isinstance(last, CallProcedure) and len(clauses) == 1
-        if whole and not alone and not (isinstance(last, Projection) and last.keyword == "RETURN"):
-            self._refuse_clause()
-        return Branch(start, self.at, tuple(clauses))
+        return tree.Branch(start, self.at, tuple(clauses))
 
     def _refuse_clause(self) -> None:
         token = self.token()
@@ -94,7 +78,7 @@ class Parser(PatternParser):
             raise QueryRefused(f"The query has {token.value}: {_REFUSED[token.value]}")
         self.fail("expected a clause such as MATCH or RETURN")
 
-    def _clause(self) -> Clause:
+    def _clause(self) -> tree.Clause:
         start = self.at
         if self.is_word("WITH", "RETURN"):
             return self._projection()
@@ -102,124 +86,91 @@ class Parser(PatternParser):
             source = self.expression()
             self.expect_words("AS")
             variable = self.variable()
-            return Unwind(start, self.at, source, variable)
+            return tree.Unwind(start, self.at, source, variable)
         optional = self.take_words("OPTIONAL")
         if self.take_words("MATCH"):
             paths, where = self._pattern()
-            return MatchClause(start, self.at, optional, paths, where)
+            return tree.MatchClause(start, self.at, optional, paths, where)
         self.expect_words("CALL")
         if self.is_symbol("{") or self.is_symbol("("):
             return self._call_query(start, optional)
         return self._call_procedure(start, optional)
 
-    def _pattern(self) -> tuple[tuple[PathPattern, ...], Expression | None]:
+    def _pattern(self) -> tuple[tuple[tree.PathPattern, ...], Expression | None]:
         """Paths with commas between them, and WHERE."""
-        paths = [self.path()]
-        while self.take_symbol(","):
-            paths.append(self.path())
+        paths = self.some(self.path)
         if self.is_word("USING"):
             raise QueryRefused("The query has USING: hints for the planner are not supported. Leave it out")
         where = self.expression() if self.take_words("WHERE") else None
-        return tuple(paths), where
+        return paths, where
 
-    def _projection(self) -> Projection:
+    def _projection(self) -> tree.Projection:
         start, keyword = self.at, self.token().value
         self.at += 1
         distinct = self.take_words("DISTINCT")
         star = self.take_symbol("*")
-        items: list[ReturnItem] = []
-        if not star or self.take_symbol(","):
-            items.append(self._item())
-            while self.take_symbol(","):
-                items.append(self._item())
-        order = self._order()
+        items = self.some(self._item) if not star or self.take_symbol(",") else ()
+        order = self.some(self._sorted) if self.take_words("ORDER", "BY") else ()
         skip = self.expression() if self.take_words("SKIP") or self.take_words("OFFSET") else None
         limit_at = self.at
         limit = self.expression() if self.take_words("LIMIT") else None
         where = self.expression() if keyword == "WITH" and self.take_words("WHERE") else None
         kind = "WITH" if keyword == "WITH" else "RETURN"
-        return Projection(
-            start, self.at, kind, distinct, star, tuple(items), order, skip, limit, where, limit_at
+        return tree.Projection(
+            start, self.at, kind, distinct, star, items, order, skip, limit, where, limit_at
         )
 
-    def _item(self) -> ReturnItem:
+    def _item(self) -> tree.ReturnItem:
         start = self.at
         expression = self.expression()
         first, last = self.tokens[start], self.tokens[self.at - 1]
-        text = self.text[first.offset : last.offset + len(last.text)]
         alias = self.name("a name") if self.take_words("AS") else None
-        return ReturnItem(start, self.at, expression, alias, alias.text if alias else _column(text, first))
-
-    def _order(self) -> tuple[Expression, ...]:
-        if not self.take_words("ORDER", "BY"):
-            return ()
-        order = [self._sorted()]
-        while self.take_symbol(","):
-            order.append(self._sorted())
-        return tuple(order)
+        # A column is named as a server does: a quoted variable loses its backticks, else as it is written.
+        plain = first.value if first is last and first.kind == "name" else None
+        name = alias.text if alias else plain or self.text[first.offset : last.offset + len(last.text)]
+        return tree.ReturnItem(start, self.at, expression, alias, name)
 
     def _sorted(self) -> Expression:
         key = self.expression()
         self.at += self.is_word("ASC", "DESC", "ASCENDING", "DESCENDING")
         return key
 
-    def _call_query(self, start: int, optional: bool) -> Clause:
-        imports: list[Name] | None = None
+    def _call_query(self, start: int, optional: bool) -> tree.Clause:
+        imports: tuple[Name, ...] | None = None
         every = False
         if self.take_symbol("("):
-            imports = []
             every = self.take_symbol("*")
-            while not self.is_symbol(")"):
-                if imports:
-                    self.expect_symbol(",")
-                imports.append(self.variable())
-            self.expect_symbol(")")
+            imports = self.up_to(")", self.variable)
         self.expect_symbol("{")
         with self.deeper():
             query = self._query(whole=False)
         self.expect_symbol("}")
         if self.is_word("IN"):
             raise QueryRefused("The query has CALL { } IN TRANSACTIONS, which is for writing")
-        return CallQuery(start, self.at, optional, None if imports is None else tuple(imports), every, query)
+        return tree.CallQuery(start, self.at, optional, imports, every, query)
 
-    def _call_procedure(self, start: int, optional: bool) -> Clause:
+    def _call_procedure(self, start: int, optional: bool) -> tree.Clause:
         parts = [self.name("a procedure").text]
         while self.take_symbol("."):
             parts.append(self.name("a procedure").text)
-        arguments: list[Expression] = []
-        if self.take_symbol("("):
-            while not self.is_symbol(")"):
-                if arguments:
-                    self.expect_symbol(",")
-                arguments.append(self.expression())
-            self.expect_symbol(")")
-        yields: list[Name] = []
+        arguments = self.up_to(")", self.expression) if self.take_symbol("(") else ()
+        yields: tuple[Name, ...] = ()
         where: Expression | None = None
         if self.take_words("YIELD"):
-            if not self.take_symbol("*"):
-                yields.append(self._yielded())
-                while self.take_symbol(","):
-                    yields.append(self._yielded())
+            yields = () if self.take_symbol("*") else self.some(self._yielded)
             where = self.expression() if self.take_words("WHERE") else None
-        return CallProcedure(
-            start, self.at, optional, ".".join(parts), tuple(arguments), tuple(yields), where
-        )
+        return tree.CallProcedure(start, self.at, optional, ".".join(parts), arguments, yields, where)
 
     def _yielded(self) -> Name:
         name = self.variable()
         return self.variable() if self.take_words("AS") else name
 
-    def subquery(self) -> CypherQuery:
+    def subquery(self) -> tree.CypherQuery:
         """Read the inside of `EXISTS { … }`: a query, or paths with WHERE."""
         with self.deeper():
             if self.is_word(*_CLAUSES) and not self.is_symbol("=", 1):
                 return self._query(whole=False)
             start = self.at
             paths, where = self._pattern()
-            match = MatchClause(start, self.at, False, paths, where)
-            return CypherQuery(start, self.at, (Branch(start, self.at, (match,)),), False)
-
-
-def _column(text: str, first: CypherToken) -> str:
-    """Name a column as a server does: a quoted variable loses its backticks, else as it is written."""
-    return first.value if first.kind == "name" and text == first.text else text
+            match = tree.MatchClause(start, self.at, False, paths, where)
+            return tree.CypherQuery(start, self.at, (tree.Branch(start, self.at, (match,)),), False)

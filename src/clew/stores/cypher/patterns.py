@@ -2,26 +2,15 @@
 
 from __future__ import annotations
 
+from clew.stores.cypher import tree
 from clew.stores.cypher.expressions import ExpressionParser
-from clew.stores.cypher.tree import (
-    ArrowDirection,
-    Expression,
-    LabelExpression,
-    Length,
-    MapLiteral,
-    Name,
-    NodePattern,
-    Parameter,
-    Parenthesised,
-    PathPattern,
-    Relationship,
-)
+from clew.stores.cypher.tree import Expression, Name
 
 
 class PatternParser(ExpressionParser):
     """The part of the parser that reads patterns."""
 
-    def path(self, *, expression: bool = False) -> PathPattern:
+    def path(self, *, expression: bool = False) -> tree.PathPattern:
         """Read a path; one that is an expression has no variable and at least one edge."""
         start = self.at
         variable: Name | None = None
@@ -36,7 +25,7 @@ class PatternParser(ExpressionParser):
                 self.expect_symbol(")")
             else:
                 elements = self._elements()
-        return PathPattern(start, self.at, variable, selector, elements)
+        return tree.PathPattern(start, self.at, variable, selector, elements)
 
     def _selector(self) -> str:
         """`shortestPath`, `ANY [k]`, `ALL SHORTEST`, `SHORTEST [k] [GROUPS]`, with PATH or PATHS behind."""
@@ -58,13 +47,13 @@ class PatternParser(ExpressionParser):
             self.at += 1
         return " ".join(words)
 
-    def _elements(self) -> tuple[NodePattern | Relationship | Parenthesised, ...]:
-        elements: list[NodePattern | Relationship | Parenthesised] = [self._node_or_group()]
+    def _elements(self) -> tuple[tree.NodePattern | tree.Relationship | tree.Parenthesised, ...]:
+        elements: list[tree.NodePattern | tree.Relationship | tree.Parenthesised] = [self._node_or_group()]
         while True:
             if self.is_symbol("-") or (self.is_symbol("<") and self.is_symbol("-", 1)):
                 elements.append(self._relationship())
                 elements.append(self._node_or_group())
-            elif self.is_symbol("(") and (isinstance(elements[-1], Parenthesised) or self._is_group()):
+            elif self.is_symbol("(") and (isinstance(elements[-1], tree.Parenthesised) or self._is_group()):
                 elements.append(self._node_or_group())
             else:
                 return tuple(elements)
@@ -74,7 +63,7 @@ class PatternParser(ExpressionParser):
         named = 3 if self.token(1).kind in ("word", "name") and self.is_symbol("=", 2) else 1
         return self.is_symbol("(", named)
 
-    def _node_or_group(self) -> NodePattern | Parenthesised:
+    def _node_or_group(self) -> tree.NodePattern | tree.Parenthesised:
         if not self.is_symbol("("):
             self.fail("expected '(' of a node")
         if not self._is_group():
@@ -82,20 +71,20 @@ class PatternParser(ExpressionParser):
         start = self.at
         self.at += 1
         path = self.path()
-        where = self._nested(False) if self.take_words("WHERE") else None
+        where = self._inner() if self.take_words("WHERE") else None
         self.expect_symbol(")")
         length = self._quantifier()
-        return Parenthesised(start, self.at, path, where, length)
+        return tree.Parenthesised(start, self.at, path, where, length)
 
-    def _node(self) -> NodePattern:
+    def _node(self) -> tree.NodePattern:
         start = self.at
         self.expect_symbol("(")
         variable = self._own_variable()
         labels = self._labels()
         properties = self._properties()
-        where = self._nested(False) if self.take_words("WHERE") else None
+        where = self._inner() if self.take_words("WHERE") else None
         self.expect_symbol(")")
-        return NodePattern(start, self.at, variable, labels, properties, where)
+        return tree.NodePattern(start, self.at, variable, labels, properties, where)
 
     def _own_variable(self) -> Name | None:
         """Read the variable of a node or edge, if it has one."""
@@ -107,7 +96,7 @@ class PatternParser(ExpressionParser):
             return None
         return self.variable()
 
-    def _labels(self) -> LabelExpression | None:
+    def _labels(self) -> tree.LabelExpression | None:
         if self.take_symbol(":") or self.take_words("IS"):
             return self.label_expression()
         return None
@@ -116,13 +105,13 @@ class PatternParser(ExpressionParser):
         start = self.at
         if self.is_symbol("{"):
             entries = self.map_entries()
-            return MapLiteral(start, self.at, entries)
+            return tree.MapLiteral(start, self.at, entries)
         if self.token().kind == "parameter":
             self.at += 1
-            return Parameter(start, self.at, self.tokens[start].value)
+            return tree.Parameter(start, self.at, self.tokens[start].value)
         return None
 
-    def _relationship(self) -> Relationship:
+    def _relationship(self) -> tree.Relationship:
         start = self.at
         leftwards = self.take_symbol("<")
         self.expect_symbol("-")
@@ -134,35 +123,35 @@ class PatternParser(ExpressionParser):
             types = self._labels()
             length = self._star()
             properties = self._properties()
-            where = self._nested(False) if self.take_words("WHERE") else None
+            where = self._inner() if self.take_words("WHERE") else None
             self.expect_symbol("]")
         middle = self.at
         self.expect_symbol("-")
         rightwards = self.take_symbol(">")
         right = tuple(range(middle, self.at))
         quantifier = self._quantifier()
-        direction: ArrowDirection = "both" if leftwards == rightwards else "left" if leftwards else "right"
-        return Relationship(
+        direction: tree.ArrowDirection = (
+            "both" if leftwards == rightwards else "left" if leftwards else "right"
+        )
+        return tree.Relationship(
             start, self.at, direction, left, right, variable, types, length or quantifier, properties, where
         )
 
-    def _star(self) -> Length | None:
+    def _star(self) -> tree.Length | None:
         start = self.at
         if not self.take_symbol("*"):
             return None
         low = self.integer()
-        if not self.take_symbol(".."):
-            return Length(start, self.at, 1 if low is None else low, low)
-        high = self.integer()
-        return Length(start, self.at, 1 if low is None else low, high)
+        high = self.integer() if self.take_symbol("..") else low
+        return tree.Length(start, self.at, 1 if low is None else low, high)
 
-    def _quantifier(self) -> Length | None:
+    def _quantifier(self) -> tree.Length | None:
         """`+`, `*`, `{n}` or `{low, high}` behind an edge or a path in parentheses."""
         start = self.at
         if self.take_symbol("+"):
-            return Length(start, self.at, 1, None)
+            return tree.Length(start, self.at, 1, None)
         if self.take_symbol("*"):
-            return Length(start, self.at, 0, None)
+            return tree.Length(start, self.at, 0, None)
         if not self.take_symbol("{"):
             return None
         low = self.integer()
@@ -173,42 +162,37 @@ class PatternParser(ExpressionParser):
         else:
             high = low
         self.expect_symbol("}")
-        return Length(start, self.at, low or 0, high)
+        return tree.Length(start, self.at, low or 0, high)
 
-    def label_expression(self) -> LabelExpression:
+    def label_expression(self) -> tree.LabelExpression:
         """Read `A`, `A:B`, `A&B`, `A|B`, `!A`, `%`, `(A|B)&!C`; `A|:B` is the old way to write `A|B`."""
-        with self.deeper():
-            return self._any_label()
-
-    def _any_label(self) -> LabelExpression:
         start = self.at
-        parts = [self._all_labels()]
-        while self.is_symbol("|") and not self.bar_ends:
-            self.at += 1
-            self.take_symbol(":")
-            parts.append(self._all_labels())
-        return parts[0] if len(parts) == 1 else LabelExpression(start, self.at, "|", None, tuple(parts))
+        with self.deeper():
+            parts = [self._all_labels()]
+            while self.is_symbol("|") and not self.bar_ends:
+                self.at += 1
+                self.take_symbol(":")
+                parts.append(self._all_labels())
+        return parts[0] if len(parts) == 1 else tree.LabelExpression(start, self.at, "|", None, tuple(parts))
 
-    def _all_labels(self) -> LabelExpression:
+    def _all_labels(self) -> tree.LabelExpression:
         start = self.at
         parts = [self._label()]
         while self.take_symbol("&") or self.take_symbol(":"):
             parts.append(self._label())
-        return parts[0] if len(parts) == 1 else LabelExpression(start, self.at, "&", None, tuple(parts))
+        return parts[0] if len(parts) == 1 else tree.LabelExpression(start, self.at, "&", None, tuple(parts))
 
-    def _label(self) -> LabelExpression:
+    def _label(self) -> tree.LabelExpression:
         start = self.at
         if self.take_symbol("!"):
             with self.deeper():
                 negated = self._label()
-            return LabelExpression(start, self.at, "!", None, (negated,))
+            return tree.LabelExpression(start, self.at, "!", None, (negated,))
         if self.take_symbol("%"):
-            return LabelExpression(start, self.at, "%", None, ())
+            return tree.LabelExpression(start, self.at, "%", None, ())
         if self.take_symbol("("):
-            before, self.bar_ends = self.bar_ends, False
-            inner = self.label_expression()
-            self.bar_ends = before
+            inner = self.nested(self.label_expression)
             self.expect_symbol(")")
             return inner
         name = self.name("a label")
-        return LabelExpression(start, self.at, "label", name, ())
+        return tree.LabelExpression(start, self.at, "label", name, ())

@@ -52,7 +52,7 @@ _SYMBOLS = re.compile(r"<=|>=|<>|=~|\+=|\.\.|\|\||::|[()\[\]{},.:;|=<>+\-*/%^&!]
 _ESCAPES = {
     "\\": "\\", "'": "'", '"': '"', "`": "`", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t",
 }  # fmt: skip
-_UNICODE = re.compile(r"\\u+([0-9a-fA-F]{4})")
+_ESCAPE = re.compile(r"\\(?:u+(?P<code>[0-9a-fA-F]{4})|(?P<character>.))", re.DOTALL)
 _ENDS_A_STRING = frozenset("'\"\\`\r\n")
 
 
@@ -112,7 +112,9 @@ def _token(text: str, at: int, space: str) -> CypherToken:
     if (char.isdigit() or (char == "." and at + 1 < len(text))) and (found := _NUMBER.match(text, at)):
         return _number(found, text, at, space)
     if char in "'\"":
-        return _string(text, at, space)
+        if (found := _STRING.match(text, at)) is None:
+            raise QuerySyntaxError("a string that does not end", text, at)
+        return CypherToken("string", found[0], space, at, _decoded(found[0][1:-1], text, at))
     if char == "`":
         return _quoted(text, at, space)
     if char == "$" and (found := _PARAMETER.match(text, at)):
@@ -137,39 +139,21 @@ def _number(found: re.Match[str], text: str, at: int, space: str) -> CypherToken
     return CypherToken(kind, found[0], space, at, found[0].replace("_", ""))
 
 
-def _string(text: str, at: int, space: str) -> CypherToken:
-    found = _STRING.match(text, at)
-    if found is None:
-        raise QuerySyntaxError("a string that does not end", text, at)
-    body = _decoded(found[0][1:-1], text, at)
-    return CypherToken("string", found[0], space, at, body)
-
-
 def _decoded(body: str, text: str, at: int) -> str:
-    """Decode the escapes of a string."""
-    if "\\" not in body:
-        return body
-    parts: list[str] = []
-    position = 0
-    while position < len(body):
-        char = body[position]
-        if char != "\\":
-            parts.append(char)
-            position += 1
-        elif unicode := _UNICODE.match(body, position):
-            decoded = chr(int(unicode[1], 16))
-            if decoded in _ENDS_A_STRING:
-                raise QueryRefused(rf"The query hides a quote as {unicode[0]} in a string. Write it as \' ")
-            parts.append(decoded)
-            position = unicode.end()
-        elif (escaped := body[position + 1]) in _ESCAPES:
-            parts.append(_ESCAPES[escaped])
-            position += 2
-        else:
-            raise QuerySyntaxError(
-                f"the escape \\{escaped} in a string is not Cypher", text, at + 1 + position
-            )
-    return "".join(parts)
+    """Decode the escapes of the string that begins at a place of a text."""
+
+    def decoded(escape: re.Match[str]) -> str:
+        if escape["code"]:
+            character = chr(int(escape["code"], 16))
+            if character in _ENDS_A_STRING:
+                raise QueryRefused(rf"The query hides a quote as {escape[0]} in a string. Write it as \' ")
+            return character
+        if (character := _ESCAPES.get(escape["character"])) is None:
+            reason = f"the escape \\{escape['character']} in a string is not Cypher"
+            raise QuerySyntaxError(reason, text, at + 1 + escape.start())
+        return character
+
+    return _ESCAPE.sub(decoded, body)
 
 
 def _quoted(text: str, at: int, space: str) -> CypherToken:

@@ -225,6 +225,12 @@ class LabelExpression(Syntax):
     name: Name | None
     parts: tuple[LabelExpression, ...]
 
+    @property
+    def names(self) -> tuple[Name, ...]:
+        """All labels in it, in their order."""
+        parts = (part for part in self.walk() if isinstance(part, LabelExpression))
+        return tuple(part.name for part in parts if part.name is not None)
+
 
 @dataclass(frozen=True, slots=True)
 class NodePattern(Syntax):

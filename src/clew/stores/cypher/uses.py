@@ -3,29 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal, cast
 
-from clew.stores.cypher.tree import (
-    Calculation,
-    Call,
-    Expression,
-    LabelCheck,
-    LabelExpression,
-    ListLiteral,
-    LiteralValue,
-    MapLiteral,
-    MapProjection,
-    Name,
-    NodePattern,
-    PropertyAccess,
-    Relationship,
-    ReturnItem,
-    Statement,
-    Syntax,
-    Variable,
-)
+from clew.stores.cypher import tree
+from clew.stores.cypher.tree import Expression, LabelExpression, Name, Relationship, Statement, Syntax
 
 NameKind = Literal["label", "relation", "property"]
 Owner = Literal["node", "relation"]
@@ -90,81 +73,68 @@ class _UseFinder:
         for part in self._parts:
             self._note(part)
         for part in self._parts:
-            self._rename(part)
+            # `WITH p AS q`: q is what p is.
+            if isinstance(part, tree.ReturnItem) and part.alias and (name := self._of_graph(part.expression)):
+                self._owners.setdefault(part.alias.text, self._owners[name])
+                self._said[part.alias.text].update(self._said[name])
 
     def _note(self, part: Syntax) -> None:
         match part:
-            case NodePattern(variable=Name(text=name), labels=labels):
+            case tree.NodePattern(variable=Name(text=name), labels=labels):
                 self._owners[name] = "node"
                 self._say(name, labels)
             case Relationship(variable=Name(text=name), types=types):
                 self._owners[name] = "relation"
                 self._say(name, types)
-            case LabelCheck(subject=Variable(name=Name(text=name)), labels=labels):
+            case tree.LabelCheck(subject=tree.Variable(name=Name(text=name)), labels=labels):
                 self._say(name, labels)
             case _:
                 pass
 
-    def _rename(self, part: Syntax) -> None:
-        """`WITH p AS q`: q is what p is."""
-        match part:
-            case ReturnItem(expression=Variable(name=Name(text=name)), alias=Name(text=alias)) if (
-                name in self._owners
-            ):
-                self._owners.setdefault(alias, self._owners[name])
-                self._said[alias].update(self._said[name])
-            case _:
-                pass
+    def _of_graph(self, expression: Expression) -> str:
+        """The variable that an expression is, if it is a node or relation; empty for anything else."""
+        name = expression.name.text if isinstance(expression, tree.Variable) else ""
+        return name if name in self._owners else ""
 
     def _say(self, name: str, labels: LabelExpression | None) -> None:
-        if labels is not None and labels.operator in ("label", "|", "&"):
-            self._said[name].update((found.text, None) for found in _label_names(labels))
+        self._said[name].update(dict.fromkeys(_admitted(labels)))
 
     def names(self) -> Iterator[NameUse]:
         """Yield the names, in no order."""
         for part in self._parts:
             match part:
-                case NodePattern(labels=LabelExpression() as labels):
-                    yield from (NameUse("label", n.text, n.start) for n in _label_names(labels))
+                case tree.NodePattern(labels=LabelExpression() as labels):
+                    yield from (NameUse("label", n.text, n.start) for n in labels.names)
                 case Relationship(types=LabelExpression() as types):
-                    yield from (NameUse("relation", n.text, n.start) for n in _label_names(types))
-                case LabelCheck(subject=Variable(name=Name(text=name)), labels=labels):
+                    yield from (NameUse("relation", n.text, n.start) for n in types.names)
+                case tree.LabelCheck(subject=tree.Variable(name=Name(text=name)), labels=labels):
                     kind: NameKind = "relation" if self._owners.get(name) == "relation" else "label"
-                    yield from (NameUse(kind, n.text, n.start) for n in _label_names(labels))
+                    yield from (NameUse(kind, n.text, n.start) for n in labels.names)
                 case _:
                     pass
             yield from self._properties(part)
 
     def _properties(self, part: Syntax) -> Iterator[NameUse]:
+        keys, owner, of, variable = list[Name](), "node", (), ""
         match part:
-            case NodePattern(properties=MapLiteral(entries=entries)):
-                yield from self._keys([entry.key for entry in entries], "node", part)
-            case Relationship(properties=MapLiteral(entries=entries)):
-                yield from self._keys([entry.key for entry in entries], "relation", part)
-            case PropertyAccess(subject=Variable(name=Name(text=name)), key=key) if name in self._owners:
-                yield NameUse("property", key.text, key.start, self._owners[name], self.said(name), name)
-            case MapProjection(subject=Variable(name=Name(text=name)), selected=selected) if (
-                name in self._owners
-            ):
-                for key in selected:
-                    yield NameUse("property", key.text, key.start, self._owners[name], self.said(name), name)
+            case tree.NodePattern(properties=tree.MapLiteral(entries=entries)):
+                keys, of, variable = [entry.key for entry in entries], self._of(part), _variable(part)
+            case Relationship(properties=tree.MapLiteral(entries=entries)):
+                keys, of, variable = [entry.key for entry in entries], self._of(part), _variable(part)
+                owner = "relation"
+            case tree.PropertyAccess() | tree.MapProjection() if variable := self._of_graph(part.subject):
+                keys = [part.key] if isinstance(part, tree.PropertyAccess) else part.selected
+                owner, of = self._owners[variable], self.said(variable)
             case _:
                 pass
-
-    def _keys(
-        self, keys: Sequence[Name], owner: Owner, part: NodePattern | Relationship
-    ) -> Iterator[NameUse]:
         for key in keys:
-            yield NameUse("property", key.text, key.start, owner, self._of(part), _variable(part))
+            yield NameUse("property", key.text, key.start, owner, of, variable)
 
-    def _of(self, part: NodePattern | Relationship) -> tuple[str, ...]:
+    def _of(self, part: tree.NodePattern | Relationship) -> tuple[str, ...]:
         """Return what is said of a node or relation of a pattern, here or elsewhere in the statement."""
         if part.variable is not None:
             return self.said(part.variable.text)
-        labels = part.labels if isinstance(part, NodePattern) else part.types
-        if labels is None or labels.operator not in ("label", "|", "&"):
-            return ()
-        return tuple(name.text for name in _label_names(labels))
+        return _admitted(part.labels if isinstance(part, tree.NodePattern) else part.types)
 
     def said(self, name: str) -> tuple[str, ...]:
         """Return the labels or types that are said of a variable."""
@@ -175,20 +145,20 @@ class _UseFinder:
         for part in self._parts:
             match part:
                 case (
-                    NodePattern(properties=MapLiteral(entries=entries))
-                    | Relationship(properties=MapLiteral(entries=entries))
+                    tree.NodePattern(properties=tree.MapLiteral(entries=entries))
+                    | Relationship(properties=tree.MapLiteral(entries=entries))
                 ):
-                    owner: Owner = "node" if isinstance(part, NodePattern) else "relation"
+                    owner: Owner = "node" if isinstance(part, tree.NodePattern) else "relation"
                     for key, value in (
                         (entry.key.text, v) for entry in entries for v in _values(entry.value)
                     ):
                         yield ValueUse(
                             *value, key, self._of(part), "=", variable=_variable(part), owner=owner
                         )
-                case Calculation(operator="IN", operands=(left, ListLiteral(items=items))):
+                case tree.Calculation(operator="IN", operands=(left, tree.ListLiteral(items=items))):
                     for item in items:
                         yield from self._compared(left, item, "=")
-                case Calculation(operator=operator, operands=(left, right)) if operator in _COMPARING:
+                case tree.Calculation(operator=operator, operands=(left, right)) if operator in _COMPARING:
                     yield from self._compared(left, right, operator)
                     if operator == "=":
                         yield from self._compared(right, left, operator)
@@ -197,32 +167,27 @@ class _UseFinder:
 
     def _compared(self, subject: Expression, value: Expression, operator: str) -> Iterator[ValueUse]:
         function = ""
-        match subject:
-            case Call(name=name, arguments=(PropertyAccess() as inner,)) if name.lower() in (
-                "tolower",
-                "toupper",
-            ):
-                subject, function = inner, name
-            case _:
-                pass
-        match subject:
-            case PropertyAccess(subject=Variable(name=Name(text=name)), key=key) if name in self._owners:
-                owner = self._owners[name]
-                for found in _values(value):
-                    yield ValueUse(*found, key.text, self.said(name), operator, function, name, owner)
-            case _:
-                pass
+        if isinstance(subject, tree.Call) and subject.name.lower() in ("tolower", "toupper"):
+            inner = subject.arguments[0] if len(subject.arguments) == 1 else subject
+            subject, function = inner, subject.name
+        if isinstance(subject, tree.PropertyAccess) and (name := self._of_graph(subject.subject)):
+            key, owner = subject.key.text, self._owners[name]
+            for found in _values(value):
+                yield ValueUse(*found, key, self.said(name), operator, function, name, owner)
 
 
 def _values(value: Expression) -> Iterator[tuple[str | int | float, int]]:
     """Yield the text or number that an expression is, with its token."""
-    if isinstance(value, LiteralValue) and value.kind in ("string", "integer", "float"):
+    if isinstance(value, tree.LiteralValue) and value.kind in ("string", "integer", "float"):
         yield cast("str | int | float", value.value), value.start
 
 
-def _variable(part: NodePattern | Relationship) -> str:
+def _variable(part: tree.NodePattern | Relationship) -> str:
     return part.variable.text if part.variable is not None else ""
 
 
-def _label_names(labels: LabelExpression) -> Iterator[Name]:
-    return (p.name for p in labels.walk() if isinstance(p, LabelExpression) and p.name is not None)
+def _admitted(labels: LabelExpression | None) -> tuple[str, ...]:
+    """The labels of an expression that says which there may be, not which there are not."""
+    if labels is None or labels.operator not in ("label", "|", "&"):
+        return ()
+    return tuple(name.text for name in labels.names)

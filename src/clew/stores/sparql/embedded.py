@@ -80,6 +80,8 @@ class _Held:
 class EmbeddedSparql:
     """An index in pyoxigraph; made with `of_graph`. One that nobody holds any more closes itself."""
 
+    name = "embedded"
+
     def __init__(self, folder: tempfile.TemporaryDirectory[str], *, seconds: float, rules: Rules) -> None:
         self._held, self._seconds, self._rules = _Held(folder), seconds, rules
         self.folder, self._running = Path(folder.name), Lock()
@@ -103,11 +105,6 @@ class EmbeddedSparql:
         del store
         return cls(folder, seconds=seconds, rules=rules or Rules())
 
-    @property
-    def name(self) -> str:
-        """`embedded`."""
-        return "embedded"
-
     def run(self, query: str) -> Rows:
         """Guard a query and run it, after those that other threads run; raises as `SparqlStore.run`."""
         sent = guard_sparql(query, self._rules, PREFIXES)
@@ -128,9 +125,7 @@ class EmbeddedSparql:
         except (OSError, ValueError) as error:
             self._held.stop()
             if timer.finished.is_set():
-                raise StoreTimeout(
-                    f"The query ran longer than {self._seconds:g} s and was stopped. Ask for less"
-                ) from error
+                raise StoreTimeout.after(self._seconds) from error
             raise StoreError(
                 f"The query needs more than {QUERY_MEMORY >> 30} GiB of memory and was stopped. Ask for less"
             ) from error

@@ -25,14 +25,10 @@ class SparqlEndpoint:
         Nothing is sent yet. Raises UsageError for an address that cannot be read.
         """
         self.address = address_of(address)
+        self.name = self.address.shown
         self._seconds, self._rules = seconds, rules or Rules()
         self.trips = 0
         """Queries of Clew's own that were sent."""
-
-    @property
-    def name(self) -> str:
-        """The address, without user and password."""
-        return self.address.shown
 
     def run(self, query: str) -> Rows:
         """Guard a query and run it; raises as `SparqlStore.run`."""

@@ -7,7 +7,9 @@ the language itself. What is sent is the text that was checked, without comments
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator
+from dataclasses import dataclass
 from importlib import import_module
 from threading import Lock
 from typing import Any, cast
@@ -16,7 +18,6 @@ from clew.graph.namespaces import XSD
 from clew.stores.cypher.costs import check_regex
 from clew.stores.cypher.guard import Guarded, Rules
 from clew.stores.errors import QueryRefused, QuerySyntaxError
-from clew.stores.sparql.tokens import SparqlToken, tokens_of
 
 LONGEST_SPARQL = 20_000
 """Characters of a query."""
@@ -39,15 +40,43 @@ AdditiveExpression MultiplicativeExpression
 UnaryNot UnaryMinus UnaryPlus Function""".split()
 )
 _PREFIXES = ("Builtin_", "Aggregate_")
+_TOKEN = re.compile(
+    r"""(?P<space>\s+)
+    |(?P<comment>\#[^\n\r]*)
+    |(?P<iri><[^<>"{}|^`\\\x00-\x20]*>)
+    |(?P<string>'''(?:'{0,2}(?:[^'\\]|\\.))*'''|\"\"\"(?:"{0,2}(?:[^"\\]|\\.))*\"\"\"
+        |'(?:[^'\\\n\r]|\\.)*'|"(?:[^"\\\n\r]|\\.)*")
+    |(?P<name>(?:[^\W\d_][\w.-]*|_)?:(?:(?:[\w:.-]|%[0-9A-Fa-f]{2}|\\[-_~.!$&'()*+,;=/?\#@%])*
+        (?:[\w:-]|%[0-9A-Fa-f]{2}|\\[-_~.!$&'()*+,;=/?\#@%]))?)
+    |(?P<variable>[?$]\w+)
+    |(?P<language>@[A-Za-z]+(?:-[A-Za-z0-9]+)*)
+    |(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)
+    |(?P<word>[A-Za-z_]+)
+    |(?P<sign>[{}()\[\].,;|/^*+?!=<>&-])""",
+    re.VERBOSE | re.DOTALL,
+)
+_ESCAPE = re.compile(r"\\u[0-9A-Fa-f]{4}|\\U[0-9A-Fa-f]{8}")
 _parsing = Lock()
+
+
+@dataclass(frozen=True, slots=True)
+class SparqlToken:
+    """A piece of a query: its kind (a group of the expression above) and its text."""
+
+    kind: str
+    text: str
+
+    @property
+    def keyword(self) -> str:
+        """The word in capitals; empty for all that is no word."""
+        return self.text.upper() if self.kind == "word" else ""
 
 
 def guard_sparql(query: str, rules: Rules | None = None, prefixes: Collection[str] | None = None) -> Guarded:
     """Make a harmless query of a text, or refuse it.
 
-    `prefixes` are those that the store knows without being told; None if that is not known.
-
-    Raises QuerySyntaxError for what is no SPARQL query, QueryRefused for what is not a harmless read.
+    `prefixes` are those that the store knows without being told; None if that is not known. Raises
+    QuerySyntaxError for what is no SPARQL query, QueryRefused for what is not a harmless read.
     """
     rules = rules or Rules()
     if len(query) > LONGEST_SPARQL:
@@ -63,6 +92,27 @@ def guard_sparql(query: str, rules: Rules | None = None, prefixes: Collection[st
     _check_regexes(tree)
     _check_limit(tree, rules.rows)
     return Guarded(text, {}, None, rules.rows)
+
+
+def tokens_of(text: str) -> list[SparqlToken]:
+    r"""Cut a query into tokens, comments dropped.
+
+    Escapes (`\\u0041`) are looked at by a SPARQL parser before anything else, wherever they stand, and may
+    hide a quote or a word: QueryRefused. QuerySyntaxError for a character that begins no token.
+    """
+    escape = _ESCAPE.search(text)
+    if escape is not None:
+        raise QueryRefused(f"The query has the escape {escape[0]}. Write the character itself")
+    tokens: list[SparqlToken] = []
+    at = 0
+    while at < len(text):
+        found = _TOKEN.match(text, at)
+        if found is None or found.lastgroup is None:
+            raise QuerySyntaxError(f"{text[at : at + 20]!r} is no SPARQL", text, at)
+        is_comment = found.lastgroup == "comment"
+        tokens.append(SparqlToken("space", " ") if is_comment else SparqlToken(found.lastgroup, found[0]))
+        at = found.end()
+    return tokens
 
 
 def form_of(text: str) -> str:

@@ -24,19 +24,10 @@ from urllib.parse import quote
 
 from clew.graph.namespaces import RDF
 from clew.graph.readers.rdf import ALT_LABEL, LABELS, NAMING_PROPERTIES
+from clew.stores import neighbourhood as near
 from clew.stores.errors import StoreTimeout
 from clew.stores.import_folder import ImportFolder
-from clew.stores.neighbourhood import (
-    BATCH,
-    EXAMPLES,
-    MOST_NAMED,
-    MOST_TYPES,
-    Edge,
-    NamedNode,
-    NamedNodes,
-    NearEdges,
-    batches,
-)
+from clew.stores.neighbourhood import Edge, NamedNode, NamedNodes, NearEdges
 from clew.stores.sparql.endpoint import SparqlEndpoint
 from clew.stores.sparql.export import export
 from clew.stores.sparql.terms import iris, is_iri, quoted, written
@@ -76,18 +67,9 @@ class NearSparql:
     state_lasts = STATE_SECONDS
 
     def __init__(self, endpoint: SparqlEndpoint) -> None:
-        self._endpoint = endpoint
-
-    @property
-    def name(self) -> str:
-        """The address, without user and password."""
-        return self._endpoint.name
-
-    @property
-    def key(self) -> tuple[str, ...]:
-        """Address and user."""
-        user = self._endpoint.address.authorization or ""
-        return self.name, blake2b(user.encode(), digest_size=8).hexdigest()
+        self._endpoint, self.name = endpoint, endpoint.name
+        user = endpoint.address.authorization or ""
+        self.key = self.name, blake2b(user.encode(), digest_size=8).hexdigest()
 
     @property
     def trips(self) -> int:
@@ -132,19 +114,19 @@ class SparqlNeighbours:
     def __init__(self, endpoint: SparqlEndpoint) -> None:
         self._endpoint, self._left_out = endpoint, dict[str, None]()
         labels = f"VALUES ?p {{ {_NAMED} }} ?s ?p ?o"
-        spoken = [_language(row[0]) for row in self._sample("?o", labels)]
+        spoken = [_term(row[0]).language for row in self._sample("?o", labels)]
         languages = [tag for tag, _ in Counter(spoken).most_common()]
         self._languages = list(dict.fromkeys(["", "en", *languages]))[:MOST_LANGUAGES]
         if set(languages) - set(self._languages):
             self._leave_out(f"of texts only those in {', '.join(filter(None, self._languages))} are fetched")
         statements = self._sample("?s ?o", "?s ?p ?o")
-        if any(_kind(term) == "bnode" for row in statements for term in row):
+        if any(_term(term).kind == "bnode" for row in statements for term in row):
             self._leave_out("nodes without a name (blank nodes) were not fetched")
         begun = Counter(
             found[1]
             for row in statements
             for term in row
-            if _kind(term) == "uri" and (found := _BEGINNING.fullmatch(_text(term)))
+            if _term(term).kind == "uri" and (found := _BEGINNING.fullmatch(_text(term)))
         )
         self._beginnings = [text for text, _ in begun.most_common(MOST_BEGINNINGS)]
         self._types = self._all_types()
@@ -163,9 +145,9 @@ class SparqlNeighbours:
 
     def _all_types(self) -> list[str]:
         """Types of edges; of a large graph those in a sample, where to look for all takes too long."""
-        every = f"SELECT DISTINCT ?p WHERE {{ ?s ?p ?o }} LIMIT {MOST_TYPES}"
+        every = f"SELECT DISTINCT ?p WHERE {{ ?s ?p ?o }} LIMIT {near.MOST_TYPES}"
         try:
-            rows = self._endpoint.read(every, most=MOST_TYPES)
+            rows = self._endpoint.read(every, most=near.MOST_TYPES)
         except StoreTimeout:
             rows = self._sample("?p", "?s ?p ?o")
         return sorted({_text(row[0]) for row in rows} - {_TYPE, *LABELS, *NAMING_PROPERTIES, ALT_LABEL})
@@ -185,10 +167,9 @@ class SparqlNeighbours:
                 f"{{ VALUES (?s ?name) {{ {pairs} }} "
                 "FILTER(EXISTS { ?s ?q ?w } || EXISTS { ?w ?q ?s }) }"
             )
-        query = (
-            f"SELECT DISTINCT ?s ?name WHERE {{ {where} FILTER(isIRI(?s)) {_NO_NAME} }} LIMIT {MOST_NAMED}"
-        )
-        rows = self._endpoint.read(query, most=MOST_NAMED)
+        where = f"{where} FILTER(isIRI(?s)) {_NO_NAME}"
+        query = f"SELECT DISTINCT ?s ?name WHERE {{ {where} }} LIMIT {near.MOST_NAMED}"
+        rows = self._endpoint.read(query, most=near.MOST_NAMED)
         return NamedNodes([NamedNode(_text(iri), _text(name)) for iri, name in rows], _now(LARGE_SECONDS))
 
     def _spelled(self, texts: Iterable[str]) -> Iterator[tuple[str, str]]:
@@ -233,7 +214,7 @@ class SparqlNeighbours:
 
     def examples(self) -> list[Edge]:
         """Some edges of each type."""
-        one = f"?s ?p ?o {_IS_EDGE} }} LIMIT {EXAMPLES}"
+        one = f"?s ?p ?o {_IS_EDGE} }} LIMIT {near.EXAMPLES}"
         parts = [
             f"{{ SELECT ?s ?p ?o WHERE {{ VALUES ?p {{ <{type_}> }} {one} }}"
             for type_ in self._types
@@ -242,7 +223,7 @@ class SparqlNeighbours:
         if not parts:
             return []
         query = f"SELECT ?s ?p ?o WHERE {{ {' UNION '.join(parts)} }}"
-        return [_edge(row) for row in self._endpoint.read(query, most=EXAMPLES * len(parts))]
+        return [_edge(row) for row in self._endpoint.read(query, most=near.EXAMPLES * len(parts))]
 
     def write(self, nodes: Sequence[str], edges: Sequence[Edge], folder: Path) -> Path:
         """Write N-Triples of the edges, of literals and types, and of what relations and types are called."""
@@ -251,7 +232,7 @@ class SparqlNeighbours:
         relations, types = {kind for _, _, kind in edges}, set[str]()
         with (folder / "graph.nt").open("w", encoding="utf-8") as lines:
             lines.writelines(f"<{head}> <{kind}> <{tail}> .\n" for head, tail, kind in edges)
-            for ids in batches(nodes, BATCH):
+            for ids in near.batches(nodes, near.BATCH):
                 query = f"SELECT ?s ?p ?o WHERE {{ VALUES ?s {{ {iris(ids)} }} ?s ?p ?o {said} }}"
                 rows = self._endpoint.read(query, most=MOST_PROPERTIES)
                 lines.writelines(_lines(rows))
@@ -312,15 +293,12 @@ def _lines(rows: Iterable[Row]) -> Iterator[str]:
 
 
 def _text(term: object) -> str:
-    return "" if term is None else cast(StoredTerm, term).value
+    return _term(term).value
 
 
-def _kind(term: object) -> str:
-    return "" if term is None else cast(StoredTerm, term).kind
-
-
-def _language(term: object) -> str:
-    return "" if term is None else cast(StoredTerm, term).language
+def _term(term: object) -> StoredTerm:
+    """A value of a row; one of no kind where it has none."""
+    return StoredTerm("", "") if term is None else cast(StoredTerm, term)
 
 
 def _now(seconds: int) -> str:

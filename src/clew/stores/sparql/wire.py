@@ -91,9 +91,9 @@ class HttpReply:
                 f"{self.shown} broke off the connection in mid-reply. Ask again; ask for less if it "
                 "happens again"
             )
-            raise self.failure
-        if self._most is not None and self._count > self._most:
+        elif self._most is not None and self._count > self._most:
             self.failure = StoreError(f"{self.shown} sends more than {self._most >> 20} MiB. Ask for less")
+        if self.failure is not None:
             raise self.failure
         return data
 
@@ -117,42 +117,41 @@ class _RequestClock:
     @contextmanager
     def watch(self, broken: str) -> Generator[None]:
         """Set the time of the socket; turn what fails into one line that says what to check."""
-        at = self.shown
         try:
             if self.socket is not None:
                 self.socket.settimeout(self.left())
             yield
         except TimeoutError as error:
             raise StoreTimeout(
-                f"{at}: no result within {self._seconds:g} s; stopped. Ask for less, or allow more time"
-            ) from error
-        except ssl.SSLCertVerificationError as error:
-            raise StoreError(
-                f"{at}: its certificate is not trusted ({error.verify_message}). Check the host name, or "
-                "name the "
-                "authority's certificate in $SSL_CERT_FILE"
-            ) from error
-        except ssl.SSLError as error:
-            raise StoreError(
-                f"{at} does not speak TLS there ({error.reason or error}). Check the port, or write "
-                "sparql+http://"
-            ) from error
-        except socket.gaierror as error:
-            raise StoreError(f"{at}: there is no host of that name. Check the address") from error
-        except ConnectionRefusedError as error:
-            raise StoreError(
-                f"{at}: nothing answers at that port. Check that the server runs, its host and port"
-            ) from error
-        except (http.client.BadStatusLine, http.client.LineTooLong) as error:
-            raise StoreError(
-                f"{at} {_NO_HTTP}. Check that the port is that of HTTP, and whether it is HTTPS "
-                "(sparql+https://)"
+                f"{self.shown}: no result within {self._seconds:g} s; stopped. Ask for less, or allow more "
+                "time"
             ) from error
         except (http.client.HTTPException, OSError) as error:
-            raise StoreError(f"{at} {broken} ({_reason(error)}). Check that the server still runs") from error
+            raise StoreError(f"{self.shown}{_fault(error, broken)}") from error
 
 
-_NO_HTTP = "closed the connection, or answered something that is not HTTP"
+def _fault(error: Exception, broken: str) -> str:
+    """Say what failed, `broken` if nothing better is known, and what to check."""
+    match error:
+        case ssl.SSLCertVerificationError():
+            return (
+                f": its certificate is not trusted ({error.verify_message}). Check the host name, or name "
+                "the authority's certificate in $SSL_CERT_FILE"
+            )
+        case ssl.SSLError():
+            reason = error.reason or error
+            return f" does not speak TLS there ({reason}). Check the port, or write sparql+http://"
+        case socket.gaierror():
+            return ": there is no host of that name. Check the address"
+        case ConnectionRefusedError():
+            return ": nothing answers at that port. Check that the server runs, its host and port"
+        case http.client.BadStatusLine() | http.client.LineTooLong():
+            return (
+                " closed the connection, or answered something that is not HTTP. Check that the port is that "
+                "of HTTP, and whether it is HTTPS (sparql+https://)"
+            )
+        case _:
+            return f" {broken} ({_reason(error)}). Check that the server still runs"
 
 
 def _reason(error: Exception) -> str:
@@ -169,11 +168,14 @@ def requested(
     check, StoreTimeout, QueryError where the endpoint does not understand the query.
     """
     clock = _RequestClock(address.shown, seconds, total=total)
+    headers = {"Accept": accept, "User-Agent": "clew", "Connection": "close"}
+    if address.authorization is not None:
+        headers["Authorization"] = address.authorization
     target = address.url
     for _ in range(MOST_HOPS):
         with (
             closing(_connect(target, clock)) as connection,
-            closing(_ask(connection, target, query, _headers(address, accept), clock)) as response,
+            closing(_ask(connection, target, query, headers, clock)) as response,
         ):
             if response.status not in _REDIRECTS:
                 yield _checked(HttpReply(response, clock, MOST_SPARQL_BYTES if total else None))
@@ -200,13 +202,6 @@ def _connect(url: SplitResult, clock: _RequestClock) -> http.client.HTTPConnecti
         ) from error
     clock.socket = connection.sock
     return connection
-
-
-def _headers(address: Address, accept: str) -> dict[str, str]:
-    headers = {"Accept": accept, "User-Agent": "clew", "Connection": "close"}
-    if address.authorization is not None:
-        headers["Authorization"] = address.authorization
-    return headers
 
 
 def _ask(

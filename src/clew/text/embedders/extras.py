@@ -11,9 +11,7 @@ from clew.errors import MissingExtra
 def require(package: str, extra: str) -> Any:  # noqa: ANN401
     """Import an optional package.
 
-    Raises:
-        MissingExtra: it is not installed; the message names the extra of clew that brings it.
-
+    Raises MissingExtra: it is not installed; the message names the extra of clew that brings it.
     """
     try:
         return importlib.import_module(package)

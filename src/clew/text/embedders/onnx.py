@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from clew.arrays import Float32
 from clew.errors import EmbedderError
-from clew.text.embedder import checked_rows, hash_of, with_content
+from clew.text.embedder import hash_of, in_batches, with_content
 from clew.text.embedders.extras import require
 from clew.text.onnx_session import open_session
 
@@ -47,10 +47,8 @@ class OnnxEmbedder:
     def open(cls, path: Path) -> Self:
         """Open a model: its file, or the directory that has it, with `tokenizer.json` beside it or one above.
 
-        Raises:
-            MissingExtra: onnxruntime or tokenizers is not installed.
-            EmbedderError: a file is missing or cannot be read.
-
+        Raises MissingExtra (onnxruntime or tokenizers is not installed), EmbedderError (a file is missing or
+        cannot be read).
         """
         runtime, tokenizers = require("onnxruntime", "onnx"), require("tokenizers", "onnx")
         model = _model_file(path)
@@ -73,24 +71,16 @@ class OnnxEmbedder:
     @property
     def fingerprint(self) -> str:
         """Hash of the model file."""
-        if not self._fingerprint:
-            self._fingerprint = hash_of(self._model.read_bytes())
+        self._fingerprint = self._fingerprint or hash_of(self._model.read_bytes())
         return self._fingerprint
 
     def embed(self, texts: Sequence[str]) -> Float32:
         """Embed texts: float32 [len(texts), dimension]; blank ones are 0.
 
-        Raises:
-            EmbedderError: the model failed.
-
+        Raises EmbedderError: the model failed.
         """
-        vectors = np.zeros((len(texts), self.dimension), np.float32)
         order = sorted(with_content(texts), key=lambda i: len(texts[i]))
-        for start in range(0, len(order), TEXTS_AT_ONCE):
-            batch = order[start : start + TEXTS_AT_ONCE]
-            rows = self._run([texts[i] for i in batch])
-            vectors[batch] = checked_rows(rows, len(batch), self.dimension, self.name)
-        return vectors
+        return in_batches(self, texts, order, TEXTS_AT_ONCE, self._run)
 
     def _run(self, texts: list[str]) -> NDArray[np.float32]:
         """Run one batch and pool its tokens where the model does not."""
@@ -119,9 +109,7 @@ class OnnxEmbedder:
 def _model_file(path: Path) -> Path:
     """Find the model: `path` itself, or `model.onnx`, or the only .onnx file, in it or its `onnx/` directory.
 
-    Raises:
-        EmbedderError: there is none, or several and none is `model.onnx`.
-
+    Raises EmbedderError: there is none, or several and none is `model.onnx`.
     """
     if path.is_file():
         return path

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from clew.arrays import Float32
 from clew.bounded_http import ReplyRefused, limits, refused
 from clew.errors import EmbedderError
-from clew.text.embedder import checked_rows, probe_fingerprint, with_content
+from clew.text.embedder import in_batches, probe_fingerprint, with_content
 from clew.text.embedders.extras import require
 
 TEXTS_OF_REQUEST = 256
@@ -42,13 +42,9 @@ class OpenAIEmbedder:
     ) -> Self:
         """Connect to an endpoint and ask for one vector, to learn the dimension.
 
-        `base_url` ends in `/v1`; None is OpenAI itself. `api_key` may be None for a local server;
-        `timeout` is in seconds.
-
-        Raises:
-            MissingExtra: openai is not installed.
-            EmbedderError: the endpoint cannot be reached, refuses, or does not answer with vectors.
-
+        `base_url` ends in `/v1`; None is OpenAI itself. `api_key` may be None for a local server; `timeout`
+        is in seconds. Raises MissingExtra (openai is not installed), EmbedderError (the endpoint cannot be
+        reached, refuses, or does not answer with vectors).
         """
         package = require("openai", "openai")
         client = package.OpenAI(
@@ -63,24 +59,15 @@ class OpenAIEmbedder:
     @property
     def fingerprint(self) -> str:
         """Hash of the name, the dimension and the answers to a few texts."""
-        if not self._fingerprint:
-            self._fingerprint = probe_fingerprint(self)
+        self._fingerprint = self._fingerprint or probe_fingerprint(self)
         return self._fingerprint
 
     def embed(self, texts: Sequence[str]) -> Float32:
         """Embed texts: float32 [len(texts), dimension]; blank ones are 0.
 
-        Raises:
-            EmbedderError: the endpoint failed after the client's retries, or answered with something else.
-
+        Raises EmbedderError: the endpoint failed after the client's retries, or answered with something else.
         """
-        vectors = np.zeros((len(texts), self.dimension), np.float32)
-        filled = with_content(texts)
-        for start in range(0, len(filled), self._batch):
-            batch = filled[start : start + self._batch]
-            rows = self._request([texts[i] for i in batch])
-            vectors[batch] = checked_rows(rows, len(batch), self.dimension, self.name)
-        return vectors
+        return in_batches(self, texts, with_content(texts), self._batch, self._request)
 
     def _request(self, texts: list[str]) -> NDArray[np.float32]:
         """Ask for the vectors of one batch: float32 [len(texts), whatever the model has]."""
@@ -93,22 +80,17 @@ class OpenAIEmbedder:
         except package.AuthenticationError as error:
             raise EmbedderError(f"{where} refused the key ({error}). Check the API key.") from error
         except package.NotFoundError as error:
-            raise EmbedderError(
-                f"{where}: not found ({error}). Check the model name and the base URL."
-            ) from error
+            why = f": not found ({error}). Check the model name and the base URL."
+            raise EmbedderError(where + why) from error
         except package.APIStatusError as error:
             raise EmbedderError(f"{where} answered with status {error.status_code} ({error}).") from error
         except (package.APIConnectionError, ReplyRefused) as error:
-            why = refused(error)
-            if why is not None:
-                raise EmbedderError(f"{where} {why}.") from error
-            raise EmbedderError(
-                f"{where} cannot be reached ({error}). Check the base URL and the server."
-            ) from error
+            unreached = f"cannot be reached ({error}). Check the base URL and the server."
+            bound = refused(error)
+            raise EmbedderError(f"{where} {unreached if bound is None else f'{bound}.'}") from error
         except (package.OpenAIError, AttributeError, TypeError, ValueError, RecursionError) as error:
-            raise EmbedderError(
-                f"{where} did not answer with embeddings ({error}). Check that the base URL ends in /v1."
-            ) from error
+            why = f" did not answer with embeddings ({error}). Check that the base URL ends in /v1."
+            raise EmbedderError(where + why) from error
         if rows.ndim != 2 or len(rows) != len(texts) or rows.shape[1] == 0:
             raise EmbedderError(f"{where} returned {len(rows)} vectors of one length for {len(texts)} texts.")
         return rows

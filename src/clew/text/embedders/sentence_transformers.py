@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from clew.arrays import Float32
 from clew.errors import EmbedderError
-from clew.text.embedder import checked_rows, probe_fingerprint, with_content
+from clew.text.embedder import in_batches, probe_fingerprint, with_content
 from clew.text.embedders.extras import require
 
 
@@ -26,10 +27,8 @@ class SentenceTransformersEmbedder:
     def open(cls, name: str) -> Self:
         """Load a model by its name on the model hub, or from a directory.
 
-        Raises:
-            MissingExtra: sentence-transformers is not installed.
-            EmbedderError: the model cannot be loaded.
-
+        Raises MissingExtra (sentence-transformers is not installed), EmbedderError (the model cannot be
+        loaded).
         """
         package = require("sentence_transformers", "sentence-transformers")
         try:
@@ -42,25 +41,18 @@ class SentenceTransformersEmbedder:
     @property
     def fingerprint(self) -> str:
         """Hash of the name, the dimension and the answers to a few texts."""
-        if not self._fingerprint:
-            self._fingerprint = probe_fingerprint(self)
+        self._fingerprint = self._fingerprint or probe_fingerprint(self)
         return self._fingerprint
 
     def embed(self, texts: Sequence[str]) -> Float32:
         """Embed texts: float32 [len(texts), dimension]; blank ones are 0.
 
-        Raises:
-            EmbedderError: the model failed.
-
+        Raises EmbedderError: the model failed.
         """
-        vectors = np.zeros((len(texts), self.dimension), np.float32)
-        filled = with_content(texts)
-        if filled:
-            try:
-                rows = self._model.encode(
-                    [texts[i] for i in filled], convert_to_numpy=True, show_progress_bar=False
-                )
-            except RuntimeError as error:
-                raise EmbedderError(f"{self.name}: the model failed ({error}).") from error
-            vectors[filled] = checked_rows(np.asarray(rows), len(filled), self.dimension, self.name)
-        return vectors
+        return in_batches(self, texts, with_content(texts), max(1, len(texts)), self._encode)
+
+    def _encode(self, texts: list[str]) -> NDArray[np.generic]:
+        try:
+            return np.asarray(self._model.encode(texts, convert_to_numpy=True, show_progress_bar=False))
+        except RuntimeError as error:
+            raise EmbedderError(f"{self.name}: the model failed ({error}).") from error

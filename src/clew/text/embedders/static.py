@@ -12,6 +12,7 @@ import re
 import unicodedata
 import zlib
 from collections.abc import Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Self
 from zipfile import BadZipFile
@@ -33,30 +34,32 @@ LETTERS = str.maketrans({
 """Letters that have no decomposition but are read as these."""
 TEXTS_IN_CACHE = 2048
 """Texts at a time, so that the gathered rows stay in the cache of the processor."""
-REMEMBERED_WORDS = 200_000
-"""Words whose wordpieces are kept; then the memory starts anew."""
 
 
 class StaticEmbedder:
-    """Sums of wordpiece vectors: `rows` int8 [pieces, dimension], `scales` float32 [pieces], their texts."""
+    """Sums of wordpiece vectors: `rows` int8 [pieces, dimension], `scales` float32 [pieces], their texts.
+
+    `remembered` words at most have their wordpieces kept; then the memory starts anew.
+    """
 
     name = "clew-static"
 
-    def __init__(self, rows: NDArray[np.int8], scales: Float32, pieces: Sequence[str]) -> None:
+    def __init__(
+        self, rows: NDArray[np.int8], scales: Float32, pieces: Sequence[str], remembered: int = 200_000
+    ) -> None:
         self._rows = rows
         self._scales = scales[:, None]
         self._ids = dict(zip(pieces, range(len(pieces)), strict=True))
         self._longest = max(map(len, pieces))
         self._words: dict[str, tuple[int, ...]] = {}
+        self._remembered = remembered
         self._fingerprint = ""
 
     @classmethod
     def load(cls, folder: Path = EMBEDDER_DATA) -> Self:
         """Read the table that ships (about 20 ms).
 
-        Raises:
-            EmbedderError: a file is missing or damaged; the installation is then incomplete.
-
+        Raises EmbedderError: a file is missing or damaged; the installation is then incomplete.
         """
         try:
             with LOADING, (folder / "clew-static.npz").open("rb") as opened, np.load(opened) as file:
@@ -90,24 +93,14 @@ class StaticEmbedder:
         vectors = np.zeros((len(texts), self.dimension), np.float32)
         for start in range(0, len(texts), TEXTS_IN_CACHE):
             check()
-            self._sum(texts[start : start + TEXTS_IN_CACHE], vectors[start : start + TEXTS_IN_CACHE])
+            cut = [self.pieces(text) for text in texts[start : start + TEXTS_IN_CACHE]]
+            filled = [start + i for i, pieces in enumerate(cut) if pieces]
+            if filled:
+                index = np.fromiter(chain.from_iterable(cut), np.int64)
+                ends = np.cumsum([len(pieces) for pieces in cut if pieces])
+                rows = self._rows[index] * self._scales[index]
+                vectors[filled] = np.add.reduceat(rows, [0, *ends[:-1]], axis=0)
         return vectors
-
-    def _sum(self, texts: Sequence[str], vectors: Float32) -> None:
-        """Write the sums of the wordpieces' vectors of each text into `vectors`."""
-        ids: list[int] = []
-        filled: list[int] = []
-        starts: list[int] = []
-        for i, text in enumerate(texts):
-            pieces = self.pieces(text)
-            if pieces:
-                filled.append(i)
-                starts.append(len(ids))
-                ids += pieces
-        if ids:
-            index = np.array(ids)
-            rows = self._rows[index] * self._scales[index]
-            vectors[filled] = np.add.reduceat(rows, starts, axis=0)
 
     def pieces(self, text: str) -> list[int]:
         """Cut a text into wordpieces: their rows in the table."""
@@ -134,7 +127,7 @@ class StaticEmbedder:
             else:
                 stop = start + 1
             start, prefix = stop, "##"
-        if len(self._words) >= REMEMBERED_WORDS:
+        if len(self._words) >= self._remembered:
             self._words = {}
         self._words[word] = tuple(ids)
         return tuple(ids)

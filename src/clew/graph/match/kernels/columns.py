@@ -9,8 +9,7 @@ from typing import NamedTuple, cast
 
 import numpy as np
 
-from clew.graph.kernels import Array
-from clew.graph.kernels.columns import GraphColumns
+from clew.graph.kernels import Array, GraphColumns
 
 UNIT = 1e9
 """Costs are distances in this many parts, with the misses of undirected edges in the last MISS_BITS."""
@@ -33,6 +32,7 @@ DONE, STOPPED, RETRY = 0, 1, 2
 
 DISTINCT, UNDIRECTED, COUNT, TIED, PROJECT, SLACK, UNIFORM, EAGER, EXPANSIONS = range(9)
 CAP, BASE, AHEAD = range(9, 12)
+OPTIONS = 12
 """Places of `QueryColumns.options`.
 
 Matches that cost more than CAP are not looked for, but where AHEAD is not 0 some are found to know how far to
@@ -83,7 +83,7 @@ class QueryColumns(NamedTuple):
 
     `nodes` [n, KIND MASK FIRST LAST FLOOR]: kind, row of `masks` or -1, range of candidates, the least cost;
     `edges` [m, HEAD TAIL MODE LOW HIGH LEAST]: ends, mode, range of relations, least cost; `candidate` and
-    `relation` [*, ID WEIGHT]: ids with costs; `masks` bool [masks, N]; `options` [12].
+    `relation` [*, ID WEIGHT]: ids with costs; `masks` bool [masks, N]; `options` [OPTIONS].
     """
 
     nodes: Array
@@ -201,14 +201,6 @@ class EnumerationSteps(NamedTuple):
 NODE, EDGE, FROM = range(3)
 
 
-class EnumerationPlan(NamedTuple):
-    """What an enumeration goes through: the layers, hung from a root, in the order of the steps."""
-
-    layers: Layers
-    tree: LayerTree
-    steps: EnumerationSteps
-
-
 class EnumerationState(NamedTuple):
     """The state of an enumeration.
 
@@ -229,6 +221,15 @@ class EnumerationState(NamedTuple):
 PLACE, ASSIGNED = 1, 2
 TAKEN, TRIPLE = range(2)
 AT, END, BOUND, FILL = range(4)
+
+
+class EnumerationPlan(NamedTuple):
+    """What an enumeration goes through: the layers, hung from a root, in the order of the steps."""
+
+    layers: Layers
+    tree: LayerTree
+    steps: EnumerationSteps
+    walk: EnumerationState
 
 
 class FoundRows(NamedTuple):

@@ -12,24 +12,8 @@ from __future__ import annotations
 import numpy as np
 
 from clew.graph.kernels import Array, compiled
-from clew.graph.match.kernels.columns import (
-    CODE,
-    DENSE,
-    HIGH,
-    ID,
-    INFINITE,
-    LISTED,
-    LOW,
-    MODE,
-    NEIGHBOUR,
-    ONE,
-    PRICE,
-    UNDIRECTED,
-    WEIGHT,
-    ZERO,
-    GraphColumns,
-    QueryColumns,
-)
+from clew.graph.match.kernels import columns as c
+from clew.graph.match.kernels.columns import GraphColumns, QueryColumns
 
 LONG_RUN = 32
 """Edges of one node beyond which runs of one relation are skipped by binary search."""
@@ -76,10 +60,10 @@ def edges_at(  # noqa: C901
     out; the last result is how far the nearest of them is above it (INFINITE: there is none).
     """
     node, at_head = end
-    undirected = query.options[UNDIRECTED] == 1
-    mode = query.edges[edge, MODE]
-    first, last = query.edges[edge, LOW], query.edges[edge, HIGH]
-    above = INFINITE
+    undirected = query.options[c.UNDIRECTED] == 1
+    mode = query.edges[edge, c.MODE]
+    first, last = query.edges[edge, c.LOW], query.edges[edge, c.HIGH]
+    above = c.INFINITE
     degree = graph.out_stops[node] - graph.out_starts[node]
     degree += graph.into_stops[node] - graph.into_starts[node]
     buffer = room(buffer, count + degree)
@@ -98,13 +82,13 @@ def edges_at(  # noqa: C901
         position, j = low, first
         while position < high:
             fixed, stop = 0, high
-            if mode == LISTED:
+            if mode == c.LISTED:
                 if j == last:
                     break
-                wanted = query.relation[j, ID]
-                fixed = query.relation[j, WEIGHT]
+                wanted = query.relation[j, c.ID]
+                fixed = query.relation[j, c.WEIGHT]
                 j += 1
-                if fixed > most and fixed < INFINITE:
+                if fixed > most and fixed < c.INFINITE:
                     above = min(above, fixed - most)
                     continue
                 position = lower_bound(relation, position, high, wanted)
@@ -113,17 +97,17 @@ def edges_at(  # noqa: C901
                 if relation[position] != wanted:
                     continue
                 stop = lower_bound(relation, position, high, wanted + 1)
-            elif mode == DENSE:
+            elif mode == c.DENSE:
                 current = relation[position]
-                fixed = query.relation[first + current, WEIGHT]
+                fixed = query.relation[first + current, c.WEIGHT]
                 stop = position + 1
                 if wide:
                     stop = lower_bound(relation, position, high, current + 1)
-                if fixed > most and fixed < INFINITE:
+                if fixed > most and fixed < c.INFINITE:
                     above = min(above, fixed - most)
                     position = stop
                     continue
-            if fixed >= INFINITE:
+            if fixed >= c.INFINITE:
                 position = stop
                 continue
             while position < stop:
@@ -132,9 +116,9 @@ def edges_at(  # noqa: C901
                 # A loop is in both lists; it runs in either direction, so it is never a miss.
                 if other == node and side == 1 and undirected:
                     continue
-                buffer[count, NEIGHBOUR] = other
-                buffer[count, CODE] = position - 1 if side == 0 else -position
-                buffer[count, PRICE] = fixed + (miss if other != node else 0)
+                buffer[count, c.NEIGHBOUR] = other
+                buffer[count, c.CODE] = position - 1 if side == 0 else -position
+                buffer[count, c.PRICE] = fixed + (miss if other != node else 0)
                 count += 1
     return buffer, count, above
 
@@ -151,8 +135,8 @@ def triples_between(
 ) -> tuple[Array, int]:
     """Append the triples from the first of `ends` to the second that pattern edge `edge` may match."""
     head, tail = ends
-    mode = query.edges[edge, MODE]
-    first, last = query.edges[edge, LOW], query.edges[edge, HIGH]
+    mode = query.edges[edge, c.MODE]
+    first, last = query.edges[edge, c.LOW], query.edges[edge, c.HIGH]
     out_degree = graph.out_stops[head] - graph.out_starts[head]
     into_degree = graph.into_stops[tail] - graph.into_starts[tail]
     outward = out_degree <= into_degree
@@ -164,13 +148,13 @@ def triples_between(
     low, high = starts[node], stops[node]
     position, j = low, first
     while position < high:
-        if mode == LISTED:
+        if mode == c.LISTED:
             if j == last:
                 break
-            position = lower_bound(relation, position, high, query.relation[j, ID])
+            position = lower_bound(relation, position, high, query.relation[j, c.ID])
             if position == high:
                 break
-            if relation[position] != query.relation[j, ID]:
+            if relation[position] != query.relation[j, c.ID]:
                 j += 1
                 continue
         current = relation[position]
@@ -178,15 +162,15 @@ def triples_between(
         position = lower_bound(neighbour, position, stop, other)
         if position < stop and neighbour[position] == other:
             cost = 0
-            if mode == LISTED:
-                cost = query.relation[j, WEIGHT]
-            elif mode == DENSE:
-                cost = query.relation[first + current, WEIGHT]
-            if cost < INFINITE:
+            if mode == c.LISTED:
+                cost = query.relation[j, c.WEIGHT]
+            elif mode == c.DENSE:
+                cost = query.relation[first + current, c.WEIGHT]
+            if cost < c.INFINITE:
                 buffer = room(buffer, count + 1)
-                buffer[count, NEIGHBOUR] = other
-                buffer[count, CODE] = position if outward else -1 - position
-                buffer[count, PRICE] = cost + miss
+                buffer[count, c.NEIGHBOUR] = other
+                buffer[count, c.CODE] = position if outward else -1 - position
+                buffer[count, c.PRICE] = cost + miss
                 count += 1
         position = stop
     return buffer, count
@@ -198,9 +182,9 @@ def edges_between(
 ) -> tuple[Array, int]:
     """Append the edges that `edge` may match between `ends`, its head and its tail, from `count` on."""
     head, tail = ends
-    buffer, count = triples_between(graph, query, edge, (head, tail), ZERO, buffer, count)
-    if query.options[UNDIRECTED] == 1 and head != tail:
-        buffer, count = triples_between(graph, query, edge, (tail, head), ONE, buffer, count)
+    buffer, count = triples_between(graph, query, edge, (head, tail), c.ZERO, buffer, count)
+    if query.options[c.UNDIRECTED] == 1 and head != tail:
+        buffer, count = triples_between(graph, query, edge, (tail, head), c.ONE, buffer, count)
     return buffer, count
 
 
@@ -214,7 +198,7 @@ def triple_of(graph: GraphColumns, code: int, one: int, other: int) -> int:
     if position < graph.into_starts[one] or position >= graph.into_stops[one]:
         tail = other
     head = graph.into_neighbour[position]
-    wanted = graph.into_relation[position] + ZERO
+    wanted = graph.into_relation[position] + c.ZERO
     low, high = graph.out_starts[head], graph.out_stops[head]
     low = lower_bound(graph.out_relation, low, high, wanted)
     high = lower_bound(graph.out_relation, low, high, wanted + 1)
@@ -228,16 +212,16 @@ def count_at(
     """Count the edges that `edges_at` looks at; an upper bound by degree unless `exact`."""
     total = 0
     for side in range(2):
-        if (side == 0) != at_head and query.options[UNDIRECTED] == 0:
+        if (side == 0) != at_head and query.options[c.UNDIRECTED] == 0:
             continue
         starts = graph.out_starts if side == 0 else graph.into_starts
         stops = graph.out_stops if side == 0 else graph.into_stops
         relation = graph.out_relation if side == 0 else graph.into_relation
         low, high = starts[node], stops[node]
-        if not exact or query.edges[edge, MODE] != LISTED:
+        if not exact or query.edges[edge, c.MODE] != c.LISTED:
             total += high - low
             continue
-        for j in range(query.edges[edge, LOW], query.edges[edge, HIGH]):
-            start = lower_bound(relation, low, high, query.relation[j, ID])
-            total += lower_bound(relation, start, high, query.relation[j, ID] + 1) - start
+        for j in range(query.edges[edge, c.LOW], query.edges[edge, c.HIGH]):
+            start = lower_bound(relation, low, high, query.relation[j, c.ID])
+            total += lower_bound(relation, start, high, query.relation[j, c.ID] + 1) - start
     return total

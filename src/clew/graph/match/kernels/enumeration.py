@@ -10,60 +10,8 @@ from __future__ import annotations
 import numpy as np
 
 from clew.graph.kernels import Array, compiled
+from clew.graph.match.kernels import columns as c
 from clew.graph.match.kernels.columns import (
-    ALLOWED,
-    ASSIGNED,
-    AT,
-    BEGIN,
-    BOUND,
-    BY,
-    CAP,
-    CHEAPEST,
-    CODE,
-    COUNT,
-    CUT,
-    DISTINCT,
-    DONE,
-    EAGER,
-    EDGE,
-    END,
-    ENTITY,
-    FILL,
-    FIRST,
-    FROM,
-    HEAD,
-    ID,
-    INFINITE,
-    KIND,
-    KNOWN,
-    LAST,
-    LEAST,
-    LINK,
-    MASK,
-    MISS_BITS,
-    MISS_MASK,
-    NEIGHBOUR,
-    NODE,
-    NODES,
-    PLACE,
-    POINTER,
-    PRICE,
-    PROJECT,
-    RETRY,
-    SIZE,
-    SLACK,
-    SPENT,
-    START,
-    STATUS,
-    STOPPED,
-    TAIL,
-    TAKEN,
-    TARGET,
-    TIED,
-    TRIPLE,
-    TRIPLES,
-    UP,
-    ZERO,
     EnumerationPlan,
     EnumerationState,
     EnumerationSteps,
@@ -76,7 +24,7 @@ from clew.graph.match.kernels.columns import (
     Search,
 )
 from clew.graph.match.kernels.edges import edges_at, edges_between, triple_of
-from clew.graph.match.kernels.found import MOST_LATE, empty_found, keep, lowest, note_late, too_late
+from clew.graph.match.kernels.found import MOST_LATE, empty_found, keep, note_late, too_late
 
 LAZY_LIMIT = 100_000
 """Choices looked at before it is worth growing layers for all nodes."""
@@ -88,8 +36,8 @@ def empty_walk(query: QueryColumns) -> EnumerationState:
     nodes, edges = len(query.nodes), len(query.edges)
     node = np.zeros((nodes, 3), np.int64)
     for v in range(nodes):
-        if query.nodes[v, KIND] == KNOWN and query.nodes[v, LAST] - query.nodes[v, FIRST] == 1:
-            node[v, ENTITY], node[v, ASSIGNED] = query.candidate[query.nodes[v, FIRST], ID], 2
+        if query.nodes[v, c.KIND] == c.KNOWN and query.nodes[v, c.LAST] - query.nodes[v, c.FIRST] == 1:
+            node[v, c.ENTITY], node[v, c.ASSIGNED] = query.candidate[query.nodes[v, c.FIRST], c.ID], 2
     return EnumerationState(
         node,
         np.zeros((edges, 2), np.int64) - 1,
@@ -100,15 +48,21 @@ def empty_walk(query: QueryColumns) -> EnumerationState:
 
 
 @compiled
+def taken_triple(graph: GraphColumns, query: QueryColumns, walk: EnumerationState, edge: int) -> int:
+    """Triple id of `edge`, whose ends are assigned."""
+    head, tail = query.edges[edge, c.HEAD], query.edges[edge, c.TAIL]
+    return triple_of(graph, walk.edge[edge, c.TAKEN], walk.node[head, c.ENTITY], walk.node[tail, c.ENTITY])
+
+
+@compiled
 def repeats(graph: GraphColumns, query: QueryColumns, walk: EnumerationState, edge: int) -> bool:
     """Whether the triple of `edge`, whose ends are assigned, is in use; writes its id."""
-    one, other = walk.node[query.edges[edge, HEAD], ENTITY], walk.node[query.edges[edge, TAIL], ENTITY]
-    triple = triple_of(graph, walk.edge[edge, TAKEN], one, other)
-    walk.edge[edge, TRIPLE] = -1
+    triple = taken_triple(graph, query, walk, edge)
+    walk.edge[edge, c.TRIPLE] = -1
     for e in range(len(walk.edge)):
-        if walk.edge[e, TRIPLE] == triple:
+        if walk.edge[e, c.TRIPLE] == triple:
             return True
-    walk.edge[edge, TRIPLE] = triple
+    walk.edge[edge, c.TRIPLE] = triple
     return False
 
 
@@ -120,10 +74,9 @@ def emit(
     walk.row[0] = cost
     nodes = len(walk.node)
     for v in range(nodes):
-        walk.row[1 + v] = walk.node[v, ENTITY]
+        walk.row[1 + v] = walk.node[v, c.ENTITY]
     for e in range(len(walk.edge)):
-        one, other = walk.node[query.edges[e, HEAD], ENTITY], walk.node[query.edges[e, TAIL], ENTITY]
-        walk.row[1 + nodes + e] = triple_of(graph, walk.edge[e, TAKEN], one, other)
+        walk.row[1 + nodes + e] = taken_triple(graph, query, walk, e)
     return keep(found, wanted, walk.row)
 
 
@@ -142,96 +95,93 @@ def choices(
     It is called for every partial assignment, and counts references to every array that it gets: not to those
     of a whole `Search`.
     """
-    base, above = walk.step[step, FILL], INFINITE
-    edge = steps.step[step, EDGE]
-    if steps.step[step, NODE] >= 0:
-        parent = steps.step[step, FROM]
-        at_head = query.edges[edge, HEAD] == parent
-        most = query.options[CAP] - walk.step[step, BOUND] + query.edges[edge, LEAST]
-        entity = walk.node[parent, ENTITY]
+    base, above = walk.step[step, c.FILL], c.INFINITE
+    edge = steps.step[step, c.EDGE]
+    if steps.step[step, c.NODE] >= 0:
+        parent = steps.step[step, c.FROM]
+        at_head = query.edges[edge, c.HEAD] == parent
+        most = query.options[c.CAP] - walk.step[step, c.BOUND] + query.edges[edge, c.LEAST]
+        entity = walk.node[parent, c.ENTITY]
         buffer, count, above = edges_at(graph, query, edge, (entity, at_head), most, buffer, base)
     else:
-        head, tail = walk.node[query.edges[edge, HEAD], ENTITY], walk.node[query.edges[edge, TAIL], ENTITY]
-        buffer, count = edges_between(graph, query, edge, (head, tail), buffer, base)
-    walk.step[step, AT], walk.step[step, END], walk.step[step, FILL] = base, count, count
-    state[CUT] = min(state[CUT], above)
+        head, tail = query.edges[edge, c.HEAD], query.edges[edge, c.TAIL]
+        ends = walk.node[head, c.ENTITY], walk.node[tail, c.ENTITY]
+        buffer, count = edges_between(graph, query, edge, ends, buffer, base)
+    walk.step[step, c.AT], walk.step[step, c.END], walk.step[step, c.FILL] = base, count, count
+    state[c.CUT] = min(state[c.CUT], above)
     return buffer
 
 
 @compiled
 def one_round(  # noqa: C901
-    search: Search,
-    plan: EnumerationPlan,
-    walk: EnumerationState,
-    buffer: Array,
-    found: FoundRows,
-    task: EnumerationTask,
+    search: Search, plan: EnumerationPlan, buffer: Array, found: FoundRows, task: EnumerationTask
 ) -> tuple[FoundRows, Array]:
     """Add the matches of one task to `found`.
 
     The loop has no calls on its common path: each would count references to every array that it passes on.
     """
     graph, query, state, stop = search.graph, search.query, search.state, search.stop
-    layers, tree, steps = plan
+    layers, tree, steps, walk = plan
     layer, entries, node_of, edge_of, step_of = layers.node, layers.entry, walk.node, walk.edge, walk.step
     links, tree_edges, totals, tree_node, order_of = tree.link, tree.edge, tree.total, tree.node, steps.step
     rows, order, pattern_edges, pattern_nodes = found.rows, found.order, query.edges, query.nodes
-    injective = query.options[DISTINCT] == NODES
+    injective = query.options[c.DISTINCT] == c.NODES
     last, count = len(order_of) - 1, len(node_of)
     lazy = False
     for v in range(count):
-        lazy = lazy or (layer[v, START] < 0 and query.options[EAGER] == 0)
-    patience = state[SPENT] + (LAZY_LIMIT if lazy else INFINITE)
-    step = ZERO
-    step_of[0, AT], step_of[0, END], step_of[0, BOUND], step_of[0, FILL] = task.low, task.high, steps.base, 0
+        lazy = lazy or (layer[v, c.START] < 0 and query.options[c.EAGER] == 0)
+    patience = state[c.SPENT] + (LAZY_LIMIT if lazy else c.INFINITE)
+    step = c.ZERO
+    step_of[0, c.AT], step_of[0, c.END] = task.low, task.high
+    step_of[0, c.BOUND], step_of[0, c.FILL] = steps.base, 0
     walk.late[-1] = 0
     while step >= 0:
-        node, edge, j = order_of[step, NODE], order_of[step, EDGE], step_of[step, AT]
+        node, edge, j = order_of[step, c.NODE], order_of[step, c.EDGE], step_of[step, c.AT]
         if node >= 0:
-            node_of[node, ASSIGNED] &= 2
+            node_of[node, c.ASSIGNED] &= 2
         if edge >= 0:
-            edge_of[edge, TRIPLE] = -1
-        if j >= step_of[step, END]:
+            edge_of[edge, c.TRIPLE] = -1
+        if j >= step_of[step, c.END]:
             step -= 1
             continue
-        step_of[step, AT] = j + 1
-        state[SPENT] += 1
-        if state[SPENT] > state[ALLOWED] or stop[0] != 0 or state[SPENT] > patience:
-            state[STATUS] = RETRY if state[SPENT] > patience else STOPPED
+        step_of[step, c.AT] = j + 1
+        state[c.SPENT] += 1
+        if state[c.SPENT] > state[c.ALLOWED] or stop[0] != 0 or state[c.SPENT] > patience:
+            state[c.STATUS] = c.RETRY if state[c.SPENT] > patience else c.STOPPED
             break
 
-        bound = step_of[step, BOUND]
+        bound = step_of[step, c.BOUND]
         if node < 0:
-            bound += buffer[j, PRICE] - pattern_edges[edge, LEAST]
-            edge_of[edge, TAKEN] = buffer[j, CODE]
+            bound += buffer[j, c.PRICE] - pattern_edges[edge, c.LEAST]
+            edge_of[edge, c.TAKEN] = buffer[j, c.CODE]
         else:
-            if layer[node, START] < 0:
-                entity = buffer[j, NEIGHBOUR]
-                bound += buffer[j, PRICE] - pattern_edges[edge, LEAST]
-                edge_of[edge, TAKEN] = buffer[j, CODE]
-                mask = pattern_nodes[node, MASK]
+            if layer[node, c.START] < 0:
+                entity = buffer[j, c.NEIGHBOUR]
+                bound += buffer[j, c.PRICE] - pattern_edges[edge, c.LEAST]
+                edge_of[edge, c.TAKEN] = buffer[j, c.CODE]
+                mask = pattern_nodes[node, c.MASK]
                 if mask >= 0 and not query.masks[mask, entity]:
                     continue
             else:
                 place = j
                 if edge >= 0:
-                    place = tree_edges[j, TARGET]
-                    link = tree_node[node, LINK] + node_of[order_of[step, FROM], PLACE]
-                    bound += tree_edges[j, PRICE] - links[link, CHEAPEST]
-                    edge_of[edge, TAKEN] = tree_edges[j, CODE]
-                bound += totals[layer[node, START] + place]
-                entity = entries[layer[node, START] + place, ENTITY]
-                node_of[node, PLACE] = place
-            if bound >= INFINITE:
+                    place = tree_edges[j, c.TARGET]
+                    link = tree_node[node, c.LINK] + node_of[order_of[step, c.FROM], c.PLACE]
+                    bound += tree_edges[j, c.PRICE] - links[link, c.CHEAPEST]
+                    edge_of[edge, c.TAKEN] = tree_edges[j, c.CODE]
+                bound += totals[layer[node, c.START] + place]
+                entity = entries[layer[node, c.START] + place, c.ENTITY]
+                node_of[node, c.PLACE] = place
+            if bound >= c.INFINITE:
                 continue
             if injective:
                 clash = False
                 for v in range(count):
-                    clash |= v != node and node_of[v, ASSIGNED] != 0 and node_of[v, ENTITY] == entity
+                    clash |= v != node and node_of[v, c.ASSIGNED] != 0 and node_of[v, c.ENTITY] == entity
                 if clash:
                     continue
-            node_of[node, ENTITY] = entity
-            node_of[node, ASSIGNED] |= 1
+            node_of[node, c.ENTITY] = entity
+            node_of[node, c.ASSIGNED] |= 1
 
         if task.wanted > 0 and order[-1] == task.wanted:
             worst = order[task.wanted - 1]
@@ -245,52 +195,45 @@ def one_round(  # noqa: C901
         if steps.track and edge >= 0 and repeats(graph, query, walk, edge):
             continue
         if step == last:
-            if bound > task.after and (task.misses < 0 or bound & MISS_MASK == task.misses):
+            if bound > task.after and (task.misses < 0 or bound & c.MISS_MASK == task.misses):
                 found = emit(graph, query, walk, found, task.wanted, bound)
                 rows = found.rows
             continue
         step += 1
-        step_of[step, BOUND], step_of[step, FILL] = bound, step_of[step - 1, FILL]
-        following = order_of[step, NODE]
-        if following >= 0 and layer[following, START] >= 0:
-            link = tree_node[following, LINK] + node_of[order_of[step, FROM], PLACE]
-            step_of[step, AT], step_of[step, END] = links[link, BEGIN], links[link + 1, BEGIN]
+        step_of[step, c.BOUND], step_of[step, c.FILL] = bound, step_of[step - 1, c.FILL]
+        following = order_of[step, c.NODE]
+        if following >= 0 and layer[following, c.START] >= 0:
+            link = tree_node[following, c.LINK] + node_of[order_of[step, c.FROM], c.PLACE]
+            step_of[step, c.AT], step_of[step, c.END] = links[link, c.BEGIN], links[link + 1, c.BEGIN]
         else:
             buffer = choices(graph, query, steps, walk, buffer, step, state)
     for v in range(count):
-        node_of[v, ASSIGNED] &= 2
+        node_of[v, c.ASSIGNED] &= 2
     return found, buffer
 
 
 @compiled
 def rounds(
-    search: Search,
-    plan: EnumerationPlan,
-    walk: EnumerationState,
-    buffer: Array,
-    found: FoundRows,
-    task: EnumerationTask,
+    search: Search, plan: EnumerationPlan, buffer: Array, found: FoundRows, task: EnumerationTask
 ) -> tuple[FoundRows, Array, int]:
     """Run `task` with rising limits up to its own; also returns the cost below which nothing is missing.
 
     The limit rises to a bound that at least four times as many partial assignments reach as before, so
     that all rounds together cost little more than the last.
     """
-    tree, steps, state = plan.tree, plan.steps, search.state
-    cap, start = task.limit, plan.layers.node[tree.root, START]
-    least = INFINITE
-    for i in range(task.low, task.high):
-        least = min(least, tree.total[start + i] + steps.base)
+    tree, steps, walk, state = plan.tree, plan.steps, plan.walk, search.state
+    cap, start = task.limit, plan.layers.node[tree.root, c.START]
+    least = min(c.INFINITE, tree.total[start + task.low : start + task.high].min() + steps.base)
     limit, after, ahead = least if task.wanted > 0 else cap, task.after, 4
-    while least <= cap and least < INFINITE:
+    while least <= cap and least < c.INFINITE:
         one = EnumerationTask(task.low, task.high, after, limit, task.wanted, task.misses, ahead)
-        found, buffer = one_round(search, plan, walk, buffer, found, one)
-        if state[STATUS] != DONE or (task.wanted > 0 and found.order[-1] == task.wanted):
+        found, buffer = one_round(search, plan, buffer, found, one)
+        if state[c.STATUS] != c.DONE or (task.wanted > 0 and found.order[-1] == task.wanted):
             break
         if task.wanted == 0 or walk.late[-1] == 0:
             break
         after = limit
-        least = lowest(walk.late, walk.late[-1])
+        least = walk.late[: walk.late[-1]].min()
         limit = min(walk.late[0], cap)
         ahead = min(4 * ahead, MOST_LATE)
     return found, buffer, least
@@ -307,65 +250,61 @@ def follow(
     """
     count = len(layers.node)
     at, pointer = np.zeros(count, np.int64), 0
-    row[0] = tree.total[layers.node[tree.root, START] + place]
+    row[0] = tree.total[layers.node[tree.root, c.START] + place]
     for i in range(count):
         v = tree.order[i]
         at[v] = place
         if i > 0:
-            pointer = tree.link[tree.node[v, LINK] + at[tree.node[v, UP]], POINTER]
-            at[v] = tree.edge[pointer, TARGET]
-        row[1 + v] = layers.entry[layers.node[v, START] + at[v], ENTITY]
-        for w in tree.order[: i if query.options[DISTINCT] == NODES else 0]:
+            pointer = tree.link[tree.node[v, c.LINK] + at[tree.node[v, c.UP]], c.POINTER]
+            at[v] = tree.edge[pointer, c.TARGET]
+        row[1 + v] = layers.entry[layers.node[v, c.START] + at[v], c.ENTITY]
+        for w in tree.order[: i if query.options[c.DISTINCT] == c.NODES else 0]:
             if row[1 + w] == row[1 + v]:
                 return False
         if i > 0:
-            e = tree.node[v, BY]
+            e = tree.node[v, c.BY]
             row[1 + count + e] = triple_of(
-                graph, tree.edge[pointer, CODE], row[1 + v], row[1 + tree.node[v, UP]]
+                graph, tree.edge[pointer, c.CODE], row[1 + v], row[1 + tree.node[v, c.UP]]
             )
-            for w in tree.order[1 : i if query.options[DISTINCT] == TRIPLES else 1]:
-                if row[1 + count + tree.node[w, BY]] == row[1 + count + e]:
+            for w in tree.order[1 : i if query.options[c.DISTINCT] == c.TRIPLES else 1]:
+                if row[1 + count + tree.node[w, c.BY]] == row[1 + count + e]:
                     return False
     return True
 
 
 @compiled
 def projected(
-    search: Search,
-    plan: EnumerationPlan,
-    walk: EnumerationState,
-    buffer: Array,
-    found: FoundRows,
-    task: EnumerationTask,
+    search: Search, plan: EnumerationPlan, buffer: Array, found: FoundRows, task: EnumerationTask
 ) -> FoundRows:
     """Run `task` for every root on its own, keeping the first match of each."""
-    graph, query, (layers, tree, steps) = search.graph, search.query, plan
+    graph, query, (layers, tree, steps, walk) = search.graph, search.query, plan
     own = empty_found(len(walk.row), 1)
     direct = len(steps.step) == len(layers.node) == len(tree.order)
-    start = layers.node[tree.root, START]
+    start = layers.node[tree.root, c.START]
     for i in range(task.low, task.high):
         bound, cap = tree.total[start + i] + steps.base, task.limit
         if task.wanted > 0 and found.order[-1] == task.wanted:
             worst = found.order[task.wanted - 1]
             cap = min(cap, found.rows[worst, 0])
-            walk.node[tree.root, PLACE], walk.node[tree.root, ENTITY] = i, layers.entry[start + i, ENTITY]
-            walk.node[tree.root, ASSIGNED] |= 1
+            walk.node[tree.root, c.PLACE] = i
+            walk.node[tree.root, c.ENTITY] = layers.entry[start + i, c.ENTITY]
+            walk.node[tree.root, c.ASSIGNED] |= 1
             late = bound == cap and too_late(layers.node, tree, walk.node, found.rows, worst)
-            walk.node[tree.root, ASSIGNED] &= 2
+            walk.node[tree.root, c.ASSIGNED] &= 2
             if late:
                 continue
         if bound > cap:
             continue
         fits = direct and follow(graph, query, layers, tree, i, walk.row)
-        if fits and (task.misses < 0 or walk.row[0] & MISS_MASK == task.misses):
+        if fits and (task.misses < 0 or walk.row[0] & c.MISS_MASK == task.misses):
             found = keep(found, task.wanted, walk.row)
             continue
         own.order[-1] = 0
         one = EnumerationTask(i, i + 1, -1, cap, 1, task.misses, 0)
-        own, buffer, _ = rounds(search, plan, walk, buffer, own, one)
+        own, buffer, _ = rounds(search, plan, buffer, own, one)
         if own.order[-1] > 0:
             found = keep(found, task.wanted, own.rows[0])
-        if search.state[STATUS] != DONE:
+        if search.state[c.STATUS] != c.DONE:
             break
     return found
 
@@ -373,30 +312,30 @@ def projected(
 @compiled
 def matches(search: Search, plan: EnumerationPlan, buffer: Array) -> tuple[FoundRows, int]:
     """Find the matches that the options ask for, and the cost below which none is missing."""
-    query, (layers, tree, steps) = search.query, plan
-    walk = empty_walk(query)
-    wanted, roots = query.options[COUNT], layers.node[tree.root, SIZE]
-    cap, misses, bound = INFINITE - 1, -1, -1
+    query, (layers, tree, steps, walk) = search.query, plan
+    wanted, roots = query.options[c.COUNT], layers.node[tree.root, c.SIZE]
+    cap, misses, bound = c.INFINITE - 1, -1, -1
     if roots == 0:
         return empty_found(len(walk.row), 0), bound
-    if query.options[TIED] == 1:
+    if query.options[c.TIED] == 1:
         wanted = 0
         best = empty_found(len(walk.row), 1)
         task = EnumerationTask(0, roots, -1, cap, 1, -1, 0)
-        best, buffer, bound = rounds(search, plan, walk, buffer, best, task)
-        if best.order[-1] == 0 or search.state[STATUS] != DONE:
+        best, buffer, bound = rounds(search, plan, buffer, best, task)
+        if best.order[-1] == 0 or search.state[c.STATUS] != c.DONE:
             return best, bound
-        cap, slack = best.rows[0, 0], query.options[SLACK]
+        cap, slack = best.rows[0, 0], query.options[c.SLACK]
         bound = cap
         if slack > 0:
-            misses = cap & MISS_MASK
-            cap = ((cap >> MISS_BITS) + slack) << MISS_BITS | MISS_MASK
+            misses = cap & c.MISS_MASK
+            cap = ((cap >> c.MISS_BITS) + slack) << c.MISS_BITS | c.MISS_MASK
     found = empty_found(len(walk.row), max(wanted, 1))
     task = EnumerationTask(0, roots, -1, cap, wanted, misses, 0)
-    if query.options[PROJECT] < 0:
-        found, buffer, least = rounds(search, plan, walk, buffer, found, task)
+    if query.options[c.PROJECT] < 0:
+        found, buffer, least = rounds(search, plan, buffer, found, task)
         return found, max(bound, least)
     if bound < 0:
-        bound = lowest(tree.total[layers.node[tree.root, START] :], roots) + steps.base
-    found = projected(search, plan, walk, buffer, found, task)
+        start = layers.node[tree.root, c.START]
+        bound = tree.total[start : start + roots].min() + steps.base
+    found = projected(search, plan, buffer, found, task)
     return found, bound

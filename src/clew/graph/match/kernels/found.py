@@ -5,20 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from clew.graph.kernels import Array, compiled
-from clew.graph.match.kernels.columns import (
-    ASSIGNED,
-    ENTITY,
-    LINK,
-    PLACE,
-    POINTER,
-    ROW,
-    START,
-    TARGET,
-    UP,
-    WIDTH,
-    FoundRows,
-    LayerTree,
-)
+from clew.graph.match.kernels import columns as c
+from clew.graph.match.kernels.columns import FoundRows, LayerTree
 from clew.graph.match.kernels.edges import room
 
 MOST_LATE = 4096
@@ -95,28 +83,19 @@ def too_late(layer: Array, tree: LayerTree, node: Array, rows: Array, slot: int)
     `layer` and `node` are those of `Layers` and `EnumerationState`.
     """
     for w in range(len(node)):
-        if node[w, ASSIGNED] & 1:
-            value = node[w, ENTITY]
-        elif layer[w, START] >= 0:
+        if node[w, c.ASSIGNED] & 1:
+            value = node[w, c.ENTITY]
+        elif layer[w, c.START] >= 0:
             top = w
-            while node[tree.node[top, UP], ASSIGNED] & 1 == 0:
-                top = tree.node[top, UP]
+            while node[tree.node[top, c.UP], c.ASSIGNED] & 1 == 0:
+                top = tree.node[top, c.UP]
             place = tree.edge[
-                tree.link[tree.node[top, LINK] + node[tree.node[top, UP], PLACE], POINTER], TARGET
+                tree.link[tree.node[top, c.LINK] + node[tree.node[top, c.UP], c.PLACE], c.POINTER], c.TARGET
             ]
-            value = tree.best[tree.node[top, ROW] + place * tree.node[top, WIDTH] + tree.column[top, w]]
+            value = tree.best[tree.node[top, c.ROW] + place * tree.node[top, c.WIDTH] + tree.column[top, w]]
         else:
             return False
         other = rows[slot, 1 + w]
         if value != other:
             return value > other
     return False
-
-
-@compiled
-def lowest(values: Array, count: int) -> int:
-    """Find the smallest of the first `count` values."""
-    least = values[0]
-    for i in range(1, count):
-        least = min(least, values[i])
-    return least

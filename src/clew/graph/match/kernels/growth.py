@@ -10,31 +10,8 @@ from __future__ import annotations
 import numpy as np
 
 from clew.graph.kernels import Array, compiled
-from clew.graph.match.kernels.columns import (
-    AHEAD,
-    DONE,
-    EAGER,
-    EDGE_START,
-    EDGE_STOP,
-    FAR,
-    HEAD,
-    INFINITE,
-    KIND,
-    KNOWN,
-    PARENT,
-    PROJECT,
-    START,
-    STATUS,
-    TAIL,
-    UNIFORM,
-    VIA,
-    ZERO,
-    GraphColumns,
-    LayerJoin,
-    Layers,
-    QueryColumns,
-    Search,
-)
+from clew.graph.match.kernels import columns as c
+from clew.graph.match.kernels.columns import GraphColumns, LayerJoin, Layers, QueryColumns, Search
 from clew.graph.match.kernels.joins import join_new, join_two
 from clew.graph.match.kernels.layers import (
     compact,
@@ -54,7 +31,7 @@ FREE_LIMIT = 100_000
 def all_costs_known(query: QueryColumns, layers: Layers) -> bool:
     """Whether all far nodes have layers."""
     for v in range(len(query.nodes)):
-        if query.nodes[v, KIND] == FAR and layers.node[v, START] < 0:
+        if query.nodes[v, c.KIND] == c.FAR and layers.node[v, c.START] < 0:
             return False
     return True
 
@@ -66,34 +43,34 @@ def leads(query: QueryColumns, layers: Layers, parent: int, child: int) -> bool:
     for _ in range(len(query.nodes)):
         before = seen
         for e in range(len(query.edges)):
-            head, tail = query.edges[e, HEAD], query.edges[e, TAIL]
+            head, tail = query.edges[e, c.HEAD], query.edges[e, c.TAIL]
             for flip in range(2):
                 near, far = (head, tail) if flip == 0 else (tail, head)
                 if seen >> near & 1:
-                    if layers.node[far, START] < 0:
+                    if layers.node[far, c.START] < 0:
                         seen |= 1 << far
                     elif root_of(layers, far) != root:
                         return True
         if seen == before:
             break
     for v in range(len(query.nodes)):
-        if seen >> v & 1 and query.nodes[v, KIND] == FAR:
+        if seen >> v & 1 and query.nodes[v, c.KIND] == c.FAR:
             return True
-    return query.options[PROJECT] >= 0 and seen >> query.options[PROJECT] & 1 != 0
+    return query.options[c.PROJECT] >= 0 and seen >> query.options[c.PROJECT] & 1 != 0
 
 
 @compiled
 def next_join(graph: GraphColumns, query: QueryColumns, layers: Layers) -> tuple[int, int, int]:
     """(pattern edge, node to scan, other node) of the cheapest join to make; edge -1 when there is none."""
     best, best_scanned, best_other = -1, -1, -1
-    least, needed = INFINITE, False
+    least, needed = c.INFINITE, False
     for e in range(len(query.edges)):
         for flip in range(2):
-            scanned = query.edges[e, HEAD if flip == 0 else TAIL]
-            other = query.edges[e, TAIL if flip == 0 else HEAD]
-            if layers.node[scanned, START] < 0:
+            scanned = query.edges[e, c.HEAD if flip == 0 else c.TAIL]
+            other = query.edges[e, c.TAIL if flip == 0 else c.HEAD]
+            if layers.node[scanned, c.START] < 0:
                 continue
-            if layers.node[other, START] >= 0:
+            if layers.node[other, c.START] >= 0:
                 need = root_of(layers, scanned) != root_of(layers, other)
                 if not need:
                     continue
@@ -101,9 +78,9 @@ def next_join(graph: GraphColumns, query: QueryColumns, layers: Layers) -> tuple
                 need = leads(query, layers, scanned, other)
                 if needed and not need:
                     continue
-            most = least if needed or not need else INFINITE
-            if not need and query.options[EAGER] == 0:
-                if query.options[UNIFORM] == 1:
+            most = least if needed or not need else c.INFINITE
+            if not need and query.options[c.EAGER] == 0:
+                if query.options[c.UNIFORM] == 1:
                     continue
                 most = min(most, FREE_LIMIT + 1)
             cost = layer_edges(graph, query, layers, e, scanned, most)
@@ -119,26 +96,26 @@ def grow(search: Search) -> tuple[Layers, Array, int]:
     query = search.query
     layers = empty_layers(len(query.nodes))
     buffer = np.empty((256, 4), np.int64)
-    begin = ZERO
+    begin = c.ZERO
     for node in range(len(query.nodes)):
-        if query.nodes[node, KIND] == KNOWN:
+        if query.nodes[node, c.KIND] == c.KNOWN:
             layers, begin = open_layer(query, layers, node), node
-    while search.state[STATUS] == DONE:
+    while search.state[c.STATUS] == c.DONE:
         edge, scanned, other = next_join(search.graph, query, layers)
         if edge < 0:
             break
         search.scratch.marks[-1] += 1
-        fill, new = layers.used[1], layers.node[other, START] < 0
+        fill, new = layers.used[1], layers.node[other, c.START] < 0
         if new:
             layers = open_layer(query, layers, other)
-        ahead = query.options[AHEAD] != 0 and components(layers) == 2 and all_costs_known(query, layers)
+        ahead = query.options[c.AHEAD] != 0 and components(layers) == 2 and all_costs_known(query, layers)
         join = LayerJoin(edge, scanned, other, ahead)
         if new:
             layers, buffer = join_new(search, layers, buffer, join)
         else:
             layers, buffer = join_two(search, layers, buffer, join)
             turn(layers, other)
-        layers.node[other, PARENT], layers.node[other, VIA] = scanned, edge
-        layers.node[other, EDGE_START], layers.node[other, EDGE_STOP] = fill, layers.used[1]
+        layers.node[other, c.PARENT], layers.node[other, c.VIA] = scanned, edge
+        layers.node[other, c.EDGE_START], layers.node[other, c.EDGE_STOP] = fill, layers.used[1]
         begin = root_of(layers, scanned)
     return compact(layers), buffer, begin

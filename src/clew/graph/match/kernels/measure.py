@@ -9,7 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from clew.graph.kernels import Array, compiled, entry
-from clew.graph.match.kernels.columns import COST, ENTITY, INFINITE, MISS_BITS, QUERY, SLOT, SLOTS, UNIT, Far
+from clew.graph.match.kernels import columns as c
+from clew.graph.match.kernels.columns import Far
 from clew.graph.match.kernels.prefetch import soon_read
 
 APART = 1e-9
@@ -87,35 +88,35 @@ def hashed(entities: Array, costs: Array) -> Array:
     table = np.full((slots, 2), -1, np.int64)
     for i in range(len(entities)):
         at = (entities[i] * _MIX >> 7) & (slots - 1)
-        while table[at, ENTITY] >= 0:
+        while table[at, c.ENTITY] >= 0:
             at = (at + 1) & (slots - 1)
-        table[at, ENTITY], table[at, COST] = entities[i], costs[i]
+        table[at, c.ENTITY], table[at, c.COST] = entities[i], costs[i]
     return table
 
 
 @compiled
 def far_cost(far: Far, node: int, entity: int, floor: int) -> int:
     """Cost of an entity for a FAR node; INFINITE if it may not be, or is listed and below `floor`."""
-    listed, query = far.listed, far.node[node, QUERY]
-    first, slots = far.node[node, SLOT], far.node[node, SLOTS]
+    listed, query = far.listed, far.node[node, c.QUERY]
+    first, slots = far.node[node, c.SLOT], far.node[node, c.SLOTS]
     if slots:
         at = (entity * _MIX >> 7) & (slots - 1)
-        while listed[first + at, ENTITY] >= 0:
-            if listed[first + at, ENTITY] == entity:
-                cost = listed[first + at, COST]
-                return cost if cost >= floor else INFINITE
+        while listed[first + at, c.ENTITY] >= 0:
+            if listed[first + at, c.ENTITY] == entity:
+                cost = listed[first + at, c.COST]
+                return cost if cost >= floor else c.INFINITE
             at = (at + 1) & (slots - 1)
     if len(far.scale) == 0:
-        return INFINITE
+        return c.INFINITE
     if len(far.rows):
         distance = distance_from(far.rows[entity], far.scale[0, entity], far.query[query], far.plain[query])
     else:
         distance = np.float64(far.scale[query, entity])
     if not np.isfinite(distance):
-        return INFINITE
-    cost = int(np.rint(distance * UNIT)) << MISS_BITS
+        return c.INFINITE
+    cost = int(np.rint(distance * c.UNIT)) << c.MISS_BITS
     # A backend may have overlooked one that is measured; what all distances tell is listed.
-    return cost if len(far.rows) or cost >= floor else INFINITE
+    return cost if len(far.rows) or cost >= floor else c.INFINITE
 
 
 @compiled

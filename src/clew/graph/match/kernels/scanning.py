@@ -5,33 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from clew.graph.kernels import Array, compiled
-from clew.graph.match.kernels.columns import (
-    CAP,
-    CODE,
-    CUT,
-    DENSE,
-    ENTITY,
-    HEAD,
-    HIGH,
-    ID,
-    INFINITE,
-    LISTED,
-    LOW,
-    LOWEST,
-    MODE,
-    NEIGHBOUR,
-    ORIGIN,
-    PRICE,
-    SIEVE,
-    SIZE,
-    START,
-    UNDIRECTED,
-    WEIGHT,
-    GraphColumns,
-    Layers,
-    Search,
-    Sweep,
-)
+from clew.graph.match.kernels import columns as c
+from clew.graph.match.kernels.columns import GraphColumns, Layers, Search, Sweep
 from clew.graph.match.kernels.edges import LONG_RUN, lower_bound, room
 from clew.graph.match.kernels.prefetch import soon_read
 
@@ -43,7 +18,7 @@ MOST_AT_ONCE = 1 << 16
 """Edges after which those read so far are taken first."""
 SIFTED = 4096
 """Entities whose edges are looked through together for those that lead to a layer."""
-_ONE, _BYTE, _BIT, _SIEVE = np.uint32(1), np.uint32(3), np.uint32(7), np.uint32(SIEVE - 1)
+_ONE, _BYTE, _BIT, _SIEVE = np.uint32(1), np.uint32(3), np.uint32(7), np.uint32(c.SIEVE - 1)
 
 
 @compiled
@@ -54,12 +29,12 @@ def fetch(graph: GraphColumns, layers: Layers, start: int, stop: int, alive: Arr
     """
     entry = layers.entry
     for i in range(start, stop):
-        fetch_starts(graph, entry[i, ENTITY])
+        fetch_starts(graph, entry[i, c.ENTITY])
     count, edges = 0, 0
     for i in range(start, stop):
-        if entry[i, LOWEST] >= INFINITE:
+        if entry[i, c.LOWEST] >= c.INFINITE:
             continue
-        entity = entry[i, ENTITY]
+        entity = entry[i, c.ENTITY]
         degree = graph.out_stops[entity] - graph.out_starts[entity]
         degree += graph.into_stops[entity] - graph.into_starts[entity]
         if edges + degree > MOST_AT_ONCE and count > 0:
@@ -114,12 +89,12 @@ def sift(  # noqa: C901
     count, edges = 0, 0
     for i in range(start - 2 * SOON, stop):
         if i + 2 * SOON < stop:
-            fetch_starts(graph, entry[i + 2 * SOON, ENTITY])
+            fetch_starts(graph, entry[i + 2 * SOON, c.ENTITY])
         if start <= i + SOON < stop:
-            fetch_neighbours(graph, entry[i + SOON, ENTITY])
-        if i < start or entry[i, LOWEST] >= INFINITE:
+            fetch_neighbours(graph, entry[i + SOON, c.ENTITY])
+        if i < start or entry[i, c.LOWEST] >= c.INFINITE:
             continue
-        entity = entry[i, ENTITY]
+        entity = entry[i, c.ENTITY]
         low, high = out_starts[entity], out_stops[entity]
         first, last = into_starts[entity], into_stops[entity]
         hit = max(high - low, last - first) > LONG_RUN
@@ -157,11 +132,11 @@ def scan(  # noqa: C901
     """
     graph, query, state = search.graph, search.query, search.state
     edge, node, filtered = sweep.edge, sweep.node, sweep.filtered
-    undirected, at_head = query.options[UNDIRECTED] == 1, query.edges[edge, HEAD] == node
-    mode, first, last = query.edges[edge, MODE], query.edges[edge, LOW], query.edges[edge, HIGH]
-    weights, entry, cap = query.relation, layers.entry, query.options[CAP]
+    undirected, at_head = query.options[c.UNDIRECTED] == 1, query.edges[edge, c.HEAD] == node
+    mode, first, last = query.edges[edge, c.MODE], query.edges[edge, c.LOW], query.edges[edge, c.HIGH]
+    weights, entry, cap = query.relation, layers.entry, query.options[c.CAP]
     bits = search.scratch.bits
-    begin, size = layers.node[node, START], layers.node[node, SIZE]
+    begin, size = layers.node[node, c.START], layers.node[node, c.SIZE]
     alive = np.empty(SIFTED if filtered else ENTITIES_AT_ONCE, np.int64)
     stop = min(start + len(alive), begin + size)
     if filtered:
@@ -171,7 +146,7 @@ def scan(  # noqa: C901
         living, stop, edges = fetch(graph, layers, start, stop, alive)
     # All at once: an array that may change in a loop is counted in every turn of it.
     buffer = room(buffer, edges)
-    count, above = 0, INFINITE
+    count, above = 0, c.INFINITE
     for side in range(2):
         miss = 0 if (side == 0) == at_head else 1
         if miss == 1 and not undirected:
@@ -182,19 +157,19 @@ def scan(  # noqa: C901
         neighbour = graph.out_neighbour if side == 0 else graph.into_neighbour
         for at in range(living):
             i = alive[at]
-            most, entity, j = cap - entry[i, LOWEST] - sweep.rest, entry[i, ENTITY], first
+            most, entity, j = cap - entry[i, c.LOWEST] - sweep.rest, entry[i, c.ENTITY], first
             if sweep.ahead:
-                most = INFINITE - 1
+                most = c.INFINITE - 1
             position, high = starts[entity], stops[entity]
             wide = high - position > LONG_RUN
             while position < high:
                 fixed, end = 0, high
-                if mode == LISTED:
+                if mode == c.LISTED:
                     if j == last:
                         break
-                    fixed, wanted = weights[j, WEIGHT], weights[j, ID]
+                    fixed, wanted = weights[j, c.WEIGHT], weights[j, c.ID]
                     j += 1
-                    if fixed > most and fixed < INFINITE:
+                    if fixed > most and fixed < c.INFINITE:
                         above = min(above, fixed - most)
                         continue
                     position = lower_bound(relation, position, high, wanted)
@@ -203,21 +178,21 @@ def scan(  # noqa: C901
                     if relation[position] != wanted:
                         continue
                     end = lower_bound(relation, position, high, wanted + 1)
-                elif mode == DENSE:
+                elif mode == c.DENSE:
                     if filtered and not wide:
                         other = neighbour[position]
                         if bits[other >> 3] >> (other & 7) & 1 == 0:
                             position += 1
                             continue
                     current = relation[position]
-                    fixed, end = weights[first + current, WEIGHT], position + 1
+                    fixed, end = weights[first + current, c.WEIGHT], position + 1
                     if wide:
                         end = lower_bound(relation, position, high, current + 1)
-                    if fixed > most and fixed < INFINITE:
+                    if fixed > most and fixed < c.INFINITE:
                         above = min(above, fixed - most)
                         position = end
                         continue
-                if fixed >= INFINITE:
+                if fixed >= c.INFINITE:
                     position = end
                     continue
                 while position < end:
@@ -227,11 +202,11 @@ def scan(  # noqa: C901
                         continue
                     if filtered and bits[other >> 3] >> (other & 7) & 1 == 0:
                         continue
-                    buffer[count, NEIGHBOUR] = other
-                    buffer[count, CODE] = position - 1 if side == 0 else -position
-                    buffer[count, PRICE] = fixed + (miss if other != entity else 0)
-                    buffer[count, ORIGIN] = i - begin
+                    buffer[count, c.NEIGHBOUR] = other
+                    buffer[count, c.CODE] = position - 1 if side == 0 else -position
+                    buffer[count, c.PRICE] = fixed + (miss if other != entity else 0)
+                    buffer[count, c.ORIGIN] = i - begin
                     count += 1
-    if above < state[CUT]:
-        state[CUT] = above
+    if above < state[c.CUT]:
+        state[c.CUT] = above
     return buffer, count, stop

@@ -5,25 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from clew.graph.kernels import Array, entry
-from clew.graph.match.kernels.columns import (
-    ALLOWED,
-    CUT,
-    DONE,
-    EXPANSIONS,
-    INFINITE,
-    ONE,
-    PROJECT,
-    SIEVE,
-    SPENT,
-    STATUS,
-    ZERO,
-    EnumerationPlan,
-    GraphColumns,
-    LayerScratch,
-    QueryColumns,
-    Search,
-)
-from clew.graph.match.kernels.enumeration import matches
+from clew.graph.match.kernels import columns as c
+from clew.graph.match.kernels.columns import EnumerationPlan, GraphColumns, LayerScratch, QueryColumns, Search
+from clew.graph.match.kernels.enumeration import empty_walk, matches
 from clew.graph.match.kernels.found import empty_found
 from clew.graph.match.kernels.growth import grow
 from clew.graph.match.kernels.messages import plan_steps, send
@@ -40,15 +24,15 @@ def search(
     `work` what was spent of the expansions.
     """
     state = np.zeros(4, np.int64)
-    state[CUT] = INFINITE
-    state[ALLOWED] = query.options[EXPANSIONS]
-    searched = Search(graph, query, LayerScratch(marks, bits, np.zeros(SIEVE, np.uint8)), state, stop)
+    state[c.CUT] = c.INFINITE
+    state[c.ALLOWED] = query.options[c.EXPANSIONS]
+    searched = Search(graph, query, LayerScratch(marks, bits, np.zeros(c.SIEVE, np.uint8)), state, stop)
     layers, buffer, begin = grow(searched)
-    if state[STATUS] != DONE:
-        found = empty_found(ONE, ZERO)
-        return state[STATUS], -1, state[CUT], state[SPENT], found.rows, found.order
-    root = query.options[PROJECT] if query.options[PROJECT] >= 0 else begin
+    if state[c.STATUS] != c.DONE:
+        found = empty_found(c.ONE, c.ZERO)
+        return state[c.STATUS], -1, state[c.CUT], state[c.SPENT], found.rows, found.order
+    root = query.options[c.PROJECT] if query.options[c.PROJECT] >= 0 else begin
     tree = send(graph, layers, root)
-    plan = EnumerationPlan(layers, tree, plan_steps(query, layers, tree))
+    plan = EnumerationPlan(layers, tree, plan_steps(query, layers, tree), empty_walk(query))
     found, bound = matches(searched, plan, buffer)
-    return state[STATUS], bound, state[CUT], state[SPENT], found.rows, found.order
+    return state[c.STATUS], bound, state[c.CUT], state[c.SPENT], found.rows, found.order

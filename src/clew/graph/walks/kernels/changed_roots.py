@@ -10,16 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from clew.graph.kernels import Array, compiled, entry
-from clew.graph.walks.kernels.choices import (
-    EMPTY_SLOT,
-    MOST_PROBES,
-    PARALLEL,
-    drawn_word,
-    next_edge,
-    parallel_edge,
-    slot_of,
-    walk_key,
-)
+from clew.graph.walks.kernels import choices
 from clew.graph.walks.kernels.columns import Draw, Edited, PartColumns, WalkedGraph, WalkScratch
 from clew.graph.walks.kernels.walks import CHOICES_OF_STEP, edge_from, marked_layers, whole_tree
 
@@ -55,7 +46,7 @@ def stale_slots(
 @compiled
 def _follows(slot: Array) -> bool:
     """Whether a slot has an edge side by side with the one before."""
-    return slot < 0 and slot != EMPTY_SLOT
+    return slot < 0 and slot != choices.EMPTY_SLOT
 
 
 @entry
@@ -84,15 +75,15 @@ def _told_again(node: Array, key: Array, turn: Array, walked: WalkedGraph, edite
         return np.int64(-1) if change < 0 else _STALE
     start, code, slots = place >> 8, place & 255, walked.slots
     drawn = np.uint64(0)
-    for probe in range(MOST_PROBES):
-        drawn = drawn_word(key, turn, probe)
-        slot = slot_of(drawn, code)
+    for probe in range(choices.MOST_PROBES):
+        drawn = choices.drawn_word(key, turn, probe)
+        slot = choices.slot_of(drawn, code)
         if change >= 0 and edited.stale[change + slot]:
             return _STALE
         edge = slots[start + slot]
         if edge >= 0:
-            return parallel_edge(slots, start + slot, drawn) if edge & PARALLEL else edge
-    return next_edge(start, code, slots, drawn) if change < 0 else _STALE
+            return choices.parallel_edge(slots, start + slot, drawn) if edge & choices.PARALLEL else edge
+    return choices.next_edge(start, code, slots, drawn) if change < 0 else _STALE
 
 
 @compiled
@@ -116,7 +107,7 @@ def changed_random(part: PartColumns, rows: Array, draw: Draw, walked: WalkedGra
         if differs[root] or not _passes(part, i, edited.changes):
             continue
         for walk in range(draw.cap):
-            key, node = walk_key(draw.seed, root, walk), root
+            key, node = choices.walk_key(draw.seed, root, walk), root
             for t in range(depth):
                 edge = _told_again(node, key, t, walked, edited)
                 differs[root] |= edge == _STALE
@@ -238,7 +229,7 @@ def _other_tree(
     for walk in range(3 * draw.cap):
         if number - begin == draw.cap:
             break
-        length = _other_descent(root, walk_key(draw.seed, root, walk), walked, edited, scratch, path)
+        length = _other_descent(root, choices.walk_key(draw.seed, root, walk), walked, edited, scratch, path)
         if length == _STALE:
             return True
         if length < 2 or ended[path[length - 1] >> 32] == stamp:

@@ -19,8 +19,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from clew.graph.kernels import Array, compiled, entry
-from clew.graph.kernels.columns import GraphColumns
+from clew.graph.kernels import Array, GraphColumns, compiled, entry
 
 FEW_EDGES = 4
 """Edges up to which a table is as small as it can be."""

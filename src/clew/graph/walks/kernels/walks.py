@@ -7,27 +7,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from clew.graph.kernels import Array, compiled, entry
-from clew.graph.kernels.columns import GraphColumns
-from clew.graph.walks.kernels.choices import (
-    MOST_PROBES,
-    PARALLEL,
-    STEP,
-    choose,
-    drawn_word,
-    edge_hash,
-    mix,
-    next_edge,
-    parallel_edge,
-    slot_of,
-    walk_key,
-)
-from clew.graph.walks.kernels.columns import Draw, PartColumns, WalkedGraph, WalkRows, WalkScratch
+from clew.graph.kernels import Array, GraphColumns, compiled, entry
+from clew.graph.walks.kernels import choices
+from clew.graph.walks.kernels.columns import Draw, WalkedGraph, WalkRows, WalkScratch
 
 CHOICES_OF_STEP = 4
 """Choices at one step of a breadth-first walk before it ends there."""
 
-_S32 = np.uint64(32)
 _U0 = np.uint64(0)
 
 
@@ -61,7 +47,7 @@ def random_walks(
     waiting = np.empty(walks, np.int64)
     for i in range(len(roots)):
         for walk in range(walks):
-            keys[walk] = walk_key(seed, roots[i], walk)
+            keys[walk] = choices.walk_key(seed, roots[i], walk)
             here[walk] = roots[i]
         for t in range(length):
             number = 0
@@ -71,70 +57,24 @@ def random_walks(
                 here[walk], steps[i, walk, t], nodes[i, walk, t] = -1, -1, -1
                 waiting[number] = walk
                 number += place != 0
-            for probe in range(MOST_PROBES + 1):
+            for probe in range(choices.MOST_PROBES + 1):
                 if number == 0:
                     break
                 left = 0
                 for at in range(number):
                     walk = waiting[at]
-                    drawn = drawn_word(keys[walk], t, min(probe, MOST_PROBES - 1))
-                    slot = start[walk] + slot_of(drawn, code[walk])
+                    drawn = choices.drawn_word(keys[walk], t, min(probe, choices.MOST_PROBES - 1))
+                    slot = start[walk] + choices.slot_of(drawn, code[walk])
                     edge = slots[slot]
-                    if probe == MOST_PROBES:
-                        edge = next_edge(start[walk], code[walk], slots, drawn)
-                    elif edge >= 0 and edge & PARALLEL:
-                        edge = parallel_edge(slots, slot, drawn)
+                    if probe == choices.MOST_PROBES:
+                        edge = choices.next_edge(start[walk], code[walk], slots, drawn)
+                    elif edge >= 0 and edge & choices.PARALLEL:
+                        edge = choices.parallel_edge(slots, slot, drawn)
                     here[walk] = edge >> 32
-                    steps[i, walk, t], nodes[i, walk, t] = edge & STEP, edge >> 32
+                    steps[i, walk, t], nodes[i, walk, t] = edge & choices.STEP, edge >> 32
                     waiting[left] = walk
                     left += edge < 0
                 number = left
-
-
-@entry
-def merge_walks(steps: Array, nodes: Array, counts: Array, kept: Array) -> None:
-    """Merge equal walks of each root in place.
-
-    The first `kept[i]` rows of root i stay, with their `counts`.
-    """
-    roots, walks, length = steps.shape
-    size = 4
-    while size < 2 * walks:
-        size *= 2
-    mask = np.uint64(size - 1)
-    table = np.empty(size, np.int64)
-    for i in range(roots):
-        table[:] = -1
-        number = 0
-        for walk in range(walks):
-            if steps[i, walk, 0] < 0:
-                continue
-            key = _U0
-            for t in range(length):
-                key = mix(
-                    key + ((np.uint64(steps[i, walk, t] + 1) << _S32) | np.uint64(nodes[i, walk, t] + 1))
-                )
-            place = np.int64(key & mask)
-            while table[place] >= 0 and not _same(steps, nodes, i, table[place], walk):
-                place = (place + 1) % size
-            if table[place] >= 0:
-                counts[i, table[place]] += 1
-                continue
-            table[place] = number
-            counts[i, number] = 1
-            for t in range(length):
-                steps[i, number, t] = steps[i, walk, t]
-                nodes[i, number, t] = nodes[i, walk, t]
-            number += 1
-        kept[i] = number
-
-
-@compiled
-def _same(steps: Array, nodes: Array, i: int, one: int, other: int) -> bool:
-    for t in range(steps.shape[2]):
-        if steps[i, one, t] != steps[i, other, t] or nodes[i, one, t] != nodes[i, other, t]:
-            return False
-    return True
 
 
 @compiled
@@ -143,26 +83,19 @@ def _own_triples(root: Array, walked: WalkedGraph, draw: Draw, chosen: Array) ->
 
     A self-loop once. Returns (kept, all).
     """
-    edges, cap = walked.edges, draw.cap
-    start, stop = walked.offsets[root], walked.offsets[root + 1]
-    total = 0
-    for edge in range(start, stop):
+    edges, cap, first = walked.edges, draw.cap, walked.offsets[root]
+    own = np.empty(walked.offsets[root + 1] - first, np.int64)
+    total, kept = 0, 0
+    for edge in range(first, walked.offsets[root + 1]):
+        own[total] = edge
         total += not (edges[edge, 0] == root and edges[edge, 1] % 2 == 1)
-    limit = np.uint64(0xFFFFFFFFFFFFFFFF)
-    if total > cap:
-        keys = np.empty(total, np.uint64)
-        at = 0
-        for edge in range(start, stop):
-            if not (edges[edge, 0] == root and edges[edge, 1] % 2 == 1):
-                keys[at] = mix(draw.seed + edge_hash(root, edges[edge, 1], edges[edge, 0]))
-                at += 1
-        limit = np.sort(keys)[cap - 1]
-    kept = 0
-    for edge in range(start, stop):
-        if edges[edge, 0] == root and edges[edge, 1] % 2 == 1:
-            continue
-        if kept < cap and mix(draw.seed + edge_hash(root, edges[edge, 1], edges[edge, 0])) <= limit:
-            chosen[kept] = edge
+    keys = np.zeros(total if total > cap else 0, np.uint64)
+    for i in range(len(keys)):
+        keys[i] = choices.mix(draw.seed + choices.edge_hash(root, edges[own[i], 1], edges[own[i], 0]))
+    limit = np.sort(keys)[cap - 1] if total > cap else _U0
+    for i in range(total):
+        if kept < cap and (total <= cap or keys[i] <= limit):
+            chosen[kept] = own[i]
             kept += 1
     return kept, total
 
@@ -265,7 +198,7 @@ def _take_tree(
 @compiled
 def edge_from(node: Array, edge: Array) -> Array:
     """An edge that was chosen, with the node that it comes from: `node << 32 | step`."""
-    return (node << 32) | (edge & STEP)
+    return (node << 32) | (edge & choices.STEP)
 
 
 @compiled
@@ -283,7 +216,7 @@ def _descend(
     for length in range(len(path)):
         taken = np.int64(-1)
         for attempt in range(CHOICES_OF_STEP):
-            edge = choose(node, key, length * CHOICES_OF_STEP + attempt, places, slots)
+            edge = choices.choose(node, key, length * CHOICES_OF_STEP + attempt, places, slots)
             if edge < 0:
                 return length
             other = edge >> 32
@@ -351,7 +284,8 @@ def breadth_first_walks(
         for walk in range(3 * cap):
             if number == cap:
                 break
-            length = _descend(root, walk_key(draw.seed, root, walk), draw.budget, walked, scratch, path)
+            key = choices.walk_key(draw.seed, root, walk)
+            length = _descend(root, key, draw.budget, walked, scratch, path)
             if length < 2 or ended[path[length - 1] >> 32] == stamp:
                 continue
             ended[path[length - 1] >> 32] = stamp
@@ -359,83 +293,7 @@ def breadth_first_walks(
             for t in range(length):
                 other = path[t] >> 32
                 scratch.used[other], scratch.parent[other] = stamp, edge_from(node, path[t])
-                steps[number, t], nodes[number, t] = path[t] & STEP, other
+                steps[number, t], nodes[number, t] = path[t] & choices.STEP, other
                 node = other
             number += 1
         rows.kept[i] = number
-
-
-@compiled
-def _walk_hash(steps: Array, nodes: Array, walk: Array) -> Array:
-    key = _U0
-    for t in range(steps.shape[1]):
-        key = mix(key + ((np.uint64(steps[walk, t] + 1) << _S32) | np.uint64(nodes[walk, t] + 1)))
-    return key
-
-
-@compiled
-def _equal(part: PartColumns, walk: Array, old: PartColumns, other: Array) -> bool:
-    for t in range(part.steps.shape[1]):
-        if part.steps[walk, t] != old.steps[other, t] or part.nodes[walk, t] != old.nodes[other, t]:
-            return False
-    return True
-
-
-@entry
-def match_walks(
-    part: PartColumns, mine: Array, old: PartColumns, rows: Array, same: Array, found: Array
-) -> None:
-    """Find walks of the roots `mine` of a part among those in `rows` of an older one.
-
-    Sets `found` int64 [walks] to the row of the same walk, and `same` uint8 [roots] of roots where all is as
-    it was; both are left alone elsewhere.
-    """
-    table = np.empty(8, np.int64)
-    for k in range(len(mine)):
-        i, row = mine[k], rows[k]
-        start, stop = part.offsets[i], part.offsets[i + 1]
-        old_start, old_stop = old.offsets[row], old.offsets[row + 1]
-        equal = stop - start == old_stop - old_start
-        equal = equal and part.state[i] == old.state[row] and part.left_out[i] == old.left_out[row]
-        lacking = False
-        for walk in range(start, stop):
-            other = old_start + walk - start
-            if other < old_stop and _equal(part, walk, old, other):
-                found[walk] = other
-                equal = equal and part.counts[walk] == old.counts[other]
-            else:
-                lacking = True
-        same[i] = equal and not lacking
-        if lacking:
-            table = _hashed(old.steps, old.nodes, old_start, old_stop, table)
-            for walk in range(start, stop):
-                if found[walk] < 0:
-                    found[walk] = _row_of(part, walk, old, table)
-
-
-@compiled
-def _hashed(steps: Array, nodes: Array, start: Array, stop: Array, table: Array) -> Array:
-    """Put the walks [start, stop) into a table by hash, -1 where none is; into `table` if it has the size."""
-    size = 8
-    while size < 2 * (stop - start):
-        size *= 2
-    if size != len(table):
-        table = np.empty(size, np.int64)
-    table[:] = -1
-    for walk in range(start, stop):
-        place = np.int64(_walk_hash(steps, nodes, walk) & np.uint64(size - 1))
-        while table[place] >= 0:
-            place = (place + 1) % size
-        table[place] = walk
-    return table
-
-
-@compiled
-def _row_of(part: PartColumns, walk: Array, old: PartColumns, table: Array) -> Array:
-    """Row of the same walk in a table; -1 without one."""
-    place = np.int64(_walk_hash(part.steps, part.nodes, walk) & np.uint64(len(table) - 1))
-    while table[place] >= 0:
-        if _equal(part, walk, old, table[place]):
-            return table[place]
-        place = (place + 1) % len(table)
-    return np.int64(-1)

@@ -1,16 +1,21 @@
-"""Files of JSON lines that users give."""
+"""What users give: files of JSON lines, and stdin, of which a graph is kept so that it is indexed once."""
 
 from __future__ import annotations
 
+import hashlib
+import os
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-from clew.cli.standard_input import STDIN
-from clew.errors import InputError, ParseError
+from clew.errors import InputError, ParseError, UsageError
 from clew.json_form import json_object
+from clew.text.clean import clean_question
 
+STDIN = "-"
+_AT_ONCE = 1 << 20
 Numbered = Iterator[tuple[int, dict[str, Any]]]
 """Objects with their line numbers."""
 
@@ -44,12 +49,10 @@ def source_name(path: str) -> str:
 
 def objects(path: str) -> Numbered:
     """Yield (line number, object) of lines that are not blank; ParseError if one is not a JSON object."""
+    file, advice = source_name(path), 'Write one object a line, as in {"id": …}'
     for number, raw in enumerate(read_bytes(path).removeprefix(b"\xef\xbb\xbf").split(b"\n"), 1):
         if raw.strip():
-            yield (
-                number,
-                json_object(raw, source_name(path), number, 'Write one object a line, as in {"id": …}'),
-            )
+            yield number, json_object(raw, file, number, advice)
 
 
 def unique_ids(items: Numbered, file: str) -> Iterator[tuple[int, str, dict[str, Any]]]:
@@ -61,8 +64,41 @@ def unique_ids(items: Numbered, file: str) -> Iterator[tuple[int, str, dict[str,
             raise ParseError(file, number, "field 'id' is not a string", "Write a string or leave it out")
         id = str(number if given is None else given)
         if id in seen:
-            raise ParseError(
-                file, number, f"id {id!r} is that of line {seen[id]} too", "Give each line its own id"
-            )
+            reason = f"id {id!r} is that of line {seen[id]} too"
+            raise ParseError(file, number, reason, "Give each line its own id")
         seen[id] = number
         yield number, id, value
+
+
+def asked_text(
+    value: dict[str, Any], field: Literal["question", "claim"], file: str, line: int, advice: str
+) -> str:
+    """The question or claim of a line, cleaned; ParseError if it is missing, empty or too long."""
+    text = value.get(field)
+    if not isinstance(text, str):
+        raise ParseError(file, line, f"field {field!r} is missing or not a string", advice)
+    try:
+        return clean_question(text, field)
+    except UsageError as error:
+        raise ParseError(file, line, str(error)) from error
+
+
+def stdin_kept() -> Path:
+    """Make a file that holds what stdin gives, until temporary files are removed. Raises InputError."""
+    from clew.index.store.folders import own_folder
+
+    folder, digest = own_folder(), hashlib.sha256()
+    handle, name = tempfile.mkstemp(dir=folder, prefix="stdin-")
+    new = Path(name)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            while data := sys.stdin.buffer.read(_AT_ONCE):
+                digest.update(data)
+                file.write(data)
+            if not file.tell():
+                raise InputError("stdin is empty. A source needs at least one triple")
+        return new.replace(folder / f"stdin-{digest.hexdigest()[:16]}")
+    except OSError as error:
+        raise InputError(f"stdin: cannot be kept in {folder} ({error.strerror or error})") from error
+    finally:
+        new.unlink(missing_ok=True)

@@ -1,0 +1,107 @@
+"""Metrics of the evidence: citation precision and recall against gold paths, and what was retrieved.
+
+A citation is right if its answer is a gold answer and its triples are those of the gold paths: the same
+relations as often (a relation and its stored inverse count as one), with every entity that the paths start
+from. The question of direction does not arise, as a triple has one.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import cast
+
+from clew.evaluate.metrics.base import question_metric
+from clew.evaluate.names import name_form
+from clew.evaluate.records import Cited, Record
+
+_ALCE = "after Gao et al. 2023 (ALCE), on gold paths"
+
+
+def gold_relations(record: Record) -> Counter[str]:
+    """Relations of all gold paths, one name for each inverse pair."""
+    forms = record.relation_form
+    return Counter(forms.get(r, r) for path in record.question.paths for r in path.relations)
+
+
+def is_right(record: Record, cited: Cited) -> bool:
+    """Whether a citation follows the gold paths to a gold answer."""
+    forms = record.relation_form
+    if not any(name_form(cited.answer) in gold for gold in record.gold_forms):
+        return False
+    if Counter(forms.get(relation, relation) for _, relation, _ in cited.triples) != gold_relations(record):
+        return False
+    nodes = {name_form(node) for head, _, tail in cited.triples for node in (head, tail)}
+    return all(name_form(path.start) in nodes for path in record.question.paths)
+
+
+def evidence_forms(record: Record) -> set[str]:
+    """The forms of the names in the triples that an answer shows, but for its pattern."""
+    told = {} if record.answer is None else {k: v for k, v in record.answer.items() if k != "pattern"}
+    return {name_form(node) for head, _, tail in triples_within(told) for node in (head, tail)}
+
+
+def triples_within(value: object, *, under: bool = False) -> Iterator[tuple[str, str, str]]:
+    """Yield the triples in what is told as JSON: lists of three names below a key of triples or evidence.
+
+    `under` says that such a key was passed.
+    """
+    if isinstance(value, dict):
+        for key, item in cast("dict[str, object]", value).items():
+            yield from triples_within(item, under=under or "triples" in key or "evidence" in key)
+    elif isinstance(value, list):
+        items = cast("list[object]", value)
+        if under and len(items) == 3 and all(isinstance(item, str) for item in items):
+            head, relation, tail = cast("list[str]", items)
+            yield head, relation, tail
+            return
+        for item in items:
+            yield from triples_within(item, under=under)
+
+
+@question_metric(
+    "Citation precision",
+    "Share of citations that prove a gold answer by the gold path, over questions with citations.",
+    _ALCE,
+)
+def citation_precision(record: Record) -> float | None:
+    """Share of the citations that are right; None without citations or gold paths."""
+    if not record.question.paths or not record.citations:
+        return None
+    return sum(is_right(record, cited) for cited in record.citations) / len(record.citations)
+
+
+@question_metric("Citation recall", "Share of gold answers that a citation proves by the gold path.", _ALCE)
+def citation_recall(record: Record) -> float | None:
+    """Share of the gold answers that a right citation proves; None without gold paths."""
+    if not record.question.paths or not record.gold_forms:
+        return None
+    proved = {name_form(cited.answer) for cited in record.citations if is_right(record, cited)}
+    return sum(bool(forms & proved) for forms in record.gold_forms) / len(record.gold_forms)
+
+
+@question_metric(
+    "Retrieval Hits@1",
+    "Share of questions with a gold answer in the triples that the answer shows.",
+    "SimGRAG sec. 6.6 (figure 5)",
+)
+def retrieval_hits(record: Record) -> float | None:
+    """Whether a gold answer is in the evidence that the answer shows; None without gold."""
+    if not record.gold_forms:
+        return None
+    evidence = evidence_forms(record)
+    return float(any(forms & evidence for forms in record.gold_forms))
+
+
+@question_metric(
+    "Sub-questions",
+    "Sub-questions of the reasoning chain, mean over questions.",
+    "KG-RAG sec. 4.4.2 (figure 7)",
+    better="neither",
+    high=float("inf"),
+    unit="count",
+)
+def sub_questions(record: Record) -> float | None:
+    """Count the sub-questions of the reasoning chain; None for a method without one."""
+    chain = None if record.answer is None else record.answer.get("chain")
+    return None if not chain else float(len(chain["links"]))

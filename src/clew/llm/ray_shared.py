@@ -1,0 +1,252 @@
+"""What all processes of a Ray cluster share, held by actors on the node where it was started.
+
+A ledger is one limit for replicas of a server and workers of a batch: an actor that is gone cannot tell what
+was spent, so that nothing is sent then. The recorded replies and the trace of a model are files of that node.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from clew.errors import ClewError, LlmError, UsageError
+from clew.llm.budget import Charge, Ledger, Limits
+from clew.llm.cache import ReplyCache
+from clew.llm.errors import BudgetReached, ContextOverflow
+from clew.llm.trace import TraceFile
+from clew.llm.types import Reply, Request
+
+NAMESPACE = "clew"
+_SECONDS = 30.0
+"""How long an actor may take to answer."""
+_START_SECONDS = 120.0
+"""How long it may take to start."""
+_LEDGER_LOST = (
+    "What was spent in the cluster is not known, as the process that holds it does not answer: nothing is "
+    "sent. Give the command again, with --ray ADDRESS as before"
+)
+_FILES_LOST = (
+    "The process that keeps replies for the cluster does not answer. Give the command again; it goes on"
+)
+
+
+@dataclass(frozen=True)
+class HeldByActor:
+    """An actor, and what is said if it is gone: `lost`. Pickled, it stays the same one."""
+
+    actor: Any
+    lost: str
+
+    @classmethod
+    def start(
+        cls, make: Callable[..., object], *given: object, lost: str, name: str | None = None
+    ) -> HeldByActor:
+        """Have `make(*given)` held by an actor of the cluster that this process is connected to.
+
+        One with a name outlives this process, and is found where it is there; any other ends with it.
+        """
+        import ray
+        from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+        here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)
+        options: dict[str, Any] = {"num_cpus": 0, "max_restarts": 0, "scheduling_strategy": here}
+        if name is not None:
+            options |= {"name": name, "namespace": NAMESPACE, "get_if_exists": True, "lifetime": "detached"}
+        made: Any = ray.remote(make).options(**options)  # pyright: ignore
+        return cls(made.remote(*given), lost)
+
+    def ask(self, method: str, *given: object, starting: bool = False) -> Any:  # noqa: ANN401
+        """Call a method of what is held, and wait for its result.
+
+        Raises the ClewErrors that it raises, and LlmError if the actor does not answer.
+        """
+        import ray
+        from ray.exceptions import RayError, RayTaskError
+
+        try:
+            return ray.get(  # pyright: ignore
+                getattr(self.actor, method).remote(*given), timeout=_START_SECONDS if starting else _SECONDS
+            )
+        except RayTaskError as error:
+            if isinstance(error.cause, ClewError):
+                raise error.cause from error
+            raise LlmError(f"{self.lost} ({error.cause})") from error
+        except RayError as error:
+            raise LlmError(self.lost) from error
+
+    def tell(self, method: str, *given: object) -> None:
+        """Call a method, and wait for nothing."""
+        getattr(self.actor, method).remote(*given)
+
+    def close(self) -> None:
+        """End the actor: what it held is gone."""
+        import ray
+
+        ray.kill(self.actor)  # pyright: ignore
+
+
+class HeldLedger:
+    """What the actor of a ledger does; a refusal is `(limit, detail)`."""
+
+    def __init__(self, scope: str, limits: Limits) -> None:
+        self._ledger = Ledger(scope, limits)
+
+    def reserve(self, charge: Charge) -> tuple[str, str] | None:
+        """Set aside what a call may take, or say why not."""
+        try:
+            self._ledger.reserve(charge)
+        except BudgetReached as refused:
+            return refused.limit, refused.detail
+        return None
+
+    def settle(self, reserved: Charge, actual: Charge) -> None:
+        """Replace a reservation by what the call took."""
+        self._ledger.settle(reserved, actual)
+
+    def limits(self) -> Limits:
+        """The limits that it was made with."""
+        return self._ledger.limits
+
+
+class RayLedger(Ledger):
+    """What was spent by all that have it, in whatever process of the cluster; pickled, it stays the same one.
+
+    What a process had set aside that was killed stays charged, as its calls may well have been. `usage`,
+    `cost`, `reached` and `refusals` are those of the own process.
+    """
+
+    def __init__(self, scope: str, limits: Limits, held: HeldByActor) -> None:
+        super().__init__(scope, limits)
+        self._held = held
+
+    @classmethod
+    def start(cls, scope: str, limits: Limits, name: str | None = None) -> RayLedger:
+        """Make one in the cluster that this process is connected to, or find that of the same name.
+
+        One that is found goes on from what was spent, with the limits that it was made with; one without a
+        name ends with this process. Raises LlmError if the cluster does not start it.
+        """
+        held = HeldByActor.start(HeldLedger, scope, limits, lost=_LEDGER_LOST, name=name)
+        return cls(scope, held.ask("limits", starting=True), held)
+
+    def reserve(self, charge: Charge) -> None:
+        """Set aside what a call may take.
+
+        Raises BudgetReached (it could pass a limit), LlmError (the actor is gone).
+        """
+        refusal = self._held.ask("reserve", charge)
+        if refusal is not None:
+            with self._lock:
+                raise self._refused(*refusal)
+
+    def settle(self, reserved: Charge, actual: Charge) -> None:
+        """Replace a reservation by what the call took; as it stands where the actor is gone."""
+        self._held.tell("settle", reserved, actual)
+
+    def close(self) -> None:
+        """End the actor: what was spent is forgotten."""
+        self._held.close()
+
+    def __reduce__(self) -> tuple[type[RayLedger], tuple[str, Limits, HeldByActor]]:
+        return RayLedger, (self.scope, self.limits, self._held)
+
+
+class HeldFiles:
+    """What the actor of the files does."""
+
+    def __init__(self, cache: Path | None, trace: Path | None) -> None:
+        self._files = {
+            "cache": None if cache is None else ReplyCache(cache),
+            "trace": None if trace is None else TraceFile(trace),
+        }
+
+    def call(self, file: str, method: str, *given: object) -> Any:  # noqa: ANN401
+        """Call a method of the `cache` or the `trace`."""
+        return getattr(self._files[file], method)(*given)
+
+    def ready(self) -> None:
+        """Say that the files are open."""
+
+    def close(self) -> None:
+        """Close the files."""
+        for file in self._files.values():
+            if file is not None:
+                file.close()
+
+
+class RayReplies:
+    """Recorded replies by request, as `ReplyCache`, for all processes of a cluster."""
+
+    def __init__(self, held: HeldByActor) -> None:
+        self._held = held
+
+    def find(self, request: Request) -> Reply | None:
+        """Find the recorded reply to a request, marked as cached."""
+        return self._held.ask("call", "cache", "find", request)
+
+    def find_too_long(self, request: Request) -> ContextOverflow | None:
+        """Find the recorded error of a request that was too long."""
+        return self._held.ask("call", "cache", "find_too_long", request)
+
+    def store(self, request: Request, reply: Reply) -> None:
+        """Record a reply; it is in the file when this returns."""
+        self._held.ask("call", "cache", "store", request, reply)
+
+    def store_too_long(self, request: Request, error: ContextOverflow) -> None:
+        """Record that a request did not fit into the model's context."""
+        self._held.ask("call", "cache", "store_too_long", request, error)
+
+    def close(self) -> None:
+        """Leave the file to the others."""
+
+
+class RayTrace:
+    """A trace file for all processes of a cluster, as `TraceFile`."""
+
+    def __init__(self, held: HeldByActor) -> None:
+        self._held = held
+
+    def write(self, record: dict[str, Any]) -> None:
+        """Write one call; it is in the file when this returns."""
+        self._held.ask("call", "trace", "write", record)
+
+    def close(self) -> None:
+        """Leave the file to the others."""
+
+
+class RayFiles:
+    """The files of one model, opened where the command runs."""
+
+    def __init__(self, cache: Path | None, trace: Path | None) -> None:
+        """Have an actor open them.
+
+        Raises UsageError (this process is no part of the cluster, which could not write them here),
+        InputError (one of them cannot be used).
+        """
+        self.replies: RayReplies | None = None
+        self.trace: RayTrace | None = None
+        self._held: HeldByActor | None = None
+        if cache is None and trace is None:
+            return
+        from ray.util.client import ray as client
+
+        if client.is_connected():
+            raise UsageError(
+                "Recorded replies and traces are files of this machine, and with an address ray:// it is no "
+                "node of the cluster. Give the command on a node, with --ray auto, or leave out --cache and "
+                "--trace"
+            )
+        paths = [None if path is None else path.resolve() for path in (cache, trace)]
+        HeldFiles(*paths).close()  # what is wrong with a file is said by this process
+        self._held = HeldByActor.start(HeldFiles, *paths, lost=_FILES_LOST)
+        self._held.ask("ready", starting=True)
+        self.replies = None if cache is None else RayReplies(self._held)
+        self.trace = None if trace is None else RayTrace(self._held)
+
+    def close(self) -> None:
+        """Close the files, and end the actor."""
+        if self._held is not None:
+            self._held.ask("close")
+            self._held.close()
