@@ -39,8 +39,8 @@ from clew.index.new_index import NewIndex
 from clew.index.vectors.triple_vectors import (
     TRIPLE_VECTORS,
     TripleVectors,
+    add_triple_vectors,
     with_triple_vectors,
-    write_triple_vectors,
 )
 from clew.methods.kg_rag.chain import Plan
 from clew.methods.kg_rag.decompose import Decompose
@@ -206,7 +206,7 @@ def speed(clew: Clew, repeats: int) -> None:
     print(f"43M triples at that: {43e6 * size / graph.triples / 1e9:.2f} GB")
     with tempfile.TemporaryDirectory() as folder, writing(path := Path(folder) / "speed.clew") as writer:
         start, cpu = time.perf_counter(), time.process_time()
-        write_triple_vectors(NewIndex(writer, path, graph, clew.embedder))
+        add_triple_vectors(NewIndex(writer, path, graph, clew.embedder))
         wall, cpu = time.perf_counter() - start, time.process_time() - cpu
     print(f"built at {graph.triples / wall:,.0f} triples/s, {graph.triples / cpu:,.0f} a CPU second")
     similarity = vectors.similarities("which films have the same director")

@@ -105,8 +105,8 @@ def linking(clew: Clew, count: int = 300) -> dict[str, Any]:
 
 def vectors(clew: Clew, count: int = 60) -> dict[str, Any]:
     """Top-16 of misspelt names against a scan of all vectors."""
-    from clew.index.vectors.backends.entities import ENTITY_SEARCH, nearest_stored
     from clew.index.vectors.backends.registry import open_vectors
+    from clew.index.vectors.entity_search import ENTITY_SEARCH, nearest_stored
     from clew.index.vectors.vectors import ENTITY_SCALES, ENTITY_VECTORS
 
     if ENTITY_SEARCH not in clew.index.files:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from clew.compiling import COMPILING
-from clew.environment import default_cache, keep_machine_code
+from clew.environment import cache_folder, keep_machine_code
 from clew.index.store import folders
 from clew.index.update.edit_files import EditFiles
 from clew.index_files import index_sources, update_index_files
@@ -24,7 +24,7 @@ def test_where_the_cache_is(monkeypatch, variables, place):
         monkeypatch.delenv(name, raising=False)
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
-    assert default_cache() == Path(place)
+    assert cache_folder() == Path(place)
 
 
 @pytest.mark.parametrize(("own", "kept"), [("", "cache/kernels"), ("own", "own")])
@@ -53,5 +53,5 @@ def test_a_user_without_a_home_directory_has_a_cache(monkeypatch):
     for name in ("CLEW_CACHE_DIR", "XDG_CACHE_HOME"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr("os.path.expanduser", lambda path: path)
-    assert default_cache() == folders.private_folder()
-    assert default_cache().is_absolute()
+    assert cache_folder() == folders.private_folder()
+    assert cache_folder().is_absolute()

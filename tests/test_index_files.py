@@ -1,9 +1,11 @@
 """What a source is, and what is refused before anything is read or changed."""
 
+from pathlib import Path
+
 import pytest
 
 from clew import Clew, UsageError
-from clew.index_files import is_index, refuse_options, remote_source, update_index_by
+from clew.index_files import is_index, local_paths, refuse_options, update_index_by
 
 TRIPLES = [("Memento", "directed_by", "Nolan"), ("Heat", "directed_by", "Mann")]
 
@@ -16,11 +18,15 @@ def test_an_index_is_told_by_its_name_or_its_manifest(tmp_path):
 
 
 def test_one_address_of_an_object_store_is_fetched_and_other_addresses_are_refused(tmp_path):
-    assert remote_source(["s3://bucket/kb.clew"], tmp_path) is not None
-    assert remote_source(["films.tsv"], tmp_path) is None
-    for sources in (["neo4j://localhost"], ["s3://bucket/kb.clew", "films.tsv"]):
+    pytest.importorskip("fsspec")
+    with Clew.from_triples(TRIPLES) as films:
+        paths, origin, mark = local_paths(films.path.as_uri(), tmp_path)
+        assert is_index(paths[0])
+        assert origin.mark() == mark
+    assert local_paths(["films.tsv"], tmp_path) == ([Path("films.tsv")], None, "")
+    for sources in (["neo4j://localhost"], ["s3://bucket/kb.clew", "films.tsv"], []):
         with pytest.raises(UsageError):
-            remote_source(sources, tmp_path)
+            local_paths(sources, tmp_path)
 
 
 def test_an_option_for_files_is_refused_for_an_index(tmp_path):

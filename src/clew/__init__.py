@@ -30,7 +30,7 @@ if TYPE_CHECKING:
         UsageError,
     )
     from clew.graph.readers.hints import Hints
-    from clew.info import Info, RelationInfo
+    from clew.index.info import Info, RelationInfo
     from clew.text.embedder import Embedder
     from clew.types import (
         Abstention,
@@ -98,8 +98,8 @@ _ELSEWHERE = {
     "Clew": "clew.engine",
     "Embedder": "clew.text.embedder",
     "Hints": "clew.graph.readers.hints",
-    "Info": "clew.info",
-    "RelationInfo": "clew.info",
+    "Info": "clew.index.info",
+    "RelationInfo": "clew.index.info",
 }
 
 

@@ -1,7 +1,8 @@
-"""Names of NumPy arrays by what they hold; their shapes stand where they are used."""
+"""Names of NumPy arrays by what they hold (their shapes stand where they are used), and a lock for files."""
 
 from __future__ import annotations
 
+from threading import RLock
 from typing import Any
 
 import numpy as np
@@ -17,3 +18,7 @@ UInt32 = NDArray[np.uint32]
 UInt64 = NDArray[np.uint64]
 Float32 = NDArray[np.float32]
 Float64 = NDArray[np.float64]
+
+LOADING = RLock()
+"""For reading NumPy's files: their headers go through Python's parser, and two threads of CPython 3.11 that
+parse at once may end in a SystemError (AST constructor recursion depth)."""

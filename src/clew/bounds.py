@@ -98,8 +98,3 @@ def most_answers() -> int:
     """How many answers the question may list."""
     clock = _clock.get()
     return ANSWERS if clock is None else clock.bounds.answers
-
-
-def over(seconds: float | None) -> str:
-    """What an abstention says of a question that ran out of time."""
-    return f"it takes more than {seconds:g} seconds. Ask for less, or allow more (--seconds)"

@@ -5,31 +5,27 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Self, cast
 
-from clew.bounds import Bounds, OutOfTime, bounded, over
-from clew.environment import NamedModels, default_cache, make_embedder, neo4j_login
+from clew.environment import cache_folder, make_embedder, neo4j_login
 from clew.graph.readers.hints import Hints
-from clew.methods.cache import MethodCache
+from clew.methods.asking import Asks
 from clew.stores.sparql.endpoint import SparqlEndpoint
 from clew.text.clean import clean, clean_question
-from clew.types import Abstention, Answer, Verification
+from clew.types import Answer
 
 if TYPE_CHECKING:
     from clew.llm.types import ChatModel
     from clew.methods.database_copy import DatabaseCopy
-    from clew.methods.registry import Method
+    from clew.methods.registry import Method, MethodFactory
     from clew.methods.verifiers import Verifier
     from clew.stores.neighbourhood import NearStore
     from clew.stores.neo4j import Neo4jStore
     from clew.text.embedder import Embedder
 
 
-class Database:
-    """An open database. Make one with `Database.open`; it may be used as a context manager.
-
-    `bounds` are the time of each question and claim, and how many answers are listed; set others as you like.
-    """
+class Database(Asks):
+    """An open database. Make one with `Database.open`; it may be used as a context manager."""
 
     def __init__(
         self,
@@ -39,11 +35,8 @@ class Database:
         cache_dir: Path | None = None,
         language: str = "en",
     ) -> None:
+        super().__init__()
         self.store, self.embedder, self._cache, self._language = store, embedder, cache_dir, language
-        self._methods: MethodCache[Method] = MethodCache()
-        self._verifiers: MethodCache[Verifier] = MethodCache()
-        self.bounds = Bounds()
-        self._models = NamedModels()
 
     @classmethod
     def open(
@@ -66,7 +59,7 @@ class Database:
         from clew.stores.opening import open_database
 
         store = open_database(address, neo4j_login(), seconds=SECONDS, rules=Rules(rows=MOST_ROWS))
-        cache = default_cache() if cache_dir is None else Path(cache_dir)
+        cache = cache_folder(cache_dir)
         return cls(store, make_embedder(embedder), cache_dir=cache, language=language)
 
     def ask(
@@ -92,71 +85,21 @@ class Database:
         question = clean_question(question)
         names = tuple(name for entity in entities if (name := clean(entity)))
         made = self._method(method, self._models.model(model), settings)
-        with bounded(self.bounds):
-            try:
-                return made.answer(question, id=id, entities=names)
-            except OutOfTime:
-                abstained = Abstention("budget", over(self.bounds.seconds))
-                return Answer(question, abstained=abstained, method=made.name, complete=False, id=id)
+        return self._in_time(
+            lambda: made.answer(question, id=id, entities=names),
+            lambda why: Answer(question, abstained=why, method=made.name, complete=False, id=id),
+        )
 
-    def verify(
-        self,
-        claim: str,
-        *,
-        id: str | None = None,
-        closed_world: bool = False,
-        method: str = "auto",
-        model: ChatModel | str | None = None,
-        settings: object = None,
-    ) -> Verification:
-        """Say whether the database supports a claim, refutes it, or does not hold enough, part by part.
+    def _make_method(self, name: str | MethodFactory, model: ChatModel | None, settings: object) -> Method:
+        from clew.methods.registry import make_store_method
 
-        It is checked against a copy of a small database, else against what is near the names in it; what of
-        that was not fetched decides nothing, also in a closed world. Arguments are those of `Clew.verify`.
+        cypher = None if isinstance(self.store, SparqlEndpoint) else self.store
+        return make_store_method(cast("str", name), self._copy, model, settings, cypher=cypher)
 
-        Raises UsageError for an empty claim or an unknown method, LlmError if the model, StoreError if the
-        database fails.
-        """
-        claim = clean_question(claim, "claim")
-        verifier = self._verifier(method, self._models.model(model), settings)
-        with bounded(self.bounds):
-            try:
-                return verifier.verify(claim, id=id, closed_world=closed_world)
-            except OutOfTime:
-                from clew.methods.verifiers import out_of_time
+    def _make_verifier(self, name: str, model: ChatModel | None, settings: object) -> Verifier:
+        from clew.methods.verifiers import make_store_verifier
 
-                return out_of_time(verifier, claim, self.bounds.seconds, id)
-
-    def prepare(
-        self,
-        method: str = "auto",
-        model: ChatModel | None = None,
-        settings: object = None,
-        *,
-        claims: bool = False,
-    ) -> None:
-        """Make what the first question of a method would make, or of its `claims`; raises as these."""
-        if claims:
-            self._verifier(method, model, settings)
-        else:
-            self._method(method, model, settings)
-
-    def _verifier(self, name: str, model: ChatModel | None, settings: object) -> Verifier:
-        def make() -> Verifier:
-            from clew.methods.verifiers import make_store_verifier
-
-            return make_store_verifier(name, self._copy, model, settings)
-
-        return self._verifiers.get(name, model, settings, make)
-
-    def _method(self, name: str, model: ChatModel | None, settings: object) -> Method:
-        def make() -> Method:
-            from clew.methods.registry import make_store_method
-
-            cypher = None if isinstance(self.store, SparqlEndpoint) else self.store
-            return make_store_method(name, self._copy, model, settings, cypher=cypher)
-
-        return self._methods.get(name, model, settings, make)
+        return make_store_verifier(name, self._copy, model, settings)
 
     @cached_property
     def _copy(self) -> DatabaseCopy:
@@ -179,14 +122,6 @@ class Database:
         return {}
 
     def close(self) -> None:
-        """Close the connections."""
-        self._methods.clear()
-        self._verifiers.clear()
-        self._models.close()
+        """Let go of what was made for asking, and close the connections."""
+        super().close()
         self.store.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *raised: object) -> None:
-        self.close()

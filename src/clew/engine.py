@@ -7,37 +7,33 @@ import tempfile
 import time
 import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Any, Self, cast, overload
 
-from clew.bounds import Bounds, OutOfTime, bounded, over
-from clew.compiling import COMPILING
-from clew.environment import NamedModels, keep_machine_code, make_embedder, milvus_access
+from clew.environment import cache_folder, keep_machine_code, make_embedder, milvus_access
 from clew.errors import UsageError
 from clew.graph_view import GraphView
 from clew.index_files import (
     FilesOrTriples,
-    cache_folder,
     index_sources,
     index_triples,
     is_index,
+    local_paths,
     refuse_options,
-    remote_source,
     unused_fit,
     update_index_by,
 )
-from clew.methods.cache import MethodCache
+from clew.methods.asking import Asks
 from clew.text.clean import clean, clean_question
-from clew.types import Abstention, Answer, Verification
+from clew.types import Answer, Verification
 
 if TYPE_CHECKING:
     from clew.graph.readers.batch import OnError
     from clew.graph.readers.hints import Hints
     from clew.index.cache import CachedIndex, SideFiles
     from clew.index.corpus.corpus import CorpusSettings
-    from clew.index.progress import Progress
+    from clew.index.new_index import Progress
     from clew.index.remote import RemoteIndex
     from clew.index.store.directory import Index
     from clew.index.update.edits import EditRules
@@ -47,8 +43,6 @@ if TYPE_CHECKING:
     from clew.methods.registry import Method, MethodFactory
     from clew.methods.verifiers import Verifier
     from clew.text.embedder import Embedder
-
-_Result = TypeVar("_Result", Answer, Verification)
 
 
 class _IndexAttribute:
@@ -65,7 +59,7 @@ class _IndexAttribute:
         vars(clew)["index"] = index
 
 
-class Clew(GraphView):
+class Clew(GraphView, Asks):
     """An open index. Make one with `Clew.open`; it may be used as a context manager.
 
     `Clew.index(sources, out, **options)` makes an index of graph files (a name, or several) in the directory
@@ -73,24 +67,20 @@ class Clew(GraphView):
 
     `index` is the graph with its names and vectors. `built` says that a plain file was indexed just now, in
     `seconds`; `path` is where the index is, `note` says so if that is not the cache; `side_files` were read
-    beside the source. `bounds` are the time of each question and claim, and how many answers are listed; set
-    others as you like.
+    beside the source.
     """
 
     index = _IndexAttribute()  # pyright: ignore[reportIncompatibleVariableOverride, reportAssignmentType]
 
     def __init__(self, index: Index, embedder: Embedder, *, cached: CachedIndex | None = None) -> None:
         """Use an index and the embedder that made it; raises EmbedderMismatch if another one did."""
-        super().__init__(index, embedder)
+        GraphView.__init__(self, index, embedder)
+        Asks.__init__(self)
         self._cached = cached is not None
         self.built = cached is not None and cached.built
         self.note = unused_fit(index) if cached is None else cached.note
         self.side_files: SideFiles | None = None if cached is None else cached.side_files
         self.seconds = 0.0
-        self.bounds = Bounds()
-        self._methods: MethodCache[Method] = MethodCache()
-        self._verifiers: MethodCache[Verifier] = MethodCache()
-        self._models = NamedModels()
         self._temporary: weakref.finalize[..., Clew] | None = None
         self.origin: RemoteIndex | None = None
         """Where the index was fetched from, if it was."""
@@ -123,39 +113,33 @@ class Clew(GraphView):
         index, or the address of a database.
         """
         keep_machine_code()
-        sources = [source] if isinstance(source, str | Path) else list(source)
-        if not sources or not all(map(str, sources)):
-            raise UsageError("The name of the source is empty. Give an index (NAME.clew) or a graph file")
-        origin = remote_source(sources, cache_dir)
-        fetched = None if origin is None else origin.fetch()
-        path, *others = map(Path, sources if fetched is None else [fetched.path])
-        for given in (path, *others) if others else ():
-            if is_index(given):
-                raise UsageError(
-                    f"{given} is an index, and one is opened alone. Give graph files, or it alone"
-                )
-        side = {"types": types, "aliases": aliases}
-        if is_index(path):
-            refuse_options(path, side | {"format": format, "corpus": corpus, "hints": hints})
-            opened = cls._open_index(path, embedder)
-            if fetched is not None:
-                opened.origin, opened.mark = origin, fetched.mark
-            return opened
+        paths, origin, mark = local_paths(source, cache_dir)
+        index = next(filter(is_index, paths), None)
+        given = {"types": types, "aliases": aliases}
+        side = {name: None if file is None else Path(file) for name, file in given.items()}
+        if index is None:
+            reading = {"format": format, "on_error": on_error, "hints": hints, "corpus": corpus} | side
+            return cls._open_files(paths, embedder, cache_folder(cache_dir), progress, reading)
+        if len(paths) > 1:
+            raise UsageError(f"{index} is an index, and one is opened alone. Give graph files, or it alone")
+        refuse_options(index, side | {"format": format, "corpus": corpus, "hints": hints})
+        opened = cls._open_index(index, embedder)
+        opened.origin, opened.mark = origin, mark
+        return opened
+
+    @classmethod
+    def _open_files(
+        cls,
+        paths: Sequence[Path],
+        embedder: str | Embedder | None,
+        cache_dir: Path,
+        progress: Progress | None,
+        reading: Mapping[str, Any],
+    ) -> Self:
         from clew.index.cache import cached_index
 
         maker, start = make_embedder(embedder), time.monotonic()
-        cached = cached_index(
-            [path, *others],
-            cache_dir=cache_folder(cache_dir),
-            embedder=maker,
-            types=None if types is None else Path(types),
-            aliases=None if aliases is None else Path(aliases),
-            format=format,
-            on_error=on_error,
-            hints=hints,
-            corpus=corpus,
-            progress=progress,
-        )
+        cached = cached_index(paths, cache_dir=cache_dir, embedder=maker, progress=progress, **reading)
         opened = cls(cached.index, maker, cached=cached)
         opened.seconds = time.monotonic() - start
         return opened
@@ -220,21 +204,18 @@ class Clew(GraphView):
         if reading is not None and method != "auto":
             raise UsageError(f"Other readings are those of auto, not of {method}. Leave out one of the two")
         made = self._method(method, None if reading else self._models.model(model), settings)
-        before = COMPILING.milliseconds
-        with bounded(self.bounds):
-            try:
-                if reading is None:
-                    answer = self._since_when(made, question, id, names)
-                    answer = answer or made.answer(question, id=id, entities=names)
-                else:
-                    from clew.methods.auto.method import answer_alternative
 
-                    auto = cast("BuiltInReader", made)
-                    answer = answer_alternative(auto, question, reading, id=id, entities=names)
-                return _without_compiling(answer, before)
-            except OutOfTime:
-                abstained = Abstention("budget", over(self.bounds.seconds))
-                return Answer(question, abstained=abstained, method=made.name, complete=False, id=id)
+        def work() -> Answer:
+            if reading is None:
+                answer = self._since_when(made, question, id, names)
+                return answer or made.answer(question, id=id, entities=names)
+            from clew.methods.auto.method import answer_alternative
+
+            return answer_alternative(cast("BuiltInReader", made), question, reading, id=id, entities=names)
+
+        return self._in_time(
+            work, lambda why: Answer(question, abstained=why, method=made.name, complete=False, id=id)
+        )
 
     def _since_when(self, made: Method, question: str, id: str | None, names: Sequence[str]) -> Answer | None:
         """Answer from when or until when something is so by a property of its edge, if that is asked."""
@@ -266,64 +247,18 @@ class Clew(GraphView):
 
         return names_of_graph(self.index.names, names)
 
-    def _method(self, name: str | MethodFactory, model: ChatModel | None, settings: object) -> Method:
-        def make() -> Method:
-            from clew.methods.registry import make_method
+    def _make_method(self, name: str | MethodFactory, model: ChatModel | None, settings: object) -> Method:
+        from clew.methods.registry import make_method
 
-            return make_method(name, self.index, self.embedder, model, settings)
+        return make_method(name, self.index, self.embedder, model, settings)
 
-        return self._methods.get(name, model, settings, make)
+    def _make_verifier(self, name: str, model: ChatModel | None, settings: object) -> Verifier:
+        from clew.methods.verifiers import make_verifier
 
-    def verify(
-        self,
-        claim: str,
-        *,
-        id: str | None = None,
-        closed_world: bool = False,
-        method: str = "auto",
-        model: ChatModel | str | None = None,
-        settings: object = None,
-    ) -> Verification:
-        """Say whether the graph supports a claim, refutes it, or does not hold enough, part by part.
+        return make_verifier(name, self.index, self.embedder, model, settings)
 
-        In a closed world what the graph does not record is not so. `method` is `auto` or `simgrag`,
-        `settings` are those of SimGRAG. Raises UsageError for an empty or endless claim or an unknown
-        method, LlmError if the model fails.
-        """
-        claim = clean_question(claim, "claim")
+    def _check_unchanged(self) -> None:
         self.index.check_unchanged()
-        verifier = self._verifier(method, self._models.model(model), settings)
-        before = COMPILING.milliseconds
-        with bounded(self.bounds):
-            try:
-                found = verifier.verify(claim, id=id, closed_world=closed_world)
-                return _without_compiling(found, before)
-            except OutOfTime:
-                from clew.methods.verifiers import out_of_time
-
-                return out_of_time(verifier, claim, self.bounds.seconds, id)
-
-    def _verifier(self, method: str, model: ChatModel | None, settings: object) -> Verifier:
-        def make() -> Verifier:
-            from clew.methods.verifiers import make_verifier
-
-            return make_verifier(method, self.index, self.embedder, model, settings)
-
-        return self._verifiers.get(method, model, settings, make)
-
-    def prepare(
-        self,
-        method: str = "auto",
-        model: ChatModel | None = None,
-        settings: object = None,
-        *,
-        claims: bool = False,
-    ) -> None:
-        """Make what the first question of a method would make, or of its `claims`; raises as these."""
-        if claims:
-            self._verifier(method, model, settings)
-        else:
-            self._method(method, model, settings)
 
     def embed_triples(self, progress: Progress | None = None) -> None:
         """Make the vectors of triples where the index has none, for methods that rank triples.
@@ -333,11 +268,7 @@ class Clew(GraphView):
         """
         from clew.index.vectors.triple_vectors import with_triple_vectors
 
-        def tell(done: int) -> None:
-            if progress is not None:
-                progress("triples", done, self.index.graph.triples)
-
-        self.index = with_triple_vectors(self.index, self.embedder, tell)
+        self.index = with_triple_vectors(self.index, self.embedder, progress)
 
     def update(
         self,
@@ -366,7 +297,7 @@ class Clew(GraphView):
 
     def example_questions(self, limit: int = 6) -> tuple[str, ...]:
         """Questions about this graph that are answered here, without a model, as the graph has it."""
-        from clew.explore import example_questions
+        from clew.index.explore import example_questions
 
         kept: list[str] = []
         for number, relation in enumerate(self.info().relations[: 4 * limit]):
@@ -382,8 +313,8 @@ class Clew(GraphView):
 
     def close(self) -> None:
         """Let go of what was made for asking; the files are unmapped with the last reference to the index."""
+        super().close()
         self._forget()
-        self._models.close()
         if self._temporary is not None:
             self._temporary()
 
@@ -392,12 +323,6 @@ class Clew(GraphView):
         self._methods.clear()
         self._verifiers.clear()
         super()._forget()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *raised: object) -> None:
-        self.close()
 
 
 def _make_index(
@@ -409,13 +334,3 @@ def _make_index(
     given = [sources] if isinstance(sources, str | Path) else sources
     index_sources([Path(source) for source in given], Path(out), **options)
     return kind.open(out, embedder=options.get("embedder"))
-
-
-def _without_compiling(result: _Result, before: float) -> _Result:
-    """The result, where machine code was made for it, with that time beside its own, not in it."""
-    spent = COMPILING.milliseconds - before
-    if not spent:
-        return result
-    own = max(result.timings_ms["total"] - spent, 0.0)
-    times = {**result.timings_ms, "compile": round(spent, 3), "total": round(own, 3)}
-    return replace(result, timings_ms=times)

@@ -70,8 +70,10 @@ def vector_choice(kind: VectorKind, milvus: str | None = None) -> VectorChoice:
     return VectorChoice(kind, place)
 
 
-def default_cache() -> Path:
-    """Where indexes of plain files are kept: $CLEW_CACHE_DIR, else where this system keeps caches."""
+def cache_folder(given: str | Path | None = None) -> Path:
+    """Where indexes of plain files are kept: `given`, $CLEW_CACHE_DIR, else where the system keeps caches."""
+    if given is not None:
+        return Path(given)
     if own := os.environ.get("CLEW_CACHE_DIR"):
         return Path(own)
     from platformdirs import user_cache_path
@@ -148,4 +150,4 @@ def keep_machine_code() -> None:
     elif COMPILING.folder is None:
         from clew.index.store.folders import usable
 
-        COMPILING.folder = usable(default_cache())[0] / "kernels"
+        COMPILING.folder = usable(cache_folder())[0] / "kernels"

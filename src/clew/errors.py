@@ -61,6 +61,11 @@ def _loaded(kind: type[ClewError], args: tuple[object, ...], held: dict[str, obj
     return error
 
 
+def first_line(error: BaseException) -> str:
+    """The first line of what an error says, else its name."""
+    return (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
+
+
 class UsageError(ClewError):
     """The call is wrong; nothing was done."""
 

@@ -13,10 +13,10 @@ from clew.text.clean import clean, clean_query
 from clew.types import Entity, Match, MatchResult, Pattern, TripleText
 
 if TYPE_CHECKING:
-    from clew.explore import Direction, EntityHit, Explorer, Neighbourhood, Paths
     from clew.graph.match.distances import Distances
+    from clew.index.explore import Direction, EntityHit, Explorer, Neighbourhood, Paths
+    from clew.index.info import Info
     from clew.index.store.directory import Index
-    from clew.info import Info
     from clew.stores.cypher.guard import Rules
     from clew.stores.store import CypherStore, Rows, SparqlStore
     from clew.text.embedder import Embedder
@@ -64,15 +64,14 @@ class GraphView:
 
             self._distances = IndexDistances(self.index, self.embedder)
         budget = None if milliseconds is None else Budget(milliseconds=milliseconds)
-        used = distances if distances is not None else cast("Distances", self._distances)
-        graph = self.index.graph
+        used, graph = distances or cast("Distances", self._distances), self.index.graph
         if any(edge.where for edge in pattern.edges):
             from clew.graph.match.conditions import match_where
 
-            most = None if all else k
-            found = match_where(
-                lambda count: match(graph, pattern, used, k=count, budget=budget), graph, pattern, most
-            )
+            def search(count: int) -> MatchResult:
+                return match(graph, pattern, used, k=count, budget=budget)
+
+            found = match_where(search, graph, pattern, None if all else k)
         else:
             found = match(graph, pattern, used, k=k, all_tied=all, budget=budget)
         return replace(found, matches=tuple(map(self._named, found.matches)))
@@ -80,16 +79,14 @@ class GraphView:
     def _named(self, found: Match) -> Match:
         """A match with what people read."""
         graph = self.index.graph
-        texts = [
+        labels, relations = graph.labels, graph.relation_labels
+        texts = tuple(
             TripleText(
-                graph.labels[head],
-                graph.relation_labels[relation],
-                graph.labels[tail],
-                properties_of(graph, head, relation, tail),
+                labels[head], relations[relation], labels[tail], properties_of(graph, head, relation, tail)
             )
             for head, relation, tail in map(graph.triple, found.triples)
-        ]
-        return replace(found, labels=tuple(graph.labels[node] for node in found.nodes), texts=tuple(texts))
+        )
+        return replace(found, labels=tuple(labels[node] for node in found.nodes), texts=texts)
 
     def edges(
         self,
@@ -123,23 +120,22 @@ class GraphView:
 
     def matches_json(self, result: MatchResult, *, id: str | None, milliseconds: float) -> dict[str, Any]:
         """Make the stable JSON form of matches (docs/json.md); names are those of the source."""
-        names = self.index.graph.entities
         return {
             "id": id,
-            "matches": [
-                {
-                    "gsd": found.gsd,
-                    "direction_misses": found.direction_misses,
-                    "nodes": [names[node] for node in found.nodes],
-                    "triples": [self.triple(triple).as_json() for triple in found.triples],
-                    **self._properties_json(found),
-                }
-                for found in result.matches
-            ],
+            "matches": [self._match_json(found) for found in result.matches],
             "complete": result.complete,
             "bound": None if result.bound == float("inf") else result.bound,
             "timings_ms": {"total": round(milliseconds, 3)},
         }
+
+    def _match_json(self, found: Match) -> dict[str, Any]:
+        triples = [self.triple(triple) for triple in found.triples]
+        told: dict[str, Any] = {"gsd": found.gsd, "direction_misses": found.direction_misses}
+        told["nodes"] = [self.index.graph.entities[node] for node in found.nodes]
+        told["triples"] = [triple.as_json() for triple in triples]
+        if any(triple.properties for triple in triples):
+            told["properties"] = [triple.properties_json() for triple in triples]
+        return told
 
     def open_store(
         self, query: str, *, seconds: float = 10.0, rules: Rules | None = None
@@ -179,7 +175,7 @@ class GraphView:
 
     def info(self) -> Info:
         """Count, and describe every relation by an example and the types at its ends."""
-        from clew.info import info_of
+        from clew.index.info import info_of
 
         return info_of(self.index)
 
@@ -209,7 +205,7 @@ class GraphView:
 
     def _explore(self) -> Explorer:
         if self._explorer is None:
-            from clew.explore import Explorer
+            from clew.index.explore import Explorer
 
             self._explorer = Explorer(self.index)
         return self._explorer
@@ -222,11 +218,6 @@ class GraphView:
     def triple(self, id: int) -> TripleText:
         """Return a triple by the names that the source gives."""
         return triple_text(self.index.graph, id)
-
-    def _properties_json(self, found: Match) -> dict[str, Any]:
-        """Properties of the edges of a match, where there are any."""
-        told = [self.triple(triple).properties_json() for triple in found.triples]
-        return {"properties": told} if any(told) else {}
 
     def triples(self, *, names: bool = False) -> Iterator[TripleText]:
         """All triples, as people read them, or by the `names` that the source gives."""

@@ -9,9 +9,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
-from clew.addresses import is_remote
-from clew.environment import default_cache, keep_machine_code, make_embedder, milvus_access
+from clew.environment import cache_folder, keep_machine_code, make_embedder, milvus_access
 from clew.errors import UsageError
+from clew.stores.opening import is_remote, refuse_address
 
 if TYPE_CHECKING:
     from clew.index.build import Built, IndexOptions
@@ -118,27 +118,26 @@ def index_triples(
     return open_index(folder / "triples.clew")
 
 
-def cache_folder(given: str | Path | None) -> Path:
-    """Where indexes of plain files are kept, if the user gives no folder."""
-    return default_cache() if given is None else Path(given)
+def local_paths(
+    source: str | Path | Sequence[str | Path], cache_dir: str | Path | None
+) -> tuple[list[Path], RemoteIndex | None, str]:
+    """The files of a source; of an index in an object store, fetched now, with that and its mark.
 
-
-def remote_source(sources: Sequence[str | Path], cache_dir: str | Path | None) -> RemoteIndex | None:
-    """The index in an object store that the only source is; None for files.
-
-    Raises UsageError for another address.
+    Raises UsageError for an empty name or another address, and as `RemoteIndex.fetch`.
     """
-    origin: RemoteIndex | None = None
+    sources = [source] if isinstance(source, str | Path) else list(source)
+    if not sources or not all(map(str, sources)):
+        raise UsageError("The name of the source is empty. Give an index (NAME.clew) or a graph file")
     for given in map(str, sources):
         if is_remote(given) and len(sources) == 1:
             from clew.index.remote import RemoteIndex
 
             origin = RemoteIndex(given, cache_folder(cache_dir))
-        elif "://" in given:
-            from clew.stores.opening import refuse_address
-
+            fetched = origin.fetch()
+            return [fetched.path], origin, fetched.mark
+        if "://" in given:
             refuse_address(given)
-    return origin
+    return [Path(each) for each in sources], None, ""
 
 
 def refuse_options(path: Path, options: Mapping[str, object]) -> None:

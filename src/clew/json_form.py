@@ -1,16 +1,23 @@
-"""What JSON can hold of a value, and of a dataclass."""
+"""What JSON can hold of a value and of a dataclass; and JSON that users give: whole, or one object a line."""
 
 from __future__ import annotations
 
 import json
 import math
 import re
+import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from functools import cache
-from typing import Any, cast
+from pathlib import Path
+from typing import Any, TypeVar, cast
 
+from clew.errors import InputError, ParseError
 from clew.redaction import redacted
+
+T = TypeVar("T")
+_SURROGATES = re.compile(r"[\ud800-\udfff]")
+_ONE_AT_A_TIME = threading.Lock()
 
 
 def json_form(value: object) -> Any:  # noqa: ANN401
@@ -58,4 +65,37 @@ def json_line(value: Any) -> str:  # noqa: ANN401
     return redacted(text if not _SURROGATES.search(text) else json.dumps(value, allow_nan=False))
 
 
-_SURROGATES = re.compile(r"[\ud800-\udfff]")
+def json_object(raw: bytes | str, file: str, line: int, advice: str) -> dict[str, Any]:
+    """Parse one line, which must be a JSON object; ParseError says where it is none."""
+    try:
+        value = json.loads(raw.decode("utf-8") if isinstance(raw, bytes) else raw)
+    except UnicodeDecodeError as error:
+        raise ParseError(file, line, "not UTF-8 text", "Convert the file to UTF-8") from error
+    except RecursionError as error:
+        raise ParseError(file, line, "not JSON (nested too deeply)", advice) from error
+    except ValueError as error:  # also for a number of thousands of digits
+        what = error.msg if isinstance(error, json.JSONDecodeError) else str(error).partition(";")[0]
+        raise ParseError(file, line, f"not JSON ({what})", advice) from error
+    if not isinstance(value, dict):
+        raise ParseError(file, line, "not a JSON object", advice)
+    return cast("dict[str, Any]", value)
+
+
+def read_json(path: Path, advice: str) -> object:
+    """Read a whole file. Raises InputError, with `advice` where it is not JSON."""
+    try:
+        return json.loads(path.read_text("utf-8"))
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror})") from error
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{path}: not JSON ({error}). {advice}") from error
+
+
+def converted(value: Any, shape: type[T]) -> T:  # noqa: ANN401
+    """Make an instance of `shape`, strictly. Raises msgspec.ValidationError if the value does not fit."""
+    import msgspec  # which not all need that write JSON
+
+    # msgspec notes the fields of a class when it first meets it; two threads that do so at once end the
+    # process (0.22).
+    with _ONE_AT_A_TIME:
+        return msgspec.convert(value, shape, strict=True)

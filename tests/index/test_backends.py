@@ -9,7 +9,6 @@ import pytest
 
 from clew.errors import FormatError, IndexAccessError, InputError, UsageError
 from clew.index.vectors.backends.base import VectorStoreError
-from clew.index.vectors.backends.entities import in_order
 from clew.index.vectors.backends.milvus import MilvusPlace, MilvusVectors
 from clew.index.vectors.backends.registry import (
     BACKENDS,
@@ -19,6 +18,7 @@ from clew.index.vectors.backends.registry import (
     has_faiss,
     open_vectors,
 )
+from clew.index.vectors.entity_search import in_order
 
 DIMENSION = 16
 

@@ -132,7 +132,7 @@ def test_an_index_that_is_replaced_leaves_no_collections_but_those_of_the_genera
 
 
 def is_there(place, name):
-    return MilvusVectors(1, place, name)._call("look", lambda client: client.has_collection(name))
+    return MilvusVectors(1, place, name)._ask("look", "has_collection")
 
 
 OPENED = """

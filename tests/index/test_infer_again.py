@@ -13,7 +13,7 @@ from clew.graph.build.build import build_graph
 from clew.graph.edit.edit import edited
 from clew.graph.graph import INFERRED
 from clew.index.names.names import NamesIndex
-from clew.index.store import delta
+from clew.index.store.delta import KeptApart
 from clew.index.update.edit_files import EditFiles, read_edits
 from clew.index.update.edits import EditRules, resolve
 
@@ -131,14 +131,14 @@ def update(clew, folder, *, add="", remove="", **more):
 
 
 @pytest.mark.parametrize("kept_apart", [10_000, 0])
-def test_an_index_keeps_what_follows_through_updates(wines, tmp_path, monkeypatch, kept_apart):
+def test_an_index_keeps_what_follows_through_updates(wines, tmp_path, kept_apart):
     """Whether changes are kept apart or written whole."""
-    monkeypatch.setattr(delta, "LARGE_EDIT", kept_apart)
+    rules = EditRules(kept_apart=KeptApart(kept_apart))
     with wines as clew:
-        done = update(clew, tmp_path, add=":Bordeaux :region :France . :n a :Merlot .")
+        done = update(clew, tmp_path, add=":Bordeaux :region :France . :n a :Merlot .", rules=rules)
         told = done.report.following
         assert (told.triples, told.triples_gone, told.types, told.types_gone) == (1, 0, 2, 0)
-        done = update(clew, tmp_path, remove=":Red rdfs:subClassOf :Wine . :m :madeBy :Bo .")
+        done = update(clew, tmp_path, remove=":Red rdfs:subClassOf :Wine . :m :madeBy :Bo .", rules=rules)
         told = done.report.following
         assert (told.triples, told.triples_gone, told.types, told.types_gone) == (0, 1, 0, 2)
         triples, types = said(clew.index.graph)

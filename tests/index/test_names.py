@@ -174,14 +174,13 @@ def test_opened_arrays_answer_alike(graph_of):
     assert opened.fuzzy("momento") == built.fuzzy("momento") != []
 
 
-def test_lists_merged_a_few_at_a_time_are_those_merged_at_once(index_of, monkeypatch):
+def test_lists_merged_a_few_at_a_time_are_those_merged_at_once(graph_of):
     rng = np.random.default_rng(4)
     names = ["".join(rng.choice(list("abcd "), rng.integers(1, 12))) for _ in range(500)]
     names = sorted(set(names))
-    monkeypatch.setattr(names_module, "ENTRIES_AT_ONCE", 64)
-    whole = index_of(names).sections()
-    monkeypatch.setattr("clew.index.names.typos.MERGED_AT_ONCE", 50)
-    parts = index_of(names).sections()
+    graph = graph_of(names)
+    whole = NamesIndex.of(graph, at_once=64).sections()
+    parts = NamesIndex.of(graph, at_once=64, merged=50).sections()
     assert whole.keys() == parts.keys()
     for name, array in whole.items():
         np.testing.assert_array_equal(parts[name], array)

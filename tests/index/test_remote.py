@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from clew.addresses import is_remote
 from clew.engine import Clew
 from clew.errors import ClewError, FormatError, InputError
 from clew.index.remote import ObjectStoreError, RemoteIndex
 from clew.index.store.manifest import MANIFEST
+from clew.stores.opening import is_remote
 
 pytest.importorskip("s3fs", reason="the package of S3 stores is not installed")
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "servers"))
@@ -210,12 +210,12 @@ def test_what_is_an_address_of_a_store(source, remote):
     assert is_remote(source) is remote
 
 
-def test_a_server_takes_up_a_new_generation_and_outlives_a_store_that_fails(films, tmp_path, monkeypatch):
+def test_a_server_takes_up_a_new_generation_and_outlives_a_store_that_fails(films, tmp_path):
     graphs = pytest.importorskip("clew.serve.graphs")
-    monkeypatch.setattr(graphs, "REMOTE_SECONDS", 0.0)
     there = tmp_path / "there.clew"
     shutil.copytree(films, there)
     graph = graphs.ServedGraph.of("films", lambda: Clew.open(there.as_uri(), cache_dir=tmp_path / "cache"))
+    graph.remote_seconds = 0.0
     first = graph.clew
     assert not graph.reload()
     Clew.index([FILMS], there).close()

@@ -7,11 +7,11 @@ from clew.errors import FormatError
 from clew.graph.build.build import graph_of
 from clew.graph.schema import schema_of
 from clew.index.names.names import NamesIndex
-from clew.index.store import structure
 from clew.index.store.directory import open_index
 from clew.index.store.manifest import IndexAbout
 from clew.index.store.sections import graph_sections, with_prefix
-from clew.index.store.stored_schema import _arrays
+from clew.index.store.stored_schema import schema_arrays
+from clew.index.store.structure import Misfit, check_structure
 from clew.index.store.writing import writing
 
 
@@ -28,7 +28,7 @@ def sections():
         "entity_vectors.q": np.zeros((nodes, 4), np.int8),
         "entity_vectors.scale": np.ones(nodes, np.float32),
     }
-    held |= with_prefix("schema", _arrays(schema_of(graph)))
+    held |= with_prefix("schema", schema_arrays(schema_of(graph)))
     held["relation_vectors"] = np.zeros((len(graph.relations), 4), np.float32)
     return held
 
@@ -94,11 +94,11 @@ def _set(at, value):
         ("relation_vectors", lambda a: a[1:], "rows where"),
     ],
 )
-def test_every_array_that_does_not_fit_is_named(
-    tmp_path, sections, monkeypatch, chunk, section, change, reason
-):
-    monkeypatch.setattr(structure, "NUMBERS_AT_ONCE", chunk)
-    path = write(tmp_path / "x.clew", {**sections, section: change(sections[section])})
+def test_every_array_that_does_not_fit_is_named(tmp_path, sections, chunk, section, change, reason):
+    spoilt = {**sections, section: change(sections[section])}
+    with pytest.raises(Misfit, match=reason):
+        check_structure(spoilt, at_once=chunk)
+    path = write(tmp_path / "x.clew", spoilt)
     with pytest.raises(
         FormatError, match=rf"{section.rpartition('.')[0]}.*npy: damaged, .*({reason}).*clew index"
     ):

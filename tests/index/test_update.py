@@ -20,11 +20,11 @@ from clew.index.build import build_index
 from clew.index.corpus.build_corpus import build_corpus
 from clew.index.corpus.corpus import WALK_VERSION, CorpusSettings, open_corpus
 from clew.index.names.names import NamesIndex
-from clew.index.store import delta, files
+from clew.index.store import files
+from clew.index.store.delta import KeptApart
 from clew.index.store.directory import open_index
 from clew.index.store.writing import writing
 from clew.index.update import update as update_module
-from clew.index.update import update_corpus
 from clew.index.update.edits import EditRules, Edits
 from clew.index.update.update import update_index
 from clew.index.update.update_corpus import EditedGraph, compacted, updated_corpus
@@ -92,9 +92,9 @@ def rows(triples):
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_every_other_section_equals_that_of_the_changed_graph(seed, tmp_path, monkeypatch):
+def test_every_other_section_equals_that_of_the_changed_graph(seed, tmp_path):
     """Whether changes are kept apart, written whole each time, or now and then."""
-    monkeypatch.setattr(delta, "LARGE_EDIT", (10_000, 0, 12)[seed % 3])
+    rules = EditRules(kept_apart=KeptApart((10_000, 0, 12)[seed % 3]))
     rng = random.Random(seed)
     names = [f"n{i}{'x' * (i % 5)}" for i in range(12)]
     source = tmp_path / "graph.tsv"
@@ -119,7 +119,7 @@ def test_every_other_section_equals_that_of_the_changed_graph(seed, tmp_path, mo
             remove_aliases=[(named, "first")] if step == 1 else (), add_types=[(named, f"kind {step}")],
             remove_types=[(named, "thing")] if step == 2 else (),
         )  # fmt: skip
-        update_index(path, edits, embedder=EMBEDDER)
+        update_index(path, edits, embedder=EMBEDDER, rules=rules)
         index = open_index(path, verify=True)
         held = set(named_triples(index.graph))
         assert held == (set(named_triples(graph)) - set(gone)) | set(more)
@@ -289,10 +289,10 @@ def test_a_kill_at_any_moment_leaves_a_whole_index(films):
         assert_sections_fit(index)
 
 
-def test_parts_are_put_into_one_when_there_are_many(films, monkeypatch):
-    monkeypatch.setattr(update_corpus, "MOST_CORPUS_PARTS", 2)
+def test_parts_are_put_into_one_when_there_are_many(films):
+    rules = EditRules(kept_apart=KeptApart(corpus_parts=2))
     for year in range(4):
-        update_index(films, Edits(add=[("Heat", "year", str(year))]), embedder=EMBEDDER)
+        update_index(films, Edits(add=[("Heat", "year", str(year))]), embedder=EMBEDDER, rules=rules)
     corpus = open_corpus(open_index(films))
     assert len(corpus.parts) <= 2
     assert_same_corpus(compacted(corpus), build_corpus(open_index(films).graph, EMBEDDER, corpus.settings))
@@ -309,17 +309,17 @@ def test_a_lazy_corpus_is_updated_too(tmp_path):
     assert np.array_equal(open_corpus(index).nodes, wanted.nodes)
 
 
-def test_the_file_that_searches_vectors_is_written_anew_when_many_are_newer(tmp_path, monkeypatch):
+def test_the_file_that_searches_vectors_is_written_anew_when_many_are_newer(tmp_path):
     pytest.importorskip("faiss")
     source = tmp_path / "films.tsv"
     source.write_text(FILMS)
     path = tmp_path / "films.clew"
     settings = CorpusSettings("bfs", 3, max_walks=6)
     build_index([source], path, embedder=EMBEDDER, corpus=settings, vectors=VectorChoice("faiss"))
-    monkeypatch.setattr(update_module, "LEAST_NEWER", 1)
+    rules = EditRules(kept_apart=KeptApart(vectors=1))
     for film in ("Dune", "Arrival"):
         new = [(film, "directed_by", "Villeneuve"), (film, "made_in", f"the year of {film}")]
-        update_index(path, Edits(add=new), embedder=EMBEDDER)
+        update_index(path, Edits(add=new), embedder=EMBEDDER, rules=rules)
     index = open_index(path)
     assert len(open_vectors(index.files["entity_search"])) == index.graph.nodes
     assert len(open_vectors(index.files["node_search"])) == index.graph.nodes

@@ -11,8 +11,10 @@ from clew.errors import FormatError, IndexAccessError, UsageError
 from clew.graph.match.matcher import match
 from clew.index.build import build_index
 from clew.index.corpus.nearest import WalkIndex
+from clew.index.info import info_of
+from clew.index.store.delta import KeptApart
 from clew.index.store.directory import open_index
-from clew.index.update.edits import Edits
+from clew.index.update.edits import EditRules, Edits
 from clew.index.update.update import update_index
 from clew.index.vectors.backends.milvus import MilvusPlace, MilvusVectors
 from clew.index.vectors.backends.registry import VectorAccess, VectorChoice
@@ -21,7 +23,6 @@ from clew.index.vectors.entity_search import open_entity_search
 from clew.index.vectors.in_milvus import InMilvus
 from clew.index.vectors.triple_search import triple_search
 from clew.index.vectors.triple_vectors import TripleVectors, with_triple_vectors
-from clew.info import info_of
 from clew.methods.baselines.vector_rag import VectorRag
 from clew.types import Pattern, PatternEdge, PatternNode
 
@@ -110,12 +111,11 @@ def test_it_finds_the_same_before_and_after_updates(both_places, tmp_path):
     assert_finds_the_same(path, tmp_path / "again")
 
 
-def test_and_when_all_is_written_whole(place, tmp_path, monkeypatch):
+def test_and_when_all_is_written_whole(place, tmp_path):
     path = build(tmp_path, place)
     update_index(path, EDITS[0], embedder=EMBEDDER)
-    monkeypatch.setattr("clew.index.update.update.is_large", lambda *_: True)
-    assert update_index(path, EDITS[1], embedder=EMBEDDER).compacted
-    monkeypatch.undo()
+    rules = EditRules(kept_apart=KeptApart(changes=0, share=0.0))
+    assert update_index(path, EDITS[1], embedder=EMBEDDER, rules=rules).compacted
     update_index(path, EDITS[2], embedder=EMBEDDER)
     assert_finds_the_same(path, tmp_path / "again")
     assert info_of(open_index(path)).vectors == {"names": "milvus", "triples": "milvus"}

@@ -5,7 +5,6 @@ import pytest
 
 from clew.graph.build.build import graph_of
 from clew.graph.walks.walks import Walker, WalkSettings
-from clew.index.corpus import walk_vectors
 from clew.index.corpus.corpus_parts import root_of_walks
 from clew.index.corpus.walk_vectors import WalkEmbedder
 from clew.text.embedder import Additive
@@ -86,11 +85,10 @@ def test_a_root_without_walks_has_the_vector_of_its_name(embedder):
 
 
 @pytest.mark.parametrize("most", [1, 3])
-def test_vectors_do_not_depend_on_the_names_that_are_remembered(embedder, graph, walks, monkeypatch, most):
+def test_vectors_do_not_depend_on_the_names_that_are_remembered(embedder, graph, walks, most):
     owners = root_of_walks(walks)
     wanted = WalkEmbedder(graph, embedder).quantised(owners, walks.steps, walks.nodes)
-    monkeypatch.setattr(walk_vectors, "MOST_NAME_VECTORS", most)
-    maker = WalkEmbedder(graph, embedder)
+    maker = WalkEmbedder(graph, embedder, remembered=most)
     for at in range(0, len(owners), 7):
         part = slice(at, at + 7)
         q, scale = maker.quantised(owners[part], walks.steps[part], walks.nodes[part])

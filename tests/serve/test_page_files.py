@@ -7,7 +7,7 @@ from starlette.applications import Starlette
 from starlette.routing import Mount
 from starlette.testclient import TestClient
 
-from clew.serve.page_files import PageFiles
+from clew.serve.app import PageFiles
 
 
 @pytest.mark.parametrize("path", ["/", "/app.js", "/vendor/cytoscape.esm.min.mjs"])

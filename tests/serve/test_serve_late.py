@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from clew.serve.late import MadeLate
+from clew.serve.app import MadeLate
 
 
 def test_it_is_made_once_and_ended_by_the_task_that_began_it() -> None:

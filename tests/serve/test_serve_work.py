@@ -8,11 +8,15 @@ import httpx
 import pytest
 
 from clew.llm.run import run_sync
-from clew.serve import work as work_module
 from clew.serve.problems import Problem
 from clew.serve.work import Gone, Work
 from clew.types import Step
-from servers.served import small
+from servers import served
+
+
+def small(**changes):
+    """Limits with some changed, by which work of the tests is ended as that of Clew is."""
+    return served.small(ended_in=("clew.", __name__), **changes)
 
 
 def endless(started, ended):
@@ -23,12 +27,6 @@ def endless(started, ended):
             sum(range(1000))
     finally:
         ended.set()
-
-
-@pytest.fixture(autouse=True)
-def _may_be_ended(monkeypatch):
-    """Work of the tests is ended as that of Clew is."""
-    monkeypatch.setattr(work_module, "INTERRUPTIBLE", ("clew.", __name__))
 
 
 class Held:
@@ -225,7 +223,7 @@ def test_steps_are_heard_in_the_request_that_takes_them():
 
 
 def test_a_client_that_goes_away_stops_its_work(running, films_index, monkeypatch, signs):
-    server = running({"films": films_index})
+    server = running({"films": films_index}, limits=small())
     engine = type(server.graphs["films"].clew)
     monkeypatch.setattr(engine, "ask", lambda *args, **options: endless(*signs))
     with pytest.raises(httpx.ReadTimeout):
@@ -235,7 +233,7 @@ def test_a_client_that_goes_away_stops_its_work(running, films_index, monkeypatc
 
 
 def test_a_reader_of_events_that_goes_away_stops_the_work(running, films_index, monkeypatch, signs):
-    server = running({"films": films_index})
+    server = running({"films": films_index}, limits=small())
     engine = type(server.graphs["films"].clew)
     monkeypatch.setattr(engine, "ask", lambda *args, **options: endless(*signs))
     headers = {"accept": "text/event-stream"}

@@ -130,7 +130,7 @@ class Process:
         self._log.close()
 
 
-def small(**changes: float) -> ServerLimits:
+def small(**changes: object) -> ServerLimits:
     """Limits with some changed."""
     return replace(ServerLimits(), **changes)  # type: ignore[arg-type]
 

@@ -20,7 +20,7 @@ from clew.claims.claim_values import ClaimedValue
 from clew.claims.meanings import Meaning
 from clew.graph.graph import Graph
 from clew.grounding import triple_text
-from clew.index.excerpt import Excerpt
+from clew.index.store.directory import Excerpt
 from clew.reading.mentions import PARTIAL
 from clew.reading.prove import triple_of
 from clew.reading.vocabulary import Vocabulary

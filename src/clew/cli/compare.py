@@ -14,8 +14,8 @@ from clew.cli.model import ModelOptions, opened_model
 from clew.cli.opening import AskedSource, Json, LlmSpec, SourceOptions, opened_for_asking, waiting
 from clew.cli.options import option, with_short_help
 from clew.cli.progress import explained_wait
-from clew.compared import MethodRow, ask_each
 from clew.errors import UsageError
+from clew.evaluate.compared import MethodRow, ask_each
 from clew.methods.registry import method_named, ranks_triples
 from clew.text.clean import clean_question
 

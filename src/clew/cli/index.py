@@ -101,7 +101,7 @@ def index(
     quiet = reading.quiet
     with imported(files.sources, files.output, quiet=quiet) as found, _going_on(), Bar(quiet=quiet) as bar:
         out = files.output or Path(f"{stem(found.paths[0])}.clew")
-        ahead = ("clew.index.corpus.walk_pieces",) if walking.settings is not None else ()
+        ahead = ("clew.index.corpus.build_corpus",) if walking.settings is not None else ()
         with (
             opened_cluster(searching.ray, quiet=quiet, ahead=ahead) as cluster,
             opened_verbaliser(saying, out, bar, quiet=quiet, cluster=cluster) as verbaliser,
@@ -148,7 +148,7 @@ def _going_on() -> Generator[None]:
 
 def _json(built: Built, seconds: float) -> dict[str, object]:
     """Make the stable JSON form (documented in docs/json.md)."""
-    from clew.info import report_json
+    from clew.index.info import report_json
 
     about = built.manifest.about
     return {

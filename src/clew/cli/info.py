@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from clew.addresses import is_remote
 from clew.cli.console import out, put, shown, write_json
 from clew.cli.index import size
 from clew.cli.opening import Json, SourceArgument, SourceOptions, opened, reading_notes
 from clew.cli.options import with_options
 from clew.errors import UsageError
+from clew.stores.opening import is_remote
 from clew.text.counted import counted
 
 if TYPE_CHECKING:
     from clew.graph.graph import Graph
-    from clew.info import Info, RelationInfo, TypeShare
+    from clew.index.info import Info, RelationInfo, TypeShare
 
 MOST_SHOWN_RELATIONS = 40
 MOST_SHOWN_TYPES = 12
@@ -86,8 +86,8 @@ def _held(source: str, reading: SourceOptions, plot: Path | None) -> Info:
 
     here = not is_remote(source) and is_index(Path(source))
     if reading.embedder is None and reading.format is None and here:
+        from clew.index.info import info_of
         from clew.index.store.directory import open_index
-        from clew.info import info_of
 
         index = open_index(Path(source))
         _plot(index.graph, source, plot)

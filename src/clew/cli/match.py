@@ -18,7 +18,7 @@ from clew.cli.paths import paths_of
 from clew.cli.progress import Bar, explained_wait
 from clew.compiling import COMPILING
 from clew.errors import ParseError, UsageError
-from clew.json_lines import json_object
+from clew.json_form import json_object
 from clew.text.counted import counted
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from clew.text.counted import counted
 
 if TYPE_CHECKING:
     from clew.engine import Clew
-    from clew.explore import Neighbourhood
+    from clew.index.explore import Neighbourhood
     from clew.llm.types import ChatModel
     from clew.types import Answer, Verification
 

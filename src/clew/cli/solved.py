@@ -42,8 +42,8 @@ class SolvedOptions:
                 what = told or f"The options of {method}"
                 raise UsageError(f"{what}: for a chat model. Name one with --llm, or leave it out")
             return None
-        from clew.history import History, source_key
         from clew.methods.synaptiqa.write_query_llm import Solved
+        from clew.stores.history import History, source_key
 
         entries = History(self._path()).entries(source_key(source))
         solved = tuple(Solved(entry.question, entry.query) for entry in entries)
@@ -56,7 +56,7 @@ class SolvedOptions:
         """Keep an answered question as an example, if the user says so."""
         if not self.remember or answer.query is None or answer.abstained is not None or not answer.grounded:
             return
-        from clew.history import History, SolvedEntry, source_key
+        from clew.stores.history import History, SolvedEntry, source_key
 
         added = History(self._path()).add([SolvedEntry(source_key(source), answer.question, answer.query)])
         if added and not quiet:

@@ -20,7 +20,7 @@ from clew.errors import InputError
 from clew.graph.cooccurrence import MOST_CELLS, Cooccurrence
 from clew.graph.graph import Graph
 from clew.graph.kernels import F, entry, graph_columns, interpreted
-from clew.memory import physical_memory
+from clew.workers.memory import physical_memory
 
 MOSTLY_VALUES = 0.5
 """From this share of numbers or dates on the nodes of an end are values."""

@@ -15,16 +15,16 @@ from clew.errors import FormatError, InputError, LockedError
 from clew.graph.readers.hints import Hints
 from clew.graph.readers.source_files import checksum, modification_time, source_bytes
 from clew.graph.readers.stream import unpacked_name
-from clew.index.progress import Progress
 from clew.index.store.directory import Index, open_index
 from clew.index.store.folders import usable
-from clew.index.store.manifest import FORMAT_VERSION, SourceRecord
+from clew.index.store.manifest import FORMAT_VERSION
 from clew.text.embedder import Embedder
 from clew.version import __version__
 
 if TYPE_CHECKING:
     from clew.graph.build.build import ReadOptions
     from clew.index.corpus.corpus import CorpusSettings
+    from clew.index.new_index import Progress
 
 _WAIT_SECONDS = 600.0
 _POLL_SECONDS = 0.1
@@ -143,11 +143,8 @@ def _current(path: Path, files: Sequence[tuple[Path, str]]) -> Index | None:
     expected = [(str(file.resolve()), role) for file, role in files]
     if [(record.path, record.role) for record in records] != expected:
         return None
-    unchanged = all(_is_unchanged(file, r) for (file, _), r in zip(files, records, strict=True))
-    return index if unchanged else None
-
-
-def _is_unchanged(file: Path, record: SourceRecord) -> bool:
-    if source_bytes([file]) != record.bytes:
-        return False
-    return modification_time(file) == record.modified or checksum(file) == record.sha256
+    for (file, _), record in zip(files, records, strict=True):
+        touched = modification_time(file) != record.modified
+        if source_bytes([file]) != record.bytes or (touched and checksum(file) != record.sha256):
+            return None
+    return index

@@ -8,9 +8,8 @@ import numpy as np
 
 from clew.arrays import AnyArray
 from clew.graph.graph import Graph
-from clew.index.excerpt import Excerpt
 from clew.index.names.names import NamesIndex
-from clew.index.store.directory import Index
+from clew.index.store.directory import Excerpt, Index
 from clew.index.store.manifest import EmbedderRecord, IndexAbout, Manifest
 from clew.index.store.sections import graph_counts
 from clew.index.vectors.triple_vectors import triple_batch
@@ -30,7 +29,7 @@ def index_in_memory(
     if triple_vectors:
         rows, scales = triple_batch(graph, embedder)((0, graph.triples))
         sections |= {TRIPLE_VECTORS: rows, TRIPLE_SCALES: scales.astype(np.float32)}
-    made_with = EmbedderRecord(embedder.name, embedder.fingerprint, embedder.dimension)
+    made_with = EmbedderRecord.of(embedder)
     about = IndexAbout((), made_with, graph_counts(graph), {})
     manifest = Manifest(__version__, "", 0, about, ())
     return Index(Path("(memory)"), manifest, graph, NamesIndex.of(graph), sections, excerpt=excerpt)

@@ -17,11 +17,20 @@ import tempfile
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from clew.errors import ClewError, FormatError, IndexAccessError, InputError, MissingExtra, UsageError
+from clew.errors import (
+    ClewError,
+    FormatError,
+    IndexAccessError,
+    InputError,
+    MissingExtra,
+    UsageError,
+    first_line,
+)
 from clew.index.store.directory import FITTED
 from clew.index.store.files import FileEntry, check_entry, disk_errors, sync_files, sync_path
 from clew.index.store.folders import usable
@@ -50,7 +59,7 @@ class Fetched:
     mark: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class RemoteIndex:
     """An index at an address of an object store, and the cache folder of this machine."""
 
@@ -59,7 +68,7 @@ class RemoteIndex:
 
     def mark(self) -> str:
         """What stands for the manifest that is in the store now. Raises as `fetch`."""
-        return _digest(self._manifest_bytes(*self._open()))
+        return _digest(self._manifest_bytes())
 
     def fetch(self) -> Fetched:
         """Fetch the newest generation, unless it is here already.
@@ -69,19 +78,18 @@ class RemoteIndex:
         version or files that are not as they were written, IndexAccessError if the disk is full.
         """
         keep_address(self.address)
-        store, root = self._open()
         folder = usable(self.cache)[0]
         with disk_errors(folder):
             (folder / "fetched").mkdir(exist_ok=True)
         for attempt in range(1, FETCH_ATTEMPTS + 1):
-            raw = self._manifest_bytes(store, root)
+            raw = self._manifest_bytes()
             mark = _digest(raw)
             name = f"{_stem(self.address)}-{_digest(self.address.encode())}"
             target = folder / "fetched" / f"{name}-{mark}.clew"
             try:
-                self._complete(store, root, raw, target)
+                self._complete(raw, target)
             except FileNotFoundError:  # a newer generation has taken its place
-                if attempt < FETCH_ATTEMPTS and _digest(self._manifest_bytes(store, root)) != mark:
+                if attempt < FETCH_ATTEMPTS and _digest(self._manifest_bytes()) != mark:
                     continue
                 raise self._error(
                     "lacks files of its own manifest. Copy the index there again, its manifest.json last"
@@ -90,7 +98,8 @@ class RemoteIndex:
             return Fetched(target, mark)
         raise self._error("is being replaced over and over. Try again")
 
-    def _open(self) -> tuple[Any, str]:
+    @cached_property
+    def _place(self) -> tuple[Any, str]:
         """The file system of the address, and the path of the index in it."""
         fsspec = require("fsspec", EXTRA)
         try:
@@ -104,11 +113,12 @@ class RemoteIndex:
             ) from error
         except (ValueError, OSError) as error:
             raise self._error(
-                f"is no address of a store ({_line(error)}). Write s3://bucket/NAME.clew"
+                f"is no address of a store ({first_line(error)}). Write s3://bucket/NAME.clew"
             ) from error
         return store, str(root).rstrip("/")
 
-    def _manifest_bytes(self, store: Any, root: str) -> bytes:  # noqa: ANN401
+    def _manifest_bytes(self) -> bytes:
+        store, root = self._place
         store.invalidate_cache()
         with self._told():
             try:
@@ -119,7 +129,7 @@ class RemoteIndex:
                     "manifest.json last"
                 ) from error
 
-    def _complete(self, store: Any, root: str, raw: bytes, target: Path) -> None:  # noqa: ANN401
+    def _complete(self, raw: bytes, target: Path) -> None:
         """Have the index of a manifest in `target`; raises FileNotFoundError for a file that is gone."""
         if (target / MANIFEST).exists():
             return
@@ -137,8 +147,9 @@ class RemoteIndex:
             with disk_errors(target):
                 (part / manifest.folder).mkdir(parents=True, exist_ok=True)
             for entry in manifest.files:
-                self._take(store, f"{root}/{manifest.folder}/{entry.file}", part / manifest.folder, entry)
-            self._take_fitted(store, root, part)
+                self._take(part, manifest.folder, entry)
+            with suppress(FileNotFoundError):  # nothing was learned from a user's questions
+                self._get(FITTED, part)
             with disk_errors(target):
                 sync_files(part / manifest.folder, [entry.file for entry in manifest.files])
                 (part / MANIFEST).write_bytes(raw)
@@ -161,8 +172,15 @@ class RemoteIndex:
                 raise FormatError(f"{self._here()}: damaged, {entry.file!r} is no name of a file of an index")
         return manifest
 
-    def _take(self, store: Any, place: str, folder: Path, entry: FileEntry) -> None:  # noqa: ANN401
-        """Fetch a file whole, unless it is here."""
+    def _get(self, name: str, folder: Path) -> None:
+        """Fetch a file, by its path below the index, into the same place of a folder."""
+        store, root = self._place
+        with self._told():
+            store.get_file(f"{root}/{name}", str(folder / name))
+
+    def _take(self, part: Path, generation: str, entry: FileEntry) -> None:
+        """Fetch a file of a generation whole, unless it is here."""
+        folder = part / generation
         for attempt in range(1, FETCH_ATTEMPTS + 1):
             try:
                 check_entry(folder, entry, verify=True)
@@ -175,14 +193,8 @@ class RemoteIndex:
                     ) from error
             except FileNotFoundError:
                 pass
-            with self._told():
-                store.get_file(place, str(folder / entry.file))
+            self._get(f"{generation}/{entry.file}", part)
         check_entry(folder, entry, verify=True)
-
-    def _take_fitted(self, store: Any, root: str, part: Path) -> None:  # noqa: ANN401
-        """What was learned from a user's questions, where there is any."""
-        with self._told(), suppress(FileNotFoundError):
-            store.get_file(f"{root}/{FITTED}", str(part / FITTED))
 
     @contextmanager
     def _told(self) -> Generator[None]:
@@ -193,8 +205,8 @@ class RemoteIndex:
             raise
         except PermissionError as error:
             raise self._error(
-                f"the store refuses ({_line(error)}). Check its keys in the environment of this machine, and "
-                "the right to read there"
+                f"the store refuses ({first_line(error)}). Check its keys in the environment of this "
+                "machine, and the right to read there"
             ) from error
         except OSError as error:
             if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
@@ -204,15 +216,15 @@ class RemoteIndex:
         except Exception as error:  # each kind of store has errors of its own
             if "credentials" in str(error).lower():
                 raise self._error(
-                    f"there are no keys for the store ({_line(error)}). Set them in the environment of this "
-                    "machine, as AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
+                    f"there are no keys for the store ({first_line(error)}). Set them in the environment of "
+                    "this machine, as AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
                 ) from error
             raise self._broken(error) from error
 
     def _broken(self, error: Exception) -> ObjectStoreError:
         return self._error(
-            f"the store cannot be reached, or broke off ({_line(error)}). Files that came whole are kept: "
-            "check the network and the store's address, and run the same command again"
+            f"the store cannot be reached, or broke off ({first_line(error)}). Files that came whole are "
+            "kept: check the network and the store's address, and run the same command again"
         )
 
     def _error(self, what: str) -> ObjectStoreError:
@@ -229,10 +241,6 @@ def _stem(address: str) -> str:
 
 def _digest(raw: bytes) -> str:
     return hashlib.blake2b(raw, digest_size=8).hexdigest()
-
-
-def _line(error: BaseException) -> str:
-    return (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
 
 
 def _sweep(folder: Path, name: str, current: Path) -> None:

@@ -2,7 +2,8 @@
 
 A shard is made by the same function in this process or by workers beside it, which read the graph's sections
 from the folder that is being written. A shard that is there is not made again, so that a build that was
-stopped loses one shard a worker at most.
+stopped loses one shard a worker at most. A worker is `python -m clew.index.shards FOLDER EMBEDDER`: shards in
+on stdin, one JSON array a line, `done` out for each.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from threading import Lock
 from typing import IO, Literal
@@ -24,17 +26,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.arrays import Int32
-from clew.errors import IndexAccessError
+from clew.errors import ClewError, IndexAccessError
 from clew.graph.graph import Graph
 from clew.index.names.names import NamePart, differing_labels, entry_count
 from clew.index.names.typos import chunks_of
+from clew.index.new_index import NewIndex, Span
 from clew.index.store.sections import written_graph
 from clew.index.vectors.vectors import vector_part
 from clew.text.embedder import Embedder
-from clew.text.embedders.registry import embedder
-from clew.workers.base import Workers
+from clew.text.embedders.registry import embedder as embedder_named
 
 ShardKind = Literal["names", "vectors"]
+Shard = tuple[ShardKind, int, int]
+"""What is made of the rows [first, stop)."""
 PARTS_FOLDER = "parts"
 NAMES_OF_SHARD = 250_000
 """Names of one shard."""
@@ -45,19 +49,19 @@ MOST_WORKERS = 8
 
 @dataclass(frozen=True, eq=False)
 class Shards:
-    """Makes the shards of an index that is being written in `folder`."""
+    """Makes the shards of an index that is being written."""
 
-    folder: Path
-    graph: Graph
+    new: NewIndex
     label_nodes: Int32
-    embedder: Embedder
-    workers: int
-    cluster: Workers | None = None
 
-    def spans(self, kind: ShardKind) -> list[tuple[int, int]]:
+    @property
+    def names(self) -> int:
+        """How many names, labels and aliases there are."""
+        return entry_count(self.new.graph, self.label_nodes)
+
+    def spans(self, kind: ShardKind) -> list[Span]:
         """Rows of each shard of a stage."""
-        rows = self.graph.nodes if kind == "vectors" else entry_count(self.graph, self.label_nodes)
-        return list(chunks_of(0, rows, NAMES_OF_SHARD))
+        return list(chunks_of(0, self.new.graph.nodes if kind == "vectors" else self.names, NAMES_OF_SHARD))
 
     def make(self, kind: ShardKind, tell: Callable[[int], None]) -> list[dict[str, NDArray[np.generic]]]:
         """Make all shards of a stage that are missing and map them; `tell` is called with the rows done."""
@@ -66,49 +70,53 @@ class Shards:
         done = sum(stop - first for first, stop in spans) - sum(stop - first for first, stop in missing)
         lock = Lock()
 
-        def finished(span: tuple[int, int]) -> None:
+        def finished(span: Span) -> None:
             nonlocal done
             with lock:
                 done += span[1] - span[0]
                 tell(done)
 
         tell(done)
-        if self.cluster is not None:
-            pieces = ShardPieces(self.folder.resolve(), self.embedder.name)
-            for span, _ in zip(missing, self.cluster.map(pieces, [(kind, *s) for s in missing]), strict=True):
+        new, folder = self.new, self.new.writer.folder.resolve()
+        if new.cluster is not None:
+            made = new.map(partial(shard_maker, folder), [(kind, *span) for span in missing])
+            for span, _ in zip(missing, made, strict=True):
                 finished(span)
-        elif self.workers > 1 and len(missing) > 1:
-            self._with_workers(kind, missing, finished)
+        elif (workers := worker_count(new.embedder, self.names)) > 1 and len(missing) > 1:
+            self._with_workers(workers, kind, missing, finished)
         else:
             for span in missing:
-                make_shard(self.folder, self.graph, self.label_nodes, self.embedder, (kind, *span))
+                make_shard(folder, new.graph, self.label_nodes, new.embedder, (kind, *span))
                 finished(span)
-        return [_map(self._place(kind, span)) for span in spans]
+        return [
+            {file.stem: np.load(file, mmap_mode="r") for file in self._place(kind, span).iterdir()}
+            for span in spans
+        ]
 
     def remove(self, kind: ShardKind) -> None:
         """Remove the shards of a stage, whose section is written."""
         for span in self.spans(kind):
             shutil.rmtree(self._place(kind, span), ignore_errors=True)
 
-    def _place(self, kind: ShardKind, span: tuple[int, int]) -> Path:
-        return _shard_folder(self.folder, kind, span[0])
+    def _place(self, kind: ShardKind, span: Span) -> Path:
+        return _shard_folder(self.new.writer.folder, kind, span[0])
 
     def _with_workers(
-        self, kind: ShardKind, spans: Sequence[tuple[int, int]], finished: Callable[[tuple[int, int]], None]
+        self, workers: int, kind: ShardKind, spans: Sequence[Span], finished: Callable[[Span], None]
     ) -> None:
         queue = iter(spans)
         lock, stopped = Lock(), False
 
         def serve() -> None:
             nonlocal stopped
-            with _worker(self.folder, self.embedder.name) as process:
+            with _worker(self.new.writer.folder, self.new.embedder.name) as process:
                 try:
                     while True:
                         with lock:
                             span = None if stopped else next(queue, None)
                         if span is None:
                             return
-                        _ask(process, {"kind": kind, "first": span[0], "stop": span[1]})
+                        _ask(process, (kind, *span))
                         finished(span)
                 except BaseException:
                     stopped = True
@@ -117,27 +125,13 @@ class Shards:
                     with suppress(BrokenPipeError):  # of one that ended, which has been reported
                         _pipe(process.stdin).close()
 
-        with ThreadPoolExecutor(self.workers) as pool:
+        with ThreadPoolExecutor(workers) as pool:
             try:
-                for future in [pool.submit(serve) for _ in range(self.workers)]:
+                for future in [pool.submit(serve) for _ in range(workers)]:
                     future.result()
             except BaseException:
                 stopped = True  # Ctrl-C: the workers finish the shards they are at
                 raise
-
-
-@dataclass(frozen=True, slots=True)
-class ShardPieces:
-    """Makes shards of names and of their vectors, in the folder."""
-
-    folder: Path
-    embedder: str
-
-    def __call__(self) -> Callable[[tuple[ShardKind, int, int]], None]:
-        """Open the graph."""
-        graph, maker = written_graph(self.folder), embedder(self.embedder)
-        labels = differing_labels(graph)
-        return lambda piece: make_shard(self.folder, graph, labels, maker, piece)
 
 
 def worker_count(embedder: Embedder, names: int) -> int:
@@ -147,11 +141,14 @@ def worker_count(embedder: Embedder, names: int) -> int:
     return min(MOST_WORKERS, os.cpu_count() or 1)
 
 
-def make_shard(
-    folder: Path, graph: Graph, label_nodes: Int32, embedder: Embedder, piece: tuple[ShardKind, int, int]
-) -> None:
-    """Make one shard, its kind and span, and put it in place."""
-    kind, first, stop = piece
+def shard_maker(folder: Path, graph: Graph, embedder: Embedder) -> Callable[[Shard], None]:
+    """What makes shards of names and of their vectors, in the folder."""
+    return partial(make_shard, folder, graph, differing_labels(graph), embedder)
+
+
+def make_shard(folder: Path, graph: Graph, label_nodes: Int32, embedder: Embedder, shard: Shard) -> None:
+    """Make the arrays of one shard, in a folder that gets its name when it is whole."""
+    kind, first, stop = shard
     if kind == "names":
         arrays = NamePart.of(graph, label_nodes, first, stop).arrays()
     else:
@@ -169,13 +166,9 @@ def _shard_folder(folder: Path, kind: ShardKind, first: int) -> Path:
     return folder / PARTS_FOLDER / f"{kind}-{first:010d}"
 
 
-def _map(folder: Path) -> dict[str, NDArray[np.generic]]:
-    return {file.stem: np.load(file, mmap_mode="r") for file in folder.iterdir()}
-
-
 def _worker(folder: Path, embedder: str) -> subprocess.Popen[str]:
     return subprocess.Popen(  # noqa: S603
-        [sys.executable, "-P", "-m", "clew.index.worker", str(folder), embedder],
+        [sys.executable, "-P", "-m", "clew.index.shards", str(folder), embedder],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -183,10 +176,10 @@ def _worker(folder: Path, embedder: str) -> subprocess.Popen[str]:
     )
 
 
-def _ask(process: subprocess.Popen[str], task: dict[str, object]) -> None:
-    """Have one task done; IndexAccessError if the worker failed."""
+def _ask(process: subprocess.Popen[str], shard: Shard) -> None:
+    """Have one shard made; IndexAccessError if the worker failed."""
     try:
-        print(json.dumps(task), file=_pipe(process.stdin), flush=True)
+        print(json.dumps(shard), file=_pipe(process.stdin), flush=True)
         answer = _pipe(process.stdout).readline()
     except BrokenPipeError:
         answer = ""
@@ -207,3 +200,19 @@ def _pipe(pipe: IO[str] | None) -> IO[str]:
     if pipe is None:
         raise ValueError("the worker has no pipe")
     return pipe
+
+
+def work(folder: Path, spec: str) -> None:
+    """Make the shards that are named on stdin, until it ends."""
+    make = shard_maker(folder, written_graph(folder), embedder_named(spec))
+    for line in sys.stdin:
+        make(tuple(json.loads(line)))
+        sys.stdout.write("done\n")
+        sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    try:
+        work(Path(sys.argv[1]), sys.argv[2])
+    except (ClewError, OSError, MemoryError) as error:
+        sys.exit(f"{type(error).__name__}: {error}")

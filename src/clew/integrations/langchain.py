@@ -45,11 +45,7 @@ def clew_runnable(
     def run(question: str) -> dict[str, Any]:
         answer = clew.ask(question, method=method, model=model)
         abstained = None if answer.abstained is None else answer.abstained.as_json()
-        return {
-            "answer": answer.text,
-            "abstained": abstained,
-            "documents": _documents(clew, answer, None),
-        }
+        return {"answer": answer.text, "abstained": abstained, "documents": _documents(clew, answer, None)}
 
     return RunnableLambda(run, name="clew")
 

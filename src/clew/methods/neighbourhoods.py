@@ -21,9 +21,8 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from clew.graph.build.build import build_graph
-from clew.index.excerpt import Excerpt
 from clew.index.in_memory import index_in_memory
-from clew.index.store.directory import Index
+from clew.index.store.directory import Excerpt, Index
 from clew.methods.database_copy import Copied, DatabaseCopy
 from clew.methods.registry import METHODS, Method, make_method
 from clew.methods.verifiers import Verifier, make_verifier

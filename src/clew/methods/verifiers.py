@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
-from clew.bounds import over
 from clew.errors import UsageError
 from clew.methods.registry import METHODS, MethodSpec
 from clew.plugins import imported
@@ -30,16 +29,6 @@ class Verifier(Protocol):
     def verify(self, claim: str, *, id: str | None = None, closed_world: bool = False) -> Verification:
         """Give a verdict on a claim, part by part."""
         ...
-
-
-def out_of_time(verifier: Verifier, claim: str, seconds: float | None, id: str | None) -> Verification:
-    """The verification of a claim that took longer than the `seconds` that one may take."""
-    from clew.types import Abstention, Verification
-
-    abstained = Abstention("budget", over(seconds))
-    return Verification(
-        claim, "not_enough_info", method=verifier.name, id=id, abstained=abstained, complete=False
-    )
 
 
 def make_verifier(

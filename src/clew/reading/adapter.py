@@ -25,11 +25,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.arrays import Float32
+from clew.arrays import LOADING, Float32
 from clew.graph.graph import Graph
 from clew.index.store.directory import FITTED
 from clew.index.store.files import disk_errors, read_regular, sync
-from clew.loading import LOADING
 from clew.reading.describe import FEATURES, RELATION_KINDS, Kind, QueryToken
 from clew.reading.mentions import Mention
 from clew.reading.vocabulary import Likeness

@@ -11,8 +11,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.arrays import Float32
-from clew.loading import LOADING
+from clew.arrays import LOADING, Float32
 
 KEPT = 64
 """Candidates that go on; where a right one is there, 99 % of times it is among them (held-out questions)."""

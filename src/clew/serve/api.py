@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from functools import partial
 from typing import Annotated, Any, Literal
 
@@ -16,7 +16,7 @@ from clew.serve.forms import AskForm, BatchForm, CompareForm, MatchForm, NameTex
 from clew.serve.metrics import Metrics
 from clew.serve.problems import PROBLEM_MEDIA
 from clew.serve.service import Asking, Service
-from clew.serve.work import Work, WorkListener
+from clew.serve.work import Work
 
 GraphName = Annotated[str, Path(description="Name of a graph; GET /v1/graphs lists them.")]
 Page = Annotated[int, Query(ge=1, le=1000)]
@@ -68,16 +68,8 @@ class Api:
         With `Accept: text/event-stream` come events: `reply` (pieces of what a chat model says), `step`
         (steps of the method, when they are taken), and last `answer` or `problem`.
         """
-        asking = Asking(
-            form.question,
-            form.entities,
-            form.method,
-            form.model,
-            form.id or request.state.request_id,
-            form.explain,
-            form.settings,
-            form.reading,
-        )
+        told = form.model_dump(exclude={"id"})
+        asking = Asking(id=form.id or request.state.request_id, **told)
         return await self._answered(request, graph, lambda: self._service.ask(graph, asking))
 
     async def batch(self, request: Request, graph: GraphName, form: BatchForm) -> Response:
@@ -87,39 +79,24 @@ class Api:
 
     async def verify(self, request: Request, graph: GraphName, form: VerifyForm) -> Response:
         """Say whether the graph supports a claim, refutes it, or does not hold enough, part by part."""
-        asking = Asking(
-            form.claim,
-            method=form.method,
-            model=form.model,
-            id=form.id or request.state.request_id,
-            explain=form.explain,
-            settings=form.settings,
-        )
+        told = form.model_dump(exclude={"claim", "closed_world", "id"})
+        asking = Asking(form.claim, id=form.id or request.state.request_id, **told)
         verify = partial(self._service.verify, graph, asking, closed_world=form.closed_world)
         return await self._answered(request, graph, verify)
 
     async def compare(self, request: Request, graph: GraphName, form: CompareForm) -> Response:
         """Ask several methods the same question; one that fails has its error in its row."""
+        settings = {name: own or {} for name, own in form.settings.items()}
+        told = form.model_dump(include={"question", "methods", "entities", "model"})
         return await self._rows(
-            request,
-            graph,
-            lambda: self._service.compare(
-                graph,
-                form.question,
-                form.methods,
-                entities=form.entities,
-                model=form.model,
-                settings={name: own or {} for name, own in form.settings.items()},
-            ),
+            request, graph, lambda: self._service.compare(graph, **told, settings=settings)
         )
 
     async def match(self, request: Request, graph: GraphName, form: MatchForm) -> Response:
         """Find the matches of a pattern, in order of graph semantic distance."""
+        id = form.id or request.state.request_id
         return await self._json(
-            request,
-            lambda: self._service.match(
-                graph, form.pattern(), k=form.k, all=form.all, id=form.id or request.state.request_id
-            ),
+            request, lambda: self._service.match(graph, form.pattern(), k=form.k, all=form.all, id=id)
         )
 
     async def info(self, request: Request, graph: GraphName) -> Response:
@@ -191,12 +168,16 @@ class Api:
         return await self._json(request, counted)
 
     async def _json(self, request: Request, make: Callable[[], dict[str, Any]]) -> Response:
-        body = await self._watched(request, lambda: json_line(make()).encode())
+        """Send what is made, in a thread, as long as the client is there."""
+        gone = asyncio.ensure_future(_disconnected(request))
+        try:
+            body = await self._work.run(lambda: json_line(make()).encode(), gone=gone)
+        finally:
+            gone.cancel()
         return Response(body, media_type="application/json")
 
     async def _answered(self, request: Request, graph: str, make: Callable[[], dict[str, Any]]) -> Response:
         """Send an answer or a verdict, or the events of one being made, and count it."""
-        id = request.state.request_id
 
         def counted() -> dict[str, Any]:
             told = make()
@@ -207,21 +188,8 @@ class Api:
         if STREAM_MEDIA not in request.headers.get("accept", ""):
             return await self._json(request, counted)
         events = EventQueue()
-
-        def answer() -> Awaitable[dict[str, Any]]:
-            return self._work.run(counted, heard=events)
-
-        return StreamingResponse(events.stream(answer, id), media_type=STREAM_MEDIA)
-
-    async def _watched(
-        self, request: Request, work: Callable[[], bytes], heard: WorkListener | None = None
-    ) -> bytes:
-        """Do work as long as the client is there."""
-        gone = asyncio.ensure_future(_disconnected(request))
-        try:
-            return await self._work.run(work, gone=gone, heard=heard)
-        finally:
-            gone.cancel()
+        answer = partial(self._work.run, counted, heard=events)
+        return StreamingResponse(events.stream(answer, request.state.request_id), media_type=STREAM_MEDIA)
 
 
 _STREAM: dict[int | str, dict[str, Any]] = {

@@ -4,38 +4,118 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 from collections.abc import AsyncGenerator, Callable
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from functools import cache
+from hashlib import sha256
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
+from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
-from starlette.responses import PlainTextResponse, Response
+from starlette.responses import FileResponse, PlainTextResponse, Response
 from starlette.routing import Route
-from starlette.types import ASGIApp
+from starlette.staticfiles import NotModifiedResponse, StaticFiles
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from clew.errors import ClewError
-from clew.memory import release_memory
 from clew.serve.api import Api
 from clew.serve.graphs import Graphs, ServedGraph
 from clew.serve.guard import Guard, problem_response
-from clew.serve.late import MadeLate, Mounted
 from clew.serve.metrics import Metrics
-from clew.serve.page_files import PageFiles
 from clew.serve.problems import Problem, problem_of
 from clew.serve.service import Models, Service
 from clew.serve.settings import ServeSettings
 from clew.serve.tracing import RequestSpans
 from clew.serve.work import Gone, Work
 from clew.version import __version__
+from clew.workers.memory import release_memory
 
 log = logging.getLogger("clew.serve")
 
 GRACE = 20.0
 """Seconds that answers in progress have at the end."""
 MEMORY_SECONDS = 0.25
+
+
+Mounted = tuple[ASGIApp, AbstractAsyncContextManager[Any]]
+"""An application, and what runs it."""
+
+
+class MadeLate:
+    """The application that `make` makes, in a thread, when it is first asked: its imports take long."""
+
+    def __init__(self, make: Callable[[], Mounted]) -> None:
+        self._make = make
+        self._wanted, self._ended = asyncio.Event(), asyncio.Event()
+        self._app: asyncio.Future[ASGIApp] | None = None
+
+    @asynccontextmanager
+    async def running(self) -> AsyncGenerator[None]:
+        """Let it be asked. What runs it is entered and left by one task, as that wants it."""
+        self._app = asyncio.get_running_loop().create_future()
+        task = asyncio.create_task(self._run(self._app))
+        try:
+            yield
+        finally:
+            self._ended.set()
+            if not self._wanted.is_set():
+                task.cancel()
+            await asyncio.wait([task])
+
+    async def _run(self, app: asyncio.Future[ASGIApp]) -> None:
+        await self._wanted.wait()
+        try:
+            made, runs = await asyncio.to_thread(self._make)
+            async with runs:
+                app.set_result(made)
+                await self._ended.wait()
+        except Exception as error:  # told to each that asks
+            if app.done():
+                raise
+            app.set_exception(error)
+
+    async def made(self) -> ASGIApp:
+        """Make it, or wait until it is made; raises as `make`."""
+        assert self._app is not None  # noqa: S101 (only a server that runs is asked)
+        self._wanted.set()
+        return await asyncio.shield(self._app)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Hand a request on to what is made; raises as `make`."""
+        await (await self.made())(scope, receive, send)
+
+
+class PageFiles(StaticFiles):
+    """Files with an ETag of what is in them.
+
+    Their times say little: installers and images of containers give files of two versions the same one.
+    """
+
+    def file_response(
+        self,
+        full_path: str | os.PathLike[str],
+        stat_result: os.stat_result,
+        scope: Scope,
+        status_code: int = 200,
+    ) -> Response:
+        """The file, or 304 without a body where the browser has it."""
+        tag = _tag(os.fspath(full_path), stat_result.st_mtime_ns, stat_result.st_size)
+        response = FileResponse(full_path, status_code, {"etag": tag, "cache-control": "no-cache"})
+        response.set_stat_headers(stat_result)
+        if self.is_not_modified(response.headers, Headers(scope=scope)):
+            return NotModifiedResponse(response.headers)
+        return response
+
+
+@cache
+def _tag(path: str, modified: int, size: int) -> str:
+    del modified, size  # a file that changed is read again
+    return f'"{sha256(Path(path).read_bytes()).hexdigest()[:32]}"'
 
 
 def make_app(

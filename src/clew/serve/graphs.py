@@ -19,11 +19,9 @@ from clew.engine import Clew
 from clew.errors import ClewError, UsageError
 from clew.index.remote import RemoteIndex
 from clew.index.store.manifest import MANIFEST, read_manifest
-from clew.serve.problems import no_such_graph
+from clew.serve.problems import Problem
 from clew.stores.store import as_json
 
-REMOTE_SECONDS = 10.0
-"""How often it is looked whether an object store has a new generation."""
 MOST_QUERY_ROWS = 200
 """Rows of a query that are read."""
 
@@ -76,6 +74,8 @@ class ServedGraph:
     open: Callable[[], Clew]
     snapshot: Snapshot
     failure: str | None = None
+    remote_seconds: float = 10.0
+    """How often it is looked whether an object store has a new generation."""
     _seen: tuple[int, int, int] | str | None = None
     _looked: float = 0.0
     _reloading: threading.Lock = field(default_factory=threading.Lock)
@@ -136,7 +136,7 @@ class ServedGraph:
     def _manifest_in_store(self, origin: RemoteIndex) -> str:
         """The mark of the manifest in an object store, which is not asked more often than need be."""
         now = time.monotonic()
-        if self._looked and now - self._looked < REMOTE_SECONDS:
+        if self._looked and now - self._looked < self.remote_seconds:
             return self.clew.mark
         self._looked = now
         try:
@@ -158,7 +158,8 @@ class Graphs:
 
     def __getitem__(self, name: str) -> ServedGraph:
         if name not in self._graphs:
-            raise no_such_graph(name, list(self._graphs))
+            there = f'There is no graph "{name}" here. There are: {", ".join(self._graphs)}'
+            raise Problem(404, "no-such-graph", "No such graph", there)
         return self._graphs[name]
 
     def __iter__(self) -> Iterator[ServedGraph]:

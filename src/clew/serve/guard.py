@@ -52,14 +52,14 @@ class Guard:
     def __init__(
         self, app: ASGIApp, access: Access, limits: ServerLimits, metrics: Metrics, spans: RequestSpans
     ) -> None:
-        self._app, self._access, self._limits, self._metrics = app, access, limits, metrics
-        self._spans = spans
+        self.app, self.limits, self.metrics = app, limits, metrics
+        self._access, self._spans = access, spans
         self._tokens = [token.encode() for token in access.tokens]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one connection's request; everything but HTTP and the start of the server is refused."""
         if scope["type"] == "lifespan":
-            await self._app(scope, receive, send)
+            await self.app(scope, receive, send)
         elif scope["type"] == "http":
             exchange = _Exchange(self, scope, send)
             with self._spans.request(scope["method"], exchange.headers, exchange.id) as ended:
@@ -74,10 +74,13 @@ class Guard:
             detail = "The Host header names no address of this server. Start it with --allow-host NAME"
             return Problem(421, "host", "Wrong host", detail)
         origin = headers.get("origin")
-        if origin is not None and not self._is_own(origin, headers) and origin not in self._access.origins:
+        own = origin is None or urlsplit(origin).netloc == headers.get("host")
+        if not own and origin not in self._access.origins:
             detail = "Pages of another origin may not call this server. Start it with --allow-origin"
             return Problem(403, "origin", "Wrong origin", detail)
-        if self._tokens and _needs_token(scope) and not self._has_token(headers):
+        # All but the page itself and the signs of life.
+        holds = scope["path"].startswith(("/v1/", "/mcp", "/metrics"))
+        if self._tokens and holds and not self._has_token(headers):
             detail = "A token is needed: Authorization: Bearer TOKEN"
             return Problem(401, "token", "Not authorised", detail, www_authenticate='Bearer realm="clew"')
         return None
@@ -98,29 +101,11 @@ class Guard:
             return False
         return True
 
-    def _is_own(self, origin: str, headers: Headers) -> bool:
-        return urlsplit(origin).netloc == headers.get("host")
-
     def _has_token(self, headers: Headers) -> bool:
         kind, _, given = headers.get("authorization", "").partition(" ")
         raw = given.strip().encode("utf-8", "replace")
         same = [hmac.compare_digest(raw, token) for token in self._tokens]
         return kind.lower() == "bearer" and any(same)
-
-    @property
-    def app(self) -> ASGIApp:
-        """What is asked once a request is let in."""
-        return self._app
-
-    @property
-    def limits(self) -> ServerLimits:
-        """What a request may take."""
-        return self._limits
-
-    @property
-    def metrics(self) -> Metrics:
-        """Where requests are counted."""
-        return self._metrics
 
 
 class _Exchange:
@@ -135,7 +120,8 @@ class _Exchange:
 
     async def handle(self, receive: Receive) -> None:
         problem = self._guard.refusal(self._scope, self.headers)
-        if problem is None and self._is_preflight():
+        preflight = "access-control-request-method" in self.headers and self._scope["method"] == "OPTIONS"
+        if problem is None and preflight:
             await self._answer(Response(status_code=204, headers=_PREFLIGHT))
             return
         if problem is None:
@@ -147,9 +133,6 @@ class _Exchange:
             await self._guard.app(self._scope, receive, self._send)
         else:
             await self._answer(problem_response(problem, self.id))
-
-    def _is_preflight(self) -> bool:
-        return self._scope["method"] == "OPTIONS" and "access-control-request-method" in self.headers
 
     async def _answer(self, response: Response) -> None:
         await response(self._scope, _nothing, self._send)
@@ -220,12 +203,6 @@ def problem_response(problem: Problem, request: str | None) -> Response:
     """Write a problem as a response."""
     body = json_line(problem.as_json(request)).encode()
     return Response(body, status_code=problem.status, headers=problem.headers, media_type=PROBLEM_MEDIA)
-
-
-def _needs_token(scope: Scope) -> bool:
-    """Whether a path holds anything but the page itself and the signs of life."""
-    path: str = scope["path"]
-    return path.startswith(("/v1/", "/mcp", "/metrics"))
 
 
 async def _nothing() -> Message:

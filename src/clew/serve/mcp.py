@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
-from typing import Annotated, Any, Literal, TypeVar, cast
+from typing import Annotated, Any, Literal
 
 from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ResourceError, ToolError
@@ -25,7 +25,6 @@ from clew.serve.service import Asking, Service
 from clew.serve.work import Work
 from clew.version import __version__
 
-T = TypeVar("T")
 MOST_TOOL_ANSWERS = 50
 """Answers that a tool returns; an agent's context is small."""
 MOST_TOOL_RELATIONS = 100
@@ -67,7 +66,12 @@ def make_server(service: Service, work: Work) -> MCPServer[Any]:
         (tools.query, "Run a read-only query"),
     ):
         server.add_tool(tool, title=title, annotations=_READS, structured_output=True)
-    _add_resources(server, tools)
+    for name in service.graphs.names:
+        schema = "Types and relations with counts and examples."
+        tools.add_resource(server, name, "schema", f"Schema of {name}", schema)
+        tools.add_resource(
+            server, name, "info", f"What {name} is", "Counts, sources and updates of the index."
+        )
     return server
 
 
@@ -101,11 +105,12 @@ class _Tools:
         yes or no. It abstains with a reason rather than guess; then try find_entities for the right name, or
         ask again with the number of that one of `alternatives` which is meant.
         """
-        name, asking = self._graph(graph), Asking(question, tuple(entities), method, reading=reading)
-        told = await self._run(lambda: self._service.ask(name, asking))
+        asking = Asking(question, tuple(entities), method, reading=reading)
+        told = await self._run(graph, lambda name: self._service.ask(name, asking))
         count = len(told["answers"])
         told["answers"], told["citations"] = told["answers"][:limit], told["citations"][:limit]
-        return cast(form.AnswerForm, told | {"count": count})
+        told["count"] = count
+        return told
 
     async def verify(
         self,
@@ -119,9 +124,9 @@ class _Tools:
 
         Use this for something that is claimed, not asked; each part comes with the triples that show it.
         """
-        name = self._graph(graph)
+        asking = Asking(claim)
         return await self._run(
-            lambda: cast(form.Verified, self._service.verify(name, Asking(claim), closed_world=closed_world))
+            graph, lambda name: self._service.verify(name, asking, closed_world=closed_world)
         )
 
     async def find_entities(
@@ -131,8 +136,7 @@ class _Tools:
         limit: Few = 10,
     ) -> form.Hits:
         """Find what an entity is called in the graph, from a full, partial or misspelt name."""
-        name = self._graph(graph)
-        return await self._run(lambda: cast(form.Hits, self._service.find_entities(name, text, limit=limit)))
+        return await self._run(graph, lambda name: self._service.find_entities(name, text, limit=limit))
 
     async def neighbours(
         self,
@@ -148,23 +152,20 @@ class _Tools:
         limit: Few = 10,
     ) -> form.Around:
         """List what the graph records of one entity, grouped by relation, with counts and pages."""
-        name = self._graph(graph)
-        return await self._run(
-            lambda: cast(
-                form.Around,
-                self._service.neighbours(
-                    name, entity, relation=relation, direction=direction, offset=offset, limit=limit
-                ),
-            )
-        )
+        page: dict[str, Any] = {
+            "relation": relation,
+            "direction": direction,
+            "offset": offset,
+            "limit": limit,
+        }
+        return await self._run(graph, lambda name: self._service.neighbours(name, entity, **page))
 
     async def schema(self, graph: AskedGraph = None) -> form.SchemaForm:
         """Describe a graph: its types and relations with counts, examples and what stands at their ends.
 
         Use this before match or query, to know the names of relations.
         """
-        name = self._graph(graph)
-        return await self._run(lambda: self.describe(name))
+        return await self._run(graph, self.describe)
 
     async def match(
         self,
@@ -183,10 +184,7 @@ class _Tools:
 
         Use this where the structure is known but ask does not read the question right.
         """
-        name = self._graph(graph)
-        return await self._run(
-            lambda: cast(form.Matches, self._service.match(name, {"triples": triples}, k=k))
-        )
+        return await self._run(graph, lambda name: self._service.match(name, {"triples": triples}, k=k))
 
     async def query(
         self,
@@ -200,10 +198,9 @@ class _Tools:
 
         Use this for what ask cannot express: aggregation, filters, several conditions at once.
         """
-        name = self._graph(graph)
-        return await self._run(lambda: cast(form.RowsForm, self._service.query(name, statement, rows=limit)))
+        return await self._run(graph, lambda name: self._service.query(name, statement, rows=limit))
 
-    def describe(self, name: str) -> form.SchemaForm:
+    def describe(self, name: str) -> dict[str, Any]:
         """Shorten what is told of a graph to what an agent needs."""
         told = self._service.info(name)
         relations = [
@@ -211,14 +208,18 @@ class _Tools:
             | {end: [share["type"] for share in relation[end]] for end in ("head_types", "tail_types")}
             for relation in told["relations"][:MOST_TOOL_RELATIONS]
         ]
-        short = {
+        return {
             "graph": name,
             "counts": told["counts"],
             "types": dict(list(told["types"].items())[:MOST_TOOL_RELATIONS]),
             "relations": relations,
             "relation_count": len(told["relations"]),
         }
-        return cast(form.SchemaForm, short)
+
+    def about(self, name: str) -> dict[str, Any]:
+        """Counts, sources and updates of an index."""
+        told = self._service.info(name)
+        return {key: value for key, value in told.items() if key not in ("relations", "types")}
 
     def _graph(self, name: str | None) -> str:
         names = self._service.graphs.names
@@ -229,54 +230,33 @@ class _Tools:
             raise ToolError(f'There is no graph "{name}". There are: {", ".join(names)}')
         return name
 
-    async def _run(self, work: Callable[[], T]) -> T:
-        """Do work in a thread; what goes wrong is said in the words of the command line, without paths."""
+    async def _run(self, graph: str | None, work: Callable[[str], dict[str, Any]]) -> Any:  # noqa: ANN401
+        """Do work on a graph in a thread; what goes wrong is said as on the command line, without paths."""
+        name = self._graph(graph)
         try:
-            return await self._work.run(work)
+            return await self._work.run(lambda: work(name))
         except Exception as error:  # the boundary to the agent: a crash is told as one, without its cause
             problem = problem_of(error)
             if problem.kind == "internal":
                 raise
             raise ToolError(self._service.graphs.hide_paths(problem.detail)) from error
 
+    def add_resource(self, server: MCPServer[Any], name: str, kind: str, title: str, about: str) -> None:
+        """Add what is told of a graph, its `schema` or `info`, as a resource."""
+        work = self.describe if kind == "schema" else self.about
 
-def _add_resources(server: MCPServer[Any], tools: _Tools) -> None:
-    for name in tools._service.graphs.names:  # pyright: ignore[reportPrivateUsage]  (one module)
-        _add_schema(server, tools, name)
-        _add_info(server, tools, name)
-
-
-def _add_schema(server: MCPServer[Any], tools: _Tools, name: str) -> None:
-    @server.resource(
-        f"clew://{name}/schema",
-        name=f"{name}-schema",
-        title=f"Schema of {name}",
-        description="Types and relations with counts and examples.",
-        mime_type="application/json",
-    )
-    async def schema() -> str:  # pyright: ignore[reportUnusedFunction]
-        return json.dumps(await _read(tools, lambda: tools.describe(name)), ensure_ascii=False)
-
-
-def _add_info(server: MCPServer[Any], tools: _Tools, name: str) -> None:
-    @server.resource(
-        f"clew://{name}/info",
-        name=f"{name}-info",
-        title=f"What {name} is",
-        description="Counts, sources and updates of the index.",
-        mime_type="application/json",
-    )
-    async def info() -> str:  # pyright: ignore[reportUnusedFunction]
-        told = await _read(tools, lambda: tools._service.info(name))  # pyright: ignore[reportPrivateUsage]
-        short = {key: value for key, value in told.items() if key not in ("relations", "types")}
-        return json.dumps(short, ensure_ascii=False)
-
-
-async def _read(tools: _Tools, work: Callable[[], T]) -> T:
-    try:
-        return await tools._run(work)  # pyright: ignore[reportPrivateUsage]
-    except ToolError as error:
-        raise ResourceError(str(error)) from error
+        @server.resource(
+            f"clew://{name}/{kind}",
+            name=f"{name}-{kind}",
+            title=title,
+            description=about,
+            mime_type="application/json",
+        )
+        async def read() -> str:  # pyright: ignore[reportUnusedFunction]
+            try:
+                return json.dumps(await self._run(name, work), ensure_ascii=False)
+            except ToolError as error:
+                raise ResourceError(str(error)) from error
 
 
 def mounted(service: Service, work: Work) -> tuple[ASGIApp, AbstractAsyncContextManager[Any]]:

@@ -28,32 +28,6 @@ class Problem(Exception):
         }
 
 
-def no_such_graph(name: str, names: list[str]) -> Problem:
-    """Say which graphs there are."""
-    told = ", ".join(names)
-    return Problem(
-        404, "no-such-graph", "No such graph", f'There is no graph "{name}" here. There are: {told}'
-    )
-
-
-def too_busy(seconds: int) -> Problem:
-    """Ask the client to come again."""
-    detail = f"Too many requests are waiting. Try again in {seconds} s"
-    return Problem(429, "too-busy", "Too many requests", detail, retry_after=str(seconds))
-
-
-def too_slow(seconds: float) -> Problem:
-    """Say that the time of a request is over."""
-    detail = f"The request took longer than {seconds:g} s and was stopped. Ask for less"
-    return Problem(503, "time", "Out of time", detail)
-
-
-def too_large() -> Problem:
-    """Say that a request took more memory than it may."""
-    detail = "The request took more memory than it may and was stopped. Ask for less"
-    return Problem(503, "memory", "Out of memory", detail)
-
-
 def problem_of(error: Exception) -> Problem:
     """Turn an error of Clew into a problem; any other one is internal, and nothing of it is told."""
     if isinstance(error, Problem):

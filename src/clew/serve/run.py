@@ -19,7 +19,7 @@ from clew.errors import UsageError
 from clew.serve.app import GRACE
 from clew.serve.settings import ServeSettings
 from clew.serve.shared_counts import FOLDER
-from clew.workers.parent import end_with_parent
+from clew.workers.local import end_with_parent
 
 BACKLOG = 512
 _RESTART_SECONDS = 0.5

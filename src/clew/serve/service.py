@@ -7,13 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from clew.compared import ask_each
 from clew.engine import Clew
 from clew.errors import ClewError, UsageError
+from clew.evaluate.compared import ask_each
 from clew.llm.types import ChatModel
 from clew.methods.options import options_of
 from clew.methods.registry import METHODS
-from clew.serve.graphs import Graphs, ServedGraph
+from clew.serve.graphs import Graphs
 from clew.serve.settings import ServerLimits
 from clew.types import Answer
 
@@ -26,10 +26,8 @@ class Models:
 
     def get(self, name: str | None) -> ChatModel | None:
         """Find a model: `""` or none on the server is no model. Raises UsageError for an unknown name."""
-        if name == "" or (name is None and not self.by_name):
-            return None
-        if name is None:
-            return next(iter(self.by_name.values()))
+        if not name:
+            return None if name == "" else next(iter(self.by_name.values()), None)
         if name not in self.by_name:
             there = ", ".join(self.by_name) or "none; start the server with --llm"
             raise UsageError(f'There is no chat model "{name}" here. There are: {there}')
@@ -60,19 +58,19 @@ class Service:
 
     def list_graphs(self) -> dict[str, Any]:
         """All graphs with their counts, and the methods and models there are."""
+        graphs = [
+            {
+                "name": graph.name,
+                "generation": graph.snapshot.generation,
+                "counts": dict(graph.clew.index.manifest.about.counts),
+                "note": graph.failure,
+            }
+            for graph in self.graphs
+        ]
         return {
-            "graphs": [self._about(graph) for graph in self.graphs],
+            "graphs": graphs,
             "methods": list(METHODS),
             "models": list(self.models.by_name),
-        }
-
-    def _about(self, graph: ServedGraph) -> dict[str, Any]:
-        counts = graph.clew.index.manifest.about.counts
-        return {
-            "name": graph.name,
-            "generation": graph.snapshot.generation,
-            "counts": dict(counts),
-            "note": graph.failure,
         }
 
     def ask(self, graph: str, asked: Asking) -> dict[str, Any]:
@@ -206,11 +204,7 @@ class Service:
     ) -> dict[str, Any]:
         """What is around an entity, a group for each relation."""
         around = self._engine(graph).neighbours(
-            entity,
-            relation=relation,
-            direction=direction,
-            offset=offset,
-            limit=min(limit, self.limits.page),
+            entity, relation=relation, direction=direction, offset=offset, limit=min(limit, self.limits.page)
         )
         return around.as_json()
 

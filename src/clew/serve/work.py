@@ -16,14 +16,12 @@ from types import FrameType
 from typing import Protocol, TypeVar
 
 from clew.llm.run import waiting_checked
-from clew.memory import resident_bytes
-from clew.serve.problems import Problem, too_busy, too_large, too_slow
+from clew.serve.problems import Problem
 from clew.serve.settings import ServerLimits
 from clew.types import Step, watch_steps
+from clew.workers.memory import resident_bytes
 
 T = TypeVar("T")
-INTERRUPTIBLE: tuple[str, ...] = ("clew.",)
-"""Beginnings of the names of modules in which work is ended; elsewhere it is waited for."""
 RETRY_SECONDS = 0.01
 REQUESTS_AT_ONCE = 1
 """Requests whose turn it is. Threads share one interpreter: more that compute at once only change places."""
@@ -62,12 +60,13 @@ def hear_reply(call: int, piece: str, /) -> None:
 
 
 class Job:
-    """Work of one request, in one thread, which can be stopped from another.
+    """Work of one request, in one thread, which can be stopped from another, within some `modules`.
 
     `began` is when it began (seconds of `time.monotonic`), None before.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, modules: tuple[str, ...]) -> None:
+        self._modules = modules
         self._lock = threading.Lock()
         self._thread: int | None = None
         self._stopped = self._raised = False
@@ -99,7 +98,7 @@ class Job:
                 self._stopped, self.problem = True, problem
             if self._thread is None or self._raised:
                 return True
-            if not _can_be_ended(self._thread):
+            if not _can_be_ended(self._thread, self._modules):
                 return False
             _raise_in(self._thread, WorkStopped)
             self._raised = True
@@ -117,13 +116,13 @@ class Job:
             self._thread = None
 
 
-def _can_be_ended(thread: int) -> bool:
+def _can_be_ended(thread: int, modules: tuple[str, ...]) -> bool:
     """Whether a thread is in code that is left in order by any exception, and not in an import.
 
     An exception within the machinery of imports, of threads or of logging would leave a lock locked.
     """
     frame = sys._current_frames().get(thread)  # pyright: ignore[reportPrivateUsage]  (documented)
-    if frame is None or not _module(frame).startswith(INTERRUPTIBLE):
+    if frame is None or not _module(frame).startswith(modules):
         return False
     while frame is not None:
         if _module(frame).startswith("importlib"):
@@ -172,9 +171,10 @@ class Work:
         stop the work.
         """
         if len(self._jobs) >= self._limits.threads + self._limits.waiting:
-            wait = self._mean * len(self._jobs) / self._limits.threads
-            raise too_busy(min(60, max(1, round(wait))))
-        job = Job()
+            wait = min(60, max(1, round(self._mean * len(self._jobs) / self._limits.threads)))
+            detail = f"Too many requests are waiting. Try again in {wait} s"
+            raise Problem(429, "too-busy", "Too many requests", detail, retry_after=str(wait))
+        job = Job(self._limits.ended_in)
         self._jobs.add(job)
         future = asyncio.ensure_future(self._in_turn(partial(_watched, job, work, heard)))
         try:
@@ -206,11 +206,7 @@ class Work:
             leave()
 
     async def _awaited(
-        self,
-        job: Job,
-        future: asyncio.Future[T],
-        gone: asyncio.Future[None] | None,
-        seconds: float | None,
+        self, job: Job, future: asyncio.Future[T], gone: asyncio.Future[None] | None, seconds: float | None
     ) -> T:
         waited = {future} if gone is None else {future, gone}
         done, _ = await asyncio.wait(waited, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
@@ -220,7 +216,8 @@ class Work:
             except WorkStopped:
                 raise job.problem or Gone from None
         if not done:
-            raise too_slow(self._limits.seconds)
+            took = f"The request took longer than {self._limits.seconds:g} s and was stopped. Ask for less"
+            raise Problem(503, "time", "Out of time", took)
         raise Gone
 
     def _stop(self, job: Job, problem: Problem | None = None) -> None:
@@ -241,7 +238,9 @@ class Work:
             return
         running = [job for job in self._jobs if job.began is not None]
         if running:
-            self._stop(min(running, key=lambda job: job.began or 0.0), too_large())
+            detail = "The request took more memory than it may and was stopped. Ask for less"
+            problem = Problem(503, "memory", "Out of memory", detail)
+            self._stop(min(running, key=lambda job: job.began or 0.0), problem)
 
     async def close(self, seconds: float) -> None:
         """Wait so long for the work that is going on, then stop it."""

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
-from clew.addresses import is_remote
 from clew.errors import UsageError
 from clew.redaction import keep_address, keep_secret
 
@@ -18,6 +17,8 @@ if TYPE_CHECKING:
 
 CYPHER_SCHEMES = ("neo4j", "neo4j+s", "neo4j+ssc", "bolt", "bolt+s", "bolt+ssc")
 SPARQL_SCHEMES = ("sparql+http", "sparql+https")
+OBJECT_STORES = ("s3", "gs", "az", "abfs", "file", "memory")
+"""Schemes of stores that `clew.index.remote` fetches indexes from."""
 _SPARQL = re.compile(r"(?:PREFIX|BASE|SELECT|ASK|CONSTRUCT|DESCRIBE|INSERT|DELETE)\b(?!\s*\()", re.IGNORECASE)
 
 
@@ -32,6 +33,12 @@ class Login:
     def __post_init__(self) -> None:
         """Remember what must not be shown."""
         keep_secret(self.password)
+
+
+def is_remote(source: str) -> bool:
+    """Whether a source is the address of an index in an object store."""
+    scheme, separator, _ = source.partition("://")
+    return bool(separator) and scheme in OBJECT_STORES
 
 
 def is_address(source: str) -> bool:

@@ -1,8 +1,10 @@
-"""Work in processes of this machine."""
+"""Work in processes of this machine, none of which outlives the one that started it."""
 
 from __future__ import annotations
 
 import multiprocessing
+import os
+import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -11,7 +13,6 @@ from functools import partial
 from typing import Any, TypeVar
 
 from clew.workers.base import Make, Stopped, in_order
-from clew.workers.parent import end_with_parent
 
 S = TypeVar("S")
 T = TypeVar("T")
@@ -38,6 +39,19 @@ class Processes:
     def work_notes(self) -> Sequence[str]:
         """Nothing: all is done here."""
         return ()
+
+
+def end_with_parent(wait: Callable[[], object], end: Callable[[], object] = lambda: os._exit(1)) -> None:
+    """Call `end` in this process, by default at once and with code 1, when `wait` returns.
+
+    `wait` blocks until the parent has ended: also one that is killed, which tells its workers nothing.
+    """
+
+    def watch() -> None:
+        wait()
+        end()
+
+    threading.Thread(target=watch, name="end with parent", daemon=True).start()
 
 
 _made: list[Callable[[Any], Any]] = []

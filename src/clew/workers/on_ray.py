@@ -11,13 +11,14 @@ import pickle
 import socket
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from hashlib import sha256
+from importlib import import_module
 from time import monotonic, perf_counter
 from typing import Any, Generic, Self, TypeVar, cast
 
-from clew.errors import ClewError, MissingExtra
+from clew.errors import ClewError, MissingExtra, first_line
 from clew.version import __version__
 from clew.workers.base import MOST_LOST, Make, Stopped, in_order
-from clew.workers.piece import PieceDone
 
 S = TypeVar("S")
 T = TypeVar("T")
@@ -32,6 +33,17 @@ _POLL_SECONDS, _PATIENCE = 5.0, 300.0
 
 class ClusterError(ClewError):
     """A cluster that cannot be reached or used."""
+
+
+@dataclass(frozen=True, slots=True)
+class PieceDone:
+    """What came of a piece on a node: its result, or the text of an error that ends the whole work."""
+
+    node: str
+    result: Any = None
+    seconds: float = 0.0
+    error: str | None = None
+    exit_code: int = 1
 
 
 @dataclass
@@ -136,7 +148,7 @@ class RayWorkers:
                         "goes on when there is one"
                     ) from None
             except errors.RayTaskError as error:  # a bug, or what a node cannot load
-                raise ClusterError(f"{self.address}: {_first_line(error.cause or error)}") from error
+                raise ClusterError(f"{self.address}: {first_line(error.cause or error)}") from error
             except errors.RayError:
                 return None
 
@@ -188,8 +200,6 @@ class _Waiting(Generic[T]):
 
 def _start(modules: Sequence[str]) -> None:
     """Import in a worker what its pieces will need."""
-    from importlib import import_module
-
     for module in modules:
         import_module(module)
 
@@ -208,11 +218,38 @@ def _task(version: str) -> Callable[[bytes, bytes], PieceDone]:
             raise RuntimeError(f"node {node}: Clew is not installed there. Install clew=={version}") from None
         if here != version:
             raise RuntimeError(f"node {node}: Clew is {here} there and {version} here. Install the same")
-        from clew.workers.piece import do_piece
-
-        return do_piece(node, make, piece)
+        # This function is sent as it is; what it calls is that node's own.
+        return import_module("clew.workers.on_ray").do_piece(node, make, piece)
 
     return do
+
+
+_made: dict[bytes, Callable[[Any], Any]] = {}
+
+
+def do_piece(node: str, make: bytes, piece: bytes) -> PieceDone:
+    """Do a piece with the function that `make` makes, after `prepare`; once a process.
+
+    `make` is `(prepare, make)`, pickled.
+    """
+    began, key = perf_counter(), sha256(make).digest()
+    try:
+        if key not in _made:
+            _made.clear()  # of another work: an index that nobody asks any more
+            prepare, made = pickle.loads(make)  # noqa: S301 (from the driver, as the code that Ray runs)
+            prepare()
+            _made[key] = made()
+        return PieceDone(node, _made[key](pickle.loads(piece)), perf_counter() - began)  # noqa: S301
+    except ClewError as error:
+        return PieceDone(node, error=str(error), exit_code=error.exit_code)
+    except (OSError, MemoryError) as error:  # a full disk, or no right to read
+        return PieceDone(node, error=f"{_error_reason(error)}. Mend that there, and the same command goes on")
+
+
+def _error_reason(error: OSError | MemoryError) -> str:
+    if isinstance(error, MemoryError):
+        return "the memory is full"
+    return f"{error.filename}: {error.strerror}" if error.filename else str(error.strerror or error)
 
 
 def _reach(address: str) -> None:
@@ -226,7 +263,3 @@ def _one_line(error: BaseException) -> str:
     """All that is said, up to its longest; of other versions, Ray says in the last lines which they are."""
     line = " ".join(str(error).split()).rstrip(".") or type(error).__name__
     return line if len(line) <= _LONGEST_REASON else f"{line[:_LONGEST_REASON]}…"
-
-
-def _first_line(error: BaseException) -> str:
-    return (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from clew.addresses import is_remote
 from clew.engine import Clew
 from clew.errors import InputError, UsageError
 from clew.evaluate.questions import DatasetPart
 from clew.index.corpus.corpus import CorpusSettings, open_corpus
-from clew.index.progress import Progress
+from clew.index.new_index import Progress
 from clew.index_files import is_index
+from clew.stores.opening import is_remote
 
 
 @dataclass(frozen=True)

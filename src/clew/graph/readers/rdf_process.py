@@ -14,9 +14,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any
 
-from clew.converting import converted
 from clew.errors import InputError, ParseError
 from clew.graph.readers.batch import Batch, Tally
+from clew.json_form import converted
 
 PARSER_MEMORY = 2 << 30
 """Bytes that the parser may take."""

@@ -20,7 +20,7 @@ from clew.graph.readers.hints import Hints
 from clew.graph.readers.rdf import RdfReader
 from clew.graph.readers.rdf_process import PARSER_COUNTS, PARSER_MEMORY
 from clew.graph.readers.registry import reader_named
-from clew.memory import limit_memory
+from clew.workers.memory import limit_memory
 
 
 def main(format: str, on_error: OnError, collect: bool, scope: str, language: str, path: Path) -> None:

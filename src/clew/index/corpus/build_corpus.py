@@ -4,33 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 
+from clew.arrays import Float32, Int8
 from clew.errors import ClewError
 from clew.graph.graph import Graph
 from clew.graph.walks.walks import Walker
-from clew.index.corpus.corpus import (
-    NODE_COLLECTION,
-    NODE_SEARCH,
-    WALK_COLLECTION,
-    Corpus,
-    CorpusSettings,
-)
+from clew.index.corpus.corpus import NODE_COLLECTION, NODE_SEARCH, WALK_COLLECTION, Corpus, CorpusSettings
 from clew.index.corpus.corpus_milvus import MilvusCorpus
-from clew.index.corpus.corpus_parts import CorpusPart, joined_parts, places_of, without_vectors
-from clew.index.corpus.walk_pieces import Span, SpanWalks, WalkPieces, root_walks
+from clew.index.corpus.corpus_parts import CorpusPart, joined_parts, make_part, places_of, without_vectors
 from clew.index.corpus.walk_vectors import Verbaliser, WalkEmbedder
-from clew.index.new_index import NewIndex
-from clew.index.progress import Progress
+from clew.index.names.typos import chunks_of
+from clew.index.new_index import NewIndex, Span, say_nothing
 from clew.index.store.writing import IndexWriter
 from clew.index.vectors.backends.base import VectorStoreError
-from clew.index.vectors.backends.entities import build_search
-from clew.index.vectors.backends.registry import VectorChoice
+from clew.index.vectors.entity_search import build_search
 from clew.index.vectors.in_milvus import finish
 from clew.text.embedder import Embedder
-from clew.workers.base import Workers
 
 NODE_FILE = "node_search.faiss"
 ROOTS_AT_ONCE = 2048
@@ -38,31 +31,47 @@ ESTIMATED = 500
 """Roots by whose walks the work of a model is estimated."""
 
 
-def add_corpus(
-    new: NewIndex,
-    settings: CorpusSettings,
-    vectors: VectorChoice,
-    verbaliser: Verbaliser | None,
-    tell: Progress,
-    cluster: Workers | None = None,
-) -> None:
+@dataclass(frozen=True, eq=False)
+class SpanWalks:
+    """The walks of some roots with their vectors, and the vectors of the roots: int8 [n, d], float32 [n]."""
+
+    part: CorpusPart
+    q: Int8
+    scale: Float32
+
+
+def root_walks(
+    settings: CorpusSettings, graph: Graph, embedder: Embedder, verbaliser: Verbaliser | None = None
+) -> Callable[[Span], SpanWalks]:
+    """What makes the walks of the roots of a span, said by `verbaliser` if there is one."""
+    walker = Walker(graph, settings.walking if settings.kind != "lazy" else settings.own_triples)
+    turned = WalkEmbedder(graph, embedder, verbaliser, plain=settings.plain)
+
+    def make(span: Span) -> SpanWalks:
+        part = make_part(walker, turned, np.arange(*span, dtype=np.int32))
+        return SpanWalks(part, *turned.node_vectors(part.walks, part.q, part.scale))
+
+    return make
+
+
+def add_corpus(new: NewIndex, settings: CorpusSettings, verbaliser: Verbaliser | None) -> None:
     """Make the corpus and write its sections; raises as `build_index`.
 
-    With a `cluster` its workers make the walks that templates say; a model is asked by those that the
-    verbaliser has.
+    The workers of a cluster make the walks that templates say; a model is asked by those that the verbaliser
+    has.
     """
     writer, graph = new.writer, new.graph
-    pieces = WalkPieces(writer.folder.resolve(), new.embedder.name, settings)
-    milvus = _new_collections(new, settings, vectors)
+    milvus = _new_collections(new, settings)
+    spread = None if verbaliser is not None else partial(new.map, partial(root_walks, settings))
     try:
         corpus = build_corpus(
             graph,
             new.embedder,
             settings,
-            lambda done: tell("walks", done, graph.nodes),
+            lambda done: new.tell("walks", done, graph.nodes),
             verbaliser=verbaliser,
             milvus=milvus,
-            spread=None if cluster is None or verbaliser is not None else partial(cluster.map, pieces),
+            spread=spread,
         )
         if milvus is not None:
             finish(writer, milvus.walks, WALK_COLLECTION, WALK_COLLECTION, milvus.next_walk)
@@ -74,15 +83,16 @@ def add_corpus(
                 milvus.drop()
         raise
     writer.add_all(corpus.sections())
-    if milvus is None:
-        add_node_search(writer, corpus, vectors, tell)
+    nodes = len(corpus.nodes)
+    if milvus is None and new.vectors.uses_faiss(nodes):
+        add_node_search(writer, corpus, lambda done: new.tell("nodes", done, nodes))
 
 
 def build_corpus(
     graph: Graph,
     embedder: Embedder,
     settings: CorpusSettings,
-    progress: Callable[[int], None] | None = None,
+    progress: Callable[[int], None] = say_nothing,
     *,
     verbaliser: Verbaliser | None = None,
     milvus: MilvusCorpus | None = None,
@@ -91,8 +101,7 @@ def build_corpus(
     """Walk, verbalise (by `verbaliser` if there is one) and embed all nodes, into `milvus` if that is given.
 
     `progress` is called with the number of roots done; `spread` has the walks of spans of roots made by
-    others, if it is given. Raises EmbedderError, VectorStoreError, and what the
-    verbaliser raises.
+    others, if it is given. Raises EmbedderError, VectorStoreError, and what the verbaliser raises.
     """
     if verbaliser is not None:
         walker = Walker(graph, settings.walking)
@@ -101,12 +110,8 @@ def build_corpus(
     parts: list[CorpusPart] = []
     rows = 0 if milvus is not None else graph.nodes
     node_q, node_scale = np.empty((rows, embedder.dimension), np.int8), np.empty(rows, np.float32)
-    spans = [(at, min(at + ROOTS_AT_ONCE, graph.nodes)) for at in range(0, graph.nodes, ROOTS_AT_ONCE)]
-    if spread is None:
-        maker = WalkEmbedder(graph, embedder, verbaliser, plain=settings.plain)
-        made = map(root_walks(graph, settings, maker), spans)
-    else:
-        made = spread(spans)
+    spans = list(chunks_of(0, graph.nodes, ROOTS_AT_ONCE))
+    made = map(root_walks(settings, graph, embedder, verbaliser), spans) if spread is None else spread(spans)
     for span, walked in zip(spans, made, strict=True):
         part, roots = walked.part, slice(*span)
         if milvus is None:
@@ -115,8 +120,7 @@ def build_corpus(
             milvus.add_nodes(np.arange(*span, dtype=np.int32), walked.q)
         if settings.kind != "lazy":
             parts.append(part if milvus is None else without_vectors(part, milvus.add_walks(part.q)))
-        if progress is not None:
-            progress(span[1])
+        progress(span[1])
     model = None if verbaliser is None else verbaliser.name
     if not parts:
         none = np.empty(0, np.int32)
@@ -126,23 +130,15 @@ def build_corpus(
 
 
 def add_node_search(
-    writer: IndexWriter, corpus: Corpus, vectors: VectorChoice, tell: Progress | None = None
+    writer: IndexWriter, corpus: Corpus, progress: Callable[[int], None] = say_nothing
 ) -> None:
-    """Write the file that searches the vectors of nodes, if one is wanted or helps."""
-    count = len(corpus.nodes)
-    if vectors.uses_faiss(count):
-        held = corpus.nodes, corpus.node_scales
-
-        def progress(done: int) -> None:
-            if tell is not None:
-                tell("nodes", done, count)
-
-        build_search(writer.folder / NODE_FILE, *held, progress)
-        writer.add_file(NODE_SEARCH, NODE_FILE)
+    """Write the file that searches the vectors of nodes."""
+    build_search(writer.folder / NODE_FILE, corpus.nodes, corpus.node_scales, progress)
+    writer.add_file(NODE_SEARCH, NODE_FILE)
 
 
-def _new_collections(new: NewIndex, settings: CorpusSettings, vectors: VectorChoice) -> MilvusCorpus | None:
-    if vectors.kind != "milvus" or vectors.place is None:
+def _new_collections(new: NewIndex, settings: CorpusSettings) -> MilvusCorpus | None:
+    if new.vectors.place is None:
         return None
     walks = 0 if settings.kind == "lazy" else new.graph.nodes * settings.walking.rows
-    return MilvusCorpus.create(new, vectors.place, walks)
+    return MilvusCorpus.create(new, new.vectors.place, walks)

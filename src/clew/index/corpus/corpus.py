@@ -1,6 +1,4 @@
-"""The corpus of Walk&Retrieve (section 2.1).
-
-Walks as ids, a vector for every walk and node, and their sections.
+"""The corpus of Walk&Retrieve (section 2.1): walks as ids, a vector for every walk and node, their sections.
 
 Walks are said by templates when they are needed, or once by a chat model, whose sentences are stored.
 A walk's vector is that of its sentence and of its outline (the root's name and the relations only) together,
@@ -13,6 +11,7 @@ part holds it. With Milvus, the vectors are there (`corpus_milvus`) and their id
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
@@ -22,8 +21,7 @@ from numpy.typing import NDArray
 from clew.arrays import AnyArray, Float32, Int8, Int32, Int64, UInt16
 from clew.errors import FormatError, UsageError
 from clew.graph.edit.growing import grown
-from clew.graph.graph import offsets_of
-from clew.graph.walks.walks import Walks, WalkSettings
+from clew.graph.walks.walks import WalkSettings
 from clew.index.corpus.corpus_milvus import MilvusCorpus
 from clew.index.corpus.corpus_parts import CorpusPart, open_part, part_sections, places_of, walks_at
 from clew.index.store.directory import Index
@@ -163,22 +161,33 @@ class Corpus:
         at, walks = part.rows(int(self.row_of[root])), part.walks
         vectors = unit_rows(part.q[at].astype(np.float32))
         said = () if part.said is None else tuple(part.said[i] for i in range(at.start, at.stop))
-        return RootWalks(
-            root, walks.steps[at], walks.nodes[at], walks.counts[at], vectors, part.ids[at], said
-        )
+        steps, nodes = walks.steps[at], walks.nodes[at]
+        return RootWalks(root, steps, nodes, walks.counts[at], vectors, part.ids[at], said)
+
+    def used(self, roots: Int32 | None = None) -> Iterator[tuple[CorpusPart, Int32]]:
+        """Each part, with its rows that no later part has anew: of all roots, or of some, in their order."""
+        for number, part in enumerate(self.parts):
+            if roots is None:
+                yield part, self.row_of[self.part_of == number]
+            else:
+                yield part, self.row_of[roots[self.part_of[roots] == number]]
+
+    def with_parts(self, parts: Sequence[CorpusPart], nodes: int) -> Corpus:
+        """The same with other parts, which have the walks of so many nodes."""
+        part_of, row_of = places_of(parts, nodes)
+        return replace(self, parts=tuple(parts), part_of=part_of, row_of=row_of)
 
     def report(self) -> CorpusReport:
         """Count what is there."""
         states, left, walks, made, unsaid = np.zeros(3, np.int64), 0, 0, 0, 0
-        for number, part in enumerate(self.parts):
-            rows = self.row_of[self.part_of == number]
-            held = part.walks
+        for part, rows in self.used():
+            held, at = part.walks, walks_at(part.walks, rows)
             states += np.bincount(held.state[rows] + 1, minlength=3)
             left += int(held.left_out[rows].sum())
-            walks += int((held.offsets[rows + 1] - held.offsets[rows]).sum())
-            made += _sum_of_rows(held, rows)
+            walks += len(at)
+            made += int(held.counts[at].sum())
             if part.said is not None:
-                unsaid += int((np.diff(part.said.offsets)[walks_at(held, rows)] == 0).sum())
+                unsaid += int((np.diff(part.said.offsets)[at] == 0).sum())
         undecided, drawn, whole = states.tolist()
         parts = len(self.parts)
         return CorpusReport(len(self.row_of), walks, made, whole, drawn, undecided, left, unsaid, parts)
@@ -225,8 +234,7 @@ def open_corpus(index: Index, *, writable: bool = False, connect: bool = True) -
         settings,
         found,
         *places_of(found, index.graph.nodes),
-        index.array(CORPUS_NODES).astype(np.int8, copy=False),
-        index.array(NODE_SCALES).astype(np.float32, copy=False),
+        *index.vectors(CORPUS_NODES, NODE_SCALES),
         model,
         _open_milvus(index, numbers, writable=writable) if numbers is not None and connect else None,
         drawing,
@@ -268,8 +276,3 @@ def _open_milvus(index: Index, numbers: dict[str, Any], *, writable: bool) -> Mi
         return MilvusCorpus(walks, nodes, **arrays, **counted)
     except (KeyError, TypeError) as error:
         raise FormatError(f"{index.path}: what it says of Milvus is damaged ({error})") from error
-
-
-def _sum_of_rows(walks: Walks, rows: Int32) -> int:
-    ends = offsets_of(walks.counts)
-    return int((ends[walks.offsets[rows + 1]] - ends[walks.offsets[rows]]).sum())

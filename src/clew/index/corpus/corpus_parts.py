@@ -62,18 +62,13 @@ def part_sections(number: int, part: CorpusPart) -> dict[str, AnyArray]:
     return arrays
 
 
-def _optional(index: Index, section: str, otherwise: Any) -> Any:  # noqa: ANN401
-    return index.array(section) if section in index.sections else otherwise
-
-
 def open_part(index: Index, name: str) -> CorpusPart:
     """Open the part whose sections begin with `name`, memory-mapped."""
     arrays: dict[str, Any] = {f.name: index.array(f"{name}.{f.name}") for f in fields(Walks)}
-    q: Any = index.array(f"{name}.q")
-    scale: Any = index.array(f"{name}.scale")
-    blob: Any = _optional(index, f"{name}.said.blob", None)
-    said = None if blob is None else Names(blob, _optional(index, f"{name}.said.offsets", None))
-    return CorpusPart(Walks(**arrays), q, scale, _optional(index, f"{name}.ids", NONE), said)
+    vectors: dict[str, Any] = {kind: index.array(f"{name}.{kind}") for kind in ("q", "scale")}
+    ids: Any = index.sections.get(f"{name}.ids", NONE)
+    said: Any = [index.sections.get(f"{name}.said.{kind}") for kind in ("blob", "offsets")]
+    return CorpusPart(Walks(**arrays), **vectors, ids=ids, said=None if said[0] is None else Names(*said))
 
 
 def places_of(parts: Sequence[CorpusPart], nodes: int) -> tuple[NDArray[np.int16], Int32]:

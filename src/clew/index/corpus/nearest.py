@@ -17,10 +17,9 @@ from clew.index.corpus.corpus_parts import root_of_walks
 from clew.index.corpus.walk_vectors import WalkEmbedder
 from clew.index.store.directory import Index
 from clew.index.vectors.backends.base import VectorIndex
-from clew.index.vectors.backends.entities import nearest_stored
 from clew.index.vectors.backends.registry import open_vectors
 from clew.index.vectors.dots import dots
-from clew.index.vectors.entity_search import EntitySearch, open_entity_search
+from clew.index.vectors.entity_search import EntitySearch, nearest_stored, open_entity_search
 from clew.index.vectors.vectors import ENTITY_SCALES, ENTITY_VECTORS
 from clew.text.embedder import Embedder
 
@@ -62,27 +61,18 @@ class WalkIndex:
         self._walker: Walker | None = None
         self._backend: VectorIndex | None = None
         self._search: EntitySearch | None = None
-        if self._milvus is None:
-            self._load(index)
-
-    def _load(self, index: Index) -> None:
-        q, scale = self._stored_vectors(index)
-        self._q: Int8 = q
-        self._scale: Float32 = scale
-        if self.corpus is None:
-            self._search = open_entity_search(index)
-        elif NODE_SEARCH in index.files:
-            self._backend = open_vectors(index.files[NODE_SEARCH], q.shape[1])
-        if self._search is not None or self._backend is not None:
+        if self._milvus is not None:
             return
-        self._inverse: Float32 = np.concatenate([np.zeros(0, np.float32), *_inverse_norms(q)])
-        self._all: Int64 = np.arange(len(q))
-
-    def _stored_vectors(self, index: Index) -> tuple[Int8, Float32]:
-        if self.corpus is not None:
-            return self.corpus.nodes, self.corpus.node_scales
-        q = index.array(ENTITY_VECTORS).astype(np.int8, copy=False)
-        return q, index.array(ENTITY_SCALES).astype(np.float32, copy=False)
+        if self.corpus is None:
+            self._q, self._scale = index.vectors(ENTITY_VECTORS, ENTITY_SCALES)
+            self._search = open_entity_search(index)
+        else:
+            self._q, self._scale = self.corpus.nodes, self.corpus.node_scales
+            if NODE_SEARCH in index.files:
+                self._backend = open_vectors(index.files[NODE_SEARCH], self._q.shape[1])
+        if self._search is None and self._backend is None:
+            self._inverse: Float32 = np.concatenate([np.zeros(0, np.float32), *_inverse_norms(self._q)])
+            self._all: Int64 = np.arange(len(self._q))
 
     def nearest_nodes(self, query: Float32, k: int, *, first: Sequence[int] = ()) -> list[int]:
         """Find the `k` nodes of largest cosine with `query` float32 [d], ties by id.

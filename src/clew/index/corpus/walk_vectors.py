@@ -47,17 +47,23 @@ class Verbaliser(Protocol):
 class WalkEmbedder:
     """Turns walks into vectors; a `verbaliser` says what templates do otherwise.
 
-    `plain` vectors are those of the sentences alone.
+    `plain` vectors are those of the sentences alone. Vectors of so many names are `remembered`.
     """
 
     def __init__(
-        self, graph: Graph, embedder: Embedder, verbaliser: Verbaliser | None = None, *, plain: bool = False
+        self,
+        graph: Graph,
+        embedder: Embedder,
+        verbaliser: Verbaliser | None = None,
+        *,
+        plain: bool = False,
+        remembered: int = MOST_NAME_VECTORS,
     ) -> None:
         self.graph, self.embedder, self.verbaliser, self.plain = graph, embedder, verbaliser, plain
         self.templates = Templates(graph)
         self._parts: _Parts | None = None
         if isinstance(embedder, Additive) and not plain:
-            self._parts = _Parts(self.templates, embedder, graph.nodes)
+            self._parts = _Parts(self.templates, embedder, graph.nodes, remembered)
 
     def said(self, roots: Sequence[int], steps: Int32, nodes: Int32) -> list[str] | None:
         """Let the model say walks; None without one."""
@@ -118,8 +124,8 @@ class WalkEmbedder:
 class _Parts:
     """What walks are summed up from: the vectors of names, which are remembered, and of phrases."""
 
-    def __init__(self, templates: Templates, embedder: Additive, nodes: int) -> None:
-        self._templates, self._embedder = templates, embedder
+    def __init__(self, templates: Templates, embedder: Additive, nodes: int, remembered: int) -> None:
+        self._templates, self._embedder, self._most = templates, embedder, remembered
         first, later = templates.phrases
         self._phrases = embedder.sums([*first, *later]).reshape(2, len(first), -1)
         self._names = self._no_names()
@@ -155,7 +161,7 @@ class _Parts:
         with self._lock:
             wanted = np.concatenate([roots, nodes[nodes >= 0]])
             lacking = np.unique(wanted[self._rows[wanted] < 0])
-            if self._known and self._known + len(lacking) > MOST_NAME_VECTORS:
+            if self._known and self._known + len(lacking) > self._most:
                 self._names, self._known, self._rows[:] = self._no_names(), 0, -1
                 lacking = np.unique(wanted)
             self._remember(lacking)
@@ -165,7 +171,7 @@ class _Parts:
         stop = self._known + len(nodes)
         if stop > len(self._names):
             held = self._names[: self._known]
-            room = max(stop, min(2 * stop, len(self._rows), MOST_NAME_VECTORS))
+            room = max(stop, min(2 * stop, len(self._rows), self._most))
             self._names = np.concatenate([held, np.empty((room - len(held), held.shape[1]), np.float32)])
         names = [self._templates.name(node) for node in nodes.tolist()]
         self._names[self._known : stop] = self._embedder.sums(names)

@@ -10,15 +10,15 @@ import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Literal, Protocol
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from clew.arrays import Int32, Int64, UInt64
 from clew.bounds import check
-from clew.graph.graph import Aliases, Names
-from clew.index.names.typos import TypoPart, Typos, buckets_for, chunks_of, edits_allowed
+from clew.graph.graph import Aliases, Graph, Names
+from clew.index.names.typos import MERGED_AT_ONCE, TypoPart, Typos, buckets_for, chunks_of, edits_allowed
 from clew.text.normalise import POSSESSIVE, Token, normalise
 
 NameSource = Literal["name", "label", "alias"]
@@ -54,25 +54,6 @@ class FuzzyHit:
     edits: int
 
 
-class Named(Protocol):
-    """What has names, as a graph has: row n of `entities` and of `labels` is a node."""
-
-    @property
-    def entities(self) -> Names:
-        """Names as the source writes them."""
-        ...
-
-    @property
-    def labels(self) -> Names:
-        """Names as people read them; the same object where there are no others."""
-        ...
-
-    @property
-    def aliases(self) -> Aliases:
-        """Further names."""
-        ...
-
-
 @dataclass(frozen=True, eq=False)
 class NewNames:
     """Names that came after an index was made; aliases are of entities of the whole graph."""
@@ -80,6 +61,10 @@ class NewNames:
     entities: Names
     labels: Names
     aliases: Aliases
+
+
+Named = Graph | NewNames
+"""What has names: row n of `entities` and `labels` is a node; they are the same where there are no labels."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,18 +87,21 @@ class NamesIndex:
     gone: frozenset[tuple[int, str]] = frozenset()
 
     @classmethod
-    def of(cls, graph: Named) -> NamesIndex:
-        """Index all names, labels and aliases of `graph`."""
+    def of(cls, graph: Named, *, at_once: int = ENTRIES_AT_ONCE, merged: int = MERGED_AT_ONCE) -> NamesIndex:
+        """Index all names, labels and aliases of `graph`, some entries `at_once`, as `merge` does."""
         label_nodes = differing_labels(graph)
-        spans = chunks_of(0, entry_count(graph, label_nodes), ENTRIES_AT_ONCE)
-        return cls.merge(graph, label_nodes, [NamePart.of(graph, label_nodes, *span) for span in spans])
+        spans = chunks_of(0, entry_count(graph, label_nodes), at_once)
+        parts = [NamePart.of(graph, label_nodes, *span) for span in spans]
+        return cls.merge(graph, label_nodes, parts, merged)
 
     @classmethod
-    def merge(cls, graph: Named, label_nodes: Int32, parts: Sequence[NamePart]) -> NamesIndex:
-        """Merge parts that cover all entries in order."""
+    def merge(
+        cls, graph: Named, label_nodes: Int32, parts: Sequence[NamePart], merged: int = MERGED_AT_ONCE
+    ) -> NamesIndex:
+        """Merge parts that cover all entries in order, so many postings at a time."""
         hashes = np.concatenate([np.zeros(0, np.uint64), *(part.hashes for part in parts)])
         order = np.argsort(hashes, kind="stable").astype(np.int32)
-        typos = Typos.of([part.typos for part in parts], buckets_for(len(hashes)))
+        typos = Typos.of([part.typos for part in parts], buckets_for(len(hashes)), merged)
         return cls(graph, hashes[order], order, label_nodes, typos)
 
     @classmethod
@@ -138,7 +126,7 @@ class NamesIndex:
         if not norm:
             return ()
         best: _Best = {}
-        for table in self._tables:
+        for table in self.tables:
             first, last = table._range(hash_norms([norm]))
             table._collect(norm, int(first[0]), int(last[0]), _equals(text), best)
         return _ranked(best)
@@ -153,7 +141,7 @@ class NamesIndex:
             return []
         hashes = hash_norms([norm for _, _, norm in spans])
         hits: dict[int, _Best] = {}
-        for table in self._tables:
+        for table in self.tables:
             first, last = table._range(hashes)
             for at in np.flatnonzero(last > first).tolist():
                 start, stop, norm = spans[at]
@@ -169,7 +157,7 @@ class NamesIndex:
         """
         norm = normalise(text)
         best = {hit.entity: (0, 0.0) for hit in self.exact(text)}
-        for table in self._tables:
+        for table in self.tables:
             table._collect_alike(norm, best)
         ranked = sorted((*rank, entity) for entity, rank in best.items())
         return [FuzzyHit(entity, 1.0 - cost, edits) for edits, cost, entity in ranked[:limit]]
@@ -189,7 +177,8 @@ class NamesIndex:
                 best[entity] = min(rank, best.get(entity, rank))
 
     @property
-    def _tables(self) -> tuple[NamesIndex, ...]:
+    def tables(self) -> tuple[NamesIndex, ...]:
+        """All that is looked through: the index that was made, and that of what is new."""
         return (self,) if self.newer is None else (self, self.newer)
 
     def string(self, entry: int) -> str:

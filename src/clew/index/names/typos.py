@@ -90,8 +90,8 @@ class Typos:
     signatures: UInt32
 
     @classmethod
-    def of(cls, parts: Sequence[TypoPart], buckets: int) -> Typos:
-        """Merge parts that cover all entries in order, some lists at a time.
+    def of(cls, parts: Sequence[TypoPart], buckets: int, at_once: int = MERGED_AT_ONCE) -> Typos:
+        """Merge parts that cover all entries in order, about so many postings `at_once`.
 
         Needs 4 bytes a trigram of every entry, which the lists take, and little beside.
         """
@@ -105,7 +105,7 @@ class Typos:
             counts += np.bincount(np.asarray(part.pairs) >> _ROW_BITS, minlength=buckets)
         offsets = offsets_of(counts)
         postings = np.empty(int(offsets[-1]), np.int32)
-        for low, high in _cut_lists(offsets):
+        for low, high in _cut_lists(offsets, at_once):
             keys = np.concatenate([_NOTHING, *(part.ranked(low, high, rank) for part in parts)])
             keys.sort()
             postings[offsets[low] : offsets[high]] = keys & _ROWS
@@ -223,11 +223,11 @@ class _Chunk:
         return found
 
 
-def _cut_lists(offsets: Int64) -> Iterator[tuple[int, int]]:
-    """Cut lists, by their offsets, into runs [low, high) of about `MERGED_AT_ONCE` postings, or one list."""
+def _cut_lists(offsets: Int64, at_once: int) -> Iterator[tuple[int, int]]:
+    """Cut lists, by their offsets, into runs [low, high) of about `at_once` postings, or one list."""
     low, lists = 0, len(offsets) - 1
     while low < lists:
-        high = int(offsets.searchsorted(offsets[low] + MERGED_AT_ONCE, "right")) - 1
+        high = int(offsets.searchsorted(offsets[low] + at_once, "right")) - 1
         high = max(high, low + 1)
         yield low, high
         low = high

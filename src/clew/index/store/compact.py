@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from clew.arrays import AnyArray, Int32, Int64
+from clew.arrays import AnyArray, Int64
 from clew.graph.edit.edit import packed
 from clew.graph.graph import Graph
 from clew.index.names.names import NamesIndex
@@ -15,12 +15,7 @@ from clew.index.store.delta import Whole
 from clew.index.store.directory import Index
 from clew.index.store.sections import graph_sections, with_prefix
 from clew.index.store.writing import IndexWriter
-from clew.index.vectors.vectors import (
-    ENTITY_SCALES,
-    ENTITY_VECTORS,
-    RELATION_VECTORS,
-    by_triple,
-)
+from clew.index.vectors.vectors import ENTITY_SCALES, ENTITY_VECTORS, RELATION_VECTORS, by_triple
 
 
 def write_changed(
@@ -80,7 +75,8 @@ def whole_sections(held: Whole, now: Whole) -> dict[str, AnyArray]:
 def _names(held: Whole, graph: Graph) -> NamesIndex:
     """One names index of `graph`, made from that of `held`."""
     old, before = held.names, held.graph.nodes
-    label_nodes = _label_nodes(old.label_nodes, held.graph, graph)
+    differing = [n for n in range(before, graph.nodes) if graph.labels[n] != graph.entities[n]]
+    label_nodes = np.concatenate([old.label_nodes, np.array(differing, np.int32)])
     after, labels = graph.nodes, len(old.label_nodes)
     alias_base = after + len(label_nodes)
     alias_kept, alias_new = _matched_aliases(held.graph, graph)
@@ -93,11 +89,6 @@ def _names(held: Whole, graph: Graph) -> NamesIndex:
     strings += [graph.labels[n] for n in label_nodes[labels:].tolist()]
     strings += [graph.aliases.names[row] for row in alias_new.tolist()]
     return updated_names(old, graph, label_nodes, kept, added, strings)
-
-
-def _label_nodes(old: Int32, before: Graph, graph: Graph) -> Int32:
-    differing = [n for n in range(before.nodes, graph.nodes) if graph.labels[n] != graph.entities[n]]
-    return np.concatenate([old, np.array(differing, np.int32)])
 
 
 def _matched_aliases(before: Graph, graph: Graph) -> tuple[Int64, Int64]:

@@ -34,10 +34,22 @@ from clew.index.vectors.vectors import (
 DELTA_TEXTS = "delta.texts"
 _TRIPLES = ("added", "removed", "inferred", "restated")
 _VECTORS = ("entities_q", "entities_scale", "relations", "triples_q", "triples_scale", "triples_ids")
-LARGE_EDIT, LARGE_SHARE = 10_000, 0.05
-"""An edit is large beyond so many changes, or this share of the triples and nodes if that is more."""
-MOVED_EDGES, MOVED_SHARE = 2_000_000, 0.15
-"""So is one that moves more edges, or this share of all: opening the index writes them anew."""
+
+
+@dataclass(frozen=True)
+class KeptApart:
+    """How much of what updates change is kept apart; beyond one of these it is written whole."""
+
+    changes: int = 10_000
+    share: float = 0.05
+    """Changes of triples and nodes: so many, or this share of all if that is more."""
+    edges: int = 2_000_000
+    edges_share: float = 0.15
+    """Edges that move, or their share: opening the index writes them anew."""
+    vectors: int = 10_000
+    """Vectors newer than the file that searches them (a tenth if that is more), compared one by one."""
+    corpus_parts: int = 12
+    """Parts of a corpus: all but the first are put into one; all, when half of what they hold is old."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,12 +164,12 @@ def applied(held: Whole, delta: Delta) -> Whole:
     return Whole(graph, _names(held, graph, delta.edit), sections)
 
 
-def is_large(held: Whole, graph: Graph, delta: Delta) -> bool:
-    """Whether all is better written whole, `graph` being that of `held` with the delta."""
+def is_large(held: Whole, graph: Graph, delta: Delta, most: KeptApart) -> bool:
+    """Whether a delta is more than is kept apart, `graph` being that of `held` with it."""
     slots = held.graph.slots
     moved = graph.slots - slots + len(graph.into.neighbour) - len(held.graph.into.neighbour)
-    most = max(LARGE_EDIT, LARGE_SHARE * (held.graph.triples + held.graph.nodes))
-    return delta.edit.size > most or moved > max(MOVED_EDGES, MOVED_SHARE * 2 * slots)
+    changes = max(most.changes, most.share * (held.graph.triples + held.graph.nodes))
+    return delta.edit.size > changes or moved > max(most.edges, most.edges_share * 2 * slots)
 
 
 def _moved(

@@ -17,21 +17,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from clew.arrays import AnyArray
+import numpy as np
+
+from clew.arrays import AnyArray, Float32, Int8
 from clew.errors import FormatError, IndexAccessError
 from clew.graph.edit.growing import mapped
 from clew.graph.graph import Graph
-from clew.index.excerpt import Excerpt
 from clew.index.names.names import NamesIndex
 from clew.index.store.delta import Delta, Whole, applied
-from clew.index.store.files import (
-    is_array,
-)
-from clew.index.store.manifest import (
-    Manifest,
-    read_manifest,
-    rebuild,
-)
+from clew.index.store.files import is_array
+from clew.index.store.manifest import Manifest, read_manifest, rebuild
 from clew.index.store.seal import Seal
 from clew.index.store.sections import graph_of_sections, without_prefix
 from clew.index.store.structure import Misfit, check_structure
@@ -40,6 +35,18 @@ from clew.index.vectors.backends.registry import VectorAccess
 FITTED = "reader.fit"
 """What `clew fit` learned; it stays when a new generation is written."""
 _ATTEMPTS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    """What is whole in an index of a part of a graph, so that what it lacks the graph lacks too.
+
+    `named`: all edges of the nodes that the text names are there. `beside`: those of the nodes next to them
+    are, too.
+    """
+
+    named: bool
+    beside: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,6 +80,10 @@ class Index:
         if name not in self.sections:
             raise FormatError(f"{self.path}: the index has no section {name!r}. {rebuild(self.path)}")
         return self.sections[name]
+
+    def vectors(self, rows: str, scales: str) -> tuple[Int8, Float32]:
+        """Get stored vectors, int8 [n, d] times float32 [n], by the names of sections; raises as `array`."""
+        return self.array(rows).astype(np.int8, copy=False), self.array(scales).astype(np.float32, copy=False)
 
     def data(self, name: str) -> bytes:
         """Get an extra section that was written as bytes; FormatError if the index lacks it."""

@@ -144,14 +144,14 @@ def read_regular(path: Path) -> bytes:
 
     A pipe is not waited for: whoever left it there would hold up all that open the index.
     """
-    with open(path, "rb", opener=_open_at_once) as file:
+
+    def opener(path: str, flags: int) -> int:
+        return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+
+    with open(path, "rb", opener=opener) as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             raise NotRegular
         return file.read()
-
-
-def _open_at_once(path: str, flags: int) -> int:
-    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
 def full_checksum(path: Path) -> str:

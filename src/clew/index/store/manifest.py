@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 import msgspec
 
-from clew.converting import converted
 from clew.errors import EmbedderMismatch, FormatError, IndexAccessError, InputError
 from clew.index.store.files import FileEntry, NotRegular, read_regular
+from clew.json_form import converted
 
 if TYPE_CHECKING:
     from clew.text.embedder import Embedder
@@ -46,6 +46,11 @@ class EmbedderRecord:
     name: str
     fingerprint: str
     dimension: int
+
+    @classmethod
+    def of(cls, embedder: Embedder) -> EmbedderRecord:
+        """What is noted of an embedder."""
+        return cls(embedder.name, embedder.fingerprint, embedder.dimension)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ import threading
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 from clew.index.store.files import FileEntry, check_entry, read_regular
@@ -23,6 +24,8 @@ from clew.index.store.folders import trusted_folder
 
 _SEAL = "sealed.json"
 _THREADS = 4
+_WORTH_THREADS = 1 << 24
+"""Bytes from which threads are worth their start."""
 
 Mark = tuple[int, int, int, int]
 """Bytes, nanoseconds of the last modification and of the last change of the inode, and its number."""
@@ -63,7 +66,7 @@ class Seal:
             if entry.file in sealed:
                 check_entry(self._folder, entry, verify=False)
         # Largest first, so that no thread is left with one at the end.
-        self._check_whole(sorted(open_, key=_size, reverse=True))
+        self._check_whole(sorted(open_, key=lambda entry: entry.bytes, reverse=True))
         self._held = (marks,)
         self.checked = tuple(open_)
 
@@ -86,18 +89,16 @@ class Seal:
             self._held = ({**known, **{entry.file: mark for entry, mark in changed}},)
 
     def _check_whole(self, entries: Sequence[FileEntry]) -> None:
+        check = partial(check_entry, self._folder, verify=True)
         if sum(entry.bytes for entry in entries) < _WORTH_THREADS:
             for entry in entries:
-                self._check_one(entry)
+                check(entry)
             return
         with ThreadPoolExecutor(min(_THREADS, os.cpu_count() or 1)) as pool:
-            list(pool.map(self._check_one, entries))
+            list(pool.map(check, entries))
 
     def _is_sealed(self, entry: FileEntry, mark: Mark) -> bool:
         return any(held.get(entry.file) == mark for held in self._held)
-
-    def _check_one(self, entry: FileEntry) -> None:
-        check_entry(self._folder, entry, verify=True)
 
     def write(self) -> None:
         """Note the marks beside the files, or in a folder of this user's where those may not be written.
@@ -113,14 +114,6 @@ class Seal:
             except OSError:
                 with suppress(OSError):
                     new.unlink()
-
-
-_WORTH_THREADS = 1 << 24
-"""Bytes from which threads are worth their start."""
-
-
-def _size(entry: FileEntry) -> int:
-    return entry.bytes
 
 
 def _mark(bytes: int, modified: int, changed: int, inode: int) -> Mark:

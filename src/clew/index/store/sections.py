@@ -45,15 +45,30 @@ def graph_sections(graph: Graph) -> dict[str, NDArray[np.generic]]:
     if graph.relation_labels is not graph.relations:
         names["relation_labels"] = graph.relation_labels
     for key, strings in names.items():
-        sections |= {f"{key}.blob": strings.blob, f"{key}.offsets": strings.offsets}
+        sections |= _strings(key, strings)
     for key, side in (("out", graph.out), ("into", graph.into)):
         sections |= {f"{key}.offsets": side.offsets, f"{key}.relation": side.relation}
         sections[f"{key}.neighbour"] = side.neighbour
     values, types = graph.values, graph.types
     sections |= {"values.datatype": values.datatype, "values.kind": values.kind, "values.value": values.value}
     sections |= {"node_types.offsets": types.offsets, "node_types.type": types.type}
-    sections |= _property_sections(graph.edge_properties) | _stated_sections(graph.stated)
+    if len(properties := graph.edge_properties):
+        sections |= {f"statements.{name}": getattr(properties, name) for name in _STATEMENTS}
+        sections |= _strings("statement_keys", properties.keys) | _strings(
+            "statement_texts", properties.texts
+        )
+    if (stated := graph.stated) is not None:
+        sections |= {"stated.pairs": stated.pairs, "stated.label": stated.label}
+        sections |= _strings("stated_names", stated.names)
+        sections["stated.characters"] = np.frombuffer(json.dumps(stated.characters).encode(), np.uint8)
     return sections | {"aliases.entity": graph.aliases.entity}
+
+
+_STATEMENTS = ("triples", "offsets", "key", "kind", "value")
+
+
+def _strings(key: str, names: Names) -> dict[str, NDArray[np.generic]]:
+    return {f"{key}.blob": names.blob, f"{key}.offsets": names.offsets}
 
 
 def graph_of_sections(arrays: Arrays) -> Graph:
@@ -84,24 +99,6 @@ def graph_of_sections(arrays: Arrays) -> Graph:
     )
 
 
-def _property_sections(properties: EdgeProperties) -> dict[str, NDArray[np.generic]]:
-    """Properties of edges, where there are any."""
-    if not len(properties):
-        return {}
-    keys, texts = properties.keys, properties.texts
-    return {
-        "statements.triples": properties.triples,
-        "statements.offsets": properties.offsets,
-        "statements.key": properties.key,
-        "statements.kind": properties.kind,
-        "statements.value": properties.value,
-        "statement_keys.blob": keys.blob,
-        "statement_keys.offsets": keys.offsets,
-        "statement_texts.blob": texts.blob,
-        "statement_texts.offsets": texts.offsets,
-    }
-
-
 def _properties(arrays: Arrays) -> EdgeProperties:
     if "statements.triples" not in arrays:
         return EdgeProperties.none()
@@ -114,19 +111,6 @@ def _properties(arrays: Arrays) -> EdgeProperties:
         _typed(arrays["statements.kind"], np.uint8),
         _typed(arrays["statements.value"], np.float64),
     )
-
-
-def _stated_sections(stated: Stated | None) -> dict[str, NDArray[np.generic]]:
-    """What sources state of types, where it is kept."""
-    if stated is None:
-        return {}
-    return {
-        "stated.pairs": stated.pairs,
-        "stated.label": stated.label,
-        "stated_names.blob": stated.names.blob,
-        "stated_names.offsets": stated.names.offsets,
-        "stated.characters": np.frombuffer(json.dumps(stated.characters).encode(), np.uint8),
-    }
 
 
 def _stated(arrays: Arrays) -> Stated | None:

@@ -37,15 +37,15 @@ def write_schema(writer: IndexWriter, graph: Graph) -> None:
     # It compiles kernels, which nothing else of a build of few triples needs.
     from clew.graph.schema import schema_of
 
-    sections = _arrays(schema_of(graph))
+    sections = schema_arrays(schema_of(graph))
     if graph.triples < _LARGE and sum(array.nbytes for array in sections.values()) > _MOST_BYTES:
         return
     sections[_OF] = np.frombuffer(_digest(writer.files), np.uint8)
     writer.add_all(with_prefix("schema", sections))
 
 
-def _arrays(schema: Schema) -> dict[str, NDArray[np.generic]]:
-    """The arrays of a schema by their names."""
+def schema_arrays(schema: Schema) -> dict[str, NDArray[np.generic]]:
+    """Give the arrays of a schema by name."""
     arrays = {f.name: getattr(schema, f.name) for f in fields(schema) if f.name != _TOGETHER}
     return arrays | with_prefix(_TOGETHER, schema.together.arrays())
 

@@ -7,7 +7,7 @@ import os
 import re
 import shutil
 import time
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -33,17 +33,11 @@ from clew.index.store.files import (
     write_parts,
     write_piece,
 )
-from clew.index.store.manifest import (
-    MANIFEST,
-    IndexAbout,
-    Manifest,
-    generation_folder,
-    read_manifest,
-)
+from clew.index.store.manifest import MANIFEST, IndexAbout, Manifest, generation_folder, read_manifest
 from clew.index.store.seal import Seal
 from clew.index.store.sections import graph_of_sections, without_prefix
-from clew.locks import open_growing, take_lock
 from clew.version import __version__
+from clew.workers.locks import open_growing, take_lock
 
 _LOCK, _WRITING, _NEW_MANIFEST, _JOURNAL = "lock", "writing", "manifest.new", "journal.jsonl"
 SAID_FOLDER = "said"
@@ -62,25 +56,16 @@ class IndexWriter:
     """
 
     def __init__(self, path: Path, generation: int, key: str | None = None) -> None:
-        self._path, self._generation, self._key = path, generation, key
+        self._path, self.generation, self._key = path, generation, key
         self.folder = path / _WRITING
-        self._files: list[FileEntry] = []
+        self.files: list[FileEntry] = []
+        """The sections so far."""
         self._kept: set[str] = set()
         self._marks: dict[str, Mapping[str, Any]] = {}
         if key is not None:
-            self._files, self._marks = _read_journal(self.folder, key)
-            if not self._files:
+            self.files, self._marks = _read_journal(self.folder, key)
+            if not self.files:
                 self._note({"key": key})
-
-    @property
-    def generation(self) -> int:
-        """Number of the generation that is written."""
-        return self._generation
-
-    @property
-    def files(self) -> Sequence[FileEntry]:
-        """The sections so far."""
-        return tuple(self._files)
 
     def add(self, section: str, content: AnyArray | bytes) -> None:
         """Write one section; its name is lower-case words joined by dots. Raises IndexAccessError."""
@@ -120,13 +105,13 @@ class IndexWriter:
                 self._take(file_entry(self.folder, section, name))
 
     def _is_new(self, section: str) -> bool:
-        taken = any(f.section == section for f in self._files)
+        taken = any(f.section == section for f in self.files)
         if not _SECTION.fullmatch(section) or (taken and self._key is None):
             raise ValueError(f"section name {section!r} is malformed or taken")
         return not taken
 
     def _take(self, entry: FileEntry) -> None:
-        self._files.append(entry)
+        self.files.append(entry)
         self._note({"file": asdict(entry)})
 
     def _note(self, record: Mapping[str, Any]) -> None:
@@ -145,22 +130,26 @@ class IndexWriter:
 
     def graph(self) -> Graph:
         """Map the graph's sections, which have been written."""
-        arrays = {f.section: open_array(self.folder, f) for f in self._files if is_array(f)}
+        arrays = {f.section: open_array(self.folder, f) for f in self.files if is_array(f)}
         return graph_of_sections(without_prefix("graph", arrays))
 
     def array(self, section: str) -> AnyArray:
         """Map a section that has been written."""
-        entry = next(f for f in self._files if f.section == section)
+        entry = next(f for f in self.files if f.section == section)
         return open_array(self.folder, entry)
 
     def commit(self, about: IndexAbout) -> Manifest:
         """Put the new generation in place and remove the one before. Raises IndexAccessError."""
         created = datetime.now(UTC).isoformat(timespec="seconds")
-        manifest = Manifest(__version__, created, self._generation, about, tuple(self._files))
+        manifest = Manifest(__version__, created, self.generation, about, tuple(self.files))
         with disk_errors(self._path):
-            _remove_strangers(self.folder, {entry.file for entry in self._files})
+            for entry in set(self.folder.iterdir()) - {self.folder / entry.file for entry in self.files}:
+                if entry.is_dir():
+                    shutil.rmtree(entry)
+                else:
+                    entry.unlink()
             # What was taken over is on the disk already.
-            sync_files(self.folder, [e.file for e in self._files if e.file not in self._kept])
+            sync_files(self.folder, [e.file for e in self.files if e.file not in self._kept])
             self.folder.rename(self._path / manifest.folder)
             sync_path(self._path)
             _replace_manifest(self._path, manifest)
@@ -177,8 +166,8 @@ class IndexWriter:
         `keep` leaves the stages that are done to the next writer of the same key.
         """
         # The manifest decides, not a flag: Ctrl-C may have come between the two.
-        if _current_generation(self._path) != self._generation:
-            shutil.rmtree(self._path / generation_folder(self._generation), ignore_errors=True)
+        if _current_generation(self._path) != self.generation:
+            shutil.rmtree(self._path / generation_folder(self.generation), ignore_errors=True)
         if not (keep and self._marks):
             shutil.rmtree(self.folder, ignore_errors=True)
         (self._path / _NEW_MANIFEST).unlink(missing_ok=True)
@@ -205,14 +194,6 @@ def _read_journal(folder: Path, key: str) -> tuple[list[FileEntry], dict[str, An
     except (OSError, ValueError, KeyError, TypeError, FormatError):
         return [], {}
     return files, marks
-
-
-def _remove_strangers(folder: Path, names: set[str]) -> None:
-    for entry in folder.iterdir():
-        if entry.is_dir():
-            shutil.rmtree(entry)
-        elif entry.name not in names:
-            entry.unlink()
 
 
 @contextmanager

@@ -17,8 +17,9 @@ from clew.graph.graph import INFERRED, Graph, StatementRow
 from clew.graph.readers.batch import EdgeStatement, NodeKey
 from clew.graph.values import told_properties
 from clew.index.names.names import NamesIndex
+from clew.index.store.delta import KeptApart
 from clew.index.update.infer_again import Following, with_following
-from clew.index.update.type_edits import NamedText, TypeEdits
+from clew.index.update.type_edits import NamedText, NamedTexts, TypeEdits
 from clew.text.counted import counted
 
 NamedTriple = tuple[str, str, NodeKey]
@@ -52,19 +53,19 @@ class Edits:
 
     add: Sequence[NamedTriple] = ()
     remove: Sequence[NamedTriple] = ()
-    add_types: Sequence[NamedText] = ()
-    remove_types: Sequence[NamedText] = ()
-    add_aliases: Sequence[NamedText] = ()
-    remove_aliases: Sequence[NamedText] = ()
-    add_names: Sequence[NamedText] = ()
-    remove_names: Sequence[NamedText] = ()
+    add_types: NamedTexts = ()
+    remove_types: NamedTexts = ()
+    add_aliases: NamedTexts = ()
+    remove_aliases: NamedTexts = ()
+    add_names: NamedTexts = ()
+    remove_names: NamedTexts = ()
     remove_entities: Sequence[str] = ()
     nodes: Sequence[str] = ()
     labels: dict[str, str] = field(default_factory=dict[str, str])
     iris: bool = False
     statements: Sequence[EdgeStatement] = ()
-    add_characters: Sequence[NamedText] = ()
-    remove_characters: Sequence[NamedText] = ()
+    add_characters: NamedTexts = ()
+    remove_characters: NamedTexts = ()
     inference: bool = True
     reading: ReadNotes = ReadNotes()
 
@@ -98,12 +99,13 @@ class EditRules:
     """How an update is done: `strict` refuses new entities and relations.
 
     `ignore_missing` goes on where what is to be removed is not there; `wait` seconds for another process that
-    writes.
+    writes. `kept_apart` says how much is.
     """
 
     strict: bool = False
     ignore_missing: bool = False
     wait: float = 5.0
+    kept_apart: KeptApart = field(default_factory=KeptApart)
 
 
 USUAL = EditRules()
@@ -120,13 +122,11 @@ def resolve(
 ) -> tuple[GraphEdit, EditReport]:
     """Find the ids of `edits` in `graph`; new names get the ids after the old ones.
 
-    `progress` is called with the triples that are found and to be found. Raises UsageError for a triple to be
-    removed that is not there unless it is
-    `ignore_missing`, for an entity or relation that is new if it is `strict`, and for RDF without inference
-    where the index infers.
+    `progress` is called with the triples that are found and to be found. Raises UsageError for what is to be
+    removed and not there unless it is `ignore_missing`, for an entity or relation that is new if it is
+    `strict`, and for RDF without inference where the index infers.
     """
-    resolver = _Resolver(graph, names, edits, progress)
-    return resolver.resolve(rules)
+    return _Resolver(graph, names, edits, progress).resolve(rules)
 
 
 class _Resolver:
@@ -136,7 +136,7 @@ class _Resolver:
         self, graph: Graph, names: NamesIndex, edits: Edits, progress: Callable[[int, int], None] | None
     ) -> None:
         self._graph, self._index, self._edits, self._progress = graph, names, edits, progress
-        self._done = 0
+        self._done, self._missing = 0, list[str]()
         self._relations = {name: i for i, name in enumerate(graph.relations)}
         self._old_relations = len(self._relations)
         self._nodes: dict[NodeKey, int] = {}
@@ -145,71 +145,84 @@ class _Resolver:
         self._iris = edits.iris or graph.stated is not None
 
     def resolve(self, rules: EditRules) -> tuple[GraphEdit, EditReport]:
-        edits, missing = self._edits, list[str]()
+        edits, missing = self._edits, self._missing
         if edits.iris and not edits.inference and self._types.infers:
             raise UsageError(
                 "this index has what follows from its ontology, and updates keep it so. To leave that out, "
                 "index anew with --no-inference"
             )
-        removed = self._removed(missing)
-        removed_entities = [node for name in edits.remove_entities if (node := self.node(name)) >= 0]
-        less_types = [(self._held(name), self._types.key(text)) for name, text in edits.remove_types]
+        removed = self._removed()
+        lost = [node for name in edits.remove_entities if (node := self.node(name)) >= 0]
         more_types = [(name, self._types.key(text)) for name, text in edits.add_types]
-        held = self._types.of(self._known([*less_types, *more_types], removed_entities))
-        less_types = self._types.as_written(held, [(self.node(pair[0]), pair) for pair in less_types])
-        types_removed = self._gone(held, less_types, removed_entities, missing)
-        characters = self._types.characters(
-            edits.add_characters, edits.remove_characters, edits.remove_entities, missing
-        )
+        types, types_removed = self._types_removed(more_types, lost)
+        add, remove = edits.add_characters, edits.remove_characters
+        characters = self._types.characters(add, remove, edits.remove_entities, missing)
         less_names = [(self._held(name), text) for name, text in edits.remove_names]
-        less_aliases = [*edits.remove_aliases, *self._called(less_names)]
-        told = [*less_aliases, *edits.add_aliases, *edits.add_names]
-        held_aliases = self._aliases_of(told, removed_entities)
-        aliases_removed = self._gone(held_aliases, less_aliases, removed_entities, missing)
-        if not rules.ignore_missing:
-            _refuse_missing(missing)
+        aliases, aliases_removed = self._aliases_removed(less_names, lost)
+        if missing and not rules.ignore_missing:
+            raise _missing_error(missing)
         added, restated, duplicates = self._added(removed)
         for name in edits.nodes:
             self._made(name)
-        types_added = self._more(held, types_removed, more_types)
+        types_added = self._more(types, types_removed, more_types)
         more_aliases = [*edits.add_aliases, *self._called(edits.add_names)]
-        aliases_added = self._more(held_aliases, aliases_removed, more_aliases)
+        aliases_added = self._more(aliases, aliases_removed, more_aliases)
         relations = list(self._relations)[self._old_relations :]
-        if rules.strict:
-            _refuse_new(self._new, relations)
-        triples, aliases = _changes(removed, added), _changes(aliases_removed, aliases_added)
-        edit = replace(
-            self._edit(triples, relations),
-            aliases_added=aliases[0],
-            aliases_removed=aliases[1],
-            statements=self._statements({*triples[0], *restated}, set(triples[1])),
-            unsaid=sorted(removed),
-            restated=triple_array(restated),
-            characters_added=characters[0],
-            characters_removed=characters[1],
-        )
-        edit = self._types.changed(edit, held, *_changes(types_removed, types_added))
+        if rules.strict and (self._new or relations):
+            raise _new_error(self._new, relations)
+        edit = self._edit(removed, added, restated, relations)
+        more, less = _changes(aliases_removed, aliases_added)
+        edit = replace(edit, aliases_added=more, aliases_removed=less)
+        edit = replace(edit, characters_added=characters[0], characters_removed=characters[1])
+        edit = self._types.changed(edit, types, *_changes(types_removed, types_added))
         edit, following = with_following(self._graph, edit, self._type)
         reading = edits.reading
-        report = EditReport(
+        return edit, EditReport(
             len(added) + len(restated), len(removed), duplicates, len(missing), tuple(missing[:MOST_MISSING]),
             len(self._new), len(relations), len(types_added), len(aliases_added), reading.skipped,
             reading.reasons,
             (*reading.notes, *self._kept_labels(less_names), *self._about_inference(following)),
             following,
         )  # fmt: skip
-        return edit, report
 
-    def _edit(self, triples: tuple[list[EdgeIds], list[EdgeIds]], relations: list[str]) -> GraphEdit:
+    def _types_removed(self, more: NamedTexts, lost: Sequence[int]) -> tuple[set[NodeText], list[NodeText]]:
+        """The types that are stated of what changes and of `lost` nodes, and those that go."""
+        less = [(self._held(name), self._types.key(text)) for name, text in self._edits.remove_types]
+        held = self._types.of(self._known([*less, *more], lost))
+        less = self._types.as_written(held, [(self.node(pair[0]), pair) for pair in less])
+        return held, self._gone(held, less, lost)
+
+    def _aliases_removed(
+        self, names: NamedTexts, lost: Sequence[int]
+    ) -> tuple[set[NodeText], list[NodeText]]:
+        """The aliases of what changes and of `lost` nodes, and those that go, of which some are `names`."""
+        edits, aliases = self._edits, self._graph.aliases
+        less = [*edits.remove_aliases, *self._called(names)]
+        told = [*less, *edits.add_aliases, *edits.add_names]
+        near = np.isin(aliases.entity, list(self._known(told, lost)))
+        held = {(int(aliases.entity[row]), aliases.names[row]) for row in np.flatnonzero(near).tolist()}
+        return held, self._gone(held, less, lost)
+
+    def _edit(
+        self,
+        removed: Sequence[EdgeIds],
+        added: Sequence[EdgeIds],
+        restated: Sequence[EdgeIds],
+        relations: Sequence[str],
+    ) -> GraphEdit:
         """The triples that come and go, with the nodes and relations that are new."""
+        more, less = _changes(removed, added)
         return GraphEdit(
-            triple_array(triples[0]),
-            triple_array(triples[1]),
+            triple_array(more),
+            triple_array(less),
             [_shown(key) for key in self._new],
             [self._label(key) if isinstance(key, str) else key[0] for key in self._new],
             [None if isinstance(key, str) else key[1] for key in self._new],
             relations,
             [self._label(name) for name in relations],
+            statements=self._statements({*more, *restated}, set(less)),
+            unsaid=sorted(removed),
+            restated=triple_array(restated),
         )
 
     def _about_inference(self, following: Following | None) -> Iterator[str]:
@@ -226,8 +239,8 @@ class _Resolver:
                 "by an older Clew: index anew for what follows from this update"
             )
 
-    def _removed(self, missing: list[str]) -> list[tuple[int, int, int]]:
-        """Triples to be removed; names what is not there."""
+    def _removed(self) -> list[tuple[int, int, int]]:
+        """Triples to be removed; notes what is not there."""
         found: dict[tuple[int, int, int], None] = {}
         for head, relation, tail in self._edits.remove:
             self._tell()
@@ -236,13 +249,13 @@ class _Resolver:
             triple = -1 if min(ids) < 0 else self._graph.find_triple(*ids)
             if triple < 0 or self._follows(triple):
                 inferred = " (inferred: no source states it)" if triple >= 0 else ""
-                missing.append(f"{_shown(ends[0])} {relation} {_shown(ends[1])}{inferred}")
+                self._missing.append(f"{_shown(ends[0])} {relation} {_shown(ends[1])}{inferred}")
             else:
                 found[ids] = None
         for name in self._edits.remove_entities:
             node = self.node(name)
             if node < 0:
-                missing.append(name)
+                self._missing.append(name)
             else:
                 found |= dict.fromkeys(self._triples_of(node))
         return list(found)
@@ -260,10 +273,8 @@ class _Resolver:
 
     def _triples_of(self, node: int) -> list[tuple[int, int, int]]:
         out, into = self._graph.out, self._graph.into
-        rows = range(*out.span(node))
-        found = [(node, int(out.relation[i]), int(out.neighbour[i])) for i in rows]
-        rows = range(*into.span(node))
-        found += [(int(into.neighbour[i]), int(into.relation[i]), node) for i in rows]
+        found = [(node, int(out.relation[i]), int(out.neighbour[i])) for i in range(*out.span(node))]
+        found += [(int(into.neighbour[i]), int(into.relation[i]), node) for i in range(*into.span(node))]
         return [triple for triple in found if not self._follows(self._graph.find_triple(*triple))]
 
     def _follows(self, triple: int) -> bool:
@@ -280,11 +291,8 @@ class _Resolver:
         old = self._graph.nodes
         for head, relation, tail in self._edits.add:
             self._tell()
-            ids = (
-                self._made(head),
-                self._relations.setdefault(relation, len(self._relations)),
-                self._made(tail),
-            )
+            node, number = self._made(head), self._relations.setdefault(relation, len(self._relations))
+            ids = (node, number, self._made(tail))
             held = max(ids[0], ids[2]) < old and ids[1] < self._old_relations
             triple = self._graph.find_triple(*ids) if held else -1
             if ids in found or ids in restated:
@@ -331,22 +339,12 @@ class _Resolver:
             self._new.append(key)
         return node
 
-    def _aliases_of(self, pairs: Sequence[NamedText], nodes: Sequence[int]) -> set[NodeText]:
-        """Aliases of the entities in `pairs`, and of `nodes`."""
-        if not pairs and not nodes:
-            return set()
-        aliases = self._graph.aliases
-        rows = np.flatnonzero(np.isin(aliases.entity, list(self._known(pairs, nodes))))
-        return {(int(aliases.entity[row]), aliases.names[row]) for row in rows.tolist()}
-
-    def _known(self, pairs: Sequence[NamedText], nodes: Sequence[int]) -> set[int]:
+    def _known(self, pairs: NamedTexts, nodes: Sequence[int]) -> set[int]:
         found = {self.node(entity) for entity, _ in pairs} | set(nodes)
         return {node for node in found if 0 <= node < self._graph.nodes}
 
-    def _gone(
-        self, held: set[NodeText], remove: Sequence[NamedText], nodes: Sequence[int], missing: list[str]
-    ) -> list[NodeText]:
-        """Pairs to be removed, and all of `nodes`; names what is not there."""
+    def _gone(self, held: set[NodeText], remove: NamedTexts, nodes: Sequence[int]) -> list[NodeText]:
+        """Pairs to be removed, and all of `nodes`; notes what is not there."""
         lost = set(nodes)
         found = dict.fromkeys(sorted(pair for pair in held if pair[0] in lost))
         for entity, text in remove:
@@ -354,12 +352,10 @@ class _Resolver:
             if pair in held:
                 found[pair] = None
             else:
-                missing.append(f"{entity} {text}")
+                self._missing.append(f"{entity} {text}")
         return list(found)
 
-    def _more(
-        self, held: set[NodeText], gone: Sequence[NodeText], add: Sequence[NamedText]
-    ) -> list[NodeText]:
+    def _more(self, held: set[NodeText], gone: Sequence[NodeText], add: NamedTexts) -> list[NodeText]:
         """Pairs that are new; one that is removed and added stays as it is."""
         there = held - set(gone)
         wanted = dict.fromkeys((self._made(entity), text) for entity, text in add)
@@ -370,11 +366,11 @@ class _Resolver:
         node = self.node(name) if self._iris else -1
         return self._graph.labels[node] if 0 <= node < self._graph.nodes else self._label(name)
 
-    def _called(self, pairs: Sequence[NamedText]) -> list[NamedText]:
+    def _called(self, pairs: NamedTexts) -> list[NamedText]:
         """Those pairs that name an entity otherwise than by its name and label."""
         return [(name, text) for name, text in pairs if self.node(name) >= 0 and text not in self._own(name)]
 
-    def _kept_labels(self, pairs: Sequence[NamedText]) -> list[str]:
+    def _kept_labels(self, pairs: NamedTexts) -> list[str]:
         """A note on labels that were to be removed: an entity keeps its label."""
         kept = sum(self.node(name) >= 0 and text in self._own(name) for name, text in pairs)
         told = f"{counted(kept, 'label')} to be removed stayed: an entity keeps its label"
@@ -389,22 +385,20 @@ class _Resolver:
         return self._edits.labels.get(name) or (local_name(name) if self._iris else name)
 
 
-def _refuse_missing(missing: Sequence[str]) -> None:
-    if missing:
-        shown = "; ".join(missing[:MOST_MISSING]) + (" …" if len(missing) > MOST_MISSING else "")
-        raise UsageError(
-            f"{len(missing):,} of what is to be removed is not in the index: {shown}. "
-            "Nothing was changed; --ignore-missing goes on without it"
-        )
+def _missing_error(missing: Sequence[str]) -> UsageError:
+    shown = "; ".join(missing[:MOST_MISSING]) + (" …" if len(missing) > MOST_MISSING else "")
+    return UsageError(
+        f"{len(missing):,} of what is to be removed is not in the index: {shown}. "
+        "Nothing was changed; --ignore-missing goes on without it"
+    )
 
 
-def _refuse_new(nodes: Sequence[NodeKey], relations: Sequence[str]) -> None:
-    if nodes or relations:
-        shown = ", ".join([*map(_shown, nodes), *relations][:MOST_MISSING])
-        raise UsageError(
-            f"{len(nodes):,} entities and {len(relations):,} relations are not in the index: "
-            f"{shown}. Nothing was changed; without --strict they are made"
-        )
+def _new_error(nodes: Sequence[NodeKey], relations: Sequence[str]) -> UsageError:
+    shown = ", ".join([*map(_shown, nodes), *relations][:MOST_MISSING])
+    return UsageError(
+        f"{len(nodes):,} entities and {len(relations):,} relations are not in the index: "
+        f"{shown}. Nothing was changed; without --strict they are made"
+    )
 
 
 def _shown(key: NodeKey) -> str:

@@ -46,8 +46,10 @@ def with_following(
     """
     after, _ = edited(graph, edit)
     stated = after.stated_types
-    if stated is None or not (_speaks(after, stated) or edit.characters_removed):
+    if stated is None:
         return edit, None
+    if not (stated.characters or edit.characters_removed or speaks(after.relations)):
+        return edit, None  # there is no ontology
     work = _Again(after, stated)
     if not work.is_touched(edit):
         return edit, None
@@ -69,12 +71,7 @@ def with_following(
         inferred=more,
     )
     counts = (len(more), len(gone), len(types_added), len(types_removed))
-    return edit.then(later), Following(*counts, cut=work.is_cut)
-
-
-def _speaks(graph: Graph, stated: Stated) -> bool:
-    """Whether there is an ontology."""
-    return bool(stated.characters) or speaks(graph.relations)
+    return edit.then(later), Following(*counts, cut=work.ontology.cut)
 
 
 class _Again:
@@ -87,11 +84,11 @@ class _Again:
         self._columns = graph.out.columns()
         self._sources = graph.source[graph.out.slots()]
         schema = self._rows(name for name in graph.relations if is_schema(name))
-        self._ontology = Ontology(schema, self._name, self._relations, stated.characters)
-        self._relations_in_play = self._ontology.relations_in_play()
+        self.ontology = Ontology(schema, self._name, self._relations, stated.characters)
+        self._relations_in_play = self.ontology.relations_in_play()
         # Types that are classes in play: their numbers in `stated`, and the nodes.
         numbers = {name: number for number, name in enumerate(stated.names)}
-        named = ((class_, self._name(class_)) for class_ in sorted(self._ontology.classes_in_play()))
+        named = ((class_, self._name(class_)) for class_ in sorted(self.ontology.classes_in_play()))
         self._classes = {numbers[name]: class_ for class_, name in named if name in numbers}
 
     def _name(self, node: int) -> str | None:
@@ -122,12 +119,7 @@ class _Again:
         nodes[list(self._classes)] = list(self._classes.values())
         classes = nodes[self._stated.pairs[:, 1]]
         types = np.stack([self._stated.pairs[:, 0], classes], axis=1)[classes >= 0]
-        return self._ontology.infer(self._rows(self._relations_in_play), types)
-
-    @property
-    def is_cut(self) -> bool:
-        """Whether more follows than may be added."""
-        return self._ontology.cut
+        return self.ontology.infer(self._rows(self._relations_in_play), types)
 
     def inferred_slots(self) -> Int64:
         """The triples that no source states, ascending."""

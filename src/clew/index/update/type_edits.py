@@ -16,6 +16,7 @@ from clew.graph.graph import Graph
 
 NamedText = tuple[str, str]
 """An entity by its name, and a text: a type, an alias or a name of it."""
+NamedTexts = Sequence[NamedText]
 
 
 class TypeEdits:

@@ -7,8 +7,9 @@ one. Ids of entities and relations stay; new ones come after them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -17,21 +18,20 @@ import numpy as np
 from clew.arrays import AnyArray, Int64
 from clew.errors import FormatError, UsageError
 from clew.graph.edit.edit import GraphEdit
-from clew.graph.graph import Graph
 from clew.index.corpus.build_corpus import add_node_search
 from clew.index.corpus.corpus import NODE_SEARCH, WALK_VERSION, Corpus, open_corpus
 from clew.index.corpus.walk_vectors import Verbaliser
 from clew.index.store.compact import whole_sections, write_changed
-from clew.index.store.delta import Delta, Whole, applied, is_large
+from clew.index.store.delta import Delta, KeptApart, Whole, applied, is_large
 from clew.index.store.directory import Index, open_index
-from clew.index.store.manifest import IndexAbout, Manifest, check_embedder, read_manifest
+from clew.index.store.manifest import Manifest, check_embedder, read_manifest
 from clew.index.store.sections import graph_counts
 from clew.index.store.stored_schema import write_schema
 from clew.index.store.writing import IndexWriter, writing
 from clew.index.update.edits import USUAL, EditReport, EditRules, Edits, resolve
 from clew.index.update.update_corpus import CorpusChange, EditedGraph, updated_corpus
-from clew.index.vectors.backends.entities import ENTITY_SEARCH, SEARCH_FILE, build_search
-from clew.index.vectors.backends.registry import VectorAccess, VectorChoice, open_vectors
+from clew.index.vectors.backends.registry import VectorAccess, open_vectors
+from clew.index.vectors.entity_search import ENTITY_SEARCH, SEARCH_FILE, build_search
 from clew.index.vectors.in_milvus import InMilvus
 from clew.index.vectors.triple_vectors import TripleEmbedder
 from clew.index.vectors.vectors import (
@@ -48,8 +48,6 @@ from clew.text.labels import readable, relation_text
 UpdateStage = Literal["reading", "finding", "walks", "writing"]
 UpdateProgress = Callable[[UpdateStage, int, int], None]
 """Called with (what, done, total): bytes read, triples found, walks embedded, bytes written."""
-LEAST_NEWER = 10_000
-"""Vectors newer than the file that searches them, up to which they are compared one by one."""
 MOST_LOGGED = 20
 """Updates that the report of an index remembers."""
 
@@ -94,71 +92,135 @@ def update_index(
         # All is read: damage would go on into the new generation.
         index = open_index(path, verify=True, access=access)
         check_embedder(path, index.manifest, embedder)
-        edit, report = resolve(
-            index.graph,
-            index.names,
-            edits,
-            rules=rules,
-            progress=_part_of(progress, "finding"),
-        )
-        if not edit.size and not _is_unsaid(index, verbaliser):
+        update = _Update(writer, index, embedder, verbaliser, progress, rules.kept_apart)
+        told = update.progress_of("finding")
+        edit, report = resolve(index.graph, index.names, edits, rules=rules, progress=told)
+        if not edit.size and not update.is_unsaid():
             return Updated(path, index.manifest, report, None)
-        held = index.written or Whole(index.graph, index.names, index.sections)
+        return update.write(edit, report)
+
+
+@dataclass(frozen=True, eq=False)
+class _Update:
+    """An `index` that is open, and its next generation."""
+
+    writer: IndexWriter
+    index: Index
+    embedder: Embedder
+    verbaliser: Verbaliser | None
+    progress: UpdateProgress | None
+    kept_apart: KeptApart
+
+    def progress_of(self, what: UpdateStage) -> Callable[[int, int], None] | None:
+        """What tells of one part of the work."""
+        return None if self.progress is None else partial(self.progress, what)
+
+    def write(self, edit: GraphEdit, report: EditReport) -> Updated:
+        """Write what an edit changes."""
+        index, writer = self.index, self.writer
         milvus = InMilvus.open(index)
-        later = _delta_of(index, edit, embedder, milvus)
+        later = self.delta(edit, milvus)
         delta = later if index.delta is None else index.delta.then(later)
-        now = applied(held, delta)
-        corpus, change = _corpus(
-            index, EditedGraph(index.graph, now.graph, edit), embedder, verbaliser, progress
-        )
-        compact = is_large(held, now.graph, delta)
+        now = applied(self.held, delta)
+        corpus, change = self.corpus(EditedGraph(index.graph, now.graph, edit))
+        compact = is_large(self.held, now.graph, delta, self.kept_apart)
         contents: dict[str, AnyArray | bytes] = {
-            **(whole_sections(held, now) if compact else delta.sections()),
+            **(whole_sections(self.held, now) if compact else delta.sections()),
             **({} if milvus is None else milvus.sections()),
-            **_corpus_sections(corpus, now.graph, _searches(writer, index, now, corpus)),
+            **self.corpus_sections(now, corpus),
         }
         dropped = ("delta.", "corpus.", "schema.") if compact else ("delta.", "corpus.")
-        told = _part_of(progress, "writing")
-        write_changed(writer, index, contents, dropped=dropped, progress=told)
+        write_changed(writer, index, contents, dropped=dropped, progress=self.progress_of("writing"))
         if compact:
             write_schema(writer, now.graph)
-        manifest = writer.commit(_about(index.manifest.about, now.graph, report))
-    return Updated(path, manifest, report, change, compact)
+        about = index.manifest.about
+        updates: list[Any] = [*about.report.get("updates", ()), asdict(report)][-MOST_LOGGED:]
+        told = {**about.report, "updates": updates}
+        manifest = writer.commit(replace(about, counts=graph_counts(now.graph), report=told))
+        return Updated(index.path, manifest, report, change, compact)
 
+    @property
+    def held(self) -> Whole:
+        """What the arrays of the index hold."""
+        return self.index.written or self.now
 
-def _corpus_sections(
-    corpus: Corpus | None, graph: Graph, searches: Container[str]
-) -> Mapping[str, AnyArray | bytes]:
-    """What is written of a corpus: with all vectors of nodes, where too many of them are newer ones."""
-    if corpus is None:
-        return {}
-    whole = NODE_SEARCH in searches or len(corpus.changed) > _most_newer(graph)
-    return (corpus.with_nodes_whole() if whole else corpus).sections()
+    @property
+    def now(self) -> Whole:
+        """What the index is, with what updates have changed since."""
+        return Whole(self.index.graph, self.index.names, self.index.sections)
 
+    def is_unsaid(self) -> bool:
+        """Whether there are walks that the model was to say and did not."""
+        corpus = None if self.verbaliser is None else open_corpus(self.index)
+        return corpus is not None and corpus.report().unsaid > 0
 
-def _delta_of(index: Index, edit: GraphEdit, embedder: Embedder, milvus: InMilvus | None) -> Delta:
-    """One edit, with the vectors of what is new, or their ids in Milvus."""
-    q, scale = quantise(embedder.embed([readable(label) for label in edit.labels]))
-    relations = embedder.embed([relation_text(label) for label in edit.relation_labels])
-    held, triples = index.graph, edit.added
-    if TRIPLE_VECTORS not in index.sections:
-        triples = triples[:0]
-    by_triple = TripleEmbedder(
-        lambda node: held.labels[node] if node < held.nodes else edit.labels[node - held.nodes],
-        [*held.relation_labels, *edit.relation_labels],
-        embedder,
-    ).quantised(*triples.T)
-    if milvus is None:
-        return Delta(edit, q, scale, relations.astype(np.float32), *by_triple)
-    milvus.begin_update(held.nodes)
-    milvus.add_names(held.nodes, q, scale)
-    ids = np.zeros(0, np.int64)
-    if TRIPLE_IDS in index.sections:
-        written = index.written or Whole(index.graph, index.names, index.sections)
-        ids = milvus.add_triples(*by_triple, _ids_in_milvus(written, triples))
-        milvus.dead = _ids_in_milvus(Whole(held, index.names, index.sections), edit.removed)
-    rows, scales = by_triple
-    return Delta(edit, q[:0], scale[:0], relations.astype(np.float32), rows[:0], scales[:0], ids)
+    def delta(self, edit: GraphEdit, milvus: InMilvus | None) -> Delta:
+        """One edit, with the vectors of what is new, or their ids in Milvus."""
+        index, embedder = self.index, self.embedder
+        q, scale = quantise(embedder.embed([readable(label) for label in edit.labels]))
+        relations = embedder.embed([relation_text(label) for label in edit.relation_labels])
+        held, triples = index.graph, edit.added
+        if TRIPLE_VECTORS not in index.sections:
+            triples = triples[:0]
+        by_triple = TripleEmbedder(
+            lambda node: held.labels[node] if node < held.nodes else edit.labels[node - held.nodes],
+            [*held.relation_labels, *edit.relation_labels],
+            embedder,
+        ).quantised(*triples.T)
+        if milvus is None:
+            return Delta(edit, q, scale, relations.astype(np.float32), *by_triple)
+        milvus.begin_update(held.nodes)
+        milvus.add_names(held.nodes, q, scale)
+        ids = np.zeros(0, np.int64)
+        if TRIPLE_IDS in index.sections:
+            ids = milvus.add_triples(*by_triple, _ids_in_milvus(self.held, triples))
+            milvus.dead = _ids_in_milvus(self.now, edit.removed)
+        rows, scales = by_triple
+        return Delta(edit, q[:0], scale[:0], relations.astype(np.float32), rows[:0], scales[:0], ids)
+
+    def corpus(self, graphs: EditedGraph) -> tuple[Corpus | None, CorpusChange | None]:
+        """The corpus of the graph after the edit, and what differs; None without one."""
+        corpus, path = open_corpus(self.index, writable=True), self.index.path
+        if corpus is None:
+            return None, None
+        if self.verbaliser is not None and self.verbaliser.name != corpus.model:
+            told = "by templates" if corpus.model is None else f"by {corpus.model}"
+            raise UsageError(
+                f"{path}: its walks are said {told}, not by {self.verbaliser.name}. Index the sources again"
+            )
+        edit, more = graphs.edit, graphs.after.nodes - graphs.before.nodes
+        changed = len(edit.added) or len(edit.removed) or more > 0
+        if not changed and not self.is_unsaid():
+            return corpus, CorpusChange(0, 0, 0, compacted=False)
+        if corpus.parts and corpus.drawing != WALK_VERSION:
+            raise FormatError(
+                f"{path}: its walks were drawn by an older Clew, and would not fit those of this one. "
+                "Index the sources again"
+            )
+        parts, told = self.kept_apart.corpus_parts, self.progress_of("walks")
+        return updated_corpus(
+            corpus, graphs, self.embedder, verbaliser=self.verbaliser, most_parts=parts, progress=told
+        )
+
+    def corpus_sections(self, now: Whole, corpus: Corpus | None) -> Mapping[str, AnyArray | bytes]:
+        """What is written of a corpus: with all vectors of nodes, where too many of them are newer ones.
+
+        Files that search vectors are written anew if too many are newer than them. Others are kept: what is
+        newer than a file is compared one by one.
+        """
+        index, writer = self.index, self.writer
+        most = max(self.kept_apart.vectors, now.graph.nodes // 10)
+        if ENTITY_SEARCH in index.files and IN_MILVUS not in index.sections:
+            backend = open_vectors(index.files[ENTITY_SEARCH])
+            if now.graph.nodes - len(backend) > most:
+                vectors = now.sections[ENTITY_VECTORS], now.sections[ENTITY_SCALES]
+                build_search(writer.folder / SEARCH_FILE, *vectors)
+                writer.add_file(ENTITY_SEARCH, SEARCH_FILE)
+        if corpus is None or len(corpus.changed) <= most:
+            return {} if corpus is None else corpus.sections()
+        if NODE_SEARCH in index.files:
+            add_node_search(writer, corpus)
+        return corpus.with_nodes_whole().sections()
 
 
 def _ids_in_milvus(held: Whole, triples: Int64) -> Int64:
@@ -168,73 +230,3 @@ def _ids_in_milvus(held: Whole, triples: Int64) -> Int64:
     ]
     ids = held.sections[TRIPLE_IDS].astype(np.int64, copy=False)
     return np.array([-1 if slot < 0 else ids[slot] for slot in slots], np.int64)
-
-
-def _is_unsaid(index: Index, verbaliser: Verbaliser | None) -> bool:
-    """Whether there are walks that the model was to say and did not."""
-    corpus = None if verbaliser is None else open_corpus(index)
-    return corpus is not None and corpus.report().unsaid > 0
-
-
-def _most_newer(graph: Graph) -> int:
-    """Vectors that may be newer than the file that searches them."""
-    return max(LEAST_NEWER, graph.nodes // 10)
-
-
-def _searches(writer: IndexWriter, index: Index, now: Whole, corpus: Corpus | None) -> list[str]:
-    """Write anew the files that search vectors, if too many are newer than them; their sections.
-
-    Others are kept: what is newer than a file is compared one by one.
-    """
-    written: list[str] = []
-    most = _most_newer(now.graph)
-    if ENTITY_SEARCH in index.files and IN_MILVUS not in index.sections:
-        backend = open_vectors(index.files[ENTITY_SEARCH])
-        if now.graph.nodes - len(backend) > most:
-            vectors = now.sections[ENTITY_VECTORS], now.sections[ENTITY_SCALES]
-            build_search(writer.folder / SEARCH_FILE, *vectors)
-            writer.add_file(ENTITY_SEARCH, SEARCH_FILE)
-            written.append(ENTITY_SEARCH)
-    if NODE_SEARCH in index.files and corpus is not None and len(corpus.changed) > most:
-        add_node_search(writer, corpus, VectorChoice("faiss"))
-        written.append(NODE_SEARCH)
-    return written
-
-
-def _corpus(
-    index: Index,
-    graphs: EditedGraph,
-    embedder: Embedder,
-    verbaliser: Verbaliser | None,
-    progress: UpdateProgress | None,
-) -> tuple[Corpus | None, CorpusChange | None]:
-    corpus = open_corpus(index, writable=True)
-    if corpus is None:
-        return None, None
-    if verbaliser is not None and verbaliser.name != corpus.model:
-        told = "by templates" if corpus.model is None else f"by {corpus.model}"
-        raise UsageError(
-            f"{index.path}: its walks are said {told}, not by {verbaliser.name}. Index the sources again"
-        )
-    edit, more = graphs.edit, graphs.after.nodes - graphs.before.nodes
-    changed = len(edit.added) or len(edit.removed) or more > 0
-    if not changed and not _is_unsaid(index, verbaliser):
-        return corpus, CorpusChange(0, 0, 0, compacted=False)
-    if corpus.parts and corpus.drawing != WALK_VERSION:
-        raise FormatError(
-            f"{index.path}: its walks were drawn by an older Clew, and would not fit those of this one. "
-            "Index the sources again"
-        )
-    told = _part_of(progress, "walks")
-    return updated_corpus(corpus, graphs, embedder, verbaliser=verbaliser, progress=told)
-
-
-def _part_of(progress: UpdateProgress | None, what: UpdateStage) -> Callable[[int, int], None] | None:
-    """What tells of one part of the work."""
-    return None if progress is None else lambda done, total: progress(what, done, total)
-
-
-def _about(about: IndexAbout, graph: Graph, report: EditReport) -> IndexAbout:
-    updates: list[Any] = [*about.report.get("updates", ()), asdict(report)]
-    told = {**about.report, "updates": updates[-MOST_LOGGED:]}
-    return replace(about, counts=graph_counts(graph), report=told)

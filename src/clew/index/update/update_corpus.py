@@ -22,17 +22,15 @@ from clew.index.corpus.corpus_parts import (
     joined_parts,
     make_part,
     part_of_rows,
-    places_of,
     root_of_walks,
     walks_at,
     walks_of_rows,
 )
 from clew.index.corpus.walk_vectors import Verbaliser, WalkEmbedder
+from clew.index.store.delta import KeptApart
 from clew.text.embedder import Embedder
 
 EMBEDDED_AT_ONCE = 20_000
-MOST_CORPUS_PARTS = 12
-"""Beyond so many parts, all but the first are put into one; all, when half of what they hold is old."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,6 +58,7 @@ def updated_corpus(
     embedder: Embedder,
     *,
     verbaliser: Verbaliser | None = None,
+    most_parts: int = KeptApart.corpus_parts,
     progress: Callable[[int, int], None] | None = None,
 ) -> tuple[Corpus, CorpusChange]:
     """Update the `corpus` of a graph to what was made of that.
@@ -75,8 +74,7 @@ def updated_corpus(
     if not corpus.parts:
         return _updated_lazy(corpus, graphs, maker)
     walker = Walker(graph, corpus.settings.walking)
-    live = [_live(corpus, number) for number in range(len(corpus.parts))]
-    held = [StoredWalks(part.walks, rows) for part, rows in zip(corpus.parts, live, strict=True)]
+    held = [_live(part, rows) for part, rows in corpus.used()]
     unsaid = _unsaid(corpus) if verbaliser is not None else np.zeros(0, np.int32)
     roots = np.union1d(changed_roots(graphs.before, graphs.edit, walker, held), unsaid).astype(np.int32)
     walks, old = _differing(walker.walk(roots), corpus, unsaid)
@@ -84,12 +82,13 @@ def updated_corpus(
     result = _with_nodes(corpus, maker, part, graph.nodes)
     if corpus.milvus is not None:
         part = replace(part, q=part.q[:0], scale=part.scale[:0])
-    result = _with_part(result, part, graph.nodes)
-    compact = 2 * _live_walks(result) < _all_walks(result)
+    result = result.with_parts([*corpus.parts, *([part] if len(walks.roots) else [])], graph.nodes)
+    compact = 2 * result.report().walks < sum(len(one.walks.steps) for one in result.parts)
     if compact:
         result = compacted(result)
-    elif len(result.parts) > MOST_CORPUS_PARTS:
-        result = _without_small_parts(result)
+    elif len(result.parts) > most_parts:
+        small = _stored(result, np.flatnonzero(result.part_of > 0).astype(np.int32))
+        result = result.with_parts([result.parts[0], small], graph.nodes)
     return result, CorpusChange(len(roots), len(walks.roots), fresh, compact)
 
 
@@ -97,56 +96,29 @@ def compacted(corpus: Corpus) -> Corpus:
     """Put all that is in use into one part, in the order of nodes."""
     if not corpus.parts:
         return corpus
-    return _with_parts(corpus, (_stored(corpus, np.arange(len(corpus.row_of), dtype=np.int32)),))
-
-
-def _without_small_parts(corpus: Corpus) -> Corpus:
-    """Put all parts but the first into one."""
-    roots = np.flatnonzero(corpus.part_of > 0).astype(np.int32)
-    return _with_parts(corpus, (corpus.parts[0], _stored(corpus, roots)))
-
-
-def _with_parts(corpus: Corpus, parts: tuple[CorpusPart, ...]) -> Corpus:
-    part_of, row_of = places_of(parts, len(corpus.row_of))
-    return replace(corpus, parts=parts, part_of=part_of, row_of=row_of)
+    nodes = len(corpus.row_of)
+    return corpus.with_parts([_stored(corpus, np.arange(nodes, dtype=np.int32))], nodes)
 
 
 def _stored(corpus: Corpus, roots: Int32) -> CorpusPart:
     """Gather what is stored of `roots`, ascending, as one part."""
-    used = [
-        (part, corpus.row_of[roots[corpus.part_of[roots] == number]])
-        for number, part in enumerate(corpus.parts)
-    ]
-    held = [part_of_rows(part, rows) for part, rows in used if len(rows)]
+    held = [part_of_rows(part, rows) for part, rows in corpus.used(roots) if len(rows)]
     joined = held[0] if len(held) == 1 else joined_parts(held)
     return part_of_rows(joined, np.argsort(joined.walks.roots, kind="stable"))
 
 
-def _live(corpus: Corpus, number: int) -> NDArray[np.bool_]:
-    """Which roots of a part are not in a later one."""
-    found = np.zeros(len(corpus.parts[number].walks.roots), np.bool_)
-    found[corpus.row_of[corpus.part_of == number]] = True
-    return found
-
-
-def _live_walks(corpus: Corpus) -> int:
-    count = 0
-    for number, part in enumerate(corpus.parts):
-        rows = corpus.row_of[corpus.part_of == number]
-        count += int((part.walks.offsets[rows + 1] - part.walks.offsets[rows]).sum())
-    return count
-
-
-def _all_walks(corpus: Corpus) -> int:
-    return sum(len(part.walks.steps) for part in corpus.parts)
+def _live(part: CorpusPart, rows: Int32) -> StoredWalks:
+    """The walks of a part, of which some rows are in use."""
+    live = np.zeros(len(part.walks.roots), np.bool_)
+    live[rows] = True
+    return StoredWalks(part.walks, live)
 
 
 def _unsaid(corpus: Corpus) -> Int32:
     """Roots with a walk that the model was to say and did not."""
     found: list[Int32] = []
-    for number, part in enumerate(corpus.parts):
+    for part, rows in corpus.used():
         if part.said is not None:
-            rows = corpus.row_of[corpus.part_of == number]
             lacking = np.concatenate([np.zeros(1, np.int64), np.cumsum(np.diff(part.said.offsets) == 0)])
             ends = part.walks.offsets
             some = lacking[ends[rows + 1]] > lacking[ends[rows]]
@@ -251,23 +223,9 @@ def _differing(walks: Walks, corpus: Corpus, unsaid: Int32) -> tuple[Walks, _Bef
     kept = np.flatnonzero(same == 0)
     at, found = walks_at(walks, kept), walks_of_rows(walks, kept)
     part = np.repeat(numbers[kept], np.diff(found.offsets))
-    return found, _Before(part, row[at], _ids_of(corpus, found.roots[numbers[kept] >= 0]))
-
-
-def _ids_of(corpus: Corpus, roots: Int32) -> Int64:
-    """Ids in Milvus of all walks of some roots."""
-    found = [np.zeros(0, np.int64)]
-    for number, part in enumerate(corpus.parts):
-        if len(part.ids):
-            rows = corpus.row_of[roots[corpus.part_of[roots] == number]]
-            found.append(part.ids[walks_at(part.walks, rows)])
-    return np.concatenate(found)
-
-
-def _with_part(corpus: Corpus, part: CorpusPart, nodes: int) -> Corpus:
-    parts = (*corpus.parts, part) if len(part.walks.roots) else corpus.parts
-    part_of, row_of = places_of(parts, nodes)
-    return replace(corpus, parts=parts, part_of=part_of, row_of=row_of)
+    used = corpus.used(found.roots[numbers[kept] >= 0])
+    ids = [each.ids[walks_at(each.walks, rows)] for each, rows in used if len(each.ids)]
+    return found, _Before(part, row[at], np.concatenate([np.zeros(0, np.int64), *ids]))
 
 
 def _with_nodes(corpus: Corpus, maker: WalkEmbedder, part: CorpusPart, nodes: int) -> Corpus:

@@ -41,11 +41,8 @@ class IndexDistances(TextDistances):
     """`TextDistances` that embeds the texts of a pattern as the index embedded its labels."""
 
     def __init__(self, index: Index, embedder: Embedder) -> None:
-        vectors = NameVectors(
-            index.array(ENTITY_VECTORS).astype(np.int8, copy=False),
-            index.array(ENTITY_SCALES).astype(np.float32, copy=False),
-            index.array(RELATION_VECTORS).astype(np.float32, copy=False),
-        )
+        relations = index.array(RELATION_VECTORS).astype(np.float32, copy=False)
+        vectors = NameVectors(*index.vectors(ENTITY_VECTORS, ENTITY_SCALES), relations)
         super().__init__(embedder, vectors, exact=self._exact)
         self._index = index
         self._search = open_entity_search(index)
@@ -116,7 +113,12 @@ class IndexDistances(TextDistances):
 
         A graph that declares no types is not restricted.
         """
-        return None if node.type is None else self._mask(node.type)
+        if node.type is None:
+            return None
+        if node.type not in self._masks:
+            declared = len(self._index.graph.types.names) > 0
+            self._masks[node.type] = self._of_types(self._types_meant(node.type)) if declared else None
+        return self._masks[node.type]
 
     def of_nearest_types(self, type_: str, count: int) -> Mask | None:
         """Entities of the `count` types nearest to one (SimGRAG's k(t)); None in a graph without types."""
@@ -135,16 +137,6 @@ class IndexDistances(TextDistances):
 
     def _exact(self, text: str) -> Iterator[int]:
         return (hit.entity for hit in self._index.names.exact(text))
-
-    def _mask(self, type_: str) -> Mask | None:
-        if type_ not in self._masks:
-            self._masks[type_] = self._make_mask(type_)
-        return self._masks[type_]
-
-    def _make_mask(self, type_: str) -> Mask | None:
-        if not len(self._index.graph.types.names):
-            return None
-        return self._of_types(self._types_meant(type_))
 
     def _of_types(self, meant: Sequence[int]) -> Mask:
         types = self._index.graph.types

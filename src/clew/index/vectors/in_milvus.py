@@ -24,9 +24,9 @@ from clew.index.new_index import NewIndex
 from clew.index.store.directory import Index, open_index
 from clew.index.store.writing import IndexWriter
 from clew.index.vectors.backends.base import check_file
-from clew.index.vectors.backends.entities import ENTITY_SEARCH
 from clew.index.vectors.backends.milvus import DistanceMetric, MilvusPlace, MilvusVectors, cells_of
 from clew.index.vectors.backends.registry import VectorAccess, open_collection
+from clew.index.vectors.entity_search import ENTITY_SEARCH
 from clew.index.vectors.vectors import IN_MILVUS
 
 TRIPLE_COLLECTION = "milvus.triples"
@@ -57,20 +57,18 @@ def upload(vectors: MilvusVectors, ids: Int64, rows: Float32) -> None:
         vectors.add_new(ids[part], rows[part])
 
 
-def check_held(vectors: MilvusVectors, count: int) -> None:
-    """Raise IndexAccessError unless Milvus holds as many vectors as were added."""
+def finish(writer: IndexWriter, vectors: MilvusVectors, section: str, file: str, count: int) -> None:
+    """Wait until all is on the disks of Milvus, and write where the collection is.
+
+    Raises IndexAccessError if it holds fewer vectors than were added.
+    """
+    vectors.flush()
     held = len(vectors)
     if held < count:
         raise IndexAccessError(
             f"Milvus at {vectors.place.uri} holds {held:,} of {count:,} vectors of "
             f"{vectors.collection}: it lost some. Run the same command again"
         )
-
-
-def finish(writer: IndexWriter, vectors: MilvusVectors, section: str, file: str, count: int) -> None:
-    """Wait until all is on the disks of Milvus, and write where the collection is."""
-    vectors.flush()
-    check_held(vectors, count)
     vectors.save(writer.folder / file)
     writer.add_file(section, file)
 
@@ -189,9 +187,3 @@ def _opened(index: Index, section: str) -> MilvusVectors:
     if section not in index.files:
         raise FormatError(f"{index.path}: the index does not say where its {section} is. Index again")
     return open_collection(index.files[section], writable=True, access=index.access)
-
-
-def check_place(place: MilvusPlace | None) -> None:
-    """Raise VectorStoreError unless Milvus answers at `place`."""
-    if place is not None:
-        MilvusVectors(1, place).check()

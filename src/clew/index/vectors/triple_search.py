@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 
@@ -27,39 +26,6 @@ _MORE = 64
 """Triples beyond those wanted that are asked for, of which some may be of an older generation."""
 
 
-class TripleSearch(Protocol):
-    """Triples (ids int64) by the dot product of their vectors with that of a text."""
-
-    @property
-    def limits(self) -> HopLimits:
-        """How many triples of one hop can be compared."""
-        ...
-
-    def similarities(self, text: str) -> Callable[[Int64], Float32]:
-        """The function from triple ids to their dot product with `text`, which is embedded once."""
-        ...
-
-    def top(self, text: str, triples: Int64, k: int) -> tuple[Int64, Float32]:
-        """The `k` of `triples` most similar to `text`, best first, and how similar; ties by id."""
-        ...
-
-    def nearest(self, text: str, k: int) -> Int64:
-        """The `k` of all triples most similar to `text`, best first; none where they are too many."""
-        ...
-
-
-def triple_search(index: Index, embedder: Embedder) -> TripleSearch:
-    """What compares the triples of an index that has their vectors.
-
-    Raises FormatError if it has none, or of another graph, and VectorStoreError if Milvus does not answer.
-    """
-    if TRIPLE_IDS not in index.sections:
-        return TripleVectors.of(index, embedder)
-    vectors = open_collection(index.files[TRIPLE_COLLECTION], embedder.dimension, access=index.access)
-    check_whole(index, vectors, index.graph.triples)
-    return MilvusTriples(index.graph, vectors, np.asarray(index.array(TRIPLE_IDS), np.int64), embedder)
-
-
 @dataclass(frozen=True, eq=False)
 class MilvusTriples:
     """Vectors of triples in Milvus, by dot product; `ids` int64 [slots] are theirs there."""
@@ -71,11 +37,11 @@ class MilvusTriples:
 
     @property
     def limits(self) -> HopLimits:
-        """See `TripleSearch`."""
+        """How many triples of one hop can be compared."""
         return MILVUS_LIMITS
 
     def similarities(self, text: str) -> Callable[[Int64], Float32]:
-        """See `TripleSearch`. The function raises VectorStoreError, and IndexAccessError if some are gone."""
+        """See `TripleVectors`. The function raises VectorStoreError; IndexAccessError if some are gone."""
         query = self.embedder.embed([text])[0]
 
         def similarity(triples: Int64) -> Float32:
@@ -95,7 +61,7 @@ class MilvusTriples:
         return (1 - found.distances[order])[np.searchsorted(found.ids[order], wanted)]
 
     def top(self, text: str, triples: Int64, k: int) -> tuple[Int64, Float32]:
-        """See `TripleSearch`. Raises VectorStoreError, and IndexAccessError if some are gone."""
+        """See `TripleVectors`. Raises VectorStoreError, and IndexAccessError if some are gone."""
         wanted = self.ids[triples]
         found = self.vectors.search(self.embedder.embed([text])[0], k, wanted)
         self._check_found(len(found.ids), min(k, len(wanted), MOST_RESULTS))
@@ -113,7 +79,7 @@ class MilvusTriples:
             )
 
     def nearest(self, text: str, k: int) -> Int64:
-        """See `TripleSearch`: of any number. Raises VectorStoreError."""
+        """See `TripleVectors`: of any number. Raises VectorStoreError."""
         found = self.vectors.search(self.embedder.embed([text])[0], k + _MORE).ids
         slots = self._slots(found)
         return slots[slots >= 0][:k]
@@ -142,3 +108,18 @@ class MilvusTriples:
         owners = edges.owners(slots[held])
         held[held] = (edges.starts[owners] <= slots[held]) & (slots[held] < edges.stops[owners])
         return held
+
+
+TripleSearch = TripleVectors | MilvusTriples
+
+
+def triple_search(index: Index, embedder: Embedder) -> TripleSearch:
+    """What compares the triples of an index that has their vectors.
+
+    Raises FormatError if it has none, or of another graph, and VectorStoreError if Milvus does not answer.
+    """
+    if TRIPLE_IDS not in index.sections:
+        return TripleVectors.of(index, embedder)
+    vectors = open_collection(index.files[TRIPLE_COLLECTION], embedder.dimension, access=index.access)
+    check_whole(index, vectors, index.graph.triples)
+    return MilvusTriples(index.graph, vectors, np.asarray(index.array(TRIPLE_IDS), np.int64), embedder)

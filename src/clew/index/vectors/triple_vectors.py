@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from threading import Lock
 from typing import Self
 
@@ -22,14 +21,15 @@ from clew.graph.edit.edit import packed
 from clew.graph.graph import Graph
 from clew.graph.match.distances import Rounded
 from clew.graph.neighbourhood import HopLimits, best_of
-from clew.index.new_index import NewIndex
+from clew.index.names.typos import chunks_of
+from clew.index.new_index import NewIndex, Progress, Span, say_nothing
 from clew.index.store.compact import whole_sections, write_changed
 from clew.index.store.delta import Whole
 from clew.index.store.directory import Index, open_index
-from clew.index.store.sections import written_graph
 from clew.index.store.stored_schema import write_schema
 from clew.index.store.writing import writing
 from clew.index.vectors.backends.milvus import MilvusPlace
+from clew.index.vectors.backends.registry import VectorChoice
 from clew.index.vectors.dots import dots, quantised_sums
 from clew.index.vectors.in_milvus import (
     TRIPLE_COLLECTION,
@@ -42,12 +42,7 @@ from clew.index.vectors.in_milvus import (
 )
 from clew.index.vectors.vectors import TRIPLE_IDS, TRIPLE_SCALES, TRIPLE_VECTORS, quantise
 from clew.text.embedder import Additive, Embedder
-from clew.text.embedders.registry import embedder
 from clew.text.labels import readable, relation_text
-
-Span = tuple[int, int]
-Spread = Callable[[Iterable[Span]], Iterator[tuple[Int8, Float32]]]
-"""Has spans of triples embedded by others."""
 
 TRIPLES_AT_ONCE = 1 << 18
 """Triples that are embedded at a time by sums."""
@@ -82,8 +77,7 @@ class TripleVectors:
                 f"{index.path}: the vectors of its triples are in Milvus, and all of them are needed here. "
                 "Index the sources without --vectors milvus"
             )
-        rows = index.array(TRIPLE_VECTORS).astype(np.int8, copy=False)
-        scales = index.array(TRIPLE_SCALES).astype(np.float32, copy=False)
+        rows, scales = index.vectors(TRIPLE_VECTORS, TRIPLE_SCALES)
         if rows.shape != (index.graph.slots, embedder.dimension):
             raise FormatError(
                 f"{index.path}: the vectors of its triples do not fit its graph. Index the sources again"
@@ -117,9 +111,7 @@ class TripleVectors:
         return self.top(text, self.graph.out.slots(), k)[0]
 
 
-def with_triple_vectors(
-    index: Index, embedder: Embedder, progress: Callable[[int], None] | None = None
-) -> Index:
+def with_triple_vectors(index: Index, embedder: Embedder, progress: Progress | None = None) -> Index:
     """The index with vectors of its triples: itself if it has them, else a new generation that adds them.
 
     Raises EmbedderError, LockedError if another process keeps writing to the index, IndexAccessError if it
@@ -142,11 +134,9 @@ def with_triple_vectors(
                 if whole:
                     write_schema(writer, graph)
                 held = InMilvus.open(current)
-                new = NewIndex(writer, index.path, graph, embedder)
-                if held is None:
-                    write_triple_vectors(new, progress)
-                else:
-                    put_triple_vectors(new, held.names.place, progress)
+                vectors = VectorChoice() if held is None else VectorChoice("milvus", held.names.place)
+                tell = progress or say_nothing
+                add_triple_vectors(NewIndex(writer, index.path, graph, embedder, vectors, tell))
                 writer.commit(current.manifest.about)
         return _newest(index)
 
@@ -162,63 +152,44 @@ def _newest(index: Index) -> Index:
     return newest
 
 
-def write_triple_vectors(
-    new: NewIndex, progress: Callable[[int], None] | None = None, spread: Spread | None = None
-) -> None:
-    """Embed all triples of an index into two sections, batch by batch: memory does not grow with them.
+def add_triple_vectors(new: NewIndex) -> None:
+    """Embed all triples of an index, batch by batch, so that memory does not grow with them.
 
-    Its graph is packed. `progress` is called with the number of triples done; `spread` has spans
-    embedded by others, if given. Raises EmbedderError, IndexAccessError.
+    They go into two sections, or into a collection of Milvus. The graph is packed. Raises EmbedderError,
+    IndexAccessError, VectorStoreError.
     """
-    triples, dimension = new.graph.triples, new.embedder.dimension
+    triples, dimension, place = new.graph.triples, new.embedder.dimension, new.vectors.place
+    size = TRIPLES_AT_ONCE if isinstance(new.embedder, Additive) else TEXTS_EMBEDDED
+    spans = list(chunks_of(0, triples, size))
+    made = new.map(triple_batch, spans)
+    if place is not None:
+        _put_triple_vectors(new, place, zip(spans, made, strict=True))
+        return
     scales = np.empty(triples, np.float32)
 
     def parts() -> Iterator[Int8]:
-        done = 0
-        for rows, scale in _made(new, progress, spread):
-            scales[done : done + len(rows)] = scale
-            done += len(rows)
+        for (first, stop), (rows, scale) in zip(spans, made, strict=True):
+            scales[first:stop] = scale
             yield rows
+            new.tell("triples", stop, triples)
 
     new.writer.add_parts(TRIPLE_VECTORS, (triples, dimension), np.dtype(np.int8), parts())
     new.writer.add(TRIPLE_SCALES, scales)
 
 
-def put_triple_vectors(
-    new: NewIndex,
-    place: MilvusPlace,
-    progress: Callable[[int], None] | None = None,
-    spread: Spread | None = None,
+def _put_triple_vectors(
+    new: NewIndex, place: MilvusPlace, made: Iterable[tuple[Span, tuple[Int8, Float32]]]
 ) -> None:
-    """Embed all triples of an index into a collection of Milvus, else as `write_triple_vectors`.
-
-    Raises VectorStoreError.
-    """
     writer, triples = new.writer, new.graph.triples
     collection = new_collection(new, place, "triples", triples, "IP")
-    done = 0
-    for rows, scale in _made(new, progress, spread):
-        upload(collection, np.arange(done, done + len(rows), dtype=np.int64), dequantised(rows, scale))
-        done += len(rows)
+    for span, (rows, scale) in made:
+        upload(collection, np.arange(*span, dtype=np.int64), dequantised(rows, scale))
+        new.tell("triples", span[1], triples)
     finish(writer, collection, TRIPLE_COLLECTION, TRIPLE_COLLECTION, triples)
     writer.add(TRIPLE_VECTORS, np.empty((0, new.embedder.dimension), np.int8))
     writer.add(TRIPLE_SCALES, np.empty(0, np.float32))
     writer.add(TRIPLE_IDS, np.arange(triples, dtype=np.int64))
     writer.add_all(triple_sections(triples))
-
-
-def _made(
-    new: NewIndex, progress: Callable[[int], None] | None, spread: Spread | None
-) -> Iterator[tuple[Int8, Float32]]:
-    """Vectors of all triples, batch by batch; `progress` is told of a batch when the next is asked for."""
-    graph, embedder = new.graph, new.embedder
-    size = TRIPLES_AT_ONCE if isinstance(embedder, Additive) else TEXTS_EMBEDDED
-    spans = [(at, min(at + size, graph.triples)) for at in range(0, graph.triples, size)]
-    made = map(triple_batch(graph, embedder), spans) if spread is None else spread(spans)
-    for (_, stop), part in zip(spans, made, strict=True):
-        yield part
-        if progress is not None:
-            progress(stop)
 
 
 class TripleEmbedder:
@@ -268,15 +239,3 @@ def triple_batch(graph: Graph, embedder: Embedder) -> Callable[[Span], tuple[Int
         return made.quantised(*columns)
 
     return batch
-
-
-@dataclass(frozen=True, slots=True)
-class TriplePieces:
-    """Makes vectors of triples: int8 [n, d] and their scales float32 [n]."""
-
-    folder: Path
-    embedder: str
-
-    def __call__(self) -> Callable[[Span], tuple[Int8, Float32]]:
-        """Open the graph."""
-        return triple_batch(written_graph(self.folder), embedder(self.embedder))

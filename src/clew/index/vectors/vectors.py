@@ -42,11 +42,7 @@ def vector_sections(
 
 
 def vector_part(
-    graph: Graph,
-    embedder: Embedder,
-    first: int,
-    stop: int,
-    progress: Callable[[int], None] | None = None,
+    graph: Graph, embedder: Embedder, first: int, stop: int, progress: Callable[[int], None] | None = None
 ) -> dict[str, NDArray[np.generic]]:
     """Embed the labels of the nodes [first, stop): `q` int8 [n, d] and `scale` float32 [n]."""
     quantised = np.empty((stop - first, embedder.dimension), np.int8)

@@ -18,7 +18,7 @@ from msgspec import Meta
 
 from clew.errors import InputError
 from clew.graph.graph import Graph
-from clew.json_lines import read_json
+from clew.json_form import read_json
 from clew.llm.errors import ReplyInvalid
 from clew.llm.extract import read_value
 from clew.llm.prompting import Sampling, Talk, as_data, data_line, prompt_named

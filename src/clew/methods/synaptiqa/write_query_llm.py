@@ -13,9 +13,9 @@ from pathlib import Path
 import numpy as np
 
 from clew.errors import InputError
-from clew.history import History
 from clew.llm.prompting import Sampling, Talk, as_data, prompt_named, query_text
 from clew.methods.synaptiqa.schema_slice import SchemaSlice
+from clew.stores.history import History
 from clew.text.embedder import Embedder
 
 _SAMPLING = Sampling(temperature=0.0, max_tokens=512)

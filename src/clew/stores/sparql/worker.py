@@ -12,7 +12,7 @@ import sys
 
 import pyoxigraph
 
-from clew.memory import limit_memory
+from clew.workers.memory import limit_memory
 
 
 def main(folder: str, most: int) -> None:

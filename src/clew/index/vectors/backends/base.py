@@ -84,7 +84,7 @@ def check_query(dimension: int, query: Float32) -> None:
         raise UsageError(f"a query of shape {list(query.shape)}: [{dimension}] is needed")
 
 
-def save_file(path: Path, backend: str, dimension: int, write: Callable[[Path], None]) -> None:
+def save_file(path: Path, backend: str, dimension: int, write: Callable[[Path], object]) -> None:
     """Let `write` write a file, seal it, and put it in place of `path`; raises IndexAccessError."""
     new = path.with_name(f"{path.name}.new")
     with disk_errors(path):

@@ -82,12 +82,9 @@ class _FaissVectors:
             return
         if self._index is None:
             self.train(vectors, len(vectors))
-        self._check_new(ids)
-        self.add_new(ids, vectors)
-
-    def _check_new(self, ids: Int64) -> None:
         if np.isin(ids, self._ids()).any():
             raise UsageError("an id is there already: remove it first")
+        self.add_new(ids, vectors)
 
     def add_new(self, ids: Int64, vectors: Float32) -> None:
         """Add vectors whose ids are known to be new, without looking; for building."""
@@ -167,7 +164,8 @@ class FaissCells(_FaissVectors):
 
     def _make(self, count: int) -> Any:  # noqa: ANN401
         faiss = faiss_module()
-        cells = cells_for(count)
+        # So few that finding the nearest of them costs little.
+        cells = int(np.clip(1.3 * np.sqrt(count), 4, 4096))
         quantizer = faiss.IndexFlatL2(self.dimension)
         index = faiss.IndexIVFScalarQuantizer(
             quantizer, self.dimension, cells, faiss.ScalarQuantizer.QT_8bit_direct, faiss.METRIC_L2
@@ -195,8 +193,3 @@ class FaissCells(_FaissVectors):
         needed = SCANNED_A_RESULT * k * cells / max(1, len(self))
         read = min(cells, max(int(np.ceil(needed)), LEAST_CELLS))
         return faiss.SearchParametersIVF(nprobe=read)
-
-
-def cells_for(count: int) -> int:
-    """How many cells for so many vectors: so few that finding the nearest of them costs little."""
-    return int(np.clip(1.3 * np.sqrt(count), 4, 4096))

@@ -10,8 +10,9 @@ import json
 import logging
 import re
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal, Self, TypeVar
 from uuid import uuid4
@@ -111,18 +112,12 @@ class MilvusVectors:
     def __len__(self) -> int:
         if not self._made:
             return 0
-        rows = self._call(
-            "count",
-            lambda client: client.query(
-                self.collection, filter="", output_fields=["count(*)"], consistency_level="Strong",
-                timeout=_ANSWER,
-            ),
-        )  # fmt: skip
-        return int(rows[0]["count(*)"])
+        [row] = self._ask("count", "query", filter="", output_fields=["count(*)"], consistency_level="Strong")
+        return int(row["count(*)"])
 
     def check(self) -> None:
         """Raise VectorStoreError unless Milvus answers."""
-        self._call("answer", lambda client: client.list_collections(timeout=_ANSWER), patience=READ_PATIENCE)
+        self._ask("answer", "has_collection", patience=READ_PATIENCE)
 
     def create(self) -> None:
         """Make the collection anew, empty."""
@@ -131,14 +126,15 @@ class MilvusVectors:
 
     def drop(self) -> None:
         """Remove the collection with all that is in it."""
-        self._call("drop", lambda client: client.drop_collection(self.collection, timeout=_ANSWER))
+        self._ask("drop", "drop_collection")
         self._made = False
 
     def add(self, ids: Int64, vectors: Float32) -> None:
         """Add vectors; see `VectorIndex`."""
         check_rows(self.dimension, ids, vectors)
         for start in range(0, len(ids), ROWS_OF_REQUEST):
-            if self._made and self._there(ids[start : start + ROWS_OF_REQUEST].tolist()):
+            some = ids[start : start + ROWS_OF_REQUEST].tolist()
+            if self._made and self._query(f"id in {some}", limit=len(some)):
                 raise UsageError("an id is there already: remove it first")
         self.add_new(ids, vectors)
 
@@ -153,20 +149,12 @@ class MilvusVectors:
                 for id, vector in zip(ids[part].tolist(), vectors[part].astype(np.float32), strict=True)
             ]
             # What is sent again, since no reply came to it, may be there.
-            self._call(
-                "add",
-                lambda client, rows=rows: client.insert(self.collection, rows, timeout=_ANSWER),
-                again=lambda client, rows=rows: client.upsert(self.collection, rows, timeout=_ANSWER),
-            )
+            self._ask("add", "insert", rows, again="upsert")
 
     def remove(self, ids: Int64) -> None:
         """Remove vectors; see `VectorIndex`."""
         for start in range(0, len(ids) if self._made else 0, ROWS_OF_REQUEST):
-            gone = ids[start : start + ROWS_OF_REQUEST].tolist()
-            self._call(
-                "remove",
-                lambda client, gone=gone: client.delete(self.collection, ids=gone, timeout=_ANSWER),
-            )
+            self._ask("remove", "delete", ids=ids[start : start + ROWS_OF_REQUEST].tolist())
 
     def remove_from(self, first: int) -> None:
         """Remove all vectors whose id is `first` or larger."""
@@ -194,14 +182,12 @@ class MilvusVectors:
 
     def _search(self, query: Float32, k: int, chosen: str) -> Nearest:
         """One search, in no order."""
-        [hits] = self._call(
-            "search",
-            lambda client: client.search(
-                self.collection, [np.asarray(query, np.float32).tolist()], filter=chosen, limit=k,
-                output_fields=["id"], consistency_level=self._level, timeout=_ANSWER,
-                search_params={"metric_type": self._metric, "params": self._reading(k)},
-            ),
-            patience=READ_PATIENCE,
+        # So many cells are read as eight in a hundred, and enough for `k` results.
+        cells = max(8, self._cells // 12, min(self._cells, k // 64))
+        [hits] = self._ask(
+            "search", "search", [np.asarray(query, np.float32).tolist()], filter=chosen, limit=k,
+            output_fields=["id"], consistency_level=self._level, patience=READ_PATIENCE,
+            search_params={"metric_type": self._metric, "params": {"nprobe": cells} if self._cells else {}},
         )  # fmt: skip
         ids = np.array([hit["id"] for hit in hits], np.int64)
         said = np.array([hit["distance"] for hit in hits], np.float32)
@@ -210,13 +196,13 @@ class MilvusVectors:
     def flush(self) -> None:
         """Wait until all that was added is on the disks of Milvus."""
         if self._made:
-            self._call("flush", lambda client: client.flush(self.collection, timeout=2 * _ANSWER))
+            self._ask("flush", "flush", timeout=2 * _ANSWER)
 
     def save(self, path: Path) -> None:
         """Write where the collection is to `path`; see `VectorIndex`."""
         told = {"uri": self.place.uri, "collection": self.collection, "cells": self._cells}
         text = json.dumps({**told, "metric": self._metric, "stamp": self._stamp})
-        save_file(path, self.name, self.dimension, lambda new: _write(new, text))
+        save_file(path, self.name, self.dimension, lambda new: new.write_text(text, encoding="utf-8"))
 
     @classmethod
     def open(
@@ -235,7 +221,7 @@ class MilvusVectors:
         opened = cls._saved(path, dimension, place, token)
         opened._check_collection(path)
         # A milvus-lite that has just begun, or a server that let go of it, has it on the disk only.
-        opened._call("load", lambda client: client.load_collection(opened.collection, timeout=_ANSWER))
+        opened._ask("load", "load_collection")
         opened._made = True
         opened._level = "Strong" if writable else "Bounded"
         if not writable:  # who asks sees all that is committed; afterwards nothing need be waited for
@@ -260,18 +246,12 @@ class MilvusVectors:
 
     def _check_collection(self, path: Path) -> None:
         """Raise FormatError unless the collection is there, and the one whose place was saved in `path`."""
-        if not self._call(
-            "open", lambda client: client.has_collection(self.collection, timeout=_ANSWER),
-            patience=READ_PATIENCE,
-        ):  # fmt: skip
+        if not self._ask("open", "has_collection", patience=READ_PATIENCE):
             raise FormatError(
                 f"{path}: Milvus at {self.place.uri} has no collection {self.collection}. Give the right "
                 "one in $MILVUS_URI, or index the sources again"
             )
-        told = self._call(
-            "open", lambda client: client.describe_collection(self.collection, timeout=_ANSWER),
-            patience=READ_PATIENCE,
-        )  # fmt: skip
+        told = self._ask("open", "describe_collection", patience=READ_PATIENCE)
         dimensions = [int(field["params"]["dim"]) for field in told["fields"] if "dim" in field["params"]]
         # An older Clew stamped none.
         if told["properties"].get(_STAMP, self._stamp) != self._stamp or dimensions != [self.dimension]:
@@ -281,27 +261,21 @@ class MilvusVectors:
                 "index the sources again"
             )
 
-    def _there(self, ids: Sequence[int]) -> list[int]:
-        return self._query(f"id in {list(ids)}", limit=len(ids))
-
     def _query(self, condition: str, *, limit: int) -> list[int]:
-        rows = self._call(
+        rows = self._ask(
             "look up",
-            lambda client: client.query(
-                self.collection, filter=condition, output_fields=["id"], limit=limit,
-                consistency_level="Strong", timeout=_ANSWER,
-            ),
-        )  # fmt: skip
+            "query",
+            filter=condition,
+            output_fields=["id"],
+            limit=limit,
+            consistency_level="Strong",
+        )
         return [int(row["id"]) for row in rows]
-
-    def _reading(self, k: int) -> dict[str, int]:
-        """How many cells a search reads: enough for eight in a hundred, and for `k` results."""
-        return {"nprobe": max(8, self._cells // 12, min(self._cells, k // 64))} if self._cells else {}
 
     def _create(self) -> None:
         types = _module().DataType
 
-        def create(client: Any) -> None:  # noqa: ANN401
+        def create(client: Any, _: int) -> None:  # noqa: ANN401
             if client.has_collection(self.collection, timeout=_ANSWER):
                 return
             schema = client.create_schema(auto_id=False, enable_dynamic_field=False)
@@ -333,51 +307,48 @@ class MilvusVectors:
             self._connected.close()
             self._connected = None
 
-    def _call(
+    def _ask(
         self,
         what: str,
-        call: Callable[[Any], T],
-        *,
-        again: Callable[[Any], T] | None = None,
+        request: str,
+        *args: object,
+        again: str | None = None,
         patience: float | None = None,
-    ) -> T:
-        """Do one request, and again (as `again` says) while Milvus does not answer.
+        **options: object,
+    ) -> Any:  # noqa: ANN401
+        """Do one request about the collection, or another one `again`; see `_call`."""
+
+        def call(client: Any, tried: int) -> Any:  # noqa: ANN401
+            send = getattr(client, request if tried == 1 else again or request)
+            return send(self.collection, *args, **{"timeout": _ANSWER, **options})
+
+        return self._call(what, call, patience)
+
+    def _call(self, what: str, call: Callable[[Any, int], T], patience: float | None = None) -> T:
+        """Do one request, which is told how often it was tried, again while Milvus does not answer.
 
         Raises VectorStoreError at the end.
         """
-        failures = self._failures()
+        failures = (_module().MilvusException, import_module("grpc").RpcError, OSError)
         deadline, tried = time.monotonic() + (patience or WRITE_PATIENCE), 0
         while True:
             tried += 1
             try:
-                return (call if tried == 1 or again is None else again)(self._client())
+                return call(self._client(), tried)
             except failures as error:
                 told = _reason(error)
                 refused = any(word in told.lower() for word in _REFUSED)
                 if refused or time.monotonic() + _PAUSE > deadline:
-                    raise self._failed(what, told) from error
+                    raise VectorStoreError(
+                        f"Milvus at {self.place.uri} did not {what} ({told}). See that it runs and may be "
+                        "reached, and run the same command again. What was there before is unchanged"
+                    ) from error
                 time.sleep(_PAUSE)
-
-    @staticmethod
-    def _failures() -> tuple[type[Exception], ...]:
-        from importlib import import_module
-
-        return (_module().MilvusException, import_module("grpc").RpcError, OSError)
-
-    def _failed(self, what: str, told: str) -> VectorStoreError:
-        return VectorStoreError(
-            f"Milvus at {self.place.uri} did not {what} ({told}). See that it runs and may be reached, and "
-            "run the same command again. What was there before is unchanged"
-        )
 
 
 def cells_of(count: int) -> int:
     """How many cells for a collection of so many vectors; 0 compares all."""
     return 0 if count < CELLS_FROM else int(np.clip(4 * np.sqrt(count), 1024, 65_536))
-
-
-def _write(path: Path, text: str) -> None:
-    path.write_text(text, encoding="utf-8")
 
 
 def _reason(error: Exception) -> str:

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
 from typing import Any, Literal
 
 import numpy as np
 
 from clew.errors import UsageError
 from clew.graph.graph import Adjacency, Graph
-from clew.index.names.containing import nodes_containing
-from clew.index.names.prefixes import Prefixes
+from clew.index.names.containing import Prefixes, nodes_containing
 from clew.index.store.directory import Index
 from clew.json_form import fields_json
 from clew.types import TripleText
@@ -106,11 +107,10 @@ class Paths:
 
 
 class Explorer:
-    """Looks into one open index; made once, since the table of beginnings is kept."""
+    """Looks into one open index; made once, as it keeps a table of beginnings. Paths look at `most_edges`."""
 
-    def __init__(self, index: Index) -> None:
-        self.index, self.graph = index, index.graph
-        self._labels: Prefixes | None = None
+    def __init__(self, index: Index, *, most_edges: int = MOST_EXPANDED) -> None:
+        self.index, self.graph, self._most_edges = index, index.graph, most_edges
 
     def find_entities(self, text: str, *, limit: int = 10, typos: bool = True) -> list[EntityHit]:
         """Entities that `text` names, begins, or (with `typos`) misspells, the best first.
@@ -121,7 +121,7 @@ class Explorer:
         ranked: dict[int, Literal["exact", "alias", "prefix", "word", "typo"]] = {}
         for hit in self.index.names.exact(text):
             ranked.setdefault(hit.entity, "alias" if hit.kind == "alias" else "exact")
-        begins, words = self._prefixes().find(text)
+        begins, words = self._prefixes.find(text)
         for node in self._largest(begins, limit):
             ranked.setdefault(node, "prefix")
         for node in self._largest(words, limit):
@@ -131,7 +131,11 @@ class Explorer:
                 ranked.setdefault(node, "word")
             for hit in self.index.names.fuzzy(text, limit):
                 ranked.setdefault(hit.entity, "typo")
-        return [self._hit(node, how) for node, how in list(ranked.items())[:limit]]
+        names, labels = self.graph.entities, self.graph.labels
+        return [
+            EntityHit(names[node], labels[node], self._types(node), how, self._degree(node))
+            for node, how in islice(ranked.items(), limit)
+        ]
 
     def neighbours(
         self,
@@ -178,17 +182,15 @@ class Explorer:
         if not 1 <= longest <= LONGEST_FOUND_PATH:
             raise UsageError(f"The longest path is of 1 to {LONGEST_FOUND_PATH} triples, not {longest}")
         first, last = self.node(start), self.node(end)
-        search = _PathSearch(self.graph, first, last, longest)
+        search = _PathSearch(self.graph, (first, last), longest, self._most_edges)
         search.run()
-        found: list[tuple[TripleText, ...]] = []
-        more = False
-        for path in search.paths():
-            if len(found) == limit:
-                more = True
-                break
-            found.append(tuple(self._text(triple) for triple in path))
-        names = self.graph.entities
-        return Paths(names[first], names[last], tuple(found), search.complete and not more)
+        names, relations = self.graph.entities, self.graph.relations
+        found = [
+            tuple(TripleText(names[head], relations[relation], names[tail]) for head, relation, tail in path)
+            for path in islice(search.paths(), limit + 1)
+        ]
+        complete = search.complete and len(found) <= limit
+        return Paths(names[first], names[last], tuple(found[:limit]), complete)
 
     def sample_triple(self, relation: str, share: float) -> TripleText:
         """One of the triples of a relation by labels, `share` in [0, 1) of the way through the entities.
@@ -221,10 +223,9 @@ class Explorer:
             raise UsageError(f'"{entity}" stands for several entities: {names}. Give one of these names')
         return best[0].entity
 
+    @cached_property
     def _prefixes(self) -> Prefixes:
-        if self._labels is None:
-            self._labels = Prefixes.of(self.graph.labels)
-        return self._labels
+        return Prefixes.of(self.graph.labels)
 
     def _largest(self, nodes: np.ndarray[tuple[int], np.dtype[np.int32]], limit: int) -> list[int]:
         """Those of some nodes that are in most triples, at most `limit`."""
@@ -234,10 +235,6 @@ class Explorer:
         degrees = (out.stops[nodes] - out.starts[nodes]) + (into.stops[nodes] - into.starts[nodes])
         order = np.argsort(-degrees, kind="stable")[:limit]
         return nodes[order].tolist()
-
-    def _hit(self, node: int, how: Literal["exact", "alias", "prefix", "word", "typo"]) -> EntityHit:
-        graph = self.graph
-        return EntityHit(graph.entities[node], graph.labels[node], self._types(node), how, self._degree(node))
 
     def _degree(self, node: int) -> int:
         spans = (self.graph.out.span(node), self.graph.into.span(node))
@@ -271,24 +268,12 @@ class Explorer:
         span: tuple[int, int],
         page: tuple[int, int],
     ) -> NeighbourGroup:
-        (start, stop), (offset, limit) = span, page
+        (start, stop), (offset, limit), graph = span, page, self.graph
         low = min(start + offset, stop)
-        nodes = side.neighbour[low : min(low + limit, stop)].tolist()
-        graph = self.graph
-        return NeighbourGroup(
-            graph.relations[relation],
-            graph.relation_labels[relation],
-            direction,
-            stop - start,
-            offset,
-            tuple((graph.entities[node], graph.labels[node]) for node in nodes),
-        )
-
-    def _text(self, triple: tuple[int, int, int]) -> TripleText:
-        head, relation, tail = triple
-        return TripleText(
-            self.graph.entities[head], self.graph.relations[relation], self.graph.entities[tail]
-        )
+        shown = side.neighbour[low : min(low + limit, stop)].tolist()
+        nodes = tuple((graph.entities[node], graph.labels[node]) for node in shown)
+        name, label = graph.relations[relation], graph.relation_labels[relation]
+        return NeighbourGroup(name, label, direction, stop - start, offset, nodes)
 
 
 def _spans(side: Adjacency, node: int) -> Iterator[tuple[int, int, int]]:
@@ -307,8 +292,9 @@ class _PathSearch:
     `_parents[side][node]` are (node before it, triple) on all shortest ways from that end.
     """
 
-    def __init__(self, graph: Graph, first: int, last: int, longest: int) -> None:
-        self._graph, self._longest = graph, longest
+    def __init__(self, graph: Graph, ends: tuple[int, int], longest: int, most_edges: int) -> None:
+        self._graph, self._longest, self._most_edges = graph, longest, most_edges
+        first, last = ends
         self._far: tuple[dict[int, int], dict[int, int]] = ({first: 0}, {last: 0})
         self._parents: tuple[_Parents, _Parents] = ({first: []}, {last: []})
         self._rings: list[list[int]] = [[first], [last]]
@@ -352,7 +338,7 @@ class _PathSearch:
             for adjacency, forward in ((self._graph.out, True), (self._graph.into, False)):
                 start, stop = adjacency.span(node)
                 self._looked += stop - start
-                if self._looked > MOST_EXPANDED:
+                if self._looked > self._most_edges:
                     return False
                 others = adjacency.neighbour[start:stop].tolist()
                 for relation, other in zip(adjacency.relation[start:stop].tolist(), others, strict=True):

@@ -131,7 +131,7 @@ def info_of(index: Index) -> Info:
 
 def _vectors_of(index: Index) -> dict[str, str | None]:
     """What searches the vectors of names, and where those of triples are."""
-    from clew.index.vectors.backends.entities import ENTITY_SEARCH
+    from clew.index.vectors.entity_search import ENTITY_SEARCH
     from clew.index.vectors.vectors import IN_MILVUS, TRIPLE_IDS, TRIPLE_VECTORS
 
     names = "faiss" if ENTITY_SEARCH in index.files else "numpy"
@@ -233,7 +233,12 @@ class _Ends:
             return literal
         inferred = self._ends_of(nodes)
         inferred[end] = 0
-        return _shares(inferred, len(nodes), self._end_name, declared=False)
+        labels = self._graph.relation_labels
+
+        def end_name(end: int) -> str:
+            return f"{'tail' if end % 2 else 'head'} of {labels[end // 2]}"
+
+        return _shares(inferred, len(nodes), end_name, declared=False)
 
     def _ends_of(self, nodes: Int32) -> Int64:
         """Count how many of some nodes have each end."""
@@ -257,9 +262,6 @@ class _Ends:
         if 2 * counts.sum() < len(nodes):
             return ()
         return _shares(counts, len(nodes), lambda i: VALUE_KINDS[ValueKind(i)], declared=False)
-
-    def _end_name(self, end: int) -> str:
-        return f"{'tail' if end % 2 else 'head'} of {self._graph.relation_labels[end // 2]}"
 
 
 def _edges(side: Adjacency, nodes: Int32 | Int64) -> tuple[Int64, Int64, Int64]:

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clew import Clew, UsageError
-from clew.explore import example_questions
 from clew.graph.graph import Names
-from clew.index.names.prefixes import Prefixes
+from clew.index.explore import Explorer, example_questions
+from clew.index.names.containing import Prefixes
 from clew.index.update.edit_files import EditFiles
 from clew.index_files import index_sources, update_index_files
 from clew.types import TripleText
@@ -126,9 +126,8 @@ def test_what_is_not_there_is_said(hub):
         hub.paths("hub", "big", longest=9)
 
 
-def test_too_many_edges_are_not_all_looked_at(hub, monkeypatch):
-    monkeypatch.setattr("clew.explore.MOST_EXPANDED", 100)
-    told = hub.paths("thing 1", "item 1")
+def test_too_many_edges_are_not_all_looked_at(hub):
+    told = Explorer(hub.index, most_edges=100).paths("thing 1", "item 1")
     assert (told.paths, told.complete) == ((), False)
 
 

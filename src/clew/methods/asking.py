@@ -1,0 +1,153 @@
+"""What an open index and an open database share: methods are made once, and asked within bounds of time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from dataclasses import replace
+from threading import RLock
+from typing import TYPE_CHECKING, Generic, Self, TypeVar
+
+from clew.bounds import Bounds, OutOfTime, bounded
+from clew.compiling import COMPILING
+from clew.environment import NamedModels
+from clew.text.clean import clean_question
+from clew.types import Abstention, Answer, Verification
+
+if TYPE_CHECKING:
+    from clew.llm.types import ChatModel
+    from clew.methods.registry import Method, MethodFactory
+    from clew.methods.verifiers import Verifier
+
+T = TypeVar("T")
+ResultT = TypeVar("ResultT", Answer, Verification)
+MOST_OF_ONE_NAME = 4
+"""What is kept of one name: who asks in turns by several settings does not make a method each time."""
+
+
+class MethodCache(Generic[T]):
+    """Methods or verifiers by name, each with the model and the settings that it was made with.
+
+    Threads that ask for the same share what the first of them made.
+    """
+
+    def __init__(self) -> None:
+        self._made: dict[Hashable, list[tuple[T, ChatModel | None, object]]] = {}
+        self._making = RLock()
+
+    def get(self, name: Hashable, model: ChatModel | None, settings: object, make: Callable[[], T]) -> T:
+        """What is kept for a name, a model and settings; made if there is none."""
+        with self._making:
+            held = self._made.setdefault(name, [])
+            for made in held:
+                if made[1] is model and made[2] == settings:
+                    return made[0]
+            held.append((make(), model, settings))
+            del held[:-MOST_OF_ONE_NAME]
+            return held[-1][0]
+
+    def clear(self) -> None:
+        """Keep nothing."""
+        self._made.clear()
+
+
+class Asks:
+    """Asks methods, each of which is made when it is first needed; a context manager.
+
+    `bounds` are the time of each question and claim, and how many answers are listed; set others as you like.
+    """
+
+    def __init__(self) -> None:
+        self.bounds = Bounds()
+        self._methods: MethodCache[Method] = MethodCache()
+        self._verifiers: MethodCache[Verifier] = MethodCache()
+        self._models = NamedModels()
+
+    def _make_method(self, name: str | MethodFactory, model: ChatModel | None, settings: object) -> Method:
+        raise NotImplementedError
+
+    def _make_verifier(self, name: str, model: ChatModel | None, settings: object) -> Verifier:
+        raise NotImplementedError
+
+    def _check_unchanged(self) -> None:
+        """Raise FormatError if what is asked was damaged since it was opened."""
+
+    def _method(self, name: str | MethodFactory, model: ChatModel | None, settings: object) -> Method:
+        return self._methods.get(name, model, settings, lambda: self._make_method(name, model, settings))
+
+    def _verifier(self, name: str, model: ChatModel | None, settings: object) -> Verifier:
+        return self._verifiers.get(name, model, settings, lambda: self._make_verifier(name, model, settings))
+
+    def verify(
+        self,
+        claim: str,
+        *,
+        id: str | None = None,
+        closed_world: bool = False,
+        method: str = "auto",
+        model: ChatModel | str | None = None,
+        settings: object = None,
+    ) -> Verification:
+        """Say whether the graph supports a claim, refutes it, or does not hold enough, part by part.
+
+        In a closed world what the graph does not record is not so. `method` is `auto` or `simgrag`,
+        `settings` are those of SimGRAG. A database is checked by a copy if it is small, else by what is near
+        the names in the claim; what of that was not fetched decides nothing, also in a closed world.
+
+        Raises UsageError for an empty or endless claim or an unknown method, LlmError if the model, and
+        StoreError if the database fails.
+        """
+        claim = clean_question(claim, "claim")
+        self._check_unchanged()
+        verifier = self._verifier(method, self._models.model(model), settings)
+
+        def out_of_time(why: Abstention) -> Verification:
+            return Verification(
+                claim, "not_enough_info", method=verifier.name, id=id, abstained=why, complete=False
+            )
+
+        return self._in_time(lambda: verifier.verify(claim, id=id, closed_world=closed_world), out_of_time)
+
+    def _in_time(self, work: Callable[[], ResultT], otherwise: Callable[[Abstention], ResultT]) -> ResultT:
+        """What work returns within the bounds; `otherwise` where its time is over.
+
+        Where machine code was made for it, that time is beside its own, not in it.
+        """
+        before = COMPILING.milliseconds
+        with bounded(self.bounds):
+            try:
+                result = work()
+            except OutOfTime:
+                took = f"it takes more than {self.bounds.seconds:g} seconds"
+                return otherwise(Abstention("budget", f"{took}. Ask for less, or allow more (--seconds)"))
+        spent = COMPILING.milliseconds - before
+        if not spent:
+            return result
+        own = max(result.timings_ms["total"] - spent, 0.0)
+        times = {**result.timings_ms, "compile": round(spent, 3), "total": round(own, 3)}
+        return replace(result, timings_ms=times)
+
+    def prepare(
+        self,
+        method: str = "auto",
+        model: ChatModel | None = None,
+        settings: object = None,
+        *,
+        claims: bool = False,
+    ) -> None:
+        """Make what the first question of a method would make, or of its `claims`; raises as these."""
+        if claims:
+            self._verifier(method, model, settings)
+        else:
+            self._method(method, model, settings)
+
+    def close(self) -> None:
+        """Let go of what was made for asking."""
+        self._methods.clear()
+        self._verifiers.clear()
+        self._models.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self.close()
