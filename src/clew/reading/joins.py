@@ -94,7 +94,7 @@ def foremost(bases: Sequence[Base], times: int = 1) -> list[Base]:
 
 
 def each_once(bases: Sequence[Base]) -> list[Base]:
-    """The sets, of equal ones that no mention is in the simplest, which says what the best named one says."""
+    """The sets, of equal ones that no mention is in the simplest."""
     kept: list[Base] = []
     places: dict[bytes, int] = {}
     for base in bases:
@@ -103,9 +103,7 @@ def each_once(bases: Sequence[Base]) -> list[Base]:
         if place == len(kept):
             kept.append(base)
             continue
-        known = kept[place]
-        simpler = min((known, base), key=_simplicity)
-        kept[place] = replace(simpler, said=max((known, base), key=lambda b: b.worth).said)
+        kept[place] = min((kept[place], base), key=_simplicity)
     return kept
 
 
