@@ -94,7 +94,7 @@ def foremost(bases: Sequence[Base], times: int = 1) -> list[Base]:
 
 
 def each_once(bases: Sequence[Base]) -> list[Base]:
-    """The sets, of equal ones that no mention is in the simplest."""
+    """The sets, of equal ones that no mention is in the simplest, as a type itself."""
     kept: list[Base] = []
     places: dict[bytes, int] = {}
     for base in bases:
