@@ -54,10 +54,10 @@ def _formats(incomplete: str) -> list[str]:
     return [name for name in formats() if name.startswith(incomplete)]
 
 
-OnError = Literal["fail", "skip"]
+FaultyLine = Literal["fail", "skip"]
 """What happens to a line that cannot be read."""
 Faults = Annotated[
-    OnError, typer.Option("--on-error", help="Stop at a line that cannot be read, or skip and count it.")
+    FaultyLine, typer.Option("--on-error", help="Stop at a line that cannot be read, or skip and count it.")
 ]
 RowForm = Literal["table", "csv", "json"]
 """How rows are written to stdout."""

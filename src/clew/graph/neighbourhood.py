@@ -11,7 +11,7 @@ from clew.arrays import Float32, Int32, Int64
 from clew.graph.graph import Graph
 from clew.graph.kernels import Array, GraphColumns, compiled, entry, graph_columns
 
-Score = Callable[[Int64], Float32]
+ScoreNodes = Callable[[Int64], Float32]
 """Similarity of triples (ids int64 [n]) to what is asked: float32 [n]."""
 
 MOST_LOOKED_AT = 2_000_000
@@ -51,7 +51,7 @@ def find_candidates(
     graph: Graph,
     entities: Sequence[int],
     hops: int,
-    score: Score,
+    score: ScoreNodes,
     limits: HopLimits | None = None,
     *,
     directed: bool = False,

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from clew.methods.verifiers import Verifier
 
 T = TypeVar("T")
-ResultT = TypeVar("ResultT", Answer, Verification)
+OutcomeT = TypeVar("OutcomeT", Answer, Verification)
 MOST_OF_ONE_NAME = 4
 """What is kept of one name: who asks in turns by several settings does not make a method each time."""
 
@@ -107,7 +107,7 @@ class Asks:
 
         return self._in_time(lambda: verifier.verify(claim, id=id, closed_world=closed_world), out_of_time)
 
-    def _in_time(self, work: Callable[[], ResultT], otherwise: Callable[[Abstention], ResultT]) -> ResultT:
+    def _in_time(self, work: Callable[[], OutcomeT], otherwise: Callable[[Abstention], OutcomeT]) -> OutcomeT:
         """What work returns within the bounds; `otherwise` where its time is over.
 
         Where machine code was made for it, that time is beside its own, not in it.

@@ -27,9 +27,9 @@ MOST_WAITING = 32
 """Queries at a time; one that is over its time keeps its place until the server ends it."""
 
 T = TypeVar("T")
-Given = Mapping[str, object] | None
+Parameters = Mapping[str, object] | None
 """Values of a query's parameters."""
-Table = tuple[list[str], list[list[Any]]]
+ReadRows = tuple[list[str], list[list[Any]]]
 """Names of columns, and rows with the driver's values."""
 
 
@@ -91,7 +91,7 @@ class Neo4jStore:
         edges = self.read("MATCH ()-[r]->() RETURN count(r)", most=1)[1][0][0]
         return int(nodes), int(edges)
 
-    def run(self, query: str, parameters: Given = None) -> Rows:
+    def run(self, query: str, parameters: Parameters = None) -> Rows:
         """Guard a query, let the server explain it, and run it; raises as `CypherStore.run`."""
         sent = guard(query, self._rules, parameters)
         work = self._workers.submit(self._explained, sent)
@@ -104,7 +104,7 @@ class Neo4jStore:
         values = tuple(tuple(_value(v) for v in row) for row in rows[: sent.rows])
         return Rows(sent.columns or tuple(names), values, len(rows) <= sent.rows, sent)
 
-    def _explained(self, sent: Guarded) -> Table:
+    def _explained(self, sent: Guarded) -> ReadRows:
         if self._translated(lambda: self._explain(sent.text, sent.parameters)) != "r":
             raise QueryRefused("The server says that the query does more than read. Nothing was run")
         return self.read(sent.text, sent.parameters, most=sent.rows + 1)
@@ -115,20 +115,22 @@ class Neo4jStore:
             result = transaction.run(cast(LiteralString, "EXPLAIN " + text), dict(parameters))
             return str(result.consume().query_type)
 
-    def read(self, text: str, parameters: Given = None, *, most: int, seconds: float | None = None) -> Table:
+    def read(
+        self, text: str, parameters: Parameters = None, *, most: int, seconds: float | None = None
+    ) -> ReadRows:
         """Run a query of Clew's own in a read transaction; at most `most` rows, with the driver's values."""
         return self.read_at(text, parameters, most=most, seconds=seconds)[0]
 
     def read_at(
-        self, text: str, parameters: Given = None, *, most: int, seconds: float | None = None
-    ) -> tuple[Table, str]:
+        self, text: str, parameters: Parameters = None, *, most: int, seconds: float | None = None
+    ) -> tuple[ReadRows, str]:
         """As `read`, with the state of the database: it is another one after every write.
 
         It is the bookmark that the server gives the transaction. Members of a cluster that lag behind have
         that of what they have seen.
         """
 
-        def work() -> tuple[Table, str]:
+        def work() -> tuple[ReadRows, str]:
             with self._session() as session:
                 with session.begin_transaction(timeout=seconds or self._seconds) as tx:
                     result = tx.run(cast(LiteralString, text), dict(parameters or {}))
@@ -143,7 +145,7 @@ class Neo4jStore:
         """The state of the database now, as `read_at`. Raises StoreError."""
         return self.read_at("RETURN 1", most=1)[1]
 
-    def stream(self, text: str, parameters: Given = None) -> Iterator[list[Any]]:
+    def stream(self, text: str, parameters: Parameters = None) -> Iterator[list[Any]]:
         """Yield the rows of a query of Clew's own, as they come; without a timeout. Raises as `run`."""
         self.trips += 1
         try:

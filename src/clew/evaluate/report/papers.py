@@ -25,7 +25,7 @@ from clew.evaluate.report.views import bar_of
 from clew.evaluate.run.experiments import Experiment, RowSpec, TableColumn
 
 PAPER = "paper: "
-Figures = Callable[[TableColumn, RowSpec], float | str | None]
+FigureOf = Callable[[TableColumn, RowSpec], float | str | None]
 """Our figure of a column and row, or its text; None where it was not run."""
 
 
@@ -97,7 +97,7 @@ class _Paper:
         printed = zip(*(row.paper for row in self.experiment.rows), strict=True)
         return self.table_of(self.value, [f"{{:.{_decimals(values)}f}}".format for values in printed])
 
-    def table_of(self, ours: Figures, written: Sequence[Callable[[float], str]]) -> ChartTable:
+    def table_of(self, ours: FigureOf, written: Sequence[Callable[[float], str]]) -> ChartTable:
         """Lay out a table: our figures, the paper's in small print; `written` by the function of a column."""
         columns, rows, group = self.experiment.columns, list[TableRow](), ""
         for row in self.experiment.rows:

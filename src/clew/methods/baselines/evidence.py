@@ -26,7 +26,7 @@ from clew.text.embedder import Embedder
 from clew.types import Abstention, Answer, AnswerEntity, Match, Pattern, Step
 
 ZERO_SHOT = Sampling(temperature=0.0, max_tokens=2_048)
-Settings = TypeVar("Settings")
+SettingsT = TypeVar("SettingsT")
 
 
 def first_of(triples: Sequence[int], most: int) -> RetrievedTriples:
@@ -36,11 +36,11 @@ def first_of(triples: Sequence[int], most: int) -> RetrievedTriples:
     return RetrievedTriples(triples[:most], (f"{most:,} of {len(triples):,} triples are read",))
 
 
-class EvidenceMethod(ABC, Generic[Settings]):
+class EvidenceMethod(ABC, Generic[SettingsT]):
     """Links entities, retrieves triples (the part that differs), reads them, grounds the answer."""
 
     name = ""
-    settings_class: type[Settings]
+    settings_class: type[SettingsT]
 
     def __init__(
         self,
@@ -48,7 +48,7 @@ class EvidenceMethod(ABC, Generic[Settings]):
         embedder: Embedder,
         *,
         model: ChatModel | None = None,
-        settings: Settings | None = None,
+        settings: SettingsT | None = None,
     ) -> None:
         self.settings = self.settings_class() if settings is None else settings
         ranking = ranks_triples({self.name: self.settings})
