@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from clew.engine import Clew
@@ -62,3 +64,11 @@ STAFF = [
 def test_nothing_that_is_there_is_said_to_be_missing(question: str, untrue: str):
     with Clew.from_triples(STAFF) as clew:
         assert untrue not in left(clew, question)[1]
+
+
+def test_no_value_and_no_word_of_place_is_called_a_relation(tmp_path: Path):
+    source = tmp_path / "meetings.tsv"
+    source.write_text("Standup\tstarts\t09:30\nReview\tstarts\t14:00\nReview\theld_on\t2016-03-05\n", "utf-8")
+    with Clew.open(source, cache_dir=tmp_path) as meetings:
+        for question in ("What starts before 10am?", "What is held in March?"):
+            assert "no relation like" not in left(meetings, question)[1]

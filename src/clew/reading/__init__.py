@@ -6,7 +6,8 @@ index: `shared_reader`) finds `mentions` (`values`, `own_titles`), makes `candid
 `ranker`, `calibration`.
 
 What the words say of a candidate beside the ranker: `alignment` and `word_order` of chains, `asked_type` and
-`answer_kind` of what is asked for, `signs` of comparisons, `which_way` of ways; `demonyms`, `countries`.
+`answer_kind` of what is asked for, `signs` of comparisons, `value_pairs` of the places of values, `narrower`
+of conditions left out, `which_way` of ways; `demonyms`, `countries`.
 
 Whether to answer: `open_words`, `unsayable`, `said_kinds`; why not: `left_open`, `near_names`. With what:
 `answer`, `execute` (`sets`), `prove`, `since_when`. What `clew fit` learns: `feedback`, `fitting`,

@@ -11,7 +11,7 @@ from clew.graph.graph import Graph
 from clew.index.names.names import NamesIndex
 from clew.reading.asked_type import SPELT
 from clew.reading.describe import UNEXPLAINED
-from clew.reading.english import FUNCTION, LIGHT, YES_NO
+from clew.reading.english import FUNCTION, LIGHT, PREPOSITIONS, YES_NO
 from clew.reading.mentions import PLURAL, Mention
 from clew.reading.near_names import near_names
 from clew.reading.query import steps_of
@@ -41,7 +41,7 @@ def left_open(reader: QuestionReader, names: NamesIndex, reading: Reading) -> Ab
         near = near_names(reader.graph, names, [lacking])
         return Abstention("no_entity", f'it has no entity like "{lacking}"', near)
     nodes = list(dict.fromkeys(m.candidates[0].node for m in named))
-    content = _content(reading, written)
+    content = _content(reading, [*written, *(m for m in reading.mentions if m.values)])
     unsaid = _unsaid(reader, reading, content)
     if not nodes and len(unsaid) == len(content):
         return Abstention("no_entity", "it names no entity of this graph")
@@ -89,11 +89,12 @@ def _best(reading: Reading, row: int) -> float:
 
 
 def _content(reading: Reading, named: Sequence[Mention]) -> list[tuple[int, str]]:
-    """The content words outside of the names, each with its row of the likenesses."""
+    """The content words outside of the names and values, each with its row of the likenesses."""
+    idle = LIGHT | FUNCTION | PREPOSITIONS
     return [
         (row, word)
         for row, (start, stop, word) in enumerate(reading.likeness.words)
-        if word not in LIGHT | FUNCTION and not any(m.start < stop and start < m.stop for m in named)
+        if word not in idle and not any(m.start < stop and start < m.stop for m in named)
     ]
 
 
