@@ -94,21 +94,16 @@ def foremost(bases: Sequence[Base], times: int = 1) -> list[Base]:
 
 
 def each_once(bases: Sequence[Base]) -> list[Base]:
-    """The sets, of equal ones that no mention is in the simplest, as a type itself."""
-    kept: list[Base] = []
-    places: dict[bytes, int] = {}
-    for base in bases:
-        key = b"" if base.mentions or not base.whole else base.members.tobytes()
-        place = places.setdefault(key, len(kept)) if key else len(kept)
-        if place == len(kept):
-            kept.append(base)
-            continue
-        kept[place] = min((kept[place], base), key=_simplicity)
-    return kept
+    """The sets, less those that are all of a declared type said in another way."""
+    whole = {b.members.tobytes() for b in bases if _is_all(b.part) and b.whole}
+    return [
+        b for b in bases if _is_all(b.part) or b.mentions or not b.whole or b.members.tobytes() not in whole
+    ]
 
 
-def _simplicity(base: Base) -> tuple[int, bool]:
-    return len(base.steps), isinstance(base.part, OfType) and base.part.type < 0
+def _is_all(part: Part) -> bool:
+    """Whether a set is all of a declared type."""
+    return isinstance(part, OfType) and part.type >= 0
 
 
 def joined_sets(of: Exploration, paths: CandidatePaths) -> Iterator[Base]:

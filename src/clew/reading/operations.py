@@ -46,8 +46,7 @@ class Proposal:
 def operations(of: Exploration, bases: Sequence[Base]) -> Iterator[Proposal]:
     """What the words may ask for, around the sets that they name best."""
     text = of.question
-    of_things = [b for b in bases if of.is_of_things(b)]
-    things = foremost(each_once(of_things) if of.vocabulary.types else of_things)
+    things = foremost(each_once([b for b in bases if of.is_of_things(b)]))
     filtered = _filtered(of, things)
     things = [*filtered[:12], *things]
     for base in filtered:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from functools import cached_property
 from pathlib import Path
 from textwrap import wrap
 
@@ -81,10 +80,10 @@ class VectorRag(EvidenceMethod[VectorRagSettings]):
         self.paragraphs = [part for document in self.settings.texts for part in _paragraphs(document)]
         if self.settings.texts and not self.paragraphs:
             raise InputError("There is no text in the documents. Give others")
+        self._vectors = self._embedded()
 
-    @cached_property
-    def _vectors(self) -> Float32:
-        """Of the paragraphs, or of the entities: float32 [documents, d]."""
+    def _embedded(self) -> Float32:
+        """Vectors of the paragraphs, or of the entities: float32 [documents, d]."""
         if self.paragraphs:
             return self.embedder.embed([part.text for part in self.paragraphs])
         held, out = TripleVectors.of(self.index, self.embedder), self.graph.out
