@@ -48,7 +48,8 @@ from clew.reading.describe import (
     with_distances,
 )
 from clew.reading.execute import Executor, OverBudget
-from clew.reading.mentions import Mention, MentionFinder, NameWords
+from clew.reading.mentions import Mention, MentionFinder
+from clew.reading.name_words import NameWords
 from clew.reading.query import Query, key_of
 from clew.reading.ranker import MODEL, span_of
 from clew.reading.vocabulary import Likeness, Vocabulary, WordMatcher

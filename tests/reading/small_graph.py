@@ -9,7 +9,8 @@ from clew.graph.schema import schema_of
 from clew.index.names.names import NamesIndex
 from clew.reading.candidates import Enumerator, Option
 from clew.reading.describe import Describer
-from clew.reading.mentions import Mention, MentionFinder, NameWords
+from clew.reading.mentions import Mention, MentionFinder
+from clew.reading.name_words import NameWords
 from clew.reading.vocabulary import Vocabulary, WordMatcher
 from clew.text.embedders.static import StaticEmbedder
 from clew.text.lexicon import Lexicon

@@ -20,7 +20,8 @@ from clew.index.names.names import NamesIndex
 from clew.reading.adapter import Adapter
 from clew.reading.candidates import Enumerator, Option
 from clew.reading.english import FUNCTION
-from clew.reading.mentions import Mention, MentionFinder, NameWords
+from clew.reading.mentions import Mention, MentionFinder
+from clew.reading.name_words import NameWords
 from clew.reading.own_titles import without_own_titles
 from clew.reading.paths import Exploration
 from clew.reading.ranker import GraphRanker, Ranker, Ranking, Scored, shipped
