@@ -109,8 +109,9 @@ def test_what_is_no_time(text: str) -> None:
 
 
 def test_the_day_of_the_year_of_days() -> None:
-    days = np.array([day(1999, 3, 12), day(2004, 2, 29) + 0.5, 0.5])
-    assert month_days(days).tolist() == [312, 229, -1]
+    midnight = parse_value("00:00")[1]
+    days = np.array([day(1999, 3, 12), day(2004, 2, 29) + 0.5, 0.5, midnight, day(1, 1, 2)])
+    assert month_days(days).tolist() == [312, 229, -1, -1, 102]
 
 
 @pytest.mark.parametrize(

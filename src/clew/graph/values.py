@@ -209,12 +209,12 @@ def year_of(days: float) -> float:
 
 
 def month_days(days: NDArray[np.float64]) -> NDArray[np.int64]:
-    """100 times the month of each day since 0001-01-01, and its day, int64 [n]; -1 for a time of day."""
+    """100 times the month of each day since 0001-01-01, and its day, int64 [n]; -1 for times and midnight."""
     whole = np.floor(days)
     date = np.datetime64("0001-01-01") + whole.astype("timedelta64[D]")
     month = date.astype("datetime64[M]")
     made = (month.astype(np.int64) % 12 + 1) * 100 + (date - month).astype(np.int64) + 1
-    made[(days > 0) & (days < 1)] = -1
+    made[whole == 0] = -1
     return made
 
 

@@ -400,7 +400,9 @@ class Describer:
 
     def of_type(self, query: Query, asked: int) -> float:
         """What the score of a candidate loses for answering with another type than the one asked for."""
-        final = self.answer_type(query) if query.ask in ("list", "count") else asked
+        if query.ask not in ("list", "count"):
+            return 0.0
+        final = self._final_type(query.part)
         return 0.0 if final == asked else math.log(OTHER if final >= 0 else UNKNOWN)
 
     def answer_type(self, query: Query) -> int:

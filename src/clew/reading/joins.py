@@ -35,16 +35,8 @@ takes a pass over the graph."""
 LARGEST_END = 200_000
 """Nodes at the end of a relation beyond which all of them are not meant."""
 FOREMOST = {
-    "type": 12,
-    "one": 12,
-    "two": 6,
-    "three": 2,
-    "path": 2,
-    "join": 8,
-    "walked": 6,
-    "less": 4,
-    "much less": 4,
-}
+    "type": 12, "one": 12, "two": 6, "three": 2, "path": 2, "join": 8, "walked": 6, "less": 4, "much less": 4,
+}  # fmt: skip
 """Sets of each family around which operations are put."""
 
 

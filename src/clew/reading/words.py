@@ -127,7 +127,7 @@ def _value(value: Value) -> str:
         return _of_every_year(value)
     from datetime import date
 
-    if value.number < 1:
+    if 0 <= value.number < 1:
         minutes = round(value.number * 24 * 60)
         return f"{minutes // 60:02}:{minutes % 60:02}"
     first, last = (
