@@ -22,7 +22,8 @@ from sets import Asked, metaqa, pathquestion, spider
 
 from clew.methods.auto.settings import AutoSettings
 from clew.reading.feedback import Feedback, usable
-from clew.reading.fitting import Example, Figures, choose, figures_of, learned, read_examples, without
+from clew.reading.fitted_layer import Example
+from clew.reading.fitting import Figures, choose, figures_of, learned, read_examples, without
 from clew.reading.reader import QuestionReader
 from clew.text.embedders.static import StaticEmbedder
 

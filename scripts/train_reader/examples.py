@@ -36,22 +36,13 @@ from tokenizers import Tokenizer
 
 from clew.graph.graph import Graph
 from clew.reading.candidates import Enumerator, Option
-from clew.reading.describe import (
-    MENTION_KINDS,
-    MOST_TOKENS,
-    MOST_VIEWS,
-    Describer,
-    View,
-    names_used,
-    tokens_of,
-    view_of,
-    with_distances,
-)
 from clew.reading.execute import Executor, OverBudget
+from clew.reading.features import Describer, with_distances
 from clew.reading.mentions import Mention, MentionFinder
 from clew.reading.name_words import NameWords
 from clew.reading.query import Query, key_of
 from clew.reading.ranker import MODEL, span_of
+from clew.reading.tokens import MENTION_KINDS, MOST_TOKENS, MOST_VIEWS, View, names_used, tokens_of, view_of
 from clew.reading.vocabulary import Likeness, Vocabulary, WordMatcher
 from clew.text.embedders.static import StaticEmbedder
 from clew.text.lexicon import Lexicon

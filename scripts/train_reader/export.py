@@ -1,4 +1,4 @@
-"""Write a trained ranker as the files that the package ships: an int8 encoder, a head, the tokenizer.
+"""Write a trained ranker as the files that the package ships: encoder and head as int8, the tokenizer.
 
 python scripts/train_reader/export.py MODEL.pt --start FOLDER --out src/clew/reading/model
 """
@@ -16,7 +16,7 @@ from model import LONGEST, TOKENS, Ranker
 from onnxruntime.quantization import QuantType, quantize_dynamic
 from train import MODEL
 
-from clew.reading.describe import COMPARED, FEATURES
+from clew.reading.features import COMPARED, FEATURES
 
 VERSION = 3
 
@@ -31,6 +31,12 @@ class Pooled(torch.nn.Module):
     def forward(self, ids: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
         """As the encoder."""
         return self.encoder(ids, mask)
+
+
+def _as_int8(whole: Path, out: Path, operations: list[str] | None = None) -> None:
+    quantize_dynamic(
+        whole, out, op_types_to_quantize=operations, weight_type=QuantType.QInt8, per_channel=True
+    )
 
 
 def write_head(head: torch.nn.Module, out: Path) -> None:
@@ -49,10 +55,13 @@ def write_head(head: torch.nn.Module, out: Path) -> None:
         "span_at": {0: "rows", 1: "tokens"}, "view": {0: "rows"}, "features": {0: "rows"},
         "scores": {0: "rows"},
     }  # fmt: skip
-    torch.onnx.export(
-        head, given, str(out / "head.onnx"), dynamo=False, opset_version=17, input_names=names,
-        output_names=["scores"], dynamic_axes=axes,
-    )  # fmt: skip
+    with tempfile.TemporaryDirectory() as folder:
+        whole = Path(folder) / "head.onnx"
+        torch.onnx.export(
+            head, given, str(whole), dynamo=False, opset_version=17, input_names=names,
+            output_names=["scores"], dynamic_axes=axes,
+        )  # fmt: skip
+        _as_int8(whole, out / "head.onnx", ["MatMul"])
     about = {"version": VERSION, "features": [*FEATURES, *COMPARED], "tokens": TOKENS, "longest": LONGEST}
     (out / "model.json").write_text(json.dumps(about, indent=1) + "\n")
 
@@ -77,7 +86,7 @@ def main() -> None:
             dynamic_axes={"ids": {0: "texts", 1: "tokens"}, "mask": {0: "texts", 1: "tokens"},
                           "states": {0: "texts", 1: "tokens"}},
         )  # fmt: skip
-        quantize_dynamic(whole, args.out / "encoder.onnx", weight_type=QuantType.QInt8, per_channel=True)
+        _as_int8(whole, args.out / "encoder.onnx")
     write_head(ranker.head, args.out)
     with gzip.GzipFile(args.out / "tokenizer.json.gz", "wb", mtime=0) as packed:
         packed.write(ranker.texts.source)

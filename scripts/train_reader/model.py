@@ -11,7 +11,7 @@ from __future__ import annotations
 import gzip
 import json
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,7 +22,7 @@ from tokenizers import Tokenizer
 from torch import nn
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "src"))
-from clew.reading.describe import COMPARED, FEATURES
+from clew.reading.features import COMPARED, FEATURES
 
 WIDE, NARROW, HEADS, LAYERS = 384, 128, 4, 2
 KINDS, TOKENS = 40, 26
@@ -46,54 +46,50 @@ def encoder_weights(folder: Path) -> dict[str, np.ndarray]:
         return {k: v.astype(np.float32) for k, v in np.load(folder / "weights.npz").items()}
     shipped = (folder / "encoder.onnx").exists()
     arrays = initializers(folder / ("encoder.onnx" if shipped else "model.onnx"))
-
-    def whole(name: str) -> np.ndarray:
-        low, scale = (
-            arrays[f"{name}_zero_point"].astype(np.float32),
-            arrays[f"{name}_scale"].astype(np.float32),
-        )
-        return (arrays[f"{name}_quantized"].astype(np.float32) - low) * scale
-
-    return _shipped(arrays, whole) if shipped else _minilm(arrays, whole)
+    return _shipped(arrays) if shipped else _minilm(arrays)
 
 
 def initializers(path: Path) -> dict[str, np.ndarray]:
-    """The stored arrays of an ONNX file, by their names."""
+    """The stored arrays of an ONNX file by their names; those stored as integers as what these stand for."""
     import onnx
     from onnx import numpy_helper
 
-    return {i.name: numpy_helper.to_array(i) for i in onnx.load(str(path)).graph.initializer}
-
-
-def _minilm(arrays: dict[str, np.ndarray], whole: Callable[[str], np.ndarray]) -> dict[str, np.ndarray]:
-    found = {k[2:]: v for k, v in arrays.items() if k.startswith("m.") and v.dtype == np.float32 and v.ndim}
-    for part in ("word", "position", "token_type"):
-        found[f"embeddings.{part}_embeddings.weight"] = whole(f"m.embeddings.{part}_embeddings.weight")
-    values = [
-        k.removesuffix("_quantized") for k in arrays if k.startswith("val_") and k.endswith("_quantized")
-    ]
-    parts = (*(f"attention.self.{n}" for n in ATTENTION), *(name for _, name in PARTS[:3]))
-    for layer in range(ENCODER_LAYERS):
-        for at, part in enumerate(parts):
-            found[f"encoder.layer.{layer}.{part}.weight"] = whole(values[6 * layer + at]).T.copy()
+    stored = {i.name: numpy_helper.to_array(i) for i in onnx.load(str(path)).graph.initializer}
+    found: dict[str, np.ndarray] = {}
+    for name, array in stored.items():
+        plain = name.removesuffix("_quantized")
+        if plain != name:
+            low = stored[f"{plain}_zero_point"].astype(np.float32)
+            whole = (array.astype(np.float32) - low) * stored[f"{plain}_scale"].astype(np.float32)
+            known = plain.removesuffix("_Transposed")
+            found[known] = whole if known == plain else whole.T
+        elif not name.endswith(("_scale", "_zero_point")):
+            found[name] = array
     return found
 
 
-def _shipped(arrays: dict[str, np.ndarray], whole: Callable[[str], np.ndarray]) -> dict[str, np.ndarray]:
+def _minilm(arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    found = {k[2:]: v for k, v in arrays.items() if k.startswith("m.") and v.dtype == np.float32 and v.ndim}
+    values = [k for k, v in arrays.items() if k.startswith("val_") and v.ndim == 2]
+    parts = (*(f"attention.self.{n}" for n in ATTENTION), *(name for _, name in PARTS[:3]))
+    for layer in range(ENCODER_LAYERS):
+        for at, part in enumerate(parts):
+            found[f"encoder.layer.{layer}.{part}.weight"] = arrays[values[6 * layer + at]].T.copy()
+    return found
+
+
+def _shipped(arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     found = {
-        "embeddings.word_embeddings.weight": whole("encoder.words.weight"),
+        "embeddings.word_embeddings.weight": arrays["encoder.words.weight"],
         "embeddings.position_embeddings.weight": arrays["encoder.places"],
         "embeddings.token_type_embeddings.weight": np.zeros((1, WIDE), np.float32),
         "embeddings.LayerNorm.weight": arrays["encoder.norm.weight"],
         "embeddings.LayerNorm.bias": arrays["encoder.norm.bias"],
     }
-    names = [
-        k.removesuffix("_quantized") for k in arrays if k.startswith("onnx::") and k.endswith("_quantized")
-    ]
-    names.sort(key=lambda k: int(k.rsplit("_", 1)[1]))
+    names = sorted((k for k in arrays if k.startswith("onnx::")), key=_number)
     for layer in range(ENCODER_LAYERS):
         own, to = f"encoder.layers.{layer}", f"encoder.layer.{layer}"
-        qkv, *others = (whole(name).T for name in names[4 * layer : 4 * layer + 4])
+        qkv, *others = (arrays[name].T for name in names[4 * layer : 4 * layer + 4])
         for at, name in enumerate(ATTENTION):
             part = slice(at * WIDE, (at + 1) * WIDE)
             found[f"{to}.attention.self.{name}.weight"] = qkv[part].copy()

@@ -13,6 +13,7 @@ from datetime import date
 from functools import reduce
 from typing import Any
 
+from clew.graph.values import time_of_day
 from clew.reading.query import (
     Anchor,
     Both,
@@ -247,10 +248,13 @@ class Translator:
 
 
 def value_of(text: str) -> Value | str:
-    """A number or a date of a meaning, or the text."""
+    """A number, a date or a time of day of a meaning, or the text."""
     text = text.strip('"')
     if re.fullmatch(r"-?\d+(\.\d+)?", text):
         return Value(float(text))
+    if time := re.fullmatch(r"(\d\d):(\d\d)", text):
+        passed = time_of_day(int(time[1]), int(time[2]))
+        return text if passed is None else Value(passed, date=True)
     return (date_of(text) if re.fullmatch(r"\d{4}-\d\d(-\d\d)?", text) else None) or text
 
 
@@ -359,7 +363,10 @@ class Witness:
     def _told(self, made: str, name: str, signs: list[tuple[str, Value]]) -> set[tuple[str, str, str]]:
         """The triples with a value of one relation that stands so to some others."""
         dates = signs[0][1].date
+        of_day = dates and all(0 <= value.number < 1 for _, value in signs)
         away = self.rng.randint(1, 300) if dates else self.rng.choice((1, 2, 5))
+        if of_day:
+            away = self.rng.randint(1, 8) / 96
         low = max(
             (v.number + (s == ">") * (v.width + 1) for s, v in signs if s in (">", ">=", "=")), default=None
         )
@@ -369,7 +376,11 @@ class Witness:
             number = (low + high) / 2 if low is not None and high is not None else (high or 0) - away
         elif "=" not in {s for s, _ in signs}:
             number += away
-        text = date.fromordinal(max(1, int(number)) + 1).isoformat() if dates else f"{number:g}"
+        if of_day:
+            hours, minutes = divmod(round(min(max(number, 0), 0.99) * 1440), 60)
+            text = f"{hours:02}:{minutes:02}"
+        else:
+            text = date.fromordinal(max(1, int(number)) + 1).isoformat() if dates else f"{number:g}"
         self.triples -= {t for t in self.triples if t[0] == made and t[1] == name}
         self.triples.add((made, name, text))
         return self.triples

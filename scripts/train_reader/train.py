@@ -23,9 +23,9 @@ from model import ENCODER_LAYERS, TOKENS, WIDE, Ranker, Texts
 sys.path.insert(0, str(Path(__file__).parents[2] / "src"))
 from train_first_pass import HELD_OUT, rows_of_examples
 
-from clew.reading.describe import Kind
 from clew.reading.first_pass import KEPT, FirstPass
 from clew.reading.ranker import MODEL
+from clew.reading.tokens import Kind
 
 ARRAYS = ("kinds", "label", "spans", "view", "features", "right", "words")
 RELATION = [int(Kind.FORWARD), int(Kind.BACKWARD)]

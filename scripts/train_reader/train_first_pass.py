@@ -16,8 +16,8 @@ import numpy as np
 import torch
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "src"))
-from clew.reading.describe import Kind
 from clew.reading.first_pass import KEPT, MOST_OF_KIND, FirstPass
+from clew.reading.tokens import Kind
 
 WIDE, BATCH = 48, 24
 HELD_OUT = 14

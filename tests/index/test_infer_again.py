@@ -15,7 +15,8 @@ from clew.graph.graph import INFERRED
 from clew.index.names.names import NamesIndex
 from clew.index.store.delta import KeptApart
 from clew.index.update.edit_files import EditFiles, read_edits
-from clew.index.update.edits import EditRules, resolve
+from clew.index.update.edits import EditRules
+from clew.index.update.resolve import resolve
 
 PREFIXES = """@prefix : <http://ex.org/> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
 @prefix owl: <http://www.w3.org/2002/07/owl#> . @prefix skos: <http://www.w3.org/2004/02/skos/core#> .

@@ -8,7 +8,7 @@ from clew.graph.build.build import graph_of
 from clew.graph.schema import schema_of
 from clew.index.names.names import NamesIndex
 from clew.reading.candidates import Enumerator, Option
-from clew.reading.describe import Describer
+from clew.reading.features import Describer
 from clew.reading.mentions import Mention, MentionFinder
 from clew.reading.name_words import NameWords
 from clew.reading.vocabulary import Vocabulary, WordMatcher

@@ -8,8 +8,9 @@ import pytest
 from clew.reading.alignment import ALIGNED
 from clew.reading.answer_kind import KINDS
 from clew.reading.calibration import KNOWN_BEFORE, OF_CANDIDATES, OF_NONE, Calibration, rows_of
-from clew.reading.describe import FEATURES, Kind
+from clew.reading.features import FEATURES
 from clew.reading.ranker import MODEL
+from clew.reading.tokens import Kind
 
 TOKENS = [[(Kind.ANCHOR, 0), (Kind.FORWARD, 3)], [(Kind.ANCHOR, 0), (Kind.FORWARD, 3), (Kind.FORWARD, 1)]]
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from clew.errors import EmbedderError
-from clew.reading.describe import COMPARED, FEATURES
+from clew.reading.features import COMPARED, FEATURES
 from clew.reading.ranker import MODEL_VERSION, Ranker
 
 pytest.importorskip("onnxruntime")

@@ -6,6 +6,7 @@ import pytest
 from small_graph import SmallGraph
 
 from clew.reading import english
+from clew.reading.mentions import Mention
 from clew.reading.query import Anchor, Compared, Counted, Extreme, OfType, Part, Query, Value, Walk, Without
 from clew.reading.signs import IGNORED, LEFT_OPEN, LOOSE, ONCE_SAID, TURNED, UNSAID, Signs, sign_beside
 
@@ -44,13 +45,18 @@ DRUGS, APPROVED, MADE_BY = OfType(0), SMALL.step("approved"), SMALL.step("made_b
     ],
 )
 def test_the_words_beside_a_value(text, value, sign):
+    assert sign_beside(text, mention_of(text, value, Value(float(value)))) == sign
+
+
+def mention_of(text: str, value: str, *values: Value) -> Mention:
     start = text.index(value)
-    assert sign_beside(text, start, start + len(value)) == sign
+    return Mention(start, start + len(value), value, (), values, strong=False)
 
 
 def test_by_a_date_is_no_later():
-    assert sign_beside("posted by 2004", 10, 14, is_date=True) == "<="
-    assert sign_beside("multiplied by 2004", 14, 18) is None
+    number, date = Value(2004.0), Value(12418.0, date=True, width=365.0)
+    assert sign_beside("posted by 2004", mention_of("posted by 2004", "2004", number, date)) == "<="
+    assert sign_beside("multiplied by 2004", mention_of("multiplied by 2004", "2004", number)) is None
 
 
 @pytest.mark.parametrize(

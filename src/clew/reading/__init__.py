@@ -2,7 +2,7 @@
 
 What a question means: `query` (as text `notation`, in words `words`). The road of one: `reader` (one an
 index: `shared_reader`) finds `mentions` (`values`, `name_words`, `own_titles`), makes `candidates` of them
-(`paths`, `joins`, `operations`, over the `vocabulary` of the graph) and ranks these: `describe`,
+(`paths`, `joins`, `operations`, over the `vocabulary` of the graph) and ranks these: `tokens`, `features`,
 `first_pass`, `ranker`, `calibration`.
 
 What the words say of a candidate beside the ranker: `alignment` and `word_order` of chains, `asked_type` and
@@ -10,6 +10,6 @@ What the words say of a candidate beside the ranker: `alignment` and `word_order
 of conditions left out, `which_way` of ways; `demonyms`, `countries`.
 
 Whether to answer: `open_words`, `unsayable`, `said_kinds`; why not: `left_open`, `near_names`. With what:
-`answer`, `execute` (`sets`), `prove`, `since_when`. What `clew fit` learns: `feedback`, `fitting`,
-`learned_words`, `adapter`.
+`answer`, `execute` (`sets`), `prove`, `since_when`. What `clew fit` learns: `feedback`, `fitting`
+(`fitted_layer`), `learned_words`, `adapter`.
 """

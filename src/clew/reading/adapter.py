@@ -3,7 +3,7 @@
     score(candidate) = sharpness · head(candidate) + features · w + Σ terms Σ symbols M[term, symbol]
 
 Terms are the words of the question and their pairs, names masked; symbols are the tokens of a candidate
-(`describe.py`), their pairs, and all of them together. Beside that, words are like the labels that they
+(`features.py`), their pairs, and all of them together. Beside that, words are like the labels that they
 were seen to ask for, so that candidates with these are enumerated. The file `reader.fit` is a line of JSON
 (version, checksum, what it was made for) and arrays. One for other relations or another model is not used.
 """
@@ -29,8 +29,9 @@ from clew.arrays import LOADING, Float32
 from clew.graph.graph import Graph
 from clew.index.store.directory import FITTED
 from clew.index.store.files import disk_errors, read_regular, sync
-from clew.reading.describe import FEATURES, RELATION_KINDS, Kind, QueryToken
+from clew.reading.features import FEATURES
 from clew.reading.mentions import Mention
+from clew.reading.tokens import RELATION_KINDS, Kind, QueryToken
 from clew.reading.vocabulary import Likeness
 
 FIT_VERSION = 1

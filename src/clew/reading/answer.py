@@ -10,7 +10,6 @@ import numpy as np
 from clew.bounds import most_answers
 from clew.graph.graph import Graph
 from clew.grounding import cite
-from clew.reading.describe import UNEXPLAINED
 from clew.reading.execute import Executor, Nodes, OverBudget
 from clew.reading.mentions import PARTIAL, TYPO, WORDS, Candidate
 from clew.reading.prove import pattern_of, prove
@@ -31,7 +30,7 @@ from clew.reading.query import (
 )
 from clew.reading.ranker import Ranked
 from clew.reading.reader import Reading
-from clew.reading.vocabulary import Vocabulary, content_share, types_said
+from clew.reading.vocabulary import UNEXPLAINED, Vocabulary, content_share, types_said
 from clew.reading.words import say
 from clew.types import Abstention, Alternative, Answer, AnswerEntity, Citation, Pattern
 

@@ -15,7 +15,8 @@ import numpy as np
 from clew.arrays import Float32
 from clew.reading.alignment import ALIGNED
 from clew.reading.answer_kind import KINDS
-from clew.reading.describe import COMPARED, FEATURES, Kind, QueryToken, with_distances
+from clew.reading.features import COMPARED, FEATURES, with_distances
+from clew.reading.tokens import Kind, QueryToken
 
 FROM_BEST = tuple(f"{name}_from_best" for name in COMPARED)
 KNOWN_BEFORE = (*FEATURES, *FROM_BEST, *(kind.name for kind in Kind))

@@ -7,7 +7,7 @@ words name best (`operations.py`). What is left out for the budget is what the w
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from clew.reading import english
@@ -29,9 +29,9 @@ from clew.reading.signs import sign_beside
 from clew.reading.vocabulary import Likeness, Vocabulary
 
 QUOTA = {
-    "one": 70, "two": 56, "three": 44, "path": 10, "join": 56, "type": 16, "walked": 36, "filter": 64,
-    "extreme": 80, "onward": 56, "less": 40, "much less": 50, "count": 84, "aggregate": 24, "yes": 50,
-    "absent": 14,
+    "one": 70, "two": 80, "three": 56, "path": 10, "pair": 40, "join": 56, "type": 16, "walked": 36,
+    "filter": 64, "extreme": 80, "onward": 80, "less": 40, "much less": 50, "count": 110, "aggregate": 36,
+    "yes": 50, "absent": 14,
 }  # fmt: skip
 """How many candidates of each family are ranked, those that the words name best."""
 
@@ -57,24 +57,19 @@ class Enumerator:
         paths = of.paths()
         joined = by_worth(list(joined_sets(of, paths)))
         bases = _sets(of, paths, [b for b in joined if len(b.members)])
-        families: dict[str, dict[Query, Option]] = {}
-        _add(families, map(_listed, (b for b in bases if not isinstance(b.part, Anchor))))
-        _add(families, (_absent(of, base) for base in absent_sets(of, paths)))
-        _add(families, operations(of, bases))
+        made = [*map(_listed, (b for b in bases if not isinstance(b.part, Anchor)))]
+        made += [_absent(of, base) for base in absent_sets(of, paths)]
+        made += operations(of, bases)
         if english.YES_NO.search(question):
-            _add(families, yes_or_no(of, paths, joined))
-        found: dict[Query, Option] = {}
-        for family, options in families.items():
-            ranked = sorted(options.values(), key=lambda o: -o.worth)
-            found |= {o.query: o for o in ranked[: QUOTA[family]]}
-        return list(found.values())
+            made += yes_or_no(of, paths, joined)
+        return _best_of_each(made)
 
     def _named(self, question: str, mentions: Sequence[Mention]) -> list[Mention]:
         """The mentions, without nodes that are values where words compare: *more than 3* is no name."""
         kinds = self.vocabulary.graph.values.kind
         named: list[Mention] = []
         for mention in mentions:
-            if mention.values and sign_beside(question, mention.start, mention.stop) is not None:
+            if mention.values and sign_beside(question, mention) is not None:
                 left = tuple(c for c in mention.candidates if not kinds[c.node])
                 mention = replace(mention, candidates=left)
             named.append(mention)
@@ -107,10 +102,18 @@ def _absent(of: Exploration, base: Base) -> Proposal:
     return Proposal("absent", Query("list", base.part), base.worth, size)
 
 
-def _add(families: dict[str, dict[Query, Option]], proposals: Iterable[Proposal]) -> None:
-    """Keep each query once in its family, with its best worth."""
-    for made in proposals:
-        options = families.setdefault(made.family, {})
-        known = options.get(made.query)
-        if known is None or known.worth < made.worth:
-            options[made.query] = Option(made.query, made.worth, made.size)
+def _best_of_each(made: Sequence[Proposal]) -> list[Option]:
+    """The best candidates of each family, each once, with its best worth."""
+    families: dict[str, list[Proposal]] = {}
+    for proposal in made:
+        families.setdefault(proposal.family, []).append(proposal)
+    found: dict[Query, Option] = {}
+    for family, proposals in families.items():
+        kept: dict[Query, Option] = {}
+        for one in sorted(proposals, key=lambda p: -p.worth):
+            if one.query not in kept:
+                kept[one.query] = Option(one.query, one.worth, one.size)
+                if len(kept) == QUOTA[family]:
+                    break
+        found |= kept
+    return list(found.values())

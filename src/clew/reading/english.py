@@ -62,13 +62,15 @@ FEWER = frozenset(
 )
 """Words that compare numbers downwards; all others do so upwards."""
 
-COUNT = re.compile(r"\b(how many|how much|numbers?|counts?|totals?|amount|quantity)\b", re.I)
+COUNT = re.compile(r"\b(how (many|much|often)|numbers?|counts?|totals?|amount|quantity|size)\b", re.I)
 DIFFERENT = re.compile(r"\b(different|distinct|unique|various|kinds?|types?|values?)\b", re.I)
 """Words by which also values that are equal for several are counted once."""
 HOW_MANY = re.compile(r"\bhow\s+(many|much)\b|\bnumber\s+of\b", re.I)
 """Words that ask for a number and, unlike those of `COUNT`, for nothing else (*phone number*)."""
 AGGREGATE = re.compile(
-    r"\b(averages?|avg|means?|totals?|sum|altogether|combined|overall|how (many|much)|typical|add up)\b", re.I
+    r"\b(averages?|avg|means?|totals?|sum|altogether|together|combined|overall|how (many|much)|typical|"
+    r"add up|all told|in all)\b",
+    re.I,
 )
 EXTREME = re.compile(
     r"\b(\w{2,}est|most|least|best|worst|top|bottom|max\w*|min\w*|first|last|latest|record|peak|only|"
@@ -80,7 +82,9 @@ SUPERLATIVE = re.compile(
 )
 """Words that rank: unlike those of `EXTREME`, none that only compare."""
 AVERAGE = re.compile(r"\b(average|avg|mean|typical)", re.I)
-SUM = re.compile(r"\b(total|sum|altogether|combined|overall|how (many|much)|add up)", re.I)
+SUM = re.compile(
+    r"\b(total|sum|altogether|together|combined|overall|how (many|much)|add up|all told|in all\b)", re.I
+)
 YES_NO = re.compile(
     r"(^|[,;:.!?-]\s*)(and |so |but |then |also )?"
     r"(is|are|was|were|am|do|does|did|has|have|had|can|could|will|would|should|isn'?t|aren'?t|wasn'?t|"
@@ -94,6 +98,12 @@ NEGATION = re.compile(
     r"nor|none|nobody|nothing|lacks?|lacking|missing|outside|rather|cannot|free|avoid\w*)\b|n[o']t\b",
     re.I,
 )
+ALIKE = re.compile(
+    r"\b(?:same|shar\w+|also|others?|another|as|fellow|common|both|equal\w*|alike|similar\w*|together|alongside|besides?"
+    r"|apart|rest|co|colleagues?|siblings?|brothers?|sisters?|twins?|peers?|neighbou?rs?|relatives?|\w*mates?|else|with|like|too)\b",
+    re.I,
+)
+"""Words that ask for what has something in common with another, without which a step back is said twice."""
 THAN = re.compile(
     r"\b(than|as|exceed\w*|beyond|above|below|before|after|over|under|at (?:most|least)|until|by|equal\w*)\b",
     re.I,

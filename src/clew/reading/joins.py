@@ -26,8 +26,8 @@ from clew.reading.query import Anchor, Both, Counted, Either, OfType, Part, Walk
 from clew.reading.sets import either, less, shared
 from clew.reading.vocabulary import LEAF, THING
 
-MOST_JOINED, MOST_JOINS = 18, 700
-"""Paths of an entity that are joined with others, and joins that are tried."""
+MOST_SHORT, MOST_JOINED, MOST_JOINS = 12, 26, 900
+"""Paths of one step, and of any length, of an entity that are joined with others; joins that are tried."""
 MOST_TYPES, MOST_FLAGS = 40, 6
 NAMED_TYPE = 0.2
 """In a large graph only types and relations that a question names so well are taken as all of them: each
@@ -35,29 +35,31 @@ takes a pass over the graph."""
 LARGEST_END = 200_000
 """Nodes at the end of a relation beyond which all of them are not meant."""
 FOREMOST = {
-    "type": 12, "one": 12, "two": 6, "three": 2, "path": 2, "join": 8, "walked": 6, "less": 4, "much less": 4,
+    "type": 12, "one": 12, "two": 6, "three": 2, "path": 2, "pair": 6, "join": 6, "walked": 6, "less": 4,
+    "much less": 4,
 }  # fmt: skip
 """Sets of each family around which operations are put."""
 
 
 def family_of(part: Part) -> str:
     """Which quota a set counts for."""
+    if isinstance(part, Walk):
+        source, steps = part.source, 1
+        while isinstance(source, Walk):
+            source, steps = source.source, steps + 1
+        if isinstance(source, Anchor):
+            return ("one", "two", "three")[min(steps, 3) - 1]
+        inner = family_of(source)
+        return "walked" if inner == "type" else inner
     match part:
+        case Both(Walk(Anchor(_, _), _), Walk(Anchor(_, _), _)):
+            return "pair"
         case Both(_, _) | Either(_, _):
             return "join"
         case Without(_, _) | Counted(_, _, "=", 0, _):
             return "less" if _is_plain(part) else "much less"
         case OfType(_, _):
             return "type"
-        case Walk(Anchor(_, _), _):
-            return "one"
-        case Walk(Walk(Anchor(_, _), _), _):
-            return "two"
-        case Walk(Walk(Walk(Anchor(_, _), _), _), _):
-            return "three"
-        case Walk(source, _):
-            inner = family_of(source)
-            return "walked" if inner == "type" else inner
         case _:
             return "path"
 
@@ -101,7 +103,8 @@ def _is_all(part: Part) -> bool:
 def joined_sets(of: Exploration, paths: CandidatePaths) -> Iterator[Base]:
     """Sets that two or three mentions share, and what one step leads to from there."""
     pairs = _pairs(of, paths)
-    yield from pairs[:120]
+    simple = [b for b in pairs if family_of(b.part) == "pair"]
+    yield from dict.fromkeys([*simple[:60], *pairs[:120]])
     for pair in pairs[:14]:
         yield from of.grown(pair)
         for (k, _), more in paths.items():
@@ -152,13 +155,19 @@ def _pairs(of: Exploration, paths: CandidatePaths) -> list[Base]:
     tried = [
         (left, right)
         for one, other in _apart(of, paths)
-        for left, right in product(one[1 : MOST_JOINED + 1], other[1 : MOST_JOINED + 1])
+        for left, right in product(_best_of(one), _best_of(other))
         if len(left.steps) + len(right.steps) <= LONGEST_PATH + 1 and may_meet(of, left, right)
     ]
     tried.sort(key=lambda pair: -pair[0].worth - pair[1].worth)
     asked = english.YES_NO.search(of.question) is not None
     made = (_joined(of, left, right, empty=asked) for left, right in tried[:MOST_JOINS])
     return by_worth([both for both in made if both is not None])
+
+
+def _best_of(group: Sequence[Base]) -> list[Base]:
+    """The paths of one entity that are joined with others: the best of one step, then the best of all."""
+    short = [b for b in group if len(b.steps) == 1][:MOST_SHORT]
+    return list(dict.fromkeys([*short, *group[1:]]))[:MOST_JOINED]
 
 
 def may_meet(of: Exploration, left: Base, right: Base) -> bool:
@@ -212,7 +221,7 @@ def _alternatives(of: Exploration, paths: CandidatePaths) -> Iterator[Base]:
     """What the same steps lead to from one of two mentions, or from the other."""
     for one, other in _apart(of, paths):
         alike = {base.steps: base for base in other[1:]}
-        for left in one[1 : MOST_JOINED + 1]:
+        for left in _best_of(one):
             right = alike.get(left.steps)
             if right is not None:
                 members = either(left.members, right.members)
@@ -298,7 +307,8 @@ def sets_without(of: Exploration, paths: CandidatePaths, bases: Sequence[Base]) 
             said, cost = np.maximum(left.said, of.steps_say[step]), left.cost + STEP_COST
             yield Base(part, NO_NODES, left.end, left.mentions, left.steps, said, cost, False)
         for right in whole:
-            if not _may_be_left_out(right) or left.mentions & right.mentions or not may_meet(of, left, right):
+            apart = not left.mentions & right.mentions or _are_steps_of_one(left, right)
+            if not _may_be_left_out(right) or not apart or not may_meet(of, left, right):
                 continue
             left_over = less(left.members, right.members)
             if 0 < len(left_over) < len(left.members):
@@ -314,6 +324,12 @@ def _less_named(of: Exploration, paths: CandidatePaths, bases: Sequence[Base]) -
                 yield _of_two(Without(left.part, group[0].part), others, left, group[0])
 
 
+def _are_steps_of_one(left: Base, right: Base) -> bool:
+    """Whether two sets are what one step each leads to from one entity (*members except its founder*)."""
+    one_each = len(left.steps) == len(right.steps) == 1
+    return one_each and left.mentions == right.mentions and left.steps != right.steps
+
+
 def _may_be_left_out(base: Base) -> bool:
     """Whether a set is of something that the question names, or what all of a type lead to."""
     return bool(base.mentions) or family_of(base.part) == "walked"
@@ -324,7 +340,7 @@ def _one_less_another(of: Exploration, paths: CandidatePaths) -> Iterator[Base]:
     for pair in _apart(of, paths):
         for one, other in (pair, pair[::-1]):
             alike = {base.steps: base for base in other[1:]}
-            for left in one[1:MOST_JOINED]:
+            for left in _best_of(one):
                 right = alike.get(left.steps)
                 if right is None or not left.whole:
                     continue
@@ -339,4 +355,4 @@ def _missing(of: Exploration, base: Base) -> list[int]:
         return []
     back = of.vocabulary.back_over(base.steps[-1]) if base.steps else -1
     steps = [s for s in of.steps_at(base.members) if s != back]
-    return sorted(steps, key=lambda s: -of.gain_of(base, s))[:5]
+    return [steps[i] for i in np.argsort(-of.gains_of(base, steps), kind="stable")[:5]]

@@ -10,12 +10,12 @@ import numpy as np
 from clew.graph.graph import Graph
 from clew.index.names.names import NamesIndex
 from clew.reading.asked_type import SPELT
-from clew.reading.describe import UNEXPLAINED
 from clew.reading.english import FUNCTION, LIGHT, PREPOSITIONS, YES_NO
 from clew.reading.mentions import PLURAL, Mention
 from clew.reading.near_names import near_names
 from clew.reading.query import steps_of
 from clew.reading.reader import QuestionReader, Reading
+from clew.reading.vocabulary import UNEXPLAINED
 from clew.reading.words import say
 from clew.text.normalise import Token, tokens
 from clew.types import Abstention

@@ -29,9 +29,8 @@ from clew.reading.query import (
     key_of,
     mentions_of,
     parts_of,
-    steps_of,
 )
-from clew.reading.vocabulary import UNEXPLAINED, Likeness, Vocabulary, types_said
+from clew.reading.vocabulary import UNEXPLAINED, Likeness, Vocabulary, said_by_labels, types_said
 
 LEFT_OUT = 0.1
 """What is left of the odds of a candidate that leaves out what another one says beside all that it says."""
@@ -95,18 +94,16 @@ class Narrower:
 
     def _said_by(self, query: Query, *, exactly: bool) -> set[int]:
         """The content words that a query says by its names and its labels: surely, or at all."""
-        like = self.likeness
         spans = [(m.start, m.stop) for i in mentions_of(query) if _is_said(m := self.mentions[i], exactly)]
-        relations, types = sorted({step // 2 for step in steps_of(query)}), types_said(self.vocabulary, query)
-        tables = (like.exact_relations, like.exact_types) if exactly else (like.relations, like.types)
+        types = types_said(self.vocabulary, query)
         if exactly:
             types = sorted({p.type for p in parts_of(query.part) if isinstance(p, OfType) and p.type >= 0})
-        least = SAID if exactly else UNEXPLAINED
+        best = said_by_labels(self.likeness, query, types, exactly=exactly)
         said = set[int]()
-        for place, (start, stop, word) in enumerate(like.words):
-            best = max(tables[0][place, relations].max(initial=0.0), tables[1][place, types].max(initial=0.0))
+        for place, (start, stop, word) in enumerate(self.likeness.words):
             named = any(a < stop and start < b for a, b in spans)
-            if named or (best >= least and not (exactly and word in LIGHT)):
+            is_said = best[place] >= (SAID if exactly else UNEXPLAINED) and not (exactly and word in LIGHT)
+            if named or is_said:
                 said.add(place)
         return said
 

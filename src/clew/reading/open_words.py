@@ -8,12 +8,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from clew.reading.describe import UNEXPLAINED
 from clew.reading.english import AGGREGATE, COUNT, EXTREME, FUNCTION, LIGHT, NARROWS_NOTHING, NEGATION
 from clew.reading.mentions import Mention
-from clew.reading.query import Query, mentions_of, steps_of
+from clew.reading.query import Query, mentions_of
 from clew.reading.reader import Reading
-from clew.reading.vocabulary import Vocabulary, types_said
+from clew.reading.vocabulary import UNEXPLAINED, Vocabulary, said_by_labels, types_said
 
 _OF_NAME = re.compile(r"\s*(?:of|for)\s+(?:the\s+|an?\s+)?", re.I)
 _OWNED = re.compile(r"\s*['’]s?\s+")
@@ -66,12 +65,11 @@ def _names(reading: Reading, query: Query) -> list[Mention]:
 def _unsaid(vocabulary: Vocabulary, reading: Reading, query: Query) -> Iterator[int]:
     """The content words, by their places, that stand in no name of a query and are like no label of it."""
     like, names = reading.likeness, _names(reading, query)
-    types, relations = types_said(vocabulary, query), sorted({s // 2 for s in steps_of(query)})
+    said = said_by_labels(like, query, types_said(vocabulary, query), exactly=False)
     for place, (start, stop, word) in enumerate(like.words):
         if word in FUNCTION or word in LIGHT or any(m.start < stop and start < m.stop for m in names):
             continue
-        said = like.relations[place, relations].max(initial=0.0)
-        if max(said, like.types[place, types].max(initial=0.0)) < UNEXPLAINED:
+        if said[place] < UNEXPLAINED:
             yield place
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, product
@@ -29,8 +30,14 @@ from clew.reading.vocabulary import DATE, NUMBER, THING, UNEXPLAINED
 
 MOST_ONWARD, MOST_FAR = 5, 12
 """First steps from a chosen set from which a second one goes on, and chosen sets for which it does."""
+MOST_RANKED, MOST_LEFT, MOST_EXTREMES = 16, 8, 64
+"""Extremes of one set; those of one set, and of all, from which steps go on."""
 MOST_COUNTED, MOST_CHOSEN = 1000, 100
 """Edges of one node that a question may speak of, and members that it may ask for by their rank."""
+
+
+_Extreme = tuple[float, int, Part, Base, int]
+"""Its worth, its place among those of its set, itself, the set, and the step to what it is ranked by."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,9 +84,10 @@ def _counts(of: Exploration, bases: Sequence[Base], filtered: Sequence[Base]) ->
 def _onward(of: Exploration, base: Base, far: int) -> Iterator[Proposal]:
     """What a step leads to from a set that was filtered or chosen, and two, of which `far` first ones."""
     steps = [s for s in of.steps_at(base.members, 60) if not of.goes_in_circles(base.steps[-1:], s)]
-    steps.sort(key=lambda s: -of.gain_of(base, s))
-    for step in steps:
-        worth = base.worth + of.gain_of(base, step) - 0.05
+    gains = of.gains_of(base, steps)
+    steps = [steps[i] for i in np.argsort(-gains, kind="stable")]
+    for step, gain in zip(steps, sorted(gains.tolist(), reverse=True), strict=True):
+        worth = base.worth + gain - 0.05
         yield Proposal("onward", Query("list", Walk(base.part, step)), worth)
     for step in steps[:far]:
         there = replace(base, members=sample(of.reached(base.members[:60], step), 60))
@@ -114,7 +122,7 @@ def _by_two(of: Exploration, base: Base, valued: Sequence[tuple[int, Value]]) ->
             continue
         if low.number > high.number:
             i, low, j, high = j, high, i, low
-        for step, kind in of.attributes(base)[:5]:
+        for step, kind in of.attributes(base):
             if low.date != (kind == DATE):
                 continue
             said = np.maximum(of.said_by(base, step, i), of.covered(j))
@@ -199,29 +207,50 @@ def _comparable(of: Exploration, base: Base, node: int) -> Iterator[tuple[int, i
 
 def _extremes(of: Exploration, things: Sequence[Base]) -> Iterator[Proposal]:
     """The members with the largest or smallest value or number of edges, and what these lead to."""
-    values = [v for m in of.mentions for v in m.values]
-    numbers = [int(v.number) for v in values if not v.date and 1 < v.number <= MOST_CHOSEN]
-    made: list[tuple[float, Part, Base, int]] = []
+    ranked = _number_asked_for(of)
+    made: list[_Extreme] = []
     for base in [*things, *_two_named(of)]:
         if base.whole and len(base.members) < 2:
             continue
-        for step, _ in of.attributes(base):
-            worth = base.worth + of.gain_of(base, step) + 0.35
-            for largest, number in product((True, False), (*numbers[:1], 1)):
-                less = 0.2 if numbers and number == 1 else 0.0
-                made.append((worth - less, Extreme(base.part, (step,), False, largest, number), base, step))
-        for step in of.repeated_steps_at(base.members)[:5]:
-            worth = base.worth + of.gain_of(base, step) + 0.2
-            for largest, number in product((True, False), (*numbers[:1], 1)):
-                less = 0.2 if numbers and number == 1 else 0.0
-                made.append((worth - less, Extreme(base.part, (step,), True, largest, number), base, step))
-    made.sort(key=lambda m: -m[0])
-    for worth, part, _, _ in made[:160]:
+        most = [ranked[1]] if ranked is not None and ranked[0] not in base.mentions else []
+        by_value = [(step, False, 0.35) for step, _ in of.attributes(base)]
+        by_count = [(step, True, 0.2) for step in of.repeated_steps_at(base.members)[:5]]
+        ways = [*by_value, *by_count]
+        gains = of.gains_of(base, [step for step, _, _ in ways]).tolist()
+        for place, ((step, counted, sure), gain) in enumerate(zip(ways, gains, strict=True)):
+            worth = base.worth + gain + sure
+            for largest, number in product((True, False), (*most, 1)):
+                said = float(of.covered(ranked[0]).sum()) if ranked is not None and number > 1 else 0.0
+                part = Extreme(base.part, (step,), counted, largest, number)
+                made.append((worth + said, place, part, base, step))
+    made.sort(key=lambda m: (-m[0], m[1]))
+    for worth, _, part, _, _ in _of_each(made, MOST_RANKED)[:160]:
         yield Proposal("extreme", Query("list", part), worth)
-    for rank, (_, part, base, step) in enumerate(made[:36]):
+    for at, (_, _, part, base, step) in enumerate(_of_each(made, MOST_LEFT)[:MOST_EXTREMES]):
         said, cost = np.maximum(base.said, of.steps_say[step]), base.cost + STEP_COST
         chosen = Base(part, base.members, base.end, base.mentions, base.steps, said, cost, False)
-        yield from _onward(of, chosen, MOST_ONWARD if rank < MOST_FAR else 0)
+        yield from _onward(of, chosen, MOST_ONWARD if at < MOST_FAR else 0)
+
+
+def _of_each(made: Sequence[_Extreme], most: int) -> list[_Extreme]:
+    """The first extremes of each set, in their order."""
+    seen = Counter[Part]()
+    kept: list[_Extreme] = []
+    for one in made:
+        of = one[3].part
+        seen[of] += 1
+        if seen[of] <= most:
+            kept.append(one)
+    return kept
+
+
+def _number_asked_for(of: Exploration) -> tuple[int, int] | None:
+    """The first mention that may say how many are asked for by their rank, and how many."""
+    for i, mention in enumerate(of.mentions):
+        for value in mention.values:
+            if not value.date and 1 < value.number <= MOST_CHOSEN:
+                return i, int(value.number)
+    return None
 
 
 def _two_named(of: Exploration) -> Iterator[Base]:
@@ -245,11 +274,11 @@ def _aggregates(of: Exploration, things: Sequence[Base]) -> Iterator[Proposal]:
     if english.EXTREME.search(of.question):
         asks.extend(("largest", "smallest"))
     for base in [*things, *_two_named(of)]:
-        for step, kind in of.attributes(base):
-            if kind != DATE:
-                worth = base.worth + of.gain_of(base, step) + 0.3
-                for ask in asks:
-                    yield Proposal("aggregate", Query(ask, Walk(base.part, step)), worth)
+        steps = [step for step, kind in of.attributes(base) if kind != DATE]
+        for step, gain in zip(steps, of.gains_of(base, steps).tolist(), strict=True):
+            worth = base.worth + gain + 0.3
+            for ask in asks:
+                yield Proposal("aggregate", Query(ask, Walk(base.part, step)), worth)
 
 
 # yes and no

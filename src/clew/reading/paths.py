@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from clew.arrays import Float32
 from clew.graph.schema import Schema
+from clew.reading import english
 from clew.reading.execute import MOST_AROUND, NO_NODES, Executor, Nodes, OverBudget, onward
 from clew.reading.mentions import Mention
 from clew.reading.query import Anchor, OfType, Part, Walk
@@ -22,12 +23,17 @@ LARGE = 200_000
 """Nodes of a graph from which on sets with very many edges are looked at in part."""
 WIDEST = 1500
 """Members of a set that are looked at to tell which steps go on from it."""
-MOST_FIRST, MOST_SECOND, MOST_PATHS = 40, 70, 160
-"""Paths of one step that go on, of two that go on, and of all paths of one entity that are kept."""
+MOST_FIRST, MOST_SECOND, MOST_PATHS = 40, 70, 100
+"""Paths of one step that go on, of two that go on, and paths of two or three steps that are kept of each."""
+MOST_GROWN = 160
+"""Steps by which a path of one entity goes on."""
 UNLIKE = 0.3
 """Likeness of a word and a label below which the word does not say it; for the order of enumeration only."""
 STEP_COST = 0.15
 """What a step must add to the words that are said to be worth it."""
+WAY_BACK = 0.1
+"""What the way back costs beside, for the order of enumeration; where what is alike is asked for, it is worth
+as much."""
 BY_TYPE = 0.95
 """What it counts for a step that the question names the type that it leads to, beside its relation."""
 LIKE_IT = 0.1
@@ -66,6 +72,8 @@ class Base:
         object.__setattr__(self, "worth", float(self.said.sum()) - self.cost)
 
 
+_Reach = tuple[dict[int, Nodes] | None, bool]
+"""What each step leads to from a set, None where that is found step by step; whether of all its members."""
 CandidatePaths = dict[tuple[int, int], list[Base]]
 """The paths from each candidate, by the place of its mention and its node; the entity itself first."""
 
@@ -87,6 +95,7 @@ class Exploration:
     def __post_init__(self) -> None:
         """Tell which words each step and each type says, float32 [2 relations, words] and [types, words]."""
         self.executor = Executor(self.vocabulary.graph)
+        self.back_costs = -WAY_BACK if english.ALIKE.search(self.question) else WAY_BACK
         self._steps: dict[bytes, list[int]] = {}
         self.relations_say = _said(self.likeness.relations.T)
         self.types_say = _said(self.likeness.types.T)
@@ -104,9 +113,10 @@ class Exploration:
         """How well the question names the relation of a step, or the type that it leads to."""
         return float(self.steps_say[step].sum())
 
-    def gain_of(self, base: Base, step: int) -> float:
-        """What a step adds to the worth of a set: nothing for words that the set says already."""
-        return float(np.maximum(base.said, self.steps_say[step]).sum() - base.said.sum()) - STEP_COST
+    def gains_of(self, base: Base, steps: Sequence[int]) -> Float32:
+        """What steps add to the worth of a set, float32 [steps]: nothing for words that it says already."""
+        both = np.maximum(base.said, self.steps_say[np.array(steps, np.int64)])
+        return both.sum(axis=1) - base.said.sum() - np.float32(STEP_COST)
 
     def covered(self, mention: int) -> Float32:
         """The content words inside of a mention, float32 [words], 0 or 1."""
@@ -131,51 +141,82 @@ class Exploration:
         here, said = np.array([node], np.int64), self.covered(mention)
         start = Base(Anchor(node, mention), here, -1, frozenset({mention}), (), said, 1.0 - score)
         front, found = [start], [start]
-        for length, most in ((1, MOST_FIRST), (2, MOST_SECOND), (3, MOST_PATHS)):
-            most_of_one = None if length == 1 else MOST_PATHS
-            grown = by_worth([base for before in front for base in self.grown(before, most_of_one)])
-            found += grown if length == 1 else grown[:MOST_PATHS]
+        for length, most in ((1, MOST_FIRST), (2, MOST_SECOND), (3, 0)):
+            grown = self._best_grown(front, None if length == 1 else MOST_PATHS)
+            found += grown
             front = grown[:most]
-        ones = [b for b in found[1:] if len(b.steps) == 1]
-        more = by_worth([b for b in found[1:] if len(b.steps) > 1])
-        return [start, *by_worth([*ones, *more[:MOST_PATHS]])]
+        return [start, *by_worth(found[1:])]
 
-    def grown(self, base: Base, most: int | None = None) -> Iterator[Base]:
-        """The set one step further by each step that its members have, at most by the `most` best named."""
+    def _best_grown(self, front: Sequence[Base], most: int | None) -> list[Base]:
+        """The sets one step further than some, the best named first, at most `most`."""
+        ways = [(base, *self._ways(base, None if most is None else MOST_GROWN)) for base in front]
+        steps = [np.array(found, np.int64) for _, _, found in ways]
+        worth = [self._worths(base, found) for (base, _, _), found in zip(ways, steps, strict=True)]
+        if not worth:
+            return []
+        owner = np.repeat(np.arange(len(ways)), [len(found) for found in steps])
+        all_steps = np.concatenate(steps)
+        made: list[Base] = []
+        for at in np.argsort(-np.concatenate(worth), kind="stable").tolist():
+            base, way, _ = ways[owner[at]]
+            further = self._further(base, int(all_steps[at]), way)
+            if further is not None:
+                made.append(further)
+                if len(made) == most:
+                    break
+        return made
+
+    def _worths(self, base: Base, steps: NDArray[np.int64]) -> Float32:
+        """What a set is worth with one more step, by each of some steps: float32 [steps]."""
+        worth = np.maximum(base.said, self.steps_say[steps]).sum(axis=1) - base.cost - STEP_COST
+        if base.steps:
+            worth -= self.back_costs * (self.vocabulary.canonical[steps ^ 1] == base.steps[-1])
+        return worth
+
+    def grown(self, base: Base) -> Iterator[Base]:
+        """The set one step further by each step that its members have."""
+        way, steps = self._ways(base, None)
+        made = (self._further(base, step, way) for step in steps)
+        yield from (further for further in made if further is not None)
+
+    def _ways(self, base: Base, most: int | None) -> tuple[_Reach, list[int]]:
+        """What each step leads to from a set, and the steps that may go on, at most the `most` best named."""
         around, every = self._around(base), True
         if around is None and len(lighter := self._lighter(base.members)):
             around, every = self.executor.around(lighter), False
         steps = self.steps_at(base.members) if around is None else self._followed(around)
         if most is not None and len(steps) > most:
             steps = self._best_first(base, steps)
-        made = 0
-        for step in steps:
-            if made == most:
-                break
-            if self.goes_in_circles(base.steps, step) or self._leaves_a_value(base, step):
-                continue
-            back = bool(base.steps) and base.steps[-1] == self.vocabulary.back_over(step)
-            if back and not base.mentions:
-                # From all of a type and back again: nobody asks for what shares something with anything.
-                continue
-            members = self.reached(base.members, step) if around is None else around[step]
-            part = Walk(base.part, step)
-            members = onward(part, members)
-            if not len(members):
-                continue
-            whole = every and base.whole and len(members) <= WIDEST
-            said = np.maximum(base.said, self.steps_say[step])
-            cost = base.cost + STEP_COST + 0.1 * back
-            walked = (*base.steps, step)
-            made += 1
-            yield Base(part, sample(members), step ^ 1, base.mentions, walked, said, cost, whole)
+        return (around, every), [step for step in steps if self._may_go(base, step)][:most]
+
+    def _may_go(self, base: Base, step: int) -> bool:
+        """Whether a step may go on from a set: not in circles, nor from a value.
+
+        Nor from all of a type and back again: nobody asks for what shares something with anything.
+        """
+        if self.goes_in_circles(base.steps, step) or self._leaves_a_value(base, step):
+            return False
+        return bool(base.mentions) or not base.steps or base.steps[-1] != self.vocabulary.back_over(step)
+
+    def _further(self, base: Base, step: int, way: _Reach) -> Base | None:
+        """The set one step further, None where nothing is there."""
+        around, every = way
+        part = Walk(base.part, step)
+        members = onward(part, self.reached(base.members, step) if around is None else around[step])
+        if not len(members):
+            return None
+        back = bool(base.steps) and base.steps[-1] == self.vocabulary.back_over(step)
+        whole = every and base.whole and len(members) <= WIDEST
+        said = np.maximum(base.said, self.steps_say[step])
+        cost = base.cost + STEP_COST + (self.back_costs if back else 0.0)
+        return Base(part, sample(members), step ^ 1, base.mentions, (*base.steps, step), said, cost, whole)
 
     def _best_first(self, base: Base, steps: Collection[int]) -> list[int]:
         """Steps by what a set says with each of them."""
         chosen = np.array(list(steps))
         said = np.maximum(base.said, self.steps_say[chosen]).sum(axis=1)
         if base.steps:
-            said -= 0.1 * (self.vocabulary.canonical[chosen ^ 1] == base.steps[-1])
+            said -= self.back_costs * (self.vocabulary.canonical[chosen ^ 1] == base.steps[-1])
         return chosen[np.argsort(-said, kind="stable")].tolist()
 
     def _lighter(self, nodes: Nodes) -> Nodes:

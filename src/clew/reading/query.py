@@ -8,7 +8,6 @@ relation r from head to tail, 2r + 1 from tail to head.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
 from typing import Literal
 
@@ -121,21 +120,25 @@ class Query:
     part: Part
 
 
-def parts_of(part: Part) -> Iterator[Part]:
+_OF_ONE, _OF_TWO = (Walk, Counted, Extreme), (Both, Either, Without)
+
+
+def parts_of(part: Part) -> list[Part]:
     """The part and all parts inside it, outer ones first."""
-    yield part
-    match part:
-        case Walk(source, _) | Counted(source, _, _, _, _) | Extreme(source, _, _, _, _):
-            yield from parts_of(source)
-        case Both(left, right) | Either(left, right) | Without(left, right):
-            yield from parts_of(left)
-            yield from parts_of(right)
-        case Compared(source, _, _, value):
-            yield from parts_of(source)
-            if not isinstance(value, Value):
-                yield from parts_of(value)
-        case _:
-            return
+    found: list[Part] = []
+    left = [part]
+    while left:
+        one = left.pop()
+        found.append(one)
+        if isinstance(one, _OF_ONE):
+            left.append(one.source)
+        elif isinstance(one, _OF_TWO):
+            left += (one.right, one.left)
+        elif isinstance(one, Compared):
+            if not isinstance(one.value, Value):
+                left.append(one.value)
+            left.append(one.source)
+    return found
 
 
 def with_entity(part: Part, node: int, other: int) -> Part:

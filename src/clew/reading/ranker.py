@@ -26,14 +26,17 @@ from clew.reading.answer_kind import KINDS, AnswerKinds, asked_kind
 from clew.reading.asked_type import OTHER, asked_type, asks_who
 from clew.reading.calibration import KNOWN_BEFORE, Calibration, rows_of
 from clew.reading.candidates import Option
-from clew.reading.describe import (
-    COMPARED,
-    FEATURES,
+from clew.reading.features import COMPARED, FEATURES, Describer
+from clew.reading.first_pass import FirstPass
+from clew.reading.mentions import Mention
+from clew.reading.narrower import Narrower
+from clew.reading.query import Both, OfType, Query, Walk, key_of
+from clew.reading.signs import Signs
+from clew.reading.tokens import (
     MENTION_KINDS,
     MOST_TOKENS,
     MOST_VIEWS,
     RELATION_KINDS,
-    Describer,
     Kind,
     QueryToken,
     View,
@@ -41,11 +44,6 @@ from clew.reading.describe import (
     tokens_of,
     view_of,
 )
-from clew.reading.first_pass import FirstPass
-from clew.reading.mentions import Mention
-from clew.reading.narrower import Narrower
-from clew.reading.query import Both, OfType, Query, Walk, key_of
-from clew.reading.signs import Signs
 from clew.reading.vocabulary import Likeness, Vocabulary
 from clew.reading.which_way import LEAST_SCORE, WhichWay
 from clew.text.onnx_session import open_session

@@ -12,11 +12,10 @@ from collections.abc import Iterator
 import numpy as np
 
 from clew.reading.asked_type import SPELT
-from clew.reading.describe import UNEXPLAINED
 from clew.reading.mentions import Mention
 from clew.reading.query import Anchor, Both, Query, Walk, parts_of
 from clew.reading.reader import Reading
-from clew.reading.vocabulary import Vocabulary
+from clew.reading.vocabulary import UNEXPLAINED, Vocabulary
 from clew.text.lexicon import Lexicon
 from clew.types import Abstention
 

@@ -42,6 +42,7 @@ from clew.reading.vocabulary import (
     Likeness,
     Vocabulary,
     content_share,
+    said_by_labels,
     types_said,
 )
 
@@ -111,24 +112,19 @@ _COMMONEST = re.compile(
 _THAN_AVERAGE = re.compile(
     r"\b(?:than|above|below|over|under|beyond|exceed\w*)\s+(?:\w+\s+)?(?:average|mean|typical)\b", re.I
 )
-_ALIKE = re.compile(
-    r"\b(?:same|shar\w+|also|others?|another|as|fellow|common|both|equal\w*|alike|similar\w*|together|alongside|besides?"
-    r"|apart|rest|co|colleagues?|siblings?|brothers?|sisters?|twins?|peers?|neighbou?rs?|relatives?|\w*mates?|else|with|like|too)\b",
-    re.I,
-)
-"""Words that ask for what has something in common with another, without which a step back is said twice."""
 _UP: dict[str, int] = {">": 1, ">=": 1, "<": -1, "<=": -1}
 
 
-def sign_beside(text: str, start: int, stop: int, *, is_date: bool = False) -> Sign | None:
-    """The comparison that words right beside the value at [start, stop) make, if any: *by 2004* of a date."""
-    before, after = text[:start].lower(), text[stop:].lower()
+def sign_beside(text: str, mention: Mention) -> Sign | None:
+    """The comparison that words right beside the value of a mention make, if any: *by 2004* of a date."""
+    before, after = text[: mention.start].lower(), text[mention.stop :].lower()
     for pattern, sign in _BEFORE:
         if re.search(rf"\b(?:{pattern})\b{_FILLER}$", before):
             return sign
     for pattern, sign in _AFTER:
         if re.match(rf"{_FEW_WORDS}\b(?:{pattern})\b", after):
             return sign
+    is_date = any(value.date for value in mention.values)
     return "<=" if is_date and _BY_THEN.search(before) else None
 
 
@@ -140,11 +136,7 @@ class Signs:
     ) -> None:
         self.vocabulary, self.mentions = vocabulary, mentions
         self.names, self.likeness = written_as_names(question, likeness), likeness
-        self.beside = {
-            i: sign_beside(question, m.start, m.stop, is_date=any(v.date for v in m.values))
-            for i, m in enumerate(mentions)
-            if m.values
-        }
+        self.beside = {i: sign_beside(question, m) for i, m in enumerate(mentions) if m.values}
         self.pairs = ValuePairs(question, mentions, likeness)
         self.beside |= self.pairs.bounds
         self.ranks = {
@@ -164,7 +156,7 @@ class Signs:
         self.asks_yes = bool(english.YES_NO.search(question))
         self.counted = counted_word(question, likeness)
         self.commonest = bool(_COMMONEST.search(question))
-        self.alike = bool(_ALIKE.search(question))
+        self.alike = bool(english.ALIKE.search(question))
         self.words = [(m[1] or m[2]).lower() for m in english.THAN_WORD.finditer(question)]
 
     def against(self, query: Query) -> float:
@@ -204,9 +196,8 @@ class Signs:
 
     def _says(self, query: Query, word: int) -> bool:
         """Whether a label of a query is like a content word by spelling."""
-        relations, types = sorted({s // 2 for s in steps_of(query)}), types_said(self.vocabulary, query)
-        best = float(self.likeness.exact_relations[word, relations].max(initial=0.0))
-        return max(best, float(self.likeness.exact_types[word, types].max(initial=0.0))) >= LIKE_A_LABEL
+        types = types_said(self.vocabulary, query)
+        return bool(said_by_labels(self.likeness, query, types, exactly=True)[word] >= LIKE_A_LABEL)
 
     def _of_what_is_asked(self, query: Query) -> float:
         """An average that is only compared with, a *not* left out, a yes or no where things are asked for."""

@@ -35,10 +35,12 @@ _MORE_THAN_QUERIES = re.compile(
     rf"\b{_NTH}[-\s]+(?:most|least|best|worst|\w{{2,}}est)\b"
     r"|\bhow\s+(?:much|many)\s+(?:\w{2,}er|more|less|fewer)\b[^?]*\bthan\b(?!\s*\d)"
     r"|\bhow\s+many\b[^?]*\b(?:do|does|did|has|have|in|for|by)\s+each\b"
-    r"|^\W*(?:who|which|what)\b[^?]*\bevery\s+\w",
+    r"|^\W*(?:who|which|what)\b[^?]*\bevery\s+\w"
+    r"|\bhow\s+(?:is|are|was|were)\b[^?]*\b(?:related|connected|linked)\b",
     re.I,
 )
-"""A rank that is not the first, a difference, a number for each of many, what holds of every one."""
+"""A rank that is not the first, a difference, a number for each of many, what holds of every one, how two are
+connected."""
 _FIRST_FEW = re.compile(
     r"\b(?:first|last)\s+(?:\d+|two|three|four|five|six|seven|eight|nine|ten|few|several)\s+[a-z]", re.I
 )

@@ -320,6 +320,21 @@ def types_said(vocabulary: Vocabulary, query: Query) -> list[int]:
     return sorted(named | {t for s in steps_of(query) if (t := vocabulary.end_types[s ^ 1]) >= 0})
 
 
+def said_by_labels(likeness: Likeness, query: Query, types: Sequence[int], *, exactly: bool) -> Float32:
+    """How like each content word is to the label most like it, of a query's relations or some types.
+
+    float32 [words]; `exactly`: by spelling and word forms.
+    """
+    relations = sorted({step // 2 for step in steps_of(query)})
+    tables = (
+        (likeness.exact_relations, likeness.exact_types) if exactly else (likeness.relations, likeness.types)
+    )
+    best = [
+        table[:, labels].max(1, initial=0.0) for table, labels in zip(tables, (relations, types), strict=True)
+    ]
+    return np.maximum(*best)
+
+
 def content_share(likeness: Likeness, spans: Sequence[tuple[int, int]]) -> NDArray[np.bool_]:
     """Which content words stand outside of some spans, bool [words]."""
     return np.array([not any(a < q and p < b for a, b in spans) for p, q, _ in likeness.words], np.bool_)

@@ -28,7 +28,8 @@ from clew.index.store.manifest import Manifest, check_embedder, read_manifest
 from clew.index.store.sections import graph_counts
 from clew.index.store.stored_schema import write_schema
 from clew.index.store.writing import IndexWriter, writing
-from clew.index.update.edits import USUAL, EditReport, EditRules, Edits, resolve
+from clew.index.update.edits import USUAL, EditReport, EditRules, Edits
+from clew.index.update.resolve import resolve
 from clew.index.update.update_corpus import CorpusChange, EditedGraph, updated_corpus
 from clew.index.vectors.backends.registry import VectorAccess, open_vectors
 from clew.index.vectors.entity_search import ENTITY_SEARCH, SEARCH_FILE, build_search

@@ -6,7 +6,7 @@ import pytest
 from small_graph import SmallGraph
 
 from clew.reading.candidates import Option
-from clew.reading.describe import FEATURES, MOST_TOKENS, Kind, names_used, tokens_of, view_of
+from clew.reading.features import FEATURES
 from clew.reading.mentions import Candidate, Mention
 from clew.reading.query import (
     Anchor,
@@ -21,6 +21,7 @@ from clew.reading.query import (
     Walk,
     Without,
 )
+from clew.reading.tokens import MOST_TOKENS, Kind, names_used, tokens_of, view_of
 
 SMALL = SmallGraph(
     """

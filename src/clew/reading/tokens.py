@@ -1,0 +1,214 @@
+"""Candidates as rows of tokens: what each says, pointing to encoded labels and to places in the question.
+
+No token is a word of one graph. The question beside them has the names masked that a candidate uses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+
+from clew.reading.mentions import Mention
+from clew.reading.query import (
+    Anchor,
+    Both,
+    Compared,
+    Counted,
+    Either,
+    Extreme,
+    OfType,
+    Part,
+    Query,
+    Value,
+    Walk,
+    Without,
+    parts_of,
+)
+from clew.reading.vocabulary import DATE, LEAF, NUMBER, Vocabulary
+
+MOST_TOKENS, MOST_VIEWS = 26, 10
+"""Tokens of a candidate, ways of masking the names of a question; candidates beyond them are not ranked."""
+
+
+class Kind(IntEnum):
+    """What a token says; `ref` is a relation, a type, or a mention where one belongs to it."""
+
+    PAD = 0
+    NONE = 1
+    ANCHOR = 2
+    FORWARD = 3
+    BACKWARD = 4
+    TYPE = 5
+    NUMBER = 6
+    DATE = 7
+    TEXT = 8
+    AND = 9
+    OR = 10
+    MINUS = 11
+    EQUAL = 12
+    UNEQUAL = 13
+    ABOVE = 14
+    AT_LEAST = 15
+    BELOW = 16
+    AT_MOST = 17
+    VALUE = 18
+    COUNTED = 19
+    HIGHEST = 20
+    LOWEST = 21
+    MOST = 22
+    FEWEST = 23
+    SEVERAL = 24
+    COUNT = 25
+    YES = 26
+    SUM = 27
+    AVERAGE = 28
+    LARGEST = 29
+    SMALLEST = 30
+    ALL = 31
+    ANOTHER = 32
+    HAS_NONE = 33
+    LIST = 34
+    TRUE = 35
+    FALSE = 36
+
+
+_SIGN = {
+    "=": Kind.EQUAL,
+    "!=": Kind.UNEQUAL,
+    ">": Kind.ABOVE,
+    ">=": Kind.AT_LEAST,
+    "<": Kind.BELOW,
+    "<=": Kind.AT_MOST,
+}
+_ASK = {
+    "list": Kind.LIST,
+    "count": Kind.COUNT,
+    "yes": Kind.YES,
+    "sum": Kind.SUM,
+    "average": Kind.AVERAGE,
+    "largest": Kind.LARGEST,
+    "smallest": Kind.SMALLEST,
+}
+_JOIN: dict[type[Part], Kind] = {Both: Kind.AND, Either: Kind.OR, Without: Kind.MINUS}
+_TARGET = {NUMBER: Kind.NUMBER, DATE: Kind.DATE, LEAF: Kind.TEXT}
+RELATION_KINDS = frozenset({Kind.FORWARD, Kind.BACKWARD})
+MENTION_KINDS = frozenset({Kind.ANCHOR, Kind.VALUE, Kind.COUNTED})
+QueryToken = tuple[int, int]
+
+
+def tokens_of(query: Query, vocabulary: Vocabulary) -> list[QueryToken]:
+    """A query as tokens in postfix order: sets, then what is done with them, at last what is asked."""
+    made: list[QueryToken] = []
+    _say(query.part, vocabulary, made)
+    made.append((_ASK[query.ask], -1))
+    return made
+
+
+def _say(part: Part, vocabulary: Vocabulary, made: list[QueryToken]) -> None:
+    match part:
+        case Anchor(node, -1) if node in vocabulary.truths:
+            made.append((Kind.TRUE if vocabulary.truths[node] else Kind.FALSE, -1))
+        case Anchor(node, mention):
+            made.append((Kind.ANCHOR, mention))
+            _say_type(vocabulary.type_of(node), made)
+        case OfType(type_, end):
+            made.append((Kind.ALL, -1))
+            if type_ >= 0:
+                made.append((Kind.TYPE, type_))
+            else:
+                made.append((Kind.BACKWARD if end & 1 == 0 else Kind.FORWARD, end // 2))
+        case Walk(source, step):
+            _say(source, vocabulary, made)
+            _say_step(step, vocabulary, made)
+        case Both(left, right) | Either(left, right) | Without(left, right):
+            _say(left, vocabulary, made)
+            _say(right, vocabulary, made)
+            made.append((_JOIN[type(part)], -1))
+        case Compared() | Counted() | Extreme():
+            _say(part.source, vocabulary, made)
+            for step in (part.step,) if isinstance(part, Counted) else part.steps:
+                _say_step(step, vocabulary, made)
+            made += _said_of(part)
+
+
+def _said_of(part: Compared | Counted | Extreme) -> list[QueryToken]:
+    """What is said of the values or counts of a set."""
+    match part:
+        case Compared(_, _, sign, value):
+            if isinstance(value, Value):
+                return [(_SIGN[sign], -1), (Kind.VALUE, value.mention)]
+            named = [(Kind.ANCHOR, p.mention) for p in parts_of(value) if isinstance(p, Anchor)]
+            return [(_SIGN[sign], -1), (Kind.ANOTHER, -1), *named]
+        case Counted(_, _, _, 0, _):
+            return [(Kind.HAS_NONE, -1)]
+        case Counted(_, _, sign, _, mention):
+            return [(_SIGN[sign], -1), (Kind.COUNTED, mention)]
+        case Extreme(_, _, counted, largest, number):
+            kinds = (Kind.MOST, Kind.FEWEST) if counted else (Kind.HIGHEST, Kind.LOWEST)
+            several = [(Kind.SEVERAL, -1)] if number > 1 else []
+            return [(kinds[0] if largest else kinds[1], -1), *several]
+
+
+def _say_step(step: int, vocabulary: Vocabulary, made: list[QueryToken]) -> None:
+    made.append((Kind.BACKWARD if step & 1 else Kind.FORWARD, step // 2))
+    end = step ^ 1
+    target = _TARGET.get(vocabulary.ends[end])
+    if target is not None:
+        made.append((target, -1))
+    else:
+        _say_type(vocabulary.end_types[end], made)
+
+
+def _say_type(type_: int, made: list[QueryToken]) -> None:
+    if type_ >= 0:
+        made.append((Kind.TYPE, type_))
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A question with the names masked that some candidates use; `places` are spans of mentions in it.
+
+    `shifts`: from which character of the question on its characters stand so much further in `text`.
+    """
+
+    text: str
+    places: dict[int, tuple[int, int]]
+    shifts: tuple[tuple[int, int], ...] = ((0, 0),)
+
+    def at(self, character: int) -> int:
+        """Where a character of the question outside of the masked names stands in the text."""
+        return character + max(s for s in self.shifts if s[0] <= character)[1]
+
+
+_MASKS = "XYZW"
+
+
+def names_used(query: Query) -> tuple[int, ...]:
+    """The mentions whose names a query uses, ascending; they are masked in its view."""
+    return tuple(
+        sorted({p.mention for p in parts_of(query.part) if isinstance(p, Anchor) and p.mention >= 0})
+    )
+
+
+def view_of(question: str, mentions: Sequence[Mention], used: Sequence[int]) -> View:
+    """Mask the names of the `used` mentions, as X, Y, Z in their order; numbers and dates stay."""
+    text, last = "", 0
+    places: dict[int, tuple[int, int]] = {}
+    shifts: list[tuple[int, int]] = [(0, 0)]
+    for number, i in enumerate(sorted(used, key=lambda i: mentions[i].start)):
+        mention = mentions[i]
+        if mention.start < last:
+            continue
+        text += question[last : mention.start]
+        mask = _MASKS[min(number, len(_MASKS) - 1)]
+        places[i] = (len(text), len(text) + 1)
+        text += mask
+        last = mention.stop
+        shifts.append((last, len(text) - last))
+    text += question[last:]
+    for i, mention in enumerate(mentions):
+        if i not in places and mention.values:
+            shift = max(s for s in shifts if s[0] <= mention.start)[1]
+            places[i] = (mention.start + shift, mention.stop + shift)
+    return View(text, places, tuple(shifts))
