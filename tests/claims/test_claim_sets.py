@@ -20,6 +20,8 @@ LEFT_OPEN = {
     "Alien was out by 1985.",
     "The Seine never reaches Spain.",
     "Parasite is an American thriller.",
+    "Uma Thurman and John Travolta both act in Pulp Fiction.",
+    "Uma Thurman and Tom Hanks both act in Pulp Fiction.",
 }
 """In words that do not name what the graph has: they may be left open, and not turned around."""
 

@@ -114,7 +114,7 @@ def test_conditions_are_met_by_matches_far_behind():
 
 
 def test_an_answer_cites_them(flights):
-    told = flights.ask("Where does the train of Oslo go?").as_json()
+    told = flights.ask("Where does the train from Oslo go?").as_json()
     assert told["citations"][0]["triples"] == [["Oslo", "train", "Paris"]]
     assert told["citations"][0]["properties"] == [[{"since": ["2020-05-01"]}]]
 

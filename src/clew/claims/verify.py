@@ -36,7 +36,7 @@ LEAST_SPELT = 0.7
 """Least likeness of some word with what one thing alone has or is."""
 NAMES_RELATION = 0.9
 """Likeness from which a word is a relation's name, so that none of it means that there is none."""
-SURE_MEANING = 0.35
+SURE_MEANING = 0.7
 """Probability that some meaning is right from which what one thing has or is need not be spelt."""
 _SUPERLATIVE = re.compile(r"\b(?:first|last|most|least|\w{2,}est)\b", re.IGNORECASE)
 
