@@ -155,3 +155,7 @@ def test_a_number_beyond_all_is_claimed_and_nothing_holds_it(number):
 def test_a_year_after_a_word_of_time_is_nothing_else(text, timed):
     (value,) = find_values(f"it happened {text} there")
     assert value.timed is timed
+
+
+def test_a_text_is_no_date():
+    assert not holds("born in 1976", "a village")

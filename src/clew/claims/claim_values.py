@@ -87,10 +87,12 @@ class ClaimedValue:
                 # A whole number is not a rounded one.
                 return abs(value - exact) <= SAME_NUMBER * abs(value)
             return self.numbers.hold(value)
-        dates, day = (self.dates, self.or_dates), value if 0 <= value < 1 else math.floor(value)
-        if self.yearly and kind == ValueKind.DATE:
+        if kind != ValueKind.DATE:
+            return False
+        day = value if 0 <= value < 1 else math.floor(value)
+        if self.yearly:
             day = float(month_days(np.array([value]))[0])
-        return kind == ValueKind.DATE and any(d is not None and d.hold(day) for d in dates)
+        return any(d is not None and d.hold(day) for d in (self.dates, self.or_dates))
 
     def factor(self, label: Sequence[str]) -> float:
         """What turns values of a relation, whose name has the words `label`, into the claim's unit."""
