@@ -212,12 +212,9 @@ class Exploration:
         return Base(part, sample(members), step ^ 1, base.mentions, (*base.steps, step), said, cost, whole)
 
     def _best_first(self, base: Base, steps: Collection[int]) -> list[int]:
-        """Steps by what a set says with each of them."""
+        """Steps by what a set is worth with each of them."""
         chosen = np.array(list(steps))
-        said = np.maximum(base.said, self.steps_say[chosen]).sum(axis=1)
-        if base.steps:
-            said -= self.back_costs * (self.vocabulary.canonical[chosen ^ 1] == base.steps[-1])
-        return chosen[np.argsort(-said, kind="stable")].tolist()
+        return chosen[np.argsort(-self._worths(base, chosen), kind="stable")].tolist()
 
     def _lighter(self, nodes: Nodes) -> Nodes:
         """Those of some nodes that have few enough edges together to be sorted; none in a graph not large."""
