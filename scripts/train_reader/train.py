@@ -12,7 +12,7 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -89,6 +89,11 @@ def load(folder: Path, texts: Texts, device: str) -> Data:
         labels[i, : min(LABEL, len(e.ids))] = torch.tensor(e.ids[:LABEL], dtype=torch.int32)
     tensors = {k: torch.from_numpy(np.concatenate(v)).to(device) for k, v in parts.items()}
     return Data(**tensors, labels=labels.to(device), rows=np.concatenate(rows), source=source, graph=graph)
+
+
+def of_held_out(data: Data) -> np.ndarray:
+    """Which examples are of graphs that are held out, bool [examples]."""
+    return np.array([sum(map(ord, graph)) % HELD_OUT == 0 for graph in data.graph])
 
 
 class Below:
@@ -236,28 +241,42 @@ def likely(data: Data, first_pass: FirstPass) -> np.ndarray:
 
 
 def measure(scorer: Scorer, held: np.ndarray, near: np.ndarray) -> dict[str, float]:
-    """Shares right among held-out examples, as candidates are ranked in use, by source and steps."""
+    """Shares right first among held-out examples, by source and steps, and nats of all."""
+    data, right = scorer.data, scorer.data.right.cpu().numpy()
+    found, nats = dict[str, list[bool]](), list[float]()
+    for i, (hit, lost) in zip(held, _ranked(scorer, held, near), strict=True):
+        rows = np.arange(data.rows[i], data.rows[i + 1])
+        kind = "none"
+        if right[rows].any():
+            gold = data.kinds[rows[np.flatnonzero(right[rows])[0]]].cpu().numpy()
+            kind = f"{data.source[i]} {int(np.isin(gold, RELATION).sum())}"
+        found.setdefault(kind, []).append(hit)
+        nats.append(lost)
+    shares = {f"{k} ({len(v)})": round(float(np.mean(v)), 3) for k, v in sorted(found.items())}
+    return shares | {"nats": round(float(np.mean(nats)), 3)}
+
+
+def measured(scorer: Scorer, held: np.ndarray, near: np.ndarray) -> float:
+    """Share right first among some examples."""
+    return round(float(np.mean([hit for hit, _ in _ranked(scorer, held, near)])), 3)
+
+
+def _ranked(scorer: Scorer, held: np.ndarray, near: np.ndarray) -> Iterator[tuple[bool, float]]:
+    """Of each example, ranked as in use: whether the first one is right, and the nats of all that are."""
     model, data = scorer.model, scorer.data
     model.eval()
-    right, found, nats = data.right.cpu().numpy(), dict[str, list[bool]](), list[float]()
+    right = data.right.cpu().numpy()
     with torch.no_grad():
         for i in held:
             rows = np.arange(data.rows[i], data.rows[i + 1])
             known = right[rows].any()
-            kind = data.source[i] if known else "none"
-            if known:
-                gold = data.kinds[rows[np.flatnonzero(right[rows])[0]]].cpu().numpy()
-                kind += f" {int(np.isin(gold, RELATION).sum())}"
             rows = rows[np.sort(np.argsort(-near[rows])[:KEPT])]
             scores = scorer.scores([rows])[0].log_softmax(0)
             at = int(scores.argmax())
             hit = bool(right[rows[at]]) if at < len(rows) else not known
             good = np.append(right[rows], not right[rows].any())
-            nats.append(-float(scores[torch.from_numpy(good)].logsumexp(0)))
-            found.setdefault(kind, []).append(hit)
+            yield hit, -float(scores[torch.from_numpy(good)].logsumexp(0))
     model.train()
-    shares = {f"{k} ({len(v)})": round(float(np.mean(v)), 3) for k, v in sorted(found.items())}
-    return shares | {"nats": round(float(np.mean(nats)), 3)}
 
 
 def main() -> None:
@@ -267,6 +286,7 @@ def main() -> None:
     parser.add_argument("out", type=Path)
     parser.add_argument("--start", type=Path, default=MODEL, help="MiniLM, or a shipped model to go on with")
     parser.add_argument("--minutes", type=float, default=60)
+    parser.add_argument("--steps", type=int, default=10**9, help="at most")
     parser.add_argument("--layers", type=int, default=ENCODER_LAYERS, help="of the encoder, from above")
     parser.add_argument("--batch", type=int, default=32)
     parser.add_argument("--rows", type=int, default=28)
@@ -282,7 +302,7 @@ def main() -> None:
     began = time.time()
     model = Ranker(args.start)
     data = load(args.examples, model.texts, device)
-    out = np.array([sum(map(ord, g)) % HELD_OUT == 0 for g in data.graph])
+    out = of_held_out(data)
     order = np.random.default_rng(0).permutation(len(out))
     held = order[out[order]][: args.held]
     near = likely(data, FirstPass.open(MODEL / "first_pass.npz"))
@@ -298,7 +318,7 @@ def main() -> None:
 def train(
     scorer: Scorer, drawer: Drawer, told: Callable[[], dict[str, float]], args: argparse.Namespace
 ) -> None:
-    """Train for some minutes; the model is left with the mean of its weights."""
+    """Train for some minutes or steps; the model is left with the mean of its weights."""
     model, frozen = scorer.model, scorer.frozen
     upper = list(model.encoder.layers[frozen:].parameters())
     if not frozen:
@@ -309,8 +329,9 @@ def train(
     mean = {k: v.detach().clone() for k, v in model.state_dict().items()}
     began = last = time.time()
     steps, total, seconds = 0, 0.0, args.minutes * 60
-    while (spent := time.time() - began) < seconds:
-        rate = min(1.0, (steps + 1) / 100) * max(0.01, 1 - spent / seconds)
+    while (spent := time.time() - began) < seconds and steps < args.steps:
+        left = 1 - max(spent / seconds, steps / args.steps)
+        rate = min(1.0, (steps + 1) / 100) * max(0.01, left)
         for group, top in zip(optimiser.param_groups, rates[-len(optimiser.param_groups) :], strict=True):
             group["lr"] = top * rate
         chosen, marks = drawer.draw(args.batch, args.rows)

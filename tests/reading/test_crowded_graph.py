@@ -3,7 +3,20 @@
 import pytest
 from small_graph import SmallGraph
 
-from clew.reading.query import Anchor, Both, Extreme, OfType, Query, Walk, Without, key_of
+from clew.reading.query import (
+    Anchor,
+    Both,
+    Compared,
+    Either,
+    Extreme,
+    OfType,
+    Query,
+    Sign,
+    Value,
+    Walk,
+    Without,
+    key_of,
+)
 
 PEOPLE = [f"Person {chr(65 + i)}" for i in range(20)]
 FLAWS = [f"F-{100 + i}" for i in range(12)]
@@ -34,6 +47,12 @@ def along(name: str, *steps: str):
 
 
 FLAW = OfType(CROWDED.types["Flaw"])
+
+
+def graded(sign: Sign, number: float):
+    return Compared(FLAW, (CROWDED.step("grade"),), sign, Value(number))
+
+
 ASKED = [
     (
         "Which weak point in libfoo did Person A notice?",
@@ -46,6 +65,18 @@ ASKED = [
         "Who noticed the worst flaw?",
         Query("list", Walk(Extreme(FLAW, (CROWDED.step("grade"),), False, True, 1), CROWDED.step("seen_by"))),
     ),
+    (
+        "flaws in libfoo or libbar that Person A saw",
+        Query(
+            "list",
+            Both(Either(along("libfoo", "^hits"), along("libbar", "^hits")), along("Person A", "^seen_by")),
+        ),
+    ),
+    (
+        "flaws of grade 1.5 or 3.5",
+        Query("list", Either(graded("=", 1.5), graded("=", 3.5))),
+    ),
+    ("flaws, grade < 3.5", Query("list", graded("<", 3.5))),
     (
         "people who work on libfoo, except its head",
         Query("list", Without(along("libfoo", "^works_on"), along("libfoo", "headed_by"))),

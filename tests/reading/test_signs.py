@@ -42,6 +42,9 @@ DRUGS, APPROVED, MADE_BY = OfType(0), SMALL.step("approved"), SMALL.step("made_b
         ("on or before 2004", "2004", "<="),
         ("greater than or equal to 5", "5", ">="),
         ("less than or equal to 5", "5", "<="),
+        ("rooms, price < 30", "30", "<"),
+        ("price>=$30", "30", ">="),
+        ("rooms ≠ 30", "30", "!="),
     ],
 )
 def test_the_words_beside_a_value(text, value, sign):

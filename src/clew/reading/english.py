@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from functools import lru_cache
+from typing import get_args
 
 from clew.reading.query import Sign
 from clew.text.lexicon import Lexicon
@@ -144,7 +145,8 @@ def signs_of(text: str, start: int, stop: int) -> tuple[Sign, ...]:
     """The comparisons that a question may make with the value at [start, stop), likeliest first."""
     before = text[max(0, start - _NEAR) : start].lower()
     after = text[stop : stop + _NEAR].lower()
-    found: list[Sign] = []
+    symbol = symbol_before(before)
+    found: list[Sign] = [] if symbol is None else [symbol]
     for pattern, sign in _SIGN_PATTERNS:
         if re.search(rf"\b({pattern})\b", before) or re.match(
             rf"\W*(?:\w+\W+){{0,2}}?\b({pattern})\b", after
@@ -157,6 +159,16 @@ def signs_of(text: str, start: int, stop: int) -> tuple[Sign, ...]:
     if re.search(r"\bnot\b|n't\b|\bother\b|\bexcept", before):
         found.append("!=")
     return (*found, "=")
+
+
+_SYMBOL = re.compile(r"(<=|>=|!=|<|>|≤|≥|≠|=)\s*[$£€]?$")
+_SYMBOLS: Mapping[str, Sign] = {"≤": "<=", "≥": ">=", "≠": "!=", **{s: s for s in get_args(Sign)}}
+
+
+def symbol_before(before: str) -> Sign | None:
+    """The comparison that a symbol at the end of a text makes with what follows (*price < 30*)."""
+    found = _SYMBOL.search(before)
+    return None if found is None else _SYMBOLS[found[1]]
 
 
 COMPARATORS: Mapping[str, tuple[int, bool]] = {

@@ -28,6 +28,8 @@ from clew.reading.vocabulary import LEAF, THING
 
 MOST_SHORT, MOST_JOINED, MOST_JOINS = 12, 26, 900
 """Paths of one step, and of any length, of an entity that are joined with others; joins that are tried."""
+MOST_ALTERNATIVES = 8
+"""Sets of what either of two mentions has that are joined with a third, and from which a step goes on."""
 MOST_TYPES, MOST_FLAGS = 40, 6
 NAMED_TYPE = 0.2
 """In a large graph only types and relations that a question names so well are taken as all of them: each
@@ -35,8 +37,8 @@ takes a pass over the graph."""
 LARGEST_END = 200_000
 """Nodes at the end of a relation beyond which all of them are not meant."""
 FOREMOST = {
-    "type": 12, "one": 12, "two": 6, "three": 2, "path": 2, "pair": 6, "join": 6, "walked": 6, "less": 4,
-    "much less": 4,
+    "type": 12, "one": 12, "two": 6, "three": 2, "path": 2, "pair": 6, "join": 6, "either": 6, "walked": 6,
+    "less": 4, "much less": 4,
 }  # fmt: skip
 """Sets of each family around which operations are put."""
 
@@ -54,7 +56,9 @@ def family_of(part: Part) -> str:
     match part:
         case Both(Walk(Anchor(_, _), _), Walk(Anchor(_, _), _)):
             return "pair"
-        case Both(_, _) | Either(_, _):
+        case Either(_, _) | Both(Either(_, _), _) | Both(_, Either(_, _)):
+            return "either"
+        case Both(_, _):
             return "join"
         case Without(_, _) | Counted(_, _, "=", 0, _):
             return "less" if _is_plain(part) else "much less"
@@ -105,14 +109,18 @@ def joined_sets(of: Exploration, paths: CandidatePaths) -> Iterator[Base]:
     pairs = _pairs(of, paths)
     simple = [b for b in pairs if family_of(b.part) == "pair"]
     yield from dict.fromkeys([*simple[:60], *pairs[:120]])
-    for pair in pairs[:14]:
+    alternatives: list[Base] = []
+    if english.EITHER.search(of.question):
+        alternatives = by_worth(list(_alternatives(of, paths)))
+        yield from alternatives
+    short = [b for b in alternatives if len(b.steps) == 2]
+    first = list(dict.fromkeys([*short[:4], *alternatives]))[:MOST_ALTERNATIVES]
+    for pair in [*pairs[:14], *first]:
         yield from of.grown(pair)
         for (k, _), more in paths.items():
             if of.is_free(k, pair):
                 threes = (_joined(of, pair, third) for third in more[1:12])
                 yield from (three for three in threes if three is not None)
-    if english.EITHER.search(of.question):
-        yield from _alternatives(of, paths)
     yield from _twice(of, paths)
 
 

@@ -20,6 +20,7 @@ from clew.reading.query import (
     Counted,
     Either,
     Extreme,
+    OfType,
     Part,
     Query,
     Sign,
@@ -51,22 +52,38 @@ class Proposal:
 
 
 def operations(of: Exploration, bases: Sequence[Base]) -> Iterator[Proposal]:
-    """What the words may ask for, around the sets that they name best."""
-    text = of.question
+    """What the words may ask for, around the sets that they name best.
+
+    Around all of a type apart from other sets, with quotas of their own: where a graph is crowded, what is
+    around a name would leave no room for *the oldest room*.
+    """
     things = foremost(each_once([b for b in bases if of.is_of_things(b)]))
-    filtered = _filtered(of, things)
-    things = [*filtered[:12], *things]
+    filtered: list[Base] = []
+    for whole in (True, False):
+        group = [b for b in things if isinstance(b.part, OfType) == whole]
+        made = _filtered(of, group)
+        filtered += made
+        named = [] if whole else list(_two_named(of))
+        for one in _around(of, [*made[:12], *group], made, named):
+            yield replace(one, family=f"{one.family} of all") if whole else one
+    if english.COUNT.search(of.question):
+        yield from _counts(of, bases, by_worth(filtered))
+
+
+def _around(
+    of: Exploration, things: Sequence[Base], filtered: Sequence[Base], named: Sequence[Base]
+) -> Iterator[Proposal]:
+    """Filtered sets with what goes on from them, extremes, sums; `named`: two entities to be compared."""
+    text = of.question
     for base in filtered:
         yield Proposal("filter", Query("list", base.part), base.worth)
     for base in filtered[:12]:
         if base.worth > filtered[0].worth - 1:
             yield from _onward(of, base, MOST_ONWARD)
     if english.EXTREME.search(text):
-        yield from _extremes(of, things)
-    if english.COUNT.search(text):
-        yield from _counts(of, bases, filtered)
+        yield from _extremes(of, [*things, *named])
     if english.AGGREGATE.search(text) or english.EXTREME.search(text):
-        yield from _aggregates(of, things)
+        yield from _aggregates(of, [*things, *named])
 
 
 def _counts(of: Exploration, bases: Sequence[Base], filtered: Sequence[Base]) -> Iterator[Proposal]:
@@ -114,27 +131,37 @@ def _filtered(of: Exploration, things: Sequence[Base]) -> list[Base]:
 
 
 def _by_two(of: Exploration, base: Base, valued: Sequence[tuple[int, Value]]) -> Iterator[Base]:
-    """A set whose values of one kind lie between two values of the question, or outside of them."""
-    apart = english.EITHER.search(of.question)
+    """A set whose values of one kind lie between two of the question, are one of them, or lie outside."""
+    either = english.EITHER.search(of.question) is not None
     for (i, low), (j, high) in combinations(valued, 2):
         free = of.is_free(i, base) and of.is_free(j, base) and not of.overlap(i, j)
-        if low.date != high.date or low.yearly or high.yearly or not free:
+        if low.date != high.date or low.yearly != high.yearly or not free or (low.yearly and not either):
             continue
         if low.number > high.number:
             i, low, j, high = j, high, i, low
+        one, other = replace(low, mention=i), replace(high, mention=j)
         for step, kind in of.attributes(base):
             if low.date != (kind == DATE):
                 continue
             said = np.maximum(of.said_by(base, step, i), of.covered(j))
             mentions, steps = base.mentions | {i, j}, (*base.steps, step)
-            one, other = replace(low, mention=i), replace(high, mention=j)
-            over, under = ("<", ">") if apart else (">=", "<=")
-            first = Compared(base.part, (step,), over, one)
-            part: Part = Compared(first, (step,), under, other)
-            if apart:
-                part = Either(first, Compared(base.part, (step,), under, other))
-            cost = base.cost + STEP_COST
-            yield Base(part, base.members, base.end, mentions, steps, said, cost, False)
+            for at, part in enumerate(_of_both(base.part, step, one, other, either)):
+                cost = base.cost + STEP_COST + 0.02 * at
+                yield Base(part, base.members, base.end, mentions, steps, said, cost, False)
+
+
+def _of_both(source: Part, step: int, low: Value, high: Value, either: bool) -> Iterator[Part]:
+    """Members whose values lie between two; where the words say *or*, are one of them or lie outside."""
+
+    def by(sign: Sign, value: Value, inner: Part = source) -> Part:
+        return Compared(inner, (step,), sign, value)
+
+    if not either:
+        yield by("<=", high, by(">=", low))
+        return
+    yield Either(by("=", low), by("=", high))
+    if not low.yearly:
+        yield Either(by("<", low), by(">", high))
 
 
 def _by_value(of: Exploration, base: Base, mention: int, value: Value) -> Iterator[Base]:
@@ -209,7 +236,7 @@ def _extremes(of: Exploration, things: Sequence[Base]) -> Iterator[Proposal]:
     """The members with the largest or smallest value or number of edges, and what these lead to."""
     ranked = _number_asked_for(of)
     made: list[_Extreme] = []
-    for base in [*things, *_two_named(of)]:
+    for base in things:
         if base.whole and len(base.members) < 2:
             continue
         most = [ranked[1]] if ranked is not None and ranked[0] not in base.mentions else []
@@ -273,7 +300,7 @@ def _aggregates(of: Exploration, things: Sequence[Base]) -> Iterator[Proposal]:
         asks.append("sum")
     if english.EXTREME.search(of.question):
         asks.extend(("largest", "smallest"))
-    for base in [*things, *_two_named(of)]:
+    for base in things:
         steps = [step for step, kind in of.attributes(base) if kind != DATE]
         for step, gain in zip(steps, of.gains_of(base, steps).tolist(), strict=True):
             worth = base.worth + gain + 0.3

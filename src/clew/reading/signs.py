@@ -118,6 +118,9 @@ _UP: dict[str, int] = {">": 1, ">=": 1, "<": -1, "<=": -1}
 def sign_beside(text: str, mention: Mention) -> Sign | None:
     """The comparison that words right beside the value of a mention make, if any: *by 2004* of a date."""
     before, after = text[: mention.start].lower(), text[mention.stop :].lower()
+    symbol = english.symbol_before(before)
+    if symbol is not None:
+        return symbol
     for pattern, sign in _BEFORE:
         if re.search(rf"\b(?:{pattern})\b{_FILLER}$", before):
             return sign

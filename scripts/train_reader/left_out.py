@@ -1,0 +1,70 @@
+"""What each family of training questions is worth: a ranker trained without it, measured on all.
+
+    python scripts/train_reader/left_out.py EXAMPLES --start MINILM [--steps 400]
+
+Every run has the same steps, seed and frozen encoder (MiniLM as it is, so that none of the families has
+shaped it) and begins with a new head. Printed is the share right first of each family's held-out graphs, by
+family left out.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import torch
+from model import Ranker, head_of
+from train import SHARES, Data, Drawer, Scorer, likely, load, measured, of_held_out, train
+
+from clew.reading.first_pass import FirstPass
+from clew.reading.ranker import MODEL
+
+FAMILIES = {"nothing": (), "made-up": ("made-up", "composed"), **{s: (s,) for s in SHARES if s != "made-up"}}
+"""What is left out with each family: composed questions are made of those over made-up schemas."""
+
+
+def main() -> None:
+    """Train and measure once a family."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("examples", type=Path)
+    parser.add_argument("--start", type=Path, required=True, help="MiniLM")
+    parser.add_argument("--steps", type=int, default=400)
+    parser.add_argument("--held", type=int, default=150, help="held-out examples of each family")
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--batch", type=int, default=32)
+    parser.add_argument("--rows", type=int, default=28)
+    parser.set_defaults(minutes=10**6, rate=0.0, head_rate=1e-3)
+    args = parser.parse_args()
+    torch.set_num_threads(args.threads)
+    model = Ranker(args.start)
+    data = load(args.examples, model.texts, "cpu")
+    near = likely(data, FirstPass.open(MODEL / "first_pass.npz"))
+    out = of_held_out(data)
+    scorer = Scorer(model, data, 0)
+    held = _held(data, np.flatnonzero(out), args.held)
+    with tempfile.TemporaryDirectory() as folder:
+        args.out = Path(folder) / "model.pt"
+        for name, sources in FAMILIES.items():
+            torch.manual_seed(args.seed)
+            model.head = head_of(args.start)
+            of = np.array([i for i in np.flatnonzero(~out) if data.source[i] not in sources])
+            train(scorer, Drawer(data, of, near, args.seed), lambda: {}, args)
+            found = {f"{kind} ({len(rows)})": measured(scorer, rows, near) for kind, rows in held.items()}
+            print(json.dumps({"left out": name, "examples": len(of)} | found), flush=True)
+
+
+def _held(data: Data, out: np.ndarray, most: int) -> dict[str, np.ndarray]:
+    """Some held-out examples of each family that have a right candidate."""
+    right = np.add.reduceat(data.right.numpy().astype(np.int64), data.rows[:-1]) > 0
+    order = np.random.default_rng(0).permutation(out)
+    return {
+        kind: np.array([i for i in order if data.source[i] == kind and right[i]][:most]) for kind in SHARES
+    }
+
+
+if __name__ == "__main__":
+    main()
