@@ -6,9 +6,10 @@ import pytest
 from small_graph import SmallGraph
 
 from clew.reading import english
+from clew.reading.comparisons import sign_beside
 from clew.reading.mentions import Mention
 from clew.reading.query import Anchor, Compared, Counted, Extreme, OfType, Part, Query, Value, Walk, Without
-from clew.reading.signs import IGNORED, LEFT_OPEN, LOOSE, ONCE_SAID, TURNED, UNSAID, Signs, sign_beside
+from clew.reading.signs import IGNORED, LEFT_OPEN, LOOSE, ONCE_SAID, TURNED, UNSAID, Signs
 
 SMALL = SmallGraph(
     """

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from small_graph import EMBEDDER, LEXICON, SmallGraph
 
-from clew.reading.english import signs_of, singular
+from clew.reading.comparisons import signs_of
+from clew.reading.english import singular
 from clew.reading.vocabulary import DATE, LEAF, NUMBER, THING, WordMatcher, content_share, words_of_label
 from clew.text.lexicon import LEXICON_FILE, Lexicon
 

@@ -19,7 +19,7 @@ from clew.claims.claim_text import BESIDE, TOGETHER, Item, Piece
 from clew.claims.claim_values import ClaimedValue
 from clew.claims.meanings import TIMED, UNSAID, Meaning, Wording
 from clew.reading.candidates import Option
-from clew.reading.english import EARLIER, FEWER, THAN_WORD
+from clew.reading.comparisons import EARLIER, FEWER, THAN_WORD
 from clew.reading.mentions import Mention
 from clew.reading.paths import Base, Exploration, by_worth
 from clew.reading.query import (

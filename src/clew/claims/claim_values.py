@@ -16,7 +16,7 @@ import numpy as np
 
 from clew.graph.graph import ValueKind
 from clew.graph.values import month_days
-from clew.reading.english import COMPARATORS
+from clew.reading.comparisons import COMPARATORS
 from clew.reading.values import Written, written_in
 
 _BETWEEN = re.compile(r"\bbetween $", re.IGNORECASE)

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from clew.reading import english
+from clew.reading.comparisons import sign_beside
 from clew.reading.joins import (
     absent_sets,
     family_of,
@@ -25,7 +26,6 @@ from clew.reading.mentions import Mention
 from clew.reading.operations import Proposal, operations, yes_or_no
 from clew.reading.paths import Base, CandidatePaths, Exploration, by_worth
 from clew.reading.query import Anchor, Query
-from clew.reading.signs import sign_beside
 from clew.reading.vocabulary import Likeness, Vocabulary
 
 QUOTA = {

@@ -6,11 +6,8 @@ They only open a door: which operation a question asks for, if any, the ranker d
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from functools import lru_cache
-from typing import get_args
 
-from clew.reading.query import Sign
 from clew.text.lexicon import Lexicon
 
 FUNCTION = frozenset(
@@ -52,16 +49,6 @@ MUTUAL = frozenset(
     " ally equal equivalent similar same related linked connected meet met".split()
 )
 """Words of what holds both ways, though a graph may record it one way only."""
-
-THAN_WORD = re.compile(r"\b(more recent|[a-z]+er|more|less)\b[^?;:.]{0,40}?\bthan\b|\b(before|after)\b", re.I)
-"""A word that compares two things: *longer than*, *before*."""
-LATER = frozenset(("later", "newer", "younger", "after", "more recent"))
-EARLIER = frozenset("earlier older elder before sooner".split())
-"""Words that compare times upwards and downwards."""
-FEWER = frozenset(
-    "less fewer lower smaller shorter lighter cheaper slower narrower weaker poorer younger before".split()
-)
-"""Words that compare numbers downwards; all others do so upwards."""
 
 COUNT = re.compile(r"\b(how (many|much|often)|numbers?|counts?|totals?|amount|quantity|size)\b", re.I)
 DIFFERENT = re.compile(r"\b(different|distinct|unique|various|kinds?|types?|values?)\b", re.I)
@@ -115,94 +102,6 @@ OR_EQUAL = re.compile(
     re.I,
 )
 """Words with which a bound itself counts."""
-
-_ABOVE = (
-    r"more|greater|larger|higher|bigger|above|over|exceed\w*|beyond|after|later|newer|past|upwards?|follow\w*"
-)
-_BELOW = r"less|fewer|lower|smaller|below|under|before|earlier|prior|shorter|cheaper"
-_AT_LEAST = (
-    rf"at least|or more|or (?:above|over|(?!{_BELOW})\w{{2,}}er)|no (?:less|fewer|earlier) than|minimum|"
-    r"since|from|and (?:up|above|over)|not (?:less|fewer|before)|starting|onwards?|or (?:equal|same)|"
-    r"(?:equal|same) or|or after|after or"
-)
-_AT_MOST = (
-    rf"at most|or (?:{_BELOW})|no (?:more|later|higher) than|maximum|up to|until|till|by|"
-    r"not (?:more|after|over|exceed\w*)|within|or (?:equal|same)|(?:equal|same) or|or before|before or"
-)
-_SIGN_PATTERNS: tuple[tuple[str, Sign], ...] = (
-    (_AT_LEAST, ">="),
-    (_AT_MOST, "<="),
-    (_ABOVE, ">"),
-    (_BELOW, "<"),
-)
-_EITHER_END: tuple[Sign, ...] = (">=", "<=")
-_EITHER_SIDE: tuple[Sign, ...] = (">", "<")
-_NEAR = 32
-"""Characters beside a value in which a word of comparison belongs to it."""
-
-
-def signs_of(text: str, start: int, stop: int) -> tuple[Sign, ...]:
-    """The comparisons that a question may make with the value at [start, stop), likeliest first."""
-    before = text[max(0, start - _NEAR) : start].lower()
-    after = text[stop : stop + _NEAR].lower()
-    symbol = symbol_before(before)
-    found: list[Sign] = [] if symbol is None else [symbol]
-    for pattern, sign in _SIGN_PATTERNS:
-        if re.search(rf"\b({pattern})\b", before) or re.match(
-            rf"\W*(?:\w+\W+){{0,2}}?\b({pattern})\b", after
-        ):
-            found.append(sign)
-    if re.search(r"\bbetween\b|\bfrom\b", text.lower()):
-        found.extend(sign for sign in _EITHER_END if sign not in found)
-    if re.search(r"\w{2,}er than\b|\bthan\b", before):
-        found.extend(sign for sign in _EITHER_SIDE if sign not in found)
-    if re.search(r"\bnot\b|n't\b|\bother\b|\bexcept", before):
-        found.append("!=")
-    return (*found, "=")
-
-
-_SYMBOL = re.compile(r"(<=|>=|!=|<|>|≤|≥|≠|=)\s*[$£€]?$")
-_SYMBOLS: Mapping[str, Sign] = {"≤": "<=", "≥": ">=", "≠": "!=", **{s: s for s in get_args(Sign)}}
-
-
-def symbol_before(before: str) -> Sign | None:
-    """The comparison that a symbol at the end of a text makes with what follows (*price < 30*)."""
-    found = _SYMBOL.search(before)
-    return None if found is None else _SYMBOLS[found[1]]
-
-
-COMPARATORS: Mapping[str, tuple[int, bool]] = {
-    "after": (1, False),
-    "since": (1, True),
-    "from": (1, True),
-    "over": (1, False),
-    "above": (1, False),
-    "exceeding": (1, False),
-    "before": (-1, False),
-    "until": (-1, True),
-    "under": (-1, False),
-    "below": (-1, False),
-    "more than": (1, False),
-    "greater than": (1, False),
-    "longer than": (1, False),
-    "later than": (1, False),
-    "larger than": (1, False),
-    "higher than": (1, False),
-    "older than": (-1, False),
-    "newer than": (1, False),
-    "less than": (-1, False),
-    "fewer than": (-1, False),
-    "shorter than": (-1, False),
-    "earlier than": (-1, False),
-    "smaller than": (-1, False),
-    "lower than": (-1, False),
-    "younger than": (1, False),
-    "at least": (1, True),
-    "at most": (-1, True),
-    "no more than": (-1, True),
-    "no less than": (1, True),
-}
-"""Words before a value: 1 for above it, -1 for below; whether the value itself counts."""
 
 _RANK_BEFORE = re.compile(r"\b(?:top|bottom|first|last|best|worst)\s+$", re.I)
 _RANK_AFTER = re.compile(r"\s+(?:most|least|fewest|best|worst|\w{2,}est)\b", re.I)

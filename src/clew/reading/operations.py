@@ -10,6 +10,7 @@ from itertools import combinations, product
 import numpy as np
 
 from clew.reading import english
+from clew.reading.comparisons import signs_of
 from clew.reading.joins import each_once, family_of, foremost
 from clew.reading.paths import STEP_COST, Base, CandidatePaths, Exploration, by_worth, sample
 from clew.reading.query import (
@@ -169,7 +170,7 @@ def _by_value(of: Exploration, base: Base, mention: int, value: Value) -> Iterat
     if not of.is_free(mention, base):
         return
     span = of.mentions[mention]
-    signs: tuple[Sign, ...] = english.signs_of(of.question, span.start, span.stop)
+    signs: tuple[Sign, ...] = signs_of(of.question, span.start, span.stop)
     if value.yearly:
         signs = ("=", "!=") if "!=" in signs else ("=",)
     value = replace(value, mention=mention)

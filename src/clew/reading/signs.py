@@ -13,6 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from clew.reading import english
+from clew.reading.comparisons import FEWER, THAN_WORD, sign_beside
 from clew.reading.mentions import Mention
 from clew.reading.query import (
     Anchor,
@@ -56,36 +57,7 @@ ONCE_SAID = 0.6
 LIKE_A_LABEL = 0.7
 """From this likeness by spelling on a word is one of the graph's labels."""
 
-_FILLER = r"(?:\W|\b(?:than|the|of|about|around|year|a|an|is|was|are|end|start|beginning)\b)*"
-_MORE = (
-    "more|greater|larger|higher|bigger|longer|older|later|newer|"
-    r"above|over|exceed\w*|beyond|after|past|follow\w*"
-)
-_LESS = "less|fewer|lower|smaller|shorter|younger|below|under|before|earlier|prior to|cheaper|lighter"
-_THEN_TOO, _SAME = "on|at|in|during", r"(?:equal|same)(?: to| as)?"
-_NO_LESS = (
-    "at least|no (?:less|fewer|earlier) than|not (?:less|fewer) than|minimum|since|starting(?: in)?"
-    rf"|(?:{_THEN_TOO}) or after|after or (?:{_THEN_TOO})"
-    rf"|(?:{_MORE})(?: than)? or {_SAME}|{_SAME} or (?:{_MORE})"
-)
-_NO_MORE = (
-    "at most|no (?:more|later|higher|greater) than|not (?:more|over|above)(?: than)?|maximum|up to|until|till"
-    rf"|(?:{_THEN_TOO}) or before|before or (?:{_THEN_TOO})"
-    rf"|(?:{_LESS})(?: than)? or {_SAME}|{_SAME} or (?:{_LESS})"
-)
-_ANY_MORE = r"(?!other|rather)\w{2,}er than"
-_BEFORE: tuple[tuple[str, Sign], ...] = (
-    (_NO_LESS, ">="), (_NO_MORE, "<="), (_MORE, ">"), (_LESS, "<"), (_ANY_MORE, ">"),
-)  # fmt: skip
-_OR_LESS = "less|fewer|lower|earlier|below|under|smaller|shorter|before|down|cheaper|lighter|younger|narrower"
-_OR_MORE = rf"more|above|over|up|upwards?|onwards?|after|(?!{_OR_LESS})\w{{2,}}er"
-_AFTER: tuple[tuple[str, Sign], ...] = (
-    (rf"(?:or|and) (?:{_OR_MORE})|onwards?|plus", ">="),
-    (rf"(?:or|and) (?:{_OR_LESS})|at most|tops", "<="),
-)
-_FEW_WORDS = r"\W*(?:[\w%]+\W+){0,3}?"
 _DECADE = re.compile(r"(?:the )?'?\d*0'?s", re.I)
-_BY_THEN = re.compile(r"\bby\s+(?:the\s+)?(?:end\s+of\s+)?$", re.I)
 _COMPARES = re.compile(
     r"\b(than|at most|at least|until|exceed\w*|beyond|above|below|before|after|over|under|more|less|fewer"
     r"|earlier|later|prior|preced\w*)\b",
@@ -113,22 +85,6 @@ _THAN_AVERAGE = re.compile(
     r"\b(?:than|above|below|over|under|beyond|exceed\w*)\s+(?:\w+\s+)?(?:average|mean|typical)\b", re.I
 )
 _UP: dict[str, int] = {">": 1, ">=": 1, "<": -1, "<=": -1}
-
-
-def sign_beside(text: str, mention: Mention) -> Sign | None:
-    """The comparison that words right beside the value of a mention make, if any: *by 2004* of a date."""
-    before, after = text[: mention.start].lower(), text[mention.stop :].lower()
-    symbol = english.symbol_before(before)
-    if symbol is not None:
-        return symbol
-    for pattern, sign in _BEFORE:
-        if re.search(rf"\b(?:{pattern})\b{_FILLER}$", before):
-            return sign
-    for pattern, sign in _AFTER:
-        if re.match(rf"{_FEW_WORDS}\b(?:{pattern})\b", after):
-            return sign
-    is_date = any(value.date for value in mention.values)
-    return "<=" if is_date and _BY_THEN.search(before) else None
 
 
 class Signs:
@@ -160,7 +116,7 @@ class Signs:
         self.counted = counted_word(question, likeness)
         self.commonest = bool(_COMMONEST.search(question))
         self.alike = bool(english.ALIKE.search(question))
-        self.words = [(m[1] or m[2]).lower() for m in english.THAN_WORD.finditer(question)]
+        self.words = [(m[1] or m[2]).lower() for m in THAN_WORD.finditer(question)]
 
     def against(self, query: Query) -> float:
         """The logarithm of what is left of the odds of a candidate."""
@@ -306,7 +262,7 @@ class Signs:
             if dates and (word in english.LATER or word in english.EARLIER):
                 return 1 if word in english.LATER else -1
             if not dates:
-                return -1 if word in english.FEWER else 1
+                return -1 if word in FEWER else 1
         return 0
 
 

@@ -1,0 +1,144 @@
+"""Words that compare: with a value beside them, and of two things with each other."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import get_args
+
+from clew.reading.mentions import Mention
+from clew.reading.query import Sign
+
+THAN_WORD = re.compile(r"\b(more recent|[a-z]+er|more|less)\b[^?;:.]{0,40}?\bthan\b|\b(before|after)\b", re.I)
+"""A word that compares two things: *longer than*, *before*."""
+LATER = frozenset(("later", "newer", "younger", "after", "more recent"))
+EARLIER = frozenset("earlier older elder before sooner".split())
+"""Words that compare times upwards and downwards."""
+FEWER = frozenset(
+    "less fewer lower smaller shorter lighter cheaper slower narrower weaker poorer younger before".split()
+)
+"""Words that compare numbers downwards; all others do so upwards."""
+
+_FILLER = r"(?:\W|\b(?:than|the|of|about|around|year|a|an|is|was|are|end|start|beginning)\b)*"
+_MORE = (
+    "more|greater|larger|higher|bigger|longer|older|later|newer|"
+    r"above|over|exceed\w*|beyond|after|past|follow\w*"
+)
+_LESS = "less|fewer|lower|smaller|shorter|younger|below|under|before|earlier|prior to|cheaper|lighter"
+_THEN_TOO, _SAME = "on|at|in|during", r"(?:equal|same)(?: to| as)?"
+_NO_LESS = (
+    "at least|no (?:less|fewer|earlier) than|not (?:less|fewer) than|minimum|since|starting(?: in)?"
+    rf"|(?:{_THEN_TOO}) or after|after or (?:{_THEN_TOO})"
+    rf"|(?:{_MORE})(?: than)? or {_SAME}|{_SAME} or (?:{_MORE})"
+)
+_NO_MORE = (
+    "at most|no (?:more|later|higher|greater) than|not (?:more|over|above)(?: than)?|maximum|up to|until|till"
+    rf"|(?:{_THEN_TOO}) or before|before or (?:{_THEN_TOO})"
+    rf"|(?:{_LESS})(?: than)? or {_SAME}|{_SAME} or (?:{_LESS})"
+)
+_ANY_MORE = r"(?!other|rather)\w{2,}er than"
+_BEFORE: tuple[tuple[str, Sign], ...] = (
+    (_NO_LESS, ">="), (_NO_MORE, "<="), (_MORE, ">"), (_LESS, "<"), (_ANY_MORE, ">"),
+)  # fmt: skip
+_OR_LESS = "less|fewer|lower|earlier|below|under|smaller|shorter|before|down|cheaper|lighter|younger|narrower"
+_OR_MORE = rf"more|above|over|up|upwards?|onwards?|after|(?!{_OR_LESS})\w{{2,}}er"
+_AFTER: tuple[tuple[str, Sign], ...] = (
+    (rf"(?:or|and) (?:{_OR_MORE})|onwards?|plus", ">="),
+    (rf"(?:or|and) (?:{_OR_LESS})|at most|tops", "<="),
+)
+_FEW_WORDS = r"\W*(?:[\w%]+\W+){0,3}?"
+_BY_THEN = re.compile(r"\bby\s+(?:the\s+)?(?:end\s+of\s+)?$", re.I)
+
+_OPENS_LEAST = (
+    rf"{_NO_LESS}|or more|or (?:above|over|(?!{_OR_LESS})\w{{2,}}er)|from|and (?:up|above|over)|not before"
+    "|starting|onwards?"
+)
+_OPENS_MOST = rf"{_NO_MORE}|or (?:{_OR_LESS})|by|not (?:after|exceed\w*)|within"
+_WIDER: tuple[tuple[str, Sign], ...] = (
+    (_OPENS_LEAST, ">="), (_OPENS_MOST, "<="), (rf"{_MORE}|upwards?", ">"), (_LESS, "<"),
+)  # fmt: skip
+"""Words with which a value may be a bound, where they stand near it; with others of them it is none."""
+_EITHER_END: tuple[Sign, ...] = (">=", "<=")
+_EITHER_SIDE: tuple[Sign, ...] = (">", "<")
+_NEAR = 32
+"""Characters beside a value in which a word of comparison belongs to it."""
+
+
+def signs_of(text: str, start: int, stop: int) -> tuple[Sign, ...]:
+    """The comparisons that a question may make with the value at [start, stop), likeliest first."""
+    before = text[max(0, start - _NEAR) : start].lower()
+    after = text[stop : stop + _NEAR].lower()
+    symbol = symbol_before(before)
+    found: list[Sign] = [] if symbol is None else [symbol]
+    for pattern, sign in _WIDER:
+        if re.search(rf"\b({pattern})\b", before) or re.match(
+            rf"\W*(?:\w+\W+){{0,2}}?\b({pattern})\b", after
+        ):
+            found.append(sign)
+    if re.search(r"\bbetween\b|\bfrom\b", text.lower()):
+        found.extend(sign for sign in _EITHER_END if sign not in found)
+    if re.search(r"\w{2,}er than\b|\bthan\b", before):
+        found.extend(sign for sign in _EITHER_SIDE if sign not in found)
+    if re.search(r"\bnot\b|n't\b|\bother\b|\bexcept", before):
+        found.append("!=")
+    return (*found, "=")
+
+
+_SYMBOL = re.compile(r"(?<![-=])(<=|>=|!=|<|>|≤|≥|≠|=)\s*[$£€]?$")
+_SYMBOLS: Mapping[str, Sign] = {"≤": "<=", "≥": ">=", "≠": "!=", **{s: s for s in get_args(Sign)}}
+
+
+def symbol_before(before: str) -> Sign | None:
+    """The comparison that a symbol at the end of a text makes with what follows (*price < 30*)."""
+    found = _SYMBOL.search(before)
+    return None if found is None else _SYMBOLS[found[1]]
+
+
+def sign_beside(text: str, mention: Mention) -> Sign | None:
+    """The comparison that words right beside the value of a mention make, if any: *by 2004* of a date."""
+    before, after = text[: mention.start].lower(), text[mention.stop :].lower()
+    symbol = symbol_before(before)
+    if symbol is not None:
+        return symbol
+    for pattern, sign in _BEFORE:
+        if re.search(rf"\b(?:{pattern})\b{_FILLER}$", before):
+            return sign
+    for pattern, sign in _AFTER:
+        if re.match(rf"{_FEW_WORDS}\b(?:{pattern})\b", after):
+            return sign
+    is_date = any(value.date for value in mention.values)
+    return "<=" if is_date and _BY_THEN.search(before) else None
+
+
+COMPARATORS: Mapping[str, tuple[int, bool]] = {
+    "after": (1, False),
+    "since": (1, True),
+    "from": (1, True),
+    "over": (1, False),
+    "above": (1, False),
+    "exceeding": (1, False),
+    "before": (-1, False),
+    "until": (-1, True),
+    "under": (-1, False),
+    "below": (-1, False),
+    "more than": (1, False),
+    "greater than": (1, False),
+    "longer than": (1, False),
+    "later than": (1, False),
+    "larger than": (1, False),
+    "higher than": (1, False),
+    "older than": (-1, False),
+    "newer than": (1, False),
+    "less than": (-1, False),
+    "fewer than": (-1, False),
+    "shorter than": (-1, False),
+    "earlier than": (-1, False),
+    "smaller than": (-1, False),
+    "lower than": (-1, False),
+    "younger than": (1, False),
+    "at least": (1, True),
+    "at most": (-1, True),
+    "no more than": (-1, True),
+    "no less than": (1, True),
+}
+"""Words before a value: 1 for above it, -1 for below; whether the value itself counts."""
