@@ -197,13 +197,6 @@ def test_a_denial_within_a_name_is_none():
     assert signs.against(Query("list", made)) == 0
 
 
-def test_than_the_average_asks_for_no_average():
-    question = "Which drugs were approved later than the average?"
-    signs = Signs(SMALL.vocabulary, question, SMALL.mentions(question), SMALL.matcher.compare(question))
-    average = signs.against(Query("average", Walk(DRUGS, APPROVED)))
-    assert average - signs.against(Query("list", Walk(DRUGS, APPROVED))) == pytest.approx(math.log(IGNORED))
-
-
 @pytest.mark.parametrize(
     ("question", "left"), [("Which inns have a pool?", IGNORED), ("is there a pool?", 1)]
 )

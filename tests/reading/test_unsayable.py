@@ -4,7 +4,7 @@ import pytest
 from small_graph import SmallGraph
 
 from clew import Clew
-from clew.reading.query import Extreme, OfType, Query
+from clew.reading.query import Extreme, OfType, Query, Walk
 from clew.reading.unsayable import asks_more
 
 LINES = """
@@ -34,14 +34,18 @@ DRUGS, APPROVED = OfType(0), SMALL.step("approved")
         ("How many drugs are older than 3 years?", False),
         ("Name the first three drugs", True),
         ("the first drug", False),
+        ("Which drugs were approved later than the average?", True),
+        ("Which drugs were approved later than Aspirin?", False),
     ],
 )
 def test_what_is_asked_for_is_more_than_a_list(question, more):
-    assert asks_more(question, Query("list", DRUGS)) == more
+    assert asks_more(SMALL.vocabulary, question, Query("list", DRUGS)) == more
 
 
 def test_the_first_few_of_a_rank_are_said():
-    assert not asks_more("the first three drugs", Query("list", Extreme(DRUGS, (APPROVED,), False, False, 3)))
+    assert not asks_more(
+        SMALL.vocabulary, "the first three drugs", Query("list", Extreme(DRUGS, (APPROVED,), False, False, 3))
+    )
 
 
 @pytest.mark.parametrize(
@@ -52,3 +56,9 @@ def test_something_simpler_is_no_answer(question):
     with Clew.from_triples(triples, types={"Aspirin": ["drug"], "Lorazin": ["drug"]}) as graph:
         answers = {answer.label for answer in graph.ask(question).answers}
         assert answers in (set(), {"Lorazin"})
+
+
+def test_an_average_that_the_graph_records_is_compared_with():
+    small = SmallGraph("Oslo | average_rain | 5\nBern | average_rain | 9", {"Town": ["Oslo", "Bern"]})
+    query = Query("list", Walk(OfType(0), small.step("average_rain")))
+    assert not asks_more(small.vocabulary, "rain above the average of 6", query)

@@ -155,7 +155,7 @@ class BuiltInReader:
         """Whether a query answers less than was asked: a noun, a modifier, a name or a *not* is not in it."""
         vocabulary, question, yes = self.reader.vocabulary, reading.question, query.ask == "yes"
         return (
-            asks_more(question, query)
+            asks_more(vocabulary, question, query)
             or (not yes and denies(question, reading.mentions) and not is_denial(vocabulary, query))
             or (likely < SURE_OF_NOUN and leaves_noun_open(vocabulary, reading, query))
             or (yes and _leaves_out_a_name(reading, query))

@@ -76,7 +76,7 @@ SUM = re.compile(
 YES_NO = re.compile(
     r"(^|[,;:.!?-]\s*)(and |so |but |then |also )?"
     r"(is|are|was|were|am|do|does|did|has|have|had|can|could|will|would|should|isn'?t|aren'?t|wasn'?t|"
-    r"doesn'?t|didn'?t|hasn'?t|haven'?t|don'?t)\b|\b(true|whether|correct|right)\b|\bif\b|\bor not\b",
+    r"doesn'?t|didn'?t|hasn'?t|haven'?t|don'?t)\b|\b(true|whether|correct)\b|\bright\W*$|\bif\b|\bor not\b",
     re.I,
 )
 EITHER = re.compile(r"\b(or|either)\b|/", re.I)

@@ -1,7 +1,7 @@
 """What words of a question tell against a candidate: comparisons that it does not make, names it leaves out.
 
 *after 2000*, *20 minutes or less*, *later than X*; *used to play for* where a relation is of what was once;
-*won an Oscar* where no name of the graph is like Oscar; *not*, *than the average*.
+*won an Oscar* where no name of the graph is like Oscar; *not*.
 """
 
 from __future__ import annotations
@@ -81,9 +81,6 @@ _ENDS_OF_TIME = re.compile(
 _COMMONEST = re.compile(
     r"\bmost\s+(?:common|frequent|popular|widespread|used|often)\b|\b(?:commonest|most\s+of)\b", re.I
 )
-_THAN_AVERAGE = re.compile(
-    r"\b(?:than|above|below|over|under|beyond|exceed\w*)\s+(?:\w+\s+)?(?:average|mean|typical)\b", re.I
-)
 _UP: dict[str, int] = {">": 1, ">=": 1, "<": -1, "<=": -1}
 
 
@@ -111,7 +108,6 @@ class Signs:
         self.sizes = bool(_SIZES.search(question))
         self.ends_of_time = tuple({bool(m["late"]) for m in _ENDS_OF_TIME.finditer(question)})
         self.denies = denies(question, mentions)
-        self.than_average = bool(_THAN_AVERAGE.search(question))
         self.asks_yes = bool(english.YES_NO.search(question))
         self.counted = counted_word(question, likeness)
         self.commonest = bool(_COMMONEST.search(question))
@@ -159,11 +155,11 @@ class Signs:
         return bool(said_by_labels(self.likeness, query, types, exactly=True)[word] >= LIKE_A_LABEL)
 
     def _of_what_is_asked(self, query: Query) -> float:
-        """An average that is only compared with, a *not* left out, a yes or no where things are asked for."""
-        ignored = int(self.than_average and query.ask == "average")
+        """A *not* left out, a yes or no where things are asked for."""
+        ignored = 0
         if query.ask == "list" and not self.asks_yes and isinstance(query.part, Walk):
             step = query.part.step
-            ignored += not step & 1 and step // 2 in self.vocabulary.flags
+            ignored = not step & 1 and step // 2 in self.vocabulary.flags
         told = ignored * math.log(IGNORED)
         if self.denies and query.ask != "yes" and not is_denial(self.vocabulary, query):
             told += math.log(UNSAID)

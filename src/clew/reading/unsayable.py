@@ -1,13 +1,13 @@
 """What a question asks for that no query graph says, and a *not* that a reading may leave out.
 
-*The second longest*, *how much longer*, *how many each*, *every*, *names that begin with L*: what is read in
-their place is something simpler, and no answer.
+*The second longest*, *how much longer*, *longer than the average*, *how many each*, *every*, *names that
+begin with L*: what is read in their place is something simpler, and no answer.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from clew.reading.mentions import Mention
 from clew.reading.query import Anchor, Compared, Counted, Extreme, Query, Without, parts_of, steps_of
@@ -47,9 +47,18 @@ _FIRST_FEW = re.compile(
 """Some of a list, of which no order is told."""
 
 
-def asks_more(question: str, query: Query) -> bool:
+_THAN_AVERAGE = re.compile(
+    r"\b(?:than|above|below|over|under|beyond|exceed\w*)\s+(?:\w+\s+)?(?P<mean>average|mean|typical)\b", re.I
+)
+"""A comparison with an average, unless a label of the graph is of one."""
+
+
+def asks_more(vocabulary: Vocabulary, question: str, query: Query) -> bool:
     """Whether a question asks for more than its query, as than any."""
     if _SPELLING.search(question) or _MORE_THAN_QUERIES.search(question):
+        return True
+    mean = _THAN_AVERAGE.search(question)
+    if mean is not None and not any(mean["mean"].lower() in label for label in _labels(vocabulary, query)):
         return True
     return bool(_FIRST_FEW.search(question)) and not any(isinstance(p, Extreme) for p in parts_of(query.part))
 
@@ -72,5 +81,9 @@ def is_denial(vocabulary: Vocabulary, query: Query) -> bool:
                 return True
             case _:
                 pass
-    labels = (vocabulary.relations[step // 2].split() for step in steps_of(query))
-    return any(not _DENYING.isdisjoint(label) for label in labels)
+    return any(not _DENYING.isdisjoint(label) for label in _labels(vocabulary, query))
+
+
+def _labels(vocabulary: Vocabulary, query: Query) -> Iterator[list[str]]:
+    """The words of the labels of the relations of a query."""
+    return (vocabulary.relations[step // 2].split() for step in steps_of(query))
