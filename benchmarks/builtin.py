@@ -77,6 +77,7 @@ def main() -> None:
     print(ask_all(other, jsonl(DATA / "check" / "other_questions.jsonl")).row("science (check)"), flush=True)
     missing = jsonl(DATA / "check" / "absent.jsonl")
     lacking += _databases(args.limit, [("five graphs by a blind author (check)", databases("blind"))])
+    lacking += _databases(args.limit, [("six graphs by two blind authors (check)", databases("unseen"))])
     if SHARED.exists():
         kb = open_built_in(metaqa_graph())
         for hops in (1, 2, 3):
