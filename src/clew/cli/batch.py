@@ -21,7 +21,7 @@ from clew.cli.input import STDIN
 from clew.cli.opening import waiting
 from clew.cli.progress import Bar, explained_wait
 from clew.errors import ClewError, InputError, LockedError, OutputError, ParseError, UsageError
-from clew.json_form import json_line, json_object
+from clew.foundation.json_form import json_line, json_object
 from clew.text.counted import counted
 from clew.workers.locks import open_growing, take_lock
 

@@ -93,9 +93,9 @@ def index(
     An index that is already there is replaced when the new one is whole.
     """
     from clew.cli.importing import imported
-    from clew.environment import vector_choice
     from clew.index.cache import stem
-    from clew.index_files import index_sources
+    from clew.opening.environment import vector_choice
+    from clew.opening.index_files import index_sources
 
     start, choice = time.monotonic(), vector_choice(searching.vectors, searching.milvus)
     quiet = reading.quiet

@@ -73,7 +73,7 @@ def print_info(held: Info) -> None:
 def _verify(source: str) -> int:
     """Read an index whole, and count its files; raises FormatError for the first that is damaged."""
     from clew.index.store.directory import open_index
-    from clew.index_files import is_index
+    from clew.opening.index_files import is_index
 
     if not is_index(Path(source)):
         raise UsageError(f"{source} is no index: --verify is for what clew index has written")
@@ -82,7 +82,7 @@ def _verify(source: str) -> int:
 
 def _held(source: str, reading: SourceOptions, plot: Path | None) -> Info:
     """Describe the source, and plot it; an index whose embedder is not at hand can be described too."""
-    from clew.index_files import is_index
+    from clew.opening.index_files import is_index
 
     here = not is_remote(source) and is_index(Path(source))
     if reading.embedder is None and reading.format is None and here:

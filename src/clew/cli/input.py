@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from clew.errors import InputError, ParseError, UsageError
-from clew.json_form import json_object
+from clew.foundation.json_form import json_object
 from clew.text.clean import clean_question
 
 STDIN = "-"

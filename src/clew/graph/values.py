@@ -17,7 +17,7 @@ from datetime import date
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.arrays import Float64, UInt8
+from clew.foundation.arrays import Float64, UInt8
 from clew.graph.graph import Names, ValueKind, Values
 from clew.graph.namespaces import XSD
 

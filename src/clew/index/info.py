@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.arrays import Int32, Int64
+from clew.foundation.arrays import Int32, Int64
+from clew.foundation.html_form import frame_of, info_html
+from clew.foundation.json_form import fields_json
 from clew.graph.graph import Adjacency, Graph, ValueKind, offsets_of
-from clew.html_form import frame_of, info_html
 from clew.index.store.directory import Index
 from clew.index.store.manifest import EmbedderRecord, SourceRecord
 from clew.index.store.sections import graph_counts
-from clew.json_form import fields_json
 from clew.types import TripleText
 
 NODES_AT_ONCE = 1 << 20

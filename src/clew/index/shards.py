@@ -25,8 +25,8 @@ from typing import IO, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.arrays import Int32
 from clew.errors import ClewError, IndexAccessError
+from clew.foundation.arrays import Int32
 from clew.graph.graph import Graph
 from clew.index.names.names import NamePart, differing_labels, entry_count
 from clew.index.names.typos import chunks_of

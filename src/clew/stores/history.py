@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import cast
 
 from clew.errors import InputError, OutputError, ParseError
-from clew.json_form import json_object
+from clew.foundation.json_form import json_object
 from clew.stores.cypher.guard import guard
 from clew.stores.errors import QueryError
 

@@ -14,7 +14,7 @@ from typing import Any, BinaryIO, cast
 import numpy as np
 
 from clew.errors import InputError, ParseError
-from clew.json_form import json_object
+from clew.foundation.json_form import json_object
 
 _SPACES = str.maketrans({"\t": " ", "\n": " ", "\r": " ", "\\": "\\\\"})
 

@@ -14,8 +14,8 @@ from typing import Any
 from clew.errors import InputError, LockedError, ParseError
 from clew.evaluate.records import Key, Record, record_from_json
 from clew.evaluate.run.config import check_same, toml_text
-from clew.json_form import json_line
-from clew.redaction import redacted
+from clew.foundation.json_form import json_line
+from clew.foundation.redaction import redacted
 from clew.workers.locks import open_growing, take_lock
 
 CONFIG, RECORDS, FACTS = "config.resolved.toml", "records.jsonl", "facts.json"

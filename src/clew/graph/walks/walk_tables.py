@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from clew.arrays import Int32, Int64
+from clew.foundation.arrays import Int32, Int64
 from clew.graph.graph import Graph, offsets_of
 from clew.graph.kernels import graph_columns
 

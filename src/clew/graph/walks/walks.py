@@ -12,8 +12,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.arrays import Int32, Int64, UInt16
 from clew.errors import UsageError
+from clew.foundation.arrays import Int32, Int64, UInt16
 from clew.graph.graph import Graph, offsets_of
 from clew.graph.walks.kernels.columns import (
     Draw,

@@ -9,8 +9,8 @@ from functools import partial
 
 import numpy as np
 
-from clew.arrays import Float32, Int8
 from clew.errors import ClewError
+from clew.foundation.arrays import Float32, Int8
 from clew.graph.graph import Graph
 from clew.graph.walks.walks import Walker
 from clew.index.corpus.corpus import NODE_COLLECTION, NODE_SEARCH, WALK_COLLECTION, Corpus, CorpusSettings

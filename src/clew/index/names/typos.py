@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.arrays import Int32, Int64, UInt16, UInt32
+from clew.foundation.arrays import Int32, Int64, UInt16, UInt32
 from clew.graph.graph import offsets_of
 
 LONGEST_WITH_TYPOS = 128

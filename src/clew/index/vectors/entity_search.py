@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.arrays import Float32, Int8
 from clew.errors import FormatError
+from clew.foundation.arrays import Float32, Int8
 from clew.graph.match.distances import Rounded
 from clew.graph.match.query import read_only
 from clew.index.store.directory import Index

@@ -15,8 +15,8 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.arrays import AnyArray, Float32, Int8, Int64
 from clew.errors import FormatError, IndexAccessError, UsageError
+from clew.foundation.arrays import AnyArray, Float32, Int8, Int64
 from clew.graph.edit.edit import packed
 from clew.graph.graph import Graph
 from clew.graph.match.distances import Rounded

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.arrays import Float32, Int8
+from clew.foundation.arrays import Float32, Int8
 from clew.graph.graph import Graph
 from clew.text.embedder import Embedder
 from clew.text.labels import readable, relation_text

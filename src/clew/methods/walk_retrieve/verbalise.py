@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
-from clew.arrays import Int32
+from clew.foundation.arrays import Int32
 from clew.graph.graph import Graph
 from clew.graph.walks.walks import Walks
 from clew.index.corpus.corpus_parts import root_of_walks

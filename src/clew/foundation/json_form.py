@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from clew.errors import InputError, ParseError
-from clew.redaction import redacted
+from clew.foundation.redaction import redacted
 
 T = TypeVar("T")
 _SURROGATES = re.compile(r"[\ud800-\udfff]")

@@ -6,7 +6,7 @@ import sys
 _MANY = """
 import sys, threading
 from dataclasses import make_dataclass
-from clew.json_form import converted
+from clew.foundation.json_form import converted
 
 sys.setswitchinterval(1e-6)
 for round in range(200):
