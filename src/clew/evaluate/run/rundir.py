@@ -11,10 +11,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from clew.errors import InputError, LockedError, ParseError
+from clew.errors import InputError, LockedError
 from clew.evaluate.records import Key, Record, record_from_json
 from clew.evaluate.run.config import check_same, toml_text
-from clew.foundation.json_form import json_line
+from clew.foundation.json_form import json_line, json_object
 from clew.foundation.redaction import redacted
 from clew.workers.locks import open_growing, take_lock
 
@@ -143,11 +143,8 @@ class RunDirectory:
             for number, raw in enumerate(file, 1):
                 if not raw.endswith(b"\n"):
                     return
-                try:
-                    yield offset, json.loads(raw)
-                except ValueError as error:
-                    advice = "The file was changed; remove the line, and it is done again"
-                    raise ParseError(str(path), number, "not a record", advice) from error
+                advice = "The file was changed; remove the line, and it is done again"
+                yield offset, json_object(raw, str(path), number, advice)
                 offset += len(raw)
 
     def done(self) -> set[Key]:
