@@ -13,6 +13,7 @@ from typing import cast
 
 from clew.errors import InputError, OutputError, ParseError
 from clew.foundation.json_form import json_lines
+from clew.foundation.whole_file import replace_file
 from clew.stores.cypher.guard import guard
 from clew.stores.errors import QueryError
 
@@ -92,9 +93,7 @@ class History:
                 with self.path.open("a", encoding="utf-8") as file:
                     file.write(text)
                 return
-            part = self.path.with_name(self.path.name + ".part")
-            part.write_text(text, "utf-8")
-            part.replace(self.path)
+            replace_file(self.path, text)
         except OSError as error:
             raise OutputError(
                 f"{self.path}: the history cannot be written ({error.strerror}). "
