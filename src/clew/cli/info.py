@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from clew.cli.console import out, put, shown, write_json
-from clew.cli.index import size
 from clew.cli.opening import Json, SourceArgument, SourceOptions, opened, reading_notes
 from clew.cli.options import with_options
 from clew.errors import UsageError
 from clew.stores.opening import is_remote
-from clew.text.counted import counted
+from clew.text.counted import byte_size, counted
 
 if TYPE_CHECKING:
     from clew.graph.graph import Graph
@@ -108,7 +107,7 @@ def _facts(held: Info) -> list[str]:
     counts, made_with = held.counts, held.embedder
     literals = f", {counted(counts['literals'], 'literal')}" if counts["literals"] else ""
     lines = [
-        f"{held.path}: {size(held.bytes)}, made {held.created} by Clew {held.clew}",
+        f"{held.path}: {byte_size(held.bytes)}, made {held.created} by Clew {held.clew}",
         f"triples    {counts['triples']:,}",
         f"entities   {counts['entities']:,}{literals}",
         f"relations  {counts['relations']:,}",
@@ -121,7 +120,7 @@ def _facts(held: Info) -> list[str]:
     if held.vectors["names"] == "milvus":
         lines.append("vectors    are in Milvus")
     for source in held.sources:
-        lines.append(f"{source.role:<10} {source.path} ({source.format}, {size(source.bytes)})")
+        lines.append(f"{source.role:<10} {source.path} ({source.format}, {byte_size(source.bytes)})")
     if held.corpus is not None:
         lines += _corpus_lines(held.corpus)
     if held.updates:

@@ -1,6 +1,6 @@
 """What every floor stands on; it uses nothing of Clew but its errors.
 
-`arrays` names NumPy arrays by what they hold, and has the lock under which files are loaded.
+`arrays` names NumPy arrays by what they hold, has the lock under which files are loaded, and cuts spans.
 `bounds` says how long one question may take, and how many answers it lists.
 `compiling` says where machine code is kept, and how long it took to make some.
 `json_form` is what JSON can hold of a value, and reads JSON of users.

@@ -131,9 +131,9 @@ class Fields:
             raise self.error(f"{self._path(name)} is missing or not a list")
         return cast("list[object]", value)
 
-    def texts(self, name: str, *, optional: bool = False) -> tuple[str, ...]:
-        """Return a list of strings."""
-        values = self.items(name, optional=optional)
+    def texts(self, name: str) -> tuple[str, ...]:
+        """Return a list of strings; none where there is no field."""
+        values = self.items(name, optional=True)
         if not all(isinstance(value, str) for value in values):
             raise self.error(f"{self._path(name)} is not a list of texts")
         return tuple(cast("list[str]", values))

@@ -233,12 +233,6 @@ def _cut_lists(offsets: Int64, at_once: int) -> Iterator[tuple[int, int]]:
         low = high
 
 
-def chunks_of(first: int, stop: int, size: int) -> Iterator[tuple[int, int]]:
-    """Cut `[first, stop)` into pieces of `size`."""
-    for start in range(first, stop, size):
-        yield start, min(start + size, stop)
-
-
 def _best(cost: NDArray[np.integer]) -> Int64:
     """Places of the least costs in order, as many as may be measured."""
     return np.argsort(cost, kind="stable")[:CANDIDATES_BUDGET]

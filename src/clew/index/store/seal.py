@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -21,6 +20,7 @@ from pathlib import Path
 from clew.foundation.whole_file import replace_file
 from clew.index.store.files import FileEntry, check_entry, read_regular
 from clew.index.store.folders import trusted_folder
+from clew.workers.processors import usable_processors
 
 _SEAL = "sealed.json"
 _THREADS = 4
@@ -94,7 +94,7 @@ class Seal:
             for entry in entries:
                 check(entry)
             return
-        with ThreadPoolExecutor(min(_THREADS, os.cpu_count() or 1)) as pool:
+        with ThreadPoolExecutor(min(_THREADS, usable_processors())) as pool:
             list(pool.map(check, entries))
 
     def _is_sealed(self, entry: FileEntry, mark: Mark) -> bool:
