@@ -80,10 +80,6 @@ class Cooccurrence:
             return True
         return bool(np.isin(self._wide_with(one), self._wide_with(other)).any())
 
-    def dense(self) -> Int64:
-        """int64 [E, E]: all rows."""
-        return np.array([self.row(end) for end in range(len(self))], np.int64).reshape(len(self), len(self))
-
     @cached_property
     def nodes(self) -> Int64:
         """int64 [E]: nodes that have each end."""
