@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 from clew.engine import Clew
 from clew.graph.match.patterns import pattern_from_json
 from clew.graph.match.tables import Tables
-from clew.index_files import index_sources
+from clew.opening.index_files import index_sources
 
 Array = NDArray[Any]
 T = TypeVar("T")

@@ -36,7 +36,7 @@ from results import write_section
 
 from clew import Clew
 from clew.index.update.edit_files import EditFiles
-from clew.index_files import index_sources, update_index_files
+from clew.opening.index_files import index_sources, update_index_files
 
 CONNECTIONS = 8
 

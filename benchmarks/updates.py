@@ -18,11 +18,11 @@ from pathlib import Path
 
 import numpy as np
 
-from clew.environment import make_embedder
 from clew.graph.graph import Graph
 from clew.index.store.directory import open_index
 from clew.index.update.edits import Edits
 from clew.index.update.update import update_index
+from clew.opening.environment import make_embedder
 
 Named = tuple[str, str, str]
 

@@ -23,7 +23,6 @@ from pathlib import Path
 import numpy as np
 
 from clew.engine import Clew
-from clew.environment import make_embedder
 from clew.graph.walks.kernels.walks import random_walks
 from clew.graph.walks.walk_tables import Choices, spread
 from clew.graph.walks.walks import ROOTS_OF_THREAD, Walker, WalkSettings
@@ -31,7 +30,8 @@ from clew.index.corpus.corpus import CorpusSettings, open_corpus
 from clew.index.store.directory import open_index
 from clew.index.update.edits import Edits
 from clew.index.update.update import update_index
-from clew.index_files import index_sources
+from clew.opening.environment import make_embedder
+from clew.opening.index_files import index_sources
 
 
 @contextmanager

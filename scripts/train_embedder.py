@@ -31,7 +31,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.arrays import Float32
+from clew.foundation.arrays import Float32
 from clew.text.embedder import unit_rows
 from clew.text.embedders.registry import embedder
 from clew.text.embedders.static import EMBEDDER_DATA, StaticEmbedder

@@ -14,11 +14,11 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
-from clew.compiling import COMPILING
 from clew.engine import Clew
-from clew.environment import keep_machine_code
+from clew.foundation.compiling import COMPILING
 from clew.index.cache import cached_index
 from clew.methods.built_in import BuiltInReader
+from clew.opening.environment import keep_machine_code
 from clew.text.embedders.static import StaticEmbedder
 
 with contextlib.suppress(ImportError):

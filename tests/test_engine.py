@@ -17,8 +17,8 @@ from clew import (
     TripleText,
     UsageError,
 )
-from clew.index_files import index_sources
 from clew.methods import registry
+from clew.opening.index_files import index_sources
 from clew.types import Answer
 
 

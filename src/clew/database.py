@@ -7,9 +7,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Self, cast
 
-from clew.environment import cache_folder, make_embedder, neo4j_login
 from clew.graph.readers.hints import Hints
 from clew.methods.asking import Asks
+from clew.opening.environment import cache_folder, make_embedder, neo4j_login
 from clew.stores.sparql.endpoint import SparqlEndpoint
 from clew.text.clean import clean, clean_question
 from clew.types import Answer

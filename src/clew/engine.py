@@ -11,10 +11,11 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, cast, overload
 
-from clew.environment import cache_folder, keep_machine_code, make_embedder, milvus_access
 from clew.errors import UsageError
-from clew.graph_view import GraphView
-from clew.index_files import (
+from clew.methods.asking import Asks
+from clew.opening.environment import cache_folder, keep_machine_code, make_embedder, milvus_access
+from clew.opening.graph_view import GraphView
+from clew.opening.index_files import (
     FilesOrTriples,
     index_sources,
     index_triples,
@@ -24,7 +25,6 @@ from clew.index_files import (
     unused_fit,
     update_index_by,
 )
-from clew.methods.asking import Asks
 from clew.text.clean import clean, clean_question
 from clew.types import Answer, Verification
 

@@ -36,7 +36,7 @@ An abstention is a result, never an error: see `clew.types.Abstention`.
 
 from __future__ import annotations
 
-from clew.redaction import redacted
+from clew.foundation.redaction import redacted
 
 
 class ClewError(Exception):

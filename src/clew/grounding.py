@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from clew.bounds import check
+from clew.foundation.bounds import check
 from clew.graph.graph import INFERRED, Graph
 from clew.types import Abstention, AnswerEntity, Citation, Match, TripleText
 

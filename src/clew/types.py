@@ -11,8 +11,8 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from clew.html_form import answer_html, frame_of, verification_html
-from clew.json_form import fields_json, json_form
+from clew.foundation.html_form import answer_html, frame_of, verification_html
+from clew.foundation.json_form import fields_json, json_form
 
 Reason = Literal["no_entity", "ambiguous_entity", "no_relation", "empty_result", "not_in_evidence", "budget"]
 """Why Clew abstains."""

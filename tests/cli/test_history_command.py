@@ -41,6 +41,12 @@ def test_a_question_that_is_there_gets_the_new_query(run, films):
     assert entries(run) == [("Who?", QUERY)]
 
 
+def test_separators_of_lines_in_a_query_are_kept(run, films):
+    query = "MATCH (n) WHERE n.name <> 'a\u2028b\x85c' RETURN n"
+    assert run("history", "add", films, "Who?", query).exit_code == 0
+    assert entries(run, films) == [("Who?", query)]
+
+
 @pytest.mark.parametrize("query", ["MATCH (n) DELETE n", "no query", "CALL dbms.shutdown()"])
 def test_a_query_that_is_no_harmless_read_is_refused(run, films, query):
     result = run("history", "add", films, "Who?", query)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from clew.cli.progress import explained_wait
-from clew.compiling import COMPILING
+from clew.foundation.compiling import COMPILING
 
 FILMS = Path(__file__).parents[2] / "examples" / "films.tsv"
 NEEDLESS = {

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from clew import errors, redaction
-from clew.redaction import RedactedStream, keep_address, keep_secret, redacted
+from clew import errors
+from clew.foundation import redaction
+from clew.foundation.redaction import RedactedStream, keep_address, keep_secret, redacted
 from servers.fake_server import Answer, completion, serving
 
 pytest.importorskip("openai")

@@ -8,6 +8,7 @@ from itertools import product
 
 import numpy as np
 
+from clew.graph.cooccurrence import Cooccurrence
 from clew.graph.graph import Adjacency, Aliases, Graph, Names, Types, Values
 from clew.graph.match.distances import Measure, NearestEntities
 from clew.types import Match, Pattern, PatternEdge, PatternNode
@@ -37,6 +38,12 @@ def make_graph(nodes: int, relations: int, triples: list[tuple[int, int, int]]) 
         Aliases(nothing, np.zeros(0, np.int32)),
         np.zeros(len(rows), np.uint16),
     )
+
+
+def dense(counts: Cooccurrence) -> np.ndarray:
+    """All rows of counts of two ends, int64 [E, E]."""
+    rows = [counts.row(end) for end in range(len(counts))]
+    return np.array(rows, np.int64).reshape(len(counts), len(counts))
 
 
 @dataclass

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from clew.graph import cooccurrence, schema
 from clew.graph.cooccurrence import Cooccurrence
 from clew.graph.schema import schema_of
-from graph.reference import make_graph
+from graph.reference import dense, make_graph
 
 NODES, RELATIONS = 6, 5
 TRIPLES = st.lists(
@@ -36,8 +36,8 @@ def test_rows_are_those_of_the_square(triples, most_pairs) -> None:
     expected = schema_of(graph)
     with without_square(most_pairs):
         found = schema_of(graph).together
-        square = expected.together.dense()
-        np.testing.assert_array_equal(found.dense(), square)
+        square = dense(expected.together)
+        np.testing.assert_array_equal(dense(found), square)
         np.testing.assert_array_equal(found.nodes, np.diagonal(square))
         for one, other in np.ndindex(square.shape):
             fresh = Cooccurrence.of_arrays(found.arrays())

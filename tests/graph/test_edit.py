@@ -21,7 +21,7 @@ from clew.graph.neighbourhood import find_candidates
 from clew.graph.schema import Schema, schema_after, schema_of
 from clew.graph.walks.walks import Walker, WalkSettings
 from clew.types import Pattern, PatternEdge, PatternNode
-from graph.reference import make_graph
+from graph.reference import dense, make_graph
 
 Triple = tuple[int, int, int]
 NODES, NEW, RELATIONS = 6, 2, 3
@@ -74,7 +74,7 @@ def test_edges_are_those_of_the_graph_made_at_once(start, changes) -> None:
 def assert_same_schema(found: Schema, expected: Schema) -> None:
     for name in [field.name for field in fields(Schema) if field.name != "together"]:
         np.testing.assert_array_equal(getattr(found, name), getattr(expected, name), name)
-    np.testing.assert_array_equal(found.together.dense(), expected.together.dense())
+    np.testing.assert_array_equal(dense(found.together), dense(expected.together))
 
 
 values = st.lists(st.sampled_from(["1990", "12.5", "2001-02-03", "x"]), min_size=2, max_size=2)

@@ -14,7 +14,7 @@ def helped(x):
     return x + {added}
 """
 ENTRY = """
-from clew.environment import keep_machine_code
+from clew.opening.environment import keep_machine_code
 from clew.graph.kernels import entry
 from helper import helped
 
@@ -34,7 +34,7 @@ def run(folder, cache):
         "NUMBA_CACHE_DIR": str(cache),
     }
     code = (
-        "from called import called; from clew.compiling import COMPILING;"
+        "from called import called; from clew.foundation.compiling import COMPILING;"
         "print(called(1), sum(called.dispatcher.stats.cache_hits.values()), COMPILING.milliseconds > 0)"
     )
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from clew.graph import schema
 from clew.graph.build.build import build_graph
 from clew.graph.schema import schema_of
-from graph.reference import make_graph
+from graph.reference import dense, make_graph
 
 NODES, RELATIONS = 6, 5
 TRIPLES = st.lists(
@@ -33,7 +33,7 @@ def assert_same(one, other):
     for field in fields(one):
         left, right = getattr(one, field.name), getattr(other, field.name)
         if field.name == "together":
-            left, right = left.dense(), right.dense()
+            left, right = dense(left), dense(right)
         assert left.dtype == right.dtype
         np.testing.assert_array_equal(left, right)
 

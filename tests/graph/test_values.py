@@ -47,6 +47,9 @@ def test_numbers(text: str, value: float) -> None:
         ("1999-03-12 00:00:00.000", day(1999, 3, 12)),
         ("1999-03-12T00:00:00+06:00", day(1999, 3, 12) - 0.25),
         ("1999-03-12T00:00Z", day(1999, 3, 12)),
+        ("1999-03-12T18:00-0600", day(1999, 3, 13)),
+        ("1998-12-31T23:59:60Z", day(1999, 1, 1)),
+        ("1999-03-12T24:00", day(1999, 3, 13)),
         ("2000-02-29", day(2000, 2, 29)),
         ("0001-01-01", 0),
         ("0000-12-31", -1),
@@ -103,7 +106,13 @@ def test_a_time_of_day_is_a_part_of_a_day(text: str, datatype: str | None, hours
     assert value * 24 == pytest.approx(hours)
 
 
-@pytest.mark.parametrize("text", ["24:30", "9:60", "16:9", "13:00 pm", "1:2:3", "10:00:00:00"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        *["24:30", "24:00", "23:59:60", "9:60", "16:9", "13:00 pm", "1:2:3", "10:00:00:00"],
+        *["1999-03-12T9:30", "1999-03-12T24:01"],
+    ],
+)
 def test_what_is_no_time(text: str) -> None:
     assert parse_value(text)[0] == ValueKind.NONE
 

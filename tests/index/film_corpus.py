@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from clew.environment import keep_machine_code
 from clew.index.vectors.triple_vectors import triple_line
+from clew.opening.environment import keep_machine_code
 
 keep_machine_code()
 """Programs that tests start import this too; without it each would compile all kernels that it calls."""

@@ -13,7 +13,7 @@ from clew.graph.graph import Names
 from clew.index.explore import Explorer, example_questions
 from clew.index.names.containing import Prefixes
 from clew.index.update.edit_files import EditFiles
-from clew.index_files import index_sources, update_index_files
+from clew.opening.index_files import index_sources, update_index_files
 from clew.types import TripleText
 
 NAMES = st.lists(st.text("aAbB _-é1", min_size=1, max_size=14), max_size=12)

@@ -116,7 +116,7 @@ def test_memory_that_runs_out_is_an_error(source, tmp_path, monkeypatch, letters
 def test_kill_9_leaves_what_was_done(tmp_path, source):
     script = (
         "import sys, time; from pathlib import Path; from clew.index import build\n"
-        "from clew.environment import keep_machine_code\n"
+        "from clew.opening.environment import keep_machine_code\n"
         "from clew.text.embedders.registry import embedder\n"
         "keep_machine_code()\n"
         "build._add_vectors = lambda *a: (print('here', flush=True), time.sleep(60))\n"

@@ -16,6 +16,7 @@ from clew.index.store.stored_schema import schema_of_index
 from clew.index.update.edit_files import EditFiles, read_edits
 from clew.index.update.edits import EditRules
 from clew.index.update.update import update_index
+from graph.reference import dense
 
 
 @pytest.fixture
@@ -28,7 +29,7 @@ def large(tmp_path, letters):
 def equal(one: Schema, other: Schema) -> None:
     for name in [field.name for field in fields(Schema) if field.name != "together"]:
         np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
-    np.testing.assert_array_equal(one.together.dense(), other.together.dense())
+    np.testing.assert_array_equal(dense(one.together), dense(other.together))
 
 
 def no_counting(graph: Graph) -> Schema:

@@ -13,7 +13,7 @@ from clew.errors import FormatError, IndexAccessError
 from clew.index.store.directory import open_index
 from clew.index.update.edit_files import EditFiles
 from clew.index.vectors.triple_vectors import TRIPLE_VECTORS, TripleVectors, with_triple_vectors
-from clew.index_files import index_sources, update_index_files
+from clew.opening.index_files import index_sources, update_index_files
 
 LINES = (
     "The_Crow\twritten_by\tJohn Shirley\nThe_Crow\thas_genre\tAction\n東京\tdiscoveredBy\tØrsted\n!!!\t–\t…\n"

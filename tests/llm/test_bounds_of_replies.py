@@ -12,9 +12,9 @@ from contextlib import contextmanager
 
 import pytest
 
-from clew import bounded_http
-from clew.bounded_http import MOST_REPLY_BYTES, ReplyRefused, refused
 from clew.errors import EmbedderError
+from clew.foundation import bounded_http
+from clew.foundation.bounded_http import MOST_REPLY_BYTES, ReplyRefused, refused
 from clew.llm import Settings, ask, iterate_sync, open_model, run_sync
 from clew.llm.errors import ModelFailed
 from clew.llm.retry import Retry

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 from clew.cli.app import app
 from clew.engine import Clew
 from clew.index.store.directory import open_index
-from clew.index_files import index_sources
+from clew.opening.index_files import index_sources
 from clew.reading.adapter import open_adapter
 from clew.reading.ranker import MODEL
 

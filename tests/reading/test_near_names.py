@@ -3,7 +3,7 @@
 from clew.engine import Clew
 from clew.index.build import build_index
 from clew.index.update.edit_files import EditFiles
-from clew.index_files import update_index_files
+from clew.opening.index_files import update_index_files
 from clew.reading.near_names import near_names
 from clew.text.embedders.static import StaticEmbedder
 

@@ -14,11 +14,11 @@ from typer.testing import CliRunner
 
 from clew.cli.app import app
 from clew.errors import ParseError
-from clew.index_files import index_sources
 from clew.llm.budget import Limits
 from clew.llm.errors import BudgetReached, KeyRefused
 from clew.llm.open import open_model, opened_everywhere
 from clew.llm.settings import Settings
+from clew.opening.index_files import index_sources
 from clew.workers.on_ray import RayWorkers
 from servers.fake_server import Answer, completion, serving
 from workers.work import nothing
@@ -154,11 +154,11 @@ def test_a_model_of_one_process_cannot_be_sent():
 
 
 def test_a_key_is_not_shown_where_a_model_is_opened_anew(address, monkeypatch):
-    monkeypatch.setattr("clew.redaction._secrets", set())
+    monkeypatch.setattr("clew.foundation.redaction._secrets", set())
     settings = Settings("openai/x", api_key="sk-secret-key-9876", per_run=Limits(calls=1))
     with RayWorkers(address, nothing), opened_everywhere(settings) as model:
-        monkeypatch.setattr("clew.redaction._secrets", set())
-        monkeypatch.setattr("clew.redaction._pattern", None)
+        monkeypatch.setattr("clew.foundation.redaction._secrets", set())
+        monkeypatch.setattr("clew.foundation.redaction._pattern", None)
         pickle.loads(pickle.dumps(model))  # noqa: S301
         assert "sk-secret" not in str(ParseError("a", 1, "sk-secret-key-9876"))
 

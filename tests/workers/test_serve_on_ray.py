@@ -19,10 +19,10 @@ pytest.importorskip("grpc_reflection", reason="Ray Serve is not installed: pip i
 import ray
 from ray.cluster_utils import Cluster
 
-from clew.index_files import index_sources
 from clew.llm.budget import Charge, Limits
 from clew.llm.errors import BudgetReached
 from clew.llm.ray_shared import RayLedger
+from clew.opening.index_files import index_sources
 from workers.work import spend
 
 pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.slow]

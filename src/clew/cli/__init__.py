@@ -15,7 +15,7 @@ def main() -> None:
     try:
         from clew.cli.app import app
         from clew.cli.console import prepare_streams
-        from clew.redaction import keep_address
+        from clew.foundation.redaction import keep_address
 
         for given in sys.argv[1:]:
             keep_address(given)

@@ -21,7 +21,7 @@ from clew.cli.input import STDIN
 from clew.cli.opening import waiting
 from clew.cli.progress import Bar, explained_wait
 from clew.errors import ClewError, InputError, LockedError, OutputError, ParseError, UsageError
-from clew.json_form import json_line, json_object
+from clew.foundation.json_form import json_line, json_lines
 from clew.text.counted import counted
 from clew.workers.locks import open_growing, take_lock
 
@@ -164,9 +164,8 @@ class BatchRun:
         content = file.read()
         whole = content[: content.rfind(b"\n") + 1]
         done: set[str] = set()
-        for number, raw in enumerate(whole.splitlines(), 1):
-            advice = f"The file does not hold {kind.results} of Clew. {_ADVICE}"
-            line = json_object(raw, str(path), number, advice)
+        advice = f"The file does not hold {kind.results} of Clew. {_ADVICE}"
+        for number, line in json_lines(whole.split(b"\n"), str(path), advice):
             id = str(line.get("id"))
             if kind.item not in line or not (kind.field in line or isinstance(line.get("failure"), dict)):
                 raise ParseError(str(path), number, f"not {kind.result} of Clew", _ADVICE)

@@ -14,8 +14,8 @@ import typer
 
 from clew.cli.console import warn
 from clew.cli.input import STDIN
-from clew.environment import keep_machine_code
 from clew.errors import UsageError
+from clew.opening.environment import keep_machine_code
 
 if TYPE_CHECKING:
     from clew.cli.opening import SourceOptions

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Sequence
 from io import TextIOWrapper
 from typing import TYPE_CHECKING, Any, NoReturn, TextIO, cast
 
-from clew.json_form import json_line
-from clew.redaction import RedactedStream
+from clew.foundation.json_form import json_line
+from clew.foundation.redaction import RedactedStream
 
 if TYPE_CHECKING:
     from rich.console import Console

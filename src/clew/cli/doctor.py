@@ -12,8 +12,8 @@ import typer
 from clew.cli.console import shown, write, write_json
 from clew.cli.opening import Json, LlmSpec
 from clew.cli.progress import explained_wait
-from clew.environment import neo4j_address, neo4j_login
 from clew.errors import UsageError
+from clew.opening.environment import neo4j_address, neo4j_login
 from clew.stores.opening import is_address, shown_address
 
 LABEL_WIDTH = len("structured output")

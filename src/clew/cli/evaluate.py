@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
@@ -20,6 +19,7 @@ from clew.cli.options import option, with_options
 from clew.cli.progress import Bar
 from clew.errors import InputError, UsageError
 from clew.text.counted import counted
+from clew.workers.processors import usable_processors
 
 if TYPE_CHECKING:
     from clew.evaluate.report.summary import LoadedRun
@@ -133,7 +133,7 @@ def _wanted(which: DataOptions, asking: AskingOptions, calling: RunModelOptions)
         llm=asking.llm,
         steps=asking.steps,
         embedder=asking.embedder,
-        workers=calling.at_once if asking.llm else asking.workers or os.cpu_count() or 1,
+        workers=calling.at_once if asking.llm else asking.workers or usable_processors(),
         out=asking.out or Path("runs") / which.target.resolve().name.removesuffix(".toml"),
     )
 

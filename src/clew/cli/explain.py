@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, cast
 
 from clew.cli.console import put, shown
-from clew.json_form import json_form
+from clew.foundation.json_form import json_form
 from clew.types import Step
 
 if TYPE_CHECKING:

@@ -44,8 +44,8 @@ def fit(
     """
     from clew.engine import Clew
     from clew.index.store.manifest import read_manifest
-    from clew.index_files import is_index
     from clew.methods.auto.fitting import fit_index
+    from clew.opening.index_files import is_index
     from clew.reading.adapter import drop_adapter
     from clew.stores.opening import refuse_address
 

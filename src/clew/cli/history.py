@@ -11,8 +11,8 @@ import typer
 from clew.cli.console import shown, warn, write, write_json
 from clew.cli.input import objects, source_name
 from clew.cli.opening import Faults, Json
-from clew.environment import default_history
 from clew.errors import InputError, ParseError, UsageError
+from clew.opening.environment import default_history
 from clew.stores.history import HISTORY_ADVICE, History, SolvedEntry, check_query, source_key
 from clew.text.clean import clean_question
 from clew.text.counted import counted

@@ -13,8 +13,8 @@ from clew.cli.console import warn
 from clew.cli.failures import Interrupted
 from clew.cli.input import STDIN, stdin_kept
 from clew.cli.progress import Bar, BarUnit
-from clew.environment import neo4j_login
 from clew.errors import ClewError, UsageError
+from clew.opening.environment import neo4j_login
 from clew.stores.opening import is_address, is_sparql, open_neo4j, shown_address
 
 if TYPE_CHECKING:

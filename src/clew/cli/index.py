@@ -18,7 +18,7 @@ from clew.cli.opening import Json, SourceOptions, held_counts, reading_notes, st
 from clew.cli.options import option, with_options
 from clew.cli.progress import Bar
 from clew.cli.verbalise import VerbaliserOptions, opened_verbaliser
-from clew.text.counted import counted
+from clew.text.counted import byte_size, counted
 
 if TYPE_CHECKING:
     from clew.index.build import Built
@@ -93,9 +93,9 @@ def index(
     An index that is already there is replaced when the new one is whole.
     """
     from clew.cli.importing import imported
-    from clew.environment import vector_choice
     from clew.index.cache import stem
-    from clew.index_files import index_sources
+    from clew.opening.environment import vector_choice
+    from clew.opening.index_files import index_sources
 
     start, choice = time.monotonic(), vector_choice(searching.vectors, searching.milvus)
     quiet = reading.quiet
@@ -166,7 +166,7 @@ def _lines(built: Built, seconds: float) -> list[str]:
     counts, report = built.manifest.about.counts, built.report
     lines = [
         f"{built.path}: {held_counts(counts)}, {counted(counts['relations'], 'relation')}; "
-        f"{size(built.manifest.bytes)}, {seconds:.1f} s"
+        f"{byte_size(built.manifest.bytes)}, {seconds:.1f} s"
     ]
     nouns = (("type", "types"), ("alias", "aliases"))
     if side := [counted(counts[many], one, many) for one, many in nouns if counts[many]]:
@@ -174,13 +174,3 @@ def _lines(built: Built, seconds: float) -> list[str]:
     if report.duplicates:
         lines.append(f"{counted(report.duplicates, 'duplicate triple')} merged")
     return lines
-
-
-def size(count: int) -> str:
-    """Bytes for people."""
-    if count < 1000:
-        return f"{count} bytes"
-    for unit, scale in (("kB", 1e3), ("MB", 1e6)):
-        if count < 999.95 * scale:
-            return f"{count / scale:,.1f} {unit}"
-    return f"{count / 1e9:,.1f} GB"

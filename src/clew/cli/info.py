@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from clew.cli.console import out, put, shown, write_json
-from clew.cli.index import size
 from clew.cli.opening import Json, SourceArgument, SourceOptions, opened, reading_notes
 from clew.cli.options import with_options
 from clew.errors import UsageError
 from clew.stores.opening import is_remote
-from clew.text.counted import counted
+from clew.text.counted import byte_size, counted
 
 if TYPE_CHECKING:
     from clew.graph.graph import Graph
@@ -73,7 +72,7 @@ def print_info(held: Info) -> None:
 def _verify(source: str) -> int:
     """Read an index whole, and count its files; raises FormatError for the first that is damaged."""
     from clew.index.store.directory import open_index
-    from clew.index_files import is_index
+    from clew.opening.index_files import is_index
 
     if not is_index(Path(source)):
         raise UsageError(f"{source} is no index: --verify is for what clew index has written")
@@ -82,7 +81,7 @@ def _verify(source: str) -> int:
 
 def _held(source: str, reading: SourceOptions, plot: Path | None) -> Info:
     """Describe the source, and plot it; an index whose embedder is not at hand can be described too."""
-    from clew.index_files import is_index
+    from clew.opening.index_files import is_index
 
     here = not is_remote(source) and is_index(Path(source))
     if reading.embedder is None and reading.format is None and here:
@@ -108,7 +107,7 @@ def _facts(held: Info) -> list[str]:
     counts, made_with = held.counts, held.embedder
     literals = f", {counted(counts['literals'], 'literal')}" if counts["literals"] else ""
     lines = [
-        f"{held.path}: {size(held.bytes)}, made {held.created} by Clew {held.clew}",
+        f"{held.path}: {byte_size(held.bytes)}, made {held.created} by Clew {held.clew}",
         f"triples    {counts['triples']:,}",
         f"entities   {counts['entities']:,}{literals}",
         f"relations  {counts['relations']:,}",
@@ -121,7 +120,7 @@ def _facts(held: Info) -> list[str]:
     if held.vectors["names"] == "milvus":
         lines.append("vectors    are in Milvus")
     for source in held.sources:
-        lines.append(f"{source.role:<10} {source.path} ({source.format}, {size(source.bytes)})")
+        lines.append(f"{source.role:<10} {source.path} ({source.format}, {byte_size(source.bytes)})")
     if held.corpus is not None:
         lines += _corpus_lines(held.corpus)
     if held.updates:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from clew.errors import InputError, ParseError, UsageError
-from clew.json_form import json_object
+from clew.foundation.json_form import json_lines
 from clew.text.clean import clean_question
 
 STDIN = "-"
@@ -49,10 +49,8 @@ def source_name(path: str) -> str:
 
 def objects(path: str) -> Numbered:
     """Yield (line number, object) of lines that are not blank; ParseError if one is not a JSON object."""
-    file, advice = source_name(path), 'Write one object a line, as in {"id": …}'
-    for number, raw in enumerate(read_bytes(path).removeprefix(b"\xef\xbb\xbf").split(b"\n"), 1):
-        if raw.strip():
-            yield number, json_object(raw, file, number, advice)
+    advice = 'Write one object a line, as in {"id": …}'
+    yield from json_lines(read_bytes(path).split(b"\n"), source_name(path), advice)
 
 
 def unique_ids(items: Numbered, file: str) -> Iterator[tuple[int, str, dict[str, Any]]]:

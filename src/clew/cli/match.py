@@ -16,9 +16,9 @@ from clew.cli.opening import Json, SourceArgument, SourceOptions, opened
 from clew.cli.options import option, with_options
 from clew.cli.paths import paths_of
 from clew.cli.progress import Bar, explained_wait
-from clew.compiling import COMPILING
 from clew.errors import ParseError, UsageError
-from clew.json_form import json_object
+from clew.foundation.compiling import COMPILING
+from clew.foundation.json_form import json_object
 from clew.text.counted import counted
 
 if TYPE_CHECKING:

@@ -16,8 +16,8 @@ from clew.cli.opening import LlmSpec, waiting
 from clew.cli.options import option
 from clew.cli.progress import explained_wait
 from clew.cli.replies import heard_replies
-from clew.environment import CALLS
 from clew.errors import UsageError
+from clew.opening.environment import CALLS
 
 if TYPE_CHECKING:
     from clew.llm.budget import Ledger, Limits

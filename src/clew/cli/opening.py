@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import typer
 
-from clew.bounds import ANSWER_SECONDS, ANSWERS, Bounds
 from clew.cli.console import warn
 from clew.cli.input import STDIN, stdin_kept
 from clew.cli.options import option
 from clew.cli.progress import Bar, BarUnit
 from clew.errors import ClewError, UsageError
+from clew.foundation.bounds import ANSWER_SECONDS, ANSWERS, Bounds
 from clew.text.counted import counted
 
 if TYPE_CHECKING:

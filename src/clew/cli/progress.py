@@ -9,7 +9,7 @@ from threading import Event, Thread
 from typing import TYPE_CHECKING, Literal, Self
 
 from clew.cli.console import err, warn
-from clew.compiling import COMPILING
+from clew.foundation.compiling import COMPILING
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID

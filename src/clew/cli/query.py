@@ -12,9 +12,9 @@ from clew.cli.console import out, shown, warn, write_csv, write_json
 from clew.cli.input import text_or_stdin
 from clew.cli.opening import RowOptions, SourceOptions, opened
 from clew.cli.options import option, with_options
-from clew.environment import neo4j_login
 from clew.errors import UsageError
-from clew.json_form import json_line
+from clew.foundation.json_form import json_line
+from clew.opening.environment import neo4j_login
 from clew.stores.opening import is_address, is_sparql, is_sparql_query, open_database, shown_address
 
 if TYPE_CHECKING:

@@ -12,6 +12,7 @@ from clew.cli.console import write, write_json
 from clew.cli.opening import Json, Quiet
 from clew.cli.options import option, with_options
 from clew.cli.progress import Bar
+from clew.text.counted import byte_size
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +48,4 @@ def report(
     if json:
         write_json({"page": str(page), "folder": str(folder)})
     elif not quiet:
-        size = page.stat().st_size
-        told = f"{size / 1e6:.1f} MB" if size >= 1e6 else f"{size / 1e3:.0f} kB"
-        write(f"{page} ({told}); tables and plots: {folder}/")
+        write(f"{page} ({byte_size(page.stat().st_size)}); tables and plots: {folder}/")

@@ -20,8 +20,8 @@ from clew.cli.console import warn
 from clew.cli.model import ModelOptions
 from clew.cli.opening import SourceOptions, opened
 from clew.cli.options import option, with_options
-from clew.environment import keep_machine_code
 from clew.errors import InputError, UsageError
+from clew.opening.environment import keep_machine_code
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
@@ -218,7 +218,7 @@ def _mounted(service: Service, work: Work) -> tuple[ASGIApp, AbstractAsyncContex
 
 def open_graphs(sources: list[str], reading: SourceOptions, limits: ServerLimits) -> Graphs:
     """Open each source under its name; raises as `Clew.open`, UsageError for two of one name."""
-    from clew.bounds import Bounds
+    from clew.foundation.bounds import Bounds
     from clew.serve.graphs import Graphs, ServedGraph, named_sources
 
     def open(source: str) -> Clew:

@@ -14,7 +14,7 @@ from prompt_toolkit.history import FileHistory, History, InMemoryHistory
 
 from clew.cli.console import shown, warn
 from clew.cli.shell_commands import SHELL_COMMANDS
-from clew.environment import users_data
+from clew.opening.environment import users_data
 
 if TYPE_CHECKING:
     from clew.engine import Clew

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from clew.cli.console import warn
 from clew.cli.options import option
-from clew.environment import default_history
 from clew.errors import UsageError
 from clew.methods.options import options_of
 from clew.methods.registry import METHODS
+from clew.opening.environment import default_history
 
 if TYPE_CHECKING:
     from clew.types import Answer

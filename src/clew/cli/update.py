@@ -80,7 +80,7 @@ def update(
     it failed to say.
     """
     from clew.index.update.edits import EditRules
-    from clew.index_files import said_by, update_index_files
+    from clew.opening.index_files import said_by, update_index_files
     from clew.stores.opening import refuse_address
 
     for address in (source, *(edits.add or ()), *(edits.remove or ())):

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from clew.bounds import ANSWER_SECONDS
 from clew.cli.batch import BatchRun, refuse_many
 from clew.cli.cluster import RayAddress, on_every_node
 from clew.cli.console import write_json
@@ -20,6 +19,7 @@ from clew.cli.model import AskedModelOptions
 from clew.cli.opening import AskedSource, Json, Seconds, SourceOptions, bounds_of, opened_for_asking
 from clew.cli.options import option, with_short_help
 from clew.errors import UsageError
+from clew.foundation.bounds import ANSWER_SECONDS
 from clew.text.clean import clean_question
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import Any, cast
 
 from clew.evaluate.names import name_form
 from clew.evaluate.questions import EvalQuestion, GoldVerdict, question_from_json
-from clew.json_form import fields_json
+from clew.foundation.json_form import fields_json
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from typing import Any, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.arrays import Int32, Int64
+from clew.foundation.arrays import Int32, Int64
 from clew.graph.graph import Graph, counted_offsets, listed_places, offsets_of
 
 MOST_CELLS = 1 << 28
@@ -79,10 +79,6 @@ class Cooccurrence:
         if at < len(own) and own[at] == other:
             return True
         return bool(np.isin(self._wide_with(one), self._wide_with(other)).any())
-
-    def dense(self) -> Int64:
-        """int64 [E, E]: all rows."""
-        return np.array([self.row(end) for end in range(len(self))], np.int64).reshape(len(self), len(self))
 
     @cached_property
     def nodes(self) -> Int64:

@@ -18,7 +18,7 @@ from enum import IntEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.arrays import Float64, Int32, Int64, UInt8, UInt16
+from clew.foundation.arrays import Float64, Int32, Int64, UInt8, UInt16
 
 INFERRED = 65_535
 """The source of triples that no file states, but that follow from an ontology."""

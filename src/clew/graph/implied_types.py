@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.arrays import Int64
+from clew.foundation.arrays import Int64
 from clew.graph.graph import Graph, Names, Types
 
 TYPING = frozenset((

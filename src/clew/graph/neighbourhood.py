@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from clew.arrays import Float32, Int32, Int64
+from clew.foundation.arrays import Float32, Int32, Int64
 from clew.graph.graph import Graph
 from clew.graph.kernels import Array, GraphColumns, compiled, entry, graph_columns
 

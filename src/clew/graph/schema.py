@@ -15,8 +15,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.arrays import Float64, Int32, Int64
 from clew.errors import InputError
+from clew.foundation.arrays import Float64, Int32, Int64
 from clew.graph.cooccurrence import MOST_CELLS, Cooccurrence
 from clew.graph.graph import Graph
 from clew.graph.kernels import F, entry, graph_columns, interpreted

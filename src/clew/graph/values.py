@@ -17,7 +17,7 @@ from datetime import date
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.arrays import Float64, UInt8
+from clew.foundation.arrays import Float64, UInt8
 from clew.graph.graph import Names, ValueKind, Values
 from clew.graph.namespaces import XSD
 
@@ -48,16 +48,13 @@ _NUMBER = re.compile(
     r"[+\-\u2212]?(?:[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?|[0-9]+(?:\.[0-9]*)?|\.[0-9]+)"
     r"(?:[eE][+\-]?[0-9]+)?(?:\s?%)?"
 )
+_CLOCK = r"(?P<hours>[0-9]{1,2}):(?P<minutes>[0-9]{2})(?::(?P<seconds>[0-9]{2}(?:\.[0-9]+)?))?"
 _ISO = re.compile(
-    r"(?P<year>-?[0-9]{4,9})(?:-(?P<month>[0-9]{2})(?:-(?P<day>[0-9]{2})(?:[T ](?P<time>[0-9:.]+))?)?)?"
+    rf"(?P<year>-?[0-9]{{4,9}})(?:-(?P<month>[0-9]{{2}})(?:-(?P<day>[0-9]{{2}})"
+    rf"(?:[T ](?=[0-9]{{2}}:){_CLOCK})?)?)?"
     r"(?P<zone>Z|[+-][0-9]{2}:?[0-9]{2})?"
 )
-_TIME = re.compile(r"([0-9]{2}):([0-9]{2})(?::([0-9]{2}(?:\.[0-9]+)?))?")
-_CLOCK = re.compile(
-    r"(?P<hours>\d{1,2}):(?P<minutes>\d\d)(?::(?P<seconds>\d\d(?:\.\d+)?))?"
-    r"(?: ?(?P<half>[ap])\.?m\.?)?(?P<zone>Z)?",
-    re.ASCII | re.IGNORECASE,
-)
+_TIME_OF_DAY = re.compile(rf"{_CLOCK}(?: ?(?P<half>[ap])\.?m\.?)?Z?", re.ASCII | re.IGNORECASE)
 _DAY_FIRST = re.compile(
     r"(?P<day>[0-9]{1,2})(?:st|nd|rd|th)?\.? (?P<month>[A-Za-z]+)\.?,? (?P<year>[0-9]{4})"
 )
@@ -123,12 +120,8 @@ def _xsd_number(text: str) -> Parsed:
 
 
 def _time_of_day(text: str) -> Parsed:
-    found = _CLOCK.fullmatch(text)
-    if found is None:
-        return NO_VALUE
-    time = time_of_day(
-        int(found["hours"]), int(found["minutes"]), float(found["seconds"] or 0), found["half"]
-    )
+    found = _TIME_OF_DAY.fullmatch(text)
+    time = None if found is None else time_of_day(*_on_clock(found), found["half"])
     return NO_VALUE if time is None else (ValueKind.DATE, time)
 
 
@@ -138,9 +131,20 @@ def time_of_day(hours: int, minutes: int, seconds: float = 0.0, half: str | None
         if not 1 <= hours <= 12:
             return None
         hours = hours % 12 + 12 * (half.lower() == "p")
-    if hours > 23 or minutes > 59 or seconds >= 60:
+    passed = _seconds(hours, minutes, seconds)
+    return None if passed is None or hours == 24 or seconds >= 60 else passed / 86_400
+
+
+def _on_clock(found: re.Match[str]) -> tuple[int, int, float]:
+    """Hours, minutes and seconds of `_CLOCK`."""
+    return int(found["hours"]), int(found["minutes"]), float(found["seconds"] or 0)
+
+
+def _seconds(hours: int, minutes: int, seconds: float) -> float | None:
+    """Seconds after midnight, 24:00 and leap seconds as in ISO 8601; None if a clock has no such time."""
+    if hours > 24 or minutes > 59 or seconds >= 61 or (hours == 24 and minutes + seconds > 0):
         return None
-    return (hours * 3600 + minutes * 60 + seconds) / 86_400
+    return hours * 3600 + minutes * 60 + seconds
 
 
 def _iso_day(text: str) -> Parsed:
@@ -155,25 +159,20 @@ def _iso_date(text: str, *, year_alone: bool) -> Parsed:
     days = days_since_epoch(int(found["year"]), int(found["month"] or 1), int(found["day"] or 1))
     if days is None:
         return NO_VALUE
-    if found["time"] is None:
+    if found["hours"] is None:
         return ValueKind.DATE, float(days)
-    seconds = _seconds(found["time"], found["zone"])
-    return NO_VALUE if seconds is None else (ValueKind.DATE, days + seconds / 86_400)
+    seconds = _seconds(*_on_clock(found))
+    if seconds is None:
+        return NO_VALUE
+    return ValueKind.DATE, days + (seconds - _offset(found["zone"])) / 86_400
 
 
-def _seconds(time: str, zone: str | None) -> float | None:
-    """Seconds after midnight UTC; None if the clock has no such time."""
-    found = _TIME.fullmatch(time)
-    if found is None:
-        return None
-    hours, minutes, seconds = int(found[1]), int(found[2]), float(found[3] or 0)
-    if hours > 24 or minutes > 59 or seconds >= 61 or (hours == 24 and minutes + seconds > 0):
-        return None
-    total = hours * 3600 + minutes * 60 + seconds
+def _offset(zone: str | None) -> int:
+    """Seconds that clocks of a zone are before UTC."""
     if zone is None or zone == "Z":
-        return total
+        return 0
     offset = int(zone[1:3]) * 3600 + int(zone[-2:]) * 60
-    return total - offset if zone[0] == "+" else total + offset
+    return offset if zone[0] == "+" else -offset
 
 
 def _written_date(text: str) -> Parsed:

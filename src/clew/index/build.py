@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Literal, Unpack, cast
 import numpy as np
 
 from clew.errors import IndexAccessError, InputError, UsageError
+from clew.foundation.json_form import converted
 from clew.graph.build.build import BuildReport, ReadOptions, SourceReport, build_graph
 from clew.graph.readers.source_files import modification_time, source_bytes
 from clew.index.names.names import NamePart, NamesIndex, differing_labels
@@ -34,7 +35,6 @@ from clew.index.vectors.vectors import (
     relations_of,
     vector_part,
 )
-from clew.json_form import converted
 from clew.text.embedder import Embedder
 from clew.version import __version__
 from clew.workers.base import Workers

@@ -15,10 +15,10 @@ from typing import Any, Literal
 import numpy as np
 
 from clew.errors import UsageError
+from clew.foundation.json_form import fields_json
 from clew.graph.graph import Adjacency, Graph
 from clew.index.names.containing import Prefixes, nodes_containing
 from clew.index.store.directory import Index
-from clew.json_form import fields_json
 from clew.types import TripleText
 
 Direction = Literal["out", "in"]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from clew.arrays import AnyArray
+from clew.foundation.arrays import AnyArray
 from clew.graph.graph import Graph
 from clew.index.names.names import NamesIndex
 from clew.index.store.directory import Excerpt, Index

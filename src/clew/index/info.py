@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.arrays import Int32, Int64
+from clew.foundation.arrays import Int32, Int64, chunks_of
+from clew.foundation.html_form import frame_of, info_html
+from clew.foundation.json_form import fields_json
 from clew.graph.graph import Adjacency, Graph, ValueKind, offsets_of
-from clew.html_form import frame_of, info_html
 from clew.index.store.directory import Index
 from clew.index.store.manifest import EmbedderRecord, SourceRecord
 from clew.index.store.sections import graph_counts
-from clew.json_form import fields_json
 from clew.types import TripleText
 
 NODES_AT_ONCE = 1 << 20
@@ -196,9 +196,8 @@ class _Ends:
     def _listed(self, side: Adjacency) -> tuple[Int64, Int32]:
         """The places of relations, and the nodes that have each of them, ascending."""
         relations, parts = len(self.triples), list[tuple[Int64, Int64]]()
-        for start in range(0, self._graph.nodes, NODES_AT_ONCE):
-            nodes = np.arange(start, min(start + NODES_AT_ONCE, self._graph.nodes))
-            relation, node, slots = _edges(side, nodes)
+        for span in chunks_of(0, self._graph.nodes, NODES_AT_ONCE):
+            relation, node, slots = _edges(side, np.arange(*span))
             if side is self._graph.out:
                 self.triples += np.bincount(relation, minlength=relations)
             new = np.ones(len(slots), np.bool_)

@@ -31,11 +31,11 @@ from clew.errors import (
     UsageError,
     first_line,
 )
+from clew.foundation.redaction import keep_address
 from clew.index.store.directory import FITTED
 from clew.index.store.files import FileEntry, check_entry, disk_errors, sync_files, sync_path
 from clew.index.store.folders import usable
 from clew.index.store.manifest import MANIFEST, Manifest, read_manifest
-from clew.redaction import keep_address
 from clew.text.embedders.extras import require
 
 EXTRA = "object-store"

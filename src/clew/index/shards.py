@@ -9,7 +9,6 @@ on stdin, one JSON array a line, `done` out for each.
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -25,16 +24,16 @@ from typing import IO, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.arrays import Int32
 from clew.errors import ClewError, IndexAccessError
+from clew.foundation.arrays import Int32, chunks_of
 from clew.graph.graph import Graph
 from clew.index.names.names import NamePart, differing_labels, entry_count
-from clew.index.names.typos import chunks_of
 from clew.index.new_index import NewIndex, Span
 from clew.index.store.sections import written_graph
 from clew.index.vectors.vectors import vector_part
 from clew.text.embedder import Embedder
 from clew.text.embedders.registry import embedder as embedder_named
+from clew.workers.processors import usable_processors
 
 ShardKind = Literal["names", "vectors"]
 Shard = tuple[ShardKind, int, int]
@@ -138,7 +137,7 @@ def worker_count(embedder: Embedder, names: int) -> int:
     """How many workers to use: one for a model that is not the shipped one, which has threads of its own."""
     if names < SHARDED_FROM or embedder.name != "clew-static":
         return 1
-    return min(MOST_WORKERS, os.cpu_count() or 1)
+    return min(MOST_WORKERS, usable_processors())
 
 
 def shard_maker(folder: Path, graph: Graph, embedder: Embedder) -> Callable[[Shard], None]:

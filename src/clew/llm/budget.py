@@ -73,13 +73,12 @@ def estimate(request: Request, price: Price | None) -> Charge:
 class Ledger:
     """What was spent within one scope, `question` or `run`; safe to share between threads.
 
-    `reached` is the first refusal of a call, None while there was none; `refusals` counts them.
+    `reached` is the first refusal of a call, None while there was none.
     """
 
     def __init__(self, scope: str, limits: Limits | None = None) -> None:
         self.scope, self.limits = scope, limits or Limits()
         self.reached: BudgetReached | None = None
-        self.refusals = 0
         self._lock = threading.Lock()
         self._spent = Charge()
         self._usage = Usage()
@@ -110,10 +109,9 @@ class Ledger:
             self._spent = after
 
     def _refused(self, limit: str, detail: str) -> BudgetReached:
-        """Count a refusal, where `_lock` is held."""
+        """Note a refusal, where `_lock` is held."""
         refused = BudgetReached(self.scope, limit, detail)
         self.reached = self.reached or refused
-        self.refusals += 1
         return refused
 
     def settle(self, reserved: Charge, actual: Charge) -> None:
@@ -141,7 +139,7 @@ class SharedLedger(Ledger):
 
     What was spent is in memory that all have, behind a lock that ends with a process that is killed. What
     such a process had set aside stays charged, as its calls may well have been. `usage`, `cost` and
-    `refusals` are those of the own process.
+    `reached` are those of the own process.
     """
 
     def __init__(self, scope: str, limits: Limits | None = None) -> None:

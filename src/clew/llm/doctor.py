@@ -17,8 +17,6 @@ from clew.llm.trace import TraceFile
 from clew.llm.types import ChatModel, ask
 from clew.llm.wire import SdkModel
 
-_FEWER = "Methods that read JSON will not work well."
-
 State = Literal["ok", "failed", "warning", "skipped"]
 
 

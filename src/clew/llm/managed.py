@@ -13,6 +13,7 @@ from time import perf_counter
 from typing import Any, TypeVar
 
 from clew.errors import LlmError
+from clew.foundation.redaction import redacted
 from clew.llm.budget import Ledger, Limits, Reservation
 from clew.llm.cache import Replies
 from clew.llm.errors import ContextOverflow, ModelFailed, ModelRefused, ModelTimeout, ReplayMissing
@@ -23,7 +24,6 @@ from clew.llm.trace import CallLog
 from clew.llm.typed import TypedReplies
 from clew.llm.types import ChatModel, Chunk, Reply, Request
 from clew.llm.wire import PerLoop
-from clew.redaction import redacted
 
 T = TypeVar("T")
 

@@ -114,7 +114,7 @@ class RayLedger(Ledger):
     """What was spent by all that have it, in whatever process of the cluster; pickled, it stays the same one.
 
     What a process had set aside that was killed stays charged, as its calls may well have been. `usage`,
-    `cost`, `reached` and `refusals` are those of the own process.
+    `cost` and `reached` are those of the own process.
     """
 
     def __init__(self, scope: str, limits: Limits, held: HeldByActor) -> None:

@@ -9,11 +9,11 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from clew.errors import UsageError
+from clew.foundation.redaction import keep_address, keep_secret
 from clew.llm.budget import Limits
 from clew.llm.prices import Prices
 from clew.llm.profiles import profile_of
 from clew.llm.retry import Retry
-from clew.redaction import keep_address, keep_secret
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from typing import Any, TypeVar, cast
 
 import msgspec
 
-from clew.json_form import converted
+from clew.foundation.json_form import converted
 
 T = TypeVar("T")
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from clew.errors import InputError
-from clew.json_form import json_line
+from clew.foundation.json_form import json_line
 
 
 class CallLog(Protocol):

@@ -12,8 +12,8 @@ from email.utils import parsedate_to_datetime
 from typing import Any, ClassVar, Generic, TypeVar
 from weakref import WeakKeyDictionary
 
-from clew.bounded_http import ReplyRefused, limits, refused
 from clew.errors import LlmError
+from clew.foundation.bounded_http import ReplyRefused, limits, refused
 from clew.llm import errors
 from clew.llm.profiles import Profile, split_name
 from clew.llm.typed import TypedReplies

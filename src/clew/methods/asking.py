@@ -7,9 +7,9 @@ from dataclasses import replace
 from threading import RLock
 from typing import TYPE_CHECKING, Generic, Self, TypeVar
 
-from clew.bounds import Bounds, OutOfTime, bounded
-from clew.compiling import COMPILING
-from clew.environment import NamedModels
+from clew.foundation.bounds import Bounds, OutOfTime, bounded
+from clew.foundation.compiling import COMPILING
+from clew.opening.environment import NamedModels
 from clew.text.clean import clean_question
 from clew.types import Abstention, Answer, Verification
 

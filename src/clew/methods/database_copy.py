@@ -12,7 +12,6 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-import os
 import shutil
 import tempfile
 import weakref
@@ -24,6 +23,7 @@ from time import monotonic
 from filelock import FileLock
 
 from clew.errors import FormatError, InputError
+from clew.foundation.whole_file import replace_file
 from clew.graph.readers.hints import Hints
 from clew.index.build import build_index
 from clew.index.store.directory import Index, open_index
@@ -128,7 +128,5 @@ class DatabaseCopy:
                 build_index(
                     [data], path, embedder=self.embedder, addresses={data: self.store.name}, hints=self.hints
                 )
-            part = self._base.with_suffix(".state.part")
-            part.write_text(state, "utf-8")
-            os.replace(part, mark)
+            replace_file(mark, state)
             return open_index(path)

@@ -9,7 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
-from clew.arrays import Float32
+from clew.foundation.arrays import Float32
 from clew.graph.graph import Graph
 from clew.text.embedder import Embedder
 from clew.text.labels import relation_text

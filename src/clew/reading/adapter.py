@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.arrays import LOADING, Float32
+from clew.foundation.arrays import LOADING, Float32
 from clew.graph.graph import Graph
 from clew.index.store.directory import FITTED
 from clew.index.store.files import disk_errors, read_regular, sync

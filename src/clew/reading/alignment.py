@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from clew.arrays import Float32, Int64
+from clew.foundation.arrays import Float32, Int64
 from clew.reading.mentions import Mention
 from clew.reading.query import Query
 from clew.reading.tokens import View

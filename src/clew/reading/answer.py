@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
-from clew.bounds import most_answers
+from clew.foundation.bounds import most_answers
 from clew.graph.graph import Graph
 from clew.grounding import cite
 from clew.reading.execute import Executor, Nodes, OverBudget

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from clew.arrays import Float32
+from clew.foundation.arrays import Float32
 from clew.reading.english import BEING, FUNCTION
 from clew.reading.mentions import Mention
 from clew.reading.query import (

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from clew.arrays import Float32
+from clew.foundation.arrays import Float32
 from clew.reading.alignment import ALIGNED
 from clew.reading.answer_kind import KINDS
 from clew.reading.features import COMPARED, FEATURES, with_distances

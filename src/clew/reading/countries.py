@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from clew.arrays import Int64
+from clew.foundation.arrays import Int64
 from clew.graph.graph import Graph
 from clew.graph.schema import MOSTLY_VALUES, Schema
 from clew.index.store.directory import Index

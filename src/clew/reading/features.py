@@ -9,7 +9,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from clew.arrays import Float32
+from clew.foundation.arrays import Float32
 from clew.reading.asked_type import OTHER, UNKNOWN
 from clew.reading.candidates import Option
 from clew.reading.mentions import PARTIAL, TYPO, Mention

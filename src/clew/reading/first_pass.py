@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.arrays import LOADING, Float32
+from clew.foundation.arrays import LOADING, Float32
 
 KEPT = 80
 """Candidates that go on; where a right one is there, 98 % of times it is among them (held-out questions)."""

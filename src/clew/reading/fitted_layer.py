@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.arrays import Float32
+from clew.foundation.arrays import Float32
 from clew.reading.adapter import NO_CANDIDATE, Adapter, AdapterAbout, Symbol
 from clew.reading.features import FEATURES
 from clew.reading.feedback import Feedback

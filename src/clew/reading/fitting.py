@@ -15,8 +15,8 @@ from dataclasses import asdict, dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.arrays import Float32
 from clew.errors import InputError
+from clew.foundation.arrays import Float32
 from clew.reading.adapter import NO_CANDIDATE, Adapter, AdapterAbout, symbols_of, terms_of
 from clew.reading.execute import Executor
 from clew.reading.features import FEATURES

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from clew.arrays import Float32
+from clew.foundation.arrays import Float32
 from clew.reading.candidates import Option
 from clew.reading.english import LIGHT
 from clew.reading.mentions import PARTIAL, Mention

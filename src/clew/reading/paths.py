@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.arrays import Float32
+from clew.foundation.arrays import Float32
 from clew.graph.schema import Schema
 from clew.reading import english
 from clew.reading.execute import MOST_AROUND, NO_NODES, Executor, Nodes, OverBudget, onward

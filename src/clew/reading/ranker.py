@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.arrays import Float32
 from clew.errors import EmbedderError
+from clew.foundation.arrays import Float32
 from clew.reading.adapter import Adapter
 from clew.reading.alignment import NOTHING, Aligner, Alignment, EncodedView
 from clew.reading.answer_kind import KINDS, AnswerKinds, asked_kind

@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.arrays import Float32
+from clew.foundation.arrays import Float32
 from clew.graph.graph import Graph
 from clew.graph.schema import Schema
 from clew.reading.english import FUNCTION, singular

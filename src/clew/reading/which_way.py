@@ -16,7 +16,7 @@ from functools import cached_property
 
 import numpy as np
 
-from clew.arrays import Float32
+from clew.foundation.arrays import Float32
 from clew.reading.candidates import Option
 from clew.reading.english import BEING, DOING, INDEFINITE, MUTUAL, PREPOSITIONS, RELATIVE, singular
 from clew.reading.execute import Executor

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.arrays import Float32
+from clew.foundation.arrays import Float32
 from clew.reading.query import Anchor, Both, OfType, Part, Walk
 
 MOST_STEPS = 4

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Path, Query, Request
 from starlette.responses import Response, StreamingResponse
 
-from clew.json_form import json_line
+from clew.foundation.json_form import json_line
 from clew.serve.events import STREAM_MEDIA, EventQueue
 from clew.serve.forms import AskForm, BatchForm, CompareForm, MatchForm, NameText, VerifyForm
 from clew.serve.metrics import Metrics

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from typing import Any
 
-from clew.json_form import json_line
+from clew.foundation.json_form import json_line
 from clew.serve.problems import problem_of
 from clew.serve.work import Gone, WorkListener
 from clew.types import Step

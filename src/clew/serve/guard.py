@@ -16,7 +16,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from clew.json_form import json_line
+from clew.foundation.json_form import json_line
 from clew.serve.metrics import Metrics
 from clew.serve.problems import PROBLEM_MEDIA, Problem
 from clew.serve.settings import Access, ServerLimits

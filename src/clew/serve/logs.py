@@ -6,7 +6,7 @@ import logging
 import sys
 from datetime import UTC, datetime
 
-from clew.json_form import json_form, json_line
+from clew.foundation.json_form import json_form, json_line
 
 _OWN = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName", "color_message"}
 

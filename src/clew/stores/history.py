@@ -6,13 +6,14 @@ A line is `{"source", "question", "query"}`. Of two lines with the same question
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import cast
 
 from clew.errors import InputError, OutputError, ParseError
-from clew.json_form import json_object
+from clew.foundation.json_form import json_lines
+from clew.foundation.whole_file import replace_file
 from clew.stores.cypher.guard import guard
 from clew.stores.errors import QueryError
 
@@ -40,11 +41,10 @@ class History:
         Raises InputError if the file cannot be read, ParseError for a line that is no entry.
         """
         found: dict[tuple[str, str], SolvedEntry] = {}
-        for number, line in enumerate(self._text().splitlines(), 1):
-            if line.strip():
-                entry = self._entry(line, number)
-                found.pop((entry.source, entry.question), None)
-                found[entry.source, entry.question] = entry
+        for number, fields in json_lines(self._lines(), str(self.path), "Remove the line"):
+            entry = self._entry(fields, number)
+            found.pop((entry.source, entry.question), None)
+            found[entry.source, entry.question] = entry
         return tuple(e for e in found.values() if source is None or e.source == source)
 
     def add(self, entries: Iterable[SolvedEntry]) -> int:
@@ -69,18 +69,17 @@ class History:
         self._write("".join(json.dumps(asdict(e), ensure_ascii=False) + "\n" for e in kept), append=False)
         return True
 
-    def _text(self) -> str:
+    def _lines(self) -> list[bytes]:
         try:
-            return self.path.read_text("utf-8")
+            return self.path.read_bytes().split(b"\n")
         except FileNotFoundError:
-            return ""
-        except (OSError, UnicodeDecodeError) as error:
+            return []
+        except OSError as error:
             raise InputError(
                 f"{self.path}: the history cannot be read ({error}). Give another file"
             ) from error
 
-    def _entry(self, line: str, number: int) -> SolvedEntry:
-        fields = json_object(line, str(self.path), number, "Remove the line")
+    def _entry(self, fields: Mapping[str, object], number: int) -> SolvedEntry:
         texts = [fields.get(name) for name in ("source", "question", "query")]
         if not all(isinstance(text, str) for text in texts):
             raise ParseError(str(self.path), number, "not an entry of a history", "Remove the line")
@@ -94,9 +93,7 @@ class History:
                 with self.path.open("a", encoding="utf-8") as file:
                     file.write(text)
                 return
-            part = self.path.with_name(self.path.name + ".part")
-            part.write_text(text, "utf-8")
-            part.replace(self.path)
+            replace_file(self.path, text)
         except OSError as error:
             raise OutputError(
                 f"{self.path}: the history cannot be written ({error.strerror}). "

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from clew.errors import InputError
+from clew.foundation.whole_file import replace_file
 
 DATA, MARKER = "data", "import.json"
 
@@ -49,13 +49,8 @@ class ImportFolder:
     def finish(self, shard: str, state: int) -> None:
         """Remember that a shard is whole; it is not read again."""
         self.finished[shard] = state
-        part = self.path / f"{MARKER}.part"
         text = json.dumps({"source": self.source, "finished": self.finished, "notes": self.notes})
-        with part.open("w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        part.replace(self.path / MARKER)
+        replace_file(self.path / MARKER, text, synced=True)
 
 
 def open_folder(path: Path, source: str) -> ImportFolder:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from clew.errors import UsageError
-from clew.redaction import keep_address, keep_secret
+from clew.foundation.redaction import keep_address, keep_secret
 
 if TYPE_CHECKING:
     from clew.stores.cypher.guard import Rules

@@ -9,8 +9,8 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.arrays import Float32
 from clew.errors import EmbedderError
+from clew.foundation.arrays import Float32
 
 PROBE_TEXTS = ("city", "written by", "date of birth", "What is it made of?")
 CLEAR_LEAD = 0.01

@@ -27,9 +27,9 @@ from zipfile import BadZipFile
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.arrays import LOADING, Float64, Int32
-from clew.bounds import check
 from clew.errors import FormatError
+from clew.foundation.arrays import LOADING, Float64, Int32
+from clew.foundation.bounds import check
 
 LEXICON_FILE = Path(__file__).parent / "data" / "lexicon.npz"
 NOUN, VERB, ADJECTIVE, ADVERB = 0, 1, 2, 3

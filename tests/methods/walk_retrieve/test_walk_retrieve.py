@@ -5,12 +5,12 @@ import pytest
 from clew.engine import Clew
 from clew.errors import UsageError
 from clew.index.corpus.corpus import CorpusSettings
-from clew.index_files import index_sources
 from clew.llm.errors import LlmError
 from clew.llm.testing import ScriptedModel
 from clew.methods.registry import make_method
 from clew.methods.walk_retrieve.read_walks import leads_of, match_in_walks
 from clew.methods.walk_retrieve.settings import WalkRetrieveSettings
+from clew.opening.index_files import index_sources
 from clew.types import Pattern, PatternEdge, PatternNode
 
 FILMS = {

@@ -80,11 +80,11 @@ def _claim(fields: Fields, name: str) -> EvalQuestion:
     label = fields.items("Label")
     if len(label) != 1 or not isinstance(label[0], bool):
         raise fields.error("field 'Label' is not [true] or [false]")
-    types = fields.texts("types", optional=True)
+    types = fields.texts("types")
     return EvalQuestion(
         id=f"{name}/{fields.line}",
         text=fields.text("claim"),
-        entities=tuple(entity.strip('"') for entity in fields.texts("Entity_set", optional=True)),
+        entities=tuple(entity.strip('"') for entity in fields.texts("Entity_set")),
         kind=next((style for style in reversed(_STYLES) if style in types), ""),
         verdict="supported" if label[0] else "refuted",
         line=fields.line,
@@ -101,7 +101,7 @@ def _dbpedia(file: Path) -> Iterator[PlainTriple]:
 def _evidence(rows: Iterable[Fields]) -> Iterator[PlainTriple]:
     """Yield triples of the claims that hold; an entity that is not named gets the number of its claim."""
     for fields in rows:
-        negated = "negation" in fields.texts("types", optional=True)
+        negated = "negation" in fields.texts("types")
         holds = bool(fields.items("Label")[0]) != negated
         evidence = fields.get("Evidence")
         if holds and isinstance(evidence, Mapping):

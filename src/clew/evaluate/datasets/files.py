@@ -6,6 +6,7 @@ import bz2
 import gzip
 import json
 import pickle
+from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +15,7 @@ from typing import Any, BinaryIO, cast
 import numpy as np
 
 from clew.errors import InputError, ParseError
-from clew.json_form import json_object
+from clew.foundation import json_form
 
 _SPACES = str.maketrans({"\t": " ", "\n": " ", "\r": " ", "\\": "\\\\"})
 
@@ -33,25 +34,26 @@ def lines(file: Path) -> Iterator[tuple[int, str]]:
 
     Raises ParseError (a line is not UTF-8) and InputError (the file cannot be read or unpacked).
     """
-    number = 0
+    for number, raw in enumerate(_raw_lines(file), 1):
+        try:
+            text = (raw.removeprefix(BOM_UTF8) if number == 1 else raw).decode("utf-8").rstrip("\r\n")
+        except UnicodeDecodeError as error:
+            raise ParseError(str(file), number, "not UTF-8 text", "Convert the file to UTF-8") from error
+        if text.strip():
+            yield number, text
+
+
+def _raw_lines(file: Path) -> Iterator[bytes]:
     try:
         with open_bytes(file) as stream:
-            for number, raw in enumerate(stream, 1):
-                if number == 1:
-                    raw = raw.removeprefix(b"\xef\xbb\xbf")
-                text = raw.decode("utf-8").rstrip("\r\n")
-                if text.strip():
-                    yield number, text
-    except UnicodeDecodeError as error:
-        raise ParseError(str(file), number, "not UTF-8 text", "Convert the file to UTF-8") from error
+            yield from stream
     except (OSError, EOFError) as error:
         raise InputError(f"{file}: cannot be read ({error})") from error
 
 
 def json_lines(file: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield (line number, object) of a file of JSON lines; ParseError if a line is none."""
-    for number, text in lines(file):
-        yield number, json_object(text, str(file), number, "Expected one object a line")
+    """Yield (line number, object) of a file of JSON lines; raises as `lines`, and if a line is no object."""
+    return json_form.json_lines(_raw_lines(file), str(file), "Expected one object a line")
 
 
 def json_document(file: Path) -> Any:  # noqa: ANN401
@@ -129,9 +131,9 @@ class Fields:
             raise self.error(f"{self._path(name)} is missing or not a list")
         return cast("list[object]", value)
 
-    def texts(self, name: str, *, optional: bool = False) -> tuple[str, ...]:
-        """Return a list of strings."""
-        values = self.items(name, optional=optional)
+    def texts(self, name: str) -> tuple[str, ...]:
+        """Return a list of strings; none where there is no field."""
+        values = self.items(name, optional=True)
         if not all(isinstance(value, str) for value in values):
             raise self.error(f"{self._path(name)} is not a list of texts")
         return tuple(cast("list[str]", values))

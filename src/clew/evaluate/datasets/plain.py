@@ -79,7 +79,7 @@ def _question(fields: Fields) -> EvalQuestion:
         id=str(fields.line if given is None else given),
         text=fields.text("question"),
         gold=() if verdict is not None else _gold(fields),
-        entities=fields.texts("entities", optional=True),
+        entities=fields.texts("entities"),
         kind=fields.text_or("kind"),
         paths=_paths(fields),
         verdict=verdict,

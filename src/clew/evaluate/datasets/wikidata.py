@@ -89,7 +89,7 @@ class WebQSP(_JsonSet):
         gold = [_freebase(answer) for parse in parses for answer in parse.objects("Answers", optional=True)]
         topics = dict.fromkeys(name for parse in parses if (name := parse.text_or("TopicEntityName")))
         first = parses[0] if parses else None
-        chain = () if first is None else first.texts("InferentialChain", optional=True)
+        chain = () if first is None else first.texts("InferentialChain")
         paths = (GoldPath(next(iter(topics)), chain),) if chain and topics and len(parses) == 1 else ()
         return EvalQuestion(
             id=fields.text("QuestionId"),

@@ -16,10 +16,10 @@ from typing import Any
 
 import numpy as np
 
-from clew.arrays import Float32
 from clew.errors import EmbedderError, UsageError
 from clew.evaluate.records import Record
 from clew.evaluate.run.rundir import BERT, LineFile, RunDirectory, key_of
+from clew.foundation.arrays import Float32
 from clew.text.embedder import unit_rows
 from clew.text.embedders.extras import require
 from clew.text.embedders.onnx import TOKEN_OUTPUTS

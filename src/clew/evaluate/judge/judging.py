@@ -23,7 +23,7 @@ from clew.evaluate.names import holds_name, name_form
 from clew.evaluate.records import Key, Record
 from clew.evaluate.run.answering import in_threads
 from clew.evaluate.run.rundir import JUDGEMENTS, LineFile, RunDirectory, key_of
-from clew.json_form import fields_json
+from clew.foundation.json_form import fields_json
 from clew.llm.errors import BudgetReached
 from clew.llm.managed import ManagedModel
 from clew.llm.prompting import data_line

@@ -12,7 +12,7 @@ from clew.errors import InputError, UsageError
 from clew.evaluate.questions import DatasetPart
 from clew.index.corpus.corpus import CorpusSettings, open_corpus
 from clew.index.new_index import Progress
-from clew.index_files import is_index
+from clew.opening.index_files import is_index
 from clew.stores.opening import is_remote
 
 

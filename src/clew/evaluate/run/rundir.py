@@ -11,11 +11,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from clew.errors import InputError, LockedError, ParseError
+from clew.errors import InputError, LockedError
 from clew.evaluate.records import Key, Record, record_from_json
 from clew.evaluate.run.config import check_same, toml_text
-from clew.json_form import json_line
-from clew.redaction import redacted
+from clew.foundation.json_form import json_line, json_object
+from clew.foundation.redaction import redacted
+from clew.foundation.whole_file import replace_file
 from clew.workers.locks import open_growing, take_lock
 
 CONFIG, RECORDS, FACTS = "config.resolved.toml", "records.jsonl", "facts.json"
@@ -110,10 +111,8 @@ class RunDirectory:
     def write(self, name: str, text: str) -> None:
         """Replace a file as a whole."""
         target = self.path / name
-        passing = target.with_name(f".{name}.part")
         try:
-            passing.write_text(redacted(text), "utf-8")
-            passing.replace(target)
+            replace_file(target, redacted(text))
         except OSError as error:
             raise InputError(f"{target}: cannot be written ({error.strerror})") from error
 
@@ -143,11 +142,8 @@ class RunDirectory:
             for number, raw in enumerate(file, 1):
                 if not raw.endswith(b"\n"):
                     return
-                try:
-                    yield offset, json.loads(raw)
-                except ValueError as error:
-                    advice = "The file was changed; remove the line, and it is done again"
-                    raise ParseError(str(path), number, "not a record", advice) from error
+                advice = "The file was changed; remove the line, and it is done again"
+                yield offset, json_object(raw, str(path), number, advice)
                 offset += len(raw)
 
     def done(self) -> set[Key]:

@@ -16,7 +16,7 @@ from urllib.parse import unquote
 
 import numpy as np
 
-from clew.arrays import Int32, Int64, UInt16
+from clew.foundation.arrays import Int32, Int64, UInt16
 from clew.graph.build.inference import Ontology, is_schema, speaks
 from clew.graph.graph import (
     INFERRED,

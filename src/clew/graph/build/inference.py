@@ -22,7 +22,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.arrays import Int32
+from clew.foundation.arrays import Int32
 from clew.graph.namespaces import OWL, RDF, RDFS, SKOS
 
 T = TypeVar("T")

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from clew.arrays import Int32, Int64
+from clew.foundation.arrays import Int32, Int64
 from clew.graph.edit.growing import extended, grown
 from clew.graph.graph import (
     INFERRED,

@@ -26,8 +26,8 @@ from numba.core import event
 from numba.core.caching import CompileResultCacheImpl, FunctionCache
 from numba.extending import typeof_impl
 
-from clew.compiling import COMPILING
 from clew.errors import OutputError
+from clew.foundation.compiling import COMPILING
 
 _PACKAGE = Path(__file__).parents[2]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from clew.arrays import AnyArray
 from clew.errors import UsageError
+from clew.foundation.arrays import AnyArray
 from clew.graph.match.distances import Distance, Distances, Measure
 from clew.graph.match.kernels.columns import INFINITE, MISS_BITS, UNIT
 from clew.types import PatternNode

@@ -18,9 +18,9 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from clew.arrays import AnyArray
-from clew.bounds import check
 from clew.errors import PatternError, UsageError
+from clew.foundation.arrays import AnyArray
+from clew.foundation.bounds import check
 from clew.graph.graph import Graph
 from clew.graph.kernels import GraphColumns, Kernel, graph_columns
 from clew.graph.match.candidate_lists import ALL

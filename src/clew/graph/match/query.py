@@ -7,8 +7,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from clew.arrays import AnyArray
 from clew.errors import PatternError, UsageError
+from clew.foundation.arrays import AnyArray
 from clew.graph.graph import offsets_of
 from clew.graph.match.candidate_lists import (
     ALL,

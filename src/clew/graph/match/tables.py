@@ -15,8 +15,8 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.arrays import Float32, Int32
 from clew.errors import InputError, PatternError
+from clew.foundation.arrays import Float32, Int32
 from clew.graph.match.distances import Distance, Distances, NearestEntities
 from clew.types import PatternEdge, PatternNode
 

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.arrays import Int32, UInt64
 from clew.errors import InputError, ParseError
+from clew.foundation.arrays import Int32, UInt64
 from clew.graph.graph import Names
 from clew.graph.kernels import Array, entry
 from clew.graph.readers.batch import Batch, IdTriples, Tally

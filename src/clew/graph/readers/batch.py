@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, Protocol
 
-from clew.arrays import Int32
 from clew.errors import ParseError
+from clew.foundation.arrays import Int32
 from clew.graph.graph import Names
 from clew.graph.readers.hints import Hints
 

@@ -216,9 +216,8 @@ class _Sorter:
         self._reified: defaultdict[str, _Reified] = defaultdict(_Reified)
         self._scope = f"{tally.scope}/" if tally.scope else ""
         self._number_nameless, self._numbers = nameless, dict[str, int]()
-        self._node, self._blank = pyoxigraph.NamedNode, pyoxigraph.BlankNode
+        self._node, self._triple = pyoxigraph.NamedNode, pyoxigraph.Triple
         self._literal, self._default = pyoxigraph.Literal, pyoxigraph.DefaultGraph
-        self._triple = pyoxigraph.Triple
 
     def take(self, quad: pyoxigraph.Quad) -> None:
         """Add one statement to the batch, unless one of its IRIs is broken."""

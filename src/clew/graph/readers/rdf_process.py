@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import IO, Any
 
 from clew.errors import InputError, ParseError
+from clew.foundation.json_form import converted
 from clew.graph.readers.batch import Batch, Tally
-from clew.json_form import converted
 
 PARSER_MEMORY = 2 << 30
 """Bytes that the parser may take."""

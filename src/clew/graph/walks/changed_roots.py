@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.arrays import Int32, Int64, UInt8
+from clew.foundation.arrays import Int32, Int64, UInt8
 from clew.graph.edit.edit import GraphEdit
 from clew.graph.graph import Graph, offsets_of
 from clew.graph.walks.kernels.columns import Edited, PartColumns

@@ -11,7 +11,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from clew.arrays import Int32, Int64
+from clew.foundation.arrays import Int32, Int64
 from clew.graph.graph import Adjacency, Graph, listed_places
 
 Steps = tuple[int, ...]

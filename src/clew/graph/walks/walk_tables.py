@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
 
-from clew.arrays import Int32, Int64
+from clew.foundation.arrays import Int32, Int64, chunks_of
 from clew.graph.graph import Graph, offsets_of
 from clew.graph.kernels import graph_columns
+from clew.workers.processors import usable_processors
 
 WALKS_AT_ONCE = 32_768
 """Nodes, or walks, that one thread does at a time."""
@@ -96,16 +96,10 @@ def spread(count: int, work: Callable[[int, int], None], threads: int | None = N
     if count <= WALKS_AT_ONCE:
         work(0, count)
         return
-    with ThreadPoolExecutor(threads or usable_threads()) as pool:
-        starts = range(0, count, WALKS_AT_ONCE)
-        waiting = [pool.submit(work, first, min(count, first + WALKS_AT_ONCE)) for first in starts]
+    with ThreadPoolExecutor(threads or usable_processors()) as pool:
+        waiting = [pool.submit(work, *span) for span in chunks_of(0, count, WALKS_AT_ONCE)]
         for done in waiting:
             done.result()
-
-
-def usable_threads() -> int:
-    """Processors that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _degrees(graph: Graph, *, directed: bool) -> Int64:

@@ -12,8 +12,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.arrays import Int32, Int64, UInt16
 from clew.errors import UsageError
+from clew.foundation.arrays import Int32, Int64, UInt16
 from clew.graph.graph import Graph, offsets_of
 from clew.graph.walks.kernels.columns import (
     Draw,
@@ -23,7 +23,8 @@ from clew.graph.walks.kernels.columns import (
     WalkScratch,
     walk_scratch,
 )
-from clew.graph.walks.walk_tables import Choices, WalkEdges, usable_threads
+from clew.graph.walks.walk_tables import Choices, WalkEdges
+from clew.workers.processors import usable_processors
 
 WalkKind = Literal["bfs", "random"]
 
@@ -110,7 +111,7 @@ class Walker:
         layer_edges: int = MOST_LAYER_EDGES,
         roots_at_once: int = ROOTS_OF_THREAD,
     ) -> None:
-        self.settings, self.threads, self.nodes = settings, threads or usable_threads(), graph.nodes
+        self.settings, self.threads, self.nodes = settings, threads or usable_processors(), graph.nodes
         self.layer_edges, self._roots_at_once = layer_edges, roots_at_once
         layered, directed = settings.kind == "bfs", settings.directed
         alone = layered and settings.depth == 1

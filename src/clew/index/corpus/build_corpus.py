@@ -9,15 +9,14 @@ from functools import partial
 
 import numpy as np
 
-from clew.arrays import Float32, Int8
 from clew.errors import ClewError
+from clew.foundation.arrays import Float32, Int8, chunks_of
 from clew.graph.graph import Graph
 from clew.graph.walks.walks import Walker
 from clew.index.corpus.corpus import NODE_COLLECTION, NODE_SEARCH, WALK_COLLECTION, Corpus, CorpusSettings
 from clew.index.corpus.corpus_milvus import MilvusCorpus
 from clew.index.corpus.corpus_parts import CorpusPart, joined_parts, make_part, places_of, without_vectors
 from clew.index.corpus.walk_vectors import Verbaliser, WalkEmbedder
-from clew.index.names.typos import chunks_of
 from clew.index.new_index import NewIndex, Span, say_nothing
 from clew.index.store.writing import IndexWriter
 from clew.index.vectors.backends.base import VectorStoreError

@@ -18,8 +18,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.arrays import AnyArray, Float32, Int8, Int32, Int64, UInt16
 from clew.errors import FormatError, UsageError
+from clew.foundation.arrays import AnyArray, Float32, Int8, Int32, Int64, UInt16
 from clew.graph.edit.growing import grown
 from clew.graph.walks.walks import WalkSettings
 from clew.index.corpus.corpus_milvus import MilvusCorpus

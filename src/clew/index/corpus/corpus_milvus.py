@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from clew.arrays import Float32, Int8, Int32, Int64
 from clew.errors import IndexAccessError
+from clew.foundation.arrays import Float32, Int8, Int32, Int64
 from clew.index.new_index import NewIndex
 from clew.index.vectors.backends.milvus import MOST_RESULTS, MilvusPlace, MilvusVectors
 from clew.index.vectors.in_milvus import NONE, new_collection, upload

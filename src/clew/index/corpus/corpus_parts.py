@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.arrays import AnyArray, Float32, Int8, Int32, Int64
+from clew.foundation.arrays import AnyArray, Float32, Int8, Int32, Int64
 from clew.graph.graph import Names, offsets_of
 from clew.graph.walks.walks import Walker, Walks
 from clew.index.corpus.walk_vectors import WalkEmbedder

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from clew.arrays import Float32, Int8, Int64
+from clew.foundation.arrays import Float32, Int8, Int64
 from clew.graph.graph import Graph
 from clew.graph.match.distances import Rounded
 from clew.graph.neighbourhood import best_of

@@ -14,7 +14,7 @@ from typing import Protocol
 
 import numpy as np
 
-from clew.arrays import Float32, Int8, Int32
+from clew.foundation.arrays import Float32, Int8, Int32
 from clew.graph.graph import Graph
 from clew.graph.walks.kernels.columns import WordSums
 from clew.graph.walks.walk_tables import spread

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from clew.arrays import Int32, Int64, UInt64
-from clew.bounds import check
+from clew.foundation.arrays import Int32, Int64, UInt64
+from clew.foundation.bounds import check
 from clew.graph.graph import Names
 from clew.index.names.names import NamesIndex
 from clew.text.normalise import normalise

@@ -15,10 +15,10 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.arrays import Int32, Int64, UInt64
-from clew.bounds import check
+from clew.foundation.arrays import Int32, Int64, UInt64, chunks_of
+from clew.foundation.bounds import check
 from clew.graph.graph import Aliases, Graph, Names
-from clew.index.names.typos import MERGED_AT_ONCE, TypoPart, Typos, buckets_for, chunks_of, edits_allowed
+from clew.index.names.typos import MERGED_AT_ONCE, TypoPart, Typos, buckets_for, edits_allowed
 from clew.text.normalise import POSSESSIVE, Token, normalise
 
 NameSource = Literal["name", "label", "alias"]

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.arrays import Int32, Int64, UInt16, UInt32
+from clew.foundation.arrays import Int32, Int64, UInt16, UInt32
 from clew.graph.graph import offsets_of
 
 LONGEST_WITH_TYPOS = 128
@@ -231,12 +231,6 @@ def _cut_lists(offsets: Int64, at_once: int) -> Iterator[tuple[int, int]]:
         high = max(high, low + 1)
         yield low, high
         low = high
-
-
-def chunks_of(first: int, stop: int, size: int) -> Iterator[tuple[int, int]]:
-    """Cut `[first, stop)` into pieces of `size`."""
-    for start in range(first, stop, size):
-        yield start, min(start + size, stop)
 
 
 def _best(cost: NDArray[np.integer]) -> Int64:

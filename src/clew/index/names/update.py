@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.arrays import Int32, Int64
+from clew.foundation.arrays import Int32, Int64, chunks_of
 from clew.graph.graph import Graph
 from clew.index.names.names import NamesIndex, hash_norms
-from clew.index.names.typos import TypoPart, Typos, buckets_for, chunks_of
+from clew.index.names.typos import TypoPart, Typos, buckets_for
 from clew.text.normalise import normalise
 
 LISTS_AT_ONCE = 65_536

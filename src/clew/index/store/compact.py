@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from clew.arrays import AnyArray, Int64
+from clew.foundation.arrays import AnyArray, Int64
 from clew.graph.edit.edit import packed
 from clew.graph.graph import Graph
 from clew.index.names.names import NamesIndex

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.arrays import AnyArray, Float32, Int8, Int32, Int64
+from clew.foundation.arrays import AnyArray, Float32, Int8, Int32, Int64
 from clew.graph.edit.edit import GraphEdit, edited, rows_of
 from clew.graph.edit.growing import extended
 from clew.graph.graph import Aliases, Graph, Names, StatementRow

@@ -19,8 +19,8 @@ from pathlib import Path
 
 import numpy as np
 
-from clew.arrays import AnyArray, Float32, Int8
 from clew.errors import FormatError, IndexAccessError
+from clew.foundation.arrays import AnyArray, Float32, Int8
 from clew.graph.edit.growing import mapped
 from clew.graph.graph import Graph
 from clew.index.names.names import NamesIndex

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import numpy as np
 
-from clew.arrays import AnyArray
 from clew.errors import FormatError, IndexAccessError
+from clew.foundation.arrays import AnyArray
 from clew.graph.edit.growing import mapped
 
 _SMALL = 65_536

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 import msgspec
 
 from clew.errors import EmbedderMismatch, FormatError, IndexAccessError, InputError
+from clew.foundation.json_form import converted
 from clew.index.store.files import FileEntry, NotRegular, read_regular
-from clew.json_form import converted
 
 if TYPE_CHECKING:
     from clew.text.embedder import Embedder

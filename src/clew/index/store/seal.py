@@ -11,16 +11,16 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import threading
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
+from clew.foundation.whole_file import replace_file
 from clew.index.store.files import FileEntry, check_entry, read_regular
 from clew.index.store.folders import trusted_folder
+from clew.workers.processors import usable_processors
 
 _SEAL = "sealed.json"
 _THREADS = 4
@@ -94,7 +94,7 @@ class Seal:
             for entry in entries:
                 check(entry)
             return
-        with ThreadPoolExecutor(min(_THREADS, os.cpu_count() or 1)) as pool:
+        with ThreadPoolExecutor(min(_THREADS, usable_processors())) as pool:
             list(pool.map(check, entries))
 
     def _is_sealed(self, entry: FileEntry, mark: Mark) -> bool:
@@ -106,14 +106,9 @@ class Seal:
         Where neither can be done, the files are read whole at the next start again.
         """
         for place in _places(self._folder):
-            new = place.with_name(f"{place.name}.{os.getpid()}-{threading.get_ident()}")
-            try:
-                new.write_text(json.dumps(self._held[0]), encoding="utf-8")
-                os.replace(new, place)
+            with suppress(OSError):
+                replace_file(place, json.dumps(self._held[0]))
                 return
-            except OSError:
-                with suppress(OSError):
-                    new.unlink()
 
 
 def _mark(bytes: int, modified: int, changed: int, inode: int) -> Mark:

@@ -14,7 +14,7 @@ from typing import NoReturn
 
 import numpy as np
 
-from clew.arrays import AnyArray
+from clew.foundation.arrays import AnyArray
 
 NUMBERS_AT_ONCE = 1 << 22
 """Numbers that are looked at together."""

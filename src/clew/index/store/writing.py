@@ -16,8 +16,8 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from clew.arrays import AnyArray
 from clew.errors import FormatError, IndexAccessError, InputError, LockedError
+from clew.foundation.arrays import AnyArray
 from clew.graph.graph import Graph
 from clew.index.store.files import (
     FileEntry,

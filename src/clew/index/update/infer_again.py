@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.arrays import Int32, Int64
+from clew.foundation.arrays import Int32, Int64
 from clew.graph.build.assemble import GrowingIds
 from clew.graph.build.inference import Ontology, is_schema, speaks
 from clew.graph.edit.edit import GraphEdit, NodeText, edited, triple_slots

@@ -15,8 +15,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from clew.arrays import AnyArray, Int64
 from clew.errors import FormatError, UsageError
+from clew.foundation.arrays import AnyArray, Int64
 from clew.graph.edit.edit import GraphEdit
 from clew.index.corpus.build_corpus import add_node_search
 from clew.index.corpus.corpus import NODE_SEARCH, WALK_VERSION, Corpus, open_corpus

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.arrays import Int32, Int64
+from clew.foundation.arrays import Int32, Int64
 from clew.graph.edit.edit import GraphEdit
 from clew.graph.graph import Graph, Names
 from clew.graph.walks.changed_roots import StoredWalks, changed_roots

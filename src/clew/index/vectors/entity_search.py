@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.arrays import Float32, Int8
 from clew.errors import FormatError
+from clew.foundation.arrays import Float32, Int8, chunks_of
 from clew.graph.match.distances import Rounded
 from clew.graph.match.query import read_only
 from clew.index.store.directory import Index
@@ -43,11 +43,11 @@ def build_search(
     # In order of the rows, so that a mapped file is read in one direction; the seed keeps builds equal.
     rows = np.sort(np.random.default_rng(0).choice(count, min(count, _SAMPLE), replace=False))
     index.train(stored_rows(quantised, scales, rows), count)
-    for start in range(0, count, _BATCH):
-        rows = np.arange(start, min(start + _BATCH, count))
+    for first, stop in chunks_of(0, count, _BATCH):
+        rows = np.arange(first, stop)
         index.add_new(rows, stored_rows(quantised, scales, rows))
         if progress is not None:
-            progress(int(rows[-1]) + 1)
+            progress(stop)
     index.save(path)
 
 

@@ -18,8 +18,8 @@ from typing import Self
 
 import numpy as np
 
-from clew.arrays import AnyArray, Float32, Int8, Int64
 from clew.errors import ClewError, FormatError, IndexAccessError
+from clew.foundation.arrays import AnyArray, Float32, Int8, Int64
 from clew.index.new_index import NewIndex
 from clew.index.store.directory import Index, open_index
 from clew.index.store.writing import IndexWriter

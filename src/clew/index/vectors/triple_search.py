@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from clew.arrays import Float32, Int64
 from clew.errors import IndexAccessError
+from clew.foundation.arrays import Float32, Int64
 from clew.graph.graph import Graph
 from clew.graph.neighbourhood import HopLimits, best_of
 from clew.index.store.directory import Index

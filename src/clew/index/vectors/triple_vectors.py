@@ -15,13 +15,12 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.arrays import AnyArray, Float32, Int8, Int64
 from clew.errors import FormatError, IndexAccessError, UsageError
+from clew.foundation.arrays import AnyArray, Float32, Int8, Int64, chunks_of
 from clew.graph.edit.edit import packed
 from clew.graph.graph import Graph
 from clew.graph.match.distances import Rounded
 from clew.graph.neighbourhood import HopLimits, best_of
-from clew.index.names.typos import chunks_of
 from clew.index.new_index import NewIndex, Progress, Span, say_nothing
 from clew.index.store.compact import whole_sections, write_changed
 from clew.index.store.delta import Whole

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.arrays import Float32, Int8
+from clew.foundation.arrays import Float32, Int8, chunks_of
 from clew.graph.graph import Graph
 from clew.text.embedder import Embedder
 from clew.text.labels import readable, relation_text
@@ -24,16 +24,13 @@ arrays of vectors of entities and triples have no rows."""
 _BATCH = 4096
 
 
-def vector_sections(
-    graph: Graph, embedder: Embedder, progress: Callable[[int], None] | None = None
-) -> dict[str, NDArray[np.generic]]:
+def vector_sections(graph: Graph, embedder: Embedder) -> dict[str, NDArray[np.generic]]:
     """Embed all labels.
 
     `entity_vectors.q` int8 [nodes, d] times `entity_vectors.scale` float32 [nodes] are the entities' vectors;
-    `relation_vectors` float32 [relations, d]. `progress` is called with the number of entities done. Raises
-    EmbedderError.
+    `relation_vectors` float32 [relations, d]. Raises EmbedderError.
     """
-    part = vector_part(graph, embedder, 0, graph.nodes, progress)
+    part = vector_part(graph, embedder, 0, graph.nodes)
     return {
         ENTITY_VECTORS: part["q"],
         ENTITY_SCALES: part["scale"],
@@ -47,8 +44,7 @@ def vector_part(
     """Embed the labels of the nodes [first, stop): `q` int8 [n, d] and `scale` float32 [n]."""
     quantised = np.empty((stop - first, embedder.dimension), np.int8)
     scales = np.empty(stop - first, np.float32)
-    for start in range(first, stop, _BATCH):
-        end = min(start + _BATCH, stop)
+    for start, end in chunks_of(first, stop, _BATCH):
         texts = [readable(graph.labels[i]) for i in range(start, end)]
         rows = slice(start - first, end - first)
         quantised[rows], scales[rows] = quantise(embedder.embed(texts))

@@ -15,8 +15,8 @@ from textwrap import wrap
 
 import numpy as np
 
-from clew.arrays import Float32, Int64
 from clew.errors import InputError, UsageError
+from clew.foundation.arrays import Float32, Int64
 from clew.graph.neighbourhood import best_of
 from clew.index.store.directory import Index
 from clew.index.vectors.dots import summed_rows

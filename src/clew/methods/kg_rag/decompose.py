@@ -17,8 +17,8 @@ from typing import Annotated
 from msgspec import Meta
 
 from clew.errors import InputError
+from clew.foundation.json_form import read_json
 from clew.graph.graph import Graph
-from clew.json_form import read_json
 from clew.llm.errors import ReplyInvalid
 from clew.llm.extract import read_value
 from clew.llm.prompting import Sampling, Talk, as_data, data_line, prompt_named

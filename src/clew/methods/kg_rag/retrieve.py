@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from clew.arrays import Int64
+from clew.foundation.arrays import Int64
 from clew.graph.graph import Graph
 from clew.graph.neighbourhood import CandidateTriples
 from clew.index.vectors.triple_search import TripleSearch

@@ -12,7 +12,7 @@ from itertools import combinations, islice
 
 import numpy as np
 
-from clew.arrays import Float32, Int64
+from clew.foundation.arrays import Float32, Int64
 from clew.graph.graph import Graph
 from clew.graph.neighbourhood import triples_at
 from clew.methods.relation_ranking import path_scores

@@ -14,7 +14,7 @@ from itertools import islice, product
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.arrays import Int64
+from clew.foundation.arrays import Int64
 from clew.graph.graph import Graph, ValueKind
 from clew.graph.match.distances import Distances
 from clew.graph.values import parse_value, year_of

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.arrays import Int64
+from clew.foundation.arrays import Int64
 from clew.graph.graph import Graph
 
 MOST_JOINED_ROWS = 2_000_000

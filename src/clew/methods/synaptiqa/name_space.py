@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 from rapidfuzz import fuzz, process
 
-from clew.arrays import Float32
+from clew.foundation.arrays import Float32
 from clew.text.embedder import Embedder
 from clew.text.labels import relation_text
 from clew.text.lexicon import Lexicon

@@ -33,7 +33,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from clew.arrays import Float32
+from clew.foundation.arrays import Float32
 from clew.grounding import ground
 from clew.index.corpus.nearest import NearWalk, WalkIndex
 from clew.index.store.directory import Index

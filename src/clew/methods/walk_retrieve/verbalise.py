@@ -10,13 +10,13 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
-from clew.arrays import Int32
+from clew.foundation.arrays import Int32
+from clew.foundation.whole_file import replace_file
 from clew.graph.graph import Graph
 from clew.graph.walks.walks import Walks
 from clew.index.corpus.corpus_parts import root_of_walks
@@ -305,9 +305,5 @@ def _stored(path: Path, key: str, count: int) -> list[str | None]:
 
 
 def _store(path: Path, key: str, sentences: Sequence[str | None]) -> None:
-    new = path.with_suffix(".new")
-    with new.open("w", encoding="utf-8") as file:
-        json.dump({"key": key, "sentences": list(sentences)}, file, ensure_ascii=False)
-        file.flush()
-        os.fsync(file.fileno())
-    new.replace(path)
+    text = json.dumps({"key": key, "sentences": list(sentences)}, ensure_ascii=False)
+    replace_file(path, text, synced=True)

@@ -3,7 +3,7 @@
 import { get, listen, of, post } from "./api.js";
 import { answerView } from "./answer.js";
 import { completeEntities, nameInQuestion } from "./complete.js";
-import { el, fill, freshId, name, nodeLabel, say, shown } from "./dom.js";
+import { el, fill, filling, freshId, name, nodeLabel, say, shown } from "./dom.js";
 
 /** Fields for the method and the chat model, as far as there is a choice. */
 export function choices(server, query) {
@@ -75,19 +75,14 @@ export function askView({ graph, server, query, go, failed }) {
     running?.abort();
     running = new AbortController();
     examples.hidden = true;
-    result.setAttribute("aria-busy", "true");
     const body = { question, method: method.value, model: model.value, explain: true, entities, reading };
-    try {
+    await filling(result, failed, async () => {
       const answer = model.value ? await streamed(body, running.signal) : await post(of(graph, "ask"), body, running.signal);
       fill(result, answerView(answer, { graph, ask, about, choose: (number) => ask(question, entities, number) }));
       if (document.activeElement === document.body) result.focus({ preventScroll: true }); // what was pressed is gone
       performance.mark("clew-answered");
       say(answer.abstained ? `No answer: ${answer.abstained.detail}` : `${answer.answers.length} answers: ${answer.text.slice(0, 200)}`);
-    } catch (error) {
-      if (error.name !== "AbortError") fill(result, failed(error));
-    } finally {
-      result.removeAttribute("aria-busy");
-    }
+    });
   }
 
   /** Show what the model says and which steps are taken, while they come. */

@@ -1,7 +1,7 @@
 // The compare view: one question, several methods, side by side.
 
 import { of, post } from "./api.js";
-import { count, el, fill, name, nodeLabel, say, sentence, shown } from "./dom.js";
+import { count, el, fill, filling, name, nodeLabel, say, sentence, shown } from "./dom.js";
 import { REASONS } from "./answer.js";
 import { choices } from "./ask.js";
 
@@ -23,17 +23,12 @@ export function compareView({ graph, server, query, go, failed }) {
     const methods = boxes.filter(([box]) => box.checked).map(([box]) => box.value);
     if (!field.value.trim() || !methods.length) return;
     go("compare", { q: field.value, methods: methods.join(","), model: model.value });
-    result.setAttribute("aria-busy", "true");
-    try {
+    await filling(result, failed, async () => {
       const told = await post(of(graph, "compare"), { question: field.value, methods, model: model.value });
       const open = (name) => `#/${encodeURIComponent(graph)}/ask?${new URLSearchParams({ q: field.value, method: name, model: model.value })}`;
       fill(result, table(told.rows, open));
       say(`${told.rows.length} methods have answered`);
-    } catch (error) {
-      fill(result, failed(error));
-    } finally {
-      result.removeAttribute("aria-busy");
-    }
+    });
   }
 
   const form = el(

@@ -76,6 +76,18 @@ export function say(text) {
   document.getElementById("said").textContent = text;
 }
 
+/** Let `work` fill a part of the page, which is busy meanwhile; what fails is shown there, as `failed` draws it. */
+export async function filling(part, failed, work) {
+  part.setAttribute("aria-busy", "true");
+  try {
+    await work();
+  } catch (error) {
+    if (error.name !== "AbortError") fill(part, failed(error));
+  } finally {
+    part.removeAttribute("aria-busy");
+  }
+}
+
 /** A number as people read it. */
 export function count(number) {
   return Number(number).toLocaleString("en");

@@ -2,7 +2,7 @@
 
 import { get, of } from "./api.js";
 import { completeEntities, wholeField } from "./complete.js";
-import { count, el, fill, name, nodeLabel, relationLabel, say, tripleLine } from "./dom.js";
+import { count, el, fill, filling, name, nodeLabel, relationLabel, say, tripleLine } from "./dom.js";
 import { evidenceGraph } from "./evidence.js";
 import { longList } from "./list.js";
 import { schemaGraph, typeLabel } from "./schema.js";
@@ -41,18 +41,13 @@ export function exploreView({ graph, query, go, failed }) {
 
   async function open(entity) {
     go("explore", { entity });
-    result.setAttribute("aria-busy", "true");
-    try {
+    await filling(result, failed, async () => {
       const around = await get(of(graph, "entities", entity), { limit: 8 });
       field.value = nodeLabel(around.label);
       fill(result, entityView(around, { graph, open, failed, result }));
       if (document.activeElement === document.body) result.focus({ preventScroll: true }); // what was pressed is gone
       say(`${around.label}: ${around.triples} triples`);
-    } catch (error) {
-      fill(result, failed(error));
-    } finally {
-      result.removeAttribute("aria-busy");
-    }
+    });
   }
 
   async function overview() {

@@ -2,7 +2,7 @@
 
 import { of, post } from "./api.js";
 import { completeEntities, nameInQuestion } from "./complete.js";
-import { el, fill, name, say, shown, tripleLine } from "./dom.js";
+import { el, fill, filling, name, say, shown, tripleLine } from "./dom.js";
 import { evidenceGraph } from "./evidence.js";
 import { choices } from "./ask.js";
 
@@ -29,16 +29,11 @@ export function verifyView({ graph, server, query, go, failed }) {
   async function check() {
     if (!field.value.trim()) return;
     go("verify", { q: field.value, method: method.value === "auto" ? "" : method.value, model: model.value, closed: closed.checked ? "yes" : "" });
-    result.setAttribute("aria-busy", "true");
-    try {
+    await filling(result, failed, async () => {
       const told = await post(of(graph, "verify"), { claim: field.value, closed_world: closed.checked, method: method.value, model: model.value });
       fill(result, verdictView(told, graph));
       say(`${WORDS[told.verdict]}`);
-    } catch (error) {
-      fill(result, failed(error));
-    } finally {
-      result.removeAttribute("aria-busy");
-    }
+    });
   }
 
   const form = el(

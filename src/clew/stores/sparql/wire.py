@@ -18,7 +18,7 @@ from typing import Any
 from urllib.parse import SplitResult, quote, unquote, urlencode, urljoin, urlsplit
 
 from clew.errors import UsageError
-from clew.redaction import keep_address
+from clew.foundation.redaction import keep_address
 from clew.stores.errors import QueryError, StoreError, StoreTimeout
 
 CONNECT_SECONDS = 5.0

@@ -9,8 +9,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.arrays import Float32
 from clew.errors import EmbedderError
+from clew.foundation.arrays import Float32
 from clew.text.embedder import hash_of, in_batches, with_content
 from clew.text.embedders.extras import require
 from clew.text.onnx_session import open_session

@@ -8,9 +8,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.arrays import Float32
-from clew.bounded_http import ReplyRefused, limits, refused
 from clew.errors import EmbedderError
+from clew.foundation.arrays import Float32
+from clew.foundation.bounded_http import ReplyRefused, limits, refused
 from clew.text.embedder import in_batches, probe_fingerprint, with_content
 from clew.text.embedders.extras import require
 

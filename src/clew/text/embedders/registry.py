@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from clew.errors import UsageError
-from clew.redaction import keep_address, keep_secret
+from clew.foundation.redaction import keep_address, keep_secret
 from clew.text.embedder import Embedder
 
 DEFAULT = "clew-static"

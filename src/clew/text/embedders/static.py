@@ -20,9 +20,9 @@ from zipfile import BadZipFile
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.arrays import LOADING, Float32
-from clew.bounds import check
 from clew.errors import EmbedderError
+from clew.foundation.arrays import LOADING, Float32
+from clew.foundation.bounds import check
 from clew.text.embedder import hash_of, unit_rows
 
 EMBEDDER_DATA = Path(__file__).parents[1] / "data"

@@ -17,8 +17,8 @@ from typing import Any, BinaryIO, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.arrays import Float32, Int64
 from clew.errors import FormatError, IndexAccessError, InputError, UsageError
+from clew.foundation.arrays import Float32, Int64
 from clew.index.store.files import disk_errors, sync_path
 
 _MARK = b"CLEWVEC1"

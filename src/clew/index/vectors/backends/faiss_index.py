@@ -14,8 +14,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from clew.arrays import Float32, Int64
 from clew.errors import FormatError, MissingExtra, UsageError
+from clew.foundation.arrays import Float32, Int64
 from clew.index.vectors.backends.base import Nearest, check_file, check_query, check_rows, save_file
 
 LARGEST, MIDDLE = 127, 128.5

@@ -19,8 +19,9 @@ from uuid import uuid4
 
 import numpy as np
 
-from clew.arrays import Float32, Int64
 from clew.errors import FormatError, MissingExtra, UsageError
+from clew.foundation.arrays import Float32, Int64
+from clew.foundation.redaction import keep_secret
 from clew.index.vectors.backends.base import (
     Nearest,
     VectorStoreError,
@@ -29,7 +30,6 @@ from clew.index.vectors.backends.base import (
     check_rows,
     save_file,
 )
-from clew.redaction import keep_secret
 
 T = TypeVar("T")
 DistanceMetric = Literal["L2", "IP"]

@@ -9,8 +9,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
-from clew.environment import cache_folder, keep_machine_code, make_embedder, milvus_access
 from clew.errors import UsageError
+from clew.opening.environment import cache_folder, keep_machine_code, make_embedder, milvus_access
 from clew.stores.opening import is_remote, refuse_address
 
 if TYPE_CHECKING:

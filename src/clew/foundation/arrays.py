@@ -1,7 +1,8 @@
-"""Names of NumPy arrays by what they hold (their shapes stand where they are used), and a lock for files."""
+"""Names of NumPy arrays by what they hold (shapes stand where they are used); a lock for files; spans."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from threading import RLock
 from typing import Any
 
@@ -22,3 +23,9 @@ Float64 = NDArray[np.float64]
 LOADING = RLock()
 """For reading NumPy's files: their headers go through Python's parser, and two threads of CPython 3.11 that
 parse at once may end in a SystemError (AST constructor recursion depth)."""
+
+
+def chunks_of(first: int, stop: int, size: int) -> Iterator[tuple[int, int]]:
+    """Cut `[first, stop)` into pieces of `size`."""
+    for start in range(first, stop, size):
+        yield start, min(start + size, stop)

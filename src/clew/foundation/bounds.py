@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from threading import get_ident
 from time import perf_counter, thread_time
 
-from clew.compiling import COMPILING
 from clew.errors import UsageError
+from clew.foundation.compiling import COMPILING
 
 ANSWER_SECONDS = 30.0
 """Of a question that says nothing else: a hundred times what a long one takes on ten million triples."""

@@ -6,14 +6,15 @@ import json
 import math
 import re
 import threading
-from collections.abc import Mapping, Sequence
+from codecs import BOM_UTF8
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from clew.errors import InputError, ParseError
-from clew.redaction import redacted
+from clew.foundation.redaction import redacted
 
 T = TypeVar("T")
 _SURROGATES = re.compile(r"[\ud800-\udfff]")
@@ -79,6 +80,17 @@ def json_object(raw: bytes | str, file: str, line: int, advice: str) -> dict[str
     if not isinstance(value, dict):
         raise ParseError(file, line, "not a JSON object", advice)
     return cast("dict[str, Any]", value)
+
+
+def json_lines(lines: Iterable[bytes], file: str, advice: str) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield (line number, object) of the lines of a file that are not blank; raises as `json_object`.
+
+    A byte order mark before the first is passed over.
+    """
+    for number, raw in enumerate(lines, 1):
+        line = raw.removeprefix(BOM_UTF8) if number == 1 else raw
+        if line.strip():
+            yield number, json_object(line, file, number, advice)
 
 
 def read_json(path: Path, advice: str) -> object:

@@ -6,11 +6,12 @@ import time
 import pytest
 from typer.testing import CliRunner
 
-from clew import Clew, bounds
-from clew.bounds import Bounds, OutOfTime, bounded, check, most_answers
+from clew import Clew
 from clew.cli.app import app
-from clew.compiling import COMPILING
 from clew.errors import UsageError
+from clew.foundation import bounds
+from clew.foundation.bounds import Bounds, OutOfTime, bounded, check, most_answers
+from clew.foundation.compiling import COMPILING
 from clew.graph.schema import schema_of
 from clew.reading.answer import answer_of
 from clew.reading.query import Anchor, Query, Walk

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from clew.compiling import COMPILING
-from clew.environment import cache_folder, keep_machine_code
+from clew.foundation.compiling import COMPILING
 from clew.index.store import folders
 from clew.index.update.edit_files import EditFiles
-from clew.index_files import index_sources, update_index_files
+from clew.opening.environment import cache_folder, keep_machine_code
+from clew.opening.index_files import index_sources, update_index_files
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 
 from clew import Abstention, Citation, Clew, TripleText
 
-FILMS = Path(__file__).resolve().parents[1] / "examples" / "films.tsv"
+FILMS = Path(__file__).resolve().parents[2] / "examples" / "films.tsv"
 EVIL = '<img src=x onerror="alert(1)">&\'</svg>'
 
 
@@ -74,7 +74,8 @@ def test_frames(films):
 
 
 def test_without_a_library_of_frames_it_is_said(films, monkeypatch):
-    from clew import MissingExtra, html_form
+    from clew import MissingExtra
+    from clew.foundation import html_form
 
     monkeypatch.setattr(html_form, "find_spec", lambda name: None)
     with pytest.raises(MissingExtra, match="frames"):

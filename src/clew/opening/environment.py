@@ -143,7 +143,7 @@ class NamedModels:
 
 def keep_machine_code() -> None:
     """Choose where machine code is kept: $NUMBA_CACHE_DIR, else beside the cached indexes."""
-    from clew.compiling import COMPILING
+    from clew.foundation.compiling import COMPILING
 
     if own := os.environ.get("NUMBA_CACHE_DIR"):
         COMPILING.folder = Path(own)

@@ -1,12 +1,17 @@
-"""Plain data as typed objects, from many threads at once."""
+"""Plain data as typed objects, from many threads at once; objects a line."""
 
 import subprocess
 import sys
 
+import pytest
+
+from clew.errors import ParseError
+from clew.foundation.json_form import json_lines
+
 _MANY = """
 import sys, threading
 from dataclasses import make_dataclass
-from clew.json_form import converted
+from clew.foundation.json_form import converted
 
 sys.setswitchinterval(1e-6)
 for round in range(200):
@@ -32,3 +37,14 @@ for round in range(200):
 def test_many_threads_meet_a_class_for_the_first_time():
     done = subprocess.run([sys.executable, "-c", _MANY], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_lines_are_numbered_with_those_that_are_blank() -> None:
+    lines = [b'\xef\xbb\xbf{"a": 1}\r\n', b" \r\n", b'{"a": 2}']
+    assert list(json_lines(lines, "f", "")) == [(1, {"a": 1}), (3, {"a": 2})]
+
+
+@pytest.mark.parametrize(("line", "reason"), [(b"[1]", "not a JSON object"), (b'"\xff"', "not UTF-8 text")])
+def test_a_line_that_is_no_object_is_named(line: bytes, reason: str) -> None:
+    with pytest.raises(ParseError, match=f"f:2: {reason}"):
+        list(json_lines([b"{}", line], "f", "Mend it"))
