@@ -90,7 +90,7 @@ def factory() -> Source:
 
 
 def databases(name: str) -> Iterator[Source]:
-    """Spider's development databases, the worlds of Overnight, or the graphs of `tests/data/blind` and `unseen`."""
+    """Spider's development databases, the worlds of Overnight, or graphs of `tests/data`: blind, unseen."""
     folder = DATA / name if name in ("blind", "unseen") else SHARED / name
     if name == "spider":
         chosen = json.loads((folder / "split.json").read_text("utf-8"))["development"]

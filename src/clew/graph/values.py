@@ -38,11 +38,12 @@ _NUMBER_TYPES, _DATE_TYPES, _OPAQUE_TYPES = (
 
 _TIME_TYPE = XSD + "time"
 _INFINITE = {"INF": math.inf, "+INF": math.inf, "-INF": -math.inf}
-_MONTHS = (
+MONTHS = (
     *("january", "february", "march", "april", "may", "june", "july"),
     *("august", "september", "october", "november", "december"),
 )
-_MONTH = {name[:n]: i for i, name in enumerate(_MONTHS, 1) for n in (3, len(name))} | {"sept": 9}
+"""The months in English, from the first."""
+_MONTH = {name[:n]: i for i, name in enumerate(MONTHS, 1) for n in (3, len(name))} | {"sept": 9}
 
 _NUMBER = re.compile(
     r"[+\-\u2212]?(?:[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?|[0-9]+(?:\.[0-9]*)?|\.[0-9]+)"
@@ -260,4 +261,4 @@ def _three_letters(first: UInt8, second: UInt8, third: UInt8) -> NDArray[np.int3
     return (lower[0] << 16) | (lower[1] << 8) | lower[2]
 
 
-_MONTH_LETTERS = _three_letters(*(np.array([ord(name[i]) for name in _MONTHS], np.uint8) for i in range(3)))
+_MONTH_LETTERS = _three_letters(*(np.array([ord(name[i]) for name in MONTHS], np.uint8) for i in range(3)))

@@ -7,11 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from math import isfinite
 
-from clew.graph.values import days_since_epoch, time_of_day
+from clew.graph.values import MONTHS, days_since_epoch, time_of_day
 from clew.reading.query import Value
 
-_MONTHS = "january february march april may june july august september october november december".split()
-_MONTH = "|".join(("sept", *(f"{m[:3]}(?:{m[3:]})?" if len(m) > 3 else m for m in _MONTHS)))
+_MONTH = "|".join(("sept", *(f"{m[:3]}(?:{m[3:]})?" if len(m) > 3 else m for m in MONTHS)))
 _DATE = re.compile(
     rf"(?<![\d/.-])(?P<y1>\d{{4}})-(?P<m1>\d\d)-(?P<d1>\d\d)(?!\d)"
     rf"|(?P<m2>{_MONTH})\.? (?P<d2>\d{{1,2}})(?:st|nd|rd|th)?,? (?P<y2>\d{{4}})"
@@ -176,7 +175,7 @@ def _time(hit: re.Match[str]) -> Written | None:
 
 
 def _month(text: str) -> int:
-    return int(text) if text.isdigit() else [m[:3] for m in _MONTHS].index(text[:3].lower()) + 1
+    return int(text) if text.isdigit() else [m[:3] for m in MONTHS].index(text[:3].lower()) + 1
 
 
 def _of_every_year(hit: re.Match[str]) -> Written | None:
