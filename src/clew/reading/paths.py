@@ -43,6 +43,8 @@ IMPLIED = 0.5
 all nodes, where they have one type."""
 MOST_STEPS, MOST_JUMPS = 1_000, 256
 """Steps of one set that are followed; relations of a list of edges that are looked for one by one."""
+MOST_BEHIND = 60
+"""Members of a set, and nodes that a step leads to from there, that are looked at for a second step."""
 LONG_LIST = 400
 """Edges of one node beyond which its relations are found by jumps."""
 
@@ -97,6 +99,7 @@ class Exploration:
         self.executor = Executor(self.vocabulary.graph)
         self.back_costs = -WAY_BACK if english.ALIKE.search(self.question) else WAY_BACK
         self._steps: dict[bytes, list[int]] = {}
+        self._behind: dict[tuple[bytes, int], list[int]] = {}
         self.relations_say = _said(self.likeness.relations.T)
         self.types_say = _said(self.likeness.types.T)
         arrived = np.array(self.vocabulary.end_types, np.int64).reshape(-1, 2)[:, ::-1].ravel()
@@ -228,12 +231,16 @@ class Exploration:
         return np.sort(nodes[order[np.cumsum(edges[order]) <= MOST_AROUND]])
 
     def _around(self, base: Base) -> dict[int, Nodes] | None:
-        """What each step leads to from a set, None where that is too much to sort; of all of a type, kept."""
-        if not isinstance(base.part, OfType):
+        """What each step leads to from a set, None where that is too much to sort.
+
+        It is kept for all of a type and for what steps lead to from there, which many questions look at.
+        """
+        start = base.part
+        while isinstance(start, Walk):
+            start = start.source
+        if not isinstance(start, OfType):
             return self.executor.around(base.members)
-        kept = self.vocabulary.kept.get(
-            ("around", base.part), lambda: self.executor.around(base.members) or {}
-        )
+        kept = self.vocabulary.around.get(base.part, lambda: self.executor.around(base.members) or {})
         return kept or None
 
     def members_of(self, part: Part) -> Nodes:
@@ -287,10 +294,19 @@ class Exploration:
             known = self._steps[key] = self._steps_at(some)
         return known
 
+    def steps_behind(self, nodes: Nodes, step: int) -> list[int]:
+        """The steps that leave what a step leads to from some nodes, ascending; few of these are looked at."""
+        some = nodes[:MOST_BEHIND]
+        key = some.tobytes(), step
+        known = self._behind.get(key)
+        if known is None:
+            known = self._behind[key] = self.steps_at(sample(self.reached(some, step), MOST_BEHIND))
+        return known
+
     def _steps_at(self, some: Nodes) -> list[int]:
-        around = self.executor.around(some)
-        if around is not None:
-            return sorted(self._followed(around))
+        few = self.executor.steps(some)
+        if few is not None:
+            return sorted(self._followed(few))
         found: set[int] = set()
         graph = self.vocabulary.graph
         for side, adjacency in enumerate((graph.out, graph.into)):

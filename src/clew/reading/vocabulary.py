@@ -95,8 +95,13 @@ class Vocabulary:
 
     @cached_property
     def kept(self) -> Kept:
-        """Sets that do not depend on a question, and what lies around them."""
+        """Sets that do not depend on a question."""
         return Kept()
+
+    @cached_property
+    def around(self) -> Kept:
+        """What lies around sets that do not depend on a question."""
+        return Kept(1_000_000)
 
     @cached_property
     def canonical(self) -> NDArray[np.int64]:
