@@ -31,6 +31,8 @@ MOST_EDGES = 5_000_000
 """Edges that one query may follow; a query that needs more is not answered."""
 MOST_AROUND = 60_000
 """Edges that `around` sorts at once."""
+LONG_LIST, MOST_JUMPS = 400, 256
+"""Edges of one node beyond which its relations are found by jumps, and how many jumps there are."""
 NO_NODES: Nodes = np.empty(0, np.int64)
 
 
@@ -129,14 +131,13 @@ class Executor:
                 found[2 * name + side] = neighbours[start:stop]
         return found
 
-    def steps(self, nodes: Nodes) -> set[int] | None:
-        """The steps that leave some nodes; None where they have too many edges to look at."""
+    def steps(self, nodes: Nodes) -> set[int]:
+        """The steps that leave some nodes."""
         found: set[int] = set()
         for side, adjacency in enumerate((self.graph.out, self.graph.into)):
             slots = _slots_of(adjacency, nodes)
-            if slots is None:
-                return None
-            found.update(2 * r + side for r in distinct(adjacency.relation[slots]).tolist())
+            relations = _relations_at(adjacency, nodes) if slots is None else adjacency.relation[slots]
+            found.update(2 * r + side for r in distinct(relations).tolist())
         return found
 
     def counts(self, nodes: Nodes, step: int) -> Nodes:
@@ -292,6 +293,28 @@ def _slots_of(adjacency: Adjacency, nodes: Nodes) -> slice | Nodes | None:
     if len(nodes) == 1:
         return slice(int(starts[0]), int(starts[0]) + total)
     return np.repeat(starts - np.cumsum(count) + count, count) + np.arange(total)
+
+
+def _relations_at(adjacency: Adjacency, nodes: Nodes) -> NDArray[np.int32]:
+    """The relations of nodes that have very many edges, those of each node once."""
+    found: list[int] = []
+    for start, stop in zip(adjacency.starts[nodes].tolist(), adjacency.stops[nodes].tolist(), strict=True):
+        if stop - start > LONG_LIST:
+            found += _by_jumps(adjacency.relation, start, stop)
+        else:
+            found += set(adjacency.relation[start:stop].tolist())
+    return np.array(found, np.int32)
+
+
+def _by_jumps(relation: NDArray[np.int32], start: int, stop: int) -> list[int]:
+    """The relations of one sorted list of edges, by jumps while these are few."""
+    found: list[int] = []
+    while start < stop and len(found) < MOST_JUMPS:
+        here = int(relation[start])
+        found.append(here)
+        start += int(np.searchsorted(relation[start:stop], here + 1))
+    rest = relation[start:stop]
+    return found + rest[np.append(True, rest[1:] != rest[:-1])[: len(rest)]].tolist()
 
 
 def _first_not_below(relation: NDArray[np.int32], starts: Nodes, stops: Nodes, wanted: int) -> Nodes:

@@ -41,12 +41,10 @@ LIKE_IT = 0.1
 IMPLIED = 0.5
 """Least share of the nodes of one of its ends that have another end, for an untyped node to miss that one; of
 all nodes, where they have one type."""
-MOST_STEPS, MOST_JUMPS = 1_000, 256
-"""Steps of one set that are followed; relations of a list of edges that are looked for one by one."""
+MOST_STEPS = 1_000
+"""Steps of one set that are followed."""
 MOST_BEHIND = 60
 """Members of a set, and nodes that a step leads to from there, that are looked at for a second step."""
-LONG_LIST = 400
-"""Edges of one node beyond which its relations are found by jumps."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -291,32 +289,17 @@ class Exploration:
         key = some.tobytes()
         known = self._steps.get(key)
         if known is None:
-            known = self._steps[key] = self._steps_at(some)
+            known = self._steps[key] = sorted(self._followed(self.executor.steps(some)))
         return known
 
     def steps_behind(self, nodes: Nodes, step: int) -> list[int]:
-        """The steps that leave what a step leads to from some nodes, ascending; few of these are looked at."""
+        """The steps that leave what a step leads to from some nodes, ascending; few of both are looked at."""
         some = nodes[:MOST_BEHIND]
         key = some.tobytes(), step
         known = self._behind.get(key)
         if known is None:
             known = self._behind[key] = self.steps_at(sample(self.reached(some, step), MOST_BEHIND))
         return known
-
-    def _steps_at(self, some: Nodes) -> list[int]:
-        few = self.executor.steps(some)
-        if few is not None:
-            return sorted(self._followed(few))
-        found: set[int] = set()
-        graph = self.vocabulary.graph
-        for side, adjacency in enumerate((graph.out, graph.into)):
-            starts, stops = adjacency.starts[some], adjacency.stops[some]
-            for start, stop in zip(starts.tolist(), stops.tolist(), strict=True):
-                if stop - start > LONG_LIST:
-                    found.update(2 * r + side for r in _distinct(adjacency.relation, start, stop))
-                elif stop > start:
-                    found.update(2 * r + side for r in set(adjacency.relation[start:stop].tolist()))
-        return sorted(self._followed(found))
 
     def _followed(self, steps: Collection[int]) -> Collection[int]:
         """The steps, each of what is recorded twice once; where they are many, those that are said best."""
@@ -391,15 +374,3 @@ def _said(likeness: Float32) -> Float32:
 def sample(nodes: Nodes, most: int = WIDEST) -> Nodes:
     """Some of the nodes, evenly, or all where they are not more than `most`."""
     return nodes if len(nodes) <= most else nodes[:: len(nodes) // most + 1]
-
-
-def _distinct(relation: NDArray[np.int32], start: int, stop: int) -> Iterator[int]:
-    """The relations of one sorted list of edges, by jumps while these are few."""
-    for _ in range(MOST_JUMPS):
-        if start >= stop:
-            return
-        here = int(relation[start])
-        yield here
-        start += int(np.searchsorted(relation[start:stop], here + 1))
-    rest = relation[start:stop]
-    yield from rest[np.append(True, rest[1:] != rest[:-1])[: len(rest)]].tolist()

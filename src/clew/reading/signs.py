@@ -160,6 +160,7 @@ class Signs:
         self.counted = counted_word(question, likeness)
         self.commonest = bool(_COMMONEST.search(question))
         self.alike = bool(english.ALIKE.search(question))
+        self._open: dict[tuple[tuple[int, ...], tuple[int, ...]], int] = {}
         self.words = [(m[1] or m[2]).lower() for m in english.THAN_WORD.finditer(question)]
 
     def against(self, query: Query) -> float:
@@ -175,7 +176,7 @@ class Signs:
         if self.vocabulary.past_relations:
             is_past = any(step // 2 in self.vocabulary.past_relations for step in steps_of(query))
             told += math.log(IGNORED if self.past else LEFT_OPEN) if self.past != is_past else 0.0
-        return told + sum(self._of_part(part, query) for part in parts_of(query.part))
+        return told + sum([self._of_part(part, query) for part in parts_of(query.part)])
 
     def _of_part(self, part: Part, query: Query) -> float:
         """What one part of a candidate tells against it."""
@@ -249,9 +250,15 @@ class Signs:
         """How many words that are written as names a candidate neither names nor says by a label."""
         if not self.names:
             return 0
-        spans = [(self.mentions[i].start, self.mentions[i].stop) for i in mentions_of(query)]
-        relations = sorted({step // 2 for step in steps_of(query)})
-        said = self.likeness.exact_relations[:, relations]
+        key = mentions_of(query), steps_of(query)
+        known = self._open.get(key)
+        if known is None:
+            known = self._open[key] = self._left_open(*key)
+        return known
+
+    def _left_open(self, mentions: Sequence[int], steps: Sequence[int]) -> int:
+        spans = [(self.mentions[i].start, self.mentions[i].stop) for i in mentions]
+        said = self.likeness.exact_relations[:, sorted({step // 2 for step in steps})]
         open_ = 0
         for word in self.names:
             start, stop, _ = self.likeness.words[word]
