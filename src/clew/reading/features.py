@@ -25,7 +25,6 @@ from clew.reading.query import (
     Query,
     Walk,
     Without,
-    contents_of,
 )
 from clew.reading.vocabulary import UNEXPLAINED, Likeness, Vocabulary, content_share
 from clew.reading.word_order import MOST_STEPS, StepChain, chain_of, in_order
@@ -137,7 +136,7 @@ class Describer:
         What many candidates have in common is told once; where one is no chain, all that is said is taken to
         be in order.
         """
-        of = contents_of(option.query.part)
+        of = option.query.contents
         outside, final = self._outside_of(of.mentions), self._final_type(option.query.part)
         named = self._named.get(of.entities)
         if named is None:

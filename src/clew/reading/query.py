@@ -9,7 +9,7 @@ relation r from head to tail, 2r + 1 from tail to head.
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
-from functools import lru_cache
+from functools import cached_property
 from typing import Literal
 
 Sign = Literal["=", "!=", ">", ">=", "<", "<="]
@@ -114,14 +114,6 @@ Part = Anchor | OfType | Walk | Both | Either | Without | Compared | Counted | E
 
 
 @dataclass(frozen=True, slots=True)
-class Query:
-    """What is asked of a set."""
-
-    ask: Ask
-    part: Part
-
-
-@dataclass(frozen=True, slots=True)
 class Contents:
     """What stands in a part: itself and all parts inside it, its entities and steps, outer ones first.
 
@@ -135,10 +127,22 @@ class Contents:
     types: tuple[int, ...]
 
 
-@lru_cache(maxsize=4096)
+@dataclass(frozen=True)
+class Query:
+    """What is asked of a set."""
+
+    ask: Ask
+    part: Part
+
+    @cached_property
+    def contents(self) -> Contents:
+        """What stands in its part; kept, since much asks for it of each candidate of a question."""
+        return contents_of(self.part)
+
+
 def contents_of(part: Part) -> Contents:
-    """What stands in a part; kept, since much asks for the same of each candidate of a question."""
-    parts = _parts_of(part)
+    """What stands in a part."""
+    parts = parts_of(part)
     entities: list[Anchor] = []
     mentions: set[int] = set()
     steps: list[int] = []
@@ -170,7 +174,8 @@ def contents_of(part: Part) -> Contents:
 _OF_ONE, _OF_TWO = (Walk, Counted, Extreme), (Both, Either, Without)
 
 
-def _parts_of(part: Part) -> list[Part]:
+def parts_of(part: Part) -> list[Part]:
+    """The part and all parts inside it, outer ones first."""
     found: list[Part] = []
     left = [part]
     while left:
@@ -187,11 +192,6 @@ def _parts_of(part: Part) -> list[Part]:
     return found
 
 
-def parts_of(part: Part) -> tuple[Part, ...]:
-    """The part and all parts inside it, outer ones first."""
-    return contents_of(part).parts
-
-
 def with_entity(part: Part, node: int, other: int) -> Part:
     """The part with one entity in the place of another."""
     if isinstance(part, Anchor):
@@ -203,17 +203,17 @@ def with_entity(part: Part, node: int, other: int) -> Part:
 
 def mentions_of(query: Query) -> tuple[int, ...]:
     """The mentions that a query uses, ascending, each once."""
-    return contents_of(query.part).mentions
+    return query.contents.mentions
 
 
 def entities_of(query: Query) -> tuple[int, ...]:
     """The entities that a query names, in order, each once."""
-    return tuple(dict.fromkeys(anchor.node for anchor in contents_of(query.part).entities))
+    return tuple(dict.fromkeys(anchor.node for anchor in query.contents.entities))
 
 
 def steps_of(query: Query) -> tuple[int, ...]:
     """All steps of a query, outer ones first."""
-    return contents_of(query.part).steps
+    return query.contents.steps
 
 
 def key_of(query: Query) -> tuple[object, ...]:

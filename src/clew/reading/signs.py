@@ -28,7 +28,6 @@ from clew.reading.query import (
     Walk,
     Without,
     mentions_of,
-    parts_of,
     steps_of,
 )
 from clew.reading.unsayable import denies, is_denial
@@ -176,7 +175,7 @@ class Signs:
         if self.vocabulary.past_relations:
             is_past = any(step // 2 in self.vocabulary.past_relations for step in steps_of(query))
             told += math.log(IGNORED if self.past else LEFT_OPEN) if self.past != is_past else 0.0
-        return told + sum([self._of_part(part, query) for part in parts_of(query.part)])
+        return told + sum([self._of_part(part, query) for part in query.contents.parts])
 
     def _of_part(self, part: Part, query: Query) -> float:
         """What one part of a candidate tells against it."""
@@ -250,7 +249,7 @@ class Signs:
         """How many words that are written as names a candidate neither names nor says by a label."""
         if not self.names:
             return 0
-        key = mentions_of(query), steps_of(query)
+        key = query.contents.mentions, query.contents.steps
         known = self._open.get(key)
         if known is None:
             known = self._open[key] = self._left_open(*key)
@@ -294,7 +293,7 @@ class Signs:
 
     def _of_ranks(self, query: Query) -> float:
         """*The 2 largest* are two of a rank, and 2 is no value."""
-        chosen = {p.number for p in parts_of(query.part) if isinstance(p, Extreme)}
+        chosen = {p.number for p in query.contents.parts if isinstance(p, Extreme)}
         as_value = sum(i in self.ranks for i in mentions_of(query))
         missed = sum(number not in chosen for number in self.ranks.values())
         return (as_value + missed) * math.log(IGNORED)

@@ -186,7 +186,7 @@ _MASKS = "XYZW"
 
 def names_used(query: Query) -> tuple[int, ...]:
     """The mentions whose names a query uses, ascending; they are masked in its view."""
-    return tuple(sorted({p.mention for p in contents_of(query.part).entities if p.mention >= 0}))
+    return tuple(sorted({p.mention for p in query.contents.entities if p.mention >= 0}))
 
 
 def view_of(question: str, mentions: Sequence[Mention], used: Sequence[int]) -> View:

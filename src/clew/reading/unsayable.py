@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 
 from clew.reading.mentions import Mention
-from clew.reading.query import Anchor, Compared, Counted, Extreme, Query, Without, parts_of, steps_of
+from clew.reading.query import Anchor, Compared, Counted, Extreme, Query, Without, steps_of
 from clew.reading.values import ORDINALS
 from clew.reading.vocabulary import Vocabulary
 
@@ -51,7 +51,7 @@ def asks_more(question: str, query: Query) -> bool:
     """Whether a question asks for more than its query, as than any."""
     if _SPELLING.search(question) or _MORE_THAN_QUERIES.search(question):
         return True
-    return bool(_FIRST_FEW.search(question)) and not any(isinstance(p, Extreme) for p in parts_of(query.part))
+    return bool(_FIRST_FEW.search(question)) and not any(isinstance(p, Extreme) for p in query.contents.parts)
 
 
 def denies(question: str, mentions: Sequence[Mention]) -> bool:
@@ -64,7 +64,7 @@ def denies(question: str, mentions: Sequence[Mention]) -> bool:
 
 def is_denial(vocabulary: Vocabulary, query: Query) -> bool:
     """Whether a query leaves something out, or is of what a label denies."""
-    for part in parts_of(query.part):
+    for part in query.contents.parts:
         match part:
             case Without() | Counted(_, _, _, 0, _) | Compared(_, _, "!=", _):
                 return True

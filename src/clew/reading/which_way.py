@@ -21,7 +21,7 @@ from clew.reading.candidates import Option
 from clew.reading.english import BEING, DOING, INDEFINITE, MUTUAL, PREPOSITIONS, RELATIVE, singular
 from clew.reading.execute import Executor
 from clew.reading.mentions import Mention
-from clew.reading.query import Anchor, Both, Part, Query, Walk, key_of, parts_of
+from clew.reading.query import Anchor, Both, Part, Query, Walk, key_of
 from clew.reading.vocabulary import Vocabulary
 from clew.text.lexicon import Lexicon
 
@@ -96,7 +96,7 @@ class WhichWay:
         Where the graph has nothing that way none is right, unless the relation is mutual. `scores` float32
         [n + 1], that of none last, are changed.
         """
-        turned = [i for i, option in enumerate(options) if self._names_some(option.query.part)]
+        turned = [i for i, option in enumerate(options) if self._names_some(option.query)]
         if not turned:
             return
         places = {key_of(option.query): i for i, option in enumerate(options)}
@@ -106,14 +106,14 @@ class WhichWay:
             if right == option.query:
                 continue
             to = places.get(key_of(right), len(options))
-            if to == len(options) and self._may_be_either(option.query.part):
+            if to == len(options) and self._may_be_either(option.query):
                 continue
             scores[to] = np.logaddexp(scores[to], scores[i])
             scores[i] = LEAST_SCORE
 
-    def _names_some(self, part: Part) -> bool:
-        """Whether the name of a relation that a part walks over tells which way it may be asked."""
-        return any(self._name(step // 2) is not None for step in _walked(part))
+    def _names_some(self, query: Query) -> bool:
+        """Whether the name of a relation that a query walks over tells which way it may be asked."""
+        return any(self._name(step // 2) is not None for step in _walked(query))
 
     def _turned(self, part: Part) -> Part:
         """A part with its steps the way that the question says, where it says one."""
@@ -143,8 +143,8 @@ class WhichWay:
     def _canonical(self, step: int) -> int:
         return int(self._vocabulary.canonical[step])
 
-    def _may_be_either(self, part: Part) -> bool:
-        named = [self._name(s // 2) for s in _walked(part)]
+    def _may_be_either(self, query: Query) -> bool:
+        named = [self._name(s // 2) for s in _walked(query)]
         return any(n is not None and n.mutual for n in named)
 
     def _of(self, mention: int, relation: int) -> int | None:
@@ -265,6 +265,6 @@ def _role_before(behind: Sequence[str], before: Sequence[str], named: RelationNa
     return NameRole.AGENT if last in DOING or last in RELATIVE else None
 
 
-def _walked(part: Part) -> list[int]:
+def _walked(query: Query) -> list[int]:
     """The steps of walks."""
-    return [one.step for one in parts_of(part) if isinstance(one, Walk)]
+    return [part.step for part in query.contents.parts if isinstance(part, Walk)]
