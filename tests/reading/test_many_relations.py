@@ -3,8 +3,9 @@
 import numpy as np
 from small_graph import SmallGraph
 
-from clew.reading import paths
-from clew.reading.paths import Exploration, _distinct
+from clew.reading import execute, paths
+from clew.reading.execute import _by_jumps
+from clew.reading.paths import Exploration
 
 
 def test_of_too_many_steps_those_that_the_question_says_are_followed(monkeypatch) -> None:
@@ -21,7 +22,7 @@ def test_of_too_many_steps_those_that_the_question_says_are_followed(monkeypatch
 def test_relations_of_a_list_are_the_same_by_jumps_and_at_once(monkeypatch) -> None:
     relation = np.array([0, 0, 1, 1, 1, 4, 5, 5, 9], np.int32)
     for jumps in (0, 1, 3, 100):
-        monkeypatch.setattr(paths, "MOST_JUMPS", jumps)
-        assert list(_distinct(relation, 0, 9)) == [0, 1, 4, 5, 9]
-        assert list(_distinct(relation, 2, 8)) == [1, 4, 5]
-        assert list(_distinct(relation, 3, 3)) == []
+        monkeypatch.setattr(execute, "MOST_JUMPS", jumps)
+        assert _by_jumps(relation, 0, 9) == [0, 1, 4, 5, 9]
+        assert _by_jumps(relation, 2, 8) == [1, 4, 5]
+        assert _by_jumps(relation, 3, 3) == []

@@ -124,7 +124,7 @@ def answer_of(graph: Graph, vocabulary: Vocabulary, query: Query, probability: f
 def taken_for(graph: Graph, reading: Reading, query: Query) -> tuple[str, ...]:
     """What names of the question were taken for that are written otherwise, or that more things have."""
     notes: list[str] = []
-    for part in parts_of(query.part):
+    for part in query.contents.parts:
         if not isinstance(part, Anchor) or part.mention < 0:
             continue
         mention = reading.mentions[part.mention]
@@ -166,7 +166,7 @@ def says_nothing(vocabulary: Vocabulary, reading: Reading, query: Query) -> bool
 def ambiguous(graph: Graph, reading: Reading, query: Query) -> Abstention | None:
     """Why not to answer, where a name may as well be another entity of which the same can be asked."""
     known = {key_of(r.option.query) for r in reading.ranking.ranked if r.option.size}
-    for part in parts_of(query.part):
+    for part in query.contents.parts:
         if not isinstance(part, Anchor) or part.mention < 0:
             continue
         mention = reading.mentions[part.mention]
@@ -287,14 +287,14 @@ def _number(
 
 def is_negated(query: Query) -> bool:
     """Whether a query is of what the graph does not record."""
-    parts = parts_of(query.part)
+    parts = query.contents.parts
     return any(isinstance(p, Without) or (isinstance(p, Counted) and p.number == 0) for p in parts)
 
 
 def is_operation(query: Query) -> bool:
     """Whether a query does more than follow and join relations."""
     operations = (Compared, Counted, Extreme, Without)
-    return query.ask != "list" or any(isinstance(p, operations) for p in parts_of(query.part))
+    return query.ask != "list" or any(isinstance(p, operations) for p in query.contents.parts)
 
 
 def _notes(query: Query) -> tuple[str, ...]:

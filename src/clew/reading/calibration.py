@@ -65,11 +65,9 @@ class Calibration:
 
 def rows_of(features: Float32, tokens: Sequence[Sequence[QueryToken]]) -> Float32:
     """What is known of candidates before the encoder reads: float32 [n, KNOWN_BEFORE]."""
-    kinds = np.zeros((len(tokens), len(Kind)), np.float32)
-    for row, said in enumerate(tokens):
-        for kind, _ in said:
-            kinds[row, kind] += 1
-    return np.concatenate([with_distances(features), kinds], axis=1)
+    places = [row * len(Kind) + kind for row, said in enumerate(tokens) for kind, _ in said]
+    kinds = np.bincount(places, minlength=len(tokens) * len(Kind)).reshape(len(tokens), len(Kind))
+    return np.concatenate([with_distances(features), kinds.astype(np.float32)], axis=1)
 
 
 def none_of(scores: Float32, rows: Float32, best: int) -> Float32:

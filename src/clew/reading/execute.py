@@ -31,6 +31,8 @@ MOST_EDGES = 5_000_000
 """Edges that one query may follow; a query that needs more is not answered."""
 MOST_AROUND = 60_000
 """Edges that `around` sorts at once."""
+LONG_LIST, MOST_JUMPS = 400, 256
+"""Edges of one node beyond which its relations are found by jumps, and how many jumps there are."""
 NO_NODES: Nodes = np.empty(0, np.int64)
 
 
@@ -113,26 +115,29 @@ class Executor:
         """What each step leads to from some nodes, in one pass; None where that is too many edges to sort."""
         found: dict[int, Nodes] = {}
         for side, adjacency in enumerate((self.graph.out, self.graph.into)):
-            starts, count = (
-                adjacency.starts[nodes].astype(np.int64),
-                adjacency.stops[nodes] - adjacency.starts[nodes],
-            )
-            total = int(count.sum())
-            if total > MOST_AROUND:
+            slots = _slots_of(adjacency, nodes)
+            if slots is None:
                 return None
-            if not total:
+            relation, neighbours = adjacency.relation[slots], adjacency.neighbour[slots].astype(np.int64)
+            if not len(relation):
                 continue
-            if len(nodes) == 1:
-                slots = slice(int(starts[0]), int(starts[0]) + total)
-            else:
-                slots = np.repeat(starts - np.cumsum(count) + count, count) + np.arange(total)
-            size = self.graph.nodes
-            pairs = distinct(adjacency.relation[slots].astype(np.int64) * size + adjacency.neighbour[slots])
-            relation = pairs // size
-            neighbours = pairs - relation * size
-            cuts = [0, *(np.flatnonzero(relation[1:] != relation[:-1]) + 1).tolist(), len(pairs)]
+            if len(nodes) > 1:
+                size = self.graph.nodes
+                pairs = distinct(relation.astype(np.int64) * size + neighbours)
+                relation = pairs // size
+                neighbours = pairs - relation * size
+            cuts = [0, *(np.flatnonzero(relation[1:] != relation[:-1]) + 1).tolist(), len(relation)]
             for name, start, stop in zip(relation[cuts[:-1]].tolist(), cuts[:-1], cuts[1:], strict=True):
                 found[2 * name + side] = neighbours[start:stop]
+        return found
+
+    def steps(self, nodes: Nodes) -> set[int]:
+        """The steps that leave some nodes."""
+        found: set[int] = set()
+        for side, adjacency in enumerate((self.graph.out, self.graph.into)):
+            slots = _slots_of(adjacency, nodes)
+            relations = _relations_at(adjacency, nodes) if slots is None else adjacency.relation[slots]
+            found.update(2 * r + side for r in distinct(relations).tolist())
         return found
 
     def counts(self, nodes: Nodes, step: int) -> Nodes:
@@ -276,6 +281,40 @@ def against(numbers: NDArray[np.float64], sign: Sign, value: Value, are_dates: b
         return inside if sign == "=" else ~inside
     bound = {">": high, ">=": low, "<": low, "<=": high}[sign]
     return stands(numbers, sign, bound)
+
+
+def _slots_of(adjacency: Adjacency, nodes: Nodes) -> slice | Nodes | None:
+    """The slots of some nodes, by node; None where they are too many to sort."""
+    starts = adjacency.starts[nodes]
+    count = adjacency.stops[nodes] - starts
+    total = int(count.sum())
+    if total > MOST_AROUND:
+        return None
+    if len(nodes) == 1:
+        return slice(int(starts[0]), int(starts[0]) + total)
+    return np.repeat(starts - np.cumsum(count) + count, count) + np.arange(total)
+
+
+def _relations_at(adjacency: Adjacency, nodes: Nodes) -> NDArray[np.int32]:
+    """The relations of nodes that have very many edges, those of each node once."""
+    found: list[int] = []
+    for start, stop in zip(adjacency.starts[nodes].tolist(), adjacency.stops[nodes].tolist(), strict=True):
+        if stop - start > LONG_LIST:
+            found += _by_jumps(adjacency.relation, start, stop)
+        else:
+            found += set(adjacency.relation[start:stop].tolist())
+    return np.array(found, np.int32)
+
+
+def _by_jumps(relation: NDArray[np.int32], start: int, stop: int) -> list[int]:
+    """The relations of one sorted list of edges, by jumps while these are few."""
+    found: list[int] = []
+    while start < stop and len(found) < MOST_JUMPS:
+        here = int(relation[start])
+        found.append(here)
+        start += int(np.searchsorted(relation[start:stop], here + 1))
+    rest = relation[start:stop]
+    return found + rest[np.append(True, rest[1:] != rest[:-1])[: len(rest)]].tolist()
 
 
 def _first_not_below(relation: NDArray[np.int32], starts: Nodes, stops: Nodes, wanted: int) -> Nodes:

@@ -23,10 +23,8 @@ from clew.reading.query import (
     OfType,
     Part,
     Query,
-    Value,
     Walk,
     Without,
-    parts_of,
 )
 from clew.reading.vocabulary import UNEXPLAINED, Likeness, Vocabulary, content_share
 from clew.reading.word_order import MOST_STEPS, StepChain, chain_of, in_order
@@ -44,6 +42,14 @@ COMPARED = (
     "right_then_left",
 )  # fmt: skip
 """Features that are also given as their distance from the best one among the candidates."""
+OF_ENTITIES = ("link_least", "link_mean", "anchors", "partial", "typo", "hub", "rank_of_candidate")
+OF_MENTIONS = ("covered", "open_strong", "open_values", "named_by_words", "values_used")
+OF_LABELS = (
+    "steps", "step_least", "step_mean", "step_exact", "explained", "explained_exact", "unexplained",
+    "turns_back", "rare", "types_said", "left_then_right", "right_then_left",
+)  # fmt: skip
+_TOLD = (*OF_ENTITIES, *OF_MENTIONS, *OF_LABELS, "empty", "unknown_size", "size", "final_type")
+_ORDER = [_TOLD.index(name) for name in FEATURES]
 _BEST = [FEATURES.index(name) for name in COMPARED]
 _LESS_IS_BETTER = np.array([name in ("open_strong", "unexplained") for name in COMPARED])
 
@@ -53,39 +59,6 @@ def with_distances(features: Float32) -> Float32:
     some = features[:, _BEST]
     best = np.where(_LESS_IS_BETTER, some.min(0), some.max(0))
     return np.concatenate([features, some - best], axis=1)
-
-
-@dataclass(slots=True)
-class _Facts:
-    """What stands in a query: entities, mentions, steps, outer ones first, and declared types."""
-
-    entities: list[Anchor] = field(default_factory=list[Anchor])
-    mentions: set[int] = field(default_factory=set[int])
-    steps: list[int] = field(default_factory=list[int])
-    types: list[int] = field(default_factory=list[int])
-
-    def add(self, part: Part) -> None:
-        """Add one part, not those inside of it."""
-        match part:
-            case Anchor(_, mention):
-                self.entities.append(part)
-                self.mentions.add(mention)
-            case OfType(type_, _):
-                if type_ >= 0:
-                    self.types.append(type_)
-            case Walk(_, step):
-                self.steps.append(step)
-            case Counted(_, step, _, _, mention):
-                self.steps.append(step)
-                self.mentions.add(mention)
-            case Compared(_, steps, _, value):
-                self.steps += steps
-                if isinstance(value, Value):
-                    self.mentions.add(value.mention)
-            case Extreme(_, steps, _, _, _):
-                self.steps += steps
-            case _:
-                pass
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,11 +73,10 @@ class _Label:
 
 @dataclass(eq=False)
 class _Outside:
-    """The content words outside of some mentions, and what is open there."""
+    """The content words outside of some mentions, and what these and those left open are: `OF_MENTIONS`."""
 
     words: list[int]
-    spans: list[tuple[int, int]]
-    open: list[Mention]
+    told: tuple[float, ...]
     labels: dict[tuple[bool, int], _Label] = field(default_factory=dict[tuple[bool, int], _Label])
 
 
@@ -122,10 +94,13 @@ class Describer:
         self._length = max(1, len(self.question))
         self._triples = self.vocabulary.schema.triples
         self._outside: dict[tuple[int, ...], _Outside] = {}
+        self._named: dict[tuple[Anchor, ...], tuple[float, ...]] = {}
+        self._said: dict[tuple[tuple[int, ...], ...], tuple[float, ...]] = {}
 
     def features(self, options: Sequence[Option]) -> Float32:
         """The features of candidates, float32 [n, FEATURES]."""
-        made = np.array([self._features(o) for o in options], np.float32).reshape(-1, len(FEATURES))
+        made = np.array([self._features(o) for o in options], np.float32)
+        made = made.reshape(-1, len(FEATURES)).take(_ORDER, axis=1)
         chains: dict[int, list[tuple[int, StepChain]]] = {}
         for row, option in enumerate(options):
             chain = chain_of(option.query.part)
@@ -155,56 +130,82 @@ class Describer:
         behind = [self.likeness.words[w][0] > start for w in outside.words]
         return in_order(near.transpose(1, 0, 2), counts, behind)
 
-    def _features(self, option: Option) -> list[float]:
-        """The features of one candidate; where it is no chain, all that is said is taken to be in order."""
-        facts = _Facts()
-        for part in parts_of(option.query.part):
-            facts.add(part)
-        used, steps = tuple(sorted(facts.mentions - {-1})), facts.steps
+    def _features(self, option: Option) -> tuple[float, ...]:
+        """The features of one candidate, in the order in which they are told.
+
+        What many candidates have in common is told once; where one is no chain, all that is said is taken to
+        be in order.
+        """
+        of = option.query.contents
+        outside, final = self._outside_of(of.mentions), self._final_type(option.query.part)
+        named = self._named.get(of.entities)
+        if named is None:
+            named = self._named[of.entities] = self._of_entities(of.entities)
+        key = of.mentions, of.steps, of.types
+        said = self._said.get(key)
+        if said is None:
+            said = self._said[key] = self._of_labels(outside, of.steps, of.types)
+        size = (
+            float(option.size == 0),
+            float(option.size < 0),
+            min(MOST_SIZE, math.log1p(max(option.size, 0)) / 8),
+            self._label(outside, True, final).best_near if final >= 0 else 0.0,
+        )
+        return named + outside.told + said + size
+
+    def _of_entities(self, entities: Sequence[Anchor]) -> tuple[float, ...]:
+        """`OF_ENTITIES`: how the entities of a candidate were linked, and how many edges they have."""
         links = [
-            self._by[e.mention][e.node]
-            for e in facts.entities
-            if e.mention >= 0 and e.node in self._by[e.mention]
+            self._by[e.mention][e.node] for e in entities if e.mention >= 0 and e.node in self._by[e.mention]
         ]
         scores = [c.score for c, _ in links] or [1.0]
-        outside = self._outside_of(used)
-        named = [self._label(outside, False, s // 2) for s in steps]
-        types = [self._label(outside, True, t) for t in facts.types]
-        ends = [self._label(outside, True, t) for s in steps if (t := self.vocabulary.end_types[s ^ 1]) >= 0]
-        said, count = [*named, *types, *ends], max(1, len(outside.words))
-        near = [max(column) for column in zip(*(x.near for x in said), strict=True)] or [0.0] * count
-        exact = [max(column) for column in zip(*(x.exact for x in said), strict=True)]
-        final = self._final_type(option.query.part)
-        return [
+        return (
             min(scores),
             sum(scores) / len(scores),
             len(links) / 3,
-            sum(b - a for a, b in outside.spans) / self._length,
-            sum(m.strong for m in outside.open) / 2,
-            sum(bool(m.values) and not m.candidates for m in outside.open) / 2,
+            float(any(c.how == PARTIAL for c, _ in links)),
+            float(any(c.how == TYPO for c, _ in links)),
+            min(MOST_HUB, max((math.log1p(self._degree(e.node)) for e in entities), default=0.0) / 12),
+            max((rank for _, rank in links), default=0) / 6,
+        )
+
+    def _of_mentions(self, used: Sequence[int]) -> tuple[float, ...]:
+        """`OF_MENTIONS`: what is used of the question and what is left open."""
+        spans = self._spans(used)
+        left = [m for i, m in enumerate(self.mentions) if i not in used and not _inside(m, spans)]
+        return (
+            sum(b - a for a, b in spans) / self._length,
+            sum(m.strong for m in left) / 2,
+            sum(bool(m.values) and not m.candidates for m in left) / 2,
+            float(any(not self.mentions[i].strong for i in used if self.mentions[i].candidates)),
+            sum(bool(self.mentions[i].values) for i in used) / 2,
+        )
+
+    def _of_labels(
+        self, outside: _Outside, steps: Sequence[int], declared: Sequence[int]
+    ) -> tuple[float, ...]:
+        """`OF_LABELS`: how well steps and types say the words outside of the mentions."""
+        named = [self._label(outside, False, s // 2) for s in steps]
+        types = [self._label(outside, True, t) for t in declared]
+        ends = [self._label(outside, True, t) for s in steps if (t := self.vocabulary.end_types[s ^ 1]) >= 0]
+        said, count = {id(x): x for x in (*named, *types, *ends)}.values(), max(1, len(outside.words))
+        near = [max(column) for column in zip(*(x.near for x in said), strict=True)] or [0.0] * count
+        exact = [max(column) for column in zip(*(x.exact for x in said), strict=True)]
+        explained = sum(near) / count
+        return (
             len(steps) / 4,
             min((x.best_near for x in named), default=0.5),
             sum(x.best_near for x in named) / len(named) if named else 0.5,
             sum(x.best_exact for x in named) / max(1, len(named)),
-            sum(near) / count,
+            explained,
             sum(exact) / count,
             sum(x < UNEXPLAINED for x in near[: len(outside.words)]) / 4,
-            float(option.size == 0),
-            float(option.size < 0),
-            min(MOST_SIZE, math.log1p(max(option.size, 0)) / 8),
             sum(a ^ 1 == b for a, b in pairwise(steps)) / 2,
             min(MOST_RARE, min((math.log1p(int(self._triples[s // 2])) for s in steps), default=5.0) / 12),
-            float(any(c.how == PARTIAL for c, _ in links)),
-            float(any(c.how == TYPO for c, _ in links)),
-            self._label(outside, True, final).best_near if final >= 0 else 0.0,
             sum(x.best_near for x in types) / 2,
-            min(MOST_HUB, max((math.log1p(self._degree(e.node)) for e in facts.entities), default=0.0) / 12),
-            float(any(not self.mentions[i].strong for i in used if self.mentions[i].candidates)),
-            sum(bool(self.mentions[i].values) for i in used) / 2,
-            max((rank for _, rank in links), default=0) / 6,
-            sum(near) / count,
-            sum(near) / count,
-        ]
+            explained,
+            explained,
+        )
 
     def of_type(self, query: Query, asked: int) -> float:
         """What the score of a candidate loses for answering with another type than the one asked for."""
@@ -225,11 +226,12 @@ class Describer:
         """The words outside of some mentions, kept for all candidates that use these."""
         known = self._outside.get(used)
         if known is None:
-            spans = [(self.mentions[i].start, self.mentions[i].stop) for i in used]
-            left = [m for i, m in enumerate(self.mentions) if i not in used and not _inside(m, spans)]
-            words = np.flatnonzero(content_share(self.likeness, spans)).tolist()
-            known = self._outside[used] = _Outside(words, spans, left)
+            words = np.flatnonzero(content_share(self.likeness, self._spans(used))).tolist()
+            known = self._outside[used] = _Outside(words, self._of_mentions(used))
         return known
+
+    def _spans(self, used: Sequence[int]) -> list[tuple[int, int]]:
+        return [(self.mentions[i].start, self.mentions[i].stop) for i in used]
 
     def _label(self, outside: _Outside, is_type: bool, label: int) -> _Label:
         """How well a label says the words outside of some mentions."""

@@ -28,7 +28,6 @@ from clew.reading.query import (
     Walk,
     key_of,
     mentions_of,
-    parts_of,
 )
 from clew.reading.vocabulary import UNEXPLAINED, Likeness, Vocabulary, said_by_labels, types_said
 
@@ -97,7 +96,7 @@ class Narrower:
         spans = [(m.start, m.stop) for i in mentions_of(query) if _is_said(m := self.mentions[i], exactly)]
         types = types_said(self.vocabulary, query)
         if exactly:
-            types = sorted({p.type for p in parts_of(query.part) if isinstance(p, OfType) and p.type >= 0})
+            types = sorted({p.type for p in query.contents.parts if isinstance(p, OfType) and p.type >= 0})
         best = said_by_labels(self.likeness, query, types, exactly=exactly)
         said = set[int]()
         for place, (start, stop, word) in enumerate(self.likeness.words):

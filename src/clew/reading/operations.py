@@ -12,7 +12,7 @@ import numpy as np
 from clew.reading import english
 from clew.reading.comparisons import signs_of
 from clew.reading.joins import each_once, family_of, foremost
-from clew.reading.paths import STEP_COST, Base, CandidatePaths, Exploration, by_worth, sample
+from clew.reading.paths import STEP_COST, Base, CandidatePaths, Exploration, by_worth
 from clew.reading.query import (
     Anchor,
     Ask,
@@ -108,12 +108,13 @@ def _onward(of: Exploration, base: Base, far: int) -> Iterator[Proposal]:
         worth = base.worth + gain - 0.05
         yield Proposal("onward", Query("list", Walk(base.part, step)), worth)
     for step in steps[:far]:
-        there = replace(base, members=sample(of.reached(base.members[:60], step), 60))
-        for after in of.steps_at(there.members):
-            if after == of.vocabulary.back_over(step) or of.vocabulary.ends[step ^ 1] != THING:
-                continue
-            said = np.maximum(np.maximum(base.said, of.steps_say[step]), of.steps_say[after])
-            worth = float(said.sum()) - base.cost - 2 * STEP_COST - 0.05
+        if of.vocabulary.ends[step ^ 1] != THING:
+            continue
+        back = of.vocabulary.back_over(step)
+        further = [s for s in of.steps_behind(base.members, step) if s != back]
+        said = np.maximum(np.maximum(base.said, of.steps_say[step]), of.steps_say[further])
+        for after, words in zip(further, said.sum(axis=1).tolist(), strict=True):
+            worth = words - base.cost - 2 * STEP_COST - 0.05
             yield Proposal("onward", Query("list", Walk(Walk(base.part, step), after)), worth)
 
 

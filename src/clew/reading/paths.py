@@ -41,10 +41,10 @@ LIKE_IT = 0.1
 IMPLIED = 0.5
 """Least share of the nodes of one of its ends that have another end, for an untyped node to miss that one; of
 all nodes, where they have one type."""
-MOST_STEPS, MOST_JUMPS = 1_000, 256
-"""Steps of one set that are followed; relations of a list of edges that are looked for one by one."""
-LONG_LIST = 400
-"""Edges of one node beyond which its relations are found by jumps."""
+MOST_STEPS = 1_000
+"""Steps of one set that are followed."""
+MOST_BEHIND = 60
+"""Members of a set, and nodes that a step leads to from there, that are looked at for a second step."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -97,6 +97,7 @@ class Exploration:
         self.executor = Executor(self.vocabulary.graph)
         self.back_costs = -WAY_BACK if english.ALIKE.search(self.question) else WAY_BACK
         self._steps: dict[bytes, list[int]] = {}
+        self._behind: dict[tuple[bytes, int], list[int]] = {}
         self.relations_say = _said(self.likeness.relations.T)
         self.types_say = _said(self.likeness.types.T)
         arrived = np.array(self.vocabulary.end_types, np.int64).reshape(-1, 2)[:, ::-1].ravel()
@@ -228,12 +229,16 @@ class Exploration:
         return np.sort(nodes[order[np.cumsum(edges[order]) <= MOST_AROUND]])
 
     def _around(self, base: Base) -> dict[int, Nodes] | None:
-        """What each step leads to from a set, None where that is too much to sort; of all of a type, kept."""
-        if not isinstance(base.part, OfType):
+        """What each step leads to from a set, None where that is too much to sort.
+
+        It is kept for all of a type and for what steps lead to from there, which many questions look at.
+        """
+        start = base.part
+        while isinstance(start, Walk):
+            start = start.source
+        if not isinstance(start, OfType):
             return self.executor.around(base.members)
-        kept = self.vocabulary.kept.get(
-            ("around", base.part), lambda: self.executor.around(base.members) or {}
-        )
+        kept = self.vocabulary.around.get(base.part, lambda: self.executor.around(base.members) or {})
         return kept or None
 
     def members_of(self, part: Part) -> Nodes:
@@ -284,23 +289,17 @@ class Exploration:
         key = some.tobytes()
         known = self._steps.get(key)
         if known is None:
-            known = self._steps[key] = self._steps_at(some)
+            known = self._steps[key] = sorted(self._followed(self.executor.steps(some)))
         return known
 
-    def _steps_at(self, some: Nodes) -> list[int]:
-        around = self.executor.around(some)
-        if around is not None:
-            return sorted(self._followed(around))
-        found: set[int] = set()
-        graph = self.vocabulary.graph
-        for side, adjacency in enumerate((graph.out, graph.into)):
-            starts, stops = adjacency.starts[some], adjacency.stops[some]
-            for start, stop in zip(starts.tolist(), stops.tolist(), strict=True):
-                if stop - start > LONG_LIST:
-                    found.update(2 * r + side for r in _distinct(adjacency.relation, start, stop))
-                elif stop > start:
-                    found.update(2 * r + side for r in set(adjacency.relation[start:stop].tolist()))
-        return sorted(self._followed(found))
+    def steps_behind(self, nodes: Nodes, step: int) -> list[int]:
+        """The steps that leave what a step leads to from some nodes, ascending; few of both are looked at."""
+        some = nodes[:MOST_BEHIND]
+        key = some.tobytes(), step
+        known = self._behind.get(key)
+        if known is None:
+            known = self._behind[key] = self.steps_at(sample(self.reached(some, step), MOST_BEHIND))
+        return known
 
     def _followed(self, steps: Collection[int]) -> Collection[int]:
         """The steps, each of what is recorded twice once; where they are many, those that are said best."""
@@ -375,15 +374,3 @@ def _said(likeness: Float32) -> Float32:
 def sample(nodes: Nodes, most: int = WIDEST) -> Nodes:
     """Some of the nodes, evenly, or all where they are not more than `most`."""
     return nodes if len(nodes) <= most else nodes[:: len(nodes) // most + 1]
-
-
-def _distinct(relation: NDArray[np.int32], start: int, stop: int) -> Iterator[int]:
-    """The relations of one sorted list of edges, by jumps while these are few."""
-    for _ in range(MOST_JUMPS):
-        if start >= stop:
-            return
-        here = int(relation[start])
-        yield here
-        start += int(np.searchsorted(relation[start:stop], here + 1))
-    rest = relation[start:stop]
-    yield from rest[np.append(True, rest[1:] != rest[:-1])[: len(rest)]].tolist()

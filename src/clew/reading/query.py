@@ -9,6 +9,7 @@ relation r from head to tail, 2r + 1 from tail to head.
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
+from functools import cached_property
 from typing import Literal
 
 Sign = Literal["=", "!=", ">", ">=", "<", "<="]
@@ -113,11 +114,61 @@ Part = Anchor | OfType | Walk | Both | Either | Without | Compared | Counted | E
 
 
 @dataclass(frozen=True, slots=True)
+class Contents:
+    """What stands in a part: itself and all parts inside it, its entities and steps, outer ones first.
+
+    `mentions` are ascending, each once; `types` are the declared ones, as often as they stand there.
+    """
+
+    parts: tuple[Part, ...]
+    entities: tuple[Anchor, ...]
+    mentions: tuple[int, ...]
+    steps: tuple[int, ...]
+    types: tuple[int, ...]
+
+
+@dataclass(frozen=True)
 class Query:
     """What is asked of a set."""
 
     ask: Ask
     part: Part
+
+    @cached_property
+    def contents(self) -> Contents:
+        """What stands in its part; kept, since much asks for it of each candidate of a question."""
+        return contents_of(self.part)
+
+
+def contents_of(part: Part) -> Contents:
+    """What stands in a part."""
+    parts = parts_of(part)
+    entities: list[Anchor] = []
+    mentions: set[int] = set()
+    steps: list[int] = []
+    types: list[int] = []
+    for one in parts:
+        match one:
+            case Anchor(_, mention):
+                entities.append(one)
+                mentions.add(mention)
+            case OfType(type_, _) if type_ >= 0:
+                types.append(type_)
+            case Walk(_, step):
+                steps.append(step)
+            case Counted(_, step, _, _, mention):
+                steps.append(step)
+                mentions.add(mention)
+            case Compared(_, more, _, value):
+                steps += more
+                if isinstance(value, Value):
+                    mentions.add(value.mention)
+            case Extreme(_, more, _, _, _):
+                steps += more
+            case _:
+                pass
+    used = tuple(sorted(mentions - {-1}))
+    return Contents(tuple(parts), tuple(entities), used, tuple(steps), tuple(types))
 
 
 _OF_ONE, _OF_TWO = (Walk, Counted, Extreme), (Both, Either, Without)
@@ -152,35 +203,17 @@ def with_entity(part: Part, node: int, other: int) -> Part:
 
 def mentions_of(query: Query) -> tuple[int, ...]:
     """The mentions that a query uses, ascending, each once."""
-    used: set[int] = set()
-    for part in parts_of(query.part):
-        match part:
-            case Anchor(_, mention) | Counted(_, _, _, _, mention):
-                used.add(mention)
-            case Compared(_, _, _, Value(_, _, _, mention, _)):
-                used.add(mention)
-            case _:
-                pass
-    return tuple(sorted(used - {-1}))
+    return query.contents.mentions
 
 
 def entities_of(query: Query) -> tuple[int, ...]:
     """The entities that a query names, in order, each once."""
-    return tuple(dict.fromkeys(p.node for p in parts_of(query.part) if isinstance(p, Anchor)))
+    return tuple(dict.fromkeys(anchor.node for anchor in query.contents.entities))
 
 
 def steps_of(query: Query) -> tuple[int, ...]:
     """All steps of a query, outer ones first."""
-    steps: list[int] = []
-    for part in parts_of(query.part):
-        match part:
-            case Walk(_, step) | Counted(_, step, _, _, _):
-                steps.append(step)
-            case Compared(_, more, _, _) | Extreme(_, more, _, _, _):
-                steps += more
-            case _:
-                pass
-    return tuple(steps)
+    return query.contents.steps
 
 
 def key_of(query: Query) -> tuple[object, ...]:

@@ -146,7 +146,7 @@ class Ranker:
     def encode(self, texts: Sequence[str]) -> tuple[Float32, Float32, list[list[tuple[int, int]]]]:
         """Vectors of tokens float32 [n, L, 384], mask float32 [n, L], and the characters of each token."""
         # A lone surrogate is no text that the tokenizer takes.
-        encoded = self.tokenizer.encode_batch([t.encode("utf-8", "replace").decode("utf-8") for t in texts])
+        encoded = [self.tokenizer.encode(t.encode("utf-8", "replace").decode("utf-8")) for t in texts]
         longest = max(len(e.ids) for e in encoded)
         ids, mask = np.zeros((len(texts), longest), np.int64), np.zeros((len(texts), longest), np.float32)
         for i, e in enumerate(encoded):
@@ -288,7 +288,7 @@ class GraphRanker:
         used = sorted(labels)
         texts = [self.vocabulary.types[i] if is_type else self.vocabulary.relations[i] for is_type, i in used]
         new = sorted({t for t in texts if t not in self._vectors})
-        every = {*self.vocabulary.relations, *self.vocabulary.types}
+        every = {*self.vocabulary.relations, *self.vocabulary.types} if new else set[str]()
         if new and len(every) <= ALL_AT_ONCE:
             # Vectors of 8-bit weights differ a little with what is encoded beside: so all at once, always.
             new = sorted(every)

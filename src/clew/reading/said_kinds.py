@@ -13,7 +13,7 @@ import numpy as np
 
 from clew.reading.asked_type import SPELT
 from clew.reading.mentions import Mention
-from clew.reading.query import Anchor, Both, Query, Walk, parts_of
+from clew.reading.query import Anchor, Both, Query, Walk
 from clew.reading.reader import Reading
 from clew.reading.vocabulary import UNEXPLAINED, Vocabulary
 from clew.text.lexicon import Lexicon
@@ -47,7 +47,7 @@ def of_another_kind(vocabulary: Vocabulary, reading: Reading, query: Query) -> A
 
 def _steps_at_names(query: Query) -> Iterator[tuple[Anchor, int]]:
     """The entities that stand for names, each with the step that begins or ends at it."""
-    for part in parts_of(query.part):
+    for part in query.contents.parts:
         match part:
             case Walk(Anchor(_, mention) as anchor, step) if mention >= 0:
                 yield anchor, step

@@ -29,7 +29,6 @@ from clew.reading.query import (
     Walk,
     Without,
     mentions_of,
-    parts_of,
     steps_of,
 )
 from clew.reading.unsayable import denies, is_denial
@@ -112,6 +111,7 @@ class Signs:
         self.counted = counted_word(question, likeness)
         self.commonest = bool(_COMMONEST.search(question))
         self.alike = bool(english.ALIKE.search(question))
+        self._open: dict[tuple[tuple[int, ...], tuple[int, ...]], int] = {}
         self.words = [(m[1] or m[2]).lower() for m in THAN_WORD.finditer(question)]
 
     def against(self, query: Query) -> float:
@@ -127,7 +127,7 @@ class Signs:
         if self.vocabulary.past_relations:
             is_past = any(step // 2 in self.vocabulary.past_relations for step in steps_of(query))
             told += math.log(IGNORED if self.past else LEFT_OPEN) if self.past != is_past else 0.0
-        return told + sum(self._of_part(part, query) for part in parts_of(query.part))
+        return told + sum([self._of_part(part, query) for part in query.contents.parts])
 
     def _of_part(self, part: Part, query: Query) -> float:
         """What one part of a candidate tells against it."""
@@ -201,9 +201,15 @@ class Signs:
         """How many words that are written as names a candidate neither names nor says by a label."""
         if not self.names:
             return 0
-        spans = [(self.mentions[i].start, self.mentions[i].stop) for i in mentions_of(query)]
-        relations = sorted({step // 2 for step in steps_of(query)})
-        said = self.likeness.exact_relations[:, relations]
+        key = query.contents.mentions, query.contents.steps
+        known = self._open.get(key)
+        if known is None:
+            known = self._open[key] = self._left_open(*key)
+        return known
+
+    def _left_open(self, mentions: Sequence[int], steps: Sequence[int]) -> int:
+        spans = [(self.mentions[i].start, self.mentions[i].stop) for i in mentions]
+        said = self.likeness.exact_relations[:, sorted({step // 2 for step in steps})]
         open_ = 0
         for word in self.names:
             start, stop, _ = self.likeness.words[word]
@@ -239,7 +245,7 @@ class Signs:
 
     def _of_ranks(self, query: Query) -> float:
         """*The 2 largest* are two of a rank, and 2 is no value."""
-        chosen = {p.number for p in parts_of(query.part) if isinstance(p, Extreme)}
+        chosen = {p.number for p in query.contents.parts if isinstance(p, Extreme)}
         as_value = sum(i in self.ranks for i in mentions_of(query))
         missed = sum(number not in chosen for number in self.ranks.values())
         return (as_value + missed) * math.log(IGNORED)

@@ -23,7 +23,7 @@ from clew.reading.query import (
     Value,
     Walk,
     Without,
-    parts_of,
+    contents_of,
 )
 from clew.reading.vocabulary import DATE, LEAF, NUMBER, Vocabulary
 
@@ -138,7 +138,7 @@ def _said_of(part: Compared | Counted | Extreme) -> list[QueryToken]:
         case Compared(_, _, sign, value):
             if isinstance(value, Value):
                 return [(_SIGN[sign], -1), (Kind.VALUE, value.mention)]
-            named = [(Kind.ANCHOR, p.mention) for p in parts_of(value) if isinstance(p, Anchor)]
+            named = [(Kind.ANCHOR, entity.mention) for entity in contents_of(value).entities]
             return [(_SIGN[sign], -1), (Kind.ANOTHER, -1), *named]
         case Counted(_, _, _, 0, _):
             return [(Kind.HAS_NONE, -1)]
@@ -186,9 +186,7 @@ _MASKS = "XYZW"
 
 def names_used(query: Query) -> tuple[int, ...]:
     """The mentions whose names a query uses, ascending; they are masked in its view."""
-    return tuple(
-        sorted({p.mention for p in parts_of(query.part) if isinstance(p, Anchor) and p.mention >= 0})
-    )
+    return tuple(sorted({p.mention for p in query.contents.entities if p.mention >= 0}))
 
 
 def view_of(question: str, mentions: Sequence[Mention], used: Sequence[int]) -> View:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from clew.reading.mentions import Mention
-from clew.reading.query import Anchor, Compared, Counted, Extreme, Query, Without, parts_of, steps_of
+from clew.reading.query import Anchor, Compared, Counted, Extreme, Query, Without, steps_of
 from clew.reading.values import ORDINALS
 from clew.reading.vocabulary import Vocabulary
 
@@ -60,7 +60,7 @@ def asks_more(vocabulary: Vocabulary, question: str, query: Query) -> bool:
     mean = _THAN_AVERAGE.search(question)
     if mean is not None and not any(mean["mean"].lower() in label for label in _labels(vocabulary, query)):
         return True
-    return bool(_FIRST_FEW.search(question)) and not any(isinstance(p, Extreme) for p in parts_of(query.part))
+    return bool(_FIRST_FEW.search(question)) and not any(isinstance(p, Extreme) for p in query.contents.parts)
 
 
 def denies(question: str, mentions: Sequence[Mention]) -> bool:
@@ -73,7 +73,7 @@ def denies(question: str, mentions: Sequence[Mention]) -> bool:
 
 def is_denial(vocabulary: Vocabulary, query: Query) -> bool:
     """Whether a query leaves something out, or is of what a label denies."""
-    for part in parts_of(query.part):
+    for part in query.contents.parts:
         match part:
             case Without() | Counted(_, _, _, 0, _) | Compared(_, _, "!=", _):
                 return True

@@ -31,6 +31,7 @@ class ValuePairs:
     def __init__(self, question: str, mentions: Sequence[Mention], likeness: Likeness) -> None:
         self.mentions, self.likeness = mentions, likeness
         valued = sorted((m.start, m.stop, i) for i, m in enumerate(mentions) if m.values)
+        self._is_valued = bool(valued)
         self.bounds: dict[int, Sign] = {}
         """The comparisons that *between* and *from … to* make with two values."""
         self._either: set[frozenset[int]] = set()
@@ -48,7 +49,9 @@ class ValuePairs:
 
     def against(self, query: Query) -> float:
         """The logarithm of what is left of the odds of a candidate."""
-        uses = [use for part in parts_of(query.part) if (use := _use(part)) is not None]
+        if not self._is_valued:
+            return 0.0
+        uses = [use for part in query.contents.parts if (use := _use(part)) is not None]
         told = sum(math.log(OF_A_NAME) for mention, _ in uses if mention in self._of_names)
         if len(uses) > 1:
             told += sum(math.log(CROSSED) for _ in self._crossed(uses))

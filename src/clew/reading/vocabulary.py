@@ -14,7 +14,7 @@ from clew.foundation.arrays import Float32
 from clew.graph.graph import Graph
 from clew.graph.schema import Schema
 from clew.reading.english import FUNCTION, singular
-from clew.reading.query import OfType, Query, parts_of, steps_of
+from clew.reading.query import OfType, Query, steps_of
 from clew.reading.sets import Kept
 from clew.text.embedder import Embedder
 from clew.text.lexicon import Lexicon
@@ -95,8 +95,13 @@ class Vocabulary:
 
     @cached_property
     def kept(self) -> Kept:
-        """Sets that do not depend on a question, and what lies around them."""
+        """Sets that do not depend on a question."""
         return Kept()
+
+    @cached_property
+    def around(self) -> Kept:
+        """What lies around sets that do not depend on a question."""
+        return Kept(1_000_000)
 
     @cached_property
     def canonical(self) -> NDArray[np.int64]:
@@ -316,7 +321,7 @@ class WordMatcher:
 
 def types_said(vocabulary: Vocabulary, query: Query) -> list[int]:
     """The declared types that a query names, or that its steps lead to, ascending."""
-    named = {p.type for p in parts_of(query.part) if isinstance(p, OfType) and p.type >= 0}
+    named = {p.type for p in query.contents.parts if isinstance(p, OfType) and p.type >= 0}
     return sorted(named | {t for s in steps_of(query) if (t := vocabulary.end_types[s ^ 1]) >= 0})
 
 

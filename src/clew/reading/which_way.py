@@ -88,6 +88,7 @@ class WhichWay:
     def __init__(self, vocabulary: Vocabulary, question: str, mentions: Sequence[Mention]) -> None:
         self._vocabulary, self._question, self._mentions = vocabulary, question, mentions
         self._named: dict[int, RelationName | None] = {}
+        self._told: dict[tuple[int, int, int], int | None] = {}
 
     def put_right(self, options: Sequence[Option], scores: Float32) -> None:
         """Give the score of each candidate that goes a wrong way to the one that goes the right way.
@@ -95,18 +96,24 @@ class WhichWay:
         Where the graph has nothing that way none is right, unless the relation is mutual. `scores` float32
         [n + 1], that of none last, are changed.
         """
-        if not any(self._name(relation) for relation in {s // 2 for s in _walked(options)}):
+        turned = [i for i, option in enumerate(options) if self._names_some(option.query)]
+        if not turned:
             return
         places = {key_of(option.query): i for i, option in enumerate(options)}
-        for i, option in enumerate(options):
+        for i in turned:
+            option = options[i]
             right = Query(option.query.ask, self._turned(option.query.part))
             if right == option.query:
                 continue
             to = places.get(key_of(right), len(options))
-            if to == len(options) and self._may_be_either(option.query.part):
+            if to == len(options) and self._may_be_either(option.query):
                 continue
             scores[to] = np.logaddexp(scores[to], scores[i])
             scores[i] = LEAST_SCORE
+
+    def _names_some(self, query: Query) -> bool:
+        """Whether the name of a relation that a query walks over tells which way it may be asked."""
+        return any(self._name(step // 2) is not None for step in _walked(query))
 
     def _turned(self, part: Part) -> Part:
         """A part with its steps the way that the question says, where it says one."""
@@ -136,8 +143,8 @@ class WhichWay:
     def _canonical(self, step: int) -> int:
         return int(self._vocabulary.canonical[step])
 
-    def _may_be_either(self, part: Part) -> bool:
-        named = [self._name(s // 2) for s in _steps(part)]
+    def _may_be_either(self, query: Query) -> bool:
+        named = [self._name(s // 2) for s in _walked(query)]
         return any(n is not None and n.mutual for n in named)
 
     def _of(self, mention: int, relation: int) -> int | None:
@@ -153,6 +160,12 @@ class WhichWay:
         return self._between(relation, *there[0]) if len(there) == 1 else None
 
     def _between(self, relation: int, start: int, stop: int) -> int | None:
+        key = relation, start, stop
+        if key not in self._told:
+            self._told[key] = self._step_between(relation, start, stop)
+        return self._told[key]
+
+    def _step_between(self, relation: int, start: int, stop: int) -> int | None:
         named = self._name(relation)
         if named is None:
             return None
@@ -252,12 +265,6 @@ def _role_before(behind: Sequence[str], before: Sequence[str], named: RelationNa
     return NameRole.AGENT if last in DOING or last in RELATIVE else None
 
 
-def _walked(options: Sequence[Option]) -> list[int]:
-    return [step for option in options for step in _steps(option.query.part)]
-
-
-def _steps(part: Part) -> list[int]:
+def _walked(query: Query) -> list[int]:
     """The steps of walks."""
-    own = [part.step] if isinstance(part, Walk) else []
-    inner = (getattr(part, f.name) for f in fields(part))
-    return own + [step for p in inner if isinstance(p, Part) for step in _steps(p)]
+    return [part.step for part in query.contents.parts if isinstance(part, Walk)]
