@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from clew.reading import english
-from clew.reading.comparisons import FEWER, THAN_WORD, sign_beside
+from clew.reading.comparisons import EARLIER, FEWER, LATER, THAN_WORD, sign_beside
 from clew.reading.mentions import Mention
 from clew.reading.query import (
     Anchor,
@@ -261,8 +261,8 @@ class Signs:
     def _way(self, dates: bool) -> int:
         """Whether the question compares upwards (1) or downwards (-1), 0 where no word says so."""
         for word in self.words:
-            if dates and (word in english.LATER or word in english.EARLIER):
-                return 1 if word in english.LATER else -1
+            if dates and (word in LATER or word in EARLIER):
+                return 1 if word in LATER else -1
             if not dates:
                 return -1 if word in FEWER else 1
         return 0
