@@ -127,7 +127,11 @@ class Vocabulary:
 
     def back_over(self, step: int) -> int:
         """The step that leads back over another."""
-        return int(self.canonical[step ^ 1])
+        return self._back[step]
+
+    @cached_property
+    def _back(self) -> tuple[int, ...]:
+        return tuple(self.canonical[np.arange(len(self.canonical)) ^ 1].tolist())
 
     @cached_property
     def past_relations(self) -> frozenset[int]:
