@@ -104,6 +104,17 @@ def test_a_comparison_with_another_thing_goes_the_way_of_its_word():
     assert later > against(question, Compared(DRUGS, (APPROVED,), "<", value))
 
 
+@pytest.mark.parametrize(
+    ("question", "left"),
+    [("drugs with more makers than Aspirin", IGNORED), ("drugs with more approvals than Aspirin", 1)],
+)
+def test_more_of_something_is_not_more_of_something_else(question, left):
+    value = Walk(Anchor(SMALL.ids["Aspirin"], 0), APPROVED)
+    told = against(question, Compared(DRUGS, (APPROVED,), ">", value))
+    plain = against("drugs with more than Aspirin", Compared(DRUGS, (APPROVED,), ">", value))
+    assert told - plain == pytest.approx(math.log(left))
+
+
 def test_no_comparison_with_another_thing_where_no_word_compares():
     value = Walk(Anchor(SMALL.ids["Aspirin"], 0), APPROVED)
     same, later = Compared(DRUGS, (APPROVED,), "=", value), Compared(DRUGS, (APPROVED,), ">", value)

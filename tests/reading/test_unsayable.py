@@ -34,6 +34,8 @@ DRUGS, APPROVED = OfType(0), SMALL.step("approved")
         ("How many drugs are older than 3 years?", False),
         ("Name the first three drugs", True),
         ("the first drug", False),
+        ("What percentage of drugs are by Bell?", True),
+        ("which share of the drugs is by Tor", True),
         ("Which drugs were approved later than the average?", True),
         ("Which drugs were approved later than Aspirin?", False),
     ],

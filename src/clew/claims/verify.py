@@ -30,13 +30,13 @@ from clew.types import ClaimPart, Step, Verification
 
 LEAST_MEANING = 0.4
 """Least probability of a meaning among all of its piece to be checked."""
-SURE_HINTED = 0.95
+SURE_HINTED = 0.985
 """The least of one to be right where words only hint at the relation; where none does, it is left open."""
 LEAST_SPELT = 0.7
 """Least likeness of some word with what one thing alone has or is."""
 NAMES_RELATION = 0.9
 """Likeness from which a word is a relation's name, so that none of it means that there is none."""
-SURE_MEANING = 0.7
+SURE_MEANING = 0.85
 """Probability that some meaning is right from which what one thing has or is need not be spelt."""
 _SUPERLATIVE = re.compile(r"\b(?:first|last|most|least|\w{2,}est)\b", re.IGNORECASE)
 

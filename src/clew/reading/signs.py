@@ -80,6 +80,9 @@ _ENDS_OF_TIME = re.compile(
 _COMMONEST = re.compile(
     r"\bmost\s+(?:common|frequent|popular|widespread|used|often)\b|\b(?:commonest|most\s+of)\b", re.I
 )
+_MORE_OF = re.compile(
+    r"\b(?:more|fewer|less|as many|as much)\s+([^\W\d_]+(?<!ou)(?<!s)s)\s+(?:than|as)\b", re.I
+)
 _UP: dict[str, int] = {">": 1, ">=": 1, "<": -1, "<=": -1}
 
 
@@ -109,6 +112,7 @@ class Signs:
         self.denies = denies(question, mentions)
         self.asks_yes = bool(english.YES_NO.search(question))
         self.counted = counted_word(question, likeness)
+        self.more_of = more_of(question, likeness)
         self.commonest = bool(_COMMONEST.search(question))
         self.alike = bool(english.ALIKE.search(question))
         self._open: dict[tuple[tuple[int, ...], tuple[int, ...]], int] = {}
@@ -145,6 +149,8 @@ class Signs:
             case Compared(_, steps, sign, _):
                 way = self._way(self.vocabulary.ends[steps[-1] ^ 1] == DATE)
                 told = math.log(IGNORED) if sign in _UP and not self.compares else 0.0
+                if self.more_of >= 0 and self.likeness.relations[self.more_of, steps[-1] // 2] < UNEXPLAINED:
+                    told += math.log(IGNORED)
                 return told + (math.log(TURNED) if way * _UP.get(sign, 0) < 0 else 0.0)
             case _:
                 return 0.0
@@ -278,6 +284,13 @@ def counted_word(question: str, likeness: Likeness) -> int:
         return -1
     best = max(float(t[place].max(initial=0.0)) for t in (likeness.exact_relations, likeness.exact_types))
     return place if best >= LIKE_A_LABEL else -1
+
+
+def more_of(question: str, likeness: Likeness) -> int:
+    """The place of the plural between *more* and *than*, as in *more films than Ann*; else -1."""
+    match = _MORE_OF.search(question)
+    starts = [start for start, _, _ in likeness.words]
+    return starts.index(match.start(1)) if match is not None and match.start(1) in starts else -1
 
 
 def kinds_asked_for(question: str) -> tuple[int, ...]:

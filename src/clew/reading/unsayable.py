@@ -36,11 +36,12 @@ _MORE_THAN_QUERIES = re.compile(
     r"|\bhow\s+(?:much|many)\s+(?:\w{2,}er|more|less|fewer)\b[^?]*\bthan\b(?!\s*\d)"
     r"|\bhow\s+many\b[^?]*\b(?:do|does|did|has|have|in|for|by)\s+each\b"
     r"|^\W*(?:who|which|what)\b[^?]*\bevery\s+\w"
-    r"|\bhow\s+(?:is|are|was|were)\b[^?]*\b(?:related|connected|linked)\b",
+    r"|\bhow\s+(?:is|are|was|were)\b[^?]*\b(?:related|connected|linked)\b"
+    r"|\b(?:what|which)\s+(?:percent(?:age)?|share|proportion|fraction|ratio|part)\s+of\b|\bwhat\s+%\s+of\b",
     re.I,
 )
 """A rank that is not the first, a difference, a number for each of many, what holds of every one, how two are
-connected."""
+connected, a share."""
 _FIRST_FEW = re.compile(
     r"\b(?:first|last)\s+(?:\d+|two|three|four|five|six|seven|eight|nine|ten|few|several)\s+[a-z]", re.I
 )
