@@ -111,7 +111,7 @@ def test_a_part_of_several_names_is_ambiguous(tmp_path_factory):
     ("question", "gold"),
     [
         ("which films did Christopher Nolan direct", {"Dunkirk", "Inception", "Tenet"}),
-        ("which films of Christopher Nolan were released after 2015", {"Dunkirk", "Tenet"}),
+        ("which films by Christopher Nolan were released after 2015", {"Dunkirk", "Tenet"}),
         ("what did nolan direct", {"Dunkirk", "Inception", "Tenet"}),
         ("Films directed by Nolan and released in 2010", {"Inception"}),
     ],

@@ -91,6 +91,9 @@ def compared(question: str, sign: str) -> Part:
         ("drugs approved after 2000", ">=", LOOSE),
         ("drugs approved in 2000", ">", UNSAID),
         ("drugs approved in 2000", "=", 1),
+        ("drugs, approved = 2000", "=", 1),
+        ("drugs, approved = 2000", ">", IGNORED),
+        ("drugs, approved != 2000", "=", IGNORED),
     ],
 )
 def test_a_sign_beside_the_words(question, sign, left):

@@ -30,8 +30,8 @@ from clew.reading.vocabulary import Likeness, Vocabulary
 
 QUOTA = {
     "one": 70, "two": 80, "three": 56, "path": 10, "pair": 40, "join": 56, "either": 36, "type": 16,
-    "walked": 36, "filter": 56, "filter of all": 40, "extreme": 56, "extreme of all": 56, "onward": 56,
-    "onward of all": 84, "aggregate": 30, "aggregate of all": 16, "less": 40, "much less": 50, "count": 110,
+    "walked": 36, "filter": 64, "filter of all": 40, "extreme": 80, "extreme of all": 56, "onward": 80,
+    "onward of all": 84, "aggregate": 36, "aggregate of all": 16, "less": 40, "much less": 50, "count": 110,
     "yes": 50, "absent": 14,
 }  # fmt: skip
 """How many candidates of each family are ranked, those that the words name best."""

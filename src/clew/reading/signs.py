@@ -260,6 +260,8 @@ class Signs:
         said = self.beside.get(mention)
         if said is None:
             return math.log(UNSAID) if sign in _UP and mention not in self.ranges else 0.0
+        if said not in _UP:
+            return 0.0 if said == sign else math.log(IGNORED)
         if sign not in _UP or _UP[said] != _UP[sign]:
             return math.log(TURNED if sign in _UP else IGNORED)
         return 0.0 if said == sign else math.log(LOOSE)
