@@ -11,7 +11,7 @@ from clew.foundation.bounds import most_answers
 from clew.graph.graph import Graph
 from clew.grounding import cite
 from clew.reading.execute import Executor, Nodes, OverBudget
-from clew.reading.mentions import PARTIAL, TYPO, WORDS, Candidate
+from clew.reading.mentions import PARTIAL, TYPO, WORDS, Candidate, spans_of
 from clew.reading.prove import pattern_of, prove
 from clew.reading.query import (
     Anchor,
@@ -145,7 +145,7 @@ def says_nothing(vocabulary: Vocabulary, reading: Reading, query: Query) -> bool
 
     Of one that answers *yes*, whether some relation of it is said by none: a way round is no answer.
     """
-    spans = [(reading.mentions[i].start, reading.mentions[i].stop) for i in mentions_of(query)]
+    spans = spans_of(reading.mentions, mentions_of(query))
     outside = content_share(reading.likeness, spans)
     places = [
         i

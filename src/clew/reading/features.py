@@ -12,7 +12,7 @@ import numpy as np
 from clew.foundation.arrays import Float32
 from clew.reading.asked_type import OTHER, UNKNOWN
 from clew.reading.candidates import Option
-from clew.reading.mentions import PARTIAL, TYPO, Mention
+from clew.reading.mentions import PARTIAL, TYPO, Mention, spans_of
 from clew.reading.query import (
     Anchor,
     Both,
@@ -171,7 +171,7 @@ class Describer:
 
     def _of_mentions(self, used: Sequence[int]) -> tuple[float, ...]:
         """`OF_MENTIONS`: what is used of the question and what is left open."""
-        spans = self._spans(used)
+        spans = spans_of(self.mentions, used)
         left = [m for i, m in enumerate(self.mentions) if i not in used and not _inside(m, spans)]
         return (
             sum(b - a for a, b in spans) / self._length,
@@ -226,12 +226,9 @@ class Describer:
         """The words outside of some mentions, kept for all candidates that use these."""
         known = self._outside.get(used)
         if known is None:
-            words = np.flatnonzero(content_share(self.likeness, self._spans(used))).tolist()
+            words = np.flatnonzero(content_share(self.likeness, spans_of(self.mentions, used))).tolist()
             known = self._outside[used] = _Outside(words, self._of_mentions(used))
         return known
-
-    def _spans(self, used: Sequence[int]) -> list[tuple[int, int]]:
-        return [(self.mentions[i].start, self.mentions[i].stop) for i in used]
 
     def _label(self, outside: _Outside, is_type: bool, label: int) -> _Label:
         """How well a label says the words outside of some mentions."""

@@ -64,6 +64,11 @@ class Mention:
         return self.start < other.stop and other.start < self.stop
 
 
+def spans_of(mentions: Sequence[Mention], places: Iterable[int]) -> list[tuple[int, int]]:
+    """The characters [start, stop) of some mentions, given by their places."""
+    return [(mentions[i].start, mentions[i].stop) for i in places]
+
+
 @dataclass(frozen=True, eq=False)
 class MentionFinder:
     """Finds mentions by the names index of a graph."""

@@ -14,7 +14,7 @@ import numpy as np
 
 from clew.reading import english
 from clew.reading.comparisons import EARLIER, FEWER, LATER, THAN_WORD, sign_beside
-from clew.reading.mentions import Mention
+from clew.reading.mentions import Mention, spans_of
 from clew.reading.query import (
     Anchor,
     Both,
@@ -180,7 +180,7 @@ class Signs:
 
     def _is_said_twice(self, query: Query, step: int) -> bool:
         """Whether two words outside of the names of a query say a relation, or what it leads to."""
-        spans = [(self.mentions[i].start, self.mentions[i].stop) for i in mentions_of(query)]
+        spans = spans_of(self.mentions, mentions_of(query))
         said = self.likeness.relations[:, step // 2]
         type_ = self.vocabulary.end_types[step ^ 1]
         if type_ >= 0:
@@ -214,7 +214,7 @@ class Signs:
         return known
 
     def _left_open(self, mentions: Sequence[int], steps: Sequence[int]) -> int:
-        spans = [(self.mentions[i].start, self.mentions[i].stop) for i in mentions]
+        spans = spans_of(self.mentions, mentions)
         said = self.likeness.exact_relations[:, sorted({step // 2 for step in steps})]
         open_ = 0
         for word in self.names:
