@@ -9,6 +9,7 @@ from itertools import combinations, product
 
 import numpy as np
 
+from clew.foundation.arrays import Float32
 from clew.reading import english
 from clew.reading.comparisons import signs_of
 from clew.reading.joins import each_once, family_of, foremost
@@ -34,6 +35,8 @@ MOST_ONWARD, MOST_FAR = 5, 12
 """First steps from a chosen set from which a second one goes on, and chosen sets for which it does."""
 MOST_RANKED, MOST_LEFT, MOST_EXTREMES = 16, 8, 64
 """Extremes of one set; those of one set, and of all, from which steps go on."""
+MOST_WAYS = 200
+"""Ways on from filtered and chosen sets that are made into queries, more than any quota."""
 MOST_COUNTED, MOST_CHOSEN = 1000, 100
 """Edges of one node that a question may speak of, and members that it may ask for by their rank."""
 
@@ -50,6 +53,16 @@ class Proposal:
     query: Query
     worth: float
     size: int = -1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Ways:
+    """Steps that go on from a set, after a `first` one (-1 for none), with their worths float [steps]."""
+
+    part: Part
+    first: int
+    steps: Sequence[int]
+    worths: Float32
 
 
 def operations(of: Exploration, bases: Sequence[Base]) -> Iterator[Proposal]:
@@ -78,11 +91,14 @@ def _around(
     text = of.question
     for base in filtered:
         yield Proposal("filter", Query("list", base.part), base.worth)
-    for base in filtered[:12]:
-        if base.worth > filtered[0].worth - 1:
-            yield from _onward(of, base, MOST_ONWARD)
+    near = [b for b in filtered[:12] if b.worth > filtered[0].worth - 1]
+    ways = [way for base in near for way in _onward(of, base, MOST_ONWARD)]
     if english.EXTREME.search(text):
-        yield from _extremes(of, [*things, *named])
+        extremes = _extremes(of, [*things, *named])
+        for worth, _, part, _, _ in _of_each(extremes, MOST_RANKED)[:160]:
+            yield Proposal("extreme", Query("list", part), worth)
+        ways += _from_extremes(of, extremes)
+    yield from _best_ways(ways)
     if english.AGGREGATE.search(text) or english.EXTREME.search(text):
         yield from _aggregates(of, [*things, *named])
 
@@ -99,23 +115,38 @@ def _counts(of: Exploration, bases: Sequence[Base], filtered: Sequence[Base]) ->
             yield Proposal("count", Query("count", base.part), base.worth + 0.05, size)
 
 
-def _onward(of: Exploration, base: Base, far: int) -> Iterator[Proposal]:
+def _onward(of: Exploration, base: Base, far: int) -> Iterator[_Ways]:
     """What a step leads to from a set that was filtered or chosen, and two, of which `far` first ones."""
     steps = [s for s in of.steps_at(base.members, 60) if not of.goes_in_circles(base.steps[-1:], s)]
+    if not steps:
+        return
     gains = of.gains_of(base, steps)
-    steps = [steps[i] for i in np.argsort(-gains, kind="stable")]
-    for step, gain in zip(steps, sorted(gains.tolist(), reverse=True), strict=True):
-        worth = base.worth + gain - 0.05
-        yield Proposal("onward", Query("list", Walk(base.part, step)), worth)
+    order = np.argsort(-gains, kind="stable")
+    steps = [steps[i] for i in order]
+    yield _Ways(base.part, -1, steps, base.worth + gains[order].astype(np.float64) - 0.05)
     for step in steps[:far]:
         if of.vocabulary.ends[step ^ 1] != THING:
             continue
         back = of.vocabulary.back_over(step)
         further = [s for s in of.steps_behind(base.members, step) if s != back]
-        said = np.maximum(np.maximum(base.said, of.steps_say[step]), of.steps_say[further])
-        for after, words in zip(further, said.sum(axis=1).tolist(), strict=True):
-            worth = words - base.cost - 2 * STEP_COST - 0.05
-            yield Proposal("onward", Query("list", Walk(Walk(base.part, step), after)), worth)
+        if further:
+            said = np.maximum(np.maximum(base.said, of.steps_say[step]), of.steps_say[further])
+            worths = said.sum(axis=1).astype(np.float64) - base.cost - 2 * STEP_COST - 0.05
+            yield _Ways(base.part, step, further, worths)
+
+
+def _best_ways(ways: Sequence[_Ways]) -> Iterator[Proposal]:
+    """The best of some ways on, as queries; the others are not made."""
+    if not ways:
+        return
+    worths = np.concatenate([w.worths for w in ways])
+    owner = np.repeat(np.arange(len(ways)), [len(w.steps) for w in ways])
+    place = np.concatenate([np.arange(len(w.steps)) for w in ways])
+    for at in np.argsort(-worths, kind="stable")[:MOST_WAYS].tolist():
+        way = ways[owner[at]]
+        source = way.part if way.first < 0 else Walk(way.part, way.first)
+        part = Walk(source, way.steps[place[at]])
+        yield Proposal("onward", Query("list", part), float(worths[at]))
 
 
 # filters
@@ -234,8 +265,8 @@ def _comparable(of: Exploration, base: Base, node: int) -> Iterator[tuple[int, i
 # extremes and sums
 
 
-def _extremes(of: Exploration, things: Sequence[Base]) -> Iterator[Proposal]:
-    """The members with the largest or smallest value or number of edges, and what these lead to."""
+def _extremes(of: Exploration, things: Sequence[Base]) -> list[_Extreme]:
+    """The members with the largest or smallest value or number of edges, those that words name best first."""
     ranked = _number_asked_for(of)
     made: list[_Extreme] = []
     for base in things:
@@ -253,9 +284,12 @@ def _extremes(of: Exploration, things: Sequence[Base]) -> Iterator[Proposal]:
                 part = Extreme(base.part, (step,), counted, largest, number)
                 made.append((worth + said, place, part, base, step))
     made.sort(key=lambda m: (-m[0], m[1]))
-    for worth, _, part, _, _ in _of_each(made, MOST_RANKED)[:160]:
-        yield Proposal("extreme", Query("list", part), worth)
-    for at, (_, _, part, base, step) in enumerate(_of_each(made, MOST_LEFT)[:MOST_EXTREMES]):
+    return made
+
+
+def _from_extremes(of: Exploration, extremes: Sequence[_Extreme]) -> Iterator[_Ways]:
+    """What the largest and smallest lead to."""
+    for at, (_, _, part, base, step) in enumerate(_of_each(extremes, MOST_LEFT)[:MOST_EXTREMES]):
         said, cost = np.maximum(base.said, of.steps_say[step]), base.cost + STEP_COST
         chosen = Base(part, base.members, base.end, base.mentions, base.steps, said, cost, False)
         yield from _onward(of, chosen, MOST_ONWARD if at < MOST_FAR else 0)
