@@ -13,6 +13,7 @@ import argparse
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -34,9 +35,13 @@ DROPPED = 0.06
 """Share of examples whose right candidates are taken out, so that none is right."""
 MEAN = 0.999
 """How slowly the mean of the weights moves, a step."""
-SHARES = {"made-up": 1.0, "composed": 0.3, "spider": 0.8, "tables": 0.2, "simple": 0.3}
+SHARES = {"made-up": 1.0, "composed": 0.4, "spider": 0.8, "tables": 0.2, "simple": 0.3}
 """How much is drawn of each source, against questions over made-up graphs, of which the meaning is known."""
 BATCH, CHUNK = 64, 200_000
+MEASURED = 8
+"""Examples that are measured at once."""
+AHEAD = 4
+"""Batches that are drawn while one is trained on."""
 LABEL = 24
 """Tokens of a label."""
 
@@ -191,12 +196,15 @@ class Drawer:
     """Draws examples and their rows."""
 
     def __init__(self, data: Data, of: np.ndarray, likely: np.ndarray, seed: int) -> None:
-        self.data, self.of, self.likely = data, of, likely
-        self.rng = np.random.default_rng(seed)
+        self.data, self.of, self.likely, self.first = data, of, likely, seed
         self.right = data.right.cpu().numpy()
         kinds = data.kinds.cpu().numpy()
         weights = np.array([SHARES[data.source[i]] * self._weight(kinds, i) for i in of])
         self.bounds = np.cumsum(weights / weights.sum())
+
+    def seed(self, step: int) -> np.random.Generator:
+        """The chance of one step."""
+        return np.random.default_rng((self.first, step))
 
     def _weight(self, kinds: np.ndarray, example: int) -> float:
         """How often an example is drawn, against one of one step."""
@@ -208,19 +216,29 @@ class Drawer:
         steps = int(np.isin(row, RELATION).sum())
         return 1.0 + 0.5 * (steps > 1) + 0.5 * (steps > 2) + 0.6 * bool(np.isin(row, JOIN).any())
 
-    def draw(self, count: int, most: int) -> tuple[list[np.ndarray], np.ndarray]:
+    def drawn(self, count: int, most: int) -> Iterator[tuple[list[np.ndarray], np.ndarray]]:
+        """Batches without end, some drawn ahead; each has a seed of its own, whatever the threads do."""
+        with ThreadPoolExecutor(AHEAD) as pool:
+            ahead = [pool.submit(self.draw, count, most, self.seed(step)) for step in range(AHEAD)]
+            step = AHEAD
+            while True:
+                yield ahead.pop(0).result()
+                ahead.append(pool.submit(self.draw, count, most, self.seed(step)))
+                step += 1
+
+    def draw(self, count: int, most: int, rng: np.random.Generator) -> tuple[list[np.ndarray], np.ndarray]:
         """Rows of some examples, and which are right: bool [count, most + 1], NONE last."""
-        drawn = np.searchsorted(self.bounds, self.rng.random(count)).clip(max=len(self.of) - 1)
+        drawn = np.searchsorted(self.bounds, rng.random(count)).clip(max=len(self.of) - 1)
         chosen = self.of[drawn]
         picked: list[np.ndarray] = []
         for i in chosen:
             start, stop = self.data.rows[i], self.data.rows[i + 1]
             rows = np.arange(start, stop)
             right = self.right[start:stop]
-            if self.rng.random() < DROPPED and not right.all():
+            if rng.random() < DROPPED and not right.all():
                 rows, right = rows[~right], right[~right]
             if len(rows) > most:
-                key = self.rng.gumbel(size=len(rows)) + self.likely[rows] + 1000 * right
+                key = rng.gumbel(size=len(rows)) + self.likely[rows] + 1000 * right
                 rows = rows[np.argsort(-key)[:most]]
             picked.append(rows)
         marks = np.zeros((count, max(map(len, picked)) + 1), bool)
@@ -267,15 +285,18 @@ def _ranked(scorer: Scorer, held: np.ndarray, near: np.ndarray) -> Iterator[tupl
     model.eval()
     right = data.right.cpu().numpy()
     with torch.no_grad():
-        for i in held:
-            rows = np.arange(data.rows[i], data.rows[i + 1])
-            known = right[rows].any()
-            rows = rows[np.sort(np.argsort(-near[rows])[:KEPT])]
-            scores = scorer.scores([rows])[0].log_softmax(0)
-            at = int(scores.argmax())
-            hit = bool(right[rows[at]]) if at < len(rows) else not known
-            good = np.append(right[rows], not right[rows].any())
-            yield hit, -float(scores[torch.from_numpy(good)].logsumexp(0))
+        for group in np.array_split(held, max(1, len(held) // MEASURED)):
+            chosen: list[np.ndarray] = []
+            for i in group:
+                rows = np.arange(data.rows[i], data.rows[i + 1])
+                chosen.append(rows[np.sort(np.argsort(-near[rows])[:KEPT])])
+            table = scorer.scores(chosen).log_softmax(1).cpu().numpy()
+            for i, rows, scores in zip(group, chosen, table, strict=True):
+                known = right[data.rows[i] : data.rows[i + 1]].any()
+                at = int(scores.argmax())
+                hit = bool(right[rows[at]]) if at < len(rows) else not known
+                good = [*np.flatnonzero(right[rows])] or [len(scores) - 1]
+                yield hit, -float(np.logaddexp.reduce(scores[good]))
     model.train()
 
 
@@ -325,16 +346,21 @@ def train(
         upper += [model.encoder.places, *model.encoder.norm.parameters()]
     rates = (args.rate, args.head_rate)
     groups = [{"params": upper, "lr": rates[0]}, {"params": list(model.head.parameters()), "lr": rates[1]}]
-    optimiser = torch.optim.AdamW([g for g in groups if g["params"]], weight_decay=0.01)
-    mean = {k: v.detach().clone() for k, v in model.state_dict().items()}
+    fused = next(model.parameters()).is_cuda
+    optimiser = torch.optim.AdamW([g for g in groups if g["params"]], weight_decay=0.01, fused=fused)
+    weights = {k: v for k, v in model.state_dict().items() if k != "encoder.words.weight"}
+    mean = {k: v.detach().clone() for k, v in weights.items()}
+    moving = [k for k, v in weights.items() if v.is_floating_point()]
     began = last = time.time()
-    steps, total, seconds = 0, 0.0, args.minutes * 60
+    steps, seconds = 0, args.minutes * 60
+    total = torch.zeros((), device=scorer.data.kinds.device)
+    batches = drawer.drawn(args.batch, args.rows)
     while (spent := time.time() - began) < seconds and steps < args.steps:
         left = 1 - max(spent / seconds, steps / args.steps)
         rate = min(1.0, (steps + 1) / 100) * max(0.01, left)
         for group, top in zip(optimiser.param_groups, rates[-len(optimiser.param_groups) :], strict=True):
             group["lr"] = top * rate
-        chosen, marks = drawer.draw(args.batch, args.rows)
+        chosen, marks = next(batches)
         scores = scorer.scores(chosen)
         wrong = torch.from_numpy(~marks).to(scores.device)
         loss = (scores.logsumexp(1) - scores.masked_fill(wrong, -1e9).logsumexp(1)).mean()
@@ -345,22 +371,17 @@ def train(
         steps += 1
         share = min(MEAN, steps / (steps + 10))
         with torch.no_grad():
-            for key, value in model.state_dict().items():
-                if key == "encoder.words.weight":
-                    continue
-                if value.is_floating_point():
-                    mean[key].lerp_(value, 1 - share)
-                else:
-                    mean[key].copy_(value)
-        total += float(loss.detach())
+            torch._foreach_lerp_([mean[k] for k in moving], [weights[k] for k in moving], 1 - share)
+        total += loss.detach()
         if steps % 100 == 0:
-            print(f"{steps} steps, {spent:.0f} s: loss {total / 100:.3f}", flush=True)
-            total = 0.0
+            print(f"{steps} steps, {spent:.0f} s: loss {float(total) / 100:.3f}", flush=True)
+            total.zero_()
         if time.time() - last > max(120, seconds / 5):
             print(told(), flush=True)
-            torch.save(mean, args.out)
+            torch.save(model.state_dict() | mean, args.out)
             last = time.time()
-    model.load_state_dict(mean)
+    batches.close()
+    model.load_state_dict(mean, strict=False)
 
 
 if __name__ == "__main__":
