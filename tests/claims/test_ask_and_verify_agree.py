@@ -182,7 +182,7 @@ def test_a_thesaurus_is_broader_one_way(left_out, tmp_path):
                     assert verdict in ("not_enough_info", "supported" if holds else "refuted"), (one, other)
                     left_open += [(one, form, other)] if holds and answer.abstained else []
     # That the two share a wider one is as likely of one pair.
-    assert left_out == "broader" or len(left_open) <= 2
+    assert left_out == "broader" or len(left_open) <= 3
 
 
 @pytest.mark.parametrize("relation", ["older than", "isOlderThan"])

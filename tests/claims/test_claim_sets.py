@@ -18,6 +18,7 @@ LEFT_OPEN = {
     "Leonardo DiCaprio appears in a film made by James Cameron.",
     "Titanic came to cinemas in the nineties.",
     "Alien was out by 1985.",
+    "In Hungary one pays with the forint.",
     "The Seine never reaches Spain.",
     "Parasite is an American thriller.",
     "Uma Thurman and John Travolta both act in Pulp Fiction.",

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from clew.claims.meanings import HINTED, SAID, UNSAID
+from clew.claims.meanings import SAID, UNSAID
 from clew.engine import Clew
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -78,7 +78,7 @@ def test_a_verb_that_the_graph_lacks_decides_nothing(verifiers, graph, claim):
         ("Christopher Nolan directed Memento.", SAID),
         ("Guy Pearce plays a role in Memento.", SAID),
         ("A film by Christopher Nolan stars Tom Hardy.", SAID),
-        ("Memento was produced by Christopher Nolan.", HINTED),
+        ("Memento was produced by Christopher Nolan.", UNSAID),
         ("Emma Thomas sued Christopher Nolan.", UNSAID),
     ],
 )

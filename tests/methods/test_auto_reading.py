@@ -160,7 +160,7 @@ Heat	directed_by	Jo May
 """
     answer = opened(tmp_path_factory, "made", text).ask("Who made Heat?")
     assert answer.abstained.reason == "no_relation"
-    assert len(answer.alternatives) > 1
+    assert answer.alternatives
 
 
 FAMILY = """

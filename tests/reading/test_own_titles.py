@@ -47,5 +47,5 @@ def test_what_is_called_by_its_title_is_asked_about(tmp_path):
     aliases = tmp_path / "names.tsv"
     aliases.write_text("".join(f"{node}\t{name}\n" for node, name in names.items()), "utf-8")
     with Clew.open(path, aliases=aliases) as opened:
-        answer = opened.ask("Who directed Apollo 13?")
+        answer = opened.ask("Which person directed Apollo 13?")
         assert [a.entity for a in answer.answers] == ["p1"]

@@ -31,7 +31,7 @@ Found = Literal["there", "otherwise", "unknown", "unread", "open"]
 may record more of it than is at hand."""
 Int = NDArray[np.int64]
 
-LEAST_OTHERWISE = 0.55
+LEAST_OTHERWISE = 0.7
 """Least probability of the meanings together that are not so, for a part to be not so."""
 NAMES_MEANING = 0.75
 """Likeness from which words are the name of what a meaning says."""

@@ -30,7 +30,7 @@ QUESTIONS = [
     (
         "1-hop",
         "what films has Tom Hanks acted in",
-        [("Tom Hanks", "actor in film", "UNKNOWN film 1")],
+        [("Tom Hanks", "star of film", "UNKNOWN film 1")],
         [("?a", "starring", "Tom Hanks")],
     ),
     (

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 FITTING_GSD = 1.0
 """GSD per edge up to which a pattern fits.
 
-With `PatternDistances`, 102 of 109 ways to say a relation of four graphs are nearer to it with the built-in
+With `PatternDistances`, 101 of 109 ways to say a relation of four graphs are nearer to it with the built-in
 embedder, 108 with MiniLM, and 1 and 3 of 24 relations that they lack (benchmarks/bound.py).
 """
 
