@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from itertools import combinations, product
 
 import numpy as np
+from numpy.typing import NDArray
 
-from clew.foundation.arrays import Float32
 from clew.reading import english
 from clew.reading.comparisons import signs_of
 from clew.reading.joins import each_once, family_of, foremost
@@ -62,7 +62,7 @@ class _Ways:
     part: Part
     first: int
     steps: Sequence[int]
-    worths: Float32
+    worths: NDArray[np.float64]
 
 
 def operations(of: Exploration, bases: Sequence[Base]) -> Iterator[Proposal]:
@@ -140,12 +140,11 @@ def _best_ways(ways: Sequence[_Ways]) -> Iterator[Proposal]:
     if not ways:
         return
     worths = np.concatenate([w.worths for w in ways])
-    owner = np.repeat(np.arange(len(ways)), [len(w.steps) for w in ways])
-    place = np.concatenate([np.arange(len(w.steps)) for w in ways])
+    owned = [(way, place) for way in ways for place in range(len(way.steps))]
     for at in np.argsort(-worths, kind="stable")[:MOST_WAYS].tolist():
-        way = ways[owner[at]]
+        way, place = owned[at]
         source = way.part if way.first < 0 else Walk(way.part, way.first)
-        part = Walk(source, way.steps[place[at]])
+        part = Walk(source, way.steps[place])
         yield Proposal("onward", Query("list", part), float(worths[at]))
 
 
