@@ -131,7 +131,7 @@ def _example(
 ) -> Example | None:
     try:
         query = translator.query(tree) if tree[0] != "none" else None
-        _, _, scored = reader.score(text)
+        _, scored = reader.score(text)
         right = _right(Executor(reader.graph), scored.options, query)
     except (KeyError, ValueError, OverBudget):
         return None

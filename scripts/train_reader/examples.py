@@ -1,6 +1,6 @@
 """Examples for the ranker: candidates of each question as rows of tokens and features, and which are right.
 
-    python scripts/train_reader/examples.py OUT [made-up spider tables simple] [--processes N | --ray ADDRESS]
+    python scripts/train_reader/examples.py OUT [made-up handfuls spider tables simple] [--processes N]
 
 One file of arrays a graph in OUT (`Packed`), which the nodes of a Ray cluster must see, as this folder and
 ../shared/data. A candidate is right if it means what the question is said to
@@ -42,7 +42,16 @@ from clew.reading.mentions import Mention, MentionFinder
 from clew.reading.name_words import NameWords
 from clew.reading.query import Query, key_of
 from clew.reading.ranker import MODEL, span_of
-from clew.reading.tokens import MENTION_KINDS, MOST_TOKENS, MOST_VIEWS, View, names_used, tokens_of, view_of
+from clew.reading.tokens import (
+    MENTION_KINDS,
+    MOST_TOKENS,
+    MOST_VIEWS,
+    Kind,
+    View,
+    names_used,
+    tokens_of,
+    view_of,
+)
 from clew.reading.vocabulary import Likeness, Vocabulary, WordMatcher
 from clew.text.embedders.static import StaticEmbedder
 from clew.text.lexicon import Lexicon
@@ -57,6 +66,9 @@ VARIANTS = 4
 """Graphs of a made-up schema, at most."""
 COMPOSED = 120
 """Questions of a made-up graph that are composed of those of its schema."""
+HANDFULS = 24
+"""Graphs of a few triples of a made-up schema, at most."""
+RELATIONS, TYPES = [int(Kind.FORWARD), int(Kind.BACKWARD)], [int(Kind.TYPE)]
 MOST_TRIPLES = 400_000
 """Larger databases are left out."""
 
@@ -197,6 +209,27 @@ def made_up_graph(path: Path, variant: made_up.Variant) -> Made:
     return _from_meanings(f"made-up-{path.stem}-{variant.seed}", graph, asked, natural)
 
 
+def schemas() -> Iterator[tuple[object, ...]]:
+    """Each made-up schema."""
+    yield from ((path,) for path in sorted(SCHEMAS.glob("*.json")))
+
+
+def made_up_handfuls(path: Path) -> Made:
+    """Graphs of a few triples each over a made-up schema, with the labels of all."""
+    schema, asked, _ = made_up.read(path)
+    asked += composed(schema, asked, len(asked) // 3, random.Random(f"{path.stem} few"))
+    relations, types, examples = dict[str, int](), dict[str, int](), list[Example]()
+    for graph, some in made_up.handfuls(schema, asked, HANDFULS, seed=1):
+        _, of_relations, of_types, made = _from_meanings(path.stem, graph, some)
+        for labels, known, kinds in ((of_relations, relations, RELATIONS), (of_types, types, TYPES)):
+            ids = np.array([known.setdefault(label, len(known)) for label in labels] or [0], np.int32)
+            for example in made:
+                of = np.isin(example.kinds, kinds) & (example.refs >= 0)
+                example.refs[of] = ids[example.refs[of]]
+        examples += made
+    return f"made-up-{path.stem}-few", list(relations), list(types), examples
+
+
 def table_graphs() -> Iterator[tuple[object, ...]]:
     """WikiSQL's tables."""
     yield from ((f"tables-{name}", graph, asked) for name, graph, asked in tables())
@@ -304,6 +337,7 @@ def _other_words() -> dict[str, str]:
 
 SOURCES: dict[str, tuple[Callable[[], Iterator[tuple[object, ...]]], Callable[..., Made]]] = {
     "made-up": (made_up_schemas, made_up_graph),
+    "handfuls": (schemas, made_up_handfuls),
     "spider": (spider_databases, spider_graph),
     "tables": (table_graphs, _from_meanings),
     "simple": (simple_graphs, _from_meanings),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -17,6 +18,8 @@ from clew.graph.graph import Graph
 
 FEW = 0.25
 """Share of relations that may have several tails."""
+TOGETHER, BESIDE = (1, 2, 3, 5), (0, 2, 5, 12)
+"""Questions of a graph of a few triples, and how many triples may stand there beside what these need."""
 
 
 def read(path: Path) -> tuple[dict[str, Any], list[tuple[str, Tree]], int]:
@@ -52,11 +55,10 @@ def variants(declared: bool) -> list[Variant]:
     return [*made, Variant(3, False, crowd=10)] if declared else made
 
 
-def graph(
-    schema: dict[str, Any], asked: list[tuple[str, Tree]], variant: Variant
-) -> tuple[Graph, list[tuple[str, Tree]]]:
-    """One random graph over a schema, and the questions with the names that its relations have there."""
-    rng = random.Random(variant.seed)
+def _triples(
+    schema: dict[str, Any], asked: list[tuple[str, Tree]], variant: Variant, rng: random.Random
+) -> tuple[set[tuple[str, str, str]], dict[str, list[str]]]:
+    """Random triples over a schema in which the questions have answers, and the names of each type."""
     names = {t: list(spec["names"]) for t, spec in schema["types"].items()}
     for members in names.values():
         members += [n for n in _crowd(members, variant.crowd, rng) if n not in members]
@@ -79,15 +81,94 @@ def graph(
         triples.add(
             (head, rng.choice([r[0] for r in schema["relations"] if r[2] in LITERALS] or ["note"]), word)
         )
+    return triples, names
+
+
+def graph(
+    schema: dict[str, Any], asked: list[tuple[str, Tree]], variant: Variant
+) -> tuple[Graph, list[tuple[str, Tree]]]:
+    """One random graph over a schema, and the questions with the names that its relations have there."""
+    rng = random.Random(variant.seed)
+    triples, names = _triples(schema, asked, variant, rng)
+    return _built(schema, asked, variant, triples, names, rng)
+
+
+def handfuls(
+    schema: dict[str, Any], asked: list[tuple[str, Tree]], count: int, seed: int
+) -> Iterator[tuple[Graph, list[tuple[str, Tree]]]]:
+    """Up to `count` graphs of a few triples: what a few questions need, and a little more.
+
+    With them stand questions about what is not recorded there, which mean nothing.
+    """
+    rng = random.Random(seed)
+    whole, names = _triples(schema, asked, Variant(seed, False), rng)
+    order = rng.sample(asked, len(asked))
+    for _ in range(count):
+        some = [order.pop() for _ in range(min(len(order), rng.choice(TOGETHER)))]
+        triples: set[tuple[str, str, str]] = set()
+        witness = Witness(schema, rng, triples)
+        for _, tree in some:
+            triples |= _needed(tree, whole, rng)
+            witness.make(tree)
+        known = {end for h, _, t in triples for end in (h, t)}
+        near = sorted(t for t in whole - triples if t[0] in known or t[2] in known)
+        triples |= set(rng.sample(near, min(len(near), rng.choice(BESIDE))))
+        relations, known = {r for _, r, _ in triples}, {end for h, _, t in triples for end in (h, t)}
+        others = [(t, tree) for t, tree in asked if not _relations(tree) <= relations and tree[0] != "none"]
+        others = [(t, tree) for t, tree in others if _entities(tree) and _entities(tree) <= known]
+        unknown = [(text, ("none",)) for text, _ in rng.sample(others, min(len(others), len(some) // 2))]
+        typed = schema["declared"] and rng.random() < FEW
+        variant = Variant(rng.choice((1, 2, 3)), typed, renamed=rng.random() < FEW)
+        present = {t: [n for n in members if n in known] for t, members in names.items()}
+        present = {t: members for t, members in present.items() if members}
+        yield _built(schema, [*some, *unknown], variant, triples, present, rng)
+
+
+def _needed(tree: Tree, whole: set[tuple[str, str, str]], rng: random.Random) -> set[tuple[str, str, str]]:
+    """Triples of the relations that a meaning names, around the entities that it names, or some of them."""
+    relations, entities = _relations(tree), _entities(tree)
+    of = sorted(t for t in whole if t[1] in relations)
+    near = [t for t in of if t[0] in entities or t[2] in entities]
+    return set(near or rng.sample(of, min(len(of), rng.randint(2, 6))))
+
+
+def _parts(tree: Tree) -> Iterator[Tree]:
+    """A meaning and all tuples in it."""
+    yield tree
+    for part in tree:
+        if isinstance(part, tuple):
+            yield from _parts(part)
+
+
+def _relations(tree: Tree) -> set[str]:
+    return {part[1] for part in _parts(tree) if len(part) == 2 and part[0] in (".", "^")}
+
+
+def _entities(tree: Tree) -> set[str]:
+    return {part[1] for part in _parts(tree) if part and part[0] == "entity"}
+
+
+def _built(
+    schema: dict[str, Any],
+    asked: list[tuple[str, Tree]],
+    variant: Variant,
+    triples: set[tuple[str, str, str]],
+    names: dict[str, list[str]],
+    rng: random.Random,
+) -> tuple[Graph, list[tuple[str, Tree]]]:
+    """The graph of some triples, and the questions as they are asked there."""
     types = {n: [t] for t, members in names.items() for n in members} if variant.typed else {}
-    told = asked if variant.typed else [(text, _without_types(tree, _ends(schema))) for text, tree in asked]
+    ends = _ends(schema, {relation for _, relation, _ in triples})
+    told = asked if variant.typed else [(text, _without_types(tree, ends)) for text, tree in asked]
     other = _other_names(schema, rng) if variant.renamed else {}
     other |= {name: one for name, (one, _) in _shared(schema).items()} if variant.shared else {}
     triples = {(h, other.get(r, r), t) for h, r, t in triples}
     # Sorted first: the order of a set is another one in each process.
     ordered = sorted(triples)
     rng.shuffle(ordered)
-    made = graph_of(ordered, types, schema.get("aliases", {}))
+    known = {end for h, _, t in ordered for end in (h, t)}
+    aliases = {name: others for name, others in schema.get("aliases", {}).items() if name in known}
+    made = graph_of(ordered, types, aliases)
     typed = [(text if variant.seed == 1 else _typed(text, rng), _renamed(tree, other)) for text, tree in told]
     return made, typed
 
@@ -173,11 +254,11 @@ def _with_types(tree: Tree, shared: dict[str, tuple[str, str]]) -> Tree:
     return made
 
 
-def _ends(schema: dict[str, Any]) -> dict[str, tuple[Tree, ...]]:
-    """The ends of relations at which things of each type stand, as the steps that leave them."""
+def _ends(schema: dict[str, Any], there: set[str]) -> dict[str, tuple[Tree, ...]]:
+    """The ends of relations that are there at which things of each type stand, as steps that leave them."""
     ends: dict[str, list[Tree]] = {type_: [] for type_ in schema["types"]}
     for name, head, tail, *_ in schema["relations"]:
-        for way, type_ in ((".", head), ("^", tail)):
+        for way, type_ in ((".", head), ("^", tail)) if name in there else ():
             if type_ in ends:
                 ends[type_].append((way, name))
     return {type_: tuple(found) for type_, found in ends.items() if found}

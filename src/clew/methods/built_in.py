@@ -184,7 +184,8 @@ class BuiltInReader:
             drafted, said = answer_of(graph, vocabulary, query, read.likely), say(query, vocabulary)
         else:
             drafted, said = DraftAnswer(abstained=unclear), None
-        notes = (*drafted.notes, *taken_for(graph, read.reading, query))
+        respelt = tuple(f'"{written}" is read as "{meant}"' for written, meant in read.reading.respelt)
+        notes = (*drafted.notes, *respelt, *taken_for(graph, read.reading, query))
         return drawn(told, replace(drafted, notes=notes), said)
 
     def _finished(self, answer: Answer, reading: Reading, began: float, id: str | None) -> Answer:

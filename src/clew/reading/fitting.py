@@ -136,7 +136,7 @@ def _read_again(
 
 
 def _example(reader: QuestionReader, feedback: Feedback) -> Example:
-    mentions, likeness, scored = reader.score(feedback.question)
+    heard, scored = reader.score(feedback.question)
     right = Judge(Executor(reader.graph), reader.names).right(feedback, scored.options)
     kept = np.argsort(-(scored.scores[:-1] + 1000.0 * right[:-1]), kind="stable")[:MOST_ROWS].tolist()
     rows = [
@@ -153,12 +153,12 @@ def _example(reader: QuestionReader, feedback: Feedback) -> Example:
             (NO_CANDIDATE,), np.zeros(len(FEATURES), np.float32), float(scored.scores[-1]), bool(right[-1])
         )
     )
-    spans = [(m.start, m.stop) for m in mentions if m.strong and m.candidates]
-    words = {w for a, b, w in likeness.words if not any(p < b and a < q for p, q in spans)}
+    spans = [(m.start, m.stop) for m in heard.mentions if m.strong and m.candidates]
+    words = {w for a, b, w in heard.likeness.words if not any(p < b and a < q for p, q in spans)}
     count = len(reader.vocabulary.relations)
     labels = _labels(scored, right, count) if feedback.answers is not None or feedback.accepted else {}
     return Example(
-        feedback, tuple(terms_of(feedback.question, mentions)), tuple(sorted(words)), tuple(rows), labels
+        feedback, tuple(terms_of(heard.text, heard.mentions)), tuple(sorted(words)), tuple(rows), labels
     )
 
 

@@ -7,7 +7,7 @@ feature of the ranking. At most `MOST_MENTIONS` are kept.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -27,6 +27,8 @@ LEAST_PART, PART = 4, 0.6
 """Letters of a word that names the few nodes which have it in theirs, and what is left of its quality."""
 LIKE = 0.72
 """Least similarity of a misspelt name."""
+LEAST_MISSPELT, LONGEST_MISSPELT, MOST_TRIED = 5, 6, 24
+"""Letters of a misspelt name, its words, and how many runs of words are looked for as one."""
 LONGEST_BLOB = 64_000_000
 """Bytes of names in which a part of a name is looked for; in more of them that would take too long."""
 
@@ -239,32 +241,57 @@ class MentionFinder:
             any(a <= t.start and t.stop <= b and _certain(nodes.values()) for (a, b), nodes in spans.items())
             for t in found
         ]
+        content = [t.norm not in FUNCTION and not self._types(t) for t in found]
+        unknown = [
+            c and not _NUMERAL.fullmatch(t.norm) and not self.lexicon.known(t.norm)
+            for c, t in zip(content, found, strict=True)
+        ]
         odd = [
-            t.norm not in FUNCTION
-            and not self._types(t)
-            and not _NUMERAL.fullmatch(t.norm)
-            and (t.text[:1].isupper() or not self.lexicon.known(t.norm))
-            for t in found
+            u or (c and t.text[:1].isupper() and not _NUMERAL.fullmatch(t.norm))
+            for c, u, t in zip(content, unknown, found, strict=True)
         ]
         tried = 0
-        for start in range(len(found)):
-            for stop in range(min(start + 6, len(found)), start, -1):
-                words = found[start:stop]
-                if any(covered[start:stop]) or words[-1].norm in FUNCTION or not odd[stop - 1]:
-                    continue
-                if not odd[start] and words[0].norm not in ("the", "a", "an"):
-                    continue
-                if sum(len(t.norm) for t in words) < 5 or tried >= 12:
-                    continue
-                tried += 1
-                span = (words[0].start, words[-1].stop)
-                text = question[span[0] : span[1]]
-                if self.names.exact(text):
-                    continue  # it is spelt right: of what it names nothing may be left
-                for hit in self.names.fuzzy(text, MOST_CANDIDATES):
-                    if hit.score >= LIKE:
-                        made = Candidate(hit.entity, TYPO, QUALITY[TYPO] * hit.score)
-                        spans.setdefault(span, {}).setdefault(hit.entity, made)
+        for first, last in (*_like_names(found, odd), *_around(content, unknown)):
+            words = found[first:last]
+            if any(covered[first:last]) or sum(len(t.norm) for t in words) < LEAST_MISSPELT:
+                continue
+            span = (words[0].start, words[-1].stop)
+            text = question[span[0] : span[1]]
+            if span in spans or tried >= MOST_TRIED or self.names.exact(text):
+                continue  # it is spelt right: of what it names nothing may be left
+            tried += 1
+            for hit in self.names.fuzzy(text, MOST_CANDIDATES):
+                # Another number is another thing.
+                same = _digits(text) == _digits(self.names.graph.labels[hit.entity])
+                if hit.score >= LIKE and same:
+                    made = Candidate(hit.entity, TYPO, QUALITY[TYPO] * hit.score)
+                    spans.setdefault(span, {}).setdefault(hit.entity, made)
+
+
+def _like_names(found: Sequence[Token], odd: Sequence[bool]) -> Iterator[tuple[int, int]]:
+    """Words [first, last) of which the outer ones are `odd` in a question, as words of a name are."""
+    for first in range(len(found)):
+        if not odd[first] and found[first].norm not in ("the", "a", "an"):
+            continue
+        for last in range(min(first + LONGEST_MISSPELT, len(found)), first, -1):
+            # *Ashbrun 5*: a number behind what is misspelt is of the name.
+            end = last - 1 if _NUMERAL.fullmatch(found[last - 1].norm) and last - first > 1 else last
+            if odd[end - 1]:
+                yield first, last
+
+
+def _around(content: Sequence[bool], unknown: Sequence[bool]) -> Iterator[tuple[int, int]]:
+    """Words [first, last) around one that is no word, where nothing is written like a name."""
+    for at in range(len(unknown)):
+        for length in range(2, LONGEST_MISSPELT + 1) if unknown[at] else ():
+            for first in range(max(0, at - length + 1), at + 1):
+                last = first + length
+                if last <= len(content) and content[first] and content[last - 1]:
+                    yield first, last
+
+
+def _digits(text: str) -> str:
+    return "".join(c for c in text if c.isdigit())
 
 
 def _numbers_follow(found: Sequence[Token], used: Sequence[Token]) -> bool:
@@ -319,8 +346,19 @@ def _mention(question: str, span: tuple[int, int], nodes: Iterable[Candidate]) -
 
 
 def _once_each(mentions: Sequence[Mention]) -> list[Mention]:
-    """The mentions without candidates that a better mention around the same place has."""
-    ranked = sorted(mentions, key=lambda m: (-m.candidates[0].score, m.start - m.stop, m.start))
+    """The mentions without candidates that a better mention around the same place has.
+
+    A misspelt name is better than what is spelt right in it: *Court* in *Broklyne Court*.
+    """
+    misspelt = [(m, c.node) for m in mentions for c in m.candidates if c.how == TYPO]
+    mentions = [
+        replace(m, candidates=tuple(c for c in m.candidates if not _is_rest(m, c, misspelt)))
+        for m in mentions
+    ]
+    ranked = sorted(
+        (m for m in mentions if m.candidates),
+        key=lambda m: (-m.candidates[0].score, m.start - m.stop, m.start),
+    )
     taken: list[tuple[Mention, set[int]]] = []
     for mention in ranked:
         known = {n for other, nodes in taken if other.overlaps(mention) for n in nodes}
@@ -328,6 +366,17 @@ def _once_each(mentions: Sequence[Mention]) -> list[Mention]:
         if left:
             taken.append((replace(mention, candidates=left), {c.node for c in left}))
     return [mention for mention, _ in taken]
+
+
+def _is_rest(mention: Mention, candidate: Candidate, misspelt: Sequence[tuple[Mention, int]]) -> bool:
+    """Whether a guess at a node by some words stands inside of its whole name, misspelt."""
+    return candidate.how in (PARTIAL, WORDS) and any(
+        node == candidate.node
+        and m.start <= mention.start
+        and mention.stop <= m.stop
+        and m.text != mention.text
+        for m, node in misspelt
+    )
 
 
 def _foremost(mentions: Sequence[Mention], question: str, lexicon: Lexicon) -> list[Mention]:

@@ -11,7 +11,7 @@ import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
@@ -142,6 +142,11 @@ class Ranker:
                 f"{folder}: cannot read the reader's model ({error}). Install clew again."
             ) from error
         return cls(encoder, head, tokenizer, first_pass, calibration)
+
+    @cached_property
+    def common_words(self) -> dict[str, int]:
+        """Words of English texts, the more frequent the lower their number."""
+        return {word: at for word, at in self.tokenizer.get_vocab().items() if word.isalpha()}
 
     def encode(self, texts: Sequence[str]) -> tuple[Float32, Float32, list[list[tuple[int, int]]]]:
         """Vectors of tokens float32 [n, L, 384], mask float32 [n, L], and the characters of each token."""

@@ -19,12 +19,14 @@ from clew.graph.schema import Schema
 from clew.index.names.names import NamesIndex
 from clew.reading.adapter import Adapter
 from clew.reading.candidates import Enumerator, Option
-from clew.reading.english import FUNCTION
+from clew.reading.english import FUNCTION, singular
+from clew.reading.framing import unframed
 from clew.reading.mentions import Mention, MentionFinder
 from clew.reading.name_words import NameWords
 from clew.reading.own_titles import without_own_titles
 from clew.reading.paths import Exploration
 from clew.reading.ranker import GraphRanker, Ranker, Ranking, Scored, shipped
+from clew.reading.spelling import Respelt, Speller
 from clew.reading.vocabulary import Likeness, Vocabulary, WordMatcher
 from clew.text.embedder import Embedder
 from clew.text.lexicon import Lexicon
@@ -34,14 +36,30 @@ MOST_BY_WORD = 60_000
 
 
 @dataclass(frozen=True, slots=True)
+class Heard:
+    """A question in plain words: what it names, and how its words are like those of the graph."""
+
+    text: str
+    """Without what is said around it, its words spelt right; mentions and likeness have its places."""
+    mentions: tuple[Mention, ...]
+    likeness: Likeness
+    respelt: Respelt = ()
+    """Words that were written otherwise: as written, and as read."""
+
+
+@dataclass(frozen=True, slots=True)
 class Reading:
     """How one question may be read: its mentions, and its candidates by their probability."""
 
     question: str
+    """As it was heard: mentions and likeness have its places."""
     mentions: tuple[Mention, ...]
     likeness: Likeness
     ranking: Ranking
     timings: dict[str, float]
+    asked: str = ""
+    """As it was asked."""
+    respelt: Respelt = ()
 
 
 @dataclass(eq=False)
@@ -71,6 +89,10 @@ class QuestionReader:
         return MentionFinder(self.names, Lexicon.load(), self.vocabulary.words, words, self.graph.values)
 
     @cached_property
+    def _speller(self) -> Speller:
+        return Speller(self._ranker.ranker.common_words, self.vocabulary.words, self.is_word)
+
+    @cached_property
     def _enumerator(self) -> Enumerator:
         return Enumerator(self.vocabulary)
 
@@ -86,21 +108,21 @@ class QuestionReader:
 
         """
         times: dict[str, float] = {}
-        mentions, likeness, options = self._candidates(question, entities, times)
+        heard, options = self._candidates(question, entities, times)
         began = perf_counter()
-        ranking = self._ranker.rank(question, mentions, likeness, options)
+        ranking = self._ranker.rank(heard.text, heard.mentions, heard.likeness, options)
         times["rank"] = (perf_counter() - began) * 1000
-        return Reading(question, mentions, likeness, ranking, times)
+        return Reading(heard.text, heard.mentions, heard.likeness, ranking, times, question, heard.respelt)
 
-    def score(self, question: str) -> tuple[tuple[Mention, ...], Likeness, Scored]:
+    def score(self, question: str) -> tuple[Heard, Scored]:
         """What the shipped model makes of all candidates of a question, whatever was learned beside it.
 
         Raises:
             EmbedderError: the shipped model cannot be opened.
 
         """
-        mentions, likeness, options = self._candidates(question, (), {})
-        return mentions, likeness, self._ranker.score(question, mentions, likeness, options)
+        heard, options = self._candidates(question, (), {})
+        return heard, self._ranker.score(heard.text, heard.mentions, heard.likeness, options)
 
     def name(self, text: str) -> tuple[Mention, ...]:
         """The mentions of a text."""
@@ -145,16 +167,28 @@ class QuestionReader:
         """How like a vector of `vector` is to those of the labels of relations: float32 [R], in [-1, 1]."""
         return self._ranker.likenesses(vector, relations)
 
+    def _hear(self, question: str, entities: Sequence[str]) -> tuple[str, list[Mention], Respelt]:
+        """A question in plain words, what it names, and which words were written otherwise."""
+        text = unframed(question, self._is_of_graph)
+        mentions = self._finder.find(text, entities)
+        plain, respelt = self._speller.respelt(text, mentions)
+        return plain, self._finder.find(plain, entities) if respelt else mentions, respelt
+
+    def _is_of_graph(self, word: str) -> bool:
+        words = self.vocabulary.words
+        return word not in FUNCTION and (word in words or singular(word) in words)
+
     def _candidates(
         self, question: str, entities: Sequence[str], times: dict[str, float]
-    ) -> tuple[tuple[Mention, ...], Likeness, list[Option]]:
+    ) -> tuple[Heard, list[Option]]:
         """What a question names, how its words are like the graph's, and what it may mean."""
         began = perf_counter()
-        mentions = without_own_titles(self.graph, self._finder.find(question, entities))
+        text, found, respelt = self._hear(question, entities)
+        mentions = without_own_titles(self.graph, found)
         linked = perf_counter()
-        likeness = self.compare(question)
+        likeness = self.compare(text)
         wider = likeness if self.adapter is None else self.adapter.widened(likeness)
-        options = self._enumerator.enumerate(question, mentions, wider)
+        options = self._enumerator.enumerate(text, mentions, wider)
         times["link"] = (linked - began) * 1000
         times["enumerate"] = (perf_counter() - linked) * 1000
-        return mentions, likeness, options
+        return Heard(text, mentions, likeness, respelt), options

@@ -1,0 +1,94 @@
+"""What is said around a question, and asks for nothing: *Hi, can you tell me …*, *in this graph*, *thanks*.
+
+Only words of talk itself are left out, before the word that asks, or behind a mark: what may narrow a
+question (*in winter, which …*) is none. Of questions over schemas that nothing was trained on 78 % were
+answered right with *Hi* before them and 60 % with *According to the data*, where 85 % were without.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+TALK = frozenset(
+    """hi hello hey dear ok okay so well now and also please kindly thanks thank cheers sorry excuse quick
+    quickly short simple just actually maybe perhaps one another next more last final first my our your
+    the this that these a an any some question questions i we you me us he she they am m d im id ll is
+    was been be do does did have has got can could would will should may might like love need want
+    wanted trying try to for of about in if know knows knowing tell told say let see ask asking check
+    find figure out look looking learn understand remember remind help wonder wondering curious
+    interested hear idea clue anyone anybody somebody someone much many very advance here there
+    what""".split()
+)
+"""Words with which one talks about asking."""
+ASKING = frozenset(
+    """know tell say see ask check find figure look looking learn understand remember remind wonder wondering
+    curious interested hear idea question clue""".split()
+)
+"""Those of them that ask, of which one stands before the word that asks."""
+SOURCES = frozenset(
+    """graph data database dataset kg knowledge base records record file files table list information source
+    sources""".split()
+)
+"""What a user may call the graph."""
+_OPENER = re.compile(r"\b(?:who|whom|whose|what|which|when|where|why|how)\b", re.I)
+_MARK = re.compile(r"[,:;.!?—-]+\s+")
+_SOURCE = re.compile(
+    r"(?:in|from|by|on|using|within|according\s+to|based\s+on|as\s+per|per)\s+(?:this|the|your|our|my|these)\s+"
+    r"((?:\w+\s+)?\w+)",
+    re.I,
+)
+_WORD = re.compile(r"\w+")
+
+
+def unframed(text: str, is_of_graph: Callable[[str], bool]) -> str:
+    """The part of a text that asks; `is_of_graph` says whether a word is one of the graph's, which stays."""
+    text = text.strip()
+    for part in (_without_opening, _without_lead, _without_closing):
+        text = part(text, is_of_graph)
+    return text
+
+
+def _is_talk(text: str, is_of_graph: Callable[[str], bool]) -> bool:
+    """Whether a text says nothing but that one asks, or names where the answer shall come from."""
+    source = _SOURCE.fullmatch(text.strip())
+    words = [w.lower() for w in _WORD.findall(source[1] if source else text)]
+    known = SOURCES if source else TALK
+    return bool(words) and all(w in known and not is_of_graph(w) for w in words)
+
+
+def _without_opening(text: str, is_of_graph: Callable[[str], bool]) -> str:
+    """Without what stands before the first marks: *Hi, …*, *In this graph, …*."""
+    while (mark := _MARK.search(text)) and not _OPENER.search(text, 0, mark.start()):
+        if not _is_talk(text[: mark.start()], is_of_graph):
+            break
+        text = text[mark.end() :]
+    return text
+
+
+def _without_lead(text: str, is_of_graph: Callable[[str], bool]) -> str:
+    """Without what leads to the word that asks: *can you tell me who …*."""
+    for opener in _OPENER.finditer(text):
+        lead = text[: opener.start()]
+        if lead and not _is_talk(lead, is_of_graph):
+            break
+        if not ASKING.isdisjoint(_WORD.findall(lead.lower())):
+            return text[opener.start() :]
+    return text
+
+
+def _without_closing(text: str, is_of_graph: Callable[[str], bool]) -> str:
+    """Without what stands behind the last marks, and thanks: *… please?*, *…? Thanks in advance!*."""
+    bare = text.rstrip("?!. ")
+    marks = list(_MARK.finditer(bare))
+    last = bare[marks[-1].end() :] if marks else ""
+    if _is_talk(last, is_of_graph) and not _OPENER.search(last):
+        mark = marks[-1]
+        return text[: mark.start()] + (mark[0].strip() if mark[0][0] in ".?!" else text[len(bare) :])
+    polite = re.search(r"[\s,]+(?:please|thanks|thank you)$", bare, re.I)
+    if polite:
+        return bare[: polite.start()] + text[len(bare) :]
+    source = re.search(rf"\s+{_SOURCE.pattern}$", bare, re.I)
+    if source and _is_talk(source[0], is_of_graph):
+        return bare[: source.start()] + text[len(bare) :]
+    return text

@@ -1,0 +1,93 @@
+"""Words of a question that are no words, read as those that were meant: *directer*, *wich*.
+
+Names are not touched: what is misspelt in them `mentions.py` finds. Of questions over schemas that nothing
+was trained on 62 % were answered right where a word was misspelt, 84 % of the same ones were otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from clew.reading.english import FUNCTION
+from clew.reading.mentions import Mention
+from clew.text.normalise import tokens
+
+SHORTEST, LONGER = 4, 8
+"""Letters of a word that may be misspelt, and of one that may be so twice."""
+ENDINGS = ("s", "es", "ed", "ing", "er", "ers")
+OF_GRAPH = 0.75
+"""What a word of the graph is nearer than another, in edits."""
+OTHER_START = 0.5
+"""What a word that begins with another letter is farther."""
+OTHER_LETTER = 0.1
+"""What a word with another letter in the place of one is farther than one with a letter more or fewer, or two
+that change places: *wich* is *which*, and not *with*."""
+
+Respelt = tuple[tuple[str, str], ...]
+"""Words that were written otherwise than they were meant: (written, meant)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Speller:
+    """Finds what was meant by words that are none.
+
+    `common` are words and names of English texts, the more frequent the lower their number; `of_graph` those
+    of the graph's relations and types.
+    """
+
+    common: Mapping[str, int]
+    of_graph: frozenset[str]
+    is_word: Callable[[str], bool]
+
+    def respelt(self, text: str, mentions: Sequence[Mention]) -> tuple[str, Respelt]:
+        """A text with its words as they were meant, and which were written otherwise."""
+        changes: list[tuple[str, str]] = []
+        for token in reversed(tokens(text)):
+            named = any(m.start < token.stop and token.start < m.stop for m in mentions if m.candidates)
+            is_name = token.start > 0 and token.text[:1].isupper()
+            if named or is_name or not token.text.isascii() or not token.text.isalpha():
+                continue
+            meant = self._meant(token.norm)
+            if meant is not None:
+                changes.append((token.text, meant))
+                text = text[: token.start] + meant + text[token.stop :]
+        return text, tuple(reversed(changes))
+
+    def _meant(self, word: str) -> str | None:
+        """The word that was most likely meant, None where it is one itself or none is near."""
+        if len(word) < SHORTEST or word in self.common or self.is_word(word) or self._is_made(word):
+            return None
+        from rapidfuzz.distance import OSA
+
+        most = 2 if len(word) >= LONGER else 1
+        ranked: list[tuple[float, int, str]] = []
+        for length in range(len(word) - most, len(word) + most + 1):
+            for other, rank in self._by_length.get(length, ()):
+                edits = OSA.distance(word, other, score_cutoff=most)
+                if edits <= most:
+                    cost = edits - OF_GRAPH * (other in self.of_graph) + OTHER_START * (other[0] != word[0])
+                    cost += OTHER_LETTER * (length == len(word) and sorted(other) != sorted(word))
+                    ranked.append((cost, rank, other))
+        return min(ranked)[2] if ranked else None
+
+    def _is_made(self, word: str) -> bool:
+        """Whether a word is made of others, as *crewmates* and *funder* are."""
+        for ending in ENDINGS:
+            stem = word.removesuffix(ending)
+            joined = stem[-1:] + ending[0] != "ee"  # of *line* there is no *linees*
+            if len(stem) >= SHORTEST and stem != word and joined and self.is_word(stem):
+                return True
+        cuts = range(SHORTEST, len(word) - SHORTEST + 1)
+        return any(self.is_word(word[:at]) and self.is_word(word[at:]) for at in cuts)
+
+    @cached_property
+    def _by_length(self) -> dict[int, list[tuple[str, int]]]:
+        """Words that may be meant with how rare they are, by their length."""
+        made: dict[int, list[tuple[str, int]]] = {}
+        inflected = {word + ending for word in self.of_graph for ending in ENDINGS}
+        for word in sorted({*self.common, *self.of_graph, *inflected, *FUNCTION}):
+            if len(word) >= SHORTEST - 1 and word.isascii() and word.isalpha() and self.is_word(word):
+                made.setdefault(len(word), []).append((word, self.common.get(word, 0)))
+        return made

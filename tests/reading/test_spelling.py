@@ -1,0 +1,68 @@
+"""Words that are none are read as those that were meant; names, and words made of others, as they are."""
+
+import pytest
+from small_graph import EMBEDDER, SmallGraph
+
+from clew.graph.schema import schema_of
+from clew.index.names.names import NamesIndex
+from clew.reading.reader import QuestionReader
+
+SMALL = SmallGraph(
+    """
+    Heat | directed_by | Michael Mann
+    Heat | composer | Elliot Goldenthal
+    Ashburn 5 | manager | Ann Lee
+    Heat | sponsor | Zorblatt
+    """
+)
+READER = QuestionReader(SMALL.graph, schema_of(SMALL.graph), NamesIndex.of(SMALL.graph), EMBEDDER)
+
+
+def heard(question: str) -> tuple[str, tuple[tuple[str, str], ...]]:
+    reading = READER.read(question)
+    assert reading.asked == question
+    return reading.question, reading.respelt
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "respelt"),
+    [
+        (
+            "wich composr wrote Heat?",
+            "which composer wrote Heat?",
+            (("wich", "which"), ("composr", "composer")),
+        ),
+        ("Who driected Heat?", "Who directed Heat?", (("driected", "directed"),)),
+        ("Who mannaged Ashburn 5?", "Who managed Ashburn 5?", (("mannaged", "managed"),)),
+    ],
+)
+def test_what_was_meant_is_read(question: str, text: str, respelt) -> None:
+    assert heard(question) == (text, respelt)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Who directed Heat?",
+        "who is sponsored by zorblat",
+        "Who is the composer of Heaat?",
+        "Which crewmates and funders has Heat?",
+        "Who is Qwertzui?",
+        "who is Ωmega?",
+    ],
+)
+def test_what_may_be_meant_so_is_left(question: str) -> None:
+    assert heard(question) == (question, ())
+
+
+def test_a_misspelt_name_is_found_whole() -> None:
+    for question, name in (
+        ("who manages Ashbrun 5", "Ashbrun 5"),
+        ("films of micheal mann", "micheal mann"),
+        ("films by elliot goldentahl", "elliot goldentahl"),
+    ):
+        assert name in [m.text for m in SMALL.mentions(question) if m.candidates], question
+
+
+def test_another_number_is_no_misspelt_name() -> None:
+    assert not [m for m in SMALL.mentions("who manages Ashburn 6") if m.candidates and "6" in m.text]
