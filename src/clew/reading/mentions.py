@@ -125,13 +125,19 @@ class MentionFinder:
     def _add_codes(
         self, question: str, found: Sequence[Token], spans: dict[tuple[int, int], dict[int, Candidate]]
     ) -> None:
-        """Names of letters and digits that are joined otherwise: *HP40* and *HP 40* for HP-40."""
+        """Codes that are joined otherwise, *HP40* and *HP 40* for HP-40, and names that end in symbols."""
         for first, last in ((t, u) for i, t in enumerate(found) for u in found[i : i + 2]):
             span = (first.start, last.stop)
             for written in _joined(question[span[0] : span[1]]) if first.norm not in FUNCTION else ():
                 for hit in self.names.exact(written)[:MOST_CANDIDATES]:
                     made = Candidate(hit.entity, NORMAL, QUALITY[NORMAL])
                     spans.setdefault(span, {}).setdefault(hit.entity, made)
+        for written in _WITH_SYMBOLS.finditer(question):
+            for hit in self.names.exact(written[0]):
+                if self.names.graph.labels[hit.entity].casefold() == written[0].casefold():
+                    spans.setdefault(written.span(), {})[hit.entity] = Candidate(
+                        hit.entity, EXACT, QUALITY[EXACT]
+                    )
 
     def _add_plural(
         self, question: str, found: Sequence[Token], spans: dict[tuple[int, int], dict[int, Candidate]]
@@ -304,6 +310,8 @@ def _numbers_follow(found: Sequence[Token], used: Sequence[Token]) -> bool:
 
 
 _LETTERS_DIGITS = re.compile(r"([^\W\d_]+)[-./ ]?(\d+\w*)")
+_WITH_SYMBOLS = re.compile(r"[^\W_]+[+#*-]+(?![^\W_])")
+"""What only its symbols tell from another name, or from a word: *A+*, *C#*."""
 _CODE = re.compile(r"[^\W\d_]+[-./ ]?\d+\w*|\d+[-./]?[^\W\d_]+", re.I)
 
 

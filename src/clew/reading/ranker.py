@@ -28,6 +28,7 @@ from clew.reading.calibration import KNOWN_BEFORE, Calibration, rows_of
 from clew.reading.candidates import Option
 from clew.reading.features import COMPARED, FEATURES, Describer
 from clew.reading.first_pass import FirstPass
+from clew.reading.literal import Literal
 from clew.reading.mentions import Mention
 from clew.reading.narrower import Narrower
 from clew.reading.query import Both, OfType, Query, Walk, key_of
@@ -244,6 +245,8 @@ class GraphRanker:
             aligned = alignment.features(self.ranker.calibration.of_alignment)
             scores = self.ranker.calibration.scores(scores, np.concatenate([known, aligned], axis=1))
         WhichWay(self.vocabulary, question, mentions).put_right(kept, scores)
+        literal = Literal(self.vocabulary, question, mentions, likeness)
+        scores[:-1] += [literal.for_(option.query) for option in kept]
         scores[:-1] += told + [signs.against_names(option.query) for option in kept]
         scores[:-1] += Narrower(self.vocabulary, mentions, likeness).against(kept, scores[:-1])
         return Scored(tuple(kept), rows.tokens, known, scores, alignment, len(options) - len(kept))

@@ -31,6 +31,7 @@ PAST = frozenset("former formerly previous previously past ex".split())
 """Words in the name of a relation that holds no longer."""
 INVERTED = frozenset("inverse inverted inv reverse reversed".split())
 """Words in the name of a relation that only say of which other one it is the inverse."""
+_HAVING = frozenset(("has", "is", "was", "have"))
 _DEEPEST = 2
 """Parts of a dotted name that are read, from its end."""
 
@@ -168,9 +169,30 @@ class Vocabulary:
         }
 
     @cached_property
+    def relations_by_words(self) -> dict[tuple[str, ...], list[int]]:
+        """Relations by the words of their labels."""
+        return _by_words(self.relations)
+
+    @cached_property
+    def types_by_words(self) -> dict[tuple[str, ...], list[int]]:
+        """Types by the words of their labels."""
+        return _by_words(self.types)
+
+    @cached_property
     def words(self) -> frozenset[str]:
         """All words of relations and types."""
         return frozenset(w for text in (*self.relations, *self.types) for w in text.split())
+
+
+def _by_words(labels: Sequence[str]) -> dict[tuple[str, ...], list[int]]:
+    """Labels by their words; also without *has* or *is* before them."""
+    made: dict[tuple[str, ...], list[int]] = {}
+    for at, label in enumerate(labels):
+        words = tuple(label.split())
+        forms = {words, words[1:]} if words[0] in _HAVING and len(words) > 1 else {words}
+        for form in forms:
+            made.setdefault(form, []).append(at)
+    return made
 
 
 def _kinds(graph: Graph, schema: Schema, end_types: tuple[int, ...]) -> tuple[int, ...]:

@@ -1,0 +1,126 @@
+"""What tells for a candidate that the question says word for word: by the labels of the graph themselves.
+
+Who knows the graph asks with its words: *srv tenant of k8s-node-13*, *flats whose has_tenant is Ann Lee*.
+Such questions are seldom among those that the ranker learned from.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+
+from clew.reading.asked_type import SPELT
+from clew.reading.english import FUNCTION, LIGHT, singular
+from clew.reading.mentions import Mention, spans_of
+from clew.reading.query import Anchor, OfType, Query, Walk, mentions_of
+from clew.reading.vocabulary import Likeness, Vocabulary, types_said
+from clew.text.normalise import tokens
+
+LITERAL = 4.0
+"""How much likelier a candidate is, as a logarithm, that says every word of the question by its labels, each
+of which stands there: 3 and 5 were tried on made-up questions of such words, and nearly do the same."""
+ANYTHING = frozenset("thing things everything anything entity entities item items whose".split())
+"""Words for what is asked for that say nothing of it."""
+LONGEST_LABEL = 8
+
+_IS, _WHOSE = re.compile(r"\s+(?:is|are|was|were)\s+(?:the\s+)?", re.I), re.compile(r"\bwhose\s+$", re.I)
+_OF, _OWN = re.compile(r"\s+of\s+(?:the\s+)?", re.I), re.compile(r"['’]s?\s+", re.I)
+_WHICH = re.compile(r"\b(?:which|what)\s+$", re.I)
+
+Span = tuple[int, int]
+
+
+class Literal:
+    """The labels that stand word for word in one question."""
+
+    def __init__(
+        self, vocabulary: Vocabulary, question: str, mentions: Sequence[Mention], likeness: Likeness
+    ) -> None:
+        self._vocabulary, self._mentions, self._likeness = vocabulary, mentions, likeness
+        self._text, self._tokens = question, tokens(question)
+
+    def for_(self, query: Query) -> float:
+        """What tells for a query, as a logarithm."""
+        return LITERAL * self._says_all(query)
+
+    def _says_all(self, query: Query) -> bool:
+        contents = query.contents
+        used = spans_of(self._mentions, mentions_of(query))
+        said: list[Span] = []
+        relations = Counter(step // 2 for step in contents.steps)
+        types = Counter(p.type for p in contents.parts if isinstance(p, OfType) and p.type >= 0)
+        if not relations:
+            return False
+        for labels, wanted in ((self._relations, relations), (self._types, types)):
+            for label, times in wanted.items():
+                spans = [span for span in labels.get(label, ()) if not _meets(span, used)]
+                if len(spans) < times:
+                    return False
+                said += spans
+        for type_ in types_said(self._vocabulary, query):
+            said += self._types.get(type_, ())
+        taken = [*used, *said]
+        left = (
+            (start, stop)
+            for row, (start, stop, word) in enumerate(self._likeness.words)
+            if word not in FUNCTION and word not in LIGHT and word not in ANYTHING and not self._is_kind(row)
+        )
+        open_ = (m for m in self._mentions if m.strong or m.values)
+        if not all(_meets(span, taken) for span in (*left, *((m.start, m.stop) for m in open_))):
+            return False
+        return not any(
+            isinstance(part, Walk)
+            and isinstance(part.source, Anchor)
+            and self._goes_wrong(part.source.mention, part.step)
+            for part in contents.parts
+        )
+
+    def _is_kind(self, row: int) -> bool:
+        """Whether a word says of which kind the answers are, which the graph does not: *which town …*."""
+        start = self._likeness.words[row][0]
+        like = max(
+            table[row].max(initial=0.0)
+            for table in (self._likeness.exact_relations, self._likeness.exact_types)
+        )
+        return like < SPELT and _WHICH.search(self._text[:start]) is not None
+
+    def _goes_wrong(self, mention: int, step: int) -> bool:
+        """Whether the words around a label say that its relation is gone the other way from a name."""
+        if mention < 0:
+            return False
+        name = self._mentions[mention]
+        for start, stop in self._relations.get(step // 2, ()):
+            between = self._text[stop : name.start] if stop <= name.start else self._text[name.stop : start]
+            if stop <= name.start and _IS.fullmatch(between) and _WHOSE.search(self._text[:start]):
+                return step % 2 == 0
+            of_name = _OF.fullmatch(between) if stop <= name.start else _OWN.fullmatch(between)
+            if of_name:
+                return step % 2 == 1
+        return False
+
+    @cached_property
+    def _relations(self) -> dict[int, list[Span]]:
+        return dict(self._found(self._vocabulary.relations_by_words))
+
+    @cached_property
+    def _types(self) -> dict[int, list[Span]]:
+        return dict(self._found(self._vocabulary.types_by_words))
+
+    def _found(self, labels: dict[tuple[str, ...], list[int]]) -> Iterator[tuple[int, list[Span]]]:
+        """Each label that stands in the question, with its places."""
+        places: dict[int, list[Span]] = {}
+        norms = [token.norm for token in self._tokens]
+        for first in range(len(norms)):
+            for last in range(first + 1, min(len(norms), first + LONGEST_LABEL) + 1):
+                words = (*norms[first : last - 1], singular(norms[last - 1]))
+                for label in {*labels.get(words, ()), *labels.get(tuple(norms[first:last]), ())}:
+                    places.setdefault(label, []).append(
+                        (self._tokens[first].start, self._tokens[last - 1].stop)
+                    )
+        return iter(places.items())
+
+
+def _meets(span: Span, others: Sequence[Span]) -> bool:
+    return any(span[0] < stop and start < span[1] for start, stop in others)
