@@ -25,7 +25,8 @@ ANYTHING = frozenset("thing things everything anything entity entities item item
 """Words for what is asked for that say nothing of it."""
 LONGEST_LABEL = 8
 
-_IS, _WHOSE = re.compile(r"\s+(?:is|are|was|were)\s+(?:the\s+)?", re.I), re.compile(r"\bwhose\s+$", re.I)
+_IS, _WHOSE = re.compile(r"\s+(?:is|are|was|were)\s", re.I), re.compile(r"\bwhose\s+$", re.I)
+_HAVING = re.compile(r"\b(?:has|have|had|with)\s+(?:the\s+|an?\s+)?$", re.I)
 _OF, _OWN = re.compile(r"\s+of\s+(?:the\s+)?", re.I), re.compile(r"['’]s?\s+", re.I)
 _WHICH = re.compile(r"\b(?:which|what)\s+$", re.I)
 
@@ -92,12 +93,17 @@ class Literal:
             return False
         name = self._mentions[mention]
         for start, stop in self._relations.get(step // 2, ()):
-            between = self._text[stop : name.start] if stop <= name.start else self._text[name.stop : start]
-            if stop <= name.start and _IS.fullmatch(between) and _WHOSE.search(self._text[:start]):
-                return step % 2 == 0
-            of_name = _OF.fullmatch(between) if stop <= name.start else _OWN.fullmatch(between)
-            if of_name:
-                return step % 2 == 1
+            if name.stop <= start:
+                if _OWN.fullmatch(self._text[name.stop : start]):
+                    return step % 2 == 1
+            elif stop <= name.start:
+                before, between = self._text[:start], self._text[stop : name.start]
+                if _OF.fullmatch(between):
+                    return step % 2 == 1
+                if (_WHOSE.search(before) and _IS.match(between)) or (
+                    _HAVING.search(before) and between.isspace()
+                ):
+                    return step % 2 == 0
         return False
 
     @cached_property

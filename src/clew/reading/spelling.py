@@ -73,13 +73,18 @@ class Speller:
         return min(ranked)[2] if ranked else None
 
     def _is_made(self, word: str) -> bool:
-        """Whether a word is made of others, as *crewmates* and *funder* are."""
+        """Whether a word is made of others, as *keywords* and *funder* are."""
         for ending in ENDINGS:
             stem = word.removesuffix(ending)
             joined = stem[-1:] + ending[0] != "ee"  # of *line* there is no *linees*
-            if len(stem) >= SHORTEST and stem != word and joined and self.is_word(stem):
+            if (
+                len(stem) >= SHORTEST
+                and stem != word
+                and joined
+                and (self.is_word(stem) or stem in self.common)
+            ):
                 return True
-        cuts = range(SHORTEST, len(word) - SHORTEST + 1)
+        cuts = range(SHORTEST - 1, len(word) - SHORTEST + 1)
         return any(self.is_word(word[:at]) and self.is_word(word[at:]) for at in cuts)
 
     @cached_property
