@@ -18,6 +18,9 @@ from clew.reading.framing import unframed
         ("Who directed Heat, please?", "Who directed Heat?"),
         ("Who directed Heat? Thanks in advance!", "Who directed Heat?"),
         ("films of Mann please", "films of Mann"),
+        ("Give me a list of the films of Mann", "the films of Mann"),
+        ("show me who directed Heat", "who directed Heat"),
+        ("  Who\tdirected  Heat? \U0001f600", "Who directed Heat?"),
     ],
 )
 def test_talk_is_left_out(text: str, asks: str) -> None:
@@ -34,6 +37,7 @@ def test_talk_is_left_out(text: str, asks: str) -> None:
         "Who, What, When",
         "Do we have Petouse?",
         "what should I look out for, pest-wise, on bed 4?",
+        "list of Slate Hill Press",
         "hi",
         "thanks",
         "",

@@ -9,21 +9,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from unicodedata import category
 
 TALK = frozenset(
-    """hi hello hey dear ok okay so well now and also please kindly thanks thank cheers sorry excuse quick
-    quickly short simple just actually maybe perhaps one another next more last final first my our your
-    the this that these a an any some question questions i we you me us he she they am m d im id ll is
-    was been be do does did have has got can could would will should may might like love need want
-    wanted trying try to for of about in if know knows knowing tell told say let see ask asking check
-    find figure out look looking learn understand remember remind help wonder wondering curious
-    interested hear idea clue anyone anybody somebody someone much many very advance here there
-    what""".split()
+    """hi hello hey dear ok okay so well now and also please kindly thanks thank cheers sorry excuse
+    quick quickly short simple just actually maybe perhaps one another next more last final first my
+    our your the this that these a an any some question questions i we you me us he she they am m d
+    im id ll is was been be do does did have has got can could would will should may might like love
+    need want wanted trying try to for of about in if know knows knowing tell told say let see ask
+    asking check show give list find figure out look looking learn understand remember remind help
+    wonder wondering curious interested hear idea clue anyone anybody somebody someone much many
+    very advance here there what
+    """.split()
 )
 """Words with which one talks about asking."""
 ASKING = frozenset(
     """know tell say see ask check find figure look looking learn understand remember remind wonder wondering
-    curious interested hear idea question clue""".split()
+    curious interested hear idea question clue show give list""".split()
 )
 """Those of them that ask, of which one stands before the word that asks."""
 SOURCES = frozenset(
@@ -32,6 +34,14 @@ SOURCES = frozenset(
 )
 """What a user may call the graph."""
 _OPENER = re.compile(r"\b(?:who|whom|whose|what|which|when|where|why|how)\b", re.I)
+_LIST = re.compile(
+    r"(?:(?:please|kindly)\s+)?"
+    r"(?:(?:give|show|get|send|make|provide|find|tell)\s+(?:me\s+|us\s+)?(?:an?\s+|the\s+)?|(?:an?|the)\s+)"
+    r"(?:(?:full|complete|whole)\s+)?lists?\s+of\s+",
+    re.I,
+)
+_NO_TEXT = frozenset(("So", "Sk", "Cs", "Cc", "Co"))
+"""Unicode's categories of pictures, marks on their own, surrogates and controls."""
 _MARK = re.compile(r"[,:;.!?—-]+\s+")
 _SOURCE = re.compile(
     r"(?:in|from|by|on|using|within|according\s+to|based\s+on|as\s+per|per)\s+(?:this|the|your|our|my|these)\s+"
@@ -43,8 +53,8 @@ _WORD = re.compile(r"\w+")
 
 def unframed(text: str, is_of_graph: Callable[[str], bool]) -> str:
     """The part of a text that asks; `is_of_graph` says whether a word is one of the graph's, which stays."""
-    text = text.strip()
-    for part in (_without_opening, _without_lead, _without_closing):
+    text = " ".join("".join(" " if category(c) in _NO_TEXT else c for c in text).split())
+    for part in (_without_opening, _without_lead, _without_list, _without_closing):
         text = part(text, is_of_graph)
     return text
 
@@ -75,6 +85,12 @@ def _without_lead(text: str, is_of_graph: Callable[[str], bool]) -> str:
         if not ASKING.isdisjoint(_WORD.findall(lead.lower())):
             return text[opener.start() :]
     return text
+
+
+def _without_list(text: str, is_of_graph: Callable[[str], bool]) -> str:
+    """Without *give me a list of*, as all is listed."""
+    found = _LIST.match(text)
+    return text if found is None or is_of_graph("list") else text[found.end() :]
 
 
 def _without_closing(text: str, is_of_graph: Callable[[str], bool]) -> str:

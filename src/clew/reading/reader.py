@@ -27,6 +27,7 @@ from clew.reading.own_titles import without_own_titles
 from clew.reading.paths import Exploration
 from clew.reading.ranker import GraphRanker, Ranker, Ranking, Scored, shipped
 from clew.reading.spelling import Respelt, Speller
+from clew.reading.typed_names import with_types
 from clew.reading.vocabulary import Likeness, Vocabulary, WordMatcher
 from clew.text.embedder import Embedder
 from clew.text.lexicon import Lexicon
@@ -184,7 +185,7 @@ class QuestionReader:
         """What a question names, how its words are like the graph's, and what it may mean."""
         began = perf_counter()
         text, found, respelt = self._hear(question, entities)
-        mentions = without_own_titles(self.graph, found)
+        mentions = with_types(self.vocabulary, text, without_own_titles(self.graph, found))
         linked = perf_counter()
         likeness = self.compare(text)
         wider = likeness if self.adapter is None else self.adapter.widened(likeness)
