@@ -186,3 +186,40 @@ def test_a_number_of_a_name_stands_behind_its_word() -> None:
         small.ids["Block 3"]
     }
     assert [m.text for m in small.mentions("which block is wider than 3") if m.candidates] == ["block"]
+
+
+OTHERS = SmallGraph(
+    """
+    Mount Orrin | elevation | 812
+    Hartley's Deli | stocks | Brie
+    Court Theatre | seats | 300
+    REF-20977 | owner | Ann Lee
+    Dr Kofi Mensah | boss | Ann Lee
+    """
+)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "How high is Mount Verity?",
+        "what does The Mousehole Deli stock",
+        "how many seats in the Orangery Theatre",
+        "who owns REF-31550",
+    ],
+)
+def test_a_common_word_of_another_name_is_no_name(question: str) -> None:
+    assert not [m for m in OTHERS.mentions(question) if m.candidates]
+
+
+@pytest.mark.parametrize(
+    ("question", "label"),
+    [
+        ("How high is the Mount?", "Mount Orrin"),
+        ("who is Professor Mensah's boss", "Dr Kofi Mensah"),
+        ("How many seats has the Theatre?", "Court Theatre"),
+    ],
+)
+def test_a_part_of_a_name_is_one(question: str, label: str) -> None:
+    (mention,) = [m for m in OTHERS.mentions(question) if m.candidates]
+    assert OTHERS.graph.labels[mention.candidates[0].node] == label

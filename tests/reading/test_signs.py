@@ -297,3 +297,18 @@ def test_what_is_counted_is_what_stands_behind_how_many():
     assert told_of(question, Query("count", Walk(house, MADE.step("architect")))) == pytest.approx(
         math.log(UNSAID)
     )
+
+
+KIN = SmallGraph("Ann | parent | Bo\nBo | parent | Cy\nCy | parent | Di")
+
+
+@pytest.mark.parametrize(
+    ("question", "steps"),
+    [("Ann's grandfather", 2), ("the great-grandmother of Ann", 3), ("Ann's parent", 1)],
+)
+def test_kin_of_kin_is_so_many_steps(question: str, steps: int) -> None:
+    signs = Signs(KIN.vocabulary, question, KIN.mentions(question), KIN.matcher.compare(question))
+    part: Part = Anchor(KIN.ids["Ann"], 0)
+    for step in range(1, 4):
+        part = Walk(part, KIN.step("parent"))
+        assert (signs.against(Query("list", part)) < 0) == (step < steps)

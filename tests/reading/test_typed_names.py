@@ -15,7 +15,7 @@ SMALL = SmallGraph(
         "Film": ["Heat"],
         "Director": ["Michael Mann"],
         "Production Company": ["Regency"],
-        "Studio": ["Regency"],
+        "Studio": ["Stage 9"],
     },
 )
 

@@ -19,7 +19,7 @@ from clew.reading.name_words import NameWords
 from clew.reading.query import Value
 from clew.reading.values import values_in
 from clew.text.lexicon import Lexicon
-from clew.text.normalise import Token, tokens
+from clew.text.normalise import POSSESSIVE, Token, tokens
 
 MOST_MENTIONS = 10
 MOST_CANDIDATES = 6
@@ -29,6 +29,10 @@ LIKE = 0.72
 """Least similarity of a misspelt name."""
 LEAST_MISSPELT, LONGEST_MISSPELT, MOST_TRIED = 5, 6, 24
 """Letters of a misspelt name, its words, and how many runs of words are looked for as one."""
+HONORIFICS = frozenset(
+    "mr mrs ms miss dr doctor prof professor sir lady lord dame captain president king queen saint st".split()
+)
+"""Words before a name that its label may lack."""
 LONGEST_BLOB = 64_000_000
 """Bytes of names in which a part of a name is looked for; in more of them that would take too long."""
 
@@ -95,6 +99,7 @@ class MentionFinder:
         self._add_partial(question, found, spans)
         self._add_words(question, found, spans)
         self._add_typos(question, found, spans)
+        self._drop_other_names(question, found, spans)
         mentions = [
             _mention(question, span, _surest(nodes.values())) for span, nodes in spans.items() if nodes
         ]
@@ -229,6 +234,36 @@ class MentionFinder:
                 made = Candidate(node, WORDS, QUALITY[WORDS] * PART)
                 spans.setdefault((token.start, token.stop), {}).setdefault(node, made)
 
+    def _drop_other_names(
+        self, question: str, found: Sequence[Token], spans: dict[tuple[int, int], dict[int, Candidate]]
+    ) -> None:
+        """Leave out guesses by a common word of a longer name: *Mount Verity* is not Mount Orrin."""
+        sure = [span for span, nodes in spans.items() if _certain(nodes.values())]
+        for (start, stop), nodes in spans.items():
+            inside = [i for i, t in enumerate(found) if start <= t.start and t.stop <= stop]
+            if not inside or not all(self._is_common(found[i]) for i in inside):
+                continue
+            beside = [
+                t
+                for i in (inside[0] - 1, inside[-1] + 1)
+                if 0 <= i < len(found) and _is_joined(question, t := found[i], (start, stop))
+                if self._is_of_name(t) and not any(a <= t.start and t.stop <= b for a, b in sure)
+            ]
+            for node in [n for n, c in nodes.items() if beside and c.how in (PARTIAL, WORDS)]:
+                label = {t.norm for t in tokens(self.names.graph.labels[node])}
+                if any(t.norm not in label for t in beside):
+                    del nodes[node]
+
+    def _is_common(self, token: Token) -> bool:
+        """Whether a word is one of English, or has digits behind it as *REF* has."""
+        return self.lexicon.known(token.norm) or token.text.isupper() or token.norm in HONORIFICS
+
+    def _is_of_name(self, token: Token) -> bool:
+        """Whether a word is written like one of a name."""
+        if token.norm in FUNCTION or token.norm == POSSESSIVE or token.norm in HONORIFICS:
+            return False
+        return token.text[:1].isupper() or token.norm.isdigit() or not self.lexicon.known(token.norm)
+
     def _types(self, token: Token) -> bool:
         """Whether a word is one of the graph's relations or types, in the singular or the plural."""
         return token.norm in self.typing or singular(token.norm) in self.typing
@@ -294,6 +329,12 @@ def _around(content: Sequence[bool], unknown: Sequence[bool]) -> Iterator[tuple[
                 last = first + length
                 if last <= len(content) and content[first] and content[last - 1]:
                     yield first, last
+
+
+def _is_joined(question: str, token: Token, span: tuple[int, int]) -> bool:
+    """Whether nothing but a blank or a hyphen is between a word and a span."""
+    start, stop = min(token.stop, span[1]), max(token.start, span[0])
+    return question[start:stop] in (" ", "-", "")
 
 
 def _digits(text: str) -> str:

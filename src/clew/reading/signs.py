@@ -83,6 +83,11 @@ _COMMONEST = re.compile(
 _MORE_OF = re.compile(
     r"\b(?:more|fewer|less|as many|as much)\s+([^\W\d_]+(?<!ou)(?<!s)s)\s+(?:than|as)\b", re.I
 )
+_GRAND = re.compile(
+    r"\b(?P<great>(?:great[-\s]?)*)grand[-\s]?(?:father|mother|parent|dad|mum|mom|pa|ma|son|daughter|child|niece|nephew)",
+    re.I,
+)
+"""Kin of kin: *grandfather* is two steps, *great-grandfather* three."""
 _UP: dict[str, int] = {">": 1, ">=": 1, "<": -1, "<=": -1}
 
 
@@ -114,6 +119,10 @@ class Signs:
         self.counted = counted_word(question, likeness)
         self.more_of = more_of(question, likeness)
         self.commonest = bool(_COMMONEST.search(question))
+        said = any("grand" in label for label in vocabulary.relations)
+        self.kin = (
+            0 if said else sum(2 + m["great"].lower().count("great") for m in _GRAND.finditer(question))
+        )
         self.alike = bool(english.ALIKE.search(question))
         self._open: dict[tuple[tuple[int, ...], tuple[int, ...]], int] = {}
         self.words = [(m[1] or m[2]).lower() for m in THAN_WORD.finditer(question)]
@@ -127,6 +136,8 @@ class Signs:
         if self.counted >= 0 and not self._says(query, self.counted):
             told += math.log(UNSAID)
         if query.ask == "list" and self.kinds and self._kind_of(query.part) not in self.kinds:
+            told += math.log(IGNORED)
+        if len(steps_of(query)) < self.kin:
             told += math.log(IGNORED)
         if self.vocabulary.past_relations:
             is_past = any(step // 2 in self.vocabulary.past_relations for step in steps_of(query))
