@@ -4,7 +4,7 @@ import pytest
 
 from clew import Clew
 from clew.methods.built_in import built_in_reader
-from clew.reading.open_words import leaves_modifier_open, leaves_noun_open
+from clew.reading.open_words import leaves_clause_open, leaves_modifier_open, leaves_noun_open
 
 TRIPLES = [("Heat", "written by", "Ann"), ("Ran", "written by", "Bo"), ("Heat", "genre", "Drama")]
 
@@ -42,6 +42,7 @@ TYPES = {"Ibis": ["ship"], "Heron": ["ship"], "Ann": ["person"], "Bo": ["person"
         ("Which haunted ships have the captain Ann?", True),
         ("How many haunted ships are there?", True),
         ("haunted ships of captain Ann", True),
+        ("twin-masted ships of captain Ann", True),
         ("Which different ships have the captain Ann?", False),
         ("Which ships have the captain Ann?", False),
         ("How many red ships are there?", False),
@@ -54,6 +55,25 @@ def test_a_word_that_narrows_a_type_is_open_unless_a_label_says_it(question, is_
         reading = reader.read(question)
         best = reading.ranking.ranked[0].option.query
         assert leaves_modifier_open(reader.vocabulary, reading, best) == is_open
+
+
+@pytest.mark.parametrize(
+    ("question", "is_open"),
+    [
+        ("ships of captain Ann with a figurehead", True),
+        ("ships of captain Ann that were sunk", True),
+        ("Which ships of captain Ann have a story?", False),
+        ("ships that have the captain Ann", False),
+        ("Captain Ann has which ships?", False),
+        ("the ship of Ann and who is its captain", False),
+    ],
+)
+def test_a_clause_that_narrows_is_open_unless_a_label_says_some_of_it(question, is_open):
+    with Clew.from_triples(SHIPS, types=TYPES) as graph:
+        reader = built_in_reader(graph.index, graph.embedder).reader
+        reading = reader.read(question)
+        best = reading.ranking.ranked[0].option.query
+        assert leaves_clause_open(reader.vocabulary, reading, best) == is_open
 
 
 def test_a_question_is_not_answered_with_what_it_does_not_ask_for():

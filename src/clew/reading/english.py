@@ -39,6 +39,11 @@ BEING = frozenset("is are was were be been being".split())
 DOING = frozenset("do does did can could may might must shall should will would".split())
 RELATIVE = frozenset("who whom what which that everyone everything anyone anything those all".split())
 INDEFINITE = frozenset("someone somebody something anyone anybody anything".split())
+ANYONE = frozenset(
+    "everyone everybody everything whoever whomever whatever whichever nobody nothing none thing things"
+    " entity entities item items".split()
+).union(INDEFINITE)
+"""Words for what is asked for that say nothing of it."""
 PREPOSITIONS = frozenset(
     "in on at by of for from to with within into onto over under through after before near against about upon"
     " as between towards toward".split()

@@ -11,7 +11,7 @@ from clew.graph.graph import Graph
 from clew.index.names.names import NamesIndex
 from clew.reading.asked_type import SPELT
 from clew.reading.english import FUNCTION, LIGHT, PREPOSITIONS, YES_NO
-from clew.reading.mentions import PLURAL, Mention
+from clew.reading.mentions import PARTIAL, PLURAL, WORDS, Mention
 from clew.reading.near_names import near_names
 from clew.reading.query import steps_of
 from clew.reading.reader import QuestionReader, Reading
@@ -36,7 +36,8 @@ def left_open(reader: QuestionReader, names: NamesIndex, reading: Reading) -> Ab
     words = tokens(reading.question)
     capital = [w for w in words if is_capital(w, words)]
     named = [m for m in written if m.strong or any(m.start <= w.start < m.stop for w in capital)]
-    lacking = _lacking_names(reader, reading, named)
+    guessed = [m for m in reading.mentions if m.candidates and m.candidates[0].how in (PARTIAL, WORDS)]
+    lacking = _lacking_names(reader, reading, [*named, *guessed])
     if lacking:
         near = near_names(reader.graph, names, [lacking])
         return Abstention("no_entity", f'it has no entity like "{lacking}"', near)

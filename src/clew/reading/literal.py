@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 
 from clew.reading.asked_type import SPELT
-from clew.reading.english import FUNCTION, LIGHT, singular
+from clew.reading.english import ANYONE, FUNCTION, LIGHT, singular
 from clew.reading.mentions import Mention, spans_of
 from clew.reading.query import Anchor, OfType, Query, Walk, mentions_of
 from clew.reading.vocabulary import Likeness, Vocabulary, types_said
@@ -21,8 +21,6 @@ from clew.text.normalise import tokens
 LITERAL = 4.0
 """How much likelier a candidate is, as a logarithm, that says every word of the question by its labels, each
 of which stands there: 3 and 5 were tried on made-up questions of such words, and nearly do the same."""
-ANYTHING = frozenset("thing things everything anything entity entities item items whose".split())
-"""Words for what is asked for that say nothing of it."""
 LONGEST_LABEL = 8
 
 _IS, _WHOSE = re.compile(r"\s+(?:is|are|was|were)\s", re.I), re.compile(r"\bwhose\s+$", re.I)
@@ -66,7 +64,11 @@ class Literal:
         left = (
             (start, stop)
             for row, (start, stop, word) in enumerate(self._likeness.words)
-            if word not in FUNCTION and word not in LIGHT and word not in ANYTHING and not self._is_kind(row)
+            if word not in FUNCTION
+            and word not in LIGHT
+            and word not in ANYONE
+            and word != "whose"
+            and not self._is_kind(row)
         )
         open_ = (m for m in self._mentions if m.strong or m.values)
         if not all(_meets(span, taken) for span in (*left, *((m.start, m.stop) for m in open_))):

@@ -18,6 +18,15 @@ _OF_NAME = re.compile(r"\s*(?:of|for)\s+(?:the\s+|an?\s+)?", re.I)
 _OWNED = re.compile(r"\s*['’]s?\s+")
 _ASKED_FOR = re.compile(r"(?:\b(?:which|what|list|name|show|find|all|any|other|how many)\s+|^\W*)$", re.I)
 """Before what is asked for itself, which no label may say where no types are declared: *which films of X*."""
+_RELATIVE = (
+    r"(?:with|without|that|(?<!and )(?:who|whose)"
+    r"|which(?=\s+(?:is|are|was|were|ha[sd]|have|do|does|did|can|could|will)\b))"
+)
+_CLAUSE = re.compile(
+    rf"(?<=\w)\s+{_RELATIVE}\s+(?!who|whom|which|what)(?P<said>[^,;:?!.()]+?)(?=\s+{_RELATIVE}\s|[,;:?!.()]|$)",
+    re.I,
+)
+"""A clause behind what it narrows."""
 _LAST_WORD = re.compile(r"(?:^|[^\W_]+|[^\w\s'’])\s*$")
 _BEFORE_MODIFIER = frozenset(
     "the a an all any some every each many no other of in at from with for by on across among about than as"
@@ -49,11 +58,34 @@ def leaves_noun_open(vocabulary: Vocabulary, reading: Reading, query: Query) -> 
 def leaves_modifier_open(vocabulary: Vocabulary, reading: Reading, query: Query) -> bool:
     """Whether a word right before one that says a type of a query narrows it, and is like no label of it."""
     like, text, types = reading.likeness, reading.question, types_said(vocabulary, query)
+    values = [m.start for m in _names(reading, query) if text[m.start : m.start + 1].islower()]
     for place in _unsaid(vocabulary, reading, query):
         start, stop, word = like.words[place]
         behind = next((i for i, (at, _, _) in enumerate(like.words) if text[stop:at] == " "), -1)
-        is_typed = behind >= 0 and like.types[behind, types].max(initial=0.0) >= LIKE_A_TYPE
-        if is_typed and _may_narrow(word) and _is_modifier_at(text, start):
+        narrows = behind >= 0 and like.types[behind, types].max(initial=0.0) >= LIKE_A_TYPE
+        narrows = narrows or any(text[stop:at] == " " for at in values)
+        if narrows and _may_narrow(word) and _is_modifier_at(text, _start_of_compound(text, start)):
+            return True
+    return False
+
+
+def leaves_clause_open(vocabulary: Vocabulary, reading: Reading, query: Query) -> bool:
+    """Whether a clause of the question narrows what is asked for, and a query says no word of it.
+
+    *Stations in Thornfield with a waiting room*, *games of Vasquez that were banned*.
+    """
+    text, unsaid = reading.question, set(_unsaid(vocabulary, reading, query))
+    spans = [(m.start, m.stop) for m in _names(reading, query)]
+    for clause in _CLAUSE.finditer(text):
+        start, stop = clause.span("said")
+        if any(a < stop and start < b for a, b in spans):
+            continue
+        inside = [
+            place
+            for place, (at, end, word) in enumerate(reading.likeness.words)
+            if start <= at and end <= stop and word not in FUNCTION and _may_narrow(word)
+        ]
+        if inside and all(place in unsaid for place in inside):
             return True
     return False
 
@@ -76,6 +108,15 @@ def _unsaid(vocabulary: Vocabulary, reading: Reading, query: Query) -> Iterator[
 def _may_narrow(word: str) -> bool:
     restricts = word.isalpha() and word not in NARROWS_NOTHING
     return restricts and not any(pattern.fullmatch(word) for pattern in _OPERATIONS)
+
+
+def _start_of_compound(text: str, start: int) -> int:
+    """Where the word begins that is joined to another one by a hyphen, as *grown* in *shade-grown*."""
+    while start > 1 and text[start - 1] == "-" and text[start - 2].isalnum():
+        start = start - 1
+        while start > 0 and text[start - 1].isalnum():
+            start -= 1
+    return start
 
 
 def _is_modifier_at(text: str, start: int) -> bool:

@@ -19,7 +19,7 @@ from clew.graph.schema import Schema
 from clew.index.names.names import NamesIndex
 from clew.reading.adapter import Adapter
 from clew.reading.candidates import Enumerator, Option
-from clew.reading.english import FUNCTION, singular
+from clew.reading.english import ANYONE, FUNCTION, singular
 from clew.reading.framing import unframed
 from clew.reading.mentions import Mention, MentionFinder
 from clew.reading.name_words import NameWords
@@ -132,7 +132,12 @@ class QuestionReader:
     def is_word(self, word: str) -> bool:
         """Whether a word is one of English, or of the relations and types of the graph."""
         plain = word.lower()
-        return plain in FUNCTION or plain in self.vocabulary.words or Lexicon.load().known(plain)
+        return (
+            plain in FUNCTION
+            or plain in ANYONE
+            or plain in self.vocabulary.words
+            or Lexicon.load().known(plain)
+        )
 
     def compare(self, text: str) -> Likeness:
         """How the content words of a text are like those of the graph."""
