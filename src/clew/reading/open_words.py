@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from clew.reading.english import AGGREGATE, COUNT, EXTREME, FUNCTION, LIGHT, NARROWS_NOTHING, NEGATION
 from clew.reading.mentions import Mention
-from clew.reading.query import Query, mentions_of
+from clew.reading.query import Compared, Counted, Extreme, Query, Without, mentions_of
 from clew.reading.reader import Reading
 from clew.reading.vocabulary import UNEXPLAINED, Vocabulary, said_by_labels, types_said
 
@@ -58,13 +58,16 @@ def leaves_noun_open(vocabulary: Vocabulary, reading: Reading, query: Query) -> 
 def leaves_modifier_open(vocabulary: Vocabulary, reading: Reading, query: Query) -> bool:
     """Whether a word right before one that says a type of a query narrows it, and is like no label of it."""
     like, text, types = reading.likeness, reading.question, types_said(vocabulary, query)
-    values = [m.start for m in _names(reading, query) if text[m.start : m.start + 1].islower()]
+    names = _names(reading, query)
+    values = [m.start for m in names if m.candidates and text[m.start : m.start + 1].islower()]
     for place in _unsaid(vocabulary, reading, query):
         start, stop, word = like.words[place]
         behind = next((i for i, (at, _, _) in enumerate(like.words) if text[stop:at] == " "), -1)
         narrows = behind >= 0 and like.types[behind, types].max(initial=0.0) >= LIKE_A_TYPE
         narrows = narrows or any(text[stop:at] == " " for at in values)
-        if narrows and _may_narrow(word) and _is_modifier_at(text, _start_of_compound(text, start)):
+        begin = _start_of_compound(text, start)
+        named = any(m.start < stop and begin < m.stop for m in names)
+        if narrows and not named and _may_narrow(word) and _is_modifier_at(text, begin):
             return True
     return False
 
@@ -76,9 +79,11 @@ def leaves_clause_open(vocabulary: Vocabulary, reading: Reading, query: Query) -
     """
     text, unsaid = reading.question, set(_unsaid(vocabulary, reading, query))
     spans = [(m.start, m.stop) for m in _names(reading, query)]
+    operated = any(isinstance(p, Compared | Counted | Extreme | Without) for p in query.contents.parts)
     for clause in _CLAUSE.finditer(text):
         start, stop = clause.span("said")
-        if any(a < stop and start < b for a, b in spans):
+        ranked = operated and any(pattern.search(text, start, stop) for pattern in _OPERATIONS)
+        if ranked or any(a < stop and start < b for a, b in spans):
             continue
         inside = [
             place
@@ -95,8 +100,8 @@ def _names(reading: Reading, query: Query) -> list[Mention]:
 
 
 def _unsaid(vocabulary: Vocabulary, reading: Reading, query: Query) -> Iterator[int]:
-    """The content words, by their places, that stand in no name of a query and are like no label of it."""
-    like, names = reading.likeness, _names(reading, query)
+    """The content words, by their places, that stand in no name of a query, no number, and no label of it."""
+    like, names = reading.likeness, [*_names(reading, query), *(m for m in reading.mentions if m.values)]
     said = said_by_labels(like, query, types_said(vocabulary, query), exactly=False)
     for place, (start, stop, word) in enumerate(like.words):
         if word in FUNCTION or word in LIGHT or any(m.start < stop and start < m.stop for m in names):
