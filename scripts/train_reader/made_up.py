@@ -114,8 +114,8 @@ def handfuls(
         near = sorted(t for t in whole - triples if t[0] in known or t[2] in known)
         triples |= set(rng.sample(near, min(len(near), rng.choice(BESIDE))))
         relations, known = {r for _, r, _ in triples}, {end for h, _, t in triples for end in (h, t)}
-        others = [(t, tree) for t, tree in asked if not _relations(tree) <= relations and tree[0] != "none"]
-        others = [(t, tree) for t, tree in others if _entities(tree) and _entities(tree) <= known]
+        others = [(t, tree) for t, tree in asked if not relations_of(tree) <= relations and tree[0] != "none"]
+        others = [(t, tree) for t, tree in others if entities_of(tree) and entities_of(tree) <= known]
         unknown = [(text, ("none",)) for text, _ in rng.sample(others, min(len(others), len(some) // 2))]
         typed = schema["declared"] and rng.random() < FEW
         variant = Variant(rng.choice((1, 2, 3)), typed, renamed=rng.random() < FEW)
@@ -126,7 +126,7 @@ def handfuls(
 
 def _needed(tree: Tree, whole: set[tuple[str, str, str]], rng: random.Random) -> set[tuple[str, str, str]]:
     """Triples of the relations that a meaning names, around the entities that it names, or some of them."""
-    relations, entities = _relations(tree), _entities(tree)
+    relations, entities = relations_of(tree), entities_of(tree)
     of = sorted(t for t in whole if t[1] in relations)
     near = [t for t in of if t[0] in entities or t[2] in entities]
     return set(near or rng.sample(of, min(len(of), rng.randint(2, 6))))
@@ -140,11 +140,13 @@ def _parts(tree: Tree) -> Iterator[Tree]:
             yield from _parts(part)
 
 
-def _relations(tree: Tree) -> set[str]:
+def relations_of(tree: Tree) -> set[str]:
+    """The relations that a meaning walks over."""
     return {part[1] for part in _parts(tree) if len(part) == 2 and part[0] in (".", "^")}
 
 
-def _entities(tree: Tree) -> set[str]:
+def entities_of(tree: Tree) -> set[str]:
+    """The names that stand in a meaning."""
     return {part[1] for part in _parts(tree) if part and part[0] == "entity"}
 
 
