@@ -38,6 +38,8 @@ DRUGS, APPROVED = OfType(0), SMALL.step("approved")
         ("which share of the drugs is by Tor", True),
         ("Which drugs were approved later than the average?", True),
         ("Which drugs were approved later than Aspirin?", False),
+        ("drugs approved <", True),
+        ("drugs approved < 2000", False),
     ],
 )
 def test_what_is_asked_for_is_more_than_a_list(question, more):

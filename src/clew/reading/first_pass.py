@@ -18,6 +18,9 @@ KEPT = 80
 MOST_OF_KIND = 3.0
 """Tokens of one kind beyond which more of them count no further."""
 
+DIGITS = 3
+"""Digits of scores by which candidates are told apart."""
+
 
 @dataclass(frozen=True, eq=False)
 class FirstPass:
@@ -43,7 +46,8 @@ class FirstPass:
         if len(rows) <= most:
             return np.arange(len(rows))
         scores = self.scores(rows) if known is None else self.scores(rows) + known
-        return np.sort(np.argsort(-scores, kind="stable")[:most])
+        # As many threads as one: their sums differ in the last digits.
+        return np.sort(np.argsort(-scores.round(DIGITS), kind="stable")[:most])
 
     def scores(self, rows: Float32) -> Float32:
         """How likely rows are, in logits among those of one question, float32 [n]."""

@@ -37,11 +37,12 @@ _MORE_THAN_QUERIES = re.compile(
     r"|\bhow\s+many\b[^?]*\b(?:do|does|did|has|have|in|for|by)\s+each\b"
     r"|^\W*(?:who|which|what)\b[^?]*\bevery\s+\w"
     r"|\bhow\s+(?:is|are|was|were)\b[^?]*\b(?:related|connected|linked)\b"
+    r"|[<>≤≥]=?\W*$"
     r"|\b(?:what|which)\s+(?:percent(?:age)?|share|proportion|fraction|ratio|part)\s+of\b|\bwhat\s+%\s+of\b",
     re.I,
 )
 """A rank that is not the first, a difference, a number for each of many, what holds of every one, how two are
-connected, a share."""
+connected, a share; a bound without a value."""
 _FIRST_FEW = re.compile(
     r"\b(?:first|last)\s+(?:\d+|two|three|four|five|six|seven|eight|nine|ten|few|several)\s+[a-z]", re.I
 )
