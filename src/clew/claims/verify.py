@@ -56,7 +56,8 @@ class Verify:
     def verify(self, claim: str, *, id: str | None = None, closed_world: bool = False) -> Verification:
         """Verify one claim; in a closed world what the graph does not record is not so."""
         began = perf_counter()
-        text = with_items(frame_of(claim), self.reader.name(claim))
+        plain, mentions, respelt = self.reader.spell(claim)
+        text = with_items(frame_of(plain), mentions)
         entities, link_ended = self.graph.entities, perf_counter()
         linked = [{"text": i.text, "entities": [entities[c.node] for c in i.candidates]} for i in text.items]
         read = self._read(text)
@@ -69,7 +70,8 @@ class Verify:
         timings = {"link": link_ended - began, "check": ended - link_ended, "total": ended - began}
         citations = tuple(cite(self.graph, p.verdict, p.triple_ids) for p in parts if p.triple_ids)
         times = {stage: round(1000 * s, 3) for stage, s in timings.items()}
-        steps = (Step("link", {"mentions": linked}), self._parts_step(found))
+        spelt = {"respelt": [list(pair) for pair in respelt]} if respelt else {}
+        steps = (Step("link", {"mentions": linked, **spelt}), self._parts_step(found))
         return Verification(
             claim, whole(parts, denied=text.denied), tuple(parts), citations, method=self.name,
             timings_ms=times, steps=steps, id=id,

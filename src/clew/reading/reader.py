@@ -125,6 +125,13 @@ class QuestionReader:
         heard, options = self._candidates(question, (), {})
         return heard, self._ranker.score(heard.text, heard.mentions, heard.likeness, options)
 
+    def spell(self, text: str, entities: Sequence[str] = ()) -> tuple[str, tuple[Mention, ...], Respelt]:
+        """A text with its words spelt right, its mentions, and which words were written otherwise."""
+        mentions = self._finder.find(text, entities)
+        plain, respelt = self._speller.respelt(text, mentions)
+        found = self._finder.find(plain, entities) if respelt else mentions
+        return plain, without_own_titles(self.graph, found), respelt
+
     def name(self, text: str) -> tuple[Mention, ...]:
         """The mentions of a text."""
         return without_own_titles(self.graph, self._finder.find(text))
@@ -173,13 +180,6 @@ class QuestionReader:
         """How like a vector of `vector` is to those of the labels of relations: float32 [R], in [-1, 1]."""
         return self._ranker.likenesses(vector, relations)
 
-    def _hear(self, question: str, entities: Sequence[str]) -> tuple[str, list[Mention], Respelt]:
-        """A question in plain words, what it names, and which words were written otherwise."""
-        text = unframed(question, self._is_of_graph)
-        mentions = self._finder.find(text, entities)
-        plain, respelt = self._speller.respelt(text, mentions)
-        return plain, self._finder.find(plain, entities) if respelt else mentions, respelt
-
     def _is_of_graph(self, word: str) -> bool:
         words = self.vocabulary.words
         return word not in FUNCTION and (word in words or singular(word) in words)
@@ -189,8 +189,8 @@ class QuestionReader:
     ) -> tuple[Heard, list[Option]]:
         """What a question names, how its words are like the graph's, and what it may mean."""
         began = perf_counter()
-        text, found, respelt = self._hear(question, entities)
-        mentions = with_types(self.vocabulary, text, without_own_titles(self.graph, found))
+        text, found, respelt = self.spell(unframed(question, self._is_of_graph), entities)
+        mentions = with_types(self.vocabulary, text, found)
         linked = perf_counter()
         likeness = self.compare(text)
         wider = likeness if self.adapter is None else self.adapter.widened(likeness)
