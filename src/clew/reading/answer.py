@@ -10,6 +10,7 @@ import numpy as np
 from clew.foundation.bounds import most_answers
 from clew.graph.graph import Graph
 from clew.grounding import cite
+from clew.reading.asked_type import is_kind
 from clew.reading.execute import Executor, Nodes, OverBudget
 from clew.reading.mentions import PARTIAL, TYPO, WORDS, Candidate, spans_of
 from clew.reading.prove import pattern_of, prove
@@ -150,7 +151,7 @@ def says_nothing(vocabulary: Vocabulary, reading: Reading, query: Query) -> bool
     places = [
         i
         for i, (_, _, word) in enumerate(reading.likeness.words)
-        if outside[i] and word not in _QUESTION_WORDS
+        if outside[i] and word not in _QUESTION_WORDS and not is_kind(reading.likeness, reading.question, i)
     ]
     if not places:
         return False

@@ -19,6 +19,7 @@ _LEAD = re.compile(
 _WHO = re.compile(r"\W*(?:(?:and|so|but|then|please|tell|show|me)\W+)*whom?\b", re.I)
 _LABELS = frozenset("name names id ids".split())
 _WORD = re.compile(r"[^\W_]+")
+_WHICH = re.compile(r"\b(?:which|what)\s+$", re.I)
 SPELT = 0.79
 """Least likeness by spelling of a word and a type that it names."""
 OTHER, UNKNOWN = 0.05, 0.3
@@ -80,3 +81,9 @@ def _is_relation(likeness: Likeness, word: int) -> bool:
     """Whether a graph records what a word like *name* says: then it is asked for, and not what has it."""
     is_label = likeness.words[word][2] in _LABELS
     return is_label and float(likeness.exact_relations[word].max(initial=0.0)) >= SPELT
+
+
+def is_kind(likeness: Likeness, question: str, row: int) -> bool:
+    """Whether a content word says of which kind the answers are, which the graph does not: *which town …*."""
+    like = max(table[row].max(initial=0.0) for table in (likeness.exact_relations, likeness.exact_types))
+    return like < SPELT and _WHICH.search(question[: likeness.words[row][0]]) is not None

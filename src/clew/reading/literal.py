@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 
-from clew.reading.asked_type import SPELT
+from clew.reading.asked_type import is_kind
 from clew.reading.english import ANYONE, FUNCTION, LIGHT, singular
 from clew.reading.mentions import Mention, spans_of
 from clew.reading.query import Anchor, OfType, Query, Walk, mentions_of
@@ -26,7 +26,6 @@ LONGEST_LABEL = 8
 _IS, _WHOSE = re.compile(r"\s+(?:is|are|was|were)\s", re.I), re.compile(r"\bwhose\s+$", re.I)
 _HAVING = re.compile(r"\b(?:has|have|had|with)\s+(?:the\s+|an?\s+)?$", re.I)
 _OF, _OWN = re.compile(r"\s+of\s+(?:the\s+)?", re.I), re.compile(r"['’]s?\s+", re.I)
-_WHICH = re.compile(r"\b(?:which|what)\s+$", re.I)
 
 Span = tuple[int, int]
 
@@ -68,7 +67,7 @@ class Literal:
             and word not in LIGHT
             and word not in ANYONE
             and word != "whose"
-            and not self._is_kind(row)
+            and not is_kind(self._likeness, self._text, row)
         )
         open_ = (m for m in self._mentions if m.strong or m.values)
         if not all(_meets(span, taken) for span in (*left, *((m.start, m.stop) for m in open_))):
@@ -79,15 +78,6 @@ class Literal:
             and self._goes_wrong(part.source.mention, part.step)
             for part in contents.parts
         )
-
-    def _is_kind(self, row: int) -> bool:
-        """Whether a word says of which kind the answers are, which the graph does not: *which town …*."""
-        start = self._likeness.words[row][0]
-        like = max(
-            table[row].max(initial=0.0)
-            for table in (self._likeness.exact_relations, self._likeness.exact_types)
-        )
-        return like < SPELT and _WHICH.search(self._text[:start]) is not None
 
     def _goes_wrong(self, mention: int, step: int) -> bool:
         """Whether the words around a label say that its relation is gone the other way from a name."""

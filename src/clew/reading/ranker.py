@@ -31,6 +31,7 @@ from clew.reading.first_pass import FirstPass
 from clew.reading.literal import Literal
 from clew.reading.mentions import Mention
 from clew.reading.narrower import Narrower
+from clew.reading.own_domain import take_own_domains
 from clew.reading.query import Both, OfType, Query, Walk, key_of
 from clew.reading.signs import Signs
 from clew.reading.tokens import (
@@ -250,6 +251,7 @@ class GraphRanker:
             aligned = alignment.features(self.ranker.calibration.of_alignment)
             scores = self.ranker.calibration.scores(scores, np.concatenate([known, aligned], axis=1))
         WhichWay(self.vocabulary, question, mentions).put_right(kept, scores)
+        take_own_domains(likeness, kept, scores)
         literal = Literal(self.vocabulary, question, mentions, likeness)
         scores[:-1] += [literal.for_(option.query) for option in kept]
         scores[:-1] += NO_NAME * ((known[:, _OPEN_STRONG] > 0) & (known[:, _ANCHORS] == 0))
