@@ -39,6 +39,7 @@ def test_talk_is_left_out(text: str, asks: str) -> None:
         "what should I look out for, pest-wise, on bed 4?",
         "list of Slate Hill Press",
         "hi",
+        "\U0001f937",
         "thanks",
         "",
     ],

@@ -53,7 +53,7 @@ _WORD = re.compile(r"\w+")
 
 def unframed(text: str, is_of_graph: Callable[[str], bool]) -> str:
     """The part of a text that asks; `is_of_graph` says whether a word is one of the graph's, which stays."""
-    text = " ".join("".join(" " if category(c) in _NO_TEXT else c for c in text).split())
+    text = " ".join("".join(" " if category(c) in _NO_TEXT else c for c in text).split()) or text
     for part in (_without_opening, _without_lead, _without_list, _without_closing):
         text = part(text, is_of_graph)
     return text
