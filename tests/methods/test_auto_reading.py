@@ -226,3 +226,25 @@ def test_a_name_of_two_is_not_guessed(staff):
     assert answer.abstained.reason == "ambiguous_entity"
     assert sorted(answer.abstained.candidates) == ["Ada Lorne", "Dee Lorne"]
     assert {"hired on of [Ada Lorne]", "hired on of [Dee Lorne]"} <= {a.reading for a in answer.alternatives}
+
+
+ZOO = """
+Kito|species|African elephant
+Tembo|species|African elephant
+Rex|species|Amur tiger
+Luna|species|snowy owl
+African elephant|status|endangered
+Amur tiger|status|endangered
+snowy owl|status|vulnerable
+African elephant|native to|Africa
+"""
+
+
+def test_what_is_of_another_type_leads_on_to_the_one_asked_for():
+    triples = [tuple(line.split("|")) for line in ZOO.strip().splitlines()]
+    species = {tail for _, relation, tail in triples if relation == "species"}
+    types = {head: ["species" if head in species else "animal"] for head, _, _ in triples}
+    with Clew.from_triples(triples, types=types) as graph:
+        assert labels(graph.ask("Which animals are endangered?")) == {"Kito", "Tembo", "Rex"}
+        assert labels(graph.ask("Which species are endangered?")) == {"African elephant", "Amur tiger"}
+        assert labels(graph.ask("Which animals are native to Africa?")) == {"Kito", "Tembo"}

@@ -34,6 +34,7 @@ def asked(of: SmallGraph, question: str) -> str:
         ("captain of the ship Ibis", ""),
         ("What is the captain of the ship Ibis?", ""),
         ("Who commands the ships?", ""),
+        ("Which persons are ships named after?", "person"),
         ("Is Ibis a ship?", ""),
     ],
 )

@@ -34,10 +34,13 @@ def asked_type(question: str, mentions: Sequence[Mention], likeness: Likeness) -
     if match is None:
         return _first_noun(question, mentions, likeness)
     start, stop = match.span(1)
-    found = -1
+    found, before = -1, start
     for word, (a, b, _) in enumerate(likeness.words):
         if a < start or b > stop:
             continue
+        if found >= 0 and question[before:a].strip():
+            break  # *languages are films*
+        before = b
         if any(m.strong and m.start <= a and b <= m.stop for m in mentions):
             break
         type_ = int(likeness.exact_types[word].argmax())

@@ -322,15 +322,31 @@ def _unit(vectors: Float32) -> Float32:
 
 
 def _sift(vocabulary: Vocabulary, options: Sequence[Option], scores: Float32, asked: int) -> None:
-    """A walk to nodes of several types gives its score to the candidate that keeps those of the asked one."""
+    """Give scores to what answers with the type that is asked for.
+
+    A walk to nodes of several types gives its own to the candidate that keeps those of this type; one to
+    nodes of which none is of it, to the only candidate that goes on from there to some that are: *which
+    animals are endangered*, where the species are.
+    """
     places = {key_of(option.query): i for i, option in enumerate(options)}
+    onward: dict[tuple[object, ...], list[int]] = {}
+    for i, option in enumerate(options):
+        part = option.query.part
+        back = isinstance(part, Walk) and isinstance(part.source, Walk) and part.step == part.source.step ^ 1
+        if isinstance(part, Walk) and not back and vocabulary.end_types[part.step ^ 1] == asked:
+            onward.setdefault(key_of(Query(option.query.ask, part.source)), []).append(i)
     for i, option in enumerate(options):
         query = option.query
-        if isinstance(query.part, Walk) and not vocabulary.all_of_type(query.part.step ^ 1, asked):
-            sifted = places.get(key_of(Query(query.ask, Both(query.part, OfType(asked)))))
-            if sifted is not None:
-                scores[sifted] = max(scores[sifted], scores[i])
-                scores[i] = LEAST_SCORE
+        if not isinstance(query.part, Walk):
+            continue
+        end = query.part.step ^ 1
+        to = places.get(key_of(Query(query.ask, Both(query.part, OfType(asked)))))
+        if not vocabulary.schema.typed[end, asked]:
+            further = onward.get(key_of(query), [])
+            to = further[0] if len(further) == 1 else None
+        if to is not None and not vocabulary.all_of_type(end, asked):
+            scores[to] = max(scores[to], scores[i])
+            scores[i] = LEAST_SCORE
 
 
 def _is_label(kind: int, ref: int) -> bool:
