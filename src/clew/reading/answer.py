@@ -11,6 +11,7 @@ from clew.foundation.bounds import most_answers
 from clew.graph.graph import Graph
 from clew.grounding import cite
 from clew.reading.asked_type import is_kind
+from clew.reading.english import PREPOSITIONS
 from clew.reading.execute import Executor, Nodes, OverBudget
 from clew.reading.mentions import PARTIAL, TYPO, WORDS, Candidate, spans_of
 from clew.reading.prove import pattern_of, prove
@@ -41,7 +42,8 @@ MOST_ALTERNATIVES = 4
 MOST_MERGED = 10
 """Candidates that are executed to see which of them answer the same."""
 LEAST_MERGED = 0.01
-_QUESTION_WORDS = frozenset(("who", "when", "where"))
+_QUESTION_WORDS = PREPOSITIONS.union(("who", "when", "where"))
+"""Words that name no relation by themselves."""
 LEAST_LIKELY = 0.02
 """Candidates less likely than this are no alternatives."""
 

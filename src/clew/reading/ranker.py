@@ -103,6 +103,12 @@ class Scored:
         """The features of the candidates, float32 [n, FEATURES]."""
         return self.rows[:, : len(FEATURES)]
 
+    @classmethod
+    def nothing(cls, left_out: int) -> Scored:
+        """No candidate, where so many were left out."""
+        known = np.zeros((0, len(KNOWN_BEFORE) + len(KINDS)), np.float32)
+        return cls((), (), known, np.zeros(1, np.float32), NOTHING, left_out)
+
 
 @dataclass(eq=False)
 class Ranker:
@@ -220,14 +226,7 @@ class GraphRanker:
         rows = _Rows(self.vocabulary, question, mentions, likeness)
         kept = [option for option in sorted(options, key=lambda o: -o.worth) if rows.add(option)]
         if not kept:
-            return Scored(
-                (),
-                (),
-                np.zeros((0, len(KNOWN_BEFORE) + len(KINDS)), np.float32),
-                np.zeros(1, np.float32),
-                NOTHING,
-                len(options),
-            )
+            return Scored.nothing(len(options))
         known = rows_of(rows.describer.features(kept), rows.tokens)
         signs = Signs(self.vocabulary, question, mentions, likeness)
         told = np.array([signs.against(option.query) for option in kept], np.float32)
