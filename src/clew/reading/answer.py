@@ -153,9 +153,9 @@ def says_nothing(vocabulary: Vocabulary, reading: Reading, query: Query) -> bool
     places = [
         i
         for i, (_, _, word) in enumerate(reading.likeness.words)
-        if outside[i] and word not in _QUESTION_WORDS and not is_kind(reading.likeness, reading.question, i)
+        if outside[i] and word not in _QUESTION_WORDS
     ]
-    if not places:
+    if all(is_kind(reading.likeness, reading.question, i) for i in places):
         return False
     steps, types, like = steps_of(query), types_said(vocabulary, query), reading.likeness
     if query.ask == "yes" and len(steps) > 1:

@@ -52,8 +52,9 @@ class Literal:
         if not relations:
             return False
         for labels, wanted in ((self._relations, relations), (self._types, types)):
+            taken = [*used, *said]  # a type is not said by the word that says a relation
             for label, times in wanted.items():
-                spans = [span for span in labels.get(label, ()) if not _meets(span, used)]
+                spans = [span for span in labels.get(label, ()) if not _meets(span, taken)]
                 if len(spans) < times:
                     return False
                 said += spans
