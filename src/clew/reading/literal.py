@@ -27,8 +27,6 @@ _IS, _WHOSE = re.compile(r"\s+(?:is|are|was|were)\s", re.I), re.compile(r"\bwhos
 _HAVING = re.compile(r"\b(?:has|have|had|with)\s+(?:the\s+|an?\s+)?$", re.I)
 _OF, _OWN = re.compile(r"\s+of\s+(?:the\s+)?", re.I), re.compile(r"['’]s?\s+", re.I)
 
-Span = tuple[int, int]
-
 
 class Literal:
     """The labels that stand word for word in one question."""
@@ -46,7 +44,7 @@ class Literal:
     def _says_all(self, query: Query) -> bool:
         contents = query.contents
         used = spans_of(self._mentions, mentions_of(query))
-        said: list[Span] = []
+        said: list[tuple[int, int]] = []
         relations = Counter(step // 2 for step in contents.steps)
         types = Counter(p.type for p in contents.parts if isinstance(p, OfType) and p.type >= 0)
         if not relations:
@@ -100,16 +98,16 @@ class Literal:
         return False
 
     @cached_property
-    def _relations(self) -> dict[int, list[Span]]:
+    def _relations(self) -> dict[int, list[tuple[int, int]]]:
         return dict(self._found(self._vocabulary.relations_by_words))
 
     @cached_property
-    def _types(self) -> dict[int, list[Span]]:
+    def _types(self) -> dict[int, list[tuple[int, int]]]:
         return dict(self._found(self._vocabulary.types_by_words))
 
-    def _found(self, labels: dict[tuple[str, ...], list[int]]) -> Iterator[tuple[int, list[Span]]]:
+    def _found(self, labels: dict[tuple[str, ...], list[int]]) -> Iterator[tuple[int, list[tuple[int, int]]]]:
         """Each label that stands in the question, with its places."""
-        places: dict[int, list[Span]] = {}
+        places: dict[int, list[tuple[int, int]]] = {}
         norms = [token.norm for token in self._tokens]
         for first in range(len(norms)):
             for last in range(first + 1, min(len(norms), first + LONGEST_LABEL) + 1):
@@ -121,5 +119,5 @@ class Literal:
         return iter(places.items())
 
 
-def _meets(span: Span, others: Sequence[Span]) -> bool:
+def _meets(span: tuple[int, int], others: Sequence[tuple[int, int]]) -> bool:
     return any(span[0] < stop and start < span[1] for start, stop in others)
