@@ -7,19 +7,32 @@ feature of the ranking. At most `MOST_MENTIONS` are kept.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from functools import cached_property
 
 from clew.graph.graph import Values
 from clew.index.names.containing import nodes_containing
 from clew.index.names.names import NamesIndex
 from clew.reading.english import FUNCTION, singular
+from clew.reading.name_runs import (
+    NUMERAL,
+    WITH_SYMBOLS,
+    WordKinds,
+    around,
+    digits,
+    is_joined,
+    joined,
+    like_names,
+    may_be_name,
+    numbers_follow,
+    written_like_names,
+)
 from clew.reading.name_words import NameWords
 from clew.reading.query import Value
 from clew.reading.values import values_in
 from clew.text.lexicon import Lexicon
-from clew.text.normalise import POSSESSIVE, Token, tokens
+from clew.text.normalise import Token, tokens
 
 MOST_MENTIONS = 10
 MOST_CANDIDATES = 6
@@ -27,12 +40,8 @@ LEAST_PART, PART = 4, 0.6
 """Letters of a word that names the few nodes which have it in theirs, and what is left of its quality."""
 LIKE = 0.72
 """Least similarity of a misspelt name."""
-LEAST_MISSPELT, LONGEST_MISSPELT, MOST_TRIED = 5, 6, 24
-"""Letters of a misspelt name, its words, and how many runs of words are looked for as one."""
-HONORIFICS = frozenset(
-    "mr mrs ms miss dr doctor prof professor sir lady lord dame captain president king queen saint st".split()
-)
-"""Words before a name that its label may lack."""
+LEAST_MISSPELT, MOST_TRIED = 5, 24
+"""Letters of a misspelt name, and how many runs of words are looked for as one."""
 LONGEST_BLOB = 64_000_000
 """Bytes of names in which a part of a name is looked for; in more of them that would take too long."""
 
@@ -40,8 +49,6 @@ GIVEN, EXACT, ALIAS, NORMAL, PLURAL, PARTIAL, TYPO, WORDS = range(8)
 """How a candidate was found. WORDS: all words of the name stand in the question, in any order."""
 HOW = ("given", "exact", "alias", "normalised", "plural", "part", "typo", "words")
 QUALITY = (1.0, 1.0, 0.97, 0.93, 0.85, 0.7, 0.6, 0.75)
-_NUMERAL = re.compile(r"[0-9][0-9.,]*(?:e[0-9]+)?")
-"""A word that is a number, however large, and so no misspelt name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +95,10 @@ class MentionFinder:
     values: Values | None = None
     """The numbers and dates of the graph."""
 
+    @cached_property
+    def _kinds(self) -> WordKinds:
+        return WordKinds(self.lexicon, self.typing)
+
     def find(self, question: str, given: Sequence[str] = ()) -> list[Mention]:
         """All mentions of a question, by their place; `given` are names that it is known to be about."""
         found = tokens(question)
@@ -120,7 +131,7 @@ class MentionFinder:
     ) -> None:
         for hit in self.names.spans(question, found):
             words = found[hit.start : hit.stop]
-            if not _may_be_name(words, at_start=hit.start == 0):
+            if not may_be_name(words, at_start=hit.start == 0):
                 continue
             nodes = spans.setdefault((words[0].start, words[-1].stop), {})
             for name in hit.hits[:MOST_CANDIDATES]:
@@ -133,11 +144,11 @@ class MentionFinder:
         """Codes that are joined otherwise, *HP40* and *HP 40* for HP-40, and names that end in symbols."""
         for first, last in ((t, u) for i, t in enumerate(found) for u in found[i : i + 2]):
             span = (first.start, last.stop)
-            for written in _joined(question[span[0] : span[1]]) if first.norm not in FUNCTION else ():
+            for written in joined(question[span[0] : span[1]]) if first.norm not in FUNCTION else ():
                 for hit in self.names.exact(written)[:MOST_CANDIDATES]:
                     made = Candidate(hit.entity, NORMAL, QUALITY[NORMAL])
                     spans.setdefault(span, {}).setdefault(hit.entity, made)
-        for written in _WITH_SYMBOLS.finditer(question):
+        for written in WITH_SYMBOLS.finditer(question):
             for hit in self.names.exact(written[0]):
                 if self.names.graph.labels[hit.entity].casefold() == written[0].casefold():
                     spans.setdefault(written.span(), {})[hit.entity] = Candidate(
@@ -152,7 +163,7 @@ class MentionFinder:
             return
         for hit in self.names.spans(question, base):
             words = base[hit.start : hit.stop]
-            if words[-1].norm == found[hit.stop - 1].norm or not _may_be_name(words):
+            if words[-1].norm == found[hit.stop - 1].norm or not may_be_name(words):
                 continue
             nodes = spans.setdefault((words[0].start, words[-1].stop), {})
             for name in hit.hits[:MOST_CANDIDATES]:
@@ -164,11 +175,11 @@ class MentionFinder:
         """Names that hold a run of words which are written like a name, or a code."""
         if len(self.names.graph.labels.blob) > LONGEST_BLOB:
             return
-        for start, stop in self._runs(question, found):
+        for start, stop in written_like_names(question, found, self._kinds):
             span = (found[start].start, found[stop - 1].stop)
             text = question[span[0] : span[1]]
             cases = (text, text.title(), text.upper(), text.lower(), text.capitalize())
-            for written in dict.fromkeys((*cases, *_joined(text), *_joined(text.upper()))):
+            for written in dict.fromkeys((*cases, *joined(text), *joined(text.upper()))):
                 nodes = [n for n in nodes_containing(self.names, written) or [] if not self._is_value(n)]
                 for node in nodes[:MOST_CANDIDATES]:
                     share = min(1.0, len(text) / max(1, len(self.names.graph.labels[node])))
@@ -181,30 +192,6 @@ class MentionFinder:
         """Whether a node is a number or a date: a year is no part of the name of a day."""
         return self.values is not None and bool(self.values.kind[node])
 
-    def _runs(self, question: str, found: Sequence[Token]) -> list[tuple[int, int]]:
-        """Runs of up to five words of which the outer ones are written like names, unknown, or codes."""
-        named = [self._name_like(token, at) for at, token in enumerate(found)]
-        for at in range(1, len(found)):
-            if found[at - 1].stop + 1 >= found[at].start and _is_code(
-                question[found[at - 1].start : found[at].stop]
-            ):
-                named[at - 1] = named[at] = True
-        runs: list[tuple[int, int]] = []
-        for start in range(len(found)):
-            for stop in range(start + 1, min(start + 5, len(found)) + 1):
-                if not named[start] or not named[stop - 1]:
-                    continue
-                inside = found[start + 1 : stop - 1]
-                if any(
-                    t.norm not in FUNCTION and not n for t, n in zip(inside, named[start + 1 :], strict=False)
-                ):
-                    break
-                size = sum(len(t.norm) for t in found[start:stop])
-                text = question[found[start].start : found[stop - 1].stop]
-                if size >= (3 if stop - start == 1 else 2 if _is_code(text) else 4):
-                    runs.append((start, stop))
-        return runs
-
     def _add_words(
         self, question: str, found: Sequence[Token], spans: dict[tuple[int, int], dict[int, Candidate]]
     ) -> None:
@@ -214,7 +201,7 @@ class MentionFinder:
         content = [t for t in found if t.norm not in FUNCTION and t.norm != "'s"]
         for node, share, places in self.by_word.named_by([t.norm for t in content]):
             used = [content[i] for i in places]
-            if not _numbers_follow(found, used):
+            if not numbers_follow(found, used):
                 continue
             span = (used[0].start, used[-1].stop)
             if span[1] - span[0] > 12 * len(used) + 24 or any(
@@ -228,7 +215,7 @@ class MentionFinder:
         taken = [span for span, nodes in spans.items() if nodes]
         for token in content:
             inside = any(a <= token.start and token.stop <= b for a, b in taken)
-            if inside or self._types(token) or len(token.norm) < LEAST_PART or token.norm.isdigit():
+            if inside or self._kinds.types(token) or len(token.norm) < LEAST_PART or token.norm.isdigit():
                 continue
             for node in self.by_word.with_word(token.norm):
                 made = Candidate(node, WORDS, QUALITY[WORDS] * PART)
@@ -241,39 +228,18 @@ class MentionFinder:
         sure = [span for span, nodes in spans.items() if _certain(nodes.values())]
         for (start, stop), nodes in spans.items():
             inside = [i for i, t in enumerate(found) if start <= t.start and t.stop <= stop]
-            if not inside or not all(self._is_common(found[i]) for i in inside):
+            if not inside or not all(self._kinds.is_common(found[i]) for i in inside):
                 continue
             beside = [
                 t
                 for i in (inside[0] - 1, inside[-1] + 1)
-                if 0 <= i < len(found) and _is_joined(question, t := found[i], (start, stop))
-                if self._is_of_name(t) and not any(a <= t.start and t.stop <= b for a, b in sure)
+                if 0 <= i < len(found) and is_joined(question, t := found[i], (start, stop))
+                if self._kinds.is_of_name(t) and not any(a <= t.start and t.stop <= b for a, b in sure)
             ]
             for node in [n for n, c in nodes.items() if beside and c.how in (PARTIAL, WORDS)]:
                 label = {t.norm for t in tokens(self.names.graph.labels[node])}
                 if any(t.norm not in label for t in beside):
                     del nodes[node]
-
-    def _is_common(self, token: Token) -> bool:
-        """Whether a word is one of English, or has digits behind it as *REF* has."""
-        return self.lexicon.known(token.norm) or token.text.isupper() or token.norm in HONORIFICS
-
-    def _is_of_name(self, token: Token) -> bool:
-        """Whether a word is written like one of a name."""
-        if token.norm in FUNCTION or token.norm == POSSESSIVE or token.norm in HONORIFICS:
-            return False
-        return token.text[:1].isupper() or token.norm.isdigit() or not self.lexicon.known(token.norm)
-
-    def _types(self, token: Token) -> bool:
-        """Whether a word is one of the graph's relations or types, in the singular or the plural."""
-        return token.norm in self.typing or singular(token.norm) in self.typing
-
-    def _name_like(self, token: Token, at: int) -> bool:
-        if token.norm in FUNCTION or self._types(token):
-            return False
-        if any(c.isdigit() for c in token.norm):
-            return not token.norm.isdigit() or at > 0
-        return token.text[:1].isupper() or not self.lexicon.known(token.norm)
 
     def _add_typos(
         self, question: str, found: Sequence[Token], spans: dict[tuple[int, int], dict[int, Candidate]]
@@ -282,17 +248,17 @@ class MentionFinder:
             any(a <= t.start and t.stop <= b and _certain(nodes.values()) for (a, b), nodes in spans.items())
             for t in found
         ]
-        content = [t.norm not in FUNCTION and not self._types(t) for t in found]
+        content = [t.norm not in FUNCTION and not self._kinds.types(t) for t in found]
         unknown = [
-            c and not _NUMERAL.fullmatch(t.norm) and not self.lexicon.known(t.norm)
+            c and not NUMERAL.fullmatch(t.norm) and not self.lexicon.known(t.norm)
             for c, t in zip(content, found, strict=True)
         ]
         odd = [
-            u or (c and t.text[:1].isupper() and not _NUMERAL.fullmatch(t.norm))
+            u or (c and t.text[:1].isupper() and not NUMERAL.fullmatch(t.norm))
             for c, u, t in zip(content, unknown, found, strict=True)
         ]
         tried = 0
-        for first, last in (*_like_names(found, odd), *_around(content, unknown)):
+        for first, last in (*like_names(found, odd), *around(content, unknown)):
             words = found[first:last]
             if any(covered[first:last]) or sum(len(t.norm) for t in words) < LEAST_MISSPELT:
                 continue
@@ -303,68 +269,10 @@ class MentionFinder:
             tried += 1
             for hit in self.names.fuzzy(text, MOST_CANDIDATES):
                 # Another number is another thing.
-                same = _digits(text) == _digits(self.names.graph.labels[hit.entity])
+                same = digits(text) == digits(self.names.graph.labels[hit.entity])
                 if hit.score >= LIKE and same:
                     made = Candidate(hit.entity, TYPO, QUALITY[TYPO] * hit.score)
                     spans.setdefault(span, {}).setdefault(hit.entity, made)
-
-
-def _like_names(found: Sequence[Token], odd: Sequence[bool]) -> Iterator[tuple[int, int]]:
-    """Words [first, last) of which the outer ones are `odd` in a question, as words of a name are."""
-    for first in range(len(found)):
-        if not odd[first] and found[first].norm not in ("the", "a", "an"):
-            continue
-        for last in range(min(first + LONGEST_MISSPELT, len(found)), first, -1):
-            # *Ashbrun 5*: a number behind what is misspelt is of the name.
-            end = last - 1 if _NUMERAL.fullmatch(found[last - 1].norm) and last - first > 1 else last
-            if odd[end - 1]:
-                yield first, last
-
-
-def _around(content: Sequence[bool], unknown: Sequence[bool]) -> Iterator[tuple[int, int]]:
-    """Words [first, last) around one that is no word, where nothing is written like a name."""
-    for at in range(len(unknown)):
-        for length in range(2, LONGEST_MISSPELT + 1) if unknown[at] else ():
-            for first in range(max(0, at - length + 1), at + 1):
-                last = first + length
-                if last <= len(content) and content[first] and content[last - 1]:
-                    yield first, last
-
-
-def _is_joined(question: str, token: Token, span: tuple[int, int]) -> bool:
-    """Whether nothing but a blank or a hyphen is between a word and a span."""
-    start, stop = min(token.stop, span[1]), max(token.start, span[0])
-    return question[start:stop] in (" ", "-", "")
-
-
-def _digits(text: str) -> str:
-    return "".join(c for c in text if c.isdigit())
-
-
-def _numbers_follow(found: Sequence[Token], used: Sequence[Token]) -> bool:
-    """Whether each number of a name stands right behind another of its words: *block 3*, no *3 blocks*."""
-    return all(
-        not token.norm.isdigit() or any(t is before for t in used)
-        for before, token in pairwise(found)
-        if any(token is t for t in used)
-    )
-
-
-_LETTERS_DIGITS = re.compile(r"([^\W\d_]+)[-./ ]?(\d+\w*)")
-_WITH_SYMBOLS = re.compile(r"[^\W_]+[+#*-]+(?![^\W_])")
-"""What only its symbols tell from another name, or from a word: *A+*, *C#*."""
-_CODE = re.compile(r"[^\W\d_]+[-./ ]?\d+\w*|\d+[-./]?[^\W\d_]+", re.I)
-
-
-def _joined(text: str) -> tuple[str, ...]:
-    """A text of letters and digits joined in each usual way; none of another text."""
-    parts = _LETTERS_DIGITS.fullmatch(text)
-    return tuple(f"{parts[1]}{between}{parts[2]}" for between in ("", " ", "-")) if parts else ()
-
-
-def _is_code(text: str) -> bool:
-    """Whether letters and digits are written together, as in HP-40 or M 12."""
-    return bool(_CODE.fullmatch(text)) and (" " not in text or text[0].isupper())
 
 
 def _surest(nodes: Iterable[Candidate]) -> list[Candidate]:
@@ -377,16 +285,6 @@ def _surest(nodes: Iterable[Candidate]) -> list[Candidate]:
 
 def _certain(nodes: Iterable[Candidate]) -> bool:
     return any(c.how in (GIVEN, EXACT, ALIAS, NORMAL) for c in nodes)
-
-
-def _may_be_name(words: Sequence[Token], *, at_start: bool = False) -> bool:
-    """Whether words may be a name: not function words alone, unless they are written as a name is."""
-    if not any(c.isalnum() for t in words for c in t.norm):
-        return True
-    if all(t.norm in FUNCTION for t in words):
-        written = [t.text[:1].isupper() for t in words]
-        return all(written) and len(words) > 1 and not at_start
-    return True
 
 
 def _mention(question: str, span: tuple[int, int], nodes: Iterable[Candidate]) -> Mention:

@@ -23,6 +23,7 @@ from clew.foundation.arrays import Float32
 from clew.reading.adapter import Adapter
 from clew.reading.alignment import NOTHING, Aligner, Alignment, EncodedView
 from clew.reading.answer_kind import KINDS, AnswerKinds, asked_kind
+from clew.reading.answer_type import answer_with_type
 from clew.reading.asked_type import OTHER, asked_type, asks_who
 from clew.reading.calibration import KNOWN_BEFORE, Calibration, rows_of
 from clew.reading.candidates import Option
@@ -32,7 +33,6 @@ from clew.reading.literal import Literal
 from clew.reading.mentions import Mention
 from clew.reading.narrower import Narrower
 from clew.reading.own_domain import take_own_domains
-from clew.reading.query import Both, OfType, Query, Walk, key_of
 from clew.reading.signs import Signs
 from clew.reading.tokens import (
     MENTION_KINDS,
@@ -47,7 +47,7 @@ from clew.reading.tokens import (
     view_of,
 )
 from clew.reading.vocabulary import Likeness, Vocabulary
-from clew.reading.which_way import LEAST_SCORE, WhichWay
+from clew.reading.which_way import WhichWay
 from clew.text.onnx_session import open_session
 
 MODEL = Path(__file__).with_name("model")
@@ -242,7 +242,7 @@ class GraphRanker:
         asked = asked_type(question, mentions, likeness)
         if asked >= 0:
             scores[:-1] += [rows.describer.of_type(option.query, asked) for option in kept]
-            _sift(self.vocabulary, kept, scores, asked)
+            answer_with_type(self.vocabulary, kept, scores, asked)
         elif asks_who(question):
             types = [rows.describer.answer_type(option.query) for option in kept]
             scores[:-1] += [math.log(OTHER) * (t >= 0 and self._kinds.is_nobody(t)) for t in types]
@@ -318,34 +318,6 @@ class GraphRanker:
 
 def _unit(vectors: Float32) -> Float32:
     return vectors / np.maximum(np.linalg.norm(vectors, axis=-1, keepdims=True), 1e-9)
-
-
-def _sift(vocabulary: Vocabulary, options: Sequence[Option], scores: Float32, asked: int) -> None:
-    """Give scores to what answers with the type that is asked for.
-
-    A walk to nodes of several types gives its own to the candidate that keeps those of this type; one to
-    nodes of which none is of it, to the only candidate that goes on from there to some that are: *which
-    animals are endangered*, where the species are.
-    """
-    places = {key_of(option.query): i for i, option in enumerate(options)}
-    onward: dict[tuple[object, ...], list[int]] = {}
-    for i, option in enumerate(options):
-        part = option.query.part
-        back = isinstance(part, Walk) and isinstance(part.source, Walk) and part.step == part.source.step ^ 1
-        if isinstance(part, Walk) and not back and vocabulary.end_types[part.step ^ 1] == asked:
-            onward.setdefault(key_of(Query(option.query.ask, part.source)), []).append(i)
-    for i, option in enumerate(options):
-        query = option.query
-        if not isinstance(query.part, Walk):
-            continue
-        end = query.part.step ^ 1
-        to = places.get(key_of(Query(query.ask, Both(query.part, OfType(asked)))))
-        if not vocabulary.schema.typed[end, asked]:
-            further = onward.get(key_of(query), [])
-            to = further[0] if len(further) == 1 else None
-        if to is not None and not vocabulary.all_of_type(end, asked):
-            scores[to] = max(scores[to], scores[i])
-            scores[i] = LEAST_SCORE
 
 
 def _is_label(kind: int, ref: int) -> bool:

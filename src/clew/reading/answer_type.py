@@ -1,0 +1,39 @@
+"""Where a type is asked for, candidates whose answers are of it take the scores of others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from clew.foundation.arrays import Float32
+from clew.reading.candidates import Option
+from clew.reading.query import Both, OfType, Query, Walk, key_of
+from clew.reading.vocabulary import Vocabulary
+from clew.reading.which_way import LEAST_SCORE
+
+
+def answer_with_type(vocabulary: Vocabulary, options: Sequence[Option], scores: Float32, asked: int) -> None:
+    """Give scores to what answers with the type that is asked for; `scores` float32 [n + 1] are changed.
+
+    A walk to nodes of several types gives its own to the candidate that keeps those of this type; one to
+    nodes of which none is of it, to the only candidate that goes on from there to some that are: *which
+    animals are endangered*, where the species are.
+    """
+    places = {key_of(option.query): i for i, option in enumerate(options)}
+    onward: dict[tuple[object, ...], list[int]] = {}
+    for i, option in enumerate(options):
+        part = option.query.part
+        back = isinstance(part, Walk) and isinstance(part.source, Walk) and part.step == part.source.step ^ 1
+        if isinstance(part, Walk) and not back and vocabulary.end_types[part.step ^ 1] == asked:
+            onward.setdefault(key_of(Query(option.query.ask, part.source)), []).append(i)
+    for i, option in enumerate(options):
+        query = option.query
+        if not isinstance(query.part, Walk):
+            continue
+        end = query.part.step ^ 1
+        to = places.get(key_of(Query(query.ask, Both(query.part, OfType(asked)))))
+        if not vocabulary.schema.typed[end, asked]:
+            further = onward.get(key_of(query), [])
+            to = further[0] if len(further) == 1 else None
+        if to is not None and not vocabulary.all_of_type(end, asked):
+            scores[to] = max(scores[to], scores[i])
+            scores[i] = LEAST_SCORE
