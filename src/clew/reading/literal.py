@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 
 from clew.reading.asked_type import is_kind
@@ -99,13 +99,13 @@ class Literal:
 
     @cached_property
     def _relations(self) -> dict[int, list[tuple[int, int]]]:
-        return dict(self._found(self._vocabulary.relations_by_words))
+        return self._found(self._vocabulary.relations_by_words)
 
     @cached_property
     def _types(self) -> dict[int, list[tuple[int, int]]]:
-        return dict(self._found(self._vocabulary.types_by_words))
+        return self._found(self._vocabulary.types_by_words)
 
-    def _found(self, labels: dict[tuple[str, ...], list[int]]) -> Iterator[tuple[int, list[tuple[int, int]]]]:
+    def _found(self, labels: dict[tuple[str, ...], list[int]]) -> dict[int, list[tuple[int, int]]]:
         """Each label that stands in the question, with its places."""
         places: dict[int, list[tuple[int, int]]] = {}
         norms = [token.norm for token in self._tokens]
@@ -116,7 +116,7 @@ class Literal:
                     places.setdefault(label, []).append(
                         (self._tokens[first].start, self._tokens[last - 1].stop)
                     )
-        return iter(places.items())
+        return places
 
 
 def _meets(span: tuple[int, int], others: Sequence[tuple[int, int]]) -> bool:
