@@ -116,9 +116,7 @@ def _examples(path: Path, ranker: Ranker, limit: int, composed: int) -> Iterator
         graph, typed = made_up.graph(schema, [*asked, *chains], variant)
         of = Asked(path.stem, graph)
         reader = QuestionReader(graph, of.schema, of.names, embedder, ranker)
-        labels = {label: node for node, label in reversed(list(enumerate(graph.labels)))}
-        types = {t: i for i, t in enumerate(graph.types.names)}
-        translator = Translator(labels, {r: i for i, r in enumerate(graph.relations)}, types)
+        translator = Translator.of(graph)
         some = rng.sample(range(len(asked)), min(limit, len(asked)))
         for at in (*some, *range(len(asked), len(typed))):
             made = _example(path.stem, at >= len(asked), reader, translator, *typed[at])

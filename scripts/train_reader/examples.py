@@ -245,12 +245,7 @@ def _from_meanings(
 ) -> Made:
     """Examples of questions with their meanings; those from `natural` on were composed of others."""
     builder = Builder(Asked(name, graph))
-    entities = {label: node for node, label in reversed(list(enumerate(graph.labels)))}
-    translator = Translator(
-        entities,
-        {r: i for i, r in enumerate(graph.relations)},
-        {t: i for i, t in enumerate(graph.types.names)},
-    )
+    translator = Translator.of(graph)
     examples: list[Example] = []
     for at, (text, tree) in enumerate(asked):
         query: Query | None = None

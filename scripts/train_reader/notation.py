@@ -13,6 +13,7 @@ from datetime import date
 from functools import reduce
 from typing import Any
 
+from clew.graph.graph import Graph
 from clew.graph.values import time_of_day
 from clew.reading.query import (
     Anchor,
@@ -177,6 +178,13 @@ class Translator:
 
     def __init__(self, entities: dict[str, int], relations: dict[str, int], types: dict[str, int]) -> None:
         self.entities, self.relations, self.types = entities, relations, types
+
+    @classmethod
+    def of(cls, graph: Graph) -> Translator:
+        """Of the names of a graph; of two things that are called the same the first."""
+        entities = {label: node for node, label in reversed(list(enumerate(graph.labels)))}
+        relations = {name: i for i, name in enumerate(graph.relations)}
+        return cls(entities, relations, {name: i for i, name in enumerate(graph.types.names)})
 
     def query(self, tree: Tree) -> Query:
         """Raises KeyError where the graph lacks a name, ValueError for a meaning that no query has."""

@@ -145,13 +145,11 @@ class Prober:
 
     def written_otherwise(self) -> Iterator[Outcome]:
         """Some questions with one name in each way of writing."""
-        labels = {label: node for node, label in reversed(list(enumerate(self.graph.labels)))}
-        relations = {r: i for i, r in enumerate(self.graph.relations)}
-        translator = Translator(labels, relations, {t: i for i, t in enumerate(self.graph.types.names)})
+        translator = Translator.of(self.graph)
         left = QUESTIONS
         for text, tree in self.asked:
             name = _only_name(text, tree)
-            if not left or name not in labels:
+            if not left or name not in translator.entities:
                 continue
             try:
                 query = translator.query(tree)

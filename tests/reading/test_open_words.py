@@ -6,6 +6,15 @@ from clew import Clew
 from clew.methods.built_in import built_in_reader
 from clew.reading.open_words import leaves_clause_open, leaves_modifier_open, leaves_noun_open
 
+
+def leaves_open(guard, triples, types, question) -> bool:
+    """What a guard says of the likeliest reading of a question."""
+    with Clew.from_triples(triples, types=types) as graph:
+        reader = built_in_reader(graph.index, graph.embedder).reader
+        reading = reader.read(question)
+        return guard(reader.vocabulary, reading, reading.ranking.ranked[0].option.query)
+
+
 TRIPLES = [("Heat", "written by", "Ann"), ("Ran", "written by", "Bo"), ("Heat", "genre", "Drama")]
 
 
@@ -20,11 +29,7 @@ TRIPLES = [("Heat", "written by", "Ann"), ("Ran", "written by", "Bo"), ("Heat", 
     ],
 )
 def test_a_noun_of_a_name_is_open_unless_a_label_says_it(question, is_open):
-    with Clew.from_triples(TRIPLES) as graph:
-        reader = built_in_reader(graph.index, graph.embedder).reader
-        reading = reader.read(question)
-        best = reading.ranking.ranked[0].option.query
-        assert leaves_noun_open(reader.vocabulary, reading, best) == is_open
+    assert leaves_open(leaves_noun_open, TRIPLES, {}, question) == is_open
 
 
 SHIPS = [
@@ -50,11 +55,7 @@ TYPES = {"Ibis": ["ship"], "Heron": ["ship"], "Ann": ["person"], "Bo": ["person"
     ],
 )
 def test_a_word_that_narrows_a_type_is_open_unless_a_label_says_it(question, is_open):
-    with Clew.from_triples(SHIPS, types=TYPES) as graph:
-        reader = built_in_reader(graph.index, graph.embedder).reader
-        reading = reader.read(question)
-        best = reading.ranking.ranked[0].option.query
-        assert leaves_modifier_open(reader.vocabulary, reading, best) == is_open
+    assert leaves_open(leaves_modifier_open, SHIPS, TYPES, question) == is_open
 
 
 @pytest.mark.parametrize(
@@ -69,11 +70,7 @@ def test_a_word_that_narrows_a_type_is_open_unless_a_label_says_it(question, is_
     ],
 )
 def test_a_clause_that_narrows_is_open_unless_a_label_says_some_of_it(question, is_open):
-    with Clew.from_triples(SHIPS, types=TYPES) as graph:
-        reader = built_in_reader(graph.index, graph.embedder).reader
-        reading = reader.read(question)
-        best = reading.ranking.ranked[0].option.query
-        assert leaves_clause_open(reader.vocabulary, reading, best) == is_open
+    assert leaves_open(leaves_clause_open, SHIPS, TYPES, question) == is_open
 
 
 def test_a_question_is_not_answered_with_what_it_does_not_ask_for():

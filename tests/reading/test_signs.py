@@ -304,7 +304,12 @@ KIN = SmallGraph("Ann | parent | Bo\nBo | parent | Cy\nCy | parent | Di")
 
 @pytest.mark.parametrize(
     ("question", "steps"),
-    [("Ann's grandfather", 2), ("the great-grandmother of Ann", 3), ("Ann's parent", 1)],
+    [
+        ("Ann's grandfather", 2),
+        ("the great-grandmother of Ann", 3),
+        ("Ann's parent", 1),
+        ("grandmasters like Ann", 1),
+    ],
 )
 def test_kin_of_kin_is_so_many_steps(question: str, steps: int) -> None:
     signs = Signs(KIN.vocabulary, question, KIN.mentions(question), KIN.matcher.compare(question))

@@ -3,6 +3,7 @@
 import pytest
 from small_graph import EMBEDDER, SmallGraph
 
+from clew import Clew
 from clew.graph.schema import schema_of
 from clew.index.names.names import NamesIndex
 from clew.reading.reader import QuestionReader
@@ -66,3 +67,10 @@ def test_a_misspelt_name_is_found_whole() -> None:
 
 def test_another_number_is_no_misspelt_name() -> None:
     assert not [m for m in SMALL.mentions("who manages Ashburn 6") if m.candidates and "6" in m.text]
+
+
+def test_what_was_read_is_said_also_where_nothing_is_answered() -> None:
+    with Clew.from_triples([("Heat", "composer", "Elliot Goldenthal")]) as graph:
+        for question in ("Who is the composr of Heat?", "Which composr has Ran?"):
+            assert '"composr" is read as "composer"' in graph.ask(question).notes
+        assert graph.ask("Which composr has Ran?").abstained is not None

@@ -189,17 +189,18 @@ class BuiltInReader:
             drafted, said = answer_of(graph, vocabulary, query, read.likely), say(query, vocabulary)
         else:
             drafted, said = DraftAnswer(abstained=unclear), None
-        respelt = tuple(f'"{written}" is read as "{meant}"' for written, meant in read.reading.respelt)
-        notes = (*drafted.notes, *respelt, *taken_for(graph, read.reading, query))
+        notes = (*drafted.notes, *taken_for(graph, read.reading, query))
         return drawn(told, replace(drafted, notes=notes), said)
 
     def _finished(self, answer: Answer, reading: Reading, began: float, id: str | None) -> Answer:
         """The answer with what was read, the nearest other readings, and the times of the stages."""
         used = answer.reading is not None
         times = {**answer.timings_ms, **reading.timings, "total": (perf_counter() - began) * 1000}
+        respelt = (f'"{written}" is read as "{meant}"' for written, meant in reading.respelt)
         return replace(
             answer,
             id=id,
+            notes=(*respelt, *answer.notes),
             alternatives=alternatives(self.reader.vocabulary, reading, used),
             timings_ms={stage: round(ms, 3) for stage, ms in times.items()},
             steps=(*(answer.steps or (self._linked(reading),)), self._ranked(reading)),

@@ -46,7 +46,7 @@ class FirstPass:
         if len(rows) <= most:
             return np.arange(len(rows))
         scores = self.scores(rows) if known is None else self.scores(rows) + known
-        # As many threads as one: their sums differ in the last digits.
+        # Rounded, as the sums of several threads differ from those of one in the last digits.
         return np.sort(np.argsort(-scores.round(DIGITS), kind="stable")[:most])
 
     def scores(self, rows: Float32) -> Float32:

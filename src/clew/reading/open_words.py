@@ -27,6 +27,7 @@ _CLAUSE = re.compile(
     re.I,
 )
 """A clause behind what it narrows."""
+_COMPOUND = re.compile(r"(?:[^\W_]+-)+$")
 _LAST_WORD = re.compile(r"(?:^|[^\W_]+|[^\w\s'’])\s*$")
 _BEFORE_MODIFIER = frozenset(
     "the a an all any some every each many no other of in at from with for by on across among about than as"
@@ -117,11 +118,8 @@ def _may_narrow(word: str) -> bool:
 
 def _start_of_compound(text: str, start: int) -> int:
     """Where the word begins that is joined to another one by a hyphen, as *grown* in *shade-grown*."""
-    while start > 1 and text[start - 1] == "-" and text[start - 2].isalnum():
-        start = start - 1
-        while start > 0 and text[start - 1].isalnum():
-            start -= 1
-    return start
+    found = _COMPOUND.search(text, 0, start)
+    return found.start() if found else start
 
 
 def _is_modifier_at(text: str, start: int) -> bool:

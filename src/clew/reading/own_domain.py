@@ -23,12 +23,12 @@ def take_own_domains(likeness: Likeness, options: Sequence[Option], scores: Floa
 
     `scores` float32 [n + 1], that of none last, are changed.
     """
-    places = {key_of(option.query): i for i, option in enumerate(options)}
     said = likeness.exact_relations.max(axis=0, initial=0.0) >= SPELT
-    for i, option in enumerate(options):
-        own = _of_own_domain(option.query.part, said)
-        to = places.get(key_of(Query(option.query.ask, own))) if own is not None else None
-        if to is not None and to != i:
+    own = {i: part for i, o in enumerate(options) if (part := _of_own_domain(o.query.part, said))}
+    places = {key_of(option.query): i for i, option in enumerate(options)} if own else {}
+    for i, part in own.items():
+        to = places.get(key_of(Query(options[i].query.ask, part)))
+        if to is not None:
             scores[to] = np.logaddexp(scores[to], scores[i])
             scores[i] = LEAST_SCORE
 

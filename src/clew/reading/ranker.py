@@ -11,7 +11,7 @@ import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cache, cached_property
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -156,7 +156,6 @@ class Ranker:
             ) from error
         return cls(encoder, head, tokenizer, first_pass, calibration)
 
-    @cached_property
     def common_words(self) -> dict[str, int]:
         """Words of English texts, the more frequent the lower their number."""
         return {word: at for word, at in self.tokenizer.get_vocab().items() if word.isalpha()}

@@ -127,24 +127,19 @@ class QuestionReader:
 
     def spell(self, text: str, entities: Sequence[str] = ()) -> tuple[str, tuple[Mention, ...], Respelt]:
         """A text with its words spelt right, its mentions, and which words were written otherwise."""
-        mentions = self._finder.find(text, entities)
+        mentions = self.name(text, entities)
         plain, respelt = self._speller.respelt(text, mentions)
-        found = self._finder.find(plain, entities) if respelt else mentions
-        return plain, without_own_titles(self.graph, found), respelt
+        return plain, self.name(plain, entities) if respelt else mentions, respelt
 
-    def name(self, text: str) -> tuple[Mention, ...]:
-        """The mentions of a text."""
-        return without_own_titles(self.graph, self._finder.find(text))
+    def name(self, text: str, entities: Sequence[str] = ()) -> tuple[Mention, ...]:
+        """The mentions of a text; `entities` are names that it is known to be about."""
+        return without_own_titles(self.graph, self._finder.find(text, entities))
 
     def is_word(self, word: str) -> bool:
         """Whether a word is one of English, or of the relations and types of the graph."""
         plain = word.lower()
-        return (
-            plain in FUNCTION
-            or plain in ANYONE
-            or plain in self.vocabulary.words
-            or Lexicon.load().known(plain)
-        )
+        known = (FUNCTION, ANYONE, self.vocabulary.words)
+        return any(plain in words for words in known) or Lexicon.load().known(plain)
 
     def compare(self, text: str) -> Likeness:
         """How the content words of a text are like those of the graph."""

@@ -84,7 +84,8 @@ _MORE_OF = re.compile(
     r"\b(?:more|fewer|less|as many|as much)\s+([^\W\d_]+(?<!ou)(?<!s)s)\s+(?:than|as)\b", re.I
 )
 _GRAND = re.compile(
-    r"\b(?P<great>(?:great[-\s]?)*)grand[-\s]?(?:father|mother|parent|dad|mum|mom|pa|ma|son|daughter|child|niece|nephew)",
+    r"\b(?P<great>(?:great[-\s]?)*)grand[-\s]?"
+    r"(?:father|mother|parent|dad|mum|mom|pa|ma|son|daughter|child|children|niece|nephew)s?\b",
     re.I,
 )
 """Kin of kin: *grandfather* is two steps, *great-grandfather* three."""

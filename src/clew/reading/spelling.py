@@ -1,4 +1,4 @@
-"""Words of a question that are no words, read as those that were meant: *directer*, *wich*.
+"""Words of a question that are no words, read as those that were meant: *driected*, *wich*.
 
 Names are not touched: what is misspelt in them `mentions.py` finds. Of questions over schemas that nothing
 was trained on 62 % were answered right where a word was misspelt, 84 % of the same ones were otherwise.
@@ -33,11 +33,11 @@ Respelt = tuple[tuple[str, str], ...]
 class Speller:
     """Finds what was meant by words that are none.
 
-    `common` are words and names of English texts, the more frequent the lower their number; `of_graph` those
-    of the graph's relations and types.
+    `common_words` gives words and names of English texts, the more frequent the lower their number, and is
+    asked for them when some word is none; `of_graph` are those of the graph's relations and types.
     """
 
-    common: Mapping[str, int]
+    common_words: Callable[[], Mapping[str, int]]
     of_graph: frozenset[str]
     is_word: Callable[[str], bool]
 
@@ -57,7 +57,7 @@ class Speller:
 
     def _meant(self, word: str) -> str | None:
         """The word that was most likely meant, None where it is one itself or none is near."""
-        if len(word) < SHORTEST or word in self.common or self.is_word(word) or self._is_made(word):
+        if len(word) < SHORTEST or self.is_word(word) or word in self._common or self._is_made(word):
             return None
         from rapidfuzz.distance import OSA
 
@@ -66,7 +66,7 @@ class Speller:
         for length in range(len(word) - most, len(word) + most + 1):
             for other, rank in self._by_length.get(length, ()):
                 edits = OSA.distance(word, other, score_cutoff=most)
-                if edits <= most:
+                if edits <= most and self.is_word(other):
                     cost = edits - OF_GRAPH * (other in self.of_graph) + OTHER_START * (other[0] != word[0])
                     cost += OTHER_LETTER * (length == len(word) and sorted(other) != sorted(word))
                     ranked.append((cost, rank, other))
@@ -81,18 +81,22 @@ class Speller:
                 len(stem) >= SHORTEST
                 and stem != word
                 and joined
-                and (self.is_word(stem) or stem in self.common)
+                and (self.is_word(stem) or stem in self._common)
             ):
                 return True
         cuts = range(SHORTEST - 1, len(word) - SHORTEST + 1)
         return any(self.is_word(word[:at]) and self.is_word(word[at:]) for at in cuts)
 
     @cached_property
+    def _common(self) -> Mapping[str, int]:
+        return self.common_words()
+
+    @cached_property
     def _by_length(self) -> dict[int, list[tuple[str, int]]]:
-        """Words that may be meant with how rare they are, by their length."""
+        """What may be meant, if it is a word, with how rare it is, by its length."""
         made: dict[int, list[tuple[str, int]]] = {}
         inflected = {word + ending for word in self.of_graph for ending in ENDINGS}
-        for word in sorted({*self.common, *self.of_graph, *inflected, *FUNCTION}):
-            if len(word) >= SHORTEST - 1 and word.isascii() and word.isalpha() and self.is_word(word):
-                made.setdefault(len(word), []).append((word, self.common.get(word, 0)))
+        for word in sorted({*self._common, *self.of_graph, *inflected, *FUNCTION}):
+            if len(word) >= SHORTEST - 1 and word.isascii() and word.isalpha():
+                made.setdefault(len(word), []).append((word, self._common.get(word, 0)))
         return made

@@ -189,7 +189,7 @@ def _by_words(labels: Sequence[str]) -> dict[tuple[str, ...], list[int]]:
     made: dict[tuple[str, ...], list[int]] = {}
     for at, label in enumerate(labels):
         words = tuple(label.split())
-        forms = {words, words[1:]} if words[0] in _HAVING and len(words) > 1 else {words}
+        forms = {words, words[1:]} if len(words) > 1 and words[0] in _HAVING else {words}
         for form in forms:
             made.setdefault(form, []).append(at)
     return made
