@@ -18,4 +18,5 @@ def test_a_misspelt_word_is_read(claim: str, verdict: str) -> None:
     with Clew.from_triples(TRIPLES) as graph:
         told = graph.verify(claim)
         assert told.verdict == verdict
+        assert told.notes == ('"driected" is read as "directed"',)
         assert told.steps[0].detail["respelt"] == [["driected", "directed"]]

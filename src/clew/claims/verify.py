@@ -25,6 +25,7 @@ from clew.index.store.directory import Index
 from clew.index.store.stored_schema import schema_of_index
 from clew.reading.reader import QuestionReader
 from clew.reading.signs import LIKE_A_LABEL, written_as_names
+from clew.reading.spelling import spelling_notes
 from clew.text.embedder import Embedder
 from clew.types import ClaimPart, Step, Verification
 
@@ -74,7 +75,7 @@ class Verify:
         steps = (Step("link", {"mentions": linked, **spelt}), self._parts_step(found))
         return Verification(
             claim, whole(parts, denied=text.denied), tuple(parts), citations, method=self.name,
-            timings_ms=times, steps=steps, id=id,
+            timings_ms=times, steps=steps, id=id, notes=spelling_notes(respelt),
         )  # fmt: skip
 
     def _read(self, claim: ClaimText) -> list[tuple[Alternatives, list[PieceReading]]]:

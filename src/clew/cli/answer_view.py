@@ -78,10 +78,14 @@ def print_verdict(
         left = len(part.triples) - limit
         if left > 0:
             put(console, f"    … and {counted(left, 'more triple')}; --json prints all", "dim")
-    for note in result.notes:
-        put(console, f"  Note: {note}.", "yellow")
+    _print_notes(console, result.notes)
     if explain:
         print_steps(console, result.steps)
+
+
+def _print_notes(console: Console, notes: Sequence[str]) -> None:
+    for note in notes:
+        put(console, f"  Note: {note}.", "yellow")
 
 
 def print_answer(
@@ -93,6 +97,7 @@ def print_answer(
     """
     if answer.abstained is not None:
         _print_abstention(console, answer.abstained)
+        _print_notes(console, answer.notes)
         for number, other in enumerate(answer.alternatives, 1):
             if number == 1:
                 put(console, f"  It may be read as ({choosing}):")
@@ -105,8 +110,7 @@ def print_answer(
     left = len(answer.citations) - len(shown_citations)
     if left > 0:
         put(console, f"  … and {counted(left, 'more citation')}; --json prints all", "dim")
-    for note in answer.notes:
-        put(console, f"  Note: {note}.", "yellow")
+    _print_notes(console, answer.notes)
     if not answer.complete:
         put(console, "  Not all of the graph was read: there may be more answers.", "yellow")
 

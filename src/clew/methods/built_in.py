@@ -35,6 +35,7 @@ from clew.reading.query import Extreme, Query, mentions_of
 from clew.reading.reader import Reading
 from clew.reading.said_kinds import of_another_kind
 from clew.reading.shared_reader import reader_of
+from clew.reading.spelling import spelling_notes
 from clew.reading.unsayable import asks_more, denies, is_denial
 from clew.reading.which_way import either_way
 from clew.reading.words import say
@@ -196,11 +197,10 @@ class BuiltInReader:
         """The answer with what was read, the nearest other readings, and the times of the stages."""
         used = answer.reading is not None
         times = {**answer.timings_ms, **reading.timings, "total": (perf_counter() - began) * 1000}
-        respelt = (f'"{written}" is read as "{meant}"' for written, meant in reading.respelt)
         return replace(
             answer,
             id=id,
-            notes=(*respelt, *answer.notes),
+            notes=(*spelling_notes(reading.respelt), *answer.notes),
             alternatives=alternatives(self.reader.vocabulary, reading, used),
             timings_ms={stage: round(ms, 3) for stage, ms in times.items()},
             steps=(*(answer.steps or (self._linked(reading),)), self._ranked(reading)),

@@ -29,6 +29,11 @@ Respelt = tuple[tuple[str, str], ...]
 """Words that were written otherwise than they were meant: (written, meant)."""
 
 
+def spelling_notes(respelt: Respelt) -> tuple[str, ...]:
+    """What is told of words that were written otherwise."""
+    return tuple(f'"{written}" is read as "{meant}"' for written, meant in respelt)
+
+
 @dataclass(frozen=True, eq=False)
 class Speller:
     """Finds what was meant by words that are none.
