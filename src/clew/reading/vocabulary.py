@@ -16,6 +16,7 @@ from clew.graph.schema import Schema
 from clew.reading.english import FUNCTION, singular
 from clew.reading.query import OfType, Query, steps_of
 from clew.reading.sets import Kept
+from clew.reading.short_forms import is_short_for, written_out
 from clew.text.embedder import Embedder
 from clew.text.lexicon import Lexicon
 
@@ -37,6 +38,8 @@ _DEEPEST = 2
 
 _BEFORE_STEM = 2
 """First letters that words of one stem share, but for a few that the lexicon has (*dying*, *die*)."""
+SHORT = 0.85
+"""How like a word is to letters that may be short for it."""
 MOST_KEPT = 1 << 26
 """How like words are to labels, that are remembered: so many numbers twice."""
 
@@ -66,8 +69,8 @@ class Vocabulary:
     @classmethod
     def of(cls, graph: Graph, schema: Schema) -> Vocabulary:
         """Read the words of a graph."""
-        relations = tuple(words_of_label(label) for label in graph.relation_labels)
-        types = tuple(words_of_label(name) for name in graph.types.names)
+        relations = tuple(written_out(words_of_label(label)) for label in graph.relation_labels)
+        types = tuple(written_out(words_of_label(name)) for name in graph.types.names)
         end_types = _end_types(schema)
         return cls(graph, schema, relations, types, _kinds(graph, schema, end_types), end_types)
 
@@ -170,26 +173,27 @@ class Vocabulary:
 
     @cached_property
     def relations_by_words(self) -> dict[tuple[str, ...], list[int]]:
-        """Relations by the words of their labels."""
-        return _by_words(self.relations)
+        """Relations by the words of their labels, as they are and written out."""
+        return _by_words(self.relations, self.graph.relation_labels)
 
     @cached_property
     def types_by_words(self) -> dict[tuple[str, ...], list[int]]:
-        """Types by the words of their labels."""
-        return _by_words(self.types)
+        """Types by the words of their labels, as they are and written out."""
+        return _by_words(self.types, self.graph.types.names)
 
     @cached_property
     def words(self) -> frozenset[str]:
-        """All words of relations and types."""
-        return frozenset(w for text in (*self.relations, *self.types) for w in text.split())
+        """All words of relations and types, as they are and written out."""
+        labels = map(words_of_label, (*self.graph.relation_labels, *self.graph.types.names))
+        return frozenset(w for text in (*self.relations, *self.types, *labels) for w in text.split())
 
 
-def _by_words(labels: Sequence[str]) -> dict[tuple[str, ...], list[int]]:
+def _by_words(texts: Sequence[str], labels: Sequence[str]) -> dict[tuple[str, ...], list[int]]:
     """Labels by their words; also without *has* or *is* before them."""
     made: dict[tuple[str, ...], list[int]] = {}
-    for at, label in enumerate(labels):
-        words = tuple(label.split())
-        forms = {words, words[1:]} if len(words) > 1 and words[0] in _HAVING else {words}
+    for at, (text, label) in enumerate(zip(texts, labels, strict=True)):
+        written = {tuple(text.split()), tuple(words_of_label(label).split())}
+        forms = {words[1:] for words in written if len(words) > 1 and words[0] in _HAVING} | written
         for form in forms:
             made.setdefault(form, []).append(at)
     return made
@@ -271,7 +275,7 @@ class WordMatcher:
         self._share = 0.6 + 0.4 / lengths[self._said]
         self._places = np.array([place for places in said for place in places], np.int64)
         self._starts = (np.cumsum(lengths) - lengths)[self._said]
-        self._label_vectors = self.embedder.embed(list(labels)) if labels else np.zeros((0, 1), np.float32)
+        self._label_vectors = self.embedder.embed(list(labels))
         self._rows: dict[str, tuple[Float32, Float32]] = {}
         self._stems: dict[str, dict[str, list[int]]] = {}
 
@@ -302,12 +306,15 @@ class WordMatcher:
 
     def _compare_word(self, word: str) -> tuple[Float32, Float32]:
         base = singular(word)
+        if base not in self._place:
+            word = base = written_out(base)
         vector = self.embedder.embed([word])[0]
         near = np.clip(self._label_vectors @ vector, 0, 1)
         single = np.zeros(len(self._words), np.float32)
         alike = {*self._meaning, *self._of_stem(base), self._place.get(base, -1)}
         for i in alike - {-1}:
             single[i] = self._word_likeness(base, self._words[i])
+        single[self._short_for(base)] = SHORT
         exact = np.zeros(len(self._parts), np.float32)
         if len(self._said):
             exact[self._said] = np.maximum.reduceat(single[self._places], self._starts) * self._share
@@ -317,6 +324,19 @@ class WordMatcher:
     def _meaning(self) -> list[int]:
         """The places of words that are like others by their meaning."""
         return [i for i, word in enumerate(self._words) if self.lexicon.has_meaning(word)]
+
+    def _short_for(self, word: str) -> list[int]:
+        """The places of what is no word, but may be short for one."""
+        may_be = (i for i in self._by_letter.get(word[:1], ()) if is_short_for(self._words[i], word))
+        return [i for i in may_be if not self.lexicon.known(self._words[i])]
+
+    @cached_property
+    def _by_letter(self) -> dict[str, list[int]]:
+        """The places of all words, by their first letter."""
+        found: dict[str, list[int]] = {}
+        for i, word in enumerate(self._words):
+            found.setdefault(word[0], []).append(i)
+        return found
 
     def _of_stem(self, word: str) -> list[int]:
         """The places of words of the same stem, of those without a meaning."""
