@@ -70,6 +70,8 @@ def test_no_day_of_the_calendar_is_none():
         ("five", 5),
         ("Twenty", 20),
         ("dozen", 12),
+        ("half a million", 500_000),
+        ("quarter of a billion", 2.5e8),
         ("hundred", 100),
     ],
 )

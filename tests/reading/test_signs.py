@@ -173,6 +173,38 @@ def test_the_oldest_is_of_the_largest_age(question, largest, left):
     assert told_of_rank(question, largest) == pytest.approx(math.log(left))
 
 
+TRAINS = SmallGraph(
+    """
+    Wanderer | top speed | 220
+    Wanderer | minutes to Marlow | 31
+    Wanderer | leaves at | 09:30
+    Comet | top speed | 300
+    Comet | minutes to Marlow | 24
+    Comet | leaves at | 07:10
+    """,
+    {"Train": ["Wanderer", "Comet"]},
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "relation", "largest", "left"),
+    [
+        ("which is the fastest train", "top speed", True, 1),
+        ("which is the fastest train", "top speed", False, TURNED),
+        ("which is the fastest train", "minutes to Marlow", False, 1),
+        ("which is the fastest train", "minutes to Marlow", True, TURNED),
+        ("which is the slowest train", "top speed", False, 1),
+        ("the oldest train", "leaves at", False, IGNORED),
+        ("the earliest train", "leaves at", False, 1),
+    ],
+)
+def test_the_fastest_has_most_speed_and_nothing_is_old_by_the_clock(question, relation, largest, left):
+    mentions, likeness = TRAINS.mentions(question), TRAINS.matcher.compare(question)
+    part = Extreme(OfType(0), (TRAINS.step(relation),), False, largest)
+    told = Signs(TRAINS.vocabulary, question, mentions, likeness).against(Query("list", part))
+    assert told == pytest.approx(math.log(left))
+
+
 def test_the_most_common_is_counted():
     assert told_of_rank("the most common team of players", True, counted=True) == 0
     assert told_of_rank("the most common team of players", True) == pytest.approx(math.log(UNSAID))

@@ -271,7 +271,7 @@ def _extremes(of: Exploration, things: Sequence[Base]) -> list[_Extreme]:
     for base in things:
         if base.whole and len(base.members) < 2:
             continue
-        most = [ranked[1]] if ranked is not None and ranked[0] not in base.mentions else []
+        most = [ranked[1]] if ranked is not None and of.is_free(ranked[0], base) else []
         by_value = [(step, False, 0.35) for step, _ in of.attributes(base)]
         by_count = [(step, True, 0.2) for step in of.repeated_steps_at(base.members)[:5]]
         ways = [*by_value, *by_count]

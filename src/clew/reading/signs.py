@@ -77,6 +77,12 @@ _AGES = frozenset("age ages old year years".split())
 _ENDS_OF_TIME = re.compile(
     r"\b(?:(?P<early>oldest|earliest|eldest)|(?P<late>youngest|newest|latest|most recent(?:ly)?))\b", re.I
 )
+_OLDEST = re.compile(r"\b(?:oldest|eldest|youngest|newest)\b", re.I)
+"""Ends of time that no time of the day has."""
+_FASTEST = re.compile(r"\b(?:(?P<fast>fastest|quickest|swiftest)|slowest)\b", re.I)
+_SPEEDS = frozenset("speed speeds velocity pace rate kmh kph mph knots kn mbps gbps".split())
+_TIMES = frozenset("time times duration second seconds minute minutes min mins hour hours ms laptime".split())
+"""Words of labels by which the fastest has the most, and the least."""
 _COMMONEST = re.compile(
     r"\bmost\s+(?:common|frequent|popular|widespread|used|often)\b|\b(?:commonest|most\s+of)\b", re.I
 )
@@ -115,6 +121,8 @@ class Signs:
         self.ranks_one = bool(english.SUPERLATIVE.search(question))
         self.sizes = bool(_SIZES.search(question))
         self.ends_of_time = tuple({bool(m["late"]) for m in _ENDS_OF_TIME.finditer(question)})
+        self.oldest, fastest = bool(_OLDEST.search(question)), _FASTEST.search(question)
+        self.fastest = None if fastest is None else bool(fastest["fast"])
         self.denies = denies(question, mentions)
         self.asks_yes = bool(english.YES_NO.search(question))
         self.counted = counted_word(question, likeness)
@@ -245,6 +253,12 @@ class Signs:
             return told
         if self.commonest:
             told += math.log(UNSAID)
+        if self.fastest is not None:
+            label = set(self._label(part.steps[-1]).split())
+            most, least = bool(label & _SPEEDS), bool(label & _TIMES)
+            told += math.log(TURNED) if most != least and (part.largest == self.fastest) != most else 0.0
+        if self.oldest and self._is_of_the_clock(part.steps[-1] ^ 1):
+            return told + math.log(IGNORED)
         if self._is_of_time(part.steps[-1] ^ 1):
             told += math.log(UNSAID) if self.sizes else 0.0
             told += math.log(TURNED) if self.ends_of_time == (not part.largest,) else 0.0
@@ -260,6 +274,10 @@ class Signs:
     def _is_of_time(self, end: int) -> bool:
         """Whether the values of an end are dates or years."""
         return self.vocabulary.ends[end] == DATE or bool(self.vocabulary.schema.years[end])
+
+    def _is_of_the_clock(self, end: int) -> bool:
+        """Whether the values of an end are times of the day."""
+        return self.vocabulary.ends[end] == DATE and self.vocabulary.schema.high[end] < 1
 
     def _of_ranks(self, query: Query) -> float:
         """*The 2 largest* are two of a rank, and 2 is no value."""

@@ -38,7 +38,7 @@ _MORE_THAN_QUERIES = re.compile(
     r"|^\W*(?:who|which|what)\b[^?]*\bevery\s+\w"
     r"|\bhow\s+(?:is|are|was|were)\b[^?]*\b(?:related|connected|linked)\b"
     r"|[<>≤≥]=?\W*$"
-    r"|\b(?:what|which)\s+(?:percent(?:age)?|share|proportion|fraction|ratio|part)\s+of\b|\bwhat\s+%\s+of\b",
+    r"|\b(?:what|which)\s+(?:percent(?:age)?|share|proportion|fraction|ratio)\s+of\b|\bwhat\s+%\s+of\b",
     re.I,
 )
 """A rank that is not the first, a difference, a number for each of many, what holds of every one, how two are

@@ -47,6 +47,10 @@ _QUANTITY = re.compile(
     rf"(?P<decade>s)?(?:\s?(?P<scale>{'|'.join(_SCALES)}))?(?!\w|[\w-]{{0,30}}\d)",
     re.IGNORECASE,
 )
+_SHARES = {"half": 0.5, "quarter": 0.25}
+_SHARE = re.compile(
+    rf"\b(?P<share>{'|'.join(_SHARES)}) (?:of )?an? (?P<scale>dozen|{'|'.join(_SCALES)})\b", re.IGNORECASE
+)
 _DECADES: tuple[str, ...] = tuple(
     "twenties thirties forties fifties sixties seventies eighties nineties".split()
 )
@@ -99,6 +103,7 @@ def written_in(text: str) -> list[Written]:
         (_OF_EVERY_YEAR, _of_every_year),
         (_CLOCK, _time),
         (_PERIOD, _period),
+        (_SHARE, _share),
         (_QUANTITY, _number),
     ):
         hits = [hit for hit in pattern.finditer(text) if not _taken(found, hit)]
@@ -200,6 +205,13 @@ def _period(hit: re.Match[str]) -> Written:
         first, count = 1900 + tens, 10
     last = first + count - 1
     return Written(hit.start(), hit.end(), float(first), 1.0, float(count - 1), years(first, last))
+
+
+def _share(hit: re.Match[str]) -> Written:
+    """*Half a million*, *a quarter of a billion*."""
+    scale = hit["scale"].lower()
+    number = _SHARES[hit["share"].lower()] * (_SCALES.get(scale) or _WORDS[scale])
+    return Written(hit.start(), hit.end(), number, number, spelt=True)
 
 
 def _number(hit: re.Match[str]) -> Written | None:
