@@ -18,6 +18,7 @@ from clew.reading.framing import unframed
         ("Who directed Heat, please?", "Who directed Heat?"),
         ("Who directed Heat? Thanks in advance!", "Who directed Heat?"),
         ("films of Mann please", "films of Mann"),
+        ("films of Mann so far?", "films of Mann?"),
         ("Give me a list of the films of Mann", "the films of Mann"),
         ("show me who directed Heat", "who directed Heat"),
         ("  Who\tdirected  Heat? \U0001f600", "Who directed Heat?"),

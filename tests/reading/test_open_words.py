@@ -48,6 +48,7 @@ TYPES = {"Ibis": ["ship"], "Heron": ["ship"], "Ann": ["person"], "Bo": ["person"
         ("How many haunted ships are there?", True),
         ("haunted ships of captain Ann", True),
         ("twin-masted ships of captain Ann", True),
+        ("the best attended ships of captain Ann", False),
         ("Which different ships have the captain Ann?", False),
         ("Which ships have the captain Ann?", False),
         ("How many red ships are there?", False),

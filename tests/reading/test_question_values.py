@@ -71,6 +71,7 @@ def test_no_day_of_the_calendar_is_none():
         ("Twenty", 20),
         ("dozen", 12),
         ("half a million", 500_000),
+        ("3 grand", 3_000),
         ("quarter of a billion", 2.5e8),
         ("hundred", 100),
     ],

@@ -8,7 +8,19 @@ from small_graph import SmallGraph
 from clew.reading import english
 from clew.reading.comparisons import sign_beside
 from clew.reading.mentions import Mention
-from clew.reading.query import Anchor, Compared, Counted, Extreme, OfType, Part, Query, Value, Walk, Without
+from clew.reading.query import (
+    Anchor,
+    Both,
+    Compared,
+    Counted,
+    Extreme,
+    OfType,
+    Part,
+    Query,
+    Value,
+    Walk,
+    Without,
+)
 from clew.reading.signs import IGNORED, LEFT_OPEN, LOOSE, ONCE_SAID, TURNED, UNSAID, Signs
 
 SMALL = SmallGraph(
@@ -46,6 +58,8 @@ DRUGS, APPROVED, MADE_BY = OfType(0), SMALL.step("approved"), SMALL.step("made_b
         ("rooms, price < 30", "30", "<"),
         ("price>=$30", "30", ">="),
         ("rooms ≠ 30", "30", "!="),
+        ("boats built pre-1939", "1939", "<"),
+        ("boats built post-1939", "1939", ">"),
     ],
 )
 def test_the_words_beside_a_value(text, value, sign):
@@ -140,12 +154,43 @@ def test_a_number_of_a_rank_is_no_value():
         ("the latest drug", True, 1),
         ("the latest drug", False, TURNED),
         ("the longest drug", True, UNSAID),
-        ("drugs approved later than 2000", True, IGNORED),
+        ("the longest-serving drug", False, 1),
+        ("the longest-serving drug", True, TURNED),
+        ("which drug has been here the longest", True, TURNED),
+        ("drugs approved later than others", True, IGNORED),
     ],
 )
 def test_a_rank_by_a_year_goes_the_way_of_its_word(question, largest, left):
     made = Extreme(DRUGS, (APPROVED,), False, largest)
     assert against(question, made) == pytest.approx(math.log(left))
+
+
+@pytest.mark.parametrize(
+    ("question", "part", "left"),
+    [
+        ("drugs of Bell in 1999", Walk(Anchor(SMALL.ids["Bell"], 0), MADE_BY ^ 1), IGNORED),
+        ("drugs of 1999", Walk(Anchor(SMALL.ids["1999"], 0), APPROVED ^ 1), 1),
+        ("12 drugs of Bell", Walk(Anchor(SMALL.ids["Bell"], 1), MADE_BY ^ 1), 1),
+    ],
+)
+def test_a_year_is_not_left_out(question, part, left):
+    assert against(question, part) == pytest.approx(math.log(left))
+
+
+FLAGGED = SmallGraph(
+    "Heat | subtitles | no\nRan | subtitles | yes\nHeat | by | Ann\nRan | by | Bo\nAlien | by | Bo",
+    {"Film": ["Heat", "Ran", "Alien"]},
+)
+
+
+def test_what_has_no_subtitles_is_what_says_no():
+    question, subtitles = "films with no subtitles", FLAGGED.step("subtitles")
+    of = Signs(
+        FLAGGED.vocabulary, question, FLAGGED.mentions(question), FLAGGED.matcher.compare(question)
+    ).against
+    said = of(Query("list", Both(OfType(0), Walk(Anchor(FLAGGED.ids["no"]), subtitles ^ 1))))
+    unrecorded = of(Query("list", Counted(OfType(0), subtitles, "=", 0)))
+    assert unrecorded - said == pytest.approx(math.log(IGNORED))
 
 
 AGED = SmallGraph(

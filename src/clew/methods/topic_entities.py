@@ -13,7 +13,6 @@ from clew.graph.graph import Graph
 from clew.index.names.containing import nodes_containing
 from clew.index.names.names import NamesIndex
 from clew.index.store.directory import Index
-from clew.reading.demonyms import places_of
 from clew.reading.english import FUNCTION, LIGHT
 from clew.reading.left_open import is_capital
 from clew.reading.mentions import GIVEN, NORMAL, PARTIAL, PLURAL, QUALITY, TYPO, Candidate, Mention
@@ -86,7 +85,7 @@ class FindTopicEntities:
         hows = [(m, m.candidates[0].how) for m in found]
         # A name stands in the question as it is, or, of several words, in the plural.
         written = [m for m, how in hows if how <= NORMAL or (how == PLURAL and len(m.text.split()) > 1)]
-        mentions = self._apart(text, words, [*written, *self._countries(words)])
+        mentions = self._apart(text, words, written)
         # Beside a name that the graph lacks, what is left of it is no mention (*Return* of *Xyzzy Return*).
         mentions = [m for m in mentions if not self._is_torn(words, m, mentions, known=False)]
         if not mentions:
@@ -104,15 +103,6 @@ class FindTopicEntities:
             for name, found in hits.items()
             if found
         ]
-
-    def _countries(self, words: Sequence[Token]) -> list[Mention]:
-        """The countries that capitalised adjectives are of: *French* → France."""
-        found: list[Mention] = []
-        for word in (w for w in words if w.text[:1].isupper()):
-            hits = [h.entity for place in places_of(word.text) for h in self.names.exact(place)]
-            candidates = tuple(Candidate(node, NORMAL, QUALITY[NORMAL]) for node in hits)
-            found += [Mention(word.start, word.stop, word.text, candidates)] if hits else []
-        return found
 
     def _codes(self, text: str, mentions: Sequence[Mention]) -> list[Mention]:
         """Words with a digit, and capitalised ones after the first, that are a part of few names: *HP-40*.

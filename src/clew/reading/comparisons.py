@@ -22,9 +22,9 @@ FEWER = frozenset(
 _FILLER = r"(?:\W|\b(?:than|the|of|about|around|year|a|an|is|was|are|end|start|beginning)\b)*"
 _MORE = (
     "more|greater|larger|higher|bigger|longer|older|later|newer|"
-    r"above|over|exceed\w*|beyond|after|past|follow\w*"
+    r"above|over|exceed\w*|beyond|after|past|follow\w*|post"
 )
-_LESS = "less|fewer|lower|smaller|shorter|younger|below|under|before|earlier|prior to|cheaper|lighter"
+_LESS = "less|fewer|lower|smaller|shorter|younger|below|under|before|earlier|prior to|pre|cheaper|lighter"
 _THEN_TOO, _SAME = "on|at|in|during", r"(?:equal|same)(?: to| as)?"
 _NO_LESS = (
     "at least|no (?:less|fewer|earlier) than|not (?:less|fewer) than|minimum|since|starting(?: in)?"

@@ -1,11 +1,16 @@
 """Adjectives of countries and continents, and what they are of: *French* films are films of France.
 
-A closed class: the states of the world, former ones that are still spoken of, and the continents.
+A closed class: the states of the world, former ones that are still spoken of, and the continents. Where a
+country has several names, each means it: *UK* is the United Kingdom.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
+
+from clew.reading.english import FUNCTION
+from clew.text.normalise import Token, normalise
 
 _TABLE = """
 Afghan: Afghanistan, African: Africa, Albanian: Albania, Algerian: Algeria,
@@ -52,6 +57,23 @@ Zambian: Zambia, Zimbabwean: Zimbabwe
 """
 
 
+_SAME = """
+United States / United States of America / USA / US / U.S. / U.S.A. / America
+United Kingdom / Great Britain / Britain / UK / U.K.
+Netherlands / The Netherlands / Holland
+Czech Republic / Czechia
+United Arab Emirates / UAE
+Russia / Russian Federation
+China / People's Republic of China
+Ivory Coast / Côte d'Ivoire
+Turkey / Türkiye
+Myanmar / Burma
+"""
+_AMBIGUOUS = frozenset(("polish", "us"))
+"""Words of another meaning in small letters."""
+_MOST_WORDS = 4
+
+
 @lru_cache(maxsize=1)
 def _demonyms() -> dict[str, tuple[str, ...]]:
     """Adjective in lower case → names of what it is of, the most likely first."""
@@ -64,6 +86,34 @@ def _demonyms() -> dict[str, tuple[str, ...]]:
 def places_of(adjective: str) -> tuple[str, ...]:
     """The countries or the continent that an adjective is of; none if it is of no such thing."""
     return _demonyms().get(adjective.lower(), ())
+
+
+@lru_cache(maxsize=1)
+def _other_names() -> dict[str, tuple[str, ...]]:
+    """A normalised name of a country → all its names."""
+    groups = (tuple(n.strip() for n in line.split("/")) for line in _SAME.strip().splitlines())
+    return {normalise(name): group for group in groups for name in group}
+
+
+def places_named(
+    words: Sequence[Token], labels: frozenset[str], names: frozenset[tuple[int, int]]
+) -> Iterator[tuple[tuple[int, int], tuple[str, ...]]]:
+    """Runs of words, by the characters [start, stop), that mean a place, and what it may be called.
+
+    A word of the graph's `labels` means what they do (*English* of `english subtitles`), and one of its
+    `names` means a place only before a noun: *German films*, not *who speaks German*.
+    """
+    for first in range(len(words)):
+        for last in range(first, min(first + _MOST_WORDS, len(words))):
+            span = words[first].start, words[last].stop
+            before_noun = last + 1 < len(words) and words[last + 1].norm not in FUNCTION
+            written = " ".join(word.text for word in words[first : last + 1])
+            if written in _AMBIGUOUS or written.lower() in labels or (span in names and not before_noun):
+                continue
+            places = _other_names().get(normalise(written)) or places_of(written)
+            places = places or places_of(written.removesuffix("s"))
+            if places:
+                yield span, places
 
 
 CONTINENTS = frozenset("Africa Asia Europe Antarctica Arctic".split())

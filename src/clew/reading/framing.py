@@ -48,6 +48,12 @@ _SOURCE = re.compile(
     r"((?:\w+\s+)?\w+)",
     re.I,
 )
+_LAST = re.compile(
+    r"[\s,]+(?:please|thanks|thank you|so far|at the moment|right now|these days|nowadays|at present"
+    r"|as of now|at all|by the way)$",
+    re.I,
+)
+"""What may end a question and asks for nothing more."""
 _WORD = re.compile(r"\w+")
 
 
@@ -101,8 +107,8 @@ def _without_closing(text: str, is_of_graph: Callable[[str], bool]) -> str:
     if _is_talk(last, is_of_graph) and not _OPENER.search(last):
         mark = marks[-1]
         return text[: mark.start()] + (mark[0].strip() if mark[0][0] in ".?!" else text[len(bare) :])
-    polite = re.search(r"[\s,]+(?:please|thanks|thank you)$", bare, re.I)
-    if polite:
+    polite = _LAST.search(bare)
+    if polite and not any(is_of_graph(w.lower()) for w in _WORD.findall(polite[0])):
         return bare[: polite.start()] + text[len(bare) :]
     source = re.search(rf"\s+{_SOURCE.pattern}$", bare, re.I)
     if source and _is_talk(source[0], is_of_graph):

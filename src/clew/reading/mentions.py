@@ -14,6 +14,7 @@ from functools import cached_property
 from clew.graph.graph import Values
 from clew.index.names.containing import nodes_containing
 from clew.index.names.names import NamesIndex
+from clew.reading.demonyms import places_named
 from clew.reading.english import FUNCTION, singular
 from clew.reading.name_runs import (
     NUMERAL,
@@ -137,6 +138,10 @@ class MentionFinder:
             for name in hit.hits[:MOST_CANDIDATES]:
                 how = ALIAS if name.kind == "alias" else EXACT if name.exact else NORMAL
                 nodes.setdefault(name.entity, Candidate(name.entity, how, QUALITY[how]))
+        for span, places in places_named(found, self.typing, frozenset(spans)):
+            for name in (hit for place in places for hit in self.names.exact(place)):
+                made = Candidate(name.entity, ALIAS, QUALITY[PLURAL])
+                spans.setdefault(span, {}).setdefault(name.entity, made)
 
     def _add_codes(
         self, question: str, found: Sequence[Token], spans: dict[tuple[int, int], dict[int, Candidate]]

@@ -36,6 +36,8 @@ _BEFORE_MODIFIER = frozenset(
 """Words that a modifier follows; behind others (*who visited planets*) a word before a noun may be a verb."""
 _FIRST_ONLY = frozenset(("which", "what"))
 """Such words, at the beginning of a question alone: else what follows *which* is a verb."""
+_HOW_WELL = re.compile(r"(?:best|worst|longest|shortest|highest|lowest|fastest|slowest)[-\s]+\w+ed", re.I)
+"""Words that rank by what is done: *best attended*, *longest-matured*."""
 _OPERATIONS = (AGGREGATE, COUNT, EXTREME, NEGATION)
 LIKE_A_TYPE = 0.7
 """From this likeness on a word says a type."""
@@ -67,7 +69,9 @@ def leaves_modifier_open(vocabulary: Vocabulary, reading: Reading, query: Query)
         narrows = behind >= 0 and like.types[behind, types].max(initial=0.0) >= LIKE_A_TYPE
         narrows = narrows or any(text[stop:at] == " " for at in values)
         begin = _start_of_compound(text, start)
-        named = any(m.start < stop and begin < m.stop for m in names)
+        named = any(m.start < stop and begin < m.stop for m in names) or any(
+            found.start() <= start < found.end() for found in _HOW_WELL.finditer(text)
+        )
         if narrows and not named and _may_narrow(word) and _is_modifier_at(text, begin):
             return True
     return False

@@ -77,6 +77,12 @@ _AGES = frozenset("age ages old year years".split())
 _ENDS_OF_TIME = re.compile(
     r"\b(?:(?P<early>oldest|earliest|eldest)|(?P<late>youngest|newest|latest|most recent(?:ly)?))\b", re.I
 )
+_LONGEST_SINCE = re.compile(
+    r"\b(?P<long>longest|shortest)[-\s](?:serving|running|standing|established|lasting|employed)\b"
+    r"|\bbeen\b[^?]*\b(?:longest|shortest)\b",
+    re.I,
+)
+"""What has been something for the longest began first."""
 _OLDEST = re.compile(r"\b(?:oldest|eldest|youngest|newest)\b", re.I)
 """Ends of time that no time of the day has."""
 _FASTEST = re.compile(r"\b(?:(?P<fast>fastest|quickest|swiftest)|slowest)\b", re.I)
@@ -114,12 +120,19 @@ class Signs:
             for i, m in enumerate(mentions)
             if m.values and english.is_rank(question, m.start, m.stop)
         }
+        self.dates = [
+            i
+            for i, m in enumerate(mentions)
+            if any(v.date and v.number >= 1 for v in m.values) and any(c.isdigit() for c in m.text)
+        ]
         self.ranges = {i for i, m in enumerate(mentions) if _DECADE.fullmatch(m.text)}
         self.past = bool(_PAST.search(question)) and not _SERVES.search(question)
         self.kinds = kinds_asked_for(question)
         self.compares = bool(_COMPARES.search(question))
         self.ranks_one = bool(english.SUPERLATIVE.search(question))
-        self.sizes = bool(_SIZES.search(question))
+        since = _LONGEST_SINCE.search(question)
+        self.since = None if since is None else "shortest" in since[0].lower()
+        self.sizes = bool(_SIZES.search(question)) and since is None
         self.ends_of_time = tuple({bool(m["late"]) for m in _ENDS_OF_TIME.finditer(question)})
         self.oldest, fastest = bool(_OLDEST.search(question)), _FASTEST.search(question)
         self.fastest = None if fastest is None else bool(fastest["fast"])
@@ -142,6 +155,8 @@ class Signs:
         told += self.pairs.against(query)
         if self.ranks:
             told += self._of_ranks(query)
+        if self.dates:
+            told += self._open_dates(query) * math.log(IGNORED)
         if self.counted >= 0 and not self._says(query, self.counted):
             told += math.log(UNSAID)
         if query.ask == "list" and self.kinds and self._kind_of(query.part) not in self.kinds:
@@ -158,6 +173,8 @@ class Signs:
         match part:
             case Anchor(_, mention) if self.beside.get(mention) or mention in self.ranges:
                 return math.log(IGNORED)
+            case Counted(_, step, _, 0, _) if step // 2 in self.vocabulary.flags:
+                return math.log(IGNORED)  # what has none is what says no
             case Counted(_, _, sign, number, mention) if mention >= 0 and number:
                 return self._of_value(mention, sign)
             case Compared(_, _, sign, Value(_, _, _, mention, _)):
@@ -260,6 +277,7 @@ class Signs:
         if self.oldest and self._is_of_the_clock(part.steps[-1] ^ 1):
             return told + math.log(IGNORED)
         if self._is_of_time(part.steps[-1] ^ 1):
+            told += math.log(TURNED) if self.since == (not part.largest) else 0.0
             told += math.log(UNSAID) if self.sizes else 0.0
             told += math.log(TURNED) if self.ends_of_time == (not part.largest,) else 0.0
         elif self.ends_of_time and not _AGES.intersection(self._label(part.steps[-1]).split()):
@@ -285,6 +303,12 @@ class Signs:
         as_value = sum(i in self.ranks for i in mentions_of(query))
         missed = sum(number not in chosen for number in self.ranks.values())
         return (as_value + missed) * math.log(IGNORED)
+
+    def _open_dates(self, query: Query) -> int:
+        """How many days or years of the question stand in nothing that a query uses: *in 2024*."""
+        spans = spans_of(self.mentions, mentions_of(query))
+        dates = [(self.mentions[i].start, self.mentions[i].stop) for i in self.dates]
+        return sum(not any(a < stop and start < b for a, b in spans) for start, stop in dates)
 
     def _of_value(self, mention: int, sign: Sign) -> float:
         said = self.beside.get(mention)

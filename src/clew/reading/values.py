@@ -38,10 +38,10 @@ _WORDS.update({word: 10 * number for number, word in enumerate(_TENS, 2)})
 _WORDS.update({"once": 1, "twice": 2, "dozen": 12, "hundred": 100, "thousand": 1000, "million": 10**6})
 _SCALES = {
     **{"hundred": 1e2, "thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12},
-    **{"k": 1e3, "mn": 1e6, "bn": 1e9},
+    **{"k": 1e3, "grand": 1e3, "mn": 1e6, "bn": 1e9},
 }
 _QUANTITY = re.compile(
-    r"(?<![\w.\u2212-])[$£€]?(?P<sign>minus |negative |[-\u2212])?"
+    r"(?:(?<![\w.\u2212-])|(?<=\bpre-)|(?<=\bpost-))[$£€]?(?P<sign>minus |negative |[-\u2212])?"
     rf"(?:(?P<digits>\d{{1,3}}(?:,\d{{3}})+(?:\.\d+)?|\d+(?:\.\d+)?)(?P<power>e[+-]?\d+)?"
     rf"|(?P<word>{'|'.join(_WORDS)}))"
     rf"(?P<decade>s)?(?:\s?(?P<scale>{'|'.join(_SCALES)}))?(?!\w|[\w-]{{0,30}}\d)",
