@@ -180,6 +180,14 @@ def test_a_name_inside_of_a_longer_one_is_found_where_it_may_be_meant() -> None:
     assert in_places("What is the capital of South Korea?", ["Korea"])["Korea"] == {"Korea"}
 
 
+def test_two_capitals_are_a_part_of_a_name() -> None:
+    route = SmallGraph("ZK Route | length | 12\nAshby Route | length | 9")
+    assert [m.text for m in route.mentions("what was behind the fault on the ZK line") if m.candidates] == [
+        "ZK"
+    ]
+    assert not any(m.candidates for m in route.mentions("what was behind the fault on the zk line"))
+
+
 def test_a_number_of_a_name_stands_behind_its_word() -> None:
     small = SmallGraph("Block 3 | above | Block 4")
     assert {c.node for m in small.mentions("what is on block 3") for c in m.candidates} == {

@@ -14,6 +14,7 @@ SMALL = SmallGraph(
     Heat | composer | Elliot Goldenthal
     Ashburn 5 | manager | Ann Lee
     Heat | sponsor | Zorblatt
+    Heat | assessed_by | Ann Lee
     """
 )
 READER = QuestionReader(SMALL.graph, schema_of(SMALL.graph), NamesIndex.of(SMALL.graph), EMBEDDER)
@@ -34,6 +35,7 @@ def heard(question: str) -> tuple[str, tuple[tuple[str, str], ...]]:
             (("wich", "which"), ("composr", "composer")),
         ),
         ("Who driected Heat?", "Who directed Heat?", (("driected", "directed"),)),
+        ("Who assesed Heat?", "Who assessed Heat?", (("assesed", "assessed"),)),
         ("Who has composd Heat?", "Who has composed Heat?", (("composd", "composed"),)),
     ],
 )

@@ -123,6 +123,8 @@ def _named(graph: Graph) -> Iterator[tuple[str, Int64]]:
 
 def _by_key(keys: NDArray[Any], nodes: NDArray[Any]) -> Iterator[tuple[int, Int64]]:
     """Each key with the nodes that stand beside it, in their order."""
+    if not len(keys):
+        return
     order = np.argsort(keys, kind="stable")
     found, starts = np.unique(keys[order], return_index=True)
     yield from zip(found.tolist(), np.split(nodes[order].astype(np.int64), starts[1:]), strict=True)

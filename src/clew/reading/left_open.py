@@ -13,13 +13,15 @@ from clew.reading.asked_type import SPELT
 from clew.reading.english import FUNCTION, LIGHT, PREPOSITIONS, YES_NO
 from clew.reading.mentions import PARTIAL, PLURAL, WORDS, Mention
 from clew.reading.near_names import near_names
-from clew.reading.query import steps_of
+from clew.reading.query import mentions_of, steps_of
 from clew.reading.reader import QuestionReader, Reading
 from clew.reading.vocabulary import UNEXPLAINED
 from clew.reading.words import say
 from clew.text.normalise import Token, tokens
 from clew.types import Abstention
 
+LEAST_OF_ALL = 0.2
+"""From this probability on the likeliest reading is told where it names nothing."""
 MOST_RECORDED, LONGEST_PHRASE = 5, 80
 """Relations of an entity that are listed; characters of the words for which there is no relation."""
 
@@ -44,17 +46,24 @@ def left_open(reader: QuestionReader, names: NamesIndex, reading: Reading) -> Ab
     nodes = list(dict.fromkeys(m.candidates[0].node for m in named))
     content = _content(reading, [*written, *(m for m in reading.mentions if m.values)])
     unsaid = _unsaid(reader, reading, content)
-    if not nodes and len(unsaid) == len(content):
+    all_unsaid = not nodes and len(unsaid) == len(content)
+    if all_unsaid and not (content and _asks_of_all(reading)):
         return Abstention("no_entity", "it names no entity of this graph")
     if YES_NO.search(reading.question) and len(nodes) > 1:
         told = " and ".join(f'"{reader.graph.labels[node]}"' for node in nodes)
         told = f"it does not tell yes or no for {told}"
-    elif unsaid:
+    elif unsaid and not all_unsaid:
         told = f'it has no relation like "{shorten(" ".join(unsaid), LONGEST_PHRASE, placeholder=" …")}"'
     else:
         nearest = say(reading.ranking.ranked[0].option.query, reader.vocabulary)
         told = f"no reading is likely enough; the likeliest is: {nearest}"
     return Abstention("no_relation", "; ".join([told, *_recorded(reader, reading, nodes)]))
+
+
+def _asks_of_all(reading: Reading) -> bool:
+    """Whether the likeliest reading names nothing, and is likely at all: *who is the newest hire?*."""
+    ranked = reading.ranking.ranked[:1]
+    return any(one.probability >= LEAST_OF_ALL and not mentions_of(one.option.query) for one in ranked)
 
 
 def is_capital(word: Token, words: Sequence[Token]) -> bool:

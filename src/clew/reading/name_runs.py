@@ -75,7 +75,8 @@ def written_like_names(question: str, found: Sequence[Token], kinds: WordKinds) 
                 break
             size = sum(len(t.norm) for t in found[start:stop])
             text = question[found[start].start : found[stop - 1].stop]
-            if size >= (3 if stop - start == 1 else 2 if is_code(text) else 4):
+            least = (2 if text.isupper() else 3) if stop - start == 1 else 2 if is_code(text) else 4
+            if size >= least:
                 runs.append((start, stop))
     return runs
 

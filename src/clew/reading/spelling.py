@@ -19,6 +19,8 @@ SHORTEST, LONGER = 4, 8
 ENDINGS = ("s", "es", "ed", "ing", "er", "ers")
 OF_GRAPH = 0.75
 """What a word of the graph is nearer than another, in edits."""
+SLIP_OF_GRAPH = 1 - OF_GRAPH
+"""What is made of words may be at most so far from what was meant: *assesed* is not of *asses*."""
 OTHER_START = 0.5
 """What a word that begins with another letter is farther."""
 OTHER_LETTER = 0.1
@@ -62,8 +64,9 @@ class Speller:
 
     def _meant(self, word: str) -> str | None:
         """The word that was most likely meant, None where it is one itself or none is near."""
-        if len(word) < SHORTEST or self.is_word(word) or word in self._common or self._is_made(word):
+        if len(word) < SHORTEST or self.is_word(word) or word in self._common:
             return None
+        dearest = SLIP_OF_GRAPH if self._is_made(word) else float(LONGER)
         from rapidfuzz.distance import OSA
 
         most = 2 if len(word) >= LONGER else 1
@@ -75,7 +78,8 @@ class Speller:
                     cost = edits - OF_GRAPH * (other in self.of_graph) + OTHER_START * (other[0] != word[0])
                     cost += OTHER_LETTER * (length == len(word) and sorted(other) != sorted(word))
                     ranked.append((cost, rank, other))
-        return min(ranked)[2] if ranked else None
+        best = min(ranked, default=(LONGER, 0, ""))
+        return best[2] if best[2] and best[0] <= dearest else None
 
     def _is_made(self, word: str) -> bool:
         """Whether a word is made of others, as *keywords* and *funder* are."""
