@@ -38,6 +38,7 @@ from clew.graph.graph import Graph
 from clew.reading.candidates import Enumerator, Option
 from clew.reading.execute import Executor, OverBudget
 from clew.reading.features import Describer, with_distances
+from clew.reading.likeness import Likeness, WordMatcher
 from clew.reading.mentions import Mention, MentionFinder
 from clew.reading.name_words import NameWords
 from clew.reading.query import Query, key_of
@@ -52,7 +53,7 @@ from clew.reading.tokens import (
     tokens_of,
     view_of,
 )
-from clew.reading.vocabulary import Likeness, Vocabulary, WordMatcher
+from clew.reading.vocabulary import Vocabulary
 from clew.text.embedders.static import StaticEmbedder
 from clew.text.lexicon import Lexicon
 from clew.workers.base import Workers

@@ -9,9 +9,10 @@ from clew.graph.schema import schema_of
 from clew.index.names.names import NamesIndex
 from clew.reading.candidates import Enumerator, Option
 from clew.reading.features import Describer
+from clew.reading.likeness import WordMatcher
 from clew.reading.mentions import Mention, MentionFinder
 from clew.reading.name_words import NameWords
-from clew.reading.vocabulary import Vocabulary, WordMatcher
+from clew.reading.vocabulary import Vocabulary
 from clew.text.embedders.static import StaticEmbedder
 from clew.text.lexicon import Lexicon
 

@@ -30,6 +30,7 @@ def asked(of: SmallGraph, question: str) -> str:
         ("Give me the names of the ships that Ann commands", "ship"),
         ("Count the number of different ships", "ship"),
         ("ships built before 1910", "ship"),
+        ("Ann or Bo ships", "ship"),
         ("ship captains before 1910", ""),
         ("captain of the ship Ibis", ""),
         ("What is the captain of the ship Ibis?", ""),

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from clew.reading.likeness import Likeness
 from clew.reading.mentions import Mention
 from clew.reading.ranker import Ranking
 from clew.reading.reader import Reading
 from clew.reading.said_kinds import kinds_of
-from clew.reading.vocabulary import Likeness
 
 NONE = np.zeros((0, 0), np.float32)
 
@@ -42,3 +42,12 @@ def test_a_noun_beside_a_name_is_its_kind(question: str, name: str, kinds: list[
     like = Likeness(tuple(words), NONE, NONE, NONE, NONE)
     reading = Reading(question, (mention,), like, Ranking((), 1.0), {})
     assert [words[place][2] for place in kinds_of(reading, mention)] == kinds
+
+
+def test_a_verb_behind_a_name_is_no_kind():
+    question, name = "modules in the final year assessed by exam", "final year"
+    start = question.index("assessed")
+    like = Likeness(((start, start + 8, "assessed"),), NONE, NONE, NONE, NONE)
+    place = question.index(name)
+    mention = Mention(place, place + len(name), name, ())
+    assert not kinds_of(Reading(question, (mention,), like, Ranking((), 1.0), {}), mention)

@@ -59,6 +59,7 @@ DRUGS, APPROVED, MADE_BY = OfType(0), SMALL.step("approved"), SMALL.step("made_b
         ("price>=$30", "30", ">="),
         ("rooms ≠ 30", "30", "!="),
         ("boats built pre-1939", "1939", "<"),
+        ("staff older than 40", "40", ">"),
         ("boats built post-1939", "1939", ">"),
     ],
 )
@@ -69,6 +70,13 @@ def test_the_words_beside_a_value(text, value, sign):
 def mention_of(text: str, value: str, *values: Value) -> Mention:
     start = text.index(value)
     return Mention(start, start + len(value), value, (), values, strong=False)
+
+
+@pytest.mark.parametrize(("word", "sign"), [("older", "<"), ("younger", ">"), ("newer", ">")])
+def test_what_is_older_than_a_year_is_before_it(word, sign):
+    text = f"ships {word} than 2005"
+    mention = mention_of(text, "2005", Value(2005.0), Value(732312.0, date=True, width=364.0))
+    assert sign_beside(text, mention) == sign
 
 
 def test_by_a_date_is_no_later():
@@ -177,6 +185,43 @@ def test_a_year_is_not_left_out(question, part, left):
     assert against(question, part) == pytest.approx(math.log(left))
 
 
+MARINA = SmallGraph(
+    """
+    WO-1 | boat | Curlew
+    WO-2 | boat | Old Tom
+    Curlew | hull | steel
+    Old Tom | hull | oak
+    Curlew | berths | 4
+    Old Tom | berths | 6
+    """
+)
+
+
+def told_of_boats(question: str, part: Part) -> float:
+    of = MARINA
+    return Signs(of.vocabulary, question, of.mentions(question), of.matcher.compare(question)).against(
+        Query("list", part)
+    )
+
+
+def test_which_boats_are_what_boat_leads_to():
+    steel = Walk(Anchor(MARINA.ids["steel"], 0), MARINA.step("^hull"))
+    jobs = Walk(steel, MARINA.step("^boat"))
+    assert told_of_boats("which boats are steel", steel) == 0
+    assert told_of_boats("which boats are steel", jobs) == pytest.approx(math.log(IGNORED))
+    assert told_of_boats("what was done on steel ones", jobs) == 0
+
+
+def test_a_number_beyond_all_of_a_relation_is_not_of_it():
+    berths, boats = MARINA.step("berths"), OfType(-1, MARINA.step("hull"))
+    question = "boats with more than 5000 berths"
+    within = told_of_boats(
+        question.replace("5000", "5"), Compared(boats, (berths,), ">", Value(5.0, mention=0))
+    )
+    beyond = told_of_boats(question, Compared(boats, (berths,), ">", Value(5000.0, mention=0)))
+    assert beyond - within == pytest.approx(math.log(UNSAID))
+
+
 FLAGGED = SmallGraph(
     "Heat | subtitles | no\nRan | subtitles | yes\nHeat | by | Ann\nRan | by | Bo\nAlien | by | Bo",
     {"Film": ["Heat", "Ran", "Alien"]},
@@ -191,6 +236,16 @@ def test_what_has_no_subtitles_is_what_says_no():
     said = of(Query("list", Both(OfType(0), Walk(Anchor(FLAGGED.ids["no"]), subtitles ^ 1))))
     unrecorded = of(Query("list", Counted(OfType(0), subtitles, "=", 0)))
     assert unrecorded - said == pytest.approx(math.log(IGNORED))
+
+
+def test_what_says_yes_or_no_is_not_counted():
+    question = "how many films have subtitles"
+    of = Signs(FLAGGED.vocabulary, question, FLAGGED.mentions(question), FLAGGED.matcher.compare(question))
+    values = of.against(Query("count", Walk(OfType(0), FLAGGED.step("subtitles"))))
+    films = of.against(
+        Query("count", Both(OfType(0), Walk(Anchor(FLAGGED.ids["yes"]), FLAGGED.step("^subtitles"))))
+    )
+    assert values - films == pytest.approx(math.log(IGNORED))
 
 
 AGED = SmallGraph(

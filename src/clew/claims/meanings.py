@@ -20,11 +20,12 @@ from numpy.typing import NDArray
 
 from clew.claims.claim_values import ClaimedValue
 from clew.reading.english import LIGHT
+from clew.reading.likeness import content_share
 from clew.reading.mentions import Mention
 from clew.reading.paths import Exploration
 from clew.reading.query import Sign
 from clew.reading.reader import QuestionReader
-from clew.reading.vocabulary import DATE, content_share
+from clew.reading.vocabulary import DATE
 from clew.text.lexicon import Lexicon
 
 MeaningKind = Literal["path", "value", "count", "compare", "more", "type", "exists"]

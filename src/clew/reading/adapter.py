@@ -30,9 +30,9 @@ from clew.graph.graph import Graph
 from clew.index.store.directory import FITTED
 from clew.index.store.files import disk_errors, read_regular, sync
 from clew.reading.features import FEATURES
+from clew.reading.likeness import Likeness
 from clew.reading.mentions import Mention
 from clew.reading.tokens import RELATION_KINDS, Kind, QueryToken
-from clew.reading.vocabulary import Likeness
 
 FIT_VERSION = 1
 _START, _WHOLE, _ALONE = -2, -3, -1

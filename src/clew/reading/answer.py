@@ -13,6 +13,7 @@ from clew.grounding import cite
 from clew.reading.asked_type import is_kind
 from clew.reading.english import PREPOSITIONS
 from clew.reading.execute import Executor, Nodes, OverBudget
+from clew.reading.likeness import content_share, types_said
 from clew.reading.mentions import PARTIAL, TYPO, WORDS, Candidate, spans_of
 from clew.reading.prove import pattern_of, prove
 from clew.reading.query import (
@@ -32,7 +33,7 @@ from clew.reading.query import (
 )
 from clew.reading.ranker import Ranked
 from clew.reading.reader import Reading
-from clew.reading.vocabulary import UNEXPLAINED, Vocabulary, content_share, types_said
+from clew.reading.vocabulary import UNEXPLAINED, Vocabulary
 from clew.reading.words import say
 from clew.types import Abstention, Alternative, Answer, AnswerEntity, Citation, Pattern
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from clew.foundation.arrays import Float32
 from clew.reading.candidates import Option
-from clew.reading.query import Both, OfType, Query, Walk, key_of
+from clew.reading.query import Both, Either, OfType, Part, Query, Walk, key_of
 from clew.reading.vocabulary import Vocabulary
 from clew.reading.which_way import LEAST_SCORE
 
@@ -14,9 +14,9 @@ from clew.reading.which_way import LEAST_SCORE
 def answer_with_type(vocabulary: Vocabulary, options: Sequence[Option], scores: Float32, asked: int) -> None:
     """Give scores to what answers with the type that is asked for; `scores` float32 [n + 1] are changed.
 
-    A walk to nodes of several types gives its own to the candidate that keeps those of this type; one to
-    nodes of which none is of it, to the only candidate that goes on from there to some that are: *which
-    animals are endangered*, where the species are.
+    A walk to nodes of several types, or either of two, gives its own to the candidate that keeps those of
+    this type; one to nodes of which none is of it, to the only candidate that goes on from there to some
+    that are: *which animals are endangered*, where the species are.
     """
     places = {key_of(option.query): i for i, option in enumerate(options)}
     onward: dict[tuple[object, ...], list[int]] = {}
@@ -27,13 +27,22 @@ def answer_with_type(vocabulary: Vocabulary, options: Sequence[Option], scores: 
             onward.setdefault(key_of(Query(option.query.ask, part.source)), []).append(i)
     for i, option in enumerate(options):
         query = option.query
-        if not isinstance(query.part, Walk):
-            continue
-        end = query.part.step ^ 1
-        to = places.get(key_of(Query(query.ask, Both(query.part, OfType(asked)))))
-        if not vocabulary.schema.typed[end, asked]:
+        ends = _ends_of(query.part)
+        to = places.get(key_of(Query(query.ask, Both(query.part, OfType(asked))))) if ends else None
+        if len(ends) == 1 and not vocabulary.schema.typed[ends[0], asked]:
             further = onward.get(key_of(query), [])
             to = further[0] if len(further) == 1 else None
-        if to is not None and not vocabulary.all_of_type(end, asked):
+        if to is not None and not all(vocabulary.all_of_type(end, asked) for end in ends):
             scores[to] = max(scores[to], scores[i])
             scores[i] = LEAST_SCORE
+
+
+def _ends_of(part: Part) -> tuple[int, ...]:
+    """The ends at which what one walk leads to stands, or what either of two does; none of another part."""
+    match part:
+        case Walk(_, step):
+            return (step ^ 1,)
+        case Either(Walk(_, one), Walk(_, other)):
+            return (one ^ 1, other ^ 1)
+        case _:
+            return ()

@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 
 from clew.reading.english import FUNCTION, NARROWS_NOTHING
+from clew.reading.likeness import Likeness
 from clew.reading.mentions import Mention
-from clew.reading.vocabulary import Likeness
 from clew.text.lexicon import Lexicon
 
 _ASKED_TYPE = re.compile(r"\b(?:which|what|how many|whose)\s+((?:[\w-]+\s*){1,3})", re.I)
@@ -17,6 +17,7 @@ _LEAD = re.compile(
     re.I,
 )
 _WHO = re.compile(r"\W*(?:(?:and|so|but|then|please|tell|show|me)\W+)*whom?\b", re.I)
+_JOINING = frozenset(("and", "or", "s"))
 _LABELS = frozenset("name names id ids".split())
 _WORD = re.compile(r"[^\W_]+")
 _WHICH = re.compile(r"\b(?:which|what)\s+$", re.I)
@@ -67,7 +68,10 @@ def _first_noun(question: str, mentions: Sequence[Mention], likeness: Likeness) 
         text = at[0].lower()
         if found < 0 and text in NARROWS_NOTHING:
             continue
-        if text in FUNCTION or any(m.strong and m.start <= at.start() < m.stop for m in mentions):
+        named = any(m.strong and m.start <= at.start() < m.stop for m in mentions)
+        if found < 0 and (named or text in _JOINING):
+            continue  # *Italian or Portuguese players*
+        if text in FUNCTION or named:
             return found
         place = words.get(at.start(), -1)
         type_ = int(likeness.exact_types[place].argmax()) if place >= 0 else -1

@@ -22,11 +22,12 @@ from clew.reading.joins import (
     whole_types,
     with_flags,
 )
+from clew.reading.likeness import Likeness
 from clew.reading.mentions import Mention
 from clew.reading.operations import Proposal, operations, yes_or_no
 from clew.reading.paths import Base, CandidatePaths, Exploration, by_worth
 from clew.reading.query import Anchor, Query
-from clew.reading.vocabulary import Likeness, Vocabulary
+from clew.reading.vocabulary import Vocabulary
 
 QUOTA = {
     "one": 70, "two": 80, "three": 56, "path": 10, "pair": 40, "join": 56, "either": 36, "type": 16,

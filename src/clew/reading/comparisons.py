@@ -47,6 +47,8 @@ _AFTER: tuple[tuple[str, Sign], ...] = (
     (rf"(?:or|and) (?:{_OR_LESS})|at most|tops", "<="),
 )
 _FEW_WORDS = r"\W*(?:[\w%]+\W+){0,3}?"
+_OLDER = re.compile(rf"\b(older|younger)\b{_FILLER}$")
+"""*Older than 2005* is before it, where *older than 20* is more."""
 _BY_THEN = re.compile(r"\bby\s+(?:the\s+)?(?:end\s+of\s+)?$", re.I)
 
 _OPENS_LEAST = (
@@ -100,13 +102,16 @@ def sign_beside(text: str, mention: Mention) -> Sign | None:
     symbol = symbol_before(before)
     if symbol is not None:
         return symbol
+    is_date = any(value.date for value in mention.values)
+    older = _OLDER.search(before) if is_date else None
+    if older is not None:
+        return "<" if older[1] == "older" else ">"
     for pattern, sign in _BEFORE:
         if re.search(rf"\b(?:{pattern})\b{_FILLER}$", before):
             return sign
     for pattern, sign in _AFTER:
         if re.match(rf"{_FEW_WORDS}\b(?:{pattern})\b", after):
             return sign
-    is_date = any(value.date for value in mention.values)
     return "<=" if is_date and _BY_THEN.search(before) else None
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from clew.foundation.arrays import Float32
 from clew.reading.asked_type import OTHER, UNKNOWN
 from clew.reading.candidates import Option
+from clew.reading.likeness import Likeness, content_share
 from clew.reading.mentions import PARTIAL, TYPO, Mention, spans_of
 from clew.reading.query import (
     Anchor,
@@ -26,7 +27,7 @@ from clew.reading.query import (
     Walk,
     Without,
 )
-from clew.reading.vocabulary import UNEXPLAINED, Likeness, Vocabulary, content_share
+from clew.reading.vocabulary import UNEXPLAINED, Vocabulary
 from clew.reading.word_order import MOST_STEPS, StepChain, chain_of, in_order
 
 MOST_SIZE, MOST_RARE, MOST_HUB = 0.65, 0.5, 0.4

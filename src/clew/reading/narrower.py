@@ -14,6 +14,7 @@ import numpy as np
 from clew.foundation.arrays import Float32
 from clew.reading.candidates import Option
 from clew.reading.english import LIGHT
+from clew.reading.likeness import Likeness, said_by_labels, types_said
 from clew.reading.mentions import PARTIAL, Mention
 from clew.reading.query import (
     Anchor,
@@ -29,7 +30,7 @@ from clew.reading.query import (
     key_of,
     mentions_of,
 )
-from clew.reading.vocabulary import UNEXPLAINED, Likeness, Vocabulary, said_by_labels, types_said
+from clew.reading.vocabulary import UNEXPLAINED, Vocabulary
 
 LEFT_OUT = 0.1
 """What is left of the odds of a candidate that leaves out what another one says beside all that it says."""

@@ -9,10 +9,11 @@ import re
 from collections.abc import Iterator
 
 from clew.reading.english import AGGREGATE, COUNT, EXTREME, FUNCTION, LIGHT, NARROWS_NOTHING, NEGATION
+from clew.reading.likeness import said_by_labels, types_said
 from clew.reading.mentions import Mention
 from clew.reading.query import Compared, Counted, Extreme, Query, Without, mentions_of
 from clew.reading.reader import Reading
-from clew.reading.vocabulary import UNEXPLAINED, Vocabulary, said_by_labels, types_said
+from clew.reading.vocabulary import UNEXPLAINED, Vocabulary
 
 _OF_NAME = re.compile(r"\s*(?:of|for)\s+(?:the\s+|an?\s+)?", re.I)
 _OWNED = re.compile(r"\s*['’]s?\s+")

@@ -13,8 +13,8 @@ import numpy as np
 from clew.foundation.arrays import Float32
 from clew.reading.asked_type import SPELT
 from clew.reading.candidates import Option
+from clew.reading.likeness import Likeness
 from clew.reading.query import Compared, Extreme, OfType, Part, Query, key_of
-from clew.reading.vocabulary import Likeness
 from clew.reading.which_way import LEAST_SCORE
 
 

@@ -29,10 +29,12 @@ from clew.reading.calibration import KNOWN_BEFORE, Calibration, rows_of
 from clew.reading.candidates import Option
 from clew.reading.features import COMPARED, FEATURES, Describer
 from clew.reading.first_pass import FirstPass
+from clew.reading.likeness import Likeness
 from clew.reading.literal import Literal
 from clew.reading.mentions import Mention
 from clew.reading.narrower import Narrower
 from clew.reading.own_domain import take_own_domains
+from clew.reading.query import Query, Walk
 from clew.reading.signs import Signs
 from clew.reading.tokens import (
     MENTION_KINDS,
@@ -46,7 +48,7 @@ from clew.reading.tokens import (
     tokens_of,
     view_of,
 )
-from clew.reading.vocabulary import Likeness, Vocabulary
+from clew.reading.vocabulary import Vocabulary
 from clew.reading.which_way import WhichWay
 from clew.text.onnx_session import open_session
 
@@ -243,8 +245,8 @@ class GraphRanker:
             scores[:-1] += [rows.describer.of_type(option.query, asked) for option in kept]
             answer_with_type(self.vocabulary, kept, scores, asked)
         elif asks_who(question):
-            types = [rows.describer.answer_type(option.query) for option in kept]
-            scores[:-1] += [math.log(OTHER) * (t >= 0 and self._kinds.is_nobody(t)) for t in types]
+            nobody = [self._answers_nobody(option.query, rows.describer) for option in kept]
+            scores[:-1] += math.log(OTHER) * np.array(nobody)
         if self.ranker.calibration is not None:
             aligned = alignment.features(self.ranker.calibration.of_alignment)
             scores = self.ranker.calibration.scores(scores, np.concatenate([known, aligned], axis=1))
@@ -256,6 +258,17 @@ class GraphRanker:
         scores[:-1] += told + [signs.against_names(option.query) for option in kept]
         scores[:-1] += Narrower(self.vocabulary, mentions, likeness).against(kept, scores[:-1])
         return Scored(tuple(kept), rows.tokens, known, scores, alignment, len(options) - len(kept))
+
+    def _answers_nobody(self, query: Query, describer: Describer) -> bool:
+        """Whether what a query lists is no person or group, by its type or by how it is written."""
+        type_ = describer.answer_type(query)
+        if type_ >= 0:
+            return self._kinds.is_nobody(type_)
+        match query:
+            case Query("list", Walk(_, step)):
+                return self.vocabulary.are_words(step ^ 1)
+            case _:
+                return False
 
     def vector(self, text: str) -> Float32:
         """The vector of a text, of length 1: float32 [384]."""

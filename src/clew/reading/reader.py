@@ -21,6 +21,7 @@ from clew.reading.adapter import Adapter
 from clew.reading.candidates import Enumerator, Option
 from clew.reading.english import ANYONE, FUNCTION, singular
 from clew.reading.framing import unframed
+from clew.reading.likeness import Likeness, WordMatcher
 from clew.reading.mentions import Mention, MentionFinder
 from clew.reading.name_words import NameWords
 from clew.reading.own_titles import without_own_titles
@@ -28,7 +29,7 @@ from clew.reading.paths import Exploration
 from clew.reading.ranker import GraphRanker, Ranker, Ranking, Scored, shipped
 from clew.reading.spelling import Respelt, Speller
 from clew.reading.typed_names import with_types
-from clew.reading.vocabulary import Likeness, Vocabulary, WordMatcher
+from clew.reading.vocabulary import Vocabulary
 from clew.text.embedder import Embedder
 from clew.text.lexicon import Lexicon
 

@@ -66,6 +66,7 @@ def kinds_of(reading: Reading, mention: Mention) -> list[int]:
             is_kind = _is_noun(text[:start], word) and _BEHIND.match(text, mention.stop)
         elif mention.stop <= start and not text[mention.stop : start].strip("\"'”’ "):
             is_kind = _THE.search(text[: mention.start]) and _BEHIND.match(text, stop)
+            is_kind = is_kind and not Lexicon.load().mostly_verb(word)
         else:
             continue
         if is_kind:

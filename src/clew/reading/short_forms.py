@@ -8,9 +8,7 @@ from __future__ import annotations
 
 from clew.text.lexicon import Lexicon
 
-WRITTEN_OUT = dict(
-    pair.split("=")
-    for pair in """
+_TABLE = """
     acct=account acq=acquired addr=address affil=affiliation agmt=agreement amt=amount appr=approved
     approx=approximate appt=appointment apt=airport arr=arrival assoc=association asst=assistant
     attr=attribute atty=attorney auth=author avg=average bal=balance bday=birthday beg=begin
@@ -44,9 +42,9 @@ WRITTEN_OUT = dict(
     univ=university upd=updated usr=user val=value vehic=vehicle ven=venue vend=vendor ver=version
     vlv=valve vnd=vendor vol=volume vsl=vessel wgt=weight whs=warehouse wk=week wt=weight yr=year
     yrs=years zn=zone
-    """.split()
-)
+    """
 """Usual short forms of the names of columns; two words are joined by `_`."""
+WRITTEN_OUT = {short: full.replace("_", " ") for short, full in (p.split("=") for p in _TABLE.split())}
 LEAST_LETTERS = 3
 
 
@@ -60,7 +58,7 @@ def _written_out(word: str, *, alone: bool) -> str:
     full = WRITTEN_OUT.get(word)
     if full is None or (alone and word in Lexicon.load()):
         return word
-    return full.replace("_", " ")
+    return full
 
 
 def is_short_for(short: str, word: str) -> bool:

@@ -14,6 +14,7 @@ import numpy as np
 
 from clew.reading import english
 from clew.reading.comparisons import EARLIER, FEWER, LATER, THAN_WORD, sign_beside
+from clew.reading.likeness import Likeness, content_share, said_by_labels, types_said
 from clew.reading.mentions import Mention, spans_of
 from clew.reading.query import (
     Anchor,
@@ -22,6 +23,7 @@ from clew.reading.query import (
     Counted,
     Either,
     Extreme,
+    OfType,
     Part,
     Query,
     Sign,
@@ -33,18 +35,8 @@ from clew.reading.query import (
 )
 from clew.reading.unsayable import denies, is_denial
 from clew.reading.value_pairs import ValuePairs
-from clew.reading.vocabulary import (
-    DATE,
-    LEAF,
-    NUMBER,
-    THING,
-    UNEXPLAINED,
-    Likeness,
-    Vocabulary,
-    content_share,
-    said_by_labels,
-    types_said,
-)
+from clew.reading.vocabulary import DATE, LEAF, NUMBER, THING, UNEXPLAINED, Vocabulary
+from clew.text.lexicon import Lexicon
 
 IGNORED, TURNED, LOOSE, UNSAID, LEFT_OPEN = 0.02, 0.02, 0.3, 0.2, 0.15
 """What is left of the odds of a candidate that ignores a word of comparison beside a value, or at last one
@@ -73,6 +65,7 @@ _SIZES = re.compile(
 )
 """Superlatives of a size, which no date has."""
 _ASKING = re.compile(r"\W*(?:(?P<many>how many)|who|whom|where)\b", re.I)
+_WHICH = re.compile(r"\W*(?:which|what|list|show|find|all|the|any)?\b((?:\s*[a-z]+){1,2})", re.I)
 _AGES = frozenset("age ages old year years".split())
 _ENDS_OF_TIME = re.compile(
     r"\b(?:(?P<early>oldest|earliest|eldest)|(?P<late>youngest|newest|latest|most recent(?:ly)?))\b", re.I
@@ -140,6 +133,7 @@ class Signs:
         self.asks_yes = bool(english.YES_NO.search(question))
         self.counted = counted_word(question, likeness)
         self.more_of = more_of(question, likeness)
+        self.asked = relations_asked_for(vocabulary, question, mentions)
         self.commonest = bool(_COMMONEST.search(question))
         said = any("grand" in label for label in vocabulary.relations)
         self.kin = (
@@ -177,8 +171,9 @@ class Signs:
                 return math.log(IGNORED)  # what has none is what says no
             case Counted(_, _, sign, number, mention) if mention >= 0 and number:
                 return self._of_value(mention, sign)
-            case Compared(_, _, sign, Value(_, _, _, mention, _)):
-                return self._of_value(mention, sign)
+            case Compared(_, steps, sign, Value(_, _, _, mention, _) as value):
+                beyond = self._is_beyond(steps[-1] ^ 1, value)
+                return self._of_value(mention, sign) + beyond * math.log(UNSAID)
             case Extreme():
                 return self._of_extreme(part)
             case Walk(Walk(_, there), back) if back == there ^ 1 and not self.alike:
@@ -198,11 +193,15 @@ class Signs:
         return bool(said_by_labels(self.likeness, query, types, exactly=True)[word] >= LIKE_A_LABEL)
 
     def _of_what_is_asked(self, query: Query) -> float:
-        """A *not* left out, a yes or no where things are asked for."""
-        ignored = 0
-        if query.ask == "list" and not self.asks_yes and isinstance(query.part, Walk):
-            step = query.part.step
-            ignored = not step & 1 and step // 2 in self.vocabulary.flags
+        """A *not* left out, a yes or no where things are asked for, what has a boat where boats are."""
+        part, ignored = query.part, False
+        while isinstance(part, Both | Without) and not isinstance(part.left, OfType):
+            part = part.left
+        if isinstance(part, Walk):
+            onto_flag = not part.step & 1 and part.step // 2 in self.vocabulary.flags
+            back = isinstance(part.source, Walk) and part.step == part.source.step ^ 1
+            away = bool(part.step & 1) and part.step // 2 in self.asked and not back
+            ignored = (onto_flag and not self.asks_yes) or (away and query.ask != "yes")
         told = ignored * math.log(IGNORED)
         if self.denies and query.ask != "yes" and not is_denial(self.vocabulary, query):
             told += math.log(UNSAID)
@@ -304,6 +303,13 @@ class Signs:
         missed = sum(number not in chosen for number in self.ranks.values())
         return (as_value + missed) * math.log(IGNORED)
 
+    def _is_beyond(self, end: int, value: Value) -> bool:
+        """Whether a number is beyond all at an end, so that comparing with it tells none of them apart."""
+        schema = self.vocabulary.schema
+        if value.date or not schema.measured[end] or schema.years[end]:
+            return False
+        return not schema.low[end] <= value.number <= schema.high[end]
+
     def _open_dates(self, query: Query) -> int:
         """How many days or years of the question stand in nothing that a query uses: *in 2024*."""
         spans = spans_of(self.mentions, mentions_of(query))
@@ -347,6 +353,19 @@ def more_of(question: str, likeness: Likeness) -> int:
     match = _MORE_OF.search(question)
     starts = [start for start, _, _ in likeness.words]
     return starts.index(match.start(1)) if match is not None and match.start(1) in starts else -1
+
+
+def relations_asked_for(vocabulary: Vocabulary, question: str, mentions: Sequence[Mention]) -> frozenset[int]:
+    """The relations that are a noun which a question asks for: *which boats* are what `boat` leads to."""
+    match, lexicon, found = _WHICH.match(question), Lexicon.load(), set[int]()
+    if match is None:
+        return frozenset()
+    for word in re.finditer(r"[a-z]+", match[1], re.I):
+        start, noun = match.start(1) + word.start(), english.singular(word[0].lower())
+        named = any(m.strong and m.candidates and m.start <= start < m.stop for m in mentions)
+        if not named and lexicon.classes(noun) and not lexicon.mostly_verb(noun):
+            found.update(vocabulary.relations_by_words.get((noun,), ()))
+    return frozenset(found)
 
 
 def kinds_asked_for(question: str) -> tuple[int, ...]:

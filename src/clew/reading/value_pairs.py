@@ -10,9 +10,10 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
+from clew.reading.likeness import Likeness
 from clew.reading.mentions import PARTIAL, Mention
 from clew.reading.query import Compared, Counted, Part, Query, Sign, Value, parts_of
-from clew.reading.vocabulary import UNEXPLAINED, Likeness
+from clew.reading.vocabulary import UNEXPLAINED
 
 CROSSED, ONE_IS_ENOUGH, OF_A_NAME = 0.05, 0.05, 0.2
 """What is left of the odds of a candidate that gives each of two values to the attribute of the other, asks

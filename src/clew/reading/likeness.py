@@ -1,0 +1,177 @@
+"""How like the words of a question are to those of a graph: by meaning, by spelling, and as short forms."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clew.foundation.arrays import Float32
+from clew.reading.english import FUNCTION, singular
+from clew.reading.query import OfType, Query, steps_of
+from clew.reading.short_forms import is_short_for, written_out
+from clew.reading.vocabulary import Vocabulary
+from clew.text.embedder import Embedder
+from clew.text.lexicon import Lexicon
+
+_BEFORE_STEM = 2
+"""First letters that words of one stem share, but for a few that the lexicon has (*dying*, *die*)."""
+SHORT = 0.85
+"""How like a word is to letters that may be short for it."""
+MOST_KEPT = 1 << 26
+"""How like words are to labels, that are remembered: so many numbers twice."""
+
+
+@dataclass(frozen=True, eq=False)
+class Likeness:
+    """How the content words of one question are like the words of a graph.
+
+    `words` are the question's content words; `relations` float32 [words, R] and `types` float32 [words, T]
+    how like each is to each label, in [0, 1]; `exact_*` the same by spelling and word forms alone.
+    """
+
+    words: tuple[tuple[int, int, str], ...]
+    relations: Float32
+    types: Float32
+    exact_relations: Float32
+    exact_types: Float32
+
+
+@dataclass(eq=False)
+class WordMatcher:
+    """Compares the words of questions with those of a vocabulary."""
+
+    vocabulary: Vocabulary
+    embedder: Embedder
+    lexicon: Lexicon
+
+    def __post_init__(self) -> None:
+        """Embed the labels and their words, once."""
+        labels = (*self.vocabulary.relations, *self.vocabulary.types)
+        self._parts = [tuple(singular(w) for w in t.split()) for t in labels]
+        self._words = sorted({w for part in self._parts for w in part})
+        self._place = {w: i for i, w in enumerate(self._words)}
+        said = [[self._place[w] for w in part if w not in FUNCTION] for part in self._parts]
+        lengths = np.array([len(places) for places in said], np.int64)
+        self._said = np.flatnonzero(lengths)
+        self._share = 0.6 + 0.4 / lengths[self._said]
+        self._places = np.array([place for places in said for place in places], np.int64)
+        self._starts = (np.cumsum(lengths) - lengths)[self._said]
+        self._label_vectors = self.embedder.embed(list(labels))
+        self._rows: dict[str, tuple[Float32, Float32]] = {}
+        self._stems: dict[str, dict[str, list[int]]] = {}
+
+    def compare(self, question: str) -> Likeness:
+        """Compare the content words of a question with all labels."""
+        words = tuple(
+            (m.start(), m.end(), m[0].lower())
+            for m in re.finditer(r"[^\W_]+", question)
+            if m[0].lower() not in FUNCTION or m[0].lower() in ("who", "when", "where")
+        )
+        count = len(self.vocabulary.relations)
+        if not words:
+            none = np.zeros((0, len(self._parts)), np.float32)
+            return Likeness((), none[:, :count], none[:, count:], none[:, :count], none[:, count:])
+        rows = [self._row(word) for _, _, word in words]
+        meaning, spelling = np.stack([r[0] for r in rows]), np.stack([r[1] for r in rows])
+        return Likeness(
+            words, meaning[:, :count], meaning[:, count:], spelling[:, :count], spelling[:, count:]
+        )
+
+    def _row(self, word: str) -> tuple[Float32, Float32]:
+        known = self._rows.get(word)
+        if known is None:
+            if (len(self._rows) + 1) * len(self._parts) > MOST_KEPT:
+                self._rows.clear()
+            known = self._rows[word] = self._compare_word(word)
+        return known
+
+    def _compare_word(self, word: str) -> tuple[Float32, Float32]:
+        base = singular(word)
+        if base not in self._place:
+            word = base = written_out(base)
+        vector = self.embedder.embed([word])[0]
+        near = np.clip(self._label_vectors @ vector, 0, 1)
+        single = np.zeros(len(self._words), np.float32)
+        alike = {*self._meaning, *self._of_stem(base), self._place.get(base, -1)}
+        for i in alike - {-1}:
+            single[i] = self._word_likeness(base, self._words[i])
+        single[self._short_for(base)] = SHORT
+        exact = np.zeros(len(self._parts), np.float32)
+        if len(self._said):
+            exact[self._said] = np.maximum.reduceat(single[self._places], self._starts) * self._share
+        return np.maximum(near, exact), exact
+
+    @cached_property
+    def _meaning(self) -> list[int]:
+        """The places of words that are like others by their meaning."""
+        return [i for i, word in enumerate(self._words) if self.lexicon.has_meaning(word)]
+
+    def _short_for(self, word: str) -> list[int]:
+        """The places of what is no word, but may be short for one."""
+        may_be = (i for i in self._by_letter.get(word[:1], ()) if is_short_for(self._words[i], word))
+        return [i for i in may_be if not self.lexicon.known(self._words[i])]
+
+    @cached_property
+    def _by_letter(self) -> dict[str, list[int]]:
+        """The places of all words, by their first letter."""
+        found: dict[str, list[int]] = {}
+        for i, word in enumerate(self._words):
+            found.setdefault(word[0], []).append(i)
+        return found
+
+    def _of_stem(self, word: str) -> list[int]:
+        """The places of words of the same stem, of those without a meaning."""
+        begin = word[:_BEFORE_STEM]
+        if begin not in self._stems:
+            found = self._stems[begin] = dict[str, list[int]]()
+            for i in self._by_begin.get(begin, ()):
+                found.setdefault(self.lexicon.stem(self._words[i]), []).append(i)
+        return self._stems[begin].get(self.lexicon.stem(word), [])
+
+    @cached_property
+    def _by_begin(self) -> dict[str, list[int]]:
+        """The places of words that are like others by their stem alone, by their first letters."""
+        found: dict[str, list[int]] = {}
+        meaning = set(self._meaning)
+        for i, word in enumerate(self._words):
+            if i not in meaning and not word.isdigit():
+                found.setdefault(word[:_BEFORE_STEM], []).append(i)
+        return found
+
+    def _word_likeness(self, word: str, other: str) -> float:
+        if word == other:
+            return 1.0
+        if word in FUNCTION or other in FUNCTION or word.isdigit():
+            return 0.0
+        return self.lexicon.similarity(word, other)
+
+
+def types_said(vocabulary: Vocabulary, query: Query) -> list[int]:
+    """The declared types that a query names, or that its steps lead to, ascending."""
+    named = {p.type for p in query.contents.parts if isinstance(p, OfType) and p.type >= 0}
+    return sorted(named | {t for s in steps_of(query) if (t := vocabulary.end_types[s ^ 1]) >= 0})
+
+
+def said_by_labels(likeness: Likeness, query: Query, types: Sequence[int], *, exactly: bool) -> Float32:
+    """How like each content word is to the label most like it, of a query's relations or some types.
+
+    float32 [words]; `exactly`: by spelling and word forms.
+    """
+    relations = sorted({step // 2 for step in steps_of(query)})
+    tables = (
+        (likeness.exact_relations, likeness.exact_types) if exactly else (likeness.relations, likeness.types)
+    )
+    best = [
+        table[:, labels].max(1, initial=0.0) for table, labels in zip(tables, (relations, types), strict=True)
+    ]
+    return np.maximum(*best)
+
+
+def content_share(likeness: Likeness, spans: Sequence[tuple[int, int]]) -> NDArray[np.bool_]:
+    """Which content words stand outside of some spans, bool [words]."""
+    return np.array([not any(a < q and p < b for a, b in spans) for p, q, _ in likeness.words], np.bool_)
