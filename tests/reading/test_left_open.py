@@ -72,3 +72,12 @@ def test_no_value_and_no_word_of_place_is_called_a_relation(tmp_path: Path):
     with Clew.open(source, cache_dir=tmp_path) as meetings:
         for question in ("What starts before 10am?", "What is held in March?"):
             assert "no relation like" not in left(meetings, question)[1]
+
+
+def test_a_part_of_a_name_that_is_read_is_not_told_as_lacking(tmp_path: Path):
+    graph = tmp_path / "ships.tsv"
+    graph.write_text("MV Saga Bris\tflag\tNorway\nMV Saga Bris\tbuilt\t1999\nMV Heron\tflag\tPanama\n")
+    with Clew.open(graph) as ships:
+        reason, detail, _ = left(ships, "Who commands the Saga Bris?")
+    assert reason == "no_relation"
+    assert 'of "MV Saga Bris" it records' in detail

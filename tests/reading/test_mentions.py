@@ -188,6 +188,12 @@ def test_two_capitals_are_a_part_of_a_name() -> None:
     assert not any(m.candidates for m in route.mentions("what was behind the fault on the zk line"))
 
 
+def test_a_plural_in_small_letters_is_no_part_of_several_names() -> None:
+    hotels = SmallGraph("Quay Street Hotel | pool | yes\nHarbour View Hotel | pool | no\nP1 | of | INC-2")
+    assert not any(m.candidates for m in hotels.mentions("hotels without a bar"))
+    assert [m.text for m in hotels.mentions("the P1s of the hotels") if m.candidates] == ["P1s"]
+
+
 def test_a_number_of_a_name_stands_behind_its_word() -> None:
     small = SmallGraph("Block 3 | above | Block 4")
     assert {c.node for m in small.mentions("what is on block 3") for c in m.candidates} == {

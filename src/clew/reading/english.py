@@ -119,6 +119,8 @@ def is_rank(text: str, start: int, stop: int) -> bool:
     return bool(_RANK_BEFORE.search(text[:start]) or _RANK_AFTER.match(text[stop:]))
 
 
+_CODES = re.compile(r"[a-z]+\d+s")
+"""Several of what a code names: *P1s*."""
 _SINGULAR = {"people": "person", "lives": "live"}
 
 
@@ -137,5 +139,7 @@ def singular(word: str) -> str:
     if len(word) > 4 and word.endswith(("ses", "xes", "zes", "ches", "shes")):
         return word[:-2]
     if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")):
+        return word[:-1]
+    if _CODES.fullmatch(word):
         return word[:-1]
     return word

@@ -43,8 +43,11 @@ def left_open(reader: QuestionReader, names: NamesIndex, reading: Reading) -> Ab
     if lacking:
         near = near_names(reader.graph, names, [lacking])
         return Abstention("no_entity", f'it has no entity like "{lacking}"', near)
+    best = reading.ranking.ranked[:1]
+    used = [reading.mentions[i] for one in best for i in mentions_of(one.option.query)]
+    named += [m for m in guessed if m in used]
     nodes = list(dict.fromkeys(m.candidates[0].node for m in named))
-    content = _content(reading, [*written, *(m for m in reading.mentions if m.values)])
+    content = _content(reading, [*written, *named, *(m for m in reading.mentions if m.values)])
     unsaid = _unsaid(reader, reading, content)
     all_unsaid = not nodes and len(unsaid) == len(content)
     if all_unsaid and not (content and _asks_of_all(reading)):

@@ -222,7 +222,10 @@ class MentionFinder:
             inside = any(a <= token.start and token.stop <= b for a, b in taken)
             if inside or self._kinds.types(token) or len(token.norm) < LEAST_PART or token.norm.isdigit():
                 continue
-            for node in self.by_word.with_word(token.norm):
+            nodes = self.by_word.with_word(token.norm)
+            if len(nodes) > 1 and token.text.islower() and singular(token.norm) != token.norm:
+                continue  # *hotels* are no Quay Street Hotel
+            for node in nodes:
                 made = Candidate(node, WORDS, QUALITY[WORDS] * PART)
                 spans.setdefault((token.start, token.stop), {}).setdefault(node, made)
 
