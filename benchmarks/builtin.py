@@ -78,6 +78,12 @@ def main() -> None:
     missing = jsonl(DATA / "check" / "absent.jsonl")
     lacking += _databases(args.limit, [("five graphs by a blind author (check)", databases("blind"))])
     lacking += _databases(args.limit, [("six graphs by two blind authors (check)", databases("unseen"))])
+    lacking += _databases(
+        args.limit, [("eight trades by four blind authors (development)", databases("trades/dev"))]
+    )
+    lacking += _databases(
+        args.limit, [("six trades by three blind authors (check)", databases("trades/check"))]
+    )
     if SHARED.exists():
         kb = open_built_in(metaqa_graph())
         for hops in (1, 2, 3):

@@ -90,8 +90,8 @@ def factory() -> Source:
 
 
 def databases(name: str) -> Iterator[Source]:
-    """Spider's development databases, the worlds of Overnight, or graphs of `tests/data`: blind, unseen."""
-    folder = DATA / name if name in ("blind", "unseen") else SHARED / name
+    """Spider's development databases, the worlds of Overnight, or graphs of a folder of `tests/data`."""
+    folder = DATA / name if (DATA / name).is_dir() else SHARED / name
     if name == "spider":
         chosen = json.loads((folder / "split.json").read_text("utf-8"))["development"]
     else:

@@ -4,7 +4,13 @@ import pytest
 
 from clew import Clew
 from clew.methods.built_in import built_in_reader
-from clew.reading.open_words import leaves_clause_open, leaves_modifier_open, leaves_noun_open
+from clew.reading.open_words import (
+    leaves_clause_open,
+    leaves_modifier_open,
+    leaves_noun_open,
+    leaves_predicate_open,
+)
+from clew.reading.query import OfType, Query
 
 
 def leaves_open(guard, triples, types, question) -> bool:
@@ -79,3 +85,21 @@ def test_a_question_is_not_answered_with_what_it_does_not_ask_for():
         answer = graph.ask("How many haunted ships are there?")
         assert answer.abstained is not None
         assert "haunted" in answer.abstained.detail
+
+
+@pytest.mark.parametrize(
+    ("question", "is_open"),
+    [
+        ("Which ships are haunted?", True),
+        ("How many ships have tenure?", True),
+        ("How many ships are there?", False),
+        ("Which ships are listed?", False),
+        ("What are the names of all ships?", False),
+    ],
+)
+def test_what_is_said_of_all_of_a_type_is_open(question, is_open):
+    with Clew.from_triples(SHIPS, types=TYPES) as graph:
+        reader = built_in_reader(graph.index, graph.embedder).reader
+        reading = reader.read(question)
+        ships = Query("list", OfType(reader.vocabulary.types.index("ship")))
+        assert leaves_predicate_open(reader.vocabulary, reading, ships) is is_open

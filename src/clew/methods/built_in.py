@@ -29,7 +29,12 @@ from clew.reading.execute import Executor
 from clew.reading.left_open import left_open, unknown_given
 from clew.reading.mentions import HOW
 from clew.reading.near_names import unknown_names
-from clew.reading.open_words import leaves_clause_open, leaves_modifier_open, leaves_noun_open
+from clew.reading.open_words import (
+    leaves_clause_open,
+    leaves_modifier_open,
+    leaves_noun_open,
+    leaves_predicate_open,
+)
 from clew.reading.prove import pattern_of
 from clew.reading.query import Extreme, Query, mentions_of, steps_of
 from clew.reading.reader import Reading
@@ -183,6 +188,7 @@ class BuiltInReader:
             or (yes and _leaves_out_a_name(reading, query))
             or leaves_modifier_open(vocabulary, reading, query)
             or leaves_clause_open(vocabulary, reading, query)
+            or leaves_predicate_open(vocabulary, reading, query)
         )
 
     def _likely_enough(self, read: LikelyReading, entities: Sequence[str]) -> Query | Abstention:

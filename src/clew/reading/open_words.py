@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from clew.reading.english import AGGREGATE, COUNT, EXTREME, FUNCTION, LIGHT, NARROWS_NOTHING, NEGATION
 from clew.reading.likeness import said_by_labels, types_said
 from clew.reading.mentions import Mention
-from clew.reading.query import Compared, Counted, Extreme, Query, Without, mentions_of
+from clew.reading.query import Compared, Counted, Extreme, OfType, Query, Without, mentions_of
 from clew.reading.reader import Reading
 from clew.reading.vocabulary import UNEXPLAINED, Vocabulary
 
@@ -39,6 +39,15 @@ _FIRST_ONLY = frozenset(("which", "what"))
 """Such words, at the beginning of a question alone: else what follows *which* is a verb."""
 _HOW_WELL = re.compile(r"(?:best|worst|longest|shortest|highest|lowest|fastest|slowest)[-\s]+\w+ed", re.I)
 """Words that rank by what is done: *best attended*, *longest-matured*."""
+_ASKS_WHICH = re.compile(r"\W*(?:which|what|how many)\s+(?!(?:are|is|were|was|do|does|did)\b)\w+", re.I)
+_PREDICATE = re.compile(
+    r"\b(?:have|has|had|are|is|were|was|do|does|did|can|could|will|get|gets|need|needs)\b", re.I
+)
+_EXISTING = frozenset(
+    """exist exists there offered available listed recorded known included covered present stored registered
+    kept held given shown mentioned altogether ordered sorted""".split()
+)
+"""What may be said of all there are."""
 _OPERATIONS = (AGGREGATE, COUNT, EXTREME, NEGATION)
 LIKE_A_TYPE = 0.7
 """From this likeness on a word says a type."""
@@ -99,6 +108,21 @@ def leaves_clause_open(vocabulary: Vocabulary, reading: Reading, query: Query) -
         if inside and all(place in unsaid for place in inside):
             return True
     return False
+
+
+def leaves_predicate_open(vocabulary: Vocabulary, reading: Reading, query: Query) -> bool:
+    """Whether a query is of all of a type, where the question says something of those that it asks for.
+
+    *Which transformers are leaking oil?*, *how many customers are active?*.
+    """
+    text = reading.question
+    asked, verb = _ASKS_WHICH.match(text), None
+    if asked is not None and isinstance(query.part, OfType) and query.ask in ("list", "count"):
+        verb = _PREDICATE.search(text, asked.end())
+    if verb is None:
+        return False
+    words = (reading.likeness.words[place] for place in _unsaid(vocabulary, reading, query))
+    return any(at >= verb.end() and w not in _EXISTING and _may_narrow(w) for at, _, w in words)
 
 
 def _names(reading: Reading, query: Query) -> list[Mention]:
