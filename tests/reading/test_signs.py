@@ -8,6 +8,7 @@ from small_graph import SmallGraph
 from clew.reading import english
 from clew.reading.comparisons import sign_beside
 from clew.reading.mentions import Mention
+from clew.reading.odds import IGNORED, LEFT_OPEN, LOOSE, TURNED, UNSAID
 from clew.reading.query import (
     Anchor,
     Both,
@@ -21,7 +22,7 @@ from clew.reading.query import (
     Walk,
     Without,
 )
-from clew.reading.signs import IGNORED, LEFT_OPEN, LOOSE, ONCE_SAID, TURNED, UNSAID, Signs
+from clew.reading.signs import ONCE_SAID, Signs
 
 SMALL = SmallGraph(
     """

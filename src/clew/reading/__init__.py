@@ -2,12 +2,13 @@
 
 What a question means: `query` (as text `notation`, in words `words`). The road of one: `reader` (one an
 index: `shared_reader`) finds `mentions` (`values`, `name_words`, `own_titles`), makes `candidates` of them
-(`paths`, `joins`, `operations`, over the `vocabulary` of the graph) and ranks these: `tokens`, `features`,
-`first_pass`, `ranker`, `calibration`.
+(`paths`, `joins`, `operations`, over the `vocabulary` of the graph, its `short_forms` written out) and ranks
+these: `likeness`, `tokens`, `features`, `first_pass`, `ranker`, `calibration`.
 
 What the words say of a candidate beside the ranker: `alignment` and `word_order` of chains, `asked_type` and
-`answer_kind` of what is asked for, `signs` of comparisons, `value_pairs` of the places of values, `narrower`
-of conditions left out, `which_way` of ways; `demonyms`, `countries`.
+`answer_kind` of what is asked for, `signs` of comparisons (by how much: `odds`), `superlatives` of ranks,
+`value_pairs` of the places of values, `narrower` of conditions left out, `which_way` of ways; `demonyms`,
+`countries`.
 
 Whether to answer: `open_words`, `unsayable`, `said_kinds`; why not: `left_open`, `near_names`. With what:
 `answer`, `execute` (`sets`), `prove`, `since_when`. What `clew fit` learns: `feedback`, `fitting`

@@ -16,6 +16,7 @@ from clew.reading import english
 from clew.reading.comparisons import EARLIER, FEWER, LATER, THAN_WORD, sign_beside
 from clew.reading.likeness import Likeness, content_share, said_by_labels, types_said
 from clew.reading.mentions import Mention, spans_of
+from clew.reading.odds import IGNORED, LEFT_OPEN, LOOSE, TURNED, UNSAID
 from clew.reading.query import (
     Anchor,
     Both,
@@ -33,16 +34,12 @@ from clew.reading.query import (
     mentions_of,
     steps_of,
 )
+from clew.reading.superlatives import Superlatives
 from clew.reading.unsayable import denies, is_denial
 from clew.reading.value_pairs import ValuePairs
 from clew.reading.vocabulary import DATE, LEAF, NUMBER, THING, UNEXPLAINED, Vocabulary
 from clew.text.lexicon import Lexicon
 
-IGNORED, TURNED, LOOSE, UNSAID, LEFT_OPEN = 0.02, 0.02, 0.3, 0.2, 0.15
-"""What is left of the odds of a candidate that ignores a word of comparison beside a value, or at last one
-that is written as a name; turns a comparison around; takes *more* for *at least* or the other way; compares
-where no word says so; leaves a name open, or is of what was once where no word is. Set by what words mean,
-not fitted."""
 ONCE_SAID = 0.6
 """The same for what has the same maker as another, where words say the making once."""
 LIKE_A_LABEL = 0.7
@@ -57,34 +54,8 @@ _COMPARES = re.compile(
 _PAST = re.compile(r"\b(former(ly)?|previous(ly)?|past|ex|no longer|did\b.*\buse to|used to)\b", re.I)
 _SERVES = re.compile(r"\b(is|are|was|were|be|been|being|get|gets|got)\b(\s\w+)?\sused to\b", re.I)
 """*What is used to cut it*: what serves, not what was."""
-_SIZES = re.compile(
-    r"\b(longest|shortest|largest|biggest|greatest|smallest|tallest|highest|lowest|heaviest|lightest|widest"
-    r"|deepest|fastest|slowest|cheapest|dearest|(?:most|least) expensive)\b"
-    r"(?![-\s](?:serving|running|standing|lived))",
-    re.I,
-)
-"""Superlatives of a size, which no date has."""
 _ASKING = re.compile(r"\W*(?:(?P<many>how many)|who|whom|where)\b", re.I)
 _WHICH = re.compile(r"\W*(?:which|what|list|show|find|all|the|any)?\b((?:\s*[a-z]+){1,2})", re.I)
-_AGES = frozenset("age ages old year years".split())
-_ENDS_OF_TIME = re.compile(
-    r"\b(?:(?P<early>oldest|earliest|eldest)|(?P<late>youngest|newest|latest|most recent(?:ly)?))\b", re.I
-)
-_LONGEST_SINCE = re.compile(
-    r"\b(?P<long>longest|shortest)[-\s](?:serving|running|standing|established|lasting|employed)\b"
-    r"|\bbeen\b[^?]*\b(?:longest|shortest)\b",
-    re.I,
-)
-"""What has been something for the longest began first."""
-_OLDEST = re.compile(r"\b(?:oldest|eldest|youngest|newest)\b", re.I)
-"""Ends of time that no time of the day has."""
-_FASTEST = re.compile(r"\b(?:(?P<fast>fastest|quickest|swiftest)|slowest)\b", re.I)
-_SPEEDS = frozenset("speed speeds velocity pace rate kmh kph mph knots kn mbps gbps".split())
-_TIMES = frozenset("time times duration second seconds minute minutes min mins hour hours ms laptime".split())
-"""Words of labels by which the fastest has the most, and the least."""
-_COMMONEST = re.compile(
-    r"\bmost\s+(?:common|frequent|popular|widespread|used|often)\b|\b(?:commonest|most\s+of)\b", re.I
-)
 _MORE_OF = re.compile(
     r"\b(?:more|fewer|less|as many|as much)\s+([^\W\d_]+(?<!ou)(?<!s)s)\s+(?:than|as)\b", re.I
 )
@@ -123,18 +94,12 @@ class Signs:
         self.kinds = kinds_asked_for(question)
         self.compares = bool(_COMPARES.search(question))
         self.ranks_one = bool(english.SUPERLATIVE.search(question))
-        since = _LONGEST_SINCE.search(question)
-        self.since = None if since is None else "shortest" in since[0].lower()
-        self.sizes = bool(_SIZES.search(question)) and since is None
-        self.ends_of_time = tuple({bool(m["late"]) for m in _ENDS_OF_TIME.finditer(question)})
-        self.oldest, fastest = bool(_OLDEST.search(question)), _FASTEST.search(question)
-        self.fastest = None if fastest is None else bool(fastest["fast"])
+        self.superlatives = Superlatives(vocabulary, question)
         self.denies = denies(question, mentions)
         self.asks_yes = bool(english.YES_NO.search(question))
         self.counted = counted_word(question, likeness)
         self.more_of = more_of(question, likeness)
         self.asked = relations_asked_for(vocabulary, question, mentions)
-        self.commonest = bool(_COMMONEST.search(question))
         said = any("grand" in label for label in vocabulary.relations)
         self.kin = (
             0 if said else sum(2 + m["great"].lower().count("great") for m in _GRAND.finditer(question))
@@ -261,40 +226,11 @@ class Signs:
         return open_
 
     def _of_extreme(self, part: Extreme) -> float:
-        """A ranking where words only compare, by a date where they say a size, or from the other end."""
+        """A ranking where words only compare, or by what a superlative does not say."""
         told = 0.0
         if self.compares and not self.ranks_one and not isinstance(part.source, Either):
             told += math.log(IGNORED)
-        if part.counted:
-            return told
-        if self.commonest:
-            told += math.log(UNSAID)
-        if self.fastest is not None:
-            label = set(self._label(part.steps[-1]).split())
-            most, least = bool(label & _SPEEDS), bool(label & _TIMES)
-            told += math.log(TURNED) if most != least and (part.largest == self.fastest) != most else 0.0
-        if self.oldest and self._is_of_the_clock(part.steps[-1] ^ 1):
-            return told + math.log(IGNORED)
-        if self._is_of_time(part.steps[-1] ^ 1):
-            told += math.log(TURNED) if self.since == (not part.largest) else 0.0
-            told += math.log(UNSAID) if self.sizes else 0.0
-            told += math.log(TURNED) if self.ends_of_time == (not part.largest,) else 0.0
-        elif self.ends_of_time and not _AGES.intersection(self._label(part.steps[-1]).split()):
-            told += math.log(UNSAID)
-        elif self.ends_of_time == (part.largest,):
-            told += math.log(TURNED)  # the oldest is of the largest age
-        return told
-
-    def _label(self, step: int) -> str:
-        return self.vocabulary.relations[step // 2]
-
-    def _is_of_time(self, end: int) -> bool:
-        """Whether the values of an end are dates or years."""
-        return self.vocabulary.ends[end] == DATE or bool(self.vocabulary.schema.years[end])
-
-    def _is_of_the_clock(self, end: int) -> bool:
-        """Whether the values of an end are times of the day."""
-        return self.vocabulary.ends[end] == DATE and self.vocabulary.schema.high[end] < 1
+        return told if part.counted else told + self.superlatives.against(part)
 
     def _of_ranks(self, query: Query) -> float:
         """*The 2 largest* are two of a rank, and 2 is no value."""

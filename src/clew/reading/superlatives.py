@@ -1,0 +1,81 @@
+"""What superlatives tell against a ranking: the longest is no date, the oldest the earliest of them.
+
+The fastest has the most speed or the least time, the longest-serving began first.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+
+from clew.reading.odds import IGNORED, TURNED, UNSAID
+from clew.reading.query import Extreme
+from clew.reading.vocabulary import DATE, Vocabulary
+
+_SIZES = re.compile(
+    r"\b(longest|shortest|largest|biggest|greatest|smallest|tallest|highest|lowest|heaviest|lightest|widest"
+    r"|deepest|fastest|slowest|cheapest|dearest|(?:most|least) expensive)\b"
+    r"(?![-\s](?:serving|running|standing|lived))",
+    re.I,
+)
+"""Superlatives of a size, which no date has."""
+_AGES = frozenset("age ages old year years".split())
+_ENDS_OF_TIME = re.compile(
+    r"\b(?:(?P<early>oldest|earliest|eldest)|(?P<late>youngest|newest|latest|most recent(?:ly)?))\b", re.I
+)
+_LONGEST_SINCE = re.compile(
+    r"\b(?:longest|shortest)[-\s](?:serving|running|standing|established|lasting|employed)\b"
+    r"|\bbeen\b[^?]*\b(?:longest|shortest)\b",
+    re.I,
+)
+"""What has been something for the longest began first."""
+_OLDEST = re.compile(r"\b(?:oldest|eldest|youngest|newest)\b", re.I)
+"""Ends of time that no time of the day has."""
+_FASTEST = re.compile(r"\b(?:(?P<fast>fastest|quickest|swiftest)|slowest)\b", re.I)
+_SPEEDS = frozenset("speed speeds velocity pace rate kmh kph mph knots kn mbps gbps".split())
+_TIMES = frozenset("time times duration second seconds minute minutes min mins hour hours ms laptime".split())
+"""Words of labels by which the fastest has the most, and the least."""
+_COMMONEST = re.compile(
+    r"\bmost\s+(?:common|frequent|popular|widespread|used|often)\b|\b(?:commonest|most\s+of)\b", re.I
+)
+
+
+class Superlatives:
+    """The superlatives of one question."""
+
+    def __init__(self, vocabulary: Vocabulary, question: str) -> None:
+        self.vocabulary = vocabulary
+        since, fastest = _LONGEST_SINCE.search(question), _FASTEST.search(question)
+        self.since = None if since is None else "shortest" in since[0].lower()
+        self.sizes = bool(_SIZES.search(question)) and since is None
+        self.ends_of_time = tuple({bool(m["late"]) for m in _ENDS_OF_TIME.finditer(question)})
+        self.oldest = bool(_OLDEST.search(question))
+        self.fastest = None if fastest is None else bool(fastest["fast"])
+        self.commonest = bool(_COMMONEST.search(question))
+
+    def against(self, part: Extreme) -> float:
+        """The logarithm of what is left of the odds of a ranking by a value."""
+        end, label = part.steps[-1] ^ 1, self.vocabulary.relations[part.steps[-1] // 2].split()
+        told = math.log(UNSAID) if self.commonest else 0.0
+        if self.fastest is not None:
+            most, least = not _SPEEDS.isdisjoint(label), not _TIMES.isdisjoint(label)
+            told += math.log(TURNED) if most != least and (part.largest == self.fastest) != most else 0.0
+        if self.oldest and self._is_of_the_clock(end):
+            return told + math.log(IGNORED)
+        if self._is_of_time(end):
+            told += math.log(TURNED) if self.since == (not part.largest) else 0.0
+            told += math.log(UNSAID) if self.sizes else 0.0
+            told += math.log(TURNED) if self.ends_of_time == (not part.largest,) else 0.0
+        elif self.ends_of_time and _AGES.isdisjoint(label):
+            told += math.log(UNSAID)
+        elif self.ends_of_time == (part.largest,):
+            told += math.log(TURNED)  # the oldest is of the largest age
+        return told
+
+    def _is_of_time(self, end: int) -> bool:
+        """Whether the values of an end are dates or years."""
+        return self.vocabulary.ends[end] == DATE or bool(self.vocabulary.schema.years[end])
+
+    def _is_of_the_clock(self, end: int) -> bool:
+        """Whether the values of an end are times of the day."""
+        return self.vocabulary.ends[end] == DATE and self.vocabulary.schema.high[end] < 1
