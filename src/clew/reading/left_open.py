@@ -21,7 +21,7 @@ from clew.text.normalise import Token, tokens
 from clew.types import Abstention
 
 LEAST_OF_ALL = 0.2
-"""From this probability on the likeliest reading is told where it names nothing."""
+"""From this probability on the likeliest reading is told where it names nothing (*the newest hire*)."""
 MOST_RECORDED, LONGEST_PHRASE = 5, 80
 """Relations of an entity that are listed; characters of the words for which there is no relation."""
 
@@ -50,7 +50,8 @@ def left_open(reader: QuestionReader, names: NamesIndex, reading: Reading) -> Ab
     content = _content(reading, [*written, *named, *(m for m in reading.mentions if m.values)])
     unsaid = _unsaid(reader, reading, content)
     all_unsaid = not nodes and len(unsaid) == len(content)
-    if all_unsaid and not (content and _asks_of_all(reading)):
+    asks_of_all = content and not used and any(one.probability >= LEAST_OF_ALL for one in best)
+    if all_unsaid and not asks_of_all:
         return Abstention("no_entity", "it names no entity of this graph")
     if YES_NO.search(reading.question) and len(nodes) > 1:
         told = " and ".join(f'"{reader.graph.labels[node]}"' for node in nodes)
@@ -61,12 +62,6 @@ def left_open(reader: QuestionReader, names: NamesIndex, reading: Reading) -> Ab
         nearest = say(reading.ranking.ranked[0].option.query, reader.vocabulary)
         told = f"no reading is likely enough; the likeliest is: {nearest}"
     return Abstention("no_relation", "; ".join([told, *_recorded(reader, reading, nodes)]))
-
-
-def _asks_of_all(reading: Reading) -> bool:
-    """Whether the likeliest reading names nothing, and is likely at all: *who is the newest hire?*."""
-    ranked = reading.ranking.ranked[:1]
-    return any(one.probability >= LEAST_OF_ALL and not mentions_of(one.option.query) for one in ranked)
 
 
 def is_capital(word: Token, words: Sequence[Token]) -> bool:

@@ -115,10 +115,10 @@ def leaves_predicate_open(vocabulary: Vocabulary, reading: Reading, query: Query
 
     *Which transformers are leaking oil?*, *how many customers are active?*.
     """
-    text = reading.question
-    asked, verb = _ASKS_WHICH.match(text), None
-    if asked is not None and isinstance(query.part, OfType) and query.ask in ("list", "count"):
-        verb = _PREDICATE.search(text, asked.end())
+    if not isinstance(query.part, OfType) or query.ask not in ("list", "count"):
+        return False
+    asked = _ASKS_WHICH.match(reading.question)
+    verb = None if asked is None else _PREDICATE.search(reading.question, asked.end())
     if verb is None:
         return False
     words = (reading.likeness.words[place] for place in _unsaid(vocabulary, reading, query))

@@ -46,6 +46,7 @@ _TABLE = """
 """Usual short forms of the names of columns; two words are joined by `_`."""
 WRITTEN_OUT = {short: full.replace("_", " ") for short, full in (p.split("=") for p in _TABLE.split())}
 LEAST_LETTERS = 3
+"""Letters that may be short for a word; of two, too many words have both."""
 
 
 def written_out(label: str) -> str:
@@ -55,10 +56,8 @@ def written_out(label: str) -> str:
 
 
 def _written_out(word: str, *, alone: bool) -> str:
-    full = WRITTEN_OUT.get(word)
-    if full is None or (alone and word in Lexicon.load()):
-        return word
-    return full
+    stays = alone and word in Lexicon.load()
+    return word if stays else WRITTEN_OUT.get(word, word)
 
 
 def is_short_for(short: str, word: str) -> bool:
@@ -71,5 +70,5 @@ def is_short_for(short: str, word: str) -> bool:
     letters = iter(word)
     if not all(letter in letters for letter in short):
         return False
-    # The letters that are left out behind the last one are the end of a word, or vowels.
+    # Of a word that does not begin so, at most two letters are left out behind the last one.
     return word.startswith(short) or short[-1] in word[-3:]

@@ -85,8 +85,8 @@ class Signs:
             if m.values and english.is_rank(question, m.start, m.stop)
         }
         self.dates = [
-            i
-            for i, m in enumerate(mentions)
+            m
+            for m in mentions
             if any(v.date and v.number >= 1 for v in m.values) and any(c.isdigit() for c in m.text)
         ]
         self.ranges = {i for i, m in enumerate(mentions) if _DECADE.fullmatch(m.text)}
@@ -248,9 +248,8 @@ class Signs:
 
     def _open_dates(self, query: Query) -> int:
         """How many days or years of the question stand in nothing that a query uses: *in 2024*."""
-        spans = spans_of(self.mentions, mentions_of(query))
-        dates = [(self.mentions[i].start, self.mentions[i].stop) for i in self.dates]
-        return sum(not any(a < stop and start < b for a, b in spans) for start, stop in dates)
+        used = [self.mentions[i] for i in mentions_of(query)]
+        return sum(not any(date.overlaps(m) for m in used) for date in self.dates)
 
     def _of_value(self, mention: int, sign: Sign) -> float:
         said = self.beside.get(mention)

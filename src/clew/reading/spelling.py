@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import inf
 
 from clew.reading.english import FUNCTION
 from clew.reading.mentions import Mention
@@ -66,7 +67,7 @@ class Speller:
         """The word that was most likely meant, None where it is one itself or none is near."""
         if len(word) < SHORTEST or self.is_word(word) or word in self._common:
             return None
-        dearest = SLIP_OF_GRAPH if self._is_made(word) else float(LONGER)
+        dearest = SLIP_OF_GRAPH if self._is_made(word) else inf
         from rapidfuzz.distance import OSA
 
         most = 2 if len(word) >= LONGER else 1
@@ -78,8 +79,8 @@ class Speller:
                     cost = edits - OF_GRAPH * (other in self.of_graph) + OTHER_START * (other[0] != word[0])
                     cost += OTHER_LETTER * (length == len(word) and sorted(other) != sorted(word))
                     ranked.append((cost, rank, other))
-        best = min(ranked, default=(LONGER, 0, ""))
-        return best[2] if best[2] and best[0] <= dearest else None
+        best = min(ranked, default=None)
+        return best[2] if best is not None and best[0] <= dearest else None
 
     def _is_made(self, word: str) -> bool:
         """Whether a word is made of others, as *keywords* and *funder* are."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -55,14 +55,26 @@ class Vocabulary:
     """THING, NUMBER, DATE or LEAF, by end."""
     end_types: tuple[int, ...]
     """The declared type of most nodes of each end, -1 where none is."""
+    short_relations: tuple[str, ...]
+    short_types: tuple[str, ...]
+    """Relations and types in words as they are; `relations` and `types` have short forms written out."""
 
     @classmethod
     def of(cls, graph: Graph, schema: Schema) -> Vocabulary:
         """Read the words of a graph."""
-        relations = tuple(written_out(words_of_label(label)) for label in graph.relation_labels)
-        types = tuple(written_out(words_of_label(name)) for name in graph.types.names)
+        relations = tuple(map(words_of_label, graph.relation_labels))
+        types = tuple(map(words_of_label, graph.types.names))
         end_types = _end_types(schema)
-        return cls(graph, schema, relations, types, _kinds(graph, schema, end_types), end_types)
+        return cls(
+            graph,
+            schema,
+            tuple(map(written_out, relations)),
+            tuple(map(written_out, types)),
+            _kinds(graph, schema, end_types),
+            end_types,
+            relations,
+            types,
+        )
 
     def may_meet(self, one: int, other: int) -> bool:
         """Whether some node stands at both of two ends; an end of -1 - type is all of a type."""
@@ -187,25 +199,25 @@ class Vocabulary:
     @cached_property
     def relations_by_words(self) -> dict[tuple[str, ...], list[int]]:
         """Relations by the words of their labels, as they are and written out."""
-        return _by_words(self.relations, self.graph.relation_labels)
+        return _by_words(self.relations, self.short_relations)
 
     @cached_property
     def types_by_words(self) -> dict[tuple[str, ...], list[int]]:
         """Types by the words of their labels, as they are and written out."""
-        return _by_words(self.types, self.graph.types.names)
+        return _by_words(self.types, self.short_types)
 
     @cached_property
     def words(self) -> frozenset[str]:
         """All words of relations and types, as they are and written out."""
-        labels = map(words_of_label, (*self.graph.relation_labels, *self.graph.types.names))
-        return frozenset(w for text in (*self.relations, *self.types, *labels) for w in text.split())
+        texts = (*self.relations, *self.types, *self.short_relations, *self.short_types)
+        return frozenset(w for text in texts for w in text.split())
 
 
-def _by_words(texts: Sequence[str], labels: Iterable[str]) -> dict[tuple[str, ...], list[int]]:
+def _by_words(texts: Sequence[str], short: Sequence[str]) -> dict[tuple[str, ...], list[int]]:
     """Labels by their words; also without *has* or *is* before them."""
     made: dict[tuple[str, ...], list[int]] = {}
-    for at, (text, label) in enumerate(zip(texts, labels, strict=True)):
-        written = {tuple(text.split()), tuple(words_of_label(label).split())}
+    for at, both in enumerate(zip(texts, short, strict=True)):
+        written = {tuple(text.split()) for text in both}
         forms = {words[1:] for words in written if len(words) > 1 and words[0] in _HAVING} | written
         for form in forms:
             made.setdefault(form, []).append(at)
