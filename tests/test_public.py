@@ -56,8 +56,13 @@ def test_import_is_light(module):
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "\n"
 
 
-def test_opening_and_asking_import_no_numba():
-    code = "import sys, clew; clew.Clew; print('numba' in sys.modules, 'pyoxigraph' in sys.modules)"
-    assert (
-        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "False False\n"
+def test_opening_and_asking_import_no_numba(tmp_path):
+    (tmp_path / "kg.tsv").write_text("Christopher Nolan\tdirected\tMemento\n")
+    code = (
+        "import sys, clew\n"
+        "with clew.Clew.open('kg.tsv') as kg:\n"
+        "    print([a.label for a in kg.ask('Which film did Cristopher Nolna direct?').answers])\n"
+        "print('numba' in sys.modules, 'pyoxigraph' in sys.modules)"
     )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path)
+    assert ran.stdout.split("\n")[:2] == ["['Memento']", "False False"], ran.stderr

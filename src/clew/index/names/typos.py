@@ -135,22 +135,18 @@ class Typos:
         wanted = chunk.signatures()[0]
         trigrams = chunk.pairs(len(self.posting_offsets) - 1) >> _ROW_BITS
         if len(trigrams) > _TRIGRAMS_AN_EDIT * edits:
-            ranks, cost = self._by_postings(trigrams, low, high, edits)
+            ranks, shared = self._by_postings(trigrams, low, high, edits)
+            near = _differing_bits(self.signatures[ranks], wanted) <= _BITS_AN_EDIT * edits
+            ranks, cost = ranks[near], -shared[near]
         else:
-            from clew.index.names.counting import by_signature
-
-            found, bits = by_signature(
-                _plain(self.signatures, np.uint32), low, high, int(wanted), _BITS_AN_EDIT * edits
-            )
-            return self.by_length[found[_best(bits)]]
-        near = _count_bits(self.signatures[ranks] ^ wanted) <= _BITS_AN_EDIT * edits
-        ranks, cost = ranks[near], cost[near]
+            bits = _differing_bits(self.signatures[low:high], wanted)
+            ranks = np.flatnonzero(bits <= _BITS_AN_EDIT * edits)
+            cost = bits[ranks].astype(np.int64)
+            ranks += low
         return self.by_length[ranks[_best(cost)]]
 
-    def _by_postings(self, trigrams: Int64, low: int, high: int, edits: int) -> tuple[Int32, Int64]:
-        """(ranks from `low` to `high` that share enough trigrams, minus how many they share)."""
-        from clew.index.names.counting import shared
-
+    def _by_postings(self, trigrams: Int64, low: int, high: int, edits: int) -> tuple[Int64, Int64]:
+        """(ranks from `low` to `high` that share enough trigrams, how many they share)."""
         lists: list[tuple[int, int]] = []
         for trigram in trigrams.tolist():
             start, stop = int(self.posting_offsets[trigram]), int(self.posting_offsets[trigram + 1])
@@ -165,10 +161,10 @@ class Typos:
             affordable += affordable == 0 or total <= POSTINGS_BUDGET
         # The rarest are enough: a name within the edits shares all but so many of any of them.
         affordable = min(affordable, _TRIGRAMS_AN_EDIT * edits + _SHARED)
-        spans = np.array(lists[:affordable], np.int64)
         least = max(1, affordable - _TRIGRAMS_AN_EDIT * edits)
-        found, counts = shared(_plain(self.postings, np.int32), spans, low, high, least)
-        return found, -counts.astype(np.int64)
+        times = np.bincount(np.concatenate([self.postings[a:b] for a, b in lists[:affordable]]) - low)
+        found = np.flatnonzero(times >= least)
+        return found + low, times[found]
 
 
 _FIELDS = ("posting_offsets", "postings", "length_offsets", "by_length", "signatures")
@@ -238,16 +234,10 @@ def _best(cost: NDArray[np.integer]) -> Int64:
     return np.argsort(cost, kind="stable")[:CANDIDATES_BUDGET]
 
 
-def _plain(array: NDArray[np.generic], dtype: type) -> NDArray[np.generic]:
-    """Give the kernels a read-only array of one type, whether in memory or mapped."""
-    view = np.ascontiguousarray(array, dtype).view()
-    view.setflags(write=False)
-    return view
-
-
-_BITS_OF_BYTE = np.array([bin(i).count("1") for i in range(256)], np.int64)
-
-
-def _count_bits(words: UInt32) -> Int64:
-    """Count the set bits of each word."""
-    return _BITS_OF_BYTE[np.ascontiguousarray(words).view(np.uint8)].reshape(-1, 4).sum(axis=1)
+def _differing_bits(words: UInt32, wanted: np.uint32) -> NDArray[np.uint8]:
+    """How many bits of each word differ from those of `wanted`."""
+    bits = words ^ wanted
+    bits -= bits >> np.uint32(1) & np.uint32(0x55555555)
+    bits = (bits & np.uint32(0x33333333)) + (bits >> np.uint32(2) & np.uint32(0x33333333))
+    bits = bits + (bits >> np.uint32(4)) & np.uint32(0x0F0F0F0F)
+    return (bits * np.uint32(0x01010101) >> np.uint32(24)).astype(np.uint8)
