@@ -42,7 +42,7 @@ def main() -> None:
             reading = reader.read(question.text)
             times[name].append(time.process_time() - began)
             executor = Executor(asked.graph)
-            best = likeliest(executor, reading)
+            best = likeliest(executor, reader.vocabulary, reading)
             first = [] if best is None else [best, *reading.ranking.ranked[:3]]
             hits = [bool(question.gold) and same(said(executor, r.option), question.gold) for r in first]
             sure = first[0].probability if first else 0.0

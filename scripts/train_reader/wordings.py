@@ -132,7 +132,7 @@ class Prober:
     def outcome(self, text: str, gold: frozenset[str]) -> tuple[bool, bool]:
         """Whether what the likeliest reading answers is right, and whether it is wrong."""
         reading = self.reader.read(text)
-        best = likeliest(self.executor, reading)
+        best = likeliest(self.executor, self.reader.vocabulary, reading)
         if best is None or best.probability < AutoSettings().confidence:
             return False, False
         drafted = answer_of(self.graph, self.reader.vocabulary, best.option.query)

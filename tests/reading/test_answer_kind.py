@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from small_graph import SmallGraph
 
-from clew.reading.answer_kind import AnswerKinds, asked_kind
+from clew.reading.answer_kind import AnswerKinds, asked_kind, asks_people
 from clew.reading.query import Anchor, OfType, Query, Walk
 from clew.text.lexicon import CLASSES
 
@@ -75,3 +75,20 @@ def test_a_type_that_can_be_no_one_is_nobody():
         "Employment": True,
         "Person": False,
     }
+
+
+def test_codes_are_nobody_where_people_have_names():
+    school = SmallGraph(
+        """
+        RES-001 | result of | Lily Cartwright
+        RES-001 | result in | Physics Mock
+        RES-002 | result of | Ben Halloran
+        RES-002 | result in | Physics Mock
+        """
+    )
+    heads, tails = school.step("^result of") ^ 1, school.step("result of") ^ 1
+    assert school.vocabulary.are_codes(heads)
+    assert not school.vocabulary.are_codes(tails)
+    assert asks_people("Which pupils have results?", ())
+    assert asks_people("pupils taught by her", ())
+    assert not asks_people("flights to Oslo", ())

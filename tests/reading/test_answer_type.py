@@ -1,5 +1,6 @@
 """Where a type is asked for, what keeps to it is answered."""
 
+import pytest
 from small_graph import EMBEDDER, SmallGraph
 
 from clew.graph.schema import schema_of
@@ -33,3 +34,38 @@ def test_either_of_two_keeps_to_the_type() -> None:
         best = READER.read(question).ranking.ranked[0]
         drafted = answer_of(LEAGUE.graph, READER.vocabulary, best.option.query)
         assert {a.label for a in drafted.answers} == {"Diogo", "Matteo"}, question
+
+
+LAND = SmallGraph(
+    """
+    Alder | nickname | The Copper State
+    Birch | nickname | The Lake State
+    Elmton | nickname | The Old Town
+    Elmton | in_state | Alder
+    Ashton | in_state | Birch
+    Mere | in_state | Birch
+    Tarn | in_state | Alder
+    Ashton | on_lake | Tarn
+    Elmton | on_lake | Mere
+    """,
+    {
+        "state": ["Alder", "Birch"],
+        "city": ["Elmton", "Ashton"],
+        "lake": ["Mere", "Tarn"],
+    },
+)
+LAND_READER = QuestionReader(LAND.graph, schema_of(LAND.graph), NamesIndex.of(LAND.graph), EMBEDDER)
+
+
+@pytest.mark.parametrize(
+    ("question", "wanted"),
+    [
+        ("Which state has the nickname The Copper State?", {"Alder"}),
+        ("Which city has the nickname The Old Town?", {"Elmton"}),
+        ("lakes in Birch", {"Mere"}),
+    ],
+)
+def test_of_what_several_types_have_the_type_is_kept_and_the_nearest_is_meant(question, wanted) -> None:
+    best = LAND_READER.read(question).ranking.ranked[0]
+    drafted = answer_of(LAND.graph, LAND_READER.vocabulary, best.option.query)
+    assert {a.label for a in drafted.answers} == wanted

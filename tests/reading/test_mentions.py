@@ -237,3 +237,16 @@ def test_a_common_word_of_another_name_is_no_name(question: str) -> None:
 def test_a_part_of_a_name_is_one(question: str, label: str) -> None:
     (mention,) = [m for m in OTHERS.mentions(question) if m.candidates]
     assert OTHERS.graph.labels[mention.candidates[0].node] == label
+
+
+def test_words_around_another_name_say_no_name():
+    graph = SmallGraph(
+        """
+        Sofia Conti | occupation | film actor
+        Rain | director | Sofia Conti
+        """
+    )
+    texts = {m.text for m in graph.mentions("Which actors have been in Sofia Conti's films?")}
+    assert "Sofia Conti" in texts
+    assert not any(text.startswith("actors") and text.endswith("films") for text in texts)
+    assert "actors in films" in {m.text for m in graph.mentions("Which actors in films are there?")}

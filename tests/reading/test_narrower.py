@@ -24,13 +24,20 @@ SMALL = SmallGraph(
 HOMES = OfType(0)
 
 
-def left(question: str, wide: Part, narrow: Part) -> float:
-    """What is left of the odds of the first of two candidates."""
-    options = [Option(Query("list", wide), 1.0), Option(Query("list", narrow), 1.0)]
+def scored(question: str, options: list[Option], scores: list[float]) -> np.ndarray:
+    """The scores of candidates when what leaves something out was put right."""
     compare = Narrower(SMALL.vocabulary, SMALL.mentions(question), SMALL.matcher.compare(question))
-    told = compare.against(options, np.array([2.0, 1.0], np.float32))
-    assert told[1] == 0
-    return math.exp(told[0])
+    made = np.array(scores, np.float32)
+    compare.put_right(options, made)
+    return made
+
+
+def left(question: str, wide: Part, narrow: Part) -> float:
+    """What is left of the odds of the first of two candidates; the second has the rest of them."""
+    options = [Option(Query("list", wide), 1.0), Option(Query("list", narrow), 1.0)]
+    made = scored(question, options, [2.0, 1.0])
+    assert np.exp(made).sum() == pytest.approx(np.exp([2.0, 1.0]).sum(), rel=1e-5)
+    return math.exp(made[0] - 2.0)
 
 
 def named(question: str, name: str) -> Anchor:
@@ -77,13 +84,29 @@ def test_whether_something_is_so_is_not_narrowed():
     question = "are there flats in Midtown"
     wide, narrow = at(question, "Midtown", "area"), at(question, "flat", "kind")
     options = [Option(Query("yes", part), 1.0) for part in (wide, Both(narrow, wide))]
-    compare = Narrower(SMALL.vocabulary, SMALL.mentions(question), SMALL.matcher.compare(question))
-    assert not compare.against(options, np.array([2.0, 1.0], np.float32)).any()
+    assert scored(question, options, [2.0, 1.0]).tolist() == [2.0, 1.0]
 
 
 def test_what_is_far_less_likely_tells_nothing():
     question = "flats in Midtown"
     wide = at(question, "Midtown", "area")
     options = [Option(Query("list", p), 1.0) for p in (wide, Both(at(question, "flat", "kind"), wide))]
-    compare = Narrower(SMALL.vocabulary, SMALL.mentions(question), SMALL.matcher.compare(question))
-    assert not compare.against(options, np.array([9.0, 1.0], np.float32)).any()
+    assert scored(question, options, [9.0, 1.0]).tolist() == [9.0, 1.0]
+
+
+def test_a_name_is_not_said_by_a_type_that_is_like_it():
+    crimes = SmallGraph(
+        """
+        CR-1 | crime_type | Robbery
+        CR-2 | crime_type | Fraud
+        """,
+        {"Crime": ["CR-1", "CR-2"], "Kind": ["Robbery", "Fraud"]},
+    )
+    question = "robbery on record"
+    mentions = crimes.mentions(question)
+    place = next(i for i, m in enumerate(mentions) if m.text == "robbery")
+    narrow = Walk(Anchor(crimes.ids["Robbery"], place), crimes.step("^crime_type"))
+    options = [Option(Query("list", part), 1.0) for part in (OfType(crimes.types["Crime"]), narrow)]
+    made = np.array([2.0, 1.0], np.float32)
+    Narrower(crimes.vocabulary, mentions, crimes.matcher.compare(question)).put_right(options, made)
+    assert made[1] > made[0]

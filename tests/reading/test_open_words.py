@@ -58,6 +58,7 @@ TYPES = {"Ibis": ["ship"], "Heron": ["ship"], "Ann": ["person"], "Bo": ["person"
         ("Which different ships have the captain Ann?", False),
         ("Which ships have the captain Ann?", False),
         ("How many red ships are there?", False),
+        ("Which officer is of the ship Ibis?", False),
         ("Who captained the ship Ibis?", False),
     ],
 )

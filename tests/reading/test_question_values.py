@@ -5,7 +5,7 @@ from datetime import date
 import pytest
 
 from clew.reading.query import Value
-from clew.reading.values import date_of, values_in
+from clew.reading.values import date_of, in_unit_of, values_in
 
 
 def number(value: float, width: float = 0.0) -> Value:
@@ -144,3 +144,40 @@ def test_codes_and_words_are_no_numbers(text) -> None:
 @pytest.mark.parametrize("text", ["31 February 1999", "1999-13", "soon", "1999"])
 def test_what_is_no_day_or_month_is_no_date(text) -> None:
     assert date_of(text) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "first"),
+    [
+        ("between 1 and 10 March 2024", {"1": days("2024-03-01")}),
+        ("from 28 February to 3 March 2024", {"28 February": days("2024-02-28")}),
+        ("between March 1 and March 10, 2024", {"March 1": days("2024-03-01")}),
+        ("from January to March 2024", {"January": days("2024-01-01", "2024-01-31")}),
+    ],
+)
+def test_the_year_of_a_date_is_that_of_the_one_behind_it(text, first):
+    found = values(text)
+    assert {written: found[written] for written in first} == {w: [day] for w, day in first.items()}
+
+
+def test_a_number_before_a_month_alone_is_no_day():
+    assert values("5 and March 2024")["5"] == [number(5)]
+
+
+@pytest.mark.parametrize(
+    ("written", "first", "last"),
+    [
+        ("the second half of 2024", "2024-07-01", "2024-12-31"),
+        ("Q1 2024", "2024-01-01", "2024-03-31"),
+        ("the last quarter of 2023", "2023-10-01", "2023-12-31"),
+        ("H1 2022", "2022-01-01", "2022-06-30"),
+    ],
+)
+def test_parts_of_a_year(written, first, last):
+    assert [days(first, last)] in values(f"sold in {written}").values()
+
+
+def test_a_number_is_in_the_unit_of_the_label():
+    assert in_unit_of("copies sold in millions", number(5e6)) == number(5)
+    assert in_unit_of("copies sold in millions", number(5)) == number(5)
+    assert in_unit_of("copies sold", number(5e6)) == number(5e6)

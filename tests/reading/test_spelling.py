@@ -15,6 +15,7 @@ SMALL = SmallGraph(
     Ashburn 5 | manager | Ann Lee
     Heat | sponsor | Zorblatt
     Heat | assessed_by | Ann Lee
+    Ann Lee | date_of_birth | 1961
     """
 )
 READER = QuestionReader(SMALL.graph, schema_of(SMALL.graph), NamesIndex.of(SMALL.graph), EMBEDDER)
@@ -36,6 +37,9 @@ def heard(question: str) -> tuple[str, tuple[tuple[str, str], ...]]:
         ),
         ("Who driected Heat?", "Who directed Heat?", (("driected", "directed"),)),
         ("Who assesed Heat?", "Who assessed Heat?", (("assesed", "assessed"),)),
+        ("dob of Ann Lee", "date of birth of Ann Lee", (("dob", "date of birth"),)),
+        ("What is the DOB of Ann Lee?", "What is the date of birth of Ann Lee?", (("DOB", "date of birth"),)),
+        ("which dept has Ann Lee", "which department has Ann Lee", (("dept", "department"),)),
         ("Who has composd Heat?", "Who has composed Heat?", (("composd", "composed"),)),
     ],
 )

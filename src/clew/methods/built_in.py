@@ -26,8 +26,10 @@ from clew.reading.answer import (
     taken_for,
 )
 from clew.reading.execute import Executor
+from clew.reading.flags import as_asked, leads_to_flag
 from clew.reading.left_open import left_open, unknown_given
 from clew.reading.mentions import HOW
+from clew.reading.mutual import both_ways, either_way
 from clew.reading.near_names import unknown_names
 from clew.reading.open_words import (
     leaves_clause_open,
@@ -42,7 +44,6 @@ from clew.reading.said_kinds import of_another_kind
 from clew.reading.shared_reader import reader_of
 from clew.reading.spelling import spelling_notes
 from clew.reading.unsayable import asks_more, denies, is_denial
-from clew.reading.which_way import either_way
 from clew.reading.words import say
 from clew.text.embedder import Embedder
 from clew.types import Abstention, Answer, Pattern, Step
@@ -127,7 +128,8 @@ class BuiltInReader:
             answer = drawn(told, DraftAnswer(abstained=likely), None)
         else:
             answer = self._drafted(told, read, likely)
-        if answer.text == "no" and read.likely < SURE_NO:
+        recorded = read.query is not None and leads_to_flag(self.reader.vocabulary, read.query)
+        if answer.text == "no" and not recorded and read.likely < SURE_NO:
             left = left_open(self.reader, self.index.names, read.reading)
             answer = drawn(told, DraftAnswer(abstained=left), None)
         return read, self._finished(answer, read.reading, began, id)
@@ -158,10 +160,11 @@ class BuiltInReader:
         """
         reading = self.reader.read(question, entities)
         executor = Executor(self.reader.graph)
-        best = likeliest(executor, reading)
+        best = likeliest(executor, self.reader.vocabulary, reading)
         if best is None:
             return LikelyReading(reading, None, 0.0)
-        query, likely = either_way(self.reader.vocabulary, executor, best.option.query), best.probability
+        query = as_asked(self.reader.vocabulary, reading.question, best.option.query)
+        query, likely = either_way(self.reader.vocabulary, executor, query), best.probability
         if likely < self._sure_unsaid(query):
             likely *= not says_nothing(self.reader.vocabulary, reading, query)
         return LikelyReading(reading, query, 0.0 if self._leaves_open(reading, query, likely) else likely)
@@ -210,6 +213,7 @@ class BuiltInReader:
         graph, vocabulary = self.reader.graph, self.reader.vocabulary
         unclear = self._unclear(read.reading, query)
         if unclear is None:
+            query = both_ways(vocabulary, query)
             drafted, said = answer_of(graph, vocabulary, query, read.likely), say(query, vocabulary)
         else:
             drafted, said = DraftAnswer(abstained=unclear), None

@@ -13,8 +13,10 @@ from clew.grounding import cite
 from clew.reading.asked_type import is_kind
 from clew.reading.english import PREPOSITIONS
 from clew.reading.execute import Executor, Nodes, OverBudget
+from clew.reading.flags import as_asked, that_decides
 from clew.reading.likeness import content_share, types_said
 from clew.reading.mentions import PARTIAL, TYPO, WORDS, Candidate, spans_of
+from clew.reading.mutual import both_ways
 from clew.reading.prove import pattern_of, prove
 from clew.reading.query import (
     Anchor,
@@ -73,7 +75,7 @@ def drawn(answer: Answer, drafted: DraftAnswer, reading: str | None) -> Answer:
     return replace(answer, reading=reading, **{f.name: getattr(drafted, f.name) for f in fields(drafted)})
 
 
-def likeliest(executor: Executor, reading: Reading) -> Ranked | None:
+def likeliest(executor: Executor, vocabulary: Vocabulary, reading: Reading) -> Ranked | None:
     """The candidate to answer from, of the likeliest answers and not of the likeliest words.
 
     Candidates that answer the same are one: their probabilities are added, and the likeliest of them stands
@@ -83,7 +85,8 @@ def likeliest(executor: Executor, reading: Reading) -> Ranked | None:
     for one in reading.ranking.ranked[:MOST_MERGED]:
         if one.probability < LEAST_MERGED and groups:
             break
-        key = _answers_of(executor, one)
+        query = as_asked(vocabulary, reading.question, both_ways(vocabulary, one.option.query))
+        key = _answers_of(executor, vocabulary, query)
         known = groups.get(key)
         groups[key] = (one.probability, one) if known is None else (known[0] + one.probability, known[1])
     if not groups:
@@ -96,15 +99,14 @@ def _written(number: float) -> str:
     return f"{number:.6f}".rstrip("0").rstrip(".")
 
 
-def _answers_of(executor: Executor, one: Ranked) -> tuple[object, ...]:
-    """Equal for candidates that answer the same; what has no members answers nothing but itself."""
-    query = one.option.query
+def _answers_of(executor: Executor, vocabulary: Vocabulary, query: Query) -> tuple[object, ...]:
+    """Equal for queries that answer the same; what has no members answers nothing but itself."""
     try:
         members = executor.members(query.part)
         if not len(members) and query.ask == "list":
             return ("none", key_of(query))
         if query.ask == "yes":
-            return ("yes", len(members) > 0)
+            return ("yes", len(members) > 0 and that_decides(vocabulary, query, members)[0])
         return ("list", members.tobytes()) if query.ask == "list" else ("number", executor.number(query))
     except OverBudget:
         return ("budget", key_of(query))
@@ -240,8 +242,9 @@ def _yes_or_no(
     graph, score = executor.graph, round(probability, 3)
     pattern = pattern_of(query, graph)
     if len(members):
-        proof = prove(executor, query.part, int(members[0]))
-        return DraftAnswer((AnswerEntity("yes", "yes", score),), (cite(graph, "yes", proof),), "yes", pattern)
+        is_so, node = that_decides(vocabulary, query, members)
+        said, proof = "yes" if is_so else "no", prove(executor, query.part, node)
+        return DraftAnswer((AnswerEntity(said, said, score),), (cite(graph, said, proof),), said, pattern)
     instead = _instead(executor, query)
     if not instead:
         return DraftAnswer(pattern=pattern, abstained=_empty(vocabulary, query))
@@ -251,7 +254,7 @@ def _yes_or_no(
 def _instead(executor: Executor, query: Query) -> tuple[int, ...]:
     """Triples that the graph records in the place of what was asked for."""
     part = query.part
-    if isinstance(part, Both) and isinstance(part.right, Anchor):
+    if isinstance(part, Both) and isinstance(part.right, Anchor | Walk):
         recorded = executor.members(part.left)
         return prove(executor, part.left, int(recorded[0])) if len(recorded) else ()
     for inner in parts_of(part):

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from clew.foundation.arrays import Float32
+from clew.reading.asked_type import LEAD
 from clew.reading.english import BEING, FUNCTION
 from clew.reading.mentions import Mention
 from clew.reading.query import (
@@ -36,8 +37,8 @@ KINDS = ("kind_like", "kind_known")
 """How like the sort of answer is to what is asked for, in [0, 1], and whether both are known."""
 LEAST_SHARED = 0.3
 """Ends that a smaller share of an end's nodes have say nothing of its sort."""
-LEAST_LIKE = 0.1
-"""A type that is less like persons, groups and animals is nobody."""
+LEAST_LIKE, PEOPLE = 0.3, 0.9
+"""A type that is less like persons, groups and animals is nobody; a noun as like persons asks for people."""
 MOST_RELATIONS = 2_000
 """Relations of a graph up to which ends are told by other ends too, which takes a row of all for each."""
 _ASKED_KIND = re.compile(
@@ -46,6 +47,7 @@ _ASKED_KIND = re.compile(
     re.I | re.S,
 )
 _KIND_OF = re.compile(r"^\W*(?:kinds?|types?|sorts?)\s+of\b", re.I)
+_WHOSE = re.compile(r"\W*whose\b", re.I)
 _PLACES = frozenset("in at near".split())
 _BEFORE_NOUN = FUNCTION | BEING
 
@@ -72,6 +74,18 @@ def asked_kind(question: str, mentions: Sequence[Mention]) -> Float32:
     start = match.start("noun")
     of = _KIND_OF.match(question[start:])
     return _of_noun(_noun_behind(question, start + (of.end() if of else 0), mentions))
+
+
+def asks_people(question: str, mentions: Sequence[Mention]) -> bool:
+    """Whether the noun that a question asks for, or begins with, is of persons alone: *pupils taught by*.
+
+    And whether it begins with *whose*.
+    """
+    kind = _SAID["who"] if _WHOSE.match(question) else asked_kind(question, mentions)
+    if not kind.any():
+        lead = LEAD.match(question)
+        kind = _of_noun(_noun_behind(question, lead.end() if lead else 0, mentions))
+    return float(kind @ _WHO[0]) >= PEOPLE
 
 
 def _noun_behind(question: str, start: int, mentions: Sequence[Mention]) -> str:
@@ -119,6 +133,16 @@ class AnswerKinds:
             if kind.any():
                 made[row] = float(kind @ asked), 1
         return made
+
+    def answers_nobody(self, query: Query, type_: int) -> bool:
+        """Whether what a query lists, of a declared type or -1, is no person or group, as it is written."""
+        if type_ >= 0:
+            return self.is_nobody(type_)
+        match query:
+            case Query("list" | "count", Walk(_, step)):
+                return self.vocabulary.are_words(step ^ 1) or self.vocabulary.are_codes(step ^ 1)
+            case _:
+                return False
 
     def is_nobody(self, type_: int) -> bool:
         """Whether nothing that a declared type may mean is a person, a group of them, or an animal."""

@@ -11,7 +11,7 @@ from clew.reading.mentions import Mention
 from clew.text.lexicon import Lexicon
 
 _ASKED_TYPE = re.compile(r"\b(?:which|what|how many|whose)\s+((?:[\w-]+\s*){1,3})", re.I)
-_LEAD = re.compile(
+LEAD = re.compile(
     r"^\W*(?:(?:and|so|please|list|show|find|give|return|display|count|get|me|us|all|the|any|every|each|number"
     r"|what|are|is|of|an?|some|names?|ids?)\s+)*",
     re.I,
@@ -60,7 +60,7 @@ def asks_who(question: str) -> bool:
 def _first_noun(question: str, mentions: Sequence[Mention], likeness: Likeness) -> int:
     """The type that the first noun of a question names, where it is no part of a longer noun; -1 for none."""
     words = {start: word for word, (start, _, _) in enumerate(likeness.words)}
-    lead, found = _LEAD.match(question), -1
+    lead, found = LEAD.match(question), -1
     start = lead.end() if lead else 0
     if any(_is_relation(likeness, word) for at, word in words.items() if at < start):
         return -1

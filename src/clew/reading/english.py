@@ -51,9 +51,11 @@ PREPOSITIONS = frozenset(
 MUTUAL = frozenset(
     "border bordering adjacent adjoin adjoining neighbor neighbour neighboring neighbouring sibling"
     " sister brother twin cousin spouse wife husband married marry partner friend rival colleague peer"
-    " ally equal equivalent similar same related linked connected meet met".split()
+    " ally equal equivalent similar same related linked connected meet met know acquainted acquaintance"
+    " associate teammate roommate classmate".split()
 )
 """Words of what holds both ways, though a graph may record it one way only."""
+OF_ONE_SEX = frozenset("sister brother wife husband".split())
 
 COUNT = re.compile(r"\b(how (many|much|often)|numbers?|counts?|totals?|amount|quantity|size)\b", re.I)
 DIFFERENT = re.compile(r"\b(different|distinct|unique|various|kinds?|types?|values?)\b", re.I)

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from unicodedata import category
 
 TALK = frozenset(
-    """hi hello hey dear ok okay so well now and also please kindly thanks thank cheers sorry excuse
+    """hi hello hey dear ok okay so well now and also please pls plz kindly thanks thank cheers sorry excuse
     quick quickly short simple just actually maybe perhaps one another next more last final first my
     our your the this that these a an any some question questions i we you me us he she they am m d
     im id ll is was been be do does did have has got can could would will should may might like love
@@ -49,17 +49,22 @@ _SOURCE = re.compile(
     re.I,
 )
 _LAST = re.compile(
-    r"[\s,]+(?:please|thanks|thank you|so far|at the moment|right now|these days|nowadays|at present"
+    r"[\s,]+(?:please|pls|plz|thanks|thank you|so far|at the moment|right now|these days|nowadays|at present"
     r"|as of now|at all|by the way)$",
     re.I,
 )
 """What may end a question and asks for nothing more."""
+_NUMBER_OF = re.compile(r"(?:\b(?:no|nr|num)\.\s?|\b(?:nr|num)\s|#\s?)of\b", re.I)
 _WORD = re.compile(r"\w+")
 
 
 def unframed(text: str, is_of_graph: Callable[[str], bool]) -> str:
-    """The part of a text that asks; `is_of_graph` says whether a word is one of the graph's, which stays."""
+    """The part of a text that asks, with *number of* for *no. of*.
+
+    `is_of_graph` says whether a word is one of the graph's, which stays.
+    """
     text = " ".join("".join(" " if category(c) in _NO_TEXT else c for c in text).split()) or text
+    text = _NUMBER_OF.sub("number of", text)
     for part in (_without_opening, _without_lead, _without_list, _without_closing):
         text = part(text, is_of_graph)
     return text

@@ -30,7 +30,7 @@ MOST_SHORT, MOST_JOINED, MOST_JOINS = 12, 26, 900
 """Paths of one step, and of any length, of an entity that are joined with others; joins that are tried."""
 MOST_ALTERNATIVES = 8
 """Sets of what either of two mentions has that are joined with a third, and from which a step goes on."""
-MOST_TYPES, MOST_FLAGS = 40, 6
+MOST_TYPES, MOST_FLAGS, MOST_TYPED = 40, 6, 60
 NAMED_TYPE = 0.2
 """In a large graph only types and relations that a question names so well are taken as all of them: each
 takes a pass over the graph."""
@@ -290,16 +290,21 @@ def typed_sets(of: Exploration, bases: Sequence[Base]) -> Iterator[Base]:
     named = np.flatnonzero(of.types_say.max(1, initial=0.0) > NAMED_TYPE).tolist()
     if not named:
         return
-    for base in by_worth(bases)[:60]:
-        if isinstance(base.part, OfType | Anchor):
-            continue
-        for type_ in named:
+    mixed = [base for base in by_worth(bases) if not isinstance(base.part, OfType | Anchor)]
+    for type_ in named:
+        for base in [base for base in mixed if _is_partly(of, base.end, type_)][:MOST_TYPED]:
             kept = shared(base.members, of.members_of(OfType(type_)))
-            if 0 < len(kept) < len(base.members):
+            if len(kept):
                 part = Both(base.part, OfType(type_))
                 said = np.maximum(base.said, of.types_say[type_])
                 cost = base.cost + 0.1
                 yield Base(part, kept, -1 - type_, base.mentions, base.steps, said, cost, base.whole)
+
+
+def _is_partly(of: Exploration, end: int, type_: int) -> bool:
+    """Whether some of what stands at an end may be of a type, and some not."""
+    vocabulary = of.vocabulary
+    return end < 0 or (bool(vocabulary.schema.typed[end, type_]) and not vocabulary.all_of_type(end, type_))
 
 
 def sets_without(of: Exploration, paths: CandidatePaths, bases: Sequence[Base]) -> Iterator[Base]:

@@ -26,7 +26,7 @@ from clew.reading.name_runs import (
     joined,
     like_names,
     may_be_name,
-    numbers_follow,
+    may_be_said_by,
     written_like_names,
 )
 from clew.reading.name_words import NameWords
@@ -35,8 +35,7 @@ from clew.reading.values import values_in
 from clew.text.lexicon import Lexicon
 from clew.text.normalise import Token, tokens
 
-MOST_MENTIONS = 10
-MOST_CANDIDATES = 6
+MOST_MENTIONS, MOST_CANDIDATES = 10, 6
 LEAST_PART, PART = 4, 0.6
 """Letters of a word that names the few nodes which have it in theirs, and what is left of its quality."""
 LIKE = 0.72
@@ -204,9 +203,10 @@ class MentionFinder:
         if self.by_word is None:
             return
         content = [t for t in found if t.norm not in FUNCTION and t.norm != "'s"]
+        sure = [span for span, nodes in spans.items() if _certain(nodes.values())]
         for node, share, places in self.by_word.named_by([t.norm for t in content]):
             used = [content[i] for i in places]
-            if not numbers_follow(found, used):
+            if not may_be_said_by(found, used, sure):
                 continue
             span = (used[0].start, used[-1].stop)
             if span[1] - span[0] > 12 * len(used) + 24 or any(

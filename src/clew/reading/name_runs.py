@@ -114,9 +114,13 @@ def digits(text: str) -> str:
     return "".join(c for c in text if c.isdigit())
 
 
-def numbers_follow(found: Sequence[Token], used: Sequence[Token]) -> bool:
-    """Whether each number of a name stands right behind another of its words: *block 3*, no *3 blocks*."""
-    return all(
+def may_be_said_by(found: Sequence[Token], used: Sequence[Token], names: Sequence[tuple[int, int]]) -> bool:
+    """Whether a name may be said by some words of a text: no other of the spans `names` stands between them.
+
+    And each number of it stands right behind another of its words: *block 3*, no *3 blocks*.
+    """
+    between = [(a, b) for a, b in names if used[0].start < a and b < used[-1].stop]
+    return all(any(t.start < b and a < t.stop for t in used) for a, b in between) and all(
         not token.norm.isdigit() or any(t is before for t in used)
         for before, token in pairwise(found)
         if any(token is t for t in used)

@@ -50,22 +50,34 @@ class Narrower:
     mentions: Sequence[Mention]
     likeness: Likeness
 
-    def against(self, options: Sequence[Option], scores: Float32) -> Float32:
-        """The logarithm of what is left of the odds of each candidate, float32 [n]; `scores` [n]."""
-        told = np.zeros(len(options), np.float32)
+    def put_right(self, options: Sequence[Option], scores: Float32) -> None:
+        """Give most of the odds of each candidate that leaves out something to the likeliest that says it.
+
+        `scores` float32 [n] are changed.
+        """
         order = np.argsort(-scores, kind="stable")
         narrow = [i for i in order[:MOST_NARROW].tolist() if options[i].size != 0]
+        before = scores.copy()
         for i in order[:MOST_WIDE].tolist():
-            near = [options[j].query for j in narrow if scores[j] >= scores[i] - MOST_APART]
-            if any(self._leaves_out(options[i].query, other) for other in near):
-                told[i] = math.log(LEFT_OUT)
-        return told
+            near = (j for j in narrow if before[j] >= before[i] - MOST_APART)
+            to = next((j for j in near if self._leaves_out(options[i].query, options[j].query)), -1)
+            if to >= 0:
+                scores[to] = np.logaddexp(scores[to], scores[i] + math.log(1 - LEFT_OUT))
+                scores[i] += math.log(LEFT_OUT)
 
     def _leaves_out(self, query: Query, other: Query) -> bool:
         """Whether another query narrows one by words that the question has and the one does not say."""
         if query.ask != other.ask or query.ask == "yes" or not self._narrows(other.part, query.part):
             return False
-        return bool(self._said_by(other, exactly=True) - self._said_by(query, exactly=False))
+        surely = self._said_by(query, exactly=True)
+        more = self._said_by(other, exactly=True) - surely
+        return bool((more & self._named_by(other)) or (more - self._said_by(query, exactly=False)))
+
+    def _named_by(self, query: Query) -> set[int]:
+        """The content words that are surely of names of a query: *robbery*, however like *crime* it is."""
+        spans = [(m.start, m.stop) for i in mentions_of(query) if _is_said(m := self.mentions[i], True)]
+        words = enumerate(self.likeness.words)
+        return {place for place, (a, b, _) in words if any(start < b and a < stop for start, stop in spans)}
 
     def _narrows(self, narrow: Part, wide: Part) -> bool:
         """Whether a set is another one with more conditions, or leads from such a set by the same steps."""

@@ -8,7 +8,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from clew.reading.english import AGGREGATE, COUNT, EXTREME, FUNCTION, LIGHT, NARROWS_NOTHING, NEGATION
+from clew.reading.english import (
+    AGGREGATE,
+    COUNT,
+    EXTREME,
+    FUNCTION,
+    LIGHT,
+    NARROWS_NOTHING,
+    NEGATION,
+    SUPERLATIVE,
+)
 from clew.reading.likeness import said_by_labels, types_said
 from clew.reading.mentions import Mention
 from clew.reading.query import Compared, Counted, Extreme, OfType, Query, Without, mentions_of
@@ -24,7 +33,7 @@ _RELATIVE = (
     r"|which(?=\s+(?:is|are|was|were|ha[sd]|have|do|does|did|can|could|will)\b))"
 )
 _CLAUSE = re.compile(
-    rf"(?<=\w)\s+{_RELATIVE}\s+(?!who|whom|which|what)(?P<said>[^,;:?!.()]+?)(?=\s+{_RELATIVE}\s|[,;:?!.()]|$)",
+    rf"(?<=\w)\s+{_RELATIVE}\s+(?!who|whom|which|what)(?P<said>(?:\w+\s+with\s+)?[^,;:?!.()]+?)(?=\s+{_RELATIVE}\s|[,;:?!.()]|$)",
     re.I,
 )
 """A clause behind what it narrows."""
@@ -157,5 +166,5 @@ def _is_modifier_at(text: str, start: int) -> bool:
     before = found[0].strip() if found else ""
     if before in _FIRST_ONLY:
         return not text[: found.start() if found else 0].strip()
-    ranks = EXTREME.fullmatch(before) is not None and before not in FUNCTION
+    ranks = SUPERLATIVE.fullmatch(before) is not None and before not in FUNCTION
     return ranks or not before or before in _BEFORE_MODIFIER

@@ -29,6 +29,7 @@ from clew.reading.query import (
     Value,
     Walk,
 )
+from clew.reading.values import in_unit_of
 from clew.reading.vocabulary import DATE, NUMBER, THING, UNEXPLAINED
 
 MOST_ONWARD, MOST_FAR = 5, 12
@@ -207,7 +208,8 @@ def _by_value(of: Exploration, base: Base, mention: int, value: Value) -> Iterat
     value = replace(value, mention=mention)
     for step, kind in of.attributes(base):
         if value.date == (kind == DATE):
-            parts: list[Part] = [Compared(base.part, (step,), sign, value) for sign in signs]
+            there = in_unit_of(of.vocabulary.relations[step // 2], value)
+            parts: list[Part] = [Compared(base.part, (step,), sign, there) for sign in signs]
             yield from _in_order(of, base, mention, step, parts)
     if value.date or value.width or value.number != int(value.number) or value.number > MOST_COUNTED:
         return

@@ -22,19 +22,20 @@ from clew.errors import EmbedderError
 from clew.foundation.arrays import Float32
 from clew.reading.adapter import Adapter
 from clew.reading.alignment import NOTHING, Aligner, Alignment, EncodedView
-from clew.reading.answer_kind import KINDS, AnswerKinds, asked_kind
+from clew.reading.answer_kind import KINDS, AnswerKinds, asked_kind, asks_people
 from clew.reading.answer_type import answer_with_type
 from clew.reading.asked_type import OTHER, asked_type, asks_who
 from clew.reading.calibration import KNOWN_BEFORE, Calibration, rows_of
 from clew.reading.candidates import Option
+from clew.reading.detours import against_detours
 from clew.reading.features import COMPARED, FEATURES, Describer
 from clew.reading.first_pass import FirstPass
+from clew.reading.flags import put_flags_right
 from clew.reading.likeness import Likeness
 from clew.reading.literal import Literal
 from clew.reading.mentions import Mention
 from clew.reading.narrower import Narrower
 from clew.reading.own_domain import take_own_domains
-from clew.reading.query import Query, Walk
 from clew.reading.signs import Signs
 from clew.reading.tokens import (
     MENTION_KINDS,
@@ -235,40 +236,31 @@ class GraphRanker:
         rows.keep(best.tolist())
         kept, known, told = [kept[i] for i in best], known[best], told[best]
         scores, labels, heard = self._scores(rows, known[:, :GIVEN])
-        known = np.concatenate(
-            [known, self._kinds.features([o.query for o in kept], asked_kind(question, mentions))], axis=1
-        )
+        kind = asked_kind(question, mentions)
+        known = np.concatenate([known, self._kinds.features([o.query for o in kept], kind)], axis=1)
         aligner = Aligner(self.vocabulary, question, mentions, likeness, labels)
         alignment = aligner.alignment([o.query for o in kept], [heard[v] for v in rows.view])
         asked = asked_type(question, mentions, likeness)
         if asked >= 0:
-            scores[:-1] += [rows.describer.of_type(option.query, asked) for option in kept]
             answer_with_type(self.vocabulary, kept, scores, asked)
-        elif asks_who(question):
-            nobody = [self._answers_nobody(option.query, rows.describer) for option in kept]
-            scores[:-1] += math.log(OTHER) * np.array(nobody)
+            scores[:-1] += [rows.describer.of_type(option.query, asked) for option in kept]
         if self.ranker.calibration is not None:
             aligned = alignment.features(self.ranker.calibration.of_alignment)
             scores = self.ranker.calibration.scores(scores, np.concatenate([known, aligned], axis=1))
+        if asked < 0 and (asks_who(question) or asks_people(question, mentions)):
+            types = [rows.describer.answer_type(option.query) for option in kept]
+            nobody = [self._kinds.answers_nobody(o.query, t) for o, t in zip(kept, types, strict=True)]
+            scores[:-1] += math.log(OTHER) * np.array(nobody)
         WhichWay(self.vocabulary, question, mentions).put_right(kept, scores)
         take_own_domains(likeness, kept, scores)
+        put_flags_right(self.vocabulary, question, kept, scores)
         literal = Literal(self.vocabulary, question, mentions, likeness)
         scores[:-1] += [literal.for_(option.query) for option in kept]
         scores[:-1] += NO_NAME * ((known[:, _OPEN_STRONG] > 0) & (known[:, _ANCHORS] == 0))
         scores[:-1] += told + [signs.against_names(option.query) for option in kept]
-        scores[:-1] += Narrower(self.vocabulary, mentions, likeness).against(kept, scores[:-1])
+        scores[:-1] += against_detours(self.vocabulary, mentions, likeness, kept, asked)
+        Narrower(self.vocabulary, mentions, likeness).put_right(kept, scores[:-1])
         return Scored(tuple(kept), rows.tokens, known, scores, alignment, len(options) - len(kept))
-
-    def _answers_nobody(self, query: Query, describer: Describer) -> bool:
-        """Whether what a query lists is no person or group, by its type or by how it is written."""
-        type_ = describer.answer_type(query)
-        if type_ >= 0:
-            return self._kinds.is_nobody(type_)
-        match query:
-            case Query("list", Walk(_, step)):
-                return self.vocabulary.are_words(step ^ 1)
-            case _:
-                return False
 
     def vector(self, text: str) -> Float32:
         """The vector of a text, of length 1: float32 [384]."""

@@ -27,6 +27,7 @@ from clew.reading.name_words import NameWords
 from clew.reading.own_titles import without_own_titles
 from clew.reading.paths import Exploration
 from clew.reading.ranker import GraphRanker, Ranker, Ranking, Scored, shipped
+from clew.reading.short_forms import WRITTEN_OUT, initials_of
 from clew.reading.spelling import Respelt, Speller
 from clew.reading.typed_names import with_types
 from clew.reading.vocabulary import Vocabulary
@@ -92,7 +93,9 @@ class QuestionReader:
 
     @cached_property
     def _speller(self) -> Speller:
-        return Speller(self._ranker.ranker.common_words, self.vocabulary.words, self.is_word)
+        labels = (*self.vocabulary.relations, *self.vocabulary.types)
+        short = WRITTEN_OUT | initials_of(labels)
+        return Speller(self._ranker.ranker.common_words, self.vocabulary.words, self.is_word, short)
 
     @cached_property
     def _enumerator(self) -> Enumerator:

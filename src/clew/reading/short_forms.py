@@ -6,6 +6,8 @@ Graphs that were tables have such names. What is usual in them is a table here; 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from clew.text.lexicon import Lexicon
 
 _TABLE = """
@@ -58,6 +60,17 @@ def written_out(label: str) -> str:
 def _written_out(word: str, *, alone: bool) -> str:
     stays = alone and word in Lexicon.load()
     return word if stays else WRITTEN_OUT.get(word, word)
+
+
+def initials_of(labels: Iterable[str]) -> dict[str, str]:
+    """The labels of several words by their first letters, where one alone has these: *dob*, *gdp*."""
+    found: dict[str, str] = {}
+    for label in dict.fromkeys(labels):
+        words = label.split()
+        if len(words) > 1 and all(word.isalpha() for word in words):
+            initials = "".join(word[0] for word in words)
+            found[initials] = "" if initials in found else label
+    return {initials: label for initials, label in found.items() if label}
 
 
 def is_short_for(short: str, word: str) -> bool:

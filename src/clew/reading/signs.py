@@ -37,6 +37,7 @@ from clew.reading.query import (
 from clew.reading.superlatives import Superlatives
 from clew.reading.unsayable import denies, is_denial
 from clew.reading.value_pairs import ValuePairs
+from clew.reading.values import FIRST_YEAR, LAST_YEAR
 from clew.reading.vocabulary import DATE, LEAF, NUMBER, THING, UNEXPLAINED, Vocabulary
 from clew.text.lexicon import Lexicon
 
@@ -141,6 +142,8 @@ class Signs:
                 return self._of_value(mention, sign) + beyond * math.log(UNSAID)
             case Extreme():
                 return self._of_extreme(part)
+            case Both(Walk(_, step), Anchor(node, _)) if self._is_never_at(node, step ^ 1):
+                return math.log(IGNORED)
             case Walk(Walk(_, there), back) if back == there ^ 1 and not self.alike:
                 return self._of_way_back(query, there)
             case Compared(_, steps, sign, _):
@@ -151,6 +154,11 @@ class Signs:
                 return told + (math.log(TURNED) if way * _UP.get(sign, 0) < 0 else 0.0)
             case _:
                 return 0.0
+
+    def _is_never_at(self, node: int, end: int) -> bool:
+        """Whether a thing cannot stand at an end of a relation, where nothing of its declared types does."""
+        types = self.vocabulary.types_of(node)
+        return len(types) > 0 and not self.vocabulary.schema.typed[end, types].any()
 
     def _says(self, query: Query, word: int) -> bool:
         """Whether a label of a query is like a content word by spelling."""
@@ -240,9 +248,13 @@ class Signs:
         return (as_value + missed) * math.log(IGNORED)
 
     def _is_beyond(self, end: int, value: Value) -> bool:
-        """Whether a number is beyond all at an end, so that comparing with it tells none of them apart."""
+        """Whether a number is beyond all at an end, or no date where dates stand: it tells none apart."""
         schema = self.vocabulary.schema
-        if value.date or not schema.measured[end] or schema.years[end]:
+        if self.vocabulary.ends[end] == DATE and schema.low[end] >= 1:
+            return not value.date and not FIRST_YEAR <= value.number <= LAST_YEAR
+        if schema.years[end]:
+            return not value.date and not FIRST_YEAR <= value.number <= LAST_YEAR
+        if value.date or not schema.measured[end]:
             return False
         return not schema.low[end] <= value.number <= schema.high[end]
 

@@ -1,4 +1,4 @@
-"""Words of a question that are no words, read as those that were meant: *driected*, *wich*.
+"""Words of a question that are no words, read as those that were meant: *driected*, *wich*, *dob*.
 
 Names are not touched: what is misspelt in them `mentions.py` finds. Of questions over schemas that nothing
 was trained on 62 % were answered right where a word was misspelt, 84 % of the same ones were otherwise.
@@ -7,7 +7,7 @@ was trained on 62 % were answered right where a word was misspelt, 84 % of the s
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from math import inf
 
@@ -42,12 +42,14 @@ class Speller:
     """Finds what was meant by words that are none.
 
     `common_words` gives words and names of English texts, the more frequent the lower their number, and is
-    asked for them when some word is none; `of_graph` are those of the graph's relations and types.
+    asked for them when some word is none; `of_graph` are those of the graph's relations and types, and
+    `short_forms` what is short for some.
     """
 
     common_words: Callable[[], Mapping[str, int]]
     of_graph: frozenset[str]
     is_word: Callable[[str], bool]
+    short_forms: Mapping[str, str] = field(default_factory=dict[str, str])
 
     def respelt(self, text: str, mentions: Sequence[Mention]) -> tuple[str, Respelt]:
         """A text with its words as they were meant, and which were written otherwise."""
@@ -55,9 +57,11 @@ class Speller:
         for token in reversed(tokens(text)):
             named = any(m.start < token.stop and token.start < m.stop for m in mentions if m.candidates)
             is_name = token.start > 0 and token.text[:1].isupper()
-            if named or is_name or not token.text.isascii() or not token.text.isalpha():
+            if named or not token.text.isascii() or not token.text.isalpha():
                 continue
-            meant = self._meant(token.norm)
+            meant = None if self.is_word(token.norm) else self.short_forms.get(token.norm)
+            if meant is None and not is_name:
+                meant = self._meant(token.norm)
             if meant is not None:
                 changes.append((token.text, meant))
                 text = text[: token.start] + meant + text[token.stop :]

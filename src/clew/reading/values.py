@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isfinite
 
 from clew.graph.values import MONTHS, days_since_epoch, time_of_day
@@ -18,6 +18,18 @@ _DATE = re.compile(
     rf"|(?P<m4>{_MONTH})\.?,? (?:of )?(?P<y4>\d{{4}})"
     rf"|(?<![\d/.-])(?P<y5>\d{{4}})-(?P<m5>\d\d)(?![\d-])"
     rf"|(?<![\d/.-])(?P<d6>\d{{1,2}})(?P<cut>[-/.])(?P<m6>\d{{1,2}})(?P=cut)(?P<y6>\d{{4}})(?!\d)",
+    re.IGNORECASE,
+)
+_FIRST_OF_TWO = re.compile(
+    rf"\b(?:(?P<d1>\d{{1,2}})(?:st|nd|rd|th)?(?: (?:of )?(?P<m1>{_MONTH})\.?)?"
+    rf"|(?P<m2>{_MONTH})\.?(?: (?P<d2>\d{{1,2}})(?:st|nd|rd|th)?)?),?"
+    r"\s?(?:and|to|until|till|through|or|-|–)\s?(?:the )?$",
+    re.IGNORECASE,
+)
+"""*1 and* (10 March 2024), *January to* (March 2024): the year, and the month, are those of the second."""
+_PART_OF_YEAR = re.compile(
+    r"\b(?:(?P<half>first|second) half of|(?P<quarter>first|second|third|fourth|last) quarter of"
+    r"|Q(?P<q>[1-4])|H(?P<h>[12])) (?P<year>\d{4})(?![\d-])",
     re.IGNORECASE,
 )
 _OF_EVERY_YEAR = re.compile(
@@ -47,6 +59,7 @@ _QUANTITY = re.compile(
     rf"(?P<decade>s)?(?:\s?(?P<scale>{'|'.join(_SCALES)}))?(?!\w|[\w-]{{0,30}}\d)",
     re.IGNORECASE,
 )
+_COUNTED_IN = {f"{word}{s}": _SCALES[word] for word in ("thousand", "million", "billion") for s in ("", "s")}
 _SHARES = {"half": 0.5, "quarter": 0.25}
 _SHARE = re.compile(
     rf"\b(?P<share>{'|'.join(_SHARES)}) (?:of )?an? (?P<scale>dozen|{'|'.join(_SCALES)})\b", re.IGNORECASE
@@ -98,8 +111,12 @@ class Written:
 
 def written_in(text: str) -> list[Written]:
     """The numbers and dates of a text, in order; no two overlap."""
-    found = [date for hit in _DATE.finditer(text) if (date := _date(hit)) is not None]
+    found: list[Written] = []
+    for hit in _DATE.finditer(text):
+        dates = _date(hit), _date_before(text, hit)
+        found += [date for date in dates if date is not None]
     for pattern, read in (
+        (_PART_OF_YEAR, _part_of_year),
         (_OF_EVERY_YEAR, _of_every_year),
         (_CLOCK, _time),
         (_PERIOD, _period),
@@ -121,6 +138,12 @@ def date_of(text: str) -> Value | None:
     hit = _DATE.fullmatch(text)
     date = None if hit is None else _date(hit)
     return None if date is None else next(_values(date))
+
+
+def in_unit_of(label: str, value: Value) -> Value:
+    """A number in the unit that a label says: 5 million *copies sold in millions* are 5."""
+    scale = max((_COUNTED_IN.get(word, 1.0) for word in label.split()), default=1.0)
+    return value if value.date or abs(value.number) < scale else replace(value, number=value.number / scale)
 
 
 def _values(value: Written) -> Iterator[Value]:
@@ -160,6 +183,22 @@ def _date(hit: re.Match[str]) -> Written | None:
     )
 
 
+def _date_before(text: str, second: re.Match[str]) -> Written | None:
+    """The day or month of a year that only the date behind it says: *between 1 and 10 March 2024*."""
+    group = next(i for i in "123456" if second[f"y{i}"])
+    first = _FIRST_OF_TWO.search(text, 0, second.start()) if group in "234" else None
+    if first is None:
+        return None
+    day, month = first["d1"] or first["d2"], first["m1"] or first["m2"]
+    if not month and group != "3":
+        return None
+    written = f"{day or ''} {month or second['m3']} {second[f'y{group}']}".strip()
+    hit = _DATE.fullmatch(written)
+    date = None if hit is None else _date(hit)
+    ends = [i for i in (first.end(name) for name in ("d1", "m1", "m2", "d2")) if i >= 0]
+    return None if date is None else replace(date, start=first.start(), stop=max(ends))
+
+
 def _time(hit: re.Match[str]) -> Written | None:
     """*10:30*, *9 pm*, *half past nine*, *noon*."""
     if hit["word"]:
@@ -181,6 +220,19 @@ def _time(hit: re.Match[str]) -> Written | None:
 
 def _month(text: str) -> int:
     return int(text) if text.isdigit() else [m[:3] for m in MONTHS].index(text[:3].lower()) + 1
+
+
+def _part_of_year(hit: re.Match[str]) -> Written | None:
+    """*The second half of 2024*, *Q3 2024*."""
+    halves = bool(hit["half"] or hit["h"])
+    word = (hit["half"] or hit["quarter"] or "").lower()
+    part = 4 if word == "last" else ORDINALS.index(word) + 1 if word else int(hit["q"] or hit["h"])
+    months, year = 6 if halves else 3, int(hit["year"])
+    after = part * months + 1
+    first = days_since_epoch(year, after - months, 1)
+    last = days_since_epoch(year + after // 13, (after - 1) % 12 + 1, 1)
+    days = None if first is None or last is None else (first, last - 1)
+    return None if days is None else Written(hit.start(), hit.end(), days=days)
 
 
 def _of_every_year(hit: re.Match[str]) -> Written | None:

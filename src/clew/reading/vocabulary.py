@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.graph.graph import Graph
+from clew.graph.graph import Adjacency, Graph
 from clew.graph.schema import Schema
 from clew.reading.sets import Kept
 from clew.reading.short_forms import written_out
@@ -30,6 +30,10 @@ PAST = frozenset("former formerly previous previously past ex".split())
 INVERTED = frozenset("inverse inverted inv reverse reversed".split())
 """Words in the name of a relation that only say of which other one it is the inverse."""
 _HAVING = frozenset(("has", "is", "was", "have"))
+_CODE = re.compile(r"[A-Za-z]{0,6}[-_/ ]?[\d/_-]*\d[\w/_-]*")
+_FULL_NAME = re.compile(r"[^\W\d_a-z]\w+(?: [^\W\d_a-z][\w.]*)+")
+MOSTLY_CODES, FULL_NAMES = 0.8, 0.05
+"""Shares of the names at an end that are codes, and of all that are of several words in capitals."""
 _DEEPEST = 2
 """Parts of a dotted name that are read, from its end."""
 
@@ -58,6 +62,7 @@ class Vocabulary:
     short_relations: tuple[str, ...]
     short_types: tuple[str, ...]
     """Relations and types in words as they are; `relations` and `types` have short forms written out."""
+    _coded: dict[int, bool] = field(default_factory=dict[int, bool])
 
     @classmethod
     def of(cls, graph: Graph, schema: Schema) -> Vocabulary:
@@ -153,14 +158,14 @@ class Vocabulary:
 
     def _tails(self, relation: int) -> NDArray[np.int32]:
         """The tails of a relation, of some triples where there are many."""
-        tails, stops = self._by_relation
-        return tails[stops[relation - 1] if relation else 0 : stops[relation]]
+        return self._by_relation[1].at(relation)
 
     @cached_property
-    def _by_relation(self) -> tuple[NDArray[np.int32], list[int]]:
-        relation, tail = _sampled(self.graph)
-        stops = np.cumsum(np.bincount(relation, minlength=len(self.relations))).tolist()
-        return tail[np.argsort(relation, kind="stable")], stops
+    def _by_relation(self) -> tuple[_ByRelation, _ByRelation]:
+        """Heads and tails by relation."""
+        into, out = (_sampled(side, self.graph.triples) for side in (self.graph.into, self.graph.out))
+        count = len(self.relations)
+        return _ByRelation.of(*into, count), _ByRelation.of(*out, count)
 
     def are_words(self, end: int) -> bool:
         """Whether what stands at an end is written in small letters, where things are written otherwise.
@@ -171,6 +176,24 @@ class Vocabulary:
             return False
         some = dict.fromkeys(self._tails(end // 2)[:MOST_READ].tolist())
         return len(some) > 1 and all(self.graph.labels[node].islower() for node in some)
+
+    def are_codes(self, end: int) -> bool:
+        """Whether what stands at an end has codes for names, where others have full ones.
+
+        *RES-007* is nobody in a graph that has `Ann Lee`.
+        """
+        if not self._has_full_names:
+            return False
+        if end not in self._coded:
+            some = dict.fromkeys(self._by_relation[end & 1].at(end // 2)[:MOST_READ].tolist())
+            coded = [bool(_CODE.fullmatch(self.graph.labels[node])) for node in some]
+            self._coded[end] = sum(coded) > MOSTLY_CODES * len(coded)
+        return self._coded[end]
+
+    @cached_property
+    def _has_full_names(self) -> bool:
+        some = [label for label, _ in zip(self.graph.labels, range(MOST_READ), strict=False)]
+        return sum(bool(_FULL_NAME.fullmatch(label)) for label in some) > FULL_NAMES * len(some)
 
     @cached_property
     def _has_capitals(self) -> bool:
@@ -242,15 +265,33 @@ def _kinds(graph: Graph, schema: Schema, end_types: tuple[int, ...]) -> tuple[in
 _SAMPLE = 200_000
 
 
-def _sampled(graph: Graph) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Relations and tails of the triples, of some of them where there are many."""
-    slots = graph.out.slots(max(1, graph.triples // _SAMPLE))
-    return graph.out.relation[slots], graph.out.neighbour[slots]
+@dataclass(frozen=True)
+class _ByRelation:
+    """Nodes at one end, those of relation r before those of r + 1; `stops` where each ends."""
+
+    nodes: NDArray[np.int32]
+    stops: list[int]
+
+    @classmethod
+    def of(cls, relation: NDArray[np.int32], nodes: NDArray[np.int32], count: int) -> _ByRelation:
+        """Put nodes in order of their relations, of which there are `count`."""
+        stops = np.cumsum(np.bincount(relation, minlength=count)).tolist()
+        return cls(nodes[np.argsort(relation, kind="stable")], stops)
+
+    def at(self, relation: int) -> NDArray[np.int32]:
+        """The nodes of a relation."""
+        return self.nodes[self.stops[relation - 1] if relation else 0 : self.stops[relation]]
+
+
+def _sampled(side: Adjacency, triples: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Relations and neighbours of the triples, of some of them where there are many."""
+    slots = side.slots(max(1, triples // _SAMPLE))
+    return side.relation[slots], side.neighbour[slots]
 
 
 def _only_leaves(graph: Graph) -> NDArray[np.bool_]:
     """Which relations have nearly only tails from which nothing goes on, bool [R]."""
-    relation, tail = _sampled(graph)
+    relation, tail = _sampled(graph.out, graph.triples)
     leaves = (graph.out.stops[tail] - graph.out.starts[tail]) == 0
     triples = np.bincount(relation, minlength=len(graph.relations))
     return np.bincount(relation, leaves, minlength=len(graph.relations)) > 0.9 * triples

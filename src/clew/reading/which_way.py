@@ -19,7 +19,6 @@ import numpy as np
 from clew.foundation.arrays import Float32
 from clew.reading.candidates import Option
 from clew.reading.english import BEING, DOING, INDEFINITE, MUTUAL, PREPOSITIONS, RELATIVE, singular
-from clew.reading.execute import Executor
 from clew.reading.mentions import Mention
 from clew.reading.query import Anchor, Both, Part, Query, Walk, key_of
 from clew.reading.vocabulary import Vocabulary
@@ -68,18 +67,12 @@ class RelationName:
         return together or singular(self.word) in MUTUAL
 
 
-def either_way(vocabulary: Vocabulary, executor: Executor, query: Query) -> Query:
-    """A question whether two names are related, the other way round where what is mutual is recorded so."""
-    part = query.part
-    if query.ask != "yes" or not isinstance(part, Both) or not isinstance(part.left, Walk):
-        return query
-    if not isinstance(part.right, Anchor) or not isinstance(part.left.source, Anchor):
-        return query
-    named = _name_of(vocabulary.relations[part.left.step // 2])
-    back = replace(query, part=replace(part, left=replace(part.left, step=part.left.step ^ 1)))
-    if named is None or not named.mutual or len(executor.members(part)):
-        return query
-    return back if len(executor.members(back.part)) else query
+def goes_both_ways(vocabulary: Vocabulary, relation: int) -> bool:
+    """Whether the things at both ends of a relation are of one kind, so that each way means another thing."""
+    there, back = 2 * relation, 2 * relation + 1
+    one, other = vocabulary.end_types[there], vocabulary.end_types[back]
+    alike = one == other >= 0 or vocabulary.schema.together.meet(there, back)
+    return bool(vocabulary.canonical[there] != vocabulary.canonical[back]) and alike
 
 
 class WhichWay:
@@ -178,12 +171,8 @@ class WhichWay:
     def _name(self, relation: int) -> RelationName | None:
         """The name of a relation that may be gone both ways, if it is simple enough to tell which."""
         if relation not in self._named:
-            there, back = 2 * relation, 2 * relation + 1
-            canonical, together = self._vocabulary.canonical, self._vocabulary.schema.together
-            one, other = self._vocabulary.end_types[there], self._vocabulary.end_types[back]
-            alike = one == other >= 0 or together.meet(there, back)
-            both = canonical[there] != canonical[back] and alike
-            self._named[relation] = _name_of(self._vocabulary.relations[relation]) if both else None
+            both = goes_both_ways(self._vocabulary, relation)
+            self._named[relation] = name_of(self._vocabulary.relations[relation]) if both else None
         return self._named[relation]
 
     @cached_property
@@ -192,7 +181,8 @@ class WhichWay:
         return [(m.start(), m[0].lower().lstrip("'’")) for m in _WORD_OR_POSSESSIVE.finditer(self._question)]
 
 
-def _name_of(label: str) -> RelationName | None:
+def name_of(label: str) -> RelationName | None:
+    """What the label of a relation is as a name; None where it is of more words than tell."""
     words = label.split()
     while len(words) > 1 and words[0] in _LEADING:
         words = words[1:]

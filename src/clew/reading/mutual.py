@@ -1,0 +1,47 @@
+"""Relations that hold both ways, though a graph records each pair one way only: *knows*, *borders*."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+
+from clew.reading.english import MUTUAL, OF_ONE_SEX, singular
+from clew.reading.execute import Executor
+from clew.reading.query import Anchor, Both, Either, Part, Query, Walk
+from clew.reading.vocabulary import Vocabulary
+from clew.reading.which_way import goes_both_ways, name_of
+
+
+def either_way(vocabulary: Vocabulary, executor: Executor, query: Query) -> Query:
+    """A question whether two names are related, the other way round where what is mutual is recorded so."""
+    part = query.part
+    if query.ask != "yes" or not isinstance(part, Both) or not isinstance(part.left, Walk):
+        return query
+    if not isinstance(part.right, Anchor) or not isinstance(part.left.source, Anchor):
+        return query
+    named = name_of(vocabulary.relations[part.left.step // 2])
+    back = replace(query, part=replace(part, left=replace(part.left, step=part.left.step ^ 1)))
+    if named is None or not named.mutual or len(executor.members(part)):
+        return query
+    return back if len(executor.members(back.part)) else query
+
+
+def both_ways(vocabulary: Vocabulary, query: Query) -> Query:
+    """A question for things, or how many, whose steps over what is mutual lead both ways."""
+    if query.ask not in ("list", "count"):
+        return query
+    return replace(query, part=_both_ways(vocabulary, query.part))
+
+
+def _both_ways(vocabulary: Vocabulary, part: Part) -> Part:
+    inner = {f.name: getattr(part, f.name) for f in fields(part)}
+    made = replace(part, **{n: _both_ways(vocabulary, p) for n, p in inner.items() if isinstance(p, Part)})
+    if not isinstance(made, Walk) or not _is_mutual(vocabulary, made.step // 2):
+        return made
+    return Either(made, replace(made, step=made.step ^ 1))
+
+
+def _is_mutual(vocabulary: Vocabulary, relation: int) -> bool:
+    """Whether a relation by its name holds both ways, of anyone (a wife's wife is another)."""
+    words = [singular(word) for word in vocabulary.relations[relation].split()]
+    named = any(word in MUTUAL and word not in OF_ONE_SEX for word in words) and "by" not in words
+    return named and goes_both_ways(vocabulary, relation)
