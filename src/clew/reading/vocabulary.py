@@ -182,7 +182,7 @@ class Vocabulary:
 
         *RES-007* is nobody in a graph that has `Ann Lee`.
         """
-        if not self._has_full_names:
+        if not self._has_full_names or self.ends[end] in (NUMBER, DATE):
             return False
         if end not in self._coded:
             some = dict.fromkeys(self._by_relation[end & 1].at(end // 2)[:MOST_READ].tolist())
