@@ -5,18 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from clew import Clew
-
 FILMS = Path(__file__).resolve().parents[2] / "examples" / "films.tsv"
 QUESTION, NONE = "Who directed Memento?", "Who painted Memento?"
 TEXT = "Memento directed by Christopher Nolan."
 TRIPLES = [["Memento", "directed_by", "Christopher Nolan"]]
-
-
-@pytest.fixture(scope="module")
-def films():
-    with Clew.open(FILMS) as clew:
-        yield clew
 
 
 @pytest.fixture
