@@ -26,7 +26,7 @@ from collections import Counter, defaultdict
 from pathlib import Path
 from typing import Any
 
-from results import write_section
+from results import publish
 
 from clew import Clew
 from clew.claims.verify import Verify
@@ -272,9 +272,7 @@ def main() -> None:
         for part in [arguments.part] if arguments.part else list(parts):
             rows = measure(clew, parts[part], wrong=arguments.wrong)
             text += [f"\n{TITLES[part]}\n", "| | accuracy | |", "|---|---|---|", *rows]
-    print("\n".join(text))
-    if arguments.write:
-        write_section(arguments.write, "FactKG: claims without a model", "\n".join(text))
+    publish(arguments.write, "FactKG: claims without a model", "\n".join(text))
 
 
 if __name__ == "__main__":

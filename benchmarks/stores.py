@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import argparse
 import csv
-import gzip
 import os
 import random
 import sys
@@ -28,6 +27,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
+from questions import ROOT, SHARED, Item, lines_of, metaqa_graph
 
 from clew.graph.build.build import build_graph
 from clew.stores.cypher.direction import fix
@@ -38,7 +38,6 @@ from clew.stores.import_folder import open_folder
 
 if TYPE_CHECKING:
     from neo4j import Driver
-    from questions import Item
 
     from clew.database import Database
     from clew.engine import Clew
@@ -46,8 +45,6 @@ if TYPE_CHECKING:
     from clew.stores.neo4j import Neo4jStore
     from clew.stores.sparql.endpoint import SparqlEndpoint
 
-ROOT = Path(__file__).resolve().parents[1]
-DATA = ROOT.parent / "shared" / "data"
 sys.path.insert(0, str(ROOT / "tests" / "servers"))
 
 T = TypeVar("T")
@@ -73,14 +70,13 @@ def timed(name: str, count: int, unit: str, work: Callable[[], T], runs: int = 3
 
 def metaqa() -> list[list[str]]:
     """The triples of MetaQA."""
-    with gzip.open(DATA / "metaqa" / "kb.txt.gz", "rt", encoding="utf-8") as lines:
-        return [line.rstrip("\n").split("|") for line in lines]
+    return [line.split("|") for line in lines_of(metaqa_graph())]
 
 
 def benchmark_guard() -> None:
     """Guard and direction correction over each tenth query of text2cypher."""
     queries: list[str] = []
-    for path in sorted((DATA / "text2cypher").glob("text2cypher_*.csv")):
+    for path in sorted((SHARED / "text2cypher").glob("text2cypher_*.csv")):
         with path.open(encoding="utf-8", newline="") as lines:
             queries += [row["cypher"] for row in csv.DictReader(lines) if row.get("cypher")][::EVERY]
     schema = schema_of([(f"L{i}", f"R{i}", f"L{(i * 7) % 20}") for i in range(40)])
