@@ -146,7 +146,6 @@ def benchmark_sparql() -> None:
 
 def benchmark_neo4j() -> None:
     """MetaQA into Neo4j and back."""
-    import neo4j
     from neo4j_server import PASSWORD, neo4j_server
 
     from clew.stores.neo4j import Neo4jStore
@@ -155,9 +154,7 @@ def benchmark_neo4j() -> None:
     triples = metaqa()
     with neo4j_server() as address, tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
-        with neo4j.GraphDatabase.driver(
-            address, auth=("neo4j", PASSWORD), notifications_min_severity="OFF"
-        ) as driver:
+        with _driver(address) as driver:
             timed("MetaQA into Neo4j", len(triples), "triples", lambda: load(driver, triples), 1)
         store = Neo4jStore(address, password=PASSWORD, seconds=300)
         try:
@@ -179,6 +176,13 @@ def benchmark_neo4j() -> None:
         print(f"the triples are the same: {back == set(map(tuple, triples))}")
 
 
+def _driver(address: str) -> Driver:
+    import neo4j
+    from neo4j_server import PASSWORD
+
+    return neo4j.GraphDatabase.driver(address, auth=("neo4j", PASSWORD), notifications_min_severity="OFF")
+
+
 def load(driver: Driver, triples: list[list[str]]) -> None:
     """Write triples, one node for each name."""
     names = sorted({name for head, _, tail in triples for name in (head, tail)})
@@ -198,16 +202,13 @@ def load(driver: Driver, triples: list[list[str]]) -> None:
 
 def benchmark_schema(edges: int) -> None:
     """The schema of a large Neo4j graph of 10 labels and 20 types."""
-    import neo4j
     from neo4j_server import PASSWORD, neo4j_server
 
     from clew.stores.neo4j import Neo4jStore
 
     nodes = max(edges // 50, 1_000)
     with neo4j_server() as address:
-        with neo4j.GraphDatabase.driver(
-            address, auth=("neo4j", PASSWORD), notifications_min_severity="OFF"
-        ) as driver:
+        with _driver(address) as driver:
             for at in range(0, nodes, 50_000):
                 for label in range(10):
                     driver.execute_query(
@@ -262,16 +263,13 @@ def benchmark_methods(each: int, near: bool, rdf: bool) -> None:
 @contextmanager
 def _neo4j(folder: Path) -> Generator[tuple[Neo4jStore, NearStore]]:
     """MetaQA in Neo4j."""
-    import neo4j
     from neo4j_server import PASSWORD, neo4j_server
 
     from clew.stores.near_neo4j import NearNeo4j
     from clew.stores.neo4j import Neo4jStore
 
     with neo4j_server() as address:
-        with neo4j.GraphDatabase.driver(
-            address, auth=("neo4j", PASSWORD), notifications_min_severity="OFF"
-        ) as driver:
+        with _driver(address) as driver:
             load(driver, metaqa())
         store = Neo4jStore(address, password=PASSWORD)
         yield store, NearNeo4j(store)

@@ -157,11 +157,9 @@ class _Exchange:
             self._status = message["status"]
             headers = MutableHeaders(scope=message)
             headers["x-request-id"] = self.id
-            for name, value in HEADERS.items():
-                headers[name] = value
+            headers.update(HEADERS)
             headers.setdefault("cache-control", "no-store")
-            origin = self._guard.allowed_origin(self.headers)
-            if origin is not None:
+            if (origin := self._guard.allowed_origin(self.headers)) is not None:
                 headers["access-control-allow-origin"] = origin
                 headers["vary"] = "Origin"
         await self._send_on(message)

@@ -111,8 +111,8 @@ class _Workers:
 
     def __init__(self, make: Callable[[], ASGIApp], sockets: list[socket.socket]) -> None:
         self._make, self._sockets = make, sockets
-        self._running: dict[int, int] = {}
-        self._begun: dict[int, float] = {}
+        self._running: dict[int, tuple[int, float]] = {}
+        """The place of each process among the sockets, and when it began."""
         self._ending = False
         self._alive = os.pipe()
         """Reading from it returns when this process has ended, as only it keeps the other end open."""
@@ -135,7 +135,7 @@ class _Workers:
         sys.stderr.flush()
         child = os.fork()
         if child:
-            self._running[child], self._begun[child] = place, time.monotonic()
+            self._running[child] = place, time.monotonic()
             return
         code = 1
         try:
@@ -158,7 +158,7 @@ class _Workers:
             child, _ = os.wait()
         except InterruptedError:
             return
-        place, begun = self._running.pop(child), self._begun.pop(child)
+        place, begun = self._running.pop(child)
         from prometheus_client.multiprocess import mark_process_dead
 
         mark_process_dead(child, os.environ[FOLDER])

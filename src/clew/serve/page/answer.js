@@ -302,7 +302,7 @@ function distances(matches) {
 }
 
 /** Every step of a method: subgraphs with their distances, any other one as it is. */
-export function steps(list) {
+function steps(list) {
   return el(
     "section",
     { class: "card", "aria-label": "Steps of the method" },
