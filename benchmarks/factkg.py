@@ -189,12 +189,9 @@ def write(graph: Graph, folder: Path) -> Path:
     path = folder / "factkg.tsv"
     path.write_text("".join("\t".join(t) + "\n" for t in graph.triples), "utf-8")
     names = {name for h, _, t in graph.triples for name in (h, t)}
-    short = Counter(s for n in names if (s := re.sub(r"_\(.*\)$|,_.*$", "", n)) != n)
-    aliases = [
-        (n, s)
-        for n in sorted(names)
-        if (s := re.sub(r"_\(.*\)$|,_.*$", "", n)) != n and short[s] == 1 and s not in names
-    ]
+    cut = {n: re.sub(r"_\(.*\)$|,_.*$", "", n) for n in sorted(names)}
+    short = Counter(s for n, s in cut.items() if s != n)
+    aliases = [(n, s) for n, s in cut.items() if s != n and short[s] == 1 and s not in names]
     (folder / "factkg.aliases.tsv").write_text(
         "".join(f"{n}\t{s.replace('_', ' ')}\n" for n, s in aliases), "utf-8"
     )
