@@ -1,6 +1,7 @@
 """LangChain, LlamaIndex and Haystack: the real libraries ask, and get the answer with its citations."""
 
 import asyncio
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -11,28 +12,20 @@ TEXT = "Memento directed by Christopher Nolan."
 TRIPLES = [["Memento", "directed_by", "Christopher Nolan"]]
 
 
-@pytest.fixture
-def langchain():
-    pytest.importorskip("langchain_core", reason="langchain-core is not installed")
-    from clew.integrations import langchain
+def integration(name, package):
+    """A fixture: the module for a library, where that is installed."""
 
-    return langchain
+    @pytest.fixture(name=name)
+    def module():
+        pytest.importorskip(package, reason=f"{package} is not installed (pip install 'clew[dev]')")
+        return import_module(f"clew.integrations.{name}")
 
-
-@pytest.fixture
-def llama_index():
-    pytest.importorskip("llama_index.core", reason="llama-index-core is not installed")
-    from clew.integrations import llama_index
-
-    return llama_index
+    return module
 
 
-@pytest.fixture
-def haystack():
-    pytest.importorskip("haystack", reason="haystack-ai is not installed")
-    from clew.integrations import haystack
-
-    return haystack
+langchain = integration("langchain", "langchain_core")
+llama_index = integration("llama_index", "llama_index.core")
+haystack = integration("haystack", "haystack")
 
 
 def test_langchain_retrieves_citations(films, langchain):

@@ -3,6 +3,7 @@
 import asyncio
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import httpx
 import pytest
@@ -242,15 +243,10 @@ def test_over_http_too_slow_is_503_and_too_much_429(running, films_index, monkey
     server = running({"films": films_index}, limits=small(seconds=0.4, threads=1, waiting=1))
     engine = type(server.graphs["films"].clew)
     monkeypatch.setattr(engine, "ask", lambda *args, **options: endless(threading.Event(), threading.Event()))
-    statuses = []
 
-    def ask():
+    def ask(_):
         reply = httpx.post(f"{server.url}/v1/films/ask", json={"question": "?"}, timeout=10)
-        statuses.append((reply.status_code, "retry-after" in reply.headers))
+        return reply.status_code, "retry-after" in reply.headers
 
-    threads = [threading.Thread(target=ask) for _ in range(6)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert set(statuses) == {(503, False), (429, True)}
+    with ThreadPoolExecutor(6) as threads:
+        assert set(threads.map(ask, range(6))) == {(503, False), (429, True)}
