@@ -13,20 +13,14 @@ import argparse
 import tempfile
 from pathlib import Path
 
-from results import write_section
+from questions import GRAPHS
+from results import publish
 
 from clew import Clew
 from clew.methods.simgrag.find_subgraphs import FITTING_GSD
 from clew.methods.simgrag.pattern_distances import PatternDistances
 from clew.types import PatternEdge
 
-ROOT = Path(__file__).resolve().parents[1]
-GRAPHS = {
-    "films": ROOT / "examples" / "films.tsv",
-    "countries": ROOT / "tests" / "data" / "dev" / "countries.tsv",
-    "companies": ROOT / "tests" / "data" / "dev" / "companies.tsv",
-    "books": ROOT / "tests" / "data" / "check" / "books.tsv",
-}
 SAID: dict[str, dict[str, list[str]]] = {
     "films": {
         "directed_by": ["director", "directed by", "film director of"],
@@ -130,9 +124,7 @@ def main() -> None:
     for embedder in (None, *(arguments.embedder or ())):
         named = "the built-in one" if embedder is None else embedder.rpartition("/")[2]
         text += ["", f"Embedder: {named}.", "", *table(embedder)]
-    print("\n".join(text))
-    if arguments.write:
-        write_section(arguments.write, "SimGRAG: the bound of GSD per edge", "\n".join(text))
+    publish(arguments.write, "SimGRAG: the bound of GSD per edge", "\n".join(text))
 
 
 if __name__ == "__main__":

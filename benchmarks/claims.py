@@ -16,19 +16,11 @@ import tempfile
 from collections import Counter
 from pathlib import Path
 
-from results import write_section
+from questions import DATA, GRAPHS
+from results import publish
 
 from clew import Clew
 from clew.claims.verify import Verify
-
-ROOT = Path(__file__).resolve().parents[1]
-DATA = ROOT / "tests" / "data"
-GRAPHS = {
-    "films": ROOT / "examples" / "films.tsv",
-    "countries": DATA / "dev" / "countries.tsv",
-    "companies": DATA / "dev" / "companies.tsv",
-    "books": DATA / "check" / "books.tsv",
-}
 
 
 def measure(path: Path, verifiers: dict[str, Verify]) -> list[str]:
@@ -58,9 +50,7 @@ def main() -> None:
             text += ["", f"{title}:", "", *measure(DATA / folder / "claims.jsonl", verifiers)]
         for clew in opened.values():
             clew.close()
-    print("\n".join(text))
-    if arguments.write:
-        write_section(arguments.write, "Claims in many wordings, without a model", "\n".join(text))
+    publish(arguments.write, "Claims in many wordings, without a model", "\n".join(text))
 
 
 if __name__ == "__main__":

@@ -19,7 +19,6 @@ Needs ../shared/data and Ray. What else the machine does shifts both sides: only
 from __future__ import annotations
 
 import argparse
-import gzip
 import json
 import os
 import random
@@ -34,7 +33,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from questions import SHARED, metaqa, metaqa_graph
+from questions import SHARED, lines_of, metaqa, metaqa_graph
 from ray.cluster_utils import Cluster
 
 CLEW = [sys.executable, "-m", "clew"]
@@ -129,14 +128,9 @@ def write_part(folder: Path, limit: int | None, part: int, parts: int) -> None:
     for hop in ("1-hop", "2-hop", "3-hop"):
         (folder / hop / "vanilla").mkdir(parents=True, exist_ok=True)
         for name in ("vanilla/qa_dev.txt", "qa_dev_qtype.txt"):
-            path = SHARED / "metaqa" / hop / name
-            packed = path.with_name(f"{path.name}.gz")
-            text = (
-                gzip.decompress(packed.read_bytes()).decode() if packed.exists() else path.read_text("utf-8")
-            )
-            lines = text.splitlines(keepends=True)[: None if limit is None else limit // 3]
+            lines = list(lines_of(SHARED / "metaqa" / hop / name))[: None if limit is None else limit // 3]
             chosen = lines[len(lines) * part // parts : len(lines) * (part + 1) // parts]
-            (folder / hop / name).write_text("".join(chosen), "utf-8")
+            (folder / hop / name).write_text("".join(f"{line}\n" for line in chosen), "utf-8")
     (folder / "kb.txt.gz").write_bytes(metaqa_graph().read_bytes())
 
 

@@ -26,7 +26,7 @@ from collections import Counter, defaultdict
 from pathlib import Path
 from typing import Any
 
-from results import write_section
+from results import publish
 
 from clew import Clew
 from clew.claims.verify import Verify
@@ -189,12 +189,9 @@ def write(graph: Graph, folder: Path) -> Path:
     path = folder / "factkg.tsv"
     path.write_text("".join("\t".join(t) + "\n" for t in graph.triples), "utf-8")
     names = {name for h, _, t in graph.triples for name in (h, t)}
-    short = Counter(s for n in names if (s := re.sub(r"_\(.*\)$|,_.*$", "", n)) != n)
-    aliases = [
-        (n, s)
-        for n in sorted(names)
-        if (s := re.sub(r"_\(.*\)$|,_.*$", "", n)) != n and short[s] == 1 and s not in names
-    ]
+    cut = {n: re.sub(r"_\(.*\)$|,_.*$", "", n) for n in sorted(names)}
+    short = Counter(s for n, s in cut.items() if s != n)
+    aliases = [(n, s) for n, s in cut.items() if s != n and short[s] == 1 and s not in names]
     (folder / "factkg.aliases.tsv").write_text(
         "".join(f"{n}\t{s.replace('_', ' ')}\n" for n, s in aliases), "utf-8"
     )
@@ -272,9 +269,7 @@ def main() -> None:
         for part in [arguments.part] if arguments.part else list(parts):
             rows = measure(clew, parts[part], wrong=arguments.wrong)
             text += [f"\n{TITLES[part]}\n", "| | accuracy | |", "|---|---|---|", *rows]
-    print("\n".join(text))
-    if arguments.write:
-        write_section(arguments.write, "FactKG: claims without a model", "\n".join(text))
+    publish(arguments.write, "FactKG: claims without a model", "\n".join(text))
 
 
 if __name__ == "__main__":

@@ -17,7 +17,6 @@ lower-casing and stripping (section 4.2.1). Set: the answers are exactly the cor
 from __future__ import annotations
 
 import argparse
-import gzip
 import os
 import random
 import re
@@ -26,11 +25,13 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 from pathlib import Path
 
 import numpy as np
+from questions import lines_of
 
 from clew.engine import Clew
 from clew.graph.graph import Graph
@@ -63,14 +64,7 @@ def read_questions(data: Path, sample: int, seed: int, half: str | None = None) 
     """Draw `sample` dev questions of each number of hops, from all of them or from a half."""
     drawn: list[Question] = []
     for hops in (1, 2, 3):
-        folder = data / f"{hops}-hop" / "vanilla"
-        path = next(p for p in sorted(folder.iterdir()) if p.name.startswith("qa_dev"))
-        with (
-            gzip.open(path, "rt", encoding="utf-8")
-            if path.suffix == ".gz"
-            else path.open(encoding="utf-8") as lines
-        ):
-            rows = [line.rstrip("\n").split("\t") for line in lines]
+        rows = [line.split("\t") for line in lines_of(data / f"{hops}-hop" / "vanilla" / "qa_dev.txt")]
         if half is not None:
             random.Random(0).shuffle(rows)
             middle = len(rows) // 2
@@ -130,11 +124,6 @@ def print_scores(title: str, scores: dict[int, Score]) -> None:
         print(f"{title:24} {hops}-hop  {counted.row()}", flush=True)
 
 
-def settings_grid() -> Iterator[tuple[int, int]]:
-    """Experiment 1: N and K."""
-    return ((hops, top) for hops in (1, 2, 3) for top in (10, 20, 30))
-
-
 def grid(clew: Clew, questions: Sequence[Question], frontiers: Sequence[str]) -> None:
     """Experiment 1's grid for the built-in forms; each question is read once, times are without that."""
     from clew.methods.built_in import built_in_reader
@@ -154,7 +143,7 @@ def grid(clew: Clew, questions: Sequence[Question], frontiers: Sequence[str]) ->
             return decomposed[key]
 
         method = KgRag(clew.index, clew.embedder, steps=replace(steps, decompose=once))
-        for hops, top in settings_grid():
+        for hops, top in product((1, 2, 3), (10, 20, 30)):
             method.settings = KgRagSettings(hops=hops, k=top, frontier=frontier)  # type: ignore[arg-type]
             found = score(lambda q, m=method: m.answer(q.text, entities=[q.entity]), questions)
             print_scores(f"{frontier} N={hops} K={top}", found)

@@ -9,7 +9,6 @@ suggests. Prints a table, or JSON with `--json`:
 from __future__ import annotations
 
 import argparse
-import gzip
 import json
 import statistics
 import time
@@ -18,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from questions import lines_of
 
 from clew.graph.graph import Adjacency, Aliases, Graph, Names, Types, Values
 from clew.graph.match.distances import FixedDistances
@@ -43,12 +43,7 @@ def read_graph(path: Path, separator: str) -> Graph:
     """Read the graph of a file of `head|relation|tail` lines, without the product's readers."""
     entities: dict[str, int] = {}
     relations: dict[str, int] = {}
-    with (
-        gzip.open(path, "rt", encoding="utf-8")
-        if path.suffix == ".gz"
-        else open(path, encoding="utf-8") as lines
-    ):
-        rows = [line.rstrip("\n").split(separator) for line in lines]
+    rows = [line.split(separator) for line in lines_of(path)]
     triples = np.array(
         [
             (
@@ -99,6 +94,17 @@ def random_edge(graph: Graph, node: int, rng: np.random.Generator) -> tuple[int,
     return graph.find_triple(head, int(graph.into.relation[position]), node), head
 
 
+def extend(graph: Graph, node: int, triples: list[int], nodes: list[int], rng: np.random.Generator) -> bool:
+    """Add an edge of `node` to a node that is not yet there; False if 20 draws found none."""
+    for _ in range(20):
+        triple, other = random_edge(graph, node, rng)
+        if other not in nodes:
+            triples.append(triple)
+            nodes.append(other)
+            return True
+    return False
+
+
 def sample_gold(shape: str, graph: Graph, rng: np.random.Generator) -> Sample | None:
     """(triples, nodes, unknown nodes) of an injective match of `shape`, None if the draw failed."""
     triple = int(rng.integers(graph.triples))
@@ -109,13 +115,7 @@ def sample_gold(shape: str, graph: Graph, rng: np.random.Generator) -> Sample | 
         return None
     hops, flags = (int(shape[4]), shape.split("_")[1:]) if shape.startswith("path") else (3, [])
     for i in range(1, hops):
-        for _ in range(20):
-            triple, other = random_edge(graph, nodes[1] if shape == "star3" else nodes[i], rng)
-            if other not in nodes:
-                triples.append(triple)
-                nodes.append(other)
-                break
-        else:
+        if not extend(graph, nodes[1] if shape == "star3" else nodes[i], triples, nodes, rng):
             return None
     if flags:
         return triples, nodes, {n for n, flag in zip(nodes, flags, strict=True) if flag == "unknown"}
@@ -145,6 +145,14 @@ def milliseconds(call: Callable[[], MatchResult]) -> tuple[float, MatchResult]:
     return 1000 * min(middle - began, time.perf_counter() - middle), result
 
 
+def summary(times: dict[str, list[float]]) -> dict[str, Any]:
+    """Median, 95th percentile and maximum of each mode."""
+    return {
+        mode: {"median": statistics.median(t), "p95": float(np.percentile(t, 95)), "max": max(t)}
+        for mode, t in times.items()
+    }
+
+
 def time_shapes(graph: Graph, count: int, seed: int) -> dict[str, Any]:
     """Median, 95th percentile and maximum for k = 3, and for the answer set of the last node."""
     rng = np.random.default_rng(seed)
@@ -167,14 +175,7 @@ def time_shapes(graph: Graph, count: int, seed: int) -> dict[str, Any]:
                 lambda p=pattern, i=project: match(graph, p, FixedDistances(), all_tied=True, project=i)
             )
             times["answers"].append(took)
-        figures[shape] = {
-            mode: {
-                "median": statistics.median(t),
-                "p95": float(np.percentile(t, 95)),
-                "max": max(t),
-            }
-            for mode, t in times.items()
-        }
+        figures[shape] = summary(times)
     return figures
 
 
@@ -182,13 +183,7 @@ def hub_path(graph: Graph, hub: int, hops: int, rng: np.random.Generator) -> Pat
     """Draw a path of `hops` edges from `hub`, the nodes after it unknown, that has a match."""
     nodes, triples = [hub], []
     for _ in range(hops):
-        for _ in range(20):
-            triple, other = random_edge(graph, nodes[-1], rng)
-            if other not in nodes:
-                triples.append(triple)
-                nodes.append(other)
-                break
-        else:
+        if not extend(graph, nodes[-1], triples, nodes, rng):
             return None
     return gold_pattern(graph, (triples, nodes, set(nodes[1:])))
 
@@ -211,10 +206,7 @@ def time_hub(graph: Graph, hub: int, seed: int) -> dict[str, Any]:
             )
             times["answers"].append(took)
             most = max(most, len(result.matches))
-        figures[f"hub_{hops}"] = {
-            mode: {"median": statistics.median(t), "p95": float(np.percentile(t, 95)), "max": max(t)}
-            for mode, t in times.items()
-        } | {"most_answers": most}
+        figures[f"hub_{hops}"] = summary(times) | {"most_answers": most}
     return figures
 
 

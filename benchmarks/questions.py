@@ -10,7 +10,6 @@ from __future__ import annotations
 import gzip
 import json
 import random
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -23,6 +22,13 @@ from clew.graph.graph import Graph
 ROOT = Path(__file__).resolve().parents[1]
 SHARED = ROOT.parent / "shared" / "data"
 DATA = ROOT / "tests" / "data"
+GRAPHS = {
+    "films": ROOT / "examples" / "films.tsv",
+    "countries": DATA / "dev" / "countries.tsv",
+    "companies": DATA / "dev" / "companies.tsv",
+    "books": DATA / "check" / "books.tsv",
+}
+"""Graphs in whose wordings claims and relations are said."""
 BLIND = frozenset("albums courts recipes space games hospital myths services".split())
 """Graphs of `tests/data/domains` by an author who had not seen the parser."""
 
@@ -46,14 +52,14 @@ def metaqa(hops: int) -> list[Item]:
     folder = SHARED / "metaqa" / f"{hops}-hop" / "vanilla"
     return [
         Item(line.split("\t")[0].replace("[", "").replace("]", ""), frozenset(line.split("\t")[1].split("|")))
-        for line in _lines(folder / "qa_dev.txt")
+        for line in lines_of(folder / "qa_dev.txt")
     ]
 
 
 def pathquestion(hops: int) -> list[Item]:
     """The shared half of PathQuestion of one number of hops."""
     items: list[Item] = []
-    for line in _lines(SHARED / "pathquestion" / f"PQ-{hops}H.txt"):
+    for line in lines_of(SHARED / "pathquestion" / f"PQ-{hops}H.txt"):
         question, answer, _ = line.split("\t")
         items.append(Item(question, frozenset(answer[answer.index("(") + 1 : -1].rstrip("/").split("/"))))
     return items
@@ -64,7 +70,7 @@ def wc2014() -> list[Item]:
     return [
         Item(line.split("\t")[0], frozenset(line.split("\t")[3].rstrip("/").split("/")))
         for part in ("P1", "P2", "C")
-        for line in _lines(SHARED / "wc2014" / f"WC-{part}.first20.txt")
+        for line in lines_of(SHARED / "wc2014" / f"WC-{part}.first20.txt")
     ]
 
 
@@ -97,19 +103,15 @@ def databases(name: str) -> Iterator[Source]:
     else:
         chosen = sorted(path.name for path in folder.iterdir() if path.is_dir())
     for each in chosen:
-        kg, types = (_packed(folder / each / file) for file in ("kg.tsv", "types.tsv"))
+        kg, types = (packed(folder / each / file) for file in ("kg.tsv", "types.tsv"))
         yield kg, types if types.exists() else None, None, _answered(folder / each)
 
 
 def _answered(folder: Path) -> list[Item]:
-    rows = map(json.loads, _lines(folder / "questions.jsonl"))
+    rows = map(json.loads, lines_of(folder / "questions.jsonl"))
     return [
         Item(r["question"], frozenset(map(str, r["answers"])), () if r["answers"] else ("",)) for r in rows
     ]
-
-
-def _packed(path: Path) -> Path:
-    return path if path.exists() else path.with_name(path.name + ".gz")
 
 
 def jsonl(path: Path) -> list[Item]:
@@ -120,7 +122,7 @@ def jsonl(path: Path) -> list[Item]:
             frozenset(row.get("gold", ())),
             (row["reason"], *row.get("also", ())) if "reason" in row else (),
         )
-        for row in map(json.loads, _lines(path))
+        for row in map(json.loads, lines_of(path))
     ]
 
 
@@ -130,7 +132,7 @@ def paraphrases(graph: Graph, per_template: int, seed: int = 3) -> list[Item]:
     names, unique = _names(graph)
     relation = {name: i for i, name in enumerate(graph.relations)}
     items: list[Item] = []
-    for row in map(json.loads, _lines(DATA / "dev" / "paraphrases.jsonl")):
+    for row in map(json.loads, lines_of(DATA / "dev" / "paraphrases.jsonl")):
         steps = [2 * relation[r] + (way == "-") for r, way in row["path"]]
         pool = [n for n in np.flatnonzero(_has(graph, steps[0])) if unique(names[n])]
         found = 0
@@ -158,7 +160,7 @@ def absent(graph: Graph, per_template: int, seed: int = 5) -> list[Item]:
     )
     pools = {"film": films, "person": [n for n in people if unique(names[n])]}
     items: list[Item] = []
-    for row in map(json.loads, _lines(DATA / "dev" / "absent.jsonl")):
+    for row in map(json.loads, lines_of(DATA / "dev" / "absent.jsonl")):
         for _ in range(per_template if row["about"] else 1):
             name = names[rng.choice(pools[row["about"]])] if row["about"] else ""
             items.append(Item(row["template"].replace("X", name), reasons=(row["reason"],)))
@@ -179,14 +181,19 @@ def sample(items: Iterable[Item], count: int, seed: int) -> list[Item]:
     return pool[:count]
 
 
-def _lines(path: Path) -> Iterator[str]:
-    packed = path.with_name(path.name + ".gz")
-    with (
-        gzip.open(packed, "rt", encoding="utf-8") if packed.exists() else path.open(encoding="utf-8")
-    ) as file:
+def packed(path: Path) -> Path:
+    """A file, or the packed one in its place."""
+    return path if path.exists() else path.with_name(path.name + ".gz")
+
+
+def lines_of(path: Path) -> Iterator[str]:
+    """The lines of a file, which may be packed; blank ones are left out."""
+    path = packed(path)
+    opened = gzip.open if path.suffix == ".gz" else open
+    with opened(path, "rt", encoding="utf-8") as file:
         for line in file:
             if line.strip():
-                yield re.sub(r"[\r\n]+$", "", line)
+                yield line.rstrip("\r\n")
 
 
 def _names(graph: Graph) -> tuple[list[str], Callable[[str], bool]]:

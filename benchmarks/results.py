@@ -5,8 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 
-def write_section(path: Path, title: str, text: str) -> None:
-    """Replace the section `## title`, or add it at the end."""
+def publish(path: Path | None, title: str, text: str) -> None:
+    """Print figures; with a `path`, also replace the section `## title` there, or add it at the end."""
+    print(text)
+    if path is None:
+        return
     content = path.read_text("utf-8") if path.exists() else "# Results\n"
     head, mark, rest = content.partition(f"\n## {title}\n")
     following = rest.find("\n## ")

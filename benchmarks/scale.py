@@ -53,6 +53,11 @@ class Clocks:
         self.cpu.append((time.process_time() - cpu) * 1000)
         return result
 
+    def add(self, other: Clocks) -> None:
+        """Take over the times of another one."""
+        self.wall += other.wall
+        self.cpu += other.cpu
+
     def row(self) -> dict[str, float]:
         """Give the percentiles."""
         points = (("median", 50), ("p95", 95), ("max", 100))
@@ -151,8 +156,7 @@ def matching(clew: Clew, graph: Path, repeats: int = 3) -> dict[str, Any]:
             if repeat:
                 complete += result.complete
                 for into in (clocks, shapes.setdefault(record["shape"], Clocks())):
-                    into.wall += one.wall
-                    into.cpu += one.cpu
+                    into.add(one)
     rows = {f"match {shape}": found.row() for shape, found in shapes.items()}
     return {"match all": clocks.row() | {"complete": complete / (repeats * len(records))}} | rows
 
@@ -171,8 +175,7 @@ def end_to_end(clew: Clew, graph: Path) -> dict[str, Any]:
         one = Clocks()
         result = one.run(lambda p=pattern, d=given: clew.match(p, distances=d, milliseconds=2000))
         for into in (clocks, shapes.setdefault(record["shape"], Clocks())):
-            into.wall += one.wall
-            into.cpu += one.cpu
+            into.add(one)
         right += bool(result.matches) and result.matches[0].gsd < 1e-6
         complete += result.complete
     shares = {"share_with_gold": right / len(records), "complete": complete / len(records)}

@@ -32,7 +32,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 import numpy as np
-from results import write_section
+from results import publish
 
 from clew import Clew
 from clew.index.update.edit_files import EditFiles
@@ -426,16 +426,14 @@ def main() -> None:
         text = start(given.kb, min(given.count, 10))
     else:
         text = mixed(given.kb, given.questions, given.count, given.seconds)
-    print(text)
-    if given.out is not None:
-        titles = {
-            "rate": "against the engine",
-            "hub": "a hub",
-            "page": "the page",
-            "load": "under load",
-            "start": "the start",
-        }
-        write_section(given.out, f"clew serve: {titles[given.what]}", text)
+    titles = {
+        "rate": "against the engine",
+        "hub": "a hub",
+        "page": "the page",
+        "load": "under load",
+        "start": "the start",
+    }
+    publish(given.out, f"clew serve: {titles[given.what]}", text)
 
 
 if __name__ == "__main__":

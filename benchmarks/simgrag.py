@@ -25,7 +25,8 @@ from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 
-from results import write_section
+from questions import lines_of
+from results import publish
 
 from clew import Clew
 from clew.llm.testing import ScriptedModel
@@ -92,13 +93,10 @@ def good_model(triples: list[Triple], relations: list[str], topic: str, *, forwa
 
 def questions(folder: Path, hops: int, sample: int) -> list[tuple[str, str, str, set[str]]]:
     """(question, topic, type, gold) of a sample of one set of questions."""
-    path = folder / f"{hops}-hop" / "vanilla" / "qa_dev.txt"
-    packed = Path(f"{path}.gz")
-    data = path.read_bytes() if path.exists() else gzip.decompress(packed.read_bytes())
-    text = data.decode("utf-8")
+    asked = lines_of(folder / f"{hops}-hop" / "vanilla" / "qa_dev.txt")
     kinds = (folder / f"{hops}-hop" / "qa_dev_qtype.txt").read_text("utf-8").split()
     rows = []
-    for line, kind in zip(text.splitlines(), kinds, strict=True):
+    for line, kind in zip(asked, kinds, strict=True):
         question, _, gold = line.partition("\t")
         topic = question[question.index("[") + 1 : question.index("]")]
         rows.append((question.replace("[", "").replace("]", ""), topic, kind, set(gold.split("|"))))
@@ -187,11 +185,9 @@ def main() -> None:
                 calls = sum(a.usage.calls for a in rows) / len(rows)
                 tokens = sum(a.usage.input_tokens for a in rows) / len(rows)
                 lines.append(f"| {shots} | {calls:.2f} | {4 * tokens:,.0f} | {tokens:,.0f} |")
-    print("\n".join(lines))
-    if arguments.write:
-        command = f"`python benchmarks/simgrag.py ../shared/data/metaqa --sample {arguments.sample}`"
-        text = f"{__doc__.split('python bench')[0].strip()}\n\n{command}\n\n" + "\n".join(lines)
-        write_section(arguments.write, "SimGRAG: what Clew adds to the model's time (MetaQA)", text)
+    command = f"`python benchmarks/simgrag.py ../shared/data/metaqa --sample {arguments.sample}`"
+    text = f"{__doc__.split('python bench')[0].strip()}\n\n{command}\n\n" + "\n".join(lines)
+    publish(arguments.write, "SimGRAG: what Clew adds to the model's time (MetaQA)", text)
 
 
 if __name__ == "__main__":

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import argparse
 import csv
-import gzip
 import os
 import random
 import sys
@@ -28,6 +27,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
+from questions import ROOT, SHARED, Item, lines_of, metaqa_graph
 
 from clew.graph.build.build import build_graph
 from clew.stores.cypher.direction import fix
@@ -38,7 +38,6 @@ from clew.stores.import_folder import open_folder
 
 if TYPE_CHECKING:
     from neo4j import Driver
-    from questions import Item
 
     from clew.database import Database
     from clew.engine import Clew
@@ -46,8 +45,6 @@ if TYPE_CHECKING:
     from clew.stores.neo4j import Neo4jStore
     from clew.stores.sparql.endpoint import SparqlEndpoint
 
-ROOT = Path(__file__).resolve().parents[1]
-DATA = ROOT.parent / "shared" / "data"
 sys.path.insert(0, str(ROOT / "tests" / "servers"))
 
 T = TypeVar("T")
@@ -73,14 +70,13 @@ def timed(name: str, count: int, unit: str, work: Callable[[], T], runs: int = 3
 
 def metaqa() -> list[list[str]]:
     """The triples of MetaQA."""
-    with gzip.open(DATA / "metaqa" / "kb.txt.gz", "rt", encoding="utf-8") as lines:
-        return [line.rstrip("\n").split("|") for line in lines]
+    return [line.split("|") for line in lines_of(metaqa_graph())]
 
 
 def benchmark_guard() -> None:
     """Guard and direction correction over each tenth query of text2cypher."""
     queries: list[str] = []
-    for path in sorted((DATA / "text2cypher").glob("text2cypher_*.csv")):
+    for path in sorted((SHARED / "text2cypher").glob("text2cypher_*.csv")):
         with path.open(encoding="utf-8", newline="") as lines:
             queries += [row["cypher"] for row in csv.DictReader(lines) if row.get("cypher")][::EVERY]
     schema = schema_of([(f"L{i}", f"R{i}", f"L{(i * 7) % 20}") for i in range(40)])
@@ -150,7 +146,6 @@ def benchmark_sparql() -> None:
 
 def benchmark_neo4j() -> None:
     """MetaQA into Neo4j and back."""
-    import neo4j
     from neo4j_server import PASSWORD, neo4j_server
 
     from clew.stores.neo4j import Neo4jStore
@@ -159,9 +154,7 @@ def benchmark_neo4j() -> None:
     triples = metaqa()
     with neo4j_server() as address, tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
-        with neo4j.GraphDatabase.driver(
-            address, auth=("neo4j", PASSWORD), notifications_min_severity="OFF"
-        ) as driver:
+        with _driver(address) as driver:
             timed("MetaQA into Neo4j", len(triples), "triples", lambda: load(driver, triples), 1)
         store = Neo4jStore(address, password=PASSWORD, seconds=300)
         try:
@@ -183,6 +176,13 @@ def benchmark_neo4j() -> None:
         print(f"the triples are the same: {back == set(map(tuple, triples))}")
 
 
+def _driver(address: str) -> Driver:
+    import neo4j
+    from neo4j_server import PASSWORD
+
+    return neo4j.GraphDatabase.driver(address, auth=("neo4j", PASSWORD), notifications_min_severity="OFF")
+
+
 def load(driver: Driver, triples: list[list[str]]) -> None:
     """Write triples, one node for each name."""
     names = sorted({name for head, _, tail in triples for name in (head, tail)})
@@ -202,16 +202,13 @@ def load(driver: Driver, triples: list[list[str]]) -> None:
 
 def benchmark_schema(edges: int) -> None:
     """The schema of a large Neo4j graph of 10 labels and 20 types."""
-    import neo4j
     from neo4j_server import PASSWORD, neo4j_server
 
     from clew.stores.neo4j import Neo4jStore
 
     nodes = max(edges // 50, 1_000)
     with neo4j_server() as address:
-        with neo4j.GraphDatabase.driver(
-            address, auth=("neo4j", PASSWORD), notifications_min_severity="OFF"
-        ) as driver:
+        with _driver(address) as driver:
             for at in range(0, nodes, 50_000):
                 for label in range(10):
                     driver.execute_query(
@@ -266,16 +263,13 @@ def benchmark_methods(each: int, near: bool, rdf: bool) -> None:
 @contextmanager
 def _neo4j(folder: Path) -> Generator[tuple[Neo4jStore, NearStore]]:
     """MetaQA in Neo4j."""
-    import neo4j
     from neo4j_server import PASSWORD, neo4j_server
 
     from clew.stores.near_neo4j import NearNeo4j
     from clew.stores.neo4j import Neo4jStore
 
     with neo4j_server() as address:
-        with neo4j.GraphDatabase.driver(
-            address, auth=("neo4j", PASSWORD), notifications_min_severity="OFF"
-        ) as driver:
+        with _driver(address) as driver:
             load(driver, metaqa())
         store = Neo4jStore(address, password=PASSWORD)
         yield store, NearNeo4j(store)

@@ -32,8 +32,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from questions import DATA
-from strong_model_sets import DOMAINS, SPIDER, Row, lines_of, set_named, text_of
+from questions import DATA, lines_of
+from strong_model_sets import DOMAINS, SPIDER, Row, rows_of, set_named
 
 from clew.engine import Clew
 from clew.errors import LlmError
@@ -52,8 +52,7 @@ SIDE_FILES = (".types.tsv", ".aliases.tsv")
 
 def recorded() -> list[Row]:
     """The questions that were asked before, one a method and question."""
-    with gzip.open(REPLIES / "questions.jsonl.gz", "rt", encoding="utf-8") as lines:
-        return [json.loads(line) for line in lines]
+    return rows_of(REPLIES / "questions.jsonl")
 
 
 def set_names(rng: random.Random, seen: frozenset[str]) -> Iterator[str]:
@@ -68,7 +67,7 @@ def set_names(rng: random.Random, seen: frozenset[str]) -> Iterator[str]:
 
 
 def _size(database: str) -> int:
-    return text_of(SPIDER / database / "kg.tsv").count(b"\n")
+    return sum(1 for _ in lines_of(SPIDER / database / "kg.tsv"))
 
 
 def draw(out: Path, seed: int, without: frozenset[str], most: int = EACH) -> None:
@@ -114,7 +113,7 @@ def _write_lines(path: Path, rows: Iterable[Row]) -> None:
 def records_of(runs: Path) -> Iterator[tuple[str, str, Record]]:
     """Method, set and record of a run of an experiment, or of every run under RUNS/METHOD/SET."""
     for file in sorted([*runs.glob("records.jsonl"), *runs.glob("*/*/records.jsonl")]):
-        for row in lines_of(file):
+        for row in rows_of(file):
             made = record_from_json(row)
             yield made.key.method, made.key.part.split("/")[1], made
 
@@ -186,7 +185,7 @@ def record(sets: Path, desk: Path, methods: Iterable[str]) -> None:
     """
     earlier = recorded()
     for method in methods:
-        replies = {row["key"]: row["reply"] for row in lines_of(REPLIES / f"{method}.jsonl")}
+        replies = {row["key"]: row["reply"] for row in rows_of(REPLIES / f"{method}.jsonl")}
         replies |= dict(_told(desk / method))
         used: dict[str, Row] = {}
         traces: list[Row] = []
@@ -216,7 +215,7 @@ def _opened(sets: Path, earlier: list[Row]) -> Iterator[tuple[str, Clew, list[Ro
     """Every set with its questions, those that were asked before first."""
     for folder in sorted(p for p in sets.iterdir() if (p / "questions.jsonl").exists()):
         rows = {t["question"]: t for t in earlier if t["set"] == folder.name}
-        rows |= {r["question"]: r for r in lines_of(folder / "questions.jsonl") if "verdict" not in r}
+        rows |= {r["question"]: r for r in rows_of(folder / "questions.jsonl") if "verdict" not in r}
         graph = next(p for p in sorted(folder.glob("graph.*")) if not p.name.endswith(SIDE_FILES))
         yield folder.name, Clew.open(graph, cache_dir=sets / ".cache"), list(rows.values())
 

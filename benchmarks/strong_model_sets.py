@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 import shutil
 from collections.abc import Mapping
@@ -10,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from questions import DATA, SHARED, metaqa, metaqa_graph, pathquestion
+from questions import DATA, SHARED, lines_of, metaqa, metaqa_graph, packed, pathquestion
 
 DOMAINS, SPIDER, FACTORY = DATA / "domains" / "dev", SHARED / "spider", SHARED / "factory"
 Row = dict[str, Any]
@@ -52,26 +51,15 @@ def set_named(name: str) -> QuestionSet:
         return QuestionSet({name: FACTORY / file for name, file in files.items()}, [rows])
     graph = next(p for p in (DOMAINS / f"{name}.tsv", DOMAINS / f"{name}.ttl") if p.exists())
     files = {f"graph{graph.suffix}": graph, "graph.types.tsv": DOMAINS / f"{name}.types.tsv"}
-    rows = lines_of(DOMAINS / f"{name}_questions.jsonl")
+    rows = rows_of(DOMAINS / f"{name}_questions.jsonl")
     return QuestionSet(
         files, [[{"id": r["id"], "question": r["question"], "gold": r.get("gold", [])} for r in rows]]
     )
 
 
-def packed(path: Path) -> Path:
-    """A file, or the packed one in its place."""
-    return path if path.exists() else path.with_name(path.name + ".gz")
-
-
-def text_of(path: Path) -> bytes:
-    """What is in a file, which may be packed."""
-    path = packed(path)
-    return gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
-
-
-def lines_of(path: Path) -> list[Row]:
+def rows_of(path: Path) -> list[Row]:
     """The rows of a JSONL file, which may be packed."""
-    return [json.loads(line) for line in text_of(path).decode().splitlines()]
+    return list(map(json.loads, lines_of(path)))
 
 
 def _of_hop(hops: int) -> list[Row]:
@@ -81,13 +69,13 @@ def _of_hop(hops: int) -> list[Row]:
 def _answered(path: Path) -> list[Row]:
     return [
         {"id": r["id"], "question": r["question"], "gold": [str(a) for a in r["answers"]], "kind": r["kind"]}
-        for r in lines_of(path)
+        for r in rows_of(path)
     ]
 
 
 def _claims() -> list[Row]:
     return [
         {"id": r["id"], "question": r["claim"], "verdict": r["label"], "kind": r["style"]}
-        for r in lines_of(FACTORY / "claims.jsonl")
+        for r in rows_of(FACTORY / "claims.jsonl")
         if r["label"] in ("supported", "refuted")
     ]

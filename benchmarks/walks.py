@@ -21,6 +21,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
+from questions import lines_of
 
 from clew.engine import Clew
 from clew.graph.walks.kernels.walks import random_walks
@@ -120,13 +121,7 @@ def build(data: Path, folder: Path) -> None:
 
 def questions(data: Path, hop: int, count: int, skip: int) -> list[tuple[str, set[str]]]:
     """Questions without bracket marks, with their answers, behind the first `skip` of a fixed shuffle."""
-    path = data / f"{hop}-hop" / "vanilla" / "qa_dev.txt"
-    text = (
-        path.read_text()
-        if path.exists()
-        else gzip.decompress(path.with_name("qa_dev.txt.gz").read_bytes()).decode()
-    )
-    lines = text.splitlines()
+    lines = list(lines_of(data / f"{hop}-hop" / "vanilla" / "qa_dev.txt"))
     random.Random(1).shuffle(lines)
     pairs = (line.split("\t") for line in lines[skip : skip + count])
     return [(re.sub(r"[\[\]]", "", question), set(answers.split("|"))) for question, answers in pairs]

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from clew import Clew
 from clew.cli.app import app
 from servers.fake_server import Answer, completion, serving
 
@@ -124,12 +123,6 @@ def test_a_method_and_a_data_set_of_ones_own_run(workplace):
     refused = runner.invoke(app, commands[1][1:])
     assert refused.exit_code == 2
     assert "another configuration" in refused.stderr
-
-
-@pytest.fixture(scope="module")
-def films(tmp_path_factory):
-    with Clew.open(ROOT / "examples" / "films.tsv", cache_dir=tmp_path_factory.mktemp("cache")) as films:
-        yield films
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import os
 import shutil
 import signal
 import threading
-import traceback
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -169,21 +169,15 @@ class TestAPipe:
 
 
 def test_forty_threads_open_one_plain_file_for_the_first_time(films):
-    told: list[str] = []
+    go = threading.Barrier(40)
 
-    def ask():
-        try:
-            with Clew.open(films / "films.tsv", cache_dir=films / "shared") as clew:
-                told.append(clew.ask("Who directed Memento?").text)
-        except Exception:
-            told.append(traceback.format_exc())
+    def ask(_):
+        go.wait(300)
+        with Clew.open(films / "films.tsv", cache_dir=films / "shared") as clew:
+            return clew.ask("Who directed Memento?").text
 
-    threads = [threading.Thread(target=ask) for _ in range(40)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(300)
-    assert told == ["Christopher Nolan"] * 40
+    with ThreadPoolExecutor(40) as threads:
+        assert list(threads.map(ask, range(40))) == ["Christopher Nolan"] * 40
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no device that is always full")

@@ -3,21 +3,13 @@
 import asyncio
 import re
 from dataclasses import replace
-from pathlib import Path
 from xml.etree import ElementTree as Xml
 
 import pytest
 
-from clew import Abstention, Citation, Clew, TripleText
+from clew import Abstention, Citation, TripleText
 
-FILMS = Path(__file__).resolve().parents[2] / "examples" / "films.tsv"
 EVIL = '<img src=x onerror="alert(1)">&\'</svg>'
-
-
-@pytest.fixture(scope="module")
-def films():
-    with Clew.open(FILMS) as clew:
-        yield clew
 
 
 def svg_of(html):

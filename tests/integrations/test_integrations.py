@@ -1,11 +1,10 @@
 """LangChain, LlamaIndex and Haystack: the real libraries ask, and get the answer with its citations."""
 
 import asyncio
+from importlib import import_module
 from pathlib import Path
 
 import pytest
-
-from clew import Clew
 
 FILMS = Path(__file__).resolve().parents[2] / "examples" / "films.tsv"
 QUESTION, NONE = "Who directed Memento?", "Who painted Memento?"
@@ -13,34 +12,20 @@ TEXT = "Memento directed by Christopher Nolan."
 TRIPLES = [["Memento", "directed_by", "Christopher Nolan"]]
 
 
-@pytest.fixture(scope="module")
-def films():
-    with Clew.open(FILMS) as clew:
-        yield clew
+def integration(name, package):
+    """A fixture: the module for a library, where that is installed."""
+
+    @pytest.fixture(name=name)
+    def module():
+        pytest.importorskip(package, reason=f"{package} is not installed (pip install 'clew[dev]')")
+        return import_module(f"clew.integrations.{name}")
+
+    return module
 
 
-@pytest.fixture
-def langchain():
-    pytest.importorskip("langchain_core", reason="langchain-core is not installed")
-    from clew.integrations import langchain
-
-    return langchain
-
-
-@pytest.fixture
-def llama_index():
-    pytest.importorskip("llama_index.core", reason="llama-index-core is not installed")
-    from clew.integrations import llama_index
-
-    return llama_index
-
-
-@pytest.fixture
-def haystack():
-    pytest.importorskip("haystack", reason="haystack-ai is not installed")
-    from clew.integrations import haystack
-
-    return haystack
+langchain = integration("langchain", "langchain_core")
+llama_index = integration("llama_index", "llama_index.core")
+haystack = integration("haystack", "haystack")
 
 
 def test_langchain_retrieves_citations(films, langchain):

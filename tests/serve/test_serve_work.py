@@ -3,6 +3,7 @@
 import asyncio
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import httpx
 import pytest
@@ -11,12 +12,13 @@ from clew.llm.run import run_sync
 from clew.serve.problems import Problem
 from clew.serve.work import Gone, Work
 from clew.types import Step
-from servers import served
+from servers.served import small
 
 
-def small(**changes):
-    """Limits with some changed, by which work of the tests is ended as that of Clew is."""
-    return served.small(ended_in=("clew.", __name__), **changes)
+@pytest.fixture(autouse=True)
+def as_work_of_clew(monkeypatch):
+    """Work of the tests is ended as that of Clew is."""
+    monkeypatch.setattr("clew.serve.work.ENDED_IN", ("clew.", __name__))
 
 
 def endless(started, ended):
@@ -194,18 +196,8 @@ def test_waiting_for_a_model_is_ended():
 
 
 def test_steps_are_heard_in_the_request_that_takes_them():
-    class Ear:
-        def __init__(self):
-            self.steps = []
-
-        def step(self, step):
-            self.steps.append(step.name)
-
-        def reply(self, call, piece):
-            raise AssertionError
-
     async def both(work):
-        ears = Ear(), Ear()
+        told = [], []
 
         def take(name):
             for i in range(50):
@@ -213,13 +205,15 @@ def test_steps_are_heard_in_the_request_that_takes_them():
                 time.sleep(0.0005)
 
         await asyncio.gather(
-            *(work.run(lambda n=n: take(n), heard=ear) for n, ear in zip("ab", ears, strict=True))
+            *(
+                work.run(lambda n=n: take(n), hear=lambda *event, into=into: into.append(event))
+                for n, into in zip("ab", told, strict=True)
+            )
         )
-        return ears
+        return told
 
-    first, second = run(small(), both)
-    assert first.steps == [f"a{i}" for i in range(50)]
-    assert second.steps == [f"b{i}" for i in range(50)]
+    for name, told in zip("ab", run(small(), both), strict=True):
+        assert told == [("step", {"name": f"{name}{i}", "detail": {}}) for i in range(50)]
 
 
 def test_a_client_that_goes_away_stops_its_work(running, films_index, monkeypatch, signs):
@@ -249,15 +243,10 @@ def test_over_http_too_slow_is_503_and_too_much_429(running, films_index, monkey
     server = running({"films": films_index}, limits=small(seconds=0.4, threads=1, waiting=1))
     engine = type(server.graphs["films"].clew)
     monkeypatch.setattr(engine, "ask", lambda *args, **options: endless(threading.Event(), threading.Event()))
-    statuses = []
 
-    def ask():
+    def ask(_):
         reply = httpx.post(f"{server.url}/v1/films/ask", json={"question": "?"}, timeout=10)
-        statuses.append((reply.status_code, "retry-after" in reply.headers))
+        return reply.status_code, "retry-after" in reply.headers
 
-    threads = [threading.Thread(target=ask) for _ in range(6)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert set(statuses) == {(503, False), (429, True)}
+    with ThreadPoolExecutor(6) as threads:
+        assert set(threads.map(ask, range(6))) == {(503, False), (429, True)}

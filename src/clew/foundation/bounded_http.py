@@ -49,14 +49,11 @@ def _check(response: Any) -> None:  # noqa: ANN401
     length = response.headers.get("content-length", "")
     if length.isascii() and length.isdecimal() and len(length) < 20 and int(length) > MOST_REPLY_BYTES:
         raise _too_long()
-    body = _Body(response.headers.pop("content-encoding", "identity").strip().lower())
+    encoding = response.headers.pop("content-encoding", "identity").strip().lower()
     # Of the package that the SDK has chosen; both check the class of what they read.
     package: Any = sys.modules[type(response).__module__.partition(".")[0]]
-    asynchronous = isinstance(response.stream, package.AsyncByteStream)
-    base: Any = package.AsyncByteStream if asynchronous else package.SyncByteStream
-    inner = response.stream
-    methods = _async_methods(inner, body) if asynchronous else _methods(inner, body)
-    response.stream = type("BoundedStream", (base,), methods)()
+    kind = type("BoundedStream", (_Bounded, package.AsyncByteStream, package.SyncByteStream), {})
+    response.stream = kind(response.stream, encoding)
 
 
 def _check_origin(asked: Any, target: Any) -> None:  # noqa: ANN401
@@ -69,17 +66,32 @@ def _check_origin(asked: Any, target: Any) -> None:  # noqa: ANN401
     )
 
 
-class _Body:
-    """Decompresses one body and counts it."""
+class _Bounded:
+    """A body that is decompressed and counted while a client of either kind reads it."""
 
-    def __init__(self, encoding: str) -> None:
+    def __init__(self, inner: Any, encoding: str) -> None:  # noqa: ANN401
         if encoding not in ("", "identity", "gzip", "x-gzip", "deflate"):
             raise ReplyRefused(f"sends a reply in an encoding that was not asked for ({encoding[:40]!r})")
         # 32: gzip or zlib, as the first bytes say.
         self._zlib = None if encoding in ("", "identity") else zlib.decompressobj(zlib.MAX_WBITS | 32)
-        self._sent = self._read = 0
+        self._inner, self._sent, self._read = inner, 0, 0
 
-    def blocks(self, data: bytes) -> Iterator[bytes]:
+    def __iter__(self) -> Iterator[bytes]:
+        for data in self._inner:
+            yield from self._blocks(data)
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        async for data in self._inner:
+            for block in self._blocks(data):
+                yield block
+
+    def close(self) -> None:
+        self._inner.close()
+
+    async def aclose(self) -> None:
+        await self._inner.aclose()
+
+    def _blocks(self, data: bytes) -> Iterator[bytes]:
         """What some bytes of the body hold; raises ReplyRefused beyond the bounds."""
         self._sent += len(data)
         if self._sent > MOST_REPLY_BYTES:
@@ -103,26 +115,3 @@ def _too_long() -> ReplyRefused:
     return ReplyRefused(
         f"sends more than {MOST_REPLY_BYTES >> 20} MiB in one reply, of which nothing is used"
     )
-
-
-def _methods(inner: Any, body: _Body) -> dict[str, Any]:  # noqa: ANN401
-    def read(_: Any) -> Iterator[bytes]:  # noqa: ANN401
-        for data in inner:
-            yield from body.blocks(data)
-
-    def close(_: Any) -> None:  # noqa: ANN401
-        inner.close()
-
-    return {"__iter__": read, "close": close}
-
-
-def _async_methods(inner: Any, body: _Body) -> dict[str, Any]:  # noqa: ANN401
-    async def read(_: Any) -> AsyncIterator[bytes]:  # noqa: ANN401
-        async for data in inner:
-            for block in body.blocks(data):
-                yield block
-
-    async def close(_: Any) -> None:  # noqa: ANN401
-        await inner.aclose()
-
-    return {"__aiter__": read, "aclose": close}

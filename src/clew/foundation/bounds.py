@@ -77,17 +77,10 @@ def bounded(bounds: Bounds) -> Generator[None]:
 
 
 def check() -> None:
-    """Go on, if there is time.
-
-    Raises:
-        OutOfTime: the seconds of the question in this thread are over.
-
-    """
+    """Raise OutOfTime if the seconds of the question in this thread are over."""
     clock = _clock.get()
     # The time of the thread is a call of the system, and behind that of the wall.
-    if clock is None or perf_counter() < clock.soonest:
-        return
-    if clock.thread != get_ident():
+    if clock is None or perf_counter() < clock.soonest or clock.thread != get_ident():
         return
     compiling = (COMPILING.milliseconds - clock.compiled) / 1000
     if thread_time() - compiling > clock.end:

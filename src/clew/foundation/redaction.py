@@ -9,10 +9,9 @@ from __future__ import annotations
 import json
 import re
 from base64 import b64encode
-from collections.abc import Iterator
-from io import TextIOBase
+from collections.abc import Iterable, Iterator
 from threading import Lock
-from typing import TextIO
+from typing import Any, TextIO
 from urllib.parse import parse_qsl, quote, quote_plus, unquote
 
 MARK = "***"
@@ -68,7 +67,7 @@ def redacted(text: str) -> str:
     return text if pattern is None else pattern.sub(_marked, text)
 
 
-class RedactedStream(TextIOBase):
+class RedactedStream:
     """A stream of text that writes no secret to the one behind it; all else is that one's."""
 
     def __init__(self, stream: TextIO) -> None:
@@ -79,39 +78,16 @@ class RedactedStream(TextIOBase):
         self._stream.write(redacted(text))
         return len(text)
 
-    def flush(self) -> None:
-        """Flush the stream behind."""
-        self._stream.flush()
+    def writelines(self, lines: Iterable[str]) -> None:
+        """Write each, redacted."""
+        for line in lines:
+            self.write(line)
 
     def close(self) -> None:
         """Leave the stream behind open: it is not this one's."""
 
-    def isatty(self) -> bool:
-        """Whether the stream behind is a terminal."""
-        return self._stream.isatty()
-
-    def fileno(self) -> int:
-        """The file of the stream behind."""
-        return self._stream.fileno()
-
-    def writable(self) -> bool:
-        """True."""
-        return True
-
-    @property
-    def encoding(self) -> str:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """That of the stream behind."""
-        return self._stream.encoding
-
-    @property
-    def errors(self) -> str | None:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """That of the stream behind."""
-        return self._stream.errors
-
-    @property
-    def buffer(self) -> object:
-        """That of the stream behind, for bytes."""
-        return self._stream.buffer
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401
+        return getattr(self._stream, name)
 
 
 def _marked(found: re.Match[str]) -> str:
@@ -131,7 +107,7 @@ def _forms(secret: str) -> Iterator[str]:
     yield json.dumps(secret, ensure_ascii=False)[1:-1]
 
 
-def _keep(forms: Iterator[str] | list[str]) -> None:
+def _keep(forms: Iterable[str]) -> None:
     global _pattern
     new = set(forms) - _secrets
     if not new:

@@ -11,7 +11,7 @@ from fastapi import APIRouter, Path, Query, Request
 from starlette.responses import Response, StreamingResponse
 
 from clew.foundation.json_form import json_line
-from clew.serve.events import STREAM_MEDIA, EventQueue
+from clew.serve.events import STREAM_MEDIA, event_stream
 from clew.serve.forms import AskForm, BatchForm, CompareForm, MatchForm, NameText, VerifyForm
 from clew.serve.metrics import Metrics
 from clew.serve.problems import PROBLEM_MEDIA
@@ -187,9 +187,8 @@ class Api:
 
         if STREAM_MEDIA not in request.headers.get("accept", ""):
             return await self._json(request, counted)
-        events = EventQueue()
-        answer = partial(self._work.run, counted, heard=events)
-        return StreamingResponse(events.stream(answer, request.state.request_id), media_type=STREAM_MEDIA)
+        events = event_stream(lambda hear: self._work.run(counted, hear=hear), request.state.request_id)
+        return StreamingResponse(events, media_type=STREAM_MEDIA)
 
 
 _STREAM: dict[int | str, dict[str, Any]] = {

@@ -241,37 +241,26 @@ def _add_problems(app: FastAPI, graphs: Graphs) -> None:
     async def failed(request: Request, error: Exception) -> Response:
         if isinstance(error, Gone):
             return Response(status_code=499)
-        problem = problem_of(error)
+        problem = _problem(error)
         id = getattr(request.state, "request_id", None)
         if problem.status >= 500 and problem.kind == "internal":
             log.error("internal error", exc_info=error, extra={"request": id})
         problem.detail = graphs.hide_paths(problem.detail)
         return problem_response(problem, id)
 
-    async def wrong(request: Request, error: Exception) -> Response:
-        assert isinstance(error, RequestValidationError)  # noqa: S101 (only these are handed here)
-        return await failed(request, _not_valid(error))
-
-    async def http(request: Request, error: Exception) -> Response:
-        assert isinstance(error, HTTPException)  # noqa: S101 (only these are handed here)
-        return await failed(request, _plain(error))
-
-    app.add_exception_handler(RequestValidationError, wrong)
-    app.add_exception_handler(HTTPException, http)
-    for kind in (Problem, Gone, ClewError, Exception):
+    for kind in (RequestValidationError, HTTPException, Problem, Gone, ClewError, Exception):
         app.add_exception_handler(kind, failed)
 
 
-def _not_valid(error: RequestValidationError) -> Problem:
-    """Say which field is wrong; what was given is not repeated."""
-    first = error.errors()[0]
-    where = ".".join(str(part) for part in first["loc"] if part not in ("body", "query", "path"))
-    said = str(first["msg"])
-    detail = f"{where}: {said}" if where else said
-    return Problem(400, "usage", "The request is wrong", f"{detail}. See /docs.html")
-
-
-def _plain(error: HTTPException) -> Problem:
-    titles = {404: "Not found", 405: "Wrong method"}
-    title = titles.get(error.status_code, "The request failed")
-    return Problem(error.status_code, "http", title, f"{error.detail}. See /docs.html")
+def _problem(error: Exception) -> Problem:
+    """What is said of an error; of a field that is wrong, what was given is not repeated."""
+    if isinstance(error, RequestValidationError):
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"] if part not in ("body", "query", "path"))
+        said = f"{where}: {first['msg']}" if where else str(first["msg"])
+        return Problem(400, "usage", "The request is wrong", f"{said}. See /docs.html")
+    if isinstance(error, HTTPException):
+        titles = {404: "Not found", 405: "Wrong method"}
+        title = titles.get(error.status_code, "The request failed")
+        return Problem(error.status_code, "http", title, f"{error.detail}. See /docs.html")
+    return problem_of(error)

@@ -20,10 +20,6 @@ from clew.errors import ClewError, UsageError
 from clew.index.remote import RemoteIndex
 from clew.index.store.manifest import MANIFEST, read_manifest
 from clew.serve.problems import Problem
-from clew.stores.store import as_json
-
-MOST_QUERY_ROWS = 200
-"""Rows of a query that are read."""
 
 log = logging.getLogger("clew.serve")
 
@@ -47,15 +43,6 @@ class Snapshot:
         ]
         told["generation"] = self.generation
         return told
-
-    def query(self, statement: str, rows: int, seconds: float) -> dict[str, Any]:
-        """Run a reading query: `{"columns", "rows", "complete"}`; raises as `Clew.query`."""
-        found = self.clew.query(statement, seconds=seconds, rows=MOST_QUERY_ROWS)
-        return {
-            "columns": list(found.columns),
-            "rows": [[as_json(value) for value in row] for row in found.rows[:rows]],
-            "complete": found.complete and len(found.rows) <= rows,
-        }
 
     @cached_property
     def examples(self) -> tuple[str, ...]:

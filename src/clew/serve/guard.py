@@ -119,23 +119,18 @@ class _Exchange:
         scope.setdefault("state", {})["request_id"] = self.id
 
     async def handle(self, receive: Receive) -> None:
-        problem = self._guard.refusal(self._scope, self.headers)
-        preflight = "access-control-request-method" in self.headers and self._scope["method"] == "OPTIONS"
-        if problem is None and preflight:
-            await self._answer(Response(status_code=204, headers=_PREFLIGHT))
-            return
-        if problem is None:
+        app: ASGIApp = self._guard.app
+        refused = self._guard.refusal(self._scope, self.headers)
+        if refused is not None:
+            app = problem_response(refused, self.id)
+        elif "access-control-request-method" in self.headers and self._scope["method"] == "OPTIONS":
+            app = Response(status_code=204, headers=_PREFLIGHT)
+        else:
             try:
                 receive = await self._with_body(receive)
-            except Problem as refused:
-                problem = refused
-        if problem is None:
-            await self._guard.app(self._scope, receive, self._send)
-        else:
-            await self._answer(problem_response(problem, self.id))
-
-    async def _answer(self, response: Response) -> None:
-        await response(self._scope, _nothing, self._send)
+            except Problem as problem:
+                app = problem_response(problem, self.id)
+        await app(self._scope, receive, self._send)
 
     async def _with_body(self, receive: Receive) -> Receive:
         """Read the body, which has to come in time and within its limit; then hear of the client's end."""
@@ -162,11 +157,9 @@ class _Exchange:
             self._status = message["status"]
             headers = MutableHeaders(scope=message)
             headers["x-request-id"] = self.id
-            for name, value in HEADERS.items():
-                headers[name] = value
+            headers.update(HEADERS)
             headers.setdefault("cache-control", "no-store")
-            origin = self._guard.allowed_origin(self.headers)
-            if origin is not None:
+            if (origin := self._guard.allowed_origin(self.headers)) is not None:
                 headers["access-control-allow-origin"] = origin
                 headers["vary"] = "Origin"
         await self._send_on(message)
@@ -203,10 +196,6 @@ def problem_response(problem: Problem, request: str | None) -> Response:
     """Write a problem as a response."""
     body = json_line(problem.as_json(request)).encode()
     return Response(body, status_code=problem.status, headers=problem.headers, media_type=PROBLEM_MEDIA)
-
-
-async def _nothing() -> Message:
-    return {"type": "http.disconnect"}
 
 
 async def _read(receive: Receive, most: int) -> bytes:

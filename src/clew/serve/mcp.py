@@ -67,11 +67,9 @@ def make_server(service: Service, work: Work) -> MCPServer[Any]:
     ):
         server.add_tool(tool, title=title, annotations=_READS, structured_output=True)
     for name in service.graphs.names:
-        schema = "Types and relations with counts and examples."
-        tools.add_resource(server, name, "schema", f"Schema of {name}", schema)
-        tools.add_resource(
-            server, name, "info", f"What {name} is", "Counts, sources and updates of the index."
-        )
+        schema, info = f"Schema of {name}", f"What {name} is"
+        tools.add_resource(server, name, "schema", schema, "Types and relations with counts and examples.")
+        tools.add_resource(server, name, "info", info, "Counts, sources and updates of the index.")
     return server
 
 
@@ -152,12 +150,8 @@ class _Tools:
         limit: Few = 10,
     ) -> form.Around:
         """List what the graph records of one entity, grouped by relation, with counts and pages."""
-        page: dict[str, Any] = {
-            "relation": relation,
-            "direction": direction,
-            "offset": offset,
-            "limit": limit,
-        }
+        page: dict[str, Any] = {"relation": relation, "direction": direction}
+        page |= {"offset": offset, "limit": limit}
         return await self._run(graph, lambda name: self._service.neighbours(name, entity, **page))
 
     async def schema(self, graph: AskedGraph = None) -> form.SchemaForm:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
@@ -19,38 +20,25 @@ class Metrics:
 
     def __init__(self) -> None:
         own = self._registry = CollectorRegistry()
-        self.requests = Counter(
-            "clew_http_requests", "Requests by route and status.", ("route", "status"), registry=own
-        )
-        self.latency = Histogram(
-            "clew_http_request_seconds",
-            "Time of a request.",
-            ("route",),
-            buckets=BUCKET_SECONDS,
-            registry=own,
-        )
-        self.questions = Counter(
+        counter = partial(Counter, registry=own)
+        timer = partial(Histogram, registry=own, buckets=BUCKET_SECONDS)
+        self.requests = counter("clew_http_requests", "Requests by route and status.", ("route", "status"))
+        self.latency = timer("clew_http_request_seconds", "Time of a request.", ("route",))
+        self.questions = counter(
             "clew_questions",
             "Questions and claims by graph, method and outcome (answered, why not, a verdict).",
             ("graph", "method", "outcome"),
-            registry=own,
         )
-        self.answering = Histogram(
+        self.answering = timer(
             "clew_question_seconds",
             "Time that a method took for a question or a claim.",
             ("graph", "method"),
-            buckets=BUCKET_SECONDS,
-            registry=own,
         )
-        self.model_calls = Counter(
-            "clew_model_calls", "Calls of chat models.", ("graph", "model"), registry=own
+        self.model_calls = counter("clew_model_calls", "Calls of chat models.", ("graph", "model"))
+        self.model_tokens = counter(
+            "clew_model_tokens", "Tokens of chat models.", ("graph", "model", "direction")
         )
-        self.model_tokens = Counter(
-            "clew_model_tokens", "Tokens of chat models.", ("graph", "model", "direction"), registry=own
-        )
-        self.reloads = Counter(
-            "clew_reloads", "Generations of an index that were taken up.", ("graph",), registry=own
-        )
+        self.reloads = counter("clew_reloads", "Generations of an index that were taken up.", ("graph",))
         self.running = Gauge(
             "clew_requests_running",
             "Requests that are worked on or wait.",

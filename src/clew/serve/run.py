@@ -37,37 +37,28 @@ def listen(settings: ServeSettings) -> list[socket.socket]:
     if settings.workers > 1 and not (hasattr(os, "fork") and hasattr(socket, "SO_REUSEPORT")):
         raise UsageError("This system cannot share an address between processes. Leave out --workers")
     opened: list[socket.socket] = []
-    port = settings.port
     try:
         for _ in range(settings.workers):
-            made = _bound(settings.host, port, shared=settings.workers > 1)
-            opened.append(made)
-            port = made.getsockname()[1]
+            port = opened[0].getsockname()[1] if opened else settings.port
+            opened.append(_bound(settings.host, port, shared=settings.workers > 1))
     except OSError as error:
         for one in opened:
             one.close()
+        reason = (error.strerror or str(error)).partition(" (while")[0]
         raise UsageError(
-            f"{settings.host}:{settings.port} cannot be listened on ({error.strerror or error}). "
+            f"{settings.host}:{settings.port} cannot be listened on ({reason}). "
             "Give another --port, or 0 for any"
         ) from error
     return opened
 
 
 def _bound(host: str, port: int, *, shared: bool) -> socket.socket:
-    family, kind, protocol, _, address = socket.getaddrinfo(
-        host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
-    )[0]
-    made = socket.socket(family, kind, protocol)
-    try:
-        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        if shared:
-            made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
-        made.bind(address)
-        made.listen(BACKLOG)
-    except OSError:
-        made.close()
-        raise
-    return made
+    places = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    family, _, _, _, address = places[0]
+    both = family == socket.AF_INET6 and socket.has_dualstack_ipv6()
+    return socket.create_server(
+        address, family=family, backlog=BACKLOG, reuse_port=shared, dualstack_ipv6=both
+    )
 
 
 def address_of(opened: socket.socket) -> str:
@@ -120,8 +111,8 @@ class _Workers:
 
     def __init__(self, make: Callable[[], ASGIApp], sockets: list[socket.socket]) -> None:
         self._make, self._sockets = make, sockets
-        self._running: dict[int, int] = {}
-        self._begun: dict[int, float] = {}
+        self._running: dict[int, tuple[int, float]] = {}
+        """The place of each process among the sockets, and when it began."""
         self._ending = False
         self._alive = os.pipe()
         """Reading from it returns when this process has ended, as only it keeps the other end open."""
@@ -144,7 +135,7 @@ class _Workers:
         sys.stderr.flush()
         child = os.fork()
         if child:
-            self._running[child], self._begun[child] = place, time.monotonic()
+            self._running[child] = place, time.monotonic()
             return
         code = 1
         try:
@@ -167,7 +158,7 @@ class _Workers:
             child, _ = os.wait()
         except InterruptedError:
             return
-        place, begun = self._running.pop(child), self._begun.pop(child)
+        place, begun = self._running.pop(child)
         from prometheus_client.multiprocess import mark_process_dead
 
         mark_process_dead(child, os.environ[FOLDER])

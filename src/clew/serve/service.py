@@ -15,7 +15,11 @@ from clew.methods.options import options_of
 from clew.methods.registry import METHODS
 from clew.serve.graphs import Graphs
 from clew.serve.settings import ServerLimits
+from clew.stores.store import as_json
 from clew.types import Answer
+
+MOST_QUERY_ROWS = 200
+"""Rows of a query that are read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,11 +71,7 @@ class Service:
             }
             for graph in self.graphs
         ]
-        return {
-            "graphs": graphs,
-            "methods": list(METHODS),
-            "models": list(self.models.by_name),
-        }
+        return {"graphs": graphs, "methods": list(METHODS), "models": list(self.models.by_name)}
 
     def ask(self, graph: str, asked: Asking) -> dict[str, Any]:
         """Answer a question: the JSON form of an answer."""
@@ -171,7 +171,13 @@ class Service:
 
     def query(self, graph: str, statement: str, *, rows: int = 50) -> dict[str, Any]:
         """Run a reading query of Cypher or SPARQL: `{"columns", "rows", "complete"}`."""
-        return self.graphs[graph].snapshot.query(statement, rows, min(10.0, self.limits.seconds))
+        seconds = min(10.0, self.limits.seconds)
+        found = self._engine(graph).query(statement, seconds=seconds, rows=MOST_QUERY_ROWS)
+        return {
+            "columns": list(found.columns),
+            "rows": [[as_json(value) for value in row] for row in found.rows[:rows]],
+            "complete": found.complete and len(found.rows) <= rows,
+        }
 
     def info(self, graph: str) -> dict[str, Any]:
         """Counts, relations and types."""

@@ -29,8 +29,6 @@ class ServerLimits:
     """Requests that wait for their turn; one more is told to come again."""
     memory: int = 4_000_000_000
     """Bytes that a process may grow by while it answers; past that the longest request is stopped."""
-    ended_in: tuple[str, ...] = ("clew.",)
-    """Beginnings of the names of modules in which work is ended; elsewhere it is waited for."""
 
 
 @dataclass(frozen=True, slots=True)

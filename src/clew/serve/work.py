@@ -13,12 +13,12 @@ from contextlib import contextmanager
 from contextvars import ContextVar, copy_context
 from functools import partial
 from types import FrameType
-from typing import Protocol, TypeVar
+from typing import Any, TypeVar
 
 from clew.llm.run import waiting_checked
 from clew.serve.problems import Problem
 from clew.serve.settings import ServerLimits
-from clew.types import Step, watch_steps
+from clew.types import watch_steps
 from clew.workers.memory import resident_bytes
 
 T = TypeVar("T")
@@ -29,6 +29,10 @@ TURN_SECONDS = 0.05
 """How long a turn is: who takes longer, or waits for a chat model, goes on beside the next."""
 
 
+ENDED_IN = ("clew.",)
+"""Beginnings of the names of modules in which work is ended; elsewhere it is waited for."""
+
+
 class WorkStopped(BaseException):
     """Raised within work that nobody waits for any more; methods do not catch it."""
 
@@ -37,36 +41,26 @@ class Gone(Exception):
     """The client went away."""
 
 
-class WorkListener(Protocol):
-    """What is told of work while it is done, in the thread that does it."""
+Hear = Callable[[str, Any], None]
+"""Is told an event of work (`reply` or `step`) and its JSON when it happens, in the thread that does it."""
 
-    def reply(self, call: int, piece: str) -> None:
-        """Take a piece of what a chat model says."""
-        ...
-
-    def step(self, step: Step) -> None:
-        """Take a step of a method."""
-        ...
-
-
-_heard: ContextVar[WorkListener | None] = ContextVar("clew_serve_heard", default=None)
+_heard: ContextVar[Hear | None] = ContextVar("clew_serve_heard", default=None)
 
 
 def hear_reply(call: int, piece: str, /) -> None:
     """Tell a piece of a model's reply to the request that it is for: the listener of shared models."""
-    heard = _heard.get()
-    if heard is not None:
-        heard.reply(call, piece)
+    hear = _heard.get()
+    if hear is not None:
+        hear("reply", {"call": call, "text": piece})
 
 
 class Job:
-    """Work of one request, in one thread, which can be stopped from another, within some `modules`.
+    """Work of one request, in one thread, which can be stopped from another.
 
     `began` is when it began (seconds of `time.monotonic`), None before.
     """
 
-    def __init__(self, modules: tuple[str, ...]) -> None:
-        self._modules = modules
+    def __init__(self) -> None:
         self._lock = threading.Lock()
         self._thread: int | None = None
         self._stopped = self._raised = False
@@ -98,7 +92,7 @@ class Job:
                 self._stopped, self.problem = True, problem
             if self._thread is None or self._raised:
                 return True
-            if not _can_be_ended(self._thread, self._modules):
+            if not _can_be_ended(self._thread):
                 return False
             _raise_in(self._thread, WorkStopped)
             self._raised = True
@@ -116,13 +110,13 @@ class Job:
             self._thread = None
 
 
-def _can_be_ended(thread: int, modules: tuple[str, ...]) -> bool:
+def _can_be_ended(thread: int) -> bool:
     """Whether a thread is in code that is left in order by any exception, and not in an import.
 
     An exception within the machinery of imports, of threads or of logging would leave a lock locked.
     """
     frame = sys._current_frames().get(thread)  # pyright: ignore[reportPrivateUsage]  (documented)
-    if frame is None or not _module(frame).startswith(modules):
+    if frame is None or not _module(frame).startswith(ENDED_IN):
         return False
     while frame is not None:
         if _module(frame).startswith("importlib"):
@@ -162,7 +156,7 @@ class Work:
         work: Callable[[], T],
         *,
         gone: asyncio.Future[None] | None = None,
-        heard: WorkListener | None = None,
+        hear: Hear | None = None,
         endless: bool = False,
     ) -> T:
         """Do `work` in a thread and return what it returns; `endless` work has all the time it needs.
@@ -174,9 +168,9 @@ class Work:
             wait = min(60, max(1, round(self._mean * len(self._jobs) / self._limits.threads)))
             detail = f"Too many requests are waiting. Try again in {wait} s"
             raise Problem(429, "too-busy", "Too many requests", detail, retry_after=str(wait))
-        job = Job(self._limits.ended_in)
+        job = Job()
         self._jobs.add(job)
-        future = asyncio.ensure_future(self._in_turn(partial(_watched, job, work, heard)))
+        future = asyncio.ensure_future(self._in_turn(partial(_watched, job, work, hear)))
         try:
             return await self._awaited(job, future, gone, None if endless else self._limits.seconds)
         finally:
@@ -252,19 +246,19 @@ class Work:
         self._threads.shutdown(wait=False, cancel_futures=True)
 
 
-def _watched(job: Job, work: Callable[[], T], heard: WorkListener | None) -> T:
-    with _telling(heard), waiting_checked(job.check):
+def _watched(job: Job, work: Callable[[], T], hear: Hear | None) -> T:
+    with _telling(hear), waiting_checked(job.check):
         return job.run(work)
 
 
 @contextmanager
-def _telling(heard: WorkListener | None) -> Generator[None]:
-    if heard is None:
+def _telling(hear: Hear | None) -> Generator[None]:
+    if hear is None:
         yield
         return
-    token = _heard.set(heard)
+    token = _heard.set(hear)
     try:
-        with watch_steps(heard.step):
+        with watch_steps(lambda step: hear("step", step.as_json())):
             yield
     finally:
         _heard.reset(token)

@@ -2,7 +2,7 @@
 
 import { get, of } from "./api.js";
 import { copyButtons } from "./copy.js";
-import { count, el, fill, name, nodeLabel, relationLabel, sentence, shown, tripleLine } from "./dom.js";
+import { chips, count, el, fill, name, nodeLabel, relationLabel, sentence, shown, tripleLine, tripleList } from "./dom.js";
 import { evidenceGraph } from "./evidence.js";
 import { longList } from "./list.js";
 
@@ -46,7 +46,7 @@ function found(answer, { graph, about }) {
       proof,
       el("h3", {}, "Proof of ", name(nodeLabel(item.label))),
       triples.length
-        ? el("ol", { class: "triples" }, triples.map((triple) => el("li", {}, tripleLine(triple, graph))))
+        ? tripleList(triples, graph, "ol")
         : el("p", { class: "quiet" }, "It has no citation of its own."),
     );
     drawing?.choose(answer.answers.length > 1 ? triples : []);
@@ -136,13 +136,7 @@ function abstention(answer, { graph, ask }) {
         "div",
         {},
         el("h3", {}, reason === "ambiguous_entity" ? "Which one is meant?" : "Did you mean"),
-        el(
-          "ul",
-          { class: "chips" },
-          candidates.map((candidate) =>
-            el("li", {}, el("button", { type: "button", onclick: () => ask(answer.question, [candidate]) }, name(nodeLabel(candidate)))),
-          ),
-        ),
+        chips(candidates, (candidate) => name(nodeLabel(candidate)), (candidate) => ask(answer.question, [candidate])),
       )
     : null;
   return el(
@@ -263,7 +257,7 @@ function chain({ reasoning, links, notes }) {
           {},
           el("p", {}, el("strong", {}, shown(link.asked || link.question)), " → ", shown(link.text)),
           link.evidence.length
-            ? el("details", {}, el("summary", {}, `${link.evidence.length} triples were read`), el("ul", { class: "triples" }, link.evidence.map((triple) => el("li", {}, tripleLine(triple)))))
+            ? el("details", {}, el("summary", {}, `${link.evidence.length} triples were read`), tripleList(link.evidence))
             : null,
           link.notes.map((text) => el("p", { class: "note" }, shown(text))),
         ),
@@ -308,7 +302,7 @@ function distances(matches) {
 }
 
 /** Every step of a method: subgraphs with their distances, any other one as it is. */
-export function steps(list) {
+function steps(list) {
   return el(
     "section",
     { class: "card", "aria-label": "Steps of the method" },

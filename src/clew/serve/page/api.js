@@ -16,7 +16,7 @@ export function setToken(token) {
   sessionStorage.setItem(KEY, token);
 }
 
-function headers(more = {}) {
+export function headers(more = {}) {
   const token = sessionStorage.getItem(KEY);
   return token ? { ...more, authorization: `Bearer ${token}` } : more;
 }
@@ -39,26 +39,24 @@ export async function get(path, query = {}, signal) {
   return (await checked(response)).json();
 }
 
-export async function post(path, body, signal) {
-  const response = await fetch(`v1/${path}`, {
-    method: "POST",
-    headers: headers({ "content-type": "application/json" }),
-    body: JSON.stringify(body),
-    signal,
-  });
-  return (await checked(response)).json();
-}
-
-/** Post, and hear events: `heard(name, data)` for each; resolves with the answer. */
-export async function listen(path, body, heard, signal) {
-  const response = await checked(
+async function send(path, body, signal, more = {}) {
+  return checked(
     await fetch(`v1/${path}`, {
       method: "POST",
-      headers: headers({ "content-type": "application/json", accept: "text/event-stream" }),
+      headers: headers({ "content-type": "application/json", ...more }),
       body: JSON.stringify(body),
       signal,
     }),
   );
+}
+
+export async function post(path, body, signal) {
+  return (await send(path, body, signal)).json();
+}
+
+/** Post, and hear events: `heard(name, data)` for each; resolves with the answer. */
+export async function listen(path, body, heard, signal) {
+  const response = await send(path, body, signal, { accept: "text/event-stream" });
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
   let left = "";
   for (;;) {

@@ -3,7 +3,7 @@
 import { get, setToken } from "./api.js";
 import { askView } from "./ask.js";
 import { compareView } from "./compare.js";
-import { el, fill, shown } from "./dom.js";
+import { el, fill, form, shown } from "./dom.js";
 import { exploreView } from "./explore.js";
 import { verifyView } from "./verify.js";
 
@@ -56,12 +56,9 @@ function failed(error) {
   if (error.status === 401) {
     const field = el("input", { type: "password", "aria-label": "Token", autocomplete: "off" });
     box.append(
-      el("form", {
-        onsubmit: (event) => {
-          event.preventDefault();
-          setToken(field.value.trim());
-          start();
-        },
+      form({}, () => {
+        setToken(field.value.trim());
+        start();
       }, el("div", { class: "line" }, field, el("button", { type: "submit", class: "main" }, "Use it"))),
     );
   }

@@ -3,7 +3,7 @@
 import { get, listen, of, post } from "./api.js";
 import { answerView } from "./answer.js";
 import { completeEntities, nameInQuestion } from "./complete.js";
-import { el, fill, filling, freshId, name, nodeLabel, say, shown } from "./dom.js";
+import { chips, el, fill, filling, form, freshId, mainField, name, nodeLabel, say, shown } from "./dom.js";
 
 /** Fields for the method and the chat model, as far as there is a choice. */
 export function choices(server, query) {
@@ -29,16 +29,7 @@ function select(label, options, chosen) {
 
 export function askView({ graph, server, query, go, failed }) {
   const { method, model, fields } = choices(server, query);
-  const field = el("input", {
-    id: "question",
-    type: "text",
-    class: "question",
-    "aria-label": "Question",
-    placeholder: "Ask this graph a question …",
-    maxlength: 10000,
-    value: query.get("q") ?? "",
-    dir: "auto",
-  });
+  const field = mainField("Question", "Ask this graph a question …", query.get("q") ?? "", { id: "question" });
   const given = new Map((query.getAll("entity") ?? []).map((entity) => [nodeLabel(entity), entity]));
   const { offers, close } = completeEntities(field, {
     graph: () => graph,
@@ -49,15 +40,11 @@ export function askView({ graph, server, query, go, failed }) {
   const examples = el("div", { class: "examples" });
   let running = null;
 
-  const form = el(
-    "form",
-    {
-      class: "card ask",
-      onsubmit: (event) => {
-        event.preventDefault();
-        close();
-        ask(field.value);
-      },
+  const asking = form(
+    { class: "card ask" },
+    () => {
+      close();
+      ask(field.value);
     },
     el("div", { class: "line" }, field, el("button", { type: "submit", class: "main" }, "Ask")),
     offers,
@@ -121,7 +108,7 @@ export function askView({ graph, server, query, go, failed }) {
       fill(
         examples,
         questions.length ? el("h2", {}, "Questions that this graph answers") : null,
-        el("ul", { class: "chips" }, questions.map((question) => el("li", {}, el("button", { type: "button", onclick: () => ask(question) }, name(question))))),
+        chips(questions, name, ask),
       );
     } catch (error) {
       fill(examples, failed(error));
@@ -130,5 +117,5 @@ export function askView({ graph, server, query, go, failed }) {
 
   if (field.value) ask(field.value, query.getAll("entity"), Number(query.get("reading")) || null);
   else offerExamples();
-  return { view: [form, examples, result], focus: () => field.focus(), close: () => running?.abort() };
+  return { view: [asking, examples, result], focus: () => field.focus(), close: () => running?.abort() };
 }

@@ -1,7 +1,7 @@
 // The compare view: one question, several methods, side by side.
 
 import { of, post } from "./api.js";
-import { count, el, fill, filling, name, nodeLabel, say, sentence, shown } from "./dom.js";
+import { count, el, fill, filling, form, mainField, name, nodeLabel, say, sentence, shown } from "./dom.js";
 import { REASONS } from "./answer.js";
 import { choices } from "./ask.js";
 
@@ -16,7 +16,7 @@ export function compareView({ graph, server, query, go, failed }) {
     const box = el("input", { type: "checkbox", id: `method-${method}`, value: method, checked: wanted.size ? wanted.has(method) : usual.includes(method) });
     return [box, el("span", { class: "choice" }, box, el("label", { for: box.id }, method))];
   });
-  const field = el("input", { type: "text", class: "question", "aria-label": "Question", maxlength: 10000, value: query.get("q") ?? "", dir: "auto", placeholder: "A question for several methods …" });
+  const field = mainField("Question", "A question for several methods …", query.get("q") ?? "");
   const result = el("div", { class: "result" });
 
   async function compare() {
@@ -31,21 +31,15 @@ export function compareView({ graph, server, query, go, failed }) {
     });
   }
 
-  const form = el(
-    "form",
-    {
-      class: "card ask",
-      onsubmit: (event) => {
-        event.preventDefault();
-        compare();
-      },
-    },
+  const comparing = form(
+    { class: "card ask" },
+    compare,
     el("div", { class: "line" }, field, el("button", { type: "submit", class: "main" }, "Compare")),
     el("fieldset", { class: "line small" }, el("legend", {}, "Methods"), boxes.map(([, label]) => label)),
     server.models.length ? el("div", { class: "line small" }, fields[1]) : el("p", { class: "quiet" }, "This server has no chat model; methods that need one say so."),
   );
   if (field.value) compare();
-  return { view: [form, result], focus: () => field.focus(), close: () => {} };
+  return { view: [comparing, result], focus: () => field.focus(), close: () => {} };
 }
 
 const FIGURES = ["Triples read", "Cited", "Calls", "Tokens", "ms"];

@@ -18,7 +18,7 @@ export function asCsv(answer) {
   return [["answer", "label", "score", "triples"], ...rows].map((row) => row.map(cell).join(",")).join("\r\n");
 }
 
-export function asMarkdown(answer) {
+function asMarkdown(answer) {
   const cited = new Map(answer.citations.map(({ answer: name, triples }) => [name, triples]));
   const lines = answer.answers.map(({ entity, label }) => {
     const triples = cited.get(entity) ?? [];

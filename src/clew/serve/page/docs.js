@@ -1,7 +1,7 @@
 // The API of this server, from its OpenAPI description, with examples that are sent.
 
 import { el, fill, freshId, shown } from "./dom.js";
-import { get } from "./api.js";
+import { get, headers } from "./api.js";
 
 const place = document.getElementById("operations");
 
@@ -45,11 +45,9 @@ function operation(api, path, method, about, graph) {
 }
 
 async function send(method, address, body, reply) {
-  const token = sessionStorage.getItem("clew-token");
-  const headers = { "content-type": "application/json", ...(token ? { authorization: `Bearer ${token}` } : {}) };
   reply.hidden = false;
   try {
-    const response = await fetch(new URL(address.replace(/^\//, ""), location.href), { method: method.toUpperCase(), headers, body: body || undefined });
+    const response = await fetch(new URL(address.replace(/^\//, ""), location.href), { method: method.toUpperCase(), headers: headers({ "content-type": "application/json" }), body: body || undefined });
     const text = await response.text();
     let told = text;
     try {

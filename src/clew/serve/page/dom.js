@@ -66,6 +66,31 @@ export function tripleLine([head, relation, tail], graph = null) {
   return el("span", { class: "triple" }, end(head), el("span", { class: "relation" }, " ─", relationLabel(relation), "→ "), end(tail));
 }
 
+/** Triples in words, one below the other. */
+export function tripleList(triples, graph = null, tag = "ul") {
+  return el(tag, { class: "triples" }, triples.map((triple) => el("li", {}, tripleLine(triple, graph))));
+}
+
+/** Buttons in a row, one for each item: what `content(item)` is on it, and `chosen(item)` hears of a click. */
+export function chips(items, content, chosen) {
+  return el("ul", { class: "chips" }, items.map((item) => el("li", {}, el("button", { type: "button", onclick: () => chosen(item) }, content(item)))));
+}
+
+/** A form that `submit` sends, in place of the browser. */
+export function form(attributes, submit, ...children) {
+  const onsubmit = (event) => {
+    event.preventDefault();
+    submit();
+  };
+  return el("form", { ...attributes, onsubmit }, ...children);
+}
+
+/** The field that a view is about. */
+export function mainField(label, placeholder, value, attributes = {}) {
+  const usual = { type: "text", class: "question", "aria-label": label, placeholder, value, maxlength: 10000, dir: "auto" };
+  return el("input", { ...usual, ...attributes });
+}
+
 /** The address of what is around an entity. */
 export function exploreAddress(graph, entity) {
   return `#/${encodeURIComponent(graph)}/explore?entity=${encodeURIComponent(entity)}`;

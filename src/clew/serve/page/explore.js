@@ -2,7 +2,7 @@
 
 import { get, of } from "./api.js";
 import { completeEntities, wholeField } from "./complete.js";
-import { count, el, fill, filling, name, nodeLabel, relationLabel, say, tripleLine } from "./dom.js";
+import { chips, count, el, fill, filling, form, mainField, name, nodeLabel, relationLabel, say, tripleLine } from "./dom.js";
 import { evidenceGraph } from "./evidence.js";
 import { longList } from "./list.js";
 import { schemaGraph, typeLabel } from "./schema.js";
@@ -10,7 +10,7 @@ import { schemaGraph, typeLabel } from "./schema.js";
 const PAGE = 50;
 
 export function exploreView({ graph, query, go, failed }) {
-  const field = el("input", { type: "text", class: "question", "aria-label": "Entity", placeholder: "Find an entity …", dir: "auto", value: nodeLabel(query.get("entity") ?? "") });
+  const field = mainField("Entity", "Find an entity …", nodeLabel(query.get("entity") ?? ""));
   const result = el("div", { class: "result", tabindex: "-1" });
   const { offers, close } = completeEntities(field, { graph: () => graph, part: wholeField, chosen: (hit) => open(hit.entity) });
 
@@ -35,7 +35,7 @@ export function exploreView({ graph, query, go, failed }) {
       "section",
       { class: "card" },
       el("h2", {}, "Entities"),
-      el("ul", { class: "chips" }, entities.map((hit) => el("li", {}, el("button", { type: "button", onclick: () => open(hit.entity) }, name(nodeLabel(hit.label)))))),
+      chips(entities, (hit) => name(nodeLabel(hit.label)), (hit) => open(hit.entity)),
     );
   }
 
@@ -60,21 +60,15 @@ export function exploreView({ graph, query, go, failed }) {
     }
   }
 
-  const form = el(
-    "form",
-    {
-      class: "card ask",
-      onsubmit: (event) => {
-        event.preventDefault();
-        search();
-      },
-    },
+  const finding = form(
+    { class: "card ask" },
+    search,
     el("div", { class: "line" }, field, el("button", { type: "submit", class: "main" }, "Find")),
     offers,
   );
   if (query.get("entity")) open(query.get("entity"));
   else overview();
-  return { view: [form, result], focus: () => field.focus(), close: () => {} };
+  return { view: [finding, result], focus: () => field.focus(), close: () => {} };
 }
 
 const tripleOf = (around, group, node) => (group.direction === "out" ? [around.entity, group.relation, node.entity] : [node.entity, group.relation, around.entity]);

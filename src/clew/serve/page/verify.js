@@ -2,7 +2,7 @@
 
 import { of, post } from "./api.js";
 import { completeEntities, nameInQuestion } from "./complete.js";
-import { el, fill, filling, name, say, shown, tripleLine } from "./dom.js";
+import { el, fill, filling, form, mainField, name, say, shown, tripleList } from "./dom.js";
 import { evidenceGraph } from "./evidence.js";
 import { choices } from "./ask.js";
 
@@ -12,16 +12,7 @@ const METHODS = ["auto", "simgrag"];
 
 export function verifyView({ graph, server, query, go, failed }) {
   const { method, model, fields } = choices({ ...server, methods: METHODS }, query);
-  const field = el("input", {
-    id: "claim",
-    class: "question",
-    type: "text",
-    "aria-label": "Claim",
-    placeholder: "A statement to check, as in: A was made by B and C.",
-    maxlength: 10000,
-    dir: "auto",
-    value: query.get("q") ?? "",
-  });
+  const field = mainField("Claim", "A statement to check, as in: A was made by B and C.", query.get("q") ?? "", { id: "claim" });
   const closed = el("input", { type: "checkbox", id: "closed", checked: query.get("closed") === "yes" });
   const { offers, close } = completeEntities(field, { graph: () => graph, part: nameInQuestion });
   const result = el("div", { class: "result" });
@@ -36,22 +27,18 @@ export function verifyView({ graph, server, query, go, failed }) {
     });
   }
 
-  const form = el(
-    "form",
-    {
-      class: "card ask",
-      onsubmit: (event) => {
-        event.preventDefault();
-        close();
-        check();
-      },
+  const checking = form(
+    { class: "card ask" },
+    () => {
+      close();
+      check();
     },
     el("div", { class: "line" }, field, el("button", { type: "submit", class: "main" }, "Verify")),
     offers,
     el("div", { class: "line small" }, fields, el("span", { class: "choice" }, closed, el("label", { for: "closed" }, "what is not recorded is not so"))),
   );
   if (field.value) check();
-  return { view: [form, result], focus: () => field.focus(), close: () => {} };
+  return { view: [checking, result], focus: () => field.focus(), close: () => {} };
 }
 
 function verdictView(told, graph) {
@@ -77,7 +64,7 @@ function verdictView(told, graph) {
           name(part.text),
           part.verdict === "refuted" && part.triples.length ? el("p", { class: "quiet" }, "The graph records:") : null,
           part.triples.length
-            ? el("ul", { class: "triples" }, part.triples.map((triple) => el("li", {}, tripleLine(triple, graph))))
+            ? tripleList(part.triples, graph)
             : el("p", { class: "quiet" }, "No triple says so, or otherwise."),
         ),
       ),
