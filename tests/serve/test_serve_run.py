@@ -3,6 +3,7 @@
 import os
 import re
 import signal
+import socket
 import threading
 
 import httpx
@@ -164,3 +165,14 @@ def test_spending_limits_hold_over_all_workers(process, films_index, monkeypatch
         assert reasons.count("budget") == 9
         counted = httpx.get(f"{server.url}/metrics").text
         assert 'clew_model_calls_total{graph="films",model="ollama/x"} 3.0' in counted
+
+
+def test_a_worker_tells_what_it_ended_of(capfd):
+    def broken():
+        raise RuntimeError("no such graph")
+
+    with socket.socket() as opened:
+        run._Workers(broken, [opened])._start(0)
+    _, status = os.wait()
+    assert os.waitstatus_to_exitcode(status) == 1
+    assert "worker 1 ended: RuntimeError: no such graph" in capfd.readouterr().err

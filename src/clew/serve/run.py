@@ -149,6 +149,8 @@ class _Workers:
             # As if told to end: what is in progress is finished, and the address is free at once.
             end_with_parent(lambda: os.read(watched, 1), lambda: os.kill(os.getpid(), signal.SIGTERM))
             code = _serve_one(self._make, self._sockets[place])
+        except Exception as error:  # it is told, and the worker is started again
+            sys.stderr.write(f"worker {place + 1} ended: {type(error).__name__}: {error}\n")
         finally:
             sys.stderr.flush()
             os._exit(code)
