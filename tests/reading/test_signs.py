@@ -11,6 +11,7 @@ from clew.reading.mentions import Mention
 from clew.reading.odds import IGNORED, LEFT_OPEN, LOOSE, TURNED, UNSAID
 from clew.reading.query import (
     Anchor,
+    Ask,
     Both,
     Compared,
     Counted,
@@ -279,9 +280,13 @@ TRAINS = SmallGraph(
     Wanderer | top speed | 220
     Wanderer | minutes to Marlow | 31
     Wanderer | leaves at | 09:30
+    Wanderer | built | 1998
+    Wanderer | last service | 2021
     Comet | top speed | 300
     Comet | minutes to Marlow | 24
     Comet | leaves at | 07:10
+    Comet | built | 2009
+    Comet | last service | 2020
     """,
     {"Train": ["Wanderer", "Comet"]},
 )
@@ -297,6 +302,9 @@ TRAINS = SmallGraph(
         ("which is the slowest train", "top speed", False, 1),
         ("the oldest train", "leaves at", False, IGNORED),
         ("the earliest train", "leaves at", False, 1),
+        ("the oldest train", "built", False, 1),
+        ("the oldest train", "last service", False, UNSAID),
+        ("the newest train", "last service", True, UNSAID),
     ],
 )
 def test_the_fastest_has_most_speed_and_nothing_is_old_by_the_clock(question, relation, largest, left):
@@ -450,3 +458,62 @@ def test_kin_of_kin_is_so_many_steps(question: str, steps: int) -> None:
     for step in range(1, 4):
         part = Walk(part, KIN.step("parent"))
         assert (signs.against(Query("list", part)) < 0) == (step < steps)
+
+
+FLIGHTS = SmallGraph(
+    """
+    KX1 | dep_apt | EDI
+    KX1 | arr_apt | BGO
+    KX1 | pax | 140
+    KX2 | dep_apt | BGO
+    KX2 | arr_apt | EDI
+    KX2 | pax | 90
+    """
+)
+
+
+def told_of_flights(question: str, part: Part, ask: Ask = "list") -> float:
+    mentions = FLIGHTS.mentions(question)
+    signs = Signs(FLIGHTS.vocabulary, question, mentions, FLIGHTS.matcher.compare(question))
+    return math.exp(signs.against(Query(ask, part)))
+
+
+@pytest.mark.parametrize(
+    ("question", "departure", "arrival"),
+    [
+        ("Where does KX1 go?", TURNED, 1),
+        ("Which airport does KX1 fly to?", TURNED, 1),
+        ("Which airport does KX1 leave from?", 1, TURNED),
+        ("Which airport is KX1 at?", 1, 1),
+    ],
+)
+def test_a_journey_ends_where_it_goes(question, departure, arrival):
+    flight = Anchor(FLIGHTS.ids["KX1"], 0)
+    for relation, left in (("dep_apt", departure), ("arr_apt", arrival)):
+        assert told_of_flights(question, Walk(flight, FLIGHTS.step(relation))) == pytest.approx(left)
+
+
+@pytest.mark.parametrize("question", ["Add up the pax of KX1", "total pax of KX1", "pax of KX1 altogether"])
+def test_what_is_added_up_is_no_list(question):
+    part = Walk(Anchor(FLIGHTS.ids["KX1"], 0), FLIGHTS.step("pax"))
+    assert told_of_flights(question, part) == pytest.approx(IGNORED)
+    assert told_of_flights(question, part, "sum") == pytest.approx(1)
+
+
+def test_a_yes_that_cannot_be_is_not_asked_for():
+    bands = SmallGraph(
+        """
+        Ann | member_of | Rovers
+        Bob | member_of | Rovers
+        """,
+        {"person": ["Ann", "Bob"], "band": ["Rovers"]},
+    )
+    question = "Is Ann in a band with Bob?"
+    mentions = bands.mentions(question)
+    at = {m.text: i for i, m in enumerate(mentions)}
+    signs = Signs(bands.vocabulary, question, mentions, bands.matcher.compare(question))
+    ann, bob = (Anchor(bands.ids[name], at[name]) for name in ("Ann", "Bob"))
+    member = Walk(ann, bands.step("member_of"))
+    assert math.exp(signs.against(Query("yes", Both(member, bob)))) == pytest.approx(IGNORED)
+    same = Walk(member, bands.step("^member_of"))
+    assert math.exp(signs.against(Query("yes", Both(same, bob)))) > IGNORED

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from clew.foundation.arrays import Float32
-from clew.reading.asked_type import LEAD
+from clew.reading.asked_type import LEAD, asks_who
 from clew.reading.english import BEING, FUNCTION
 from clew.reading.mentions import Mention
 from clew.reading.query import (
@@ -48,6 +48,7 @@ _ASKED_KIND = re.compile(
 )
 _KIND_OF = re.compile(r"^\W*(?:kinds?|types?|sorts?)\s+of\b", re.I)
 _WHOSE = re.compile(r"\W*whose\b", re.I)
+_WHICH_NOUN = re.compile(r"\W*(?:which|what|how many)\b", re.I)
 _PLACES = frozenset("in at near".split())
 _BEFORE_NOUN = FUNCTION | BEING
 
@@ -77,14 +78,11 @@ def asked_kind(question: str, mentions: Sequence[Mention]) -> Float32:
 
 
 def asks_people(question: str, mentions: Sequence[Mention]) -> bool:
-    """Whether the noun that a question asks for, or begins with, is of persons alone: *pupils taught by*.
-
-    And whether it begins with *whose*.
-    """
-    kind = _SAID["who"] if _WHOSE.match(question) else asked_kind(question, mentions)
-    if not kind.any():
-        lead = LEAD.match(question)
-        kind = _of_noun(_noun_behind(question, lead.end() if lead else 0, mentions))
+    """Whether a question begins with *who* or *whose*, or with a noun of persons alone: *pupils of*."""
+    if asks_who(question) or _WHOSE.match(question):
+        return True
+    match = _WHICH_NOUN.match(question) or LEAD.match(question)
+    kind = _of_noun(_noun_behind(question, match.end() if match else 0, mentions))
     return float(kind @ _WHO[0]) >= PEOPLE
 
 
@@ -139,8 +137,16 @@ class AnswerKinds:
         if type_ >= 0:
             return self.is_nobody(type_)
         match query:
+            case Query("list", Walk(_, step)):
+                return self.vocabulary.are_words(step ^ 1)
+            case _:
+                return False
+
+    def are_codes(self, query: Query) -> bool:
+        """Whether what a query lists or counts has codes for names, so that it is nobody."""
+        match query:
             case Query("list" | "count", Walk(_, step)):
-                return self.vocabulary.are_words(step ^ 1) or self.vocabulary.are_codes(step ^ 1)
+                return self.vocabulary.are_codes(step ^ 1)
             case _:
                 return False
 

@@ -244,13 +244,15 @@ class GraphRanker:
         if asked >= 0:
             answer_with_type(self.vocabulary, kept, scores, asked)
             scores[:-1] += [rows.describer.of_type(option.query, asked) for option in kept]
-        if self.ranker.calibration is not None:
-            aligned = alignment.features(self.ranker.calibration.of_alignment)
-            scores = self.ranker.calibration.scores(scores, np.concatenate([known, aligned], axis=1))
-        if asked < 0 and (asks_who(question) or asks_people(question, mentions)):
+        elif asks_who(question):
             types = [rows.describer.answer_type(option.query) for option in kept]
             nobody = [self._kinds.answers_nobody(o.query, t) for o, t in zip(kept, types, strict=True)]
             scores[:-1] += math.log(OTHER) * np.array(nobody)
+        if self.ranker.calibration is not None:
+            aligned = alignment.features(self.ranker.calibration.of_alignment)
+            scores = self.ranker.calibration.scores(scores, np.concatenate([known, aligned], axis=1))
+        if asked < 0 and asks_people(question, mentions):
+            scores[:-1] += math.log(OTHER) * np.array([self._kinds.are_codes(o.query) for o in kept])
         WhichWay(self.vocabulary, question, mentions).put_right(kept, scores)
         take_own_domains(likeness, kept, scores)
         put_flags_right(self.vocabulary, question, kept, scores)

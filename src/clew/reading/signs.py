@@ -14,6 +14,7 @@ import numpy as np
 
 from clew.reading import english
 from clew.reading.comparisons import EARLIER, FEWER, LATER, THAN_WORD, sign_beside
+from clew.reading.journeys import Journeys
 from clew.reading.likeness import Likeness, content_share, said_by_labels, types_said
 from clew.reading.mentions import Mention, spans_of
 from clew.reading.odds import IGNORED, LEFT_OPEN, LOOSE, TURNED, UNSAID
@@ -52,6 +53,12 @@ _COMPARES = re.compile(
     r"|earlier|later|prior|preced\w*)\b",
     re.I,
 )
+_ADDS = re.compile(
+    r"^\W*(?:add up|sum up|(?:what(?:'s| is) )?(?:the )?(?:sum|total|average|avg|mean)\b)|\badd(?:s|ed)? up\b"
+    r"|\b(?:all ?together|altogether|in total|on average|combined)\W*$",
+    re.I,
+)
+"""What asks for a sum or a mean."""
 _PAST = re.compile(r"\b(former(ly)?|previous(ly)?|past|ex|no longer|did\b.*\buse to|used to)\b", re.I)
 _SERVES = re.compile(r"\b(is|are|was|were|be|been|being|get|gets|got)\b(\s\w+)?\sused to\b", re.I)
 """*What is used to cut it*: what serves, not what was."""
@@ -96,6 +103,8 @@ class Signs:
         self.compares = bool(_COMPARES.search(question))
         self.ranks_one = bool(english.SUPERLATIVE.search(question))
         self.superlatives = Superlatives(vocabulary, question)
+        self.journeys = Journeys(vocabulary, question)
+        self.adds = bool(_ADDS.search(question))
         self.denies = denies(question, mentions)
         self.asks_yes = bool(english.YES_NO.search(question))
         self.counted = counted_word(question, likeness)
@@ -123,6 +132,9 @@ class Signs:
             told += math.log(IGNORED)
         if len(steps_of(query)) < self.kin:
             told += math.log(IGNORED)
+        if self.adds and query.ask == "list" and not self._is_aggregate(query):
+            told += math.log(IGNORED)
+        told += self.journeys.against(query) * math.log(TURNED)
         if self.vocabulary.past_relations:
             is_past = any(step // 2 in self.vocabulary.past_relations for step in steps_of(query))
             told += math.log(IGNORED if self.past else LEFT_OPEN) if self.past != is_past else 0.0
@@ -154,6 +166,11 @@ class Signs:
                 return told + (math.log(TURNED) if way * _UP.get(sign, 0) < 0 else 0.0)
             case _:
                 return 0.0
+
+    def _is_aggregate(self, query: Query) -> bool:
+        """Whether the label of a relation of a query says a sum or a mean itself: *total area*."""
+        said = (self.vocabulary.relations[step // 2] for step in steps_of(query))
+        return any(english.AGGREGATE.search(label) for label in said)
 
     def _is_never_at(self, node: int, end: int) -> bool:
         """Whether a thing cannot stand at an end of a relation, where nothing of its declared types does."""

@@ -31,6 +31,16 @@ _LONGEST_SINCE = re.compile(
 """What has been something for the longest began first."""
 _OLDEST = re.compile(r"\b(?:oldest|eldest|youngest|newest)\b", re.I)
 """Ends of time that no time of the day has."""
+_LATER = frozenset(
+    "last latest inspected inspection serviced service checked check reviewed updated due expires expiry end"
+    " ended closed sold died death renewed renewal".split()
+)
+"""Words of labels of what comes later in a life: by none of these is anything the oldest or the newest."""
+_JOINED = frozenset(
+    "joined join joining hired hire appointed admitted enrolled registered signed since".split()
+)
+"""And of what makes one the newest, and not the youngest."""
+_NEW = re.compile(r"\bnewest\b", re.I)
 _FASTEST = re.compile(r"\b(?:(?P<fast>fastest|quickest|swiftest)|slowest)\b", re.I)
 _SPEEDS = frozenset("speed speeds velocity pace rate kmh kph mph knots kn mbps gbps".split())
 _TIMES = frozenset("time times duration second seconds minute minutes min mins hour hours ms laptime".split())
@@ -50,6 +60,7 @@ class Superlatives:
         self.sizes = bool(_SIZES.search(question)) and since is None
         self.ends_of_time = tuple({bool(m["late"]) for m in _ENDS_OF_TIME.finditer(question)})
         self.oldest = bool(_OLDEST.search(question))
+        self.later = _LATER if _NEW.search(question) else _LATER | _JOINED
         self.fastest = None if fastest is None else bool(fastest["fast"])
         self.commonest = bool(_COMMONEST.search(question))
 
@@ -62,6 +73,8 @@ class Superlatives:
             told += math.log(TURNED) if most != least and (part.largest == self.fastest) != most else 0.0
         if self.oldest and self._is_of_the_clock(end):
             return told + math.log(IGNORED)
+        if self.oldest and self.since is None and not self.later.isdisjoint(label):
+            told += math.log(UNSAID)
         if self._is_of_time(end):
             told += math.log(TURNED) if self.since == (not part.largest) else 0.0
             told += math.log(UNSAID) if self.sizes else 0.0
