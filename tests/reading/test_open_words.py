@@ -8,6 +8,7 @@ from clew.reading.open_words import (
     leaves_clause_open,
     leaves_modifier_open,
     leaves_noun_open,
+    leaves_number_open,
     leaves_predicate_open,
 )
 from clew.reading.query import OfType, Query
@@ -104,3 +105,40 @@ def test_what_is_said_of_all_of_a_type_is_open(question, is_open):
         reading = reader.read(question)
         ships = Query("list", OfType(reader.vocabulary.types.index("ship")))
         assert leaves_predicate_open(reader.vocabulary, reading, ships) is is_open
+
+
+FLATS = [
+    ("7 Merchant House", "in building", "Merchant House"),
+    ("Ann", "rents", "7 Merchant House"),
+    ("Merchant House", "caretaker", "Bo"),
+    ("Merchant House", "built in", "1901"),
+]
+
+
+@pytest.mark.parametrize(
+    ("question", "is_open"),
+    [
+        ("Who is the caretaker of 8 Merchant House?", True),
+        ("Who is the caretaker of Merchant House?", False),
+        ("Who rents 7 Merchant House?", False),
+    ],
+)
+def test_a_number_beside_a_name_makes_it_another(question, is_open):
+    def guard(_, reading, query):
+        return leaves_number_open(reading, query)
+
+    assert leaves_open(guard, FLATS, {}, question) == is_open
+
+
+def test_a_name_beside_a_common_word_is_of_another_thing():
+    triples = [
+        ("Harbour Fire Station", "service type", "fire"),
+        ("Northfield Station", "service type", "rail"),
+        ("Harbour Fire Station", "commander", "Ingrid Solberg"),
+        ("Northfield Station", "commander", "Helga Brandt"),
+    ]
+    with Clew.from_triples(triples) as graph:
+        assert graph.ask("commander of Harbour Fire Station").answers[0].label == "Ingrid Solberg"
+        answer = graph.ask("commander of Southgate Fire Station")
+        assert not answer.answers
+        assert "Southgate" in answer.abstained.detail

@@ -35,6 +35,7 @@ from clew.reading.open_words import (
     leaves_clause_open,
     leaves_modifier_open,
     leaves_noun_open,
+    leaves_number_open,
     leaves_predicate_open,
 )
 from clew.reading.prove import pattern_of
@@ -189,6 +190,7 @@ class BuiltInReader:
             or (not yes and denies(question, reading.mentions) and not is_denial(vocabulary, query))
             or (likely < SURE_OF_NOUN and leaves_noun_open(vocabulary, reading, query))
             or (yes and _leaves_out_a_name(reading, query))
+            or leaves_number_open(reading, query)
             or leaves_modifier_open(vocabulary, reading, query)
             or leaves_clause_open(vocabulary, reading, query)
             or leaves_predicate_open(vocabulary, reading, query)

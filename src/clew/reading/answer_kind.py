@@ -49,6 +49,11 @@ _ASKED_KIND = re.compile(
 _KIND_OF = re.compile(r"^\W*(?:kinds?|types?|sorts?)\s+of\b", re.I)
 _WHOSE = re.compile(r"\W*whose\b", re.I)
 _WHICH_NOUN = re.compile(r"\W*(?:which|what|how many)\b", re.I)
+_NO_NOUN = re.compile(
+    r"\W*(?:who|whom|whose|when|where|how|why|(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|should)\b)",
+    re.I,
+)
+"""What no noun that is asked for stands behind at once."""
 _PLACES = frozenset("in at near".split())
 _BEFORE_NOUN = FUNCTION | BEING
 
@@ -81,9 +86,14 @@ def asks_people(question: str, mentions: Sequence[Mention]) -> bool:
     """Whether a question begins with *who* or *whose*, or with a noun of persons alone: *pupils of*."""
     if asks_who(question) or _WHOSE.match(question):
         return True
+    return float(_of_noun(noun_asked_for(question, mentions)) @ _WHO[0]) >= PEOPLE
+
+
+def noun_asked_for(question: str, mentions: Sequence[Mention]) -> str:
+    """The noun that follows the word that asks, or that a question begins with; empty where there is none."""
     match = _WHICH_NOUN.match(question) or LEAD.match(question)
-    kind = _of_noun(_noun_behind(question, match.end() if match else 0, mentions))
-    return float(kind @ _WHO[0]) >= PEOPLE
+    start = match.end() if match else 0
+    return "" if _NO_NOUN.match(question, start) else _noun_behind(question, start, mentions)
 
 
 def _noun_behind(question: str, start: int, mentions: Sequence[Mention]) -> str:

@@ -12,7 +12,7 @@ from clew.text.lexicon import Lexicon
 
 _ASKED_TYPE = re.compile(r"\b(?:which|what|how many|whose)\s+((?:[\w-]+\s*){1,3})", re.I)
 LEAD = re.compile(
-    r"^\W*(?:(?:and|so|please|list|show|find|give|return|display|count|get|me|us|all|the|any|every|each|number"
+    r"^\W*(?:(?:and|so|please|list|show|find|give|return|display|count|get|me|us|all|the|our|my|your|any|every|each|number"
     r"|what|are|is|of|an?|some|names?|ids?)\s+)*",
     re.I,
 )

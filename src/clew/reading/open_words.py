@@ -17,6 +17,7 @@ from clew.reading.english import (
     NARROWS_NOTHING,
     NEGATION,
     SUPERLATIVE,
+    is_rank,
 )
 from clew.reading.likeness import said_by_labels, types_said
 from clew.reading.mentions import Mention
@@ -117,6 +118,19 @@ def leaves_clause_open(vocabulary: Vocabulary, reading: Reading, query: Query) -
         if inside and all(place in unsaid for place in inside):
             return True
     return False
+
+
+def leaves_number_open(reading: Reading, query: Query) -> bool:
+    """Whether a number beside a name of a query is none of it: *8 Merchant House* is no Merchant House."""
+    text, used = reading.question, mentions_of(query)
+    names = [m for m in _names(reading, query) if m.strong and m.candidates]
+    numbers = [
+        m
+        for i, m in enumerate(reading.mentions)
+        if m.values and i not in used and m.text.isdigit() and not is_rank(text, m.start, m.stop)
+        if not any(m.overlaps(name) for name in names)
+    ]
+    return any(" " in (text[m.stop : n.start], text[n.stop : m.start]) for m in numbers for n in names)
 
 
 def leaves_predicate_open(vocabulary: Vocabulary, reading: Reading, query: Query) -> bool:

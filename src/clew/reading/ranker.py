@@ -35,6 +35,7 @@ from clew.reading.likeness import Likeness
 from clew.reading.literal import Literal
 from clew.reading.mentions import Mention
 from clew.reading.narrower import Narrower
+from clew.reading.near_types import NearTypes
 from clew.reading.own_domain import take_own_domains
 from clew.reading.signs import Signs
 from clew.reading.tokens import (
@@ -204,6 +205,7 @@ class GraphRanker:
 
     def __post_init__(self) -> None:
         self._kinds = AnswerKinds(self.vocabulary)
+        self._near_types = NearTypes(self.vocabulary.types, self._unit_vectors)
 
     def rank(
         self, question: str, mentions: Sequence[Mention], likeness: Likeness, options: Sequence[Option]
@@ -241,6 +243,8 @@ class GraphRanker:
         aligner = Aligner(self.vocabulary, question, mentions, likeness, labels)
         alignment = aligner.alignment([o.query for o in kept], [heard[v] for v in rows.view])
         asked = asked_type(question, mentions, likeness)
+        if asked < 0:
+            asked = self._near_types.meant(question, mentions, likeness)
         if asked >= 0:
             answer_with_type(self.vocabulary, kept, scores, asked)
             scores[:-1] += [rows.describer.of_type(option.query, asked) for option in kept]
@@ -266,7 +270,10 @@ class GraphRanker:
 
     def vector(self, text: str) -> Float32:
         """The vector of a text, of length 1: float32 [384]."""
-        return _unit(self.ranker.encode_labels([text])[0])
+        return self._unit_vectors([text])[0]
+
+    def _unit_vectors(self, texts: Sequence[str]) -> Float32:
+        return _unit(self.ranker.encode_labels(list(texts)))
 
     def likenesses(self, vector: Float32, relations: Sequence[int]) -> Float32:
         """How like a vector of `vector` is to those of the labels of relations: cosines, float32 [R]."""

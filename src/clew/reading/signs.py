@@ -241,12 +241,19 @@ class Signs:
 
     def _left_open(self, mentions: Sequence[int], steps: Sequence[int]) -> int:
         spans = spans_of(self.mentions, mentions)
+        labels = self.vocabulary.graph.labels
+        names = [
+            (m.start, m.stop)
+            for m in (self.mentions[i] for i in mentions)
+            if not m.candidates or not all(labels[c.node].islower() for c in m.candidates)
+        ]
         said = self.likeness.exact_relations[:, sorted({step // 2 for step in steps})]
         open_ = 0
         for word in self.names:
             start, stop, _ = self.likeness.words[word]
-            # Beside a name it is of it: *Lady* Mina Gray, *Europa Cliper*.
-            if not any(a <= stop + 1 and start <= b + 1 for a, b in spans):
+            # Beside a name it is of it: *Lady* Mina Gray; beside a word such as *fire* it is of another.
+            inside = any(a < stop and start < b for a, b in spans)
+            if not inside and not any(a <= stop + 1 and start <= b + 1 for a, b in names):
                 open_ += float(said[word].max(initial=0.0)) < LIKE_A_LABEL
         return open_
 
