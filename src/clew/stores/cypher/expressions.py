@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from clew.stores.cypher import tree
 from clew.stores.cypher.cursor import Cursor, T, whole_number
