@@ -12,7 +12,7 @@ from typing import Any
 from clew.llm.errors import ModelFailed, ModelRefused
 from clew.llm.shapes import without
 from clew.llm.types import Chunk, Reply, Request
-from clew.llm.wire import SdkModel, parameters, sdk_errors, sendable, without_system
+from clew.llm.wire import SdkModel, parameters, sdk_errors, sendable
 from clew.types import Usage
 
 
@@ -77,11 +77,10 @@ class OpenAICompatible(SdkModel):
         for name in self._unwanted & sent.keys():
             del sent[name]
             notes = (*notes, f"{name} dropped: the server refuses it")
-        messages = request.messages if self.profile.system else without_system(request.messages)
         beyond = {name: sent.pop(name) for name in self.profile.beyond & sent.keys()}
         body: dict[str, Any] = {
             "model": self._model,
-            "messages": [{"role": m.role, "content": sendable(m.text)} for m in messages],
+            "messages": [{"role": m.role, "content": sendable(m.text)} for m in request.messages],
             **sent,
         }
         if beyond:

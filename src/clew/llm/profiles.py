@@ -33,7 +33,6 @@ class Profile:
     parameters: Mapping[str, str] = field(default_factory=dict[str, str])
     forms: tuple[OutputForm, ...] = _FORMS
     schema_without: frozenset[str] = frozenset()
-    system: bool = True
     max_tokens: int | None = None
 
     @property

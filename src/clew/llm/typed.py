@@ -26,18 +26,8 @@ class TypedReplies(ABC):
     """The part of a chat model that all share: `complete_as`, by way of its own `complete`."""
 
     def __init__(self, name: str, profile: Profile, refused: set[OutputForm] | None = None) -> None:
-        self._name, self._profile = name, profile
+        self.name, self.profile = name, profile
         self._refused: set[OutputForm] = set() if refused is None else refused
-
-    @property
-    def name(self) -> str:
-        """`provider/model`."""
-        return self._name
-
-    @property
-    def profile(self) -> Profile:
-        """What the model can do."""
-        return self._profile
 
     @abstractmethod
     async def complete(self, request: Request) -> Reply:

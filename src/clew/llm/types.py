@@ -102,11 +102,6 @@ class Typed(Generic[T]):
     value: T
     replies: tuple[Reply, ...]
 
-    @property
-    def usage(self) -> Usage:
-        """Calls and tokens of all turns."""
-        return add_usage(reply.usage for reply in self.replies)
-
 
 class ChatModel(Protocol):
     """A chat model, whatever serves it. `name` is `provider/model`; `profile` is what it can do."""

@@ -21,7 +21,7 @@ class StoreCheck(NamedTuple):
     """One step: what was looked at, how it went, and what was seen or what to do."""
 
     name: str
-    state: Literal["ok", "failed", "warning", "skipped"]
+    state: Literal["ok", "failed", "warning"]
     detail: str
 
 
