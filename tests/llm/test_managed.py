@@ -59,7 +59,7 @@ def test_failures_of_the_server_are_retried_with_growing_waits(streamed: bool):
     assert text == "yes"
     assert len(inner.requests) == 4
     assert [0.375 * 2**i <= wait <= 0.625 * 2**i for i, wait in enumerate(waited)] == [True] * 3
-    assert model.run.usage.calls == 1
+    assert model.run.spent.calls == 1
 
 
 def test_the_last_failure_is_raised():
@@ -129,7 +129,7 @@ def test_each_question_has_its_own_budget_and_the_run_has_one():
     with pytest.raises(BudgetReached, match="run"):
         run_sync(model.for_question("2").complete(REQUEST))
     assert len(inner.requests) == 2
-    assert model.run.usage.calls == 2
+    assert model.run.spent.calls == 2
 
 
 def test_calls_in_parallel_cannot_pass_a_limit_together():
@@ -140,8 +140,8 @@ def test_calls_in_parallel_cannot_pass_a_limit_together():
 
     results = run_sync(many())
     assert sum(isinstance(r, BudgetReached) for r in results) > 0
-    used = model.run.usage
-    assert used.input_tokens + used.output_tokens <= 100
+    used = model.run.spent
+    assert used.tokens <= 100
     assert used.calls == len(inner.requests) == sum(isinstance(r, Reply) for r in results)
 
 
@@ -159,7 +159,7 @@ def test_money_is_counted_by_the_price():
     model, _, _ = managed([reply, reply], price=Price(2.0, 10.0), per_run=Limits(money=0.01))
     assert run_sync(model.complete(REQUEST)).cost == pytest.approx(0.007)
     assert run_sync(model.complete(ask("hi", max_tokens=1))).cost == pytest.approx(0.007)
-    assert model.run.cost == pytest.approx(0.014)
+    assert model.run.spent.money == pytest.approx(0.014)
     with pytest.raises(BudgetReached, match="money"):
         run_sync(model.complete(REQUEST))
 
@@ -167,7 +167,6 @@ def test_money_is_counted_by_the_price():
 def test_without_a_price_there_is_no_cost():
     model, _, _ = managed(["yes"])
     assert run_sync(model.complete(REQUEST)).cost is None
-    assert model.run.cost is None
 
 
 @pytest.mark.parametrize(
@@ -230,7 +229,7 @@ def test_one_model_serves_several_event_loops():
 
     asyncio.run(many())
     asyncio.run(many())
-    assert model.run.usage.calls == 6
+    assert model.run.spent.calls == 6
 
 
 @pytest.mark.parametrize("streamed", [False, True])
@@ -260,7 +259,7 @@ def test_a_recorded_reply_is_not_asked_for_again(tmp_path: Path):
     assert (again.cached, again.usage) == (True, paid.usage)
     assert [c.text for c in streamed] == ["yes"]
     assert inner.requests == []
-    assert second.run.cost == 0
+    assert second.run.spent.money == 0
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import sqlite3
 import threading
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from clew.errors import InputError
 from clew.llm.errors import ContextOverflow
@@ -32,30 +32,6 @@ _TABLES = (
 )
 WAIT = 30.0
 """Seconds to wait for another process that writes."""
-
-
-class Replies(Protocol):
-    """Recorded replies, as `ReplyCache` has them."""
-
-    def find(self, request: Request) -> Reply | None:
-        """Find the recorded reply to a request, marked as cached."""
-        ...
-
-    def store(self, request: Request, reply: Reply) -> None:
-        """Record a reply; one that is there already stays."""
-        ...
-
-    def store_too_long(self, request: Request, error: ContextOverflow) -> None:
-        """Record that a request did not fit into the model's context."""
-        ...
-
-    def find_too_long(self, request: Request) -> ContextOverflow | None:
-        """Find the recorded error of a request that was too long."""
-        ...
-
-    def close(self) -> None:
-        """Need them no longer."""
-        ...
 
 
 class ReplyCache:

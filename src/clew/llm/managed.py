@@ -15,12 +15,11 @@ from typing import Any, TypeVar
 from clew.errors import LlmError
 from clew.foundation.redaction import redacted
 from clew.llm.budget import Ledger, Limits, Reservation
-from clew.llm.cache import Replies
 from clew.llm.errors import ContextOverflow, ModelFailed, ModelRefused, ModelTimeout, ReplayMissing
 from clew.llm.prices import Price
+from clew.llm.ray_shared import CallLog, Replies
 from clew.llm.retry import Retry
 from clew.llm.telemetry import Telemetry
-from clew.llm.trace import CallLog
 from clew.llm.typed import TypedReplies
 from clew.llm.types import ChatModel, Chunk, Reply, Request
 from clew.llm.wire import PerLoop
@@ -250,7 +249,7 @@ class ManagedModel(TypedReplies):
 
     @contextmanager
     def _recorded(self, request: Request) -> Generator[Callable[[Reply], Reply]]:
-        """Write span, trace and usage of a call, however it ends; the yielded function takes the reply."""
+        """Write span and trace of a call, however it ends; the yielded function takes the reply."""
         began = perf_counter()
         replies: list[Reply] = []
         failure: BaseException | None = None
@@ -259,8 +258,6 @@ class ManagedModel(TypedReplies):
             def record(reply: Reply) -> Reply:
                 replies.append(reply)
                 replied(reply)
-                for ledger in (self._question, self._shared.run):
-                    ledger.count(reply)
                 return reply
 
             try:

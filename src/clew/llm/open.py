@@ -7,13 +7,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from clew.llm.budget import Ledger
-from clew.llm.cache import Replies, ReplyCache
+from clew.llm.cache import ReplyCache
 from clew.llm.managed import ManagedModel, Policy, Tracing
 from clew.llm.profiles import profile_of
+from clew.llm.ray_shared import CallLog, RayLedger, Replies, opened_files
 from clew.llm.settings import Settings
 from clew.llm.streamed import Listener, Streamed
 from clew.llm.telemetry import Telemetry
-from clew.llm.trace import CallLog, TraceFile
+from clew.llm.trace import TraceFile
 from clew.llm.types import ChatModel
 from clew.llm.wire import SdkModel
 
@@ -59,18 +60,15 @@ def opened_everywhere(settings: Settings) -> Generator[ManagedModel]:
 
     Pickled and loaded in another process it is opened anew there, with the same limits of the run, recorded
     replies and trace, of which one actor has each; keys and addresses are those of this process. Raises as
-    `open_model`, and UsageError as `RayFiles`.
+    `open_model`, and UsageError as `opened_files`.
     """
-    from clew.llm.ray_shared import RayFiles, RayLedger
-
     settings.check()
-    files = RayFiles(settings.cache, settings.trace)
-    run = RayLedger.start("run", settings.per_run)
-    try:
-        yield _OpenOnNode(settings, run, files.replies, files.trace)()
-    finally:
-        run.close()
-        files.close()
+    with opened_files(settings.cache, settings.trace) as (replies, trace):
+        run = RayLedger.start("run", settings.per_run)
+        try:
+            yield _OpenOnNode(settings, run, replies, trace)()
+        finally:
+            run.close()
 
 
 @dataclass(frozen=True)
