@@ -15,11 +15,12 @@ from typing import Any, TypeVar
 from clew.errors import LlmError
 from clew.foundation.redaction import redacted
 from clew.llm.budget import Ledger, Limits, Reservation
+from clew.llm.cache import ReplyCache
 from clew.llm.errors import ContextOverflow, ModelFailed, ModelRefused, ModelTimeout, ReplayMissing
 from clew.llm.prices import Price
-from clew.llm.ray_shared import CallLog, Replies
 from clew.llm.retry import Retry
 from clew.llm.telemetry import Telemetry
+from clew.llm.trace import TraceFile
 from clew.llm.typed import TypedReplies
 from clew.llm.types import ChatModel, Chunk, Reply, Request
 from clew.llm.wire import PerLoop
@@ -44,7 +45,7 @@ class Policy:
 class Tracing:
     """Where calls are written down: lines of a `file`, and spans."""
 
-    file: CallLog | None = None
+    file: TraceFile | None = None
     telemetry: Telemetry = field(default_factory=Telemetry)
 
 
@@ -74,7 +75,7 @@ class ManagedModel(TypedReplies):
         model: ChatModel,
         policy: Policy | None = None,
         *,
-        cache: Replies | None = None,
+        cache: ReplyCache | None = None,
         tracing: Tracing | None = None,
         run: Ledger | None = None,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,

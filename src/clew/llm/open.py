@@ -10,7 +10,7 @@ from clew.llm.budget import Ledger
 from clew.llm.cache import ReplyCache
 from clew.llm.managed import ManagedModel, Policy, Tracing
 from clew.llm.profiles import profile_of
-from clew.llm.ray_shared import CallLog, RayLedger, Replies, opened_files
+from clew.llm.ray_shared import RayLedger, opened_files
 from clew.llm.settings import Settings
 from clew.llm.streamed import Listener, Streamed
 from clew.llm.telemetry import Telemetry
@@ -31,11 +31,7 @@ def open_adapter(settings: Settings) -> SdkModel:
     else:
         from clew.llm.openai_compatible import OpenAICompatible as Adapter
     return Adapter(
-        settings.model,
-        profile,
-        base_url=settings.address,
-        api_key=settings.api_key,
-        timeout=settings.timeout,
+        settings.model, profile, base_url=settings.address, api_key=settings.api_key, timeout=settings.timeout
     )
 
 
@@ -77,8 +73,8 @@ class _OpenOnNode:
 
     settings: Settings
     run: Ledger
-    cache: Replies | None
-    trace: CallLog | None
+    cache: ReplyCache | None
+    trace: TraceFile | None
 
     def __call__(self) -> ManagedModel:
         settings = replace(self.settings)  # this process remembers too what must not be shown
@@ -91,8 +87,8 @@ def _managed(
     settings: Settings,
     listener: Listener | None,
     run: Ledger | None,
-    cache: Replies | None,
-    trace: CallLog | None,
+    cache: ReplyCache | None,
+    trace: TraceFile | None,
 ) -> ManagedModel:
     adapter: ChatModel = open_adapter(settings)
     if listener is not None:

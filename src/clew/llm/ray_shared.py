@@ -15,9 +15,8 @@ from typing import Any
 from clew.errors import ClewError, LlmError, UsageError
 from clew.llm.budget import Charge, Ledger, Limits
 from clew.llm.cache import ReplyCache
-from clew.llm.errors import BudgetReached, ContextOverflow
+from clew.llm.errors import BudgetReached
 from clew.llm.trace import TraceFile
-from clew.llm.types import Reply, Request
 
 NAMESPACE = "clew"
 _SECONDS = 30.0
@@ -164,37 +163,25 @@ class HeldFiles:
                 file.close()
 
 
-class RayReplies:
-    """Recorded replies by request, as `ReplyCache`, for all processes of a cluster."""
+class RayReplies(ReplyCache):
+    """Recorded replies for all processes of a cluster."""
 
-    def __init__(self, held: HeldByActor) -> None:
-        self._held = held
+    def __init__(self, path: Path, held: HeldByActor) -> None:
+        self.path, self._held = path, held
 
-    def find(self, request: Request) -> Reply | None:
-        """Find the recorded reply to a request, marked as cached."""
-        return self._held.ask("call", "cache", "find", request)
-
-    def find_too_long(self, request: Request) -> ContextOverflow | None:
-        """Find the recorded error of a request that was too long."""
-        return self._held.ask("call", "cache", "find_too_long", request)
-
-    def store(self, request: Request, reply: Reply) -> None:
-        """Record a reply; it is in the file when this returns."""
-        self._held.ask("call", "cache", "store", request, reply)
-
-    def store_too_long(self, request: Request, error: ContextOverflow) -> None:
-        """Record that a request did not fit into the model's context."""
-        self._held.ask("call", "cache", "store_too_long", request, error)
+    def run(self, statement: str, *values: object) -> tuple[Any, ...] | None:
+        """Have a statement run; what it records is in the file when this returns."""
+        return self._held.ask("call", "cache", "run", statement, *values)
 
     def close(self) -> None:
         """Leave the file to the others."""
 
 
-class RayTrace:
-    """A trace file for all processes of a cluster, as `TraceFile`."""
+class RayTrace(TraceFile):
+    """A trace file for all processes of a cluster."""
 
-    def __init__(self, held: HeldByActor) -> None:
-        self._held = held
+    def __init__(self, path: Path, held: HeldByActor) -> None:
+        self.path, self._held = path, held
 
     def write(self, record: dict[str, Any]) -> None:
         """Write one call; it is in the file when this returns."""
@@ -202,10 +189,6 @@ class RayTrace:
 
     def close(self) -> None:
         """Leave the file to the others."""
-
-
-Replies = ReplyCache | RayReplies
-CallLog = TraceFile | RayTrace
 
 
 @contextmanager
@@ -233,7 +216,10 @@ def opened_files(
     held = HeldByActor.start(HeldFiles, *paths, lost=_FILES_LOST)
     held.ask("ready", starting=True)
     try:
-        yield None if cache is None else RayReplies(held), None if trace is None else RayTrace(held)
+        yield (
+            None if cache is None else RayReplies(cache, held),
+            None if trace is None else RayTrace(trace, held),
+        )
     finally:
         held.ask("close")
         held.close()
