@@ -61,10 +61,7 @@ class Neo4jStore:
         self._workers = ThreadPoolExecutor(MOST_WAITING, "clew-neo4j")
         try:
             self._driver = self._neo4j.GraphDatabase.driver(
-                address,
-                auth=(user, password),
-                connection_timeout=5.0,
-                max_transaction_retry_time=0.0,
+                address, auth=(user, password), connection_timeout=5.0, max_transaction_retry_time=0.0
             )
         except (ValueError, self._neo4j.exceptions.Neo4jError) as error:
             raise StoreError(f"{address}: not an address of Neo4j ({error})") from error

@@ -108,10 +108,9 @@ class LabelCheck(Expression, frozen=True):
 
 
 class TypeCheck(Expression, frozen=True):
-    """`subject IS [NOT] :: TYPE`; `type` is the type's words."""
+    """`subject IS [NOT] :: TYPE`."""
 
     subject: Expression
-    type: str
 
 
 class Call(Expression, frozen=True):
@@ -353,9 +352,5 @@ class Statement:
 
     def source(self, part: Syntax) -> str:
         """Return the text of a part, without the space before it."""
-        return self.text[self.tokens[part.start].offset : self.end(part)]
-
-    def end(self, part: Syntax) -> int:
-        """Offset behind the last token of a part."""
-        last = self.tokens[part.stop - 1]
-        return last.offset + len(last.text)
+        first, last = self.tokens[part.start], self.tokens[part.stop - 1]
+        return self.text[first.offset : last.offset + len(last.text)]

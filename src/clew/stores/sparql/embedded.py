@@ -171,7 +171,7 @@ def statements(graph: Graph) -> Iterator[str]:
     relations = [_iri("r", name) for name in graph.relations]
     for head, relation, tail in zip(*(column.tolist() for column in graph.out.columns()), strict=True):
         yield f"{terms[head]} {relations[relation]} {terms[tail]} .\n"
-    label, alias, type_ = (f"<{PREFIXES[p]}{n}>" for p, n in _SIDE)
+    label, alias, type_ = f"<{RDFS}label>", f"<{SKOS}altLabel>", f"<{RDF}type>"
     for node in np.flatnonzero(~literal).tolist():
         yield f"{terms[node]} {label} {quoted(graph.labels[node])} .\n"
     for name, node in zip(graph.aliases.names, graph.aliases.entity.tolist(), strict=True):
@@ -186,7 +186,7 @@ def statements(graph: Graph) -> Iterator[str]:
 def _edge_properties(graph: Graph, terms: Sequence[str], relations: Sequence[str]) -> Iterator[str]:
     """Yield the statements that have properties as reified ones: `rdf:subject`, …, `p:since`."""
     properties = graph.edge_properties
-    ends = [f"<{PREFIXES['rdf']}{name}>" for name in ("subject", "predicate", "object")]
+    ends = [f"<{RDF}{name}>" for name in ("subject", "predicate", "object")]
     keys = [_iri("p", name) for name in properties.keys]
     number = f"^^<{XSD}double>"
     for statement, (head, relation, tail) in enumerate(properties.triples.tolist()):
@@ -197,9 +197,6 @@ def _edge_properties(graph: Graph, terms: Sequence[str], relations: Sequence[str
             numeric = properties.kind[at] == ValueKind.NUMBER
             value = f'"{float(properties.value[at])!r}"{number}' if numeric else quoted(properties.texts[at])
             yield f"{node} {keys[int(properties.key[at])]} {value} .\n"
-
-
-_SIDE = (("rdfs", "label"), ("skos", "altLabel"), ("rdf", "type"))
 
 
 def _iri(prefix: str, name: str) -> str:
