@@ -14,11 +14,10 @@ from typing import Any, TypeVar
 
 from clew.errors import LlmError
 from clew.foundation.redaction import redacted
-from clew.llm.budget import Ledger, Limits, Reservation
+from clew.llm.budget import Ledger, Reservation
 from clew.llm.cache import ReplyCache
 from clew.llm.errors import ContextOverflow, ModelFailed, ModelRefused, ModelTimeout, ReplayMissing
-from clew.llm.prices import Price
-from clew.llm.retry import Retry
+from clew.llm.settings import Policy
 from clew.llm.telemetry import Telemetry
 from clew.llm.trace import TraceFile
 from clew.llm.typed import TypedReplies
@@ -26,19 +25,6 @@ from clew.llm.types import ChatModel, Chunk, Reply, Request
 from clew.llm.wire import PerLoop
 
 T = TypeVar("T")
-
-
-@dataclass(frozen=True)
-class Policy:
-    """How calls are managed. `timeout` (s) is for a whole reply, or between pieces of a streamed one."""
-
-    timeout: float = 120.0
-    concurrency: int = 8
-    retry: Retry = field(default_factory=Retry)
-    per_question: Limits = field(default_factory=Limits)
-    per_run: Limits = field(default_factory=Limits)
-    price: Price | None = None
-    replay: bool = False
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from clew.llm.budget import Ledger
 from clew.llm.cache import ReplyCache
-from clew.llm.managed import ManagedModel, Policy, Tracing
+from clew.llm.managed import ManagedModel, Tracing
 from clew.llm.profiles import profile_of
 from clew.llm.ray_shared import RayLedger, opened_files
 from clew.llm.settings import Settings
@@ -93,14 +93,6 @@ def _managed(
     adapter: ChatModel = open_adapter(settings)
     if listener is not None:
         adapter = Streamed(adapter, listener)
-    policy = Policy(
-        timeout=settings.timeout,
-        concurrency=settings.concurrency,
-        retry=settings.retry,
-        per_question=settings.per_question,
-        per_run=settings.per_run,
-        price=settings.prices.find(settings.model),
-        replay=settings.replay,
-    )
+    policy = replace(settings, price=settings.prices.find(settings.model))
     telemetry = Telemetry.open(content=settings.telemetry_content) if settings.telemetry else Telemetry()
     return ManagedModel(adapter, policy, cache=cache, tracing=Tracing(trace, telemetry), run=run)
