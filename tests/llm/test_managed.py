@@ -21,7 +21,7 @@ from clew.llm.errors import (
     RateLimited,
     ReplayMissing,
 )
-from clew.llm.managed import ManagedModel, Policy, Tracing
+from clew.llm.managed import ManagedModel, Policy
 from clew.llm.prices import Price
 from clew.llm.retry import Retry
 from clew.llm.testing import ScriptedLine, ScriptedModel
@@ -42,8 +42,10 @@ def waits() -> tuple[list[float], Callable[[float], Awaitable[None]]]:
 
 def managed(script: Any, **policy: Any) -> tuple[ManagedModel, ScriptedModel, list[float]]:
     waited, sleep = waits()
-    model = ScriptedModel(script)
-    return ManagedModel(model, Policy(**policy), sleep=sleep), model, waited
+    inner = ScriptedModel(script)
+    model = ManagedModel(inner, Policy(**policy))
+    model._sleep = sleep  # pyright: ignore[reportPrivateUsage]
+    return model, inner, waited
 
 
 # Retries
@@ -330,7 +332,7 @@ def test_odd_text_is_cached_as_it_is(tmp_path: Path):
 def test_the_trace_has_every_prompt_and_reply(tmp_path: Path):
     path = tmp_path / "trace.jsonl"
     script: list[ScriptedLine] = ["yes\n", KeyRefused("wrong key", 401)]
-    model = ManagedModel(ScriptedModel(script), tracing=Tracing(TraceFile(path)))
+    model = ManagedModel(ScriptedModel(script), trace=TraceFile(path))
     view = model.for_question("q7")
     run_sync(view.complete(REQUEST))
     with pytest.raises(KeyRefused):

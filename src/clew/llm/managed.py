@@ -8,7 +8,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
+from threading import Event
 from time import perf_counter
 from typing import Any, TypeVar
 
@@ -25,23 +26,6 @@ from clew.llm.types import ChatModel, Chunk, Reply, Request
 from clew.llm.wire import PerLoop
 
 T = TypeVar("T")
-
-
-@dataclass(frozen=True)
-class Tracing:
-    """Where calls are written down: lines of a `file`, and spans."""
-
-    file: TraceFile | None = None
-    telemetry: Telemetry = field(default_factory=Telemetry)
-
-
-@dataclass
-class _Shared:
-    """What all views of one model share."""
-
-    run: Ledger
-    limit: PerLoop[asyncio.Semaphore]
-    reached: bool = False
 
 
 @dataclass(frozen=True)
@@ -62,18 +46,19 @@ class ManagedModel(TypedReplies):
         policy: Policy | None = None,
         *,
         cache: ReplyCache | None = None,
-        tracing: Tracing | None = None,
+        trace: TraceFile | None = None,
+        telemetry: Telemetry | None = None,
         run: Ledger | None = None,
-        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         policy = policy or Policy()
         super().__init__(model.name, model.profile)
-        limit = PerLoop(lambda: asyncio.Semaphore(policy.concurrency))
-        self._shared = _Shared(run or Ledger("run", policy.per_run), limit)
         self._model, self.policy = model, policy
-        tracing = tracing or Tracing()
-        self._cache, self._sleep = cache, sleep
-        self._trace, self._telemetry = tracing.file, tracing.telemetry
+        self.run = run or Ledger("run", policy.per_run)
+        """What the whole run has spent."""
+        self._limit = PerLoop(lambda: asyncio.Semaphore(policy.concurrency))
+        self._reached = Event()
+        self._cache, self._trace, self._telemetry = cache, trace, telemetry or Telemetry()
+        self._sleep = asyncio.sleep
         self._question: Ledger = Ledger("question", policy.per_question)
         self._label: str | None = None
         self.anew: Callable[[], ManagedModel] | None = None
@@ -83,11 +68,6 @@ class ManagedModel(TypedReplies):
         if self.anew is None:
             raise TypeError(f"{self.name} was opened for this process alone")
         return self.anew, ()
-
-    @property
-    def run(self) -> Ledger:
-        """What the whole run has spent."""
-        return self._shared.run
 
     def for_question(self, label: str | None = None) -> ManagedModel:
         """View the same model with a fresh budget for one question; `label` (its id) goes into the trace."""
@@ -107,7 +87,7 @@ class ManagedModel(TypedReplies):
         with self._recorded(request) as record:
             reply = self._recall(request)
             if reply is None:
-                async with self._shared.limit.get():
+                async with self._limit.get():
                     reply = await self._retried(request, lambda: self._once(request))
                 self._store(request, reply)
             return record(reply)
@@ -120,7 +100,7 @@ class ManagedModel(TypedReplies):
             if known is not None:
                 yield Chunk(known.text, record(known))
                 return
-            async with self._shared.limit.get():
+            async with self._limit.get():
                 begun = await self._retried(request, lambda: self._begin(request))
                 try:
                     piece: Chunk | None = begun.first
@@ -171,7 +151,7 @@ class ManagedModel(TypedReplies):
             self._cache.store(request, reply)
 
     def _reserve(self, request: Request) -> Reservation:
-        return Reservation((self._question, self._shared.run), request, self.policy.price)
+        return Reservation((self._question, self.run), request, self.policy.price)
 
     async def _retried(self, request: Request, once: Callable[[], Awaitable[T]]) -> T:
         attempt = 1
@@ -180,8 +160,8 @@ class ManagedModel(TypedReplies):
                 result = await once()
             except LlmError as error:
                 if isinstance(error, (ModelRefused, ModelFailed)):
-                    self._shared.reached = True
-                wait = self.policy.retry.wait(error, request, attempt, reached=self._shared.reached)
+                    self._reached.set()
+                wait = self.policy.retry.wait(error, request, attempt, reached=self._reached.is_set())
                 if wait is None:
                     if isinstance(error, ContextOverflow) and self._cache is not None:
                         self._cache.store_too_long(request, error)
@@ -189,7 +169,7 @@ class ManagedModel(TypedReplies):
                 await self._sleep(wait)
                 attempt += 1
             else:
-                self._shared.reached = True
+                self._reached.set()
                 return result
 
     async def _once(self, request: Request) -> Reply:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from clew.llm.budget import Ledger
 from clew.llm.cache import ReplyCache
-from clew.llm.managed import ManagedModel, Tracing
+from clew.llm.managed import ManagedModel
 from clew.llm.profiles import profile_of
 from clew.llm.ray_shared import RayLedger, opened_files
 from clew.llm.settings import Settings
@@ -94,5 +94,5 @@ def _managed(
     if listener is not None:
         adapter = Streamed(adapter, listener)
     policy = replace(settings, price=settings.prices.find(settings.model))
-    telemetry = Telemetry.open(content=settings.telemetry_content) if settings.telemetry else Telemetry()
-    return ManagedModel(adapter, policy, cache=cache, tracing=Tracing(trace, telemetry), run=run)
+    telemetry = Telemetry.open(content=settings.telemetry_content) if settings.telemetry else None
+    return ManagedModel(adapter, policy, cache=cache, trace=trace, telemetry=telemetry, run=run)
