@@ -45,8 +45,7 @@ class SparqlEndpoint:
         with requested(self.address, sent.text, accept, self._seconds) as reply:
             if reply.media not in known:
                 raise StoreError(
-                    f"{self.name} answers with {reply.media or 'something'} that is no result of SPARQL. "
-                    "Check the path"
+                    f"{self.name} answers with {reply.media} that is no result of SPARQL. Check the path"
                 )
             try:
                 return rows_of(reply, reply.media, sent)
