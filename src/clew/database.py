@@ -55,10 +55,9 @@ class Database(Asks):
         Raises UsageError for another address, StoreError if there is no usable server, MissingExtra.
         """
         from clew.methods.synaptiqa.queried import MOST_ROWS, SECONDS
-        from clew.stores.cypher.guard import Rules
         from clew.stores.opening import open_database
 
-        store = open_database(address, neo4j_login(), seconds=SECONDS, rules=Rules(rows=MOST_ROWS))
+        store = open_database(address, neo4j_login(), seconds=SECONDS, rows=MOST_ROWS)
         cache = cache_folder(cache_dir)
         return cls(store, make_embedder(embedder), cache_dir=cache, language=language)
 

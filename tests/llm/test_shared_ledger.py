@@ -45,7 +45,7 @@ def test_what_a_killed_process_set_aside_stays_charged_and_its_lock_is_free():
     child = os.fork()
     if child == 0:
         with ledger._changing():
-            ledger._spent = Charge(1, 0, 0, 0.75)
+            ledger.spent = Charge(1, 0, 0, 0.75)
         with ledger._changing():
             os.kill(os.getpid(), signal.SIGKILL)
     os.waitpid(child, 0)

@@ -9,7 +9,7 @@ import pytest
 from clew.errors import MissingExtra
 from clew.llm import ask, iterate_sync, run_sync
 from clew.llm.errors import KeyRefused
-from clew.llm.managed import ManagedModel, Tracing
+from clew.llm.managed import ManagedModel
 from clew.llm.telemetry import Telemetry
 from clew.llm.testing import ScriptedModel
 
@@ -25,8 +25,7 @@ def spans_of(script: Any, *, content: bool = False, streamed: bool = False) -> l
     provider = sdk.TracerProvider()
     provider.add_span_processor(export.SimpleSpanProcessor(memory))
     model = ManagedModel(
-        ScriptedModel(script),
-        tracing=Tracing(telemetry=Telemetry(provider.get_tracer("test"), content=content)),
+        ScriptedModel(script), telemetry=Telemetry(provider.get_tracer("test"), content=content)
     )
     with suppress(KeyRefused):
         list(iterate_sync(model.stream(REQUEST))) if streamed else run_sync(model.complete(REQUEST))

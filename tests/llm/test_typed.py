@@ -36,7 +36,7 @@ def test_a_bad_reply_is_repaired_once_with_the_reason_shown():
     model = ScriptedModel(['{"name": "Oslo"}', OSLO])
     typed = run_sync(model.complete_as(REQUEST, City))
     assert typed.value.people == 717710
-    assert typed.usage.calls == 2
+    assert len(typed.replies) == 2
     repair = model.requests[1].messages
     assert repair[:2] == REQUEST.messages
     assert repair[2].text == '{"name": "Oslo"}'

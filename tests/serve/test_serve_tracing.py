@@ -3,7 +3,7 @@
 import httpx
 import pytest
 
-from clew.llm.managed import ManagedModel, Tracing
+from clew.llm.managed import ManagedModel
 from clew.llm.telemetry import Telemetry
 from clew.llm.testing import ScriptedModel
 from clew.serve.tracing import RequestSpans
@@ -21,9 +21,7 @@ def traced(films_index, monkeypatch):
     provider.add_span_processor(export.SimpleSpanProcessor(memory))
     tracer = provider.get_tracer("test")
     monkeypatch.setattr(RequestSpans, "open", lambda: RequestSpans(tracer))
-    model = ManagedModel(
-        ScriptedModel(lambda _: "Answer: Heat"), tracing=Tracing(telemetry=Telemetry(tracer))
-    )
+    model = ManagedModel(ScriptedModel(lambda _: "Answer: Heat"), telemetry=Telemetry(tracer))
     server = Running({"films": films_index}, models={"m": model}, telemetry=True)
     yield server, memory.get_finished_spans
     server.close()

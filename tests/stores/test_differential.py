@@ -7,11 +7,10 @@ import pytest
 from graphs import EXAMPLES, EXTRA, load, queries
 
 from clew.graph.build.build import build_graph
-from clew.stores.cypher.guard import Rules
 from clew.stores.errors import QueryRefused
 
 pytest.importorskip("ladybug", reason="ladybug is not installed")
-RULES = Rules(rows=1_000_000)
+ROWS = 1_000_000
 
 
 @pytest.fixture(scope="module", params=["movies", "northwind", "films"])
@@ -30,11 +29,11 @@ def stores(request, neo4j_address, tmp_path_factory):
     with neo4j.GraphDatabase.driver(neo4j_address, auth=("neo4j", PASSWORD)) as driver:
         load(driver, request.param)
     folder = tmp_path_factory.mktemp(request.param)
-    with closing(Neo4jStore(neo4j_address, password=PASSWORD, seconds=30, rules=RULES)) as server:
+    with closing(Neo4jStore(neo4j_address, password=PASSWORD, seconds=30, rows=ROWS)) as server:
         imported = open_folder(folder, "a server")
         export(server, imported)
         graph = build_graph([imported.data])[0]
-        with closing(LadybugStore.of_graph(graph, seconds=30, rules=RULES)) as embedded:
+        with closing(LadybugStore.of_graph(graph, seconds=30, rows=ROWS)) as embedded:
             yield request.param, server, embedded
 
 

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from clew.errors import ClewError
-from clew.stores.cypher.guard import Rules
 from clew.stores.errors import StoreError
 
 ladybug = pytest.importorskip("ladybug", reason="ladybug is not installed")
@@ -41,7 +40,7 @@ def test_threads_that_come_first_at_once_load_the_graph_once(films, databases):
 
 
 def test_stores_of_one_graph_have_their_own_limits(films, databases):
-    one, all_ = (LadybugStore.of_graph(films[0], rules=Rules(rows=rows)) for rows in (1, 1000))
+    one, all_ = (LadybugStore.of_graph(films[0], rows=rows) for rows in (1, 1000))
     query = "MATCH (f:Film) RETURN f.name"
     assert len(one.run(query).rows) == 1 < len(all_.run(query).rows)
     assert len(databases) == 1

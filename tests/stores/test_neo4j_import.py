@@ -7,7 +7,7 @@ import pytest
 from clew.graph.build.build import build_graph
 from clew.stores.errors import StoreError
 from clew.stores.import_folder import open_folder
-from clew.stores.neo4j_export import ExportPieces, export
+from clew.stores.neo4j_export import export
 
 
 @pytest.fixture(scope="module")
@@ -53,9 +53,10 @@ EXPECTED = {
 
 
 @pytest.mark.parametrize("hub", [10, 10_000])
-def test_all_of_a_graph_is_read(store, tmp_path, hub):
+def test_all_of_a_graph_is_read(store, tmp_path, monkeypatch, hub):
+    monkeypatch.setattr("clew.stores.neo4j_export.HUB", hub)
     folder, shown = open_folder(tmp_path / "import", "x"), []
-    export(store, folder, lambda *state: shown.append(state), ExportPieces(hub=hub))
+    export(store, folder, lambda *state: shown.append(state))
     found, graph, report = triples(folder)
     assert found | {("other", "title", "other")} == EXPECTED
     assert sorted(graph.types.names) == ["Big", "Hub", "Leaf", "Leaf;s"]
@@ -63,11 +64,10 @@ def test_all_of_a_graph_is_read(store, tmp_path, hub):
     assert shown[-1] == ("nodes and edges", 34 + 35, 34 + 35)
     held = graph.edge_properties
     assert [held.of(statement) for statement in range(len(held))] == [(("since", "5"),)]
-    assert folder.notes == {}
 
 
-def test_an_interrupted_import_goes_on_where_it_was(store, tmp_path):
-    pieces = ExportPieces(ids=10)
+def test_an_interrupted_import_goes_on_where_it_was(store, tmp_path, monkeypatch):
+    monkeypatch.setattr("clew.stores.neo4j_export.SHARD_IDS", 10)
     folder = open_folder(tmp_path / "import", "x")
 
     def interrupt(what, done, total):
@@ -75,12 +75,12 @@ def test_an_interrupted_import_goes_on_where_it_was(store, tmp_path):
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        export(store, folder, interrupt, pieces)
+        export(store, folder, interrupt)
     folder = open_folder(tmp_path / "import", "x")
     finished = dict(folder.finished)
     assert sum(finished.values()) > 0
     counts = []
-    export(store, folder, lambda what, done, total: counts.append(done), pieces)
+    export(store, folder, lambda what, done, total: counts.append(done))
     assert min(counts) > sum(finished.values())
     assert triples(folder)[0] | {("other", "title", "other")} == EXPECTED
 

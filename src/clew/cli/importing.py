@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from clew.cli.console import warn
 from clew.cli.failures import Interrupted
 from clew.cli.input import STDIN, stdin_kept
 from clew.cli.progress import Bar, BarUnit
@@ -53,9 +52,7 @@ def imported(sources: Sequence[str], output: Path | None, *, quiet: bool) -> Gen
             continue
         path = output.with_name(f"{output.stem}.import-{len(folders)}")
         with Bar(quiet=quiet) as bar:
-            data, notes = _read(source, path, bar)
-        for note in () if quiet else notes:
-            warn(f"note: {note}")
+            data = _read(source, path, bar)
         folders.append(path)
         found.paths.append(data)
         found.addresses[data] = shown_address(source)
@@ -64,13 +61,13 @@ def imported(sources: Sequence[str], output: Path | None, *, quiet: bool) -> Gen
         shutil.rmtree(path)
 
 
-def _read(source: str, path: Path, bar: Bar) -> tuple[Path, list[str]]:
-    """Read a graph into a folder; returns what is to be indexed, and what the user should know."""
+def _read(source: str, path: Path, bar: Bar) -> Path:
+    """Read a graph into a folder; returns what is to be indexed."""
     from clew.stores.import_folder import open_folder
 
     folder = open_folder(path, shown_address(source))
     try:
-        data = _export(source, folder, bar)
+        return _export(source, folder, bar)
     except KeyboardInterrupt:
         raise Interrupted(
             f"interrupted; what was read is kept in {path}, and the same command goes on from there"
@@ -81,7 +78,6 @@ def _read(source: str, path: Path, bar: Bar) -> tuple[Path, list[str]]:
         else:
             shutil.rmtree(path)
         raise
-    return data, [f"{what}: {count:,}" for what, count in folder.notes.items()]
 
 
 def _export(source: str, folder: ImportFolder, bar: Bar) -> Path:

@@ -79,17 +79,15 @@ def query(
 def _open(
     source: str, text: str, asked: StatementOptions, reading: SourceOptions
 ) -> CypherStore | SparqlStore:
-    from clew.stores.cypher.guard import Rules
-
-    rules, sparql, seconds = Rules(rows=asked.rows), is_sparql_query(text), asked.seconds
+    sparql, seconds, rows = is_sparql_query(text), asked.seconds, asked.rows
     if is_address(source):
         if sparql != is_sparql(source) and text.strip():
             languages = ("SPARQL", "Cypher") if sparql else ("Cypher", "SPARQL")
             raise UsageError(
                 f"The query looks like {languages[0]}, but {shown_address(source)} is asked in {languages[1]}"
             )
-        return open_database(source, neo4j_login(), seconds=seconds, rules=rules)
-    return opened(source, reading).open_store(text, seconds=seconds, rules=rules)
+        return open_database(source, neo4j_login(), seconds=seconds, rows=rows)
+    return opened(source, reading).open_store(text, seconds=seconds, rows=rows)
 
 
 def print_rows(result: Rows) -> None:

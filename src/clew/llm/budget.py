@@ -20,7 +20,7 @@ from operator import add, sub
 
 from clew.llm.errors import BudgetReached, ModelFailed, ModelRefused, ModelUnreachable, ReplayMissing
 from clew.llm.prices import Price
-from clew.llm.types import Reply, Request, add_usage
+from clew.llm.types import Reply, Request
 from clew.types import Usage
 
 REPLY_TOKENS = 1024
@@ -71,53 +71,37 @@ def estimate(request: Request, price: Price | None) -> Charge:
 
 
 class Ledger:
-    """What was spent within one scope, `question` or `run`; safe to share between threads.
+    """What was `spent` within one scope, `question` or `run`; safe to share between threads.
 
-    `reached` is the first refusal of a call, None while there was none.
+    What was set aside counts as spent. `reached` is the first refusal of a call, None while there was none.
     """
 
     def __init__(self, scope: str, limits: Limits | None = None) -> None:
         self.scope, self.limits = scope, limits or Limits()
         self.reached: BudgetReached | None = None
         self._lock = threading.Lock()
-        self._spent = Charge()
-        self._usage = Usage()
-        self._cost = 0.0
-        self._unpriced = False
-
-    @property
-    def usage(self) -> Usage:
-        """Calls and tokens of all replies, also of those that came from the cache."""
-        return self._usage
-
-    @property
-    def cost(self) -> float | None:
-        """Money of all replies that were paid; None if the price of one is not known."""
-        return None if self._unpriced else self._cost
+        self.spent = Charge()
 
     def reserve(self, charge: Charge) -> None:
         """Set aside what a call may take. Raises BudgetReached: it could pass a limit."""
         with self._changing():
-            after = self._spent + charge
+            after = self.spent + charge
             for limit, wanted, most in (
                 ("calls", after.calls, self.limits.calls),
                 ("tokens", after.tokens, self.limits.tokens),
                 ("money", after.money, self.limits.money),
             ):
                 if most is not None and wanted > most:
-                    raise self._refused(limit, f"{wanted:g} needed with the next call, {most:g} allowed")
-            self._spent = after
-
-    def _refused(self, limit: str, detail: str) -> BudgetReached:
-        """Note a refusal, where `_lock` is held."""
-        refused = BudgetReached(self.scope, limit, detail)
-        self.reached = self.reached or refused
-        return refused
+                    detail = f"{wanted:g} needed with the next call, {most:g} allowed"
+                    refused = BudgetReached(self.scope, limit, detail)
+                    self.reached = self.reached or refused
+                    raise refused
+            self.spent = after
 
     def settle(self, reserved: Charge, actual: Charge) -> None:
         """Replace a reservation by what the call took."""
         with self._changing():
-            self._spent = self._spent + actual - reserved
+            self.spent = self.spent + actual - reserved
 
     @contextmanager
     def _changing(self) -> Generator[None]:
@@ -125,21 +109,13 @@ class Ledger:
         with self._lock:
             yield
 
-    def count(self, reply: Reply) -> None:
-        """Count a reply towards `usage` and `cost`."""
-        with self._lock:
-            self._usage = add_usage((self._usage, reply.usage))
-            if not reply.cached:
-                self._cost += reply.cost or 0.0
-                self._unpriced = self._unpriced or reply.cost is None
-
 
 class SharedLedger(Ledger):
     """One limit for processes that are forked after it is made, as all workers of a server.
 
     What was spent is in memory that all have, behind a lock that ends with a process that is killed. What
-    such a process had set aside stays charged, as its calls may well have been. `usage`, `cost` and
-    `reached` are those of the own process.
+    such a process had set aside stays charged, as its calls may well have been. `reached` is that of the own
+    process.
     """
 
     def __init__(self, scope: str, limits: Limits | None = None) -> None:
@@ -155,9 +131,9 @@ class SharedLedger(Ledger):
         with super()._changing():
             fcntl.lockf(self._file, fcntl.LOCK_EX)
             try:
-                self._spent = Charge(*_CHARGE.unpack_from(self._memory))
+                self.spent = Charge(*_CHARGE.unpack_from(self._memory))
                 yield
-                _CHARGE.pack_into(self._memory, 0, *astuple(self._spent))
+                _CHARGE.pack_into(self._memory, 0, *astuple(self.spent))
             finally:
                 fcntl.lockf(self._file, fcntl.LOCK_UN)
 
@@ -182,7 +158,8 @@ class Reservation:
 
     def paid(self, reply: Reply) -> None:
         """Settle with what the reply took."""
-        self._settle(charge_of(reply))
+        used = reply.usage
+        self._settle(Charge(used.calls, used.input_tokens, used.output_tokens, reply.cost or 0.0))
 
     def broken(self, error: BaseException) -> None:
         """Settle for an attempt that brought no reply."""
@@ -198,9 +175,3 @@ class Reservation:
         for ledger in self._held:
             ledger.settle(self._charge, actual)
         self._held = []
-
-
-def charge_of(reply: Reply) -> Charge:
-    """Charge of a reply."""
-    used = reply.usage
-    return Charge(used.calls, used.input_tokens, used.output_tokens, reply.cost or 0.0)

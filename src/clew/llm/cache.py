@@ -10,7 +10,7 @@ import sqlite3
 import threading
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from clew.errors import InputError
 from clew.llm.errors import ContextOverflow
@@ -34,30 +34,6 @@ WAIT = 30.0
 """Seconds to wait for another process that writes."""
 
 
-class Replies(Protocol):
-    """Recorded replies, as `ReplyCache` has them."""
-
-    def find(self, request: Request) -> Reply | None:
-        """Find the recorded reply to a request, marked as cached."""
-        ...
-
-    def store(self, request: Request, reply: Reply) -> None:
-        """Record a reply; one that is there already stays."""
-        ...
-
-    def store_too_long(self, request: Request, error: ContextOverflow) -> None:
-        """Record that a request did not fit into the model's context."""
-        ...
-
-    def find_too_long(self, request: Request) -> ContextOverflow | None:
-        """Find the recorded error of a request that was too long."""
-        ...
-
-    def close(self) -> None:
-        """Need them no longer."""
-        ...
-
-
 class ReplyCache:
     """Replies by request. One object serves many threads; several processes may share the file."""
 
@@ -73,14 +49,14 @@ class ReplyCache:
             raise self._failed(error) from error
         try:
             for statement in ("PRAGMA journal_mode=WAL", *_TABLES):
-                self._run(statement)
+                self.run(statement)
         except InputError:
             self._database.close()
             raise
 
     def find(self, request: Request) -> Reply | None:
         """Find the recorded reply to a request, marked as cached."""
-        row = self._run("SELECT reply FROM replies WHERE key = ?", request.key)
+        row = self.run("SELECT reply FROM replies WHERE key = ?", request.key)
         try:
             return None if row is None else _reply(json.loads(row[0]))
         except (ValueError, KeyError, TypeError) as error:
@@ -89,18 +65,18 @@ class ReplyCache:
     def store(self, request: Request, reply: Reply) -> None:
         """Record a reply; one that is there already stays."""
         statement = "INSERT OR IGNORE INTO replies (key, request, reply) VALUES (?, ?, ?)"
-        self._run(statement, request.key, _text(request.as_json()), _text(asdict(reply)))
+        self.run(statement, request.key, _text(request.as_json()), _text(asdict(reply)))
 
     def store_too_long(self, request: Request, error: ContextOverflow) -> None:
         """Record that a request did not fit into the model's context, so that a replay knows it too."""
-        self._run("INSERT OR IGNORE INTO too_long VALUES (?, ?, ?)", request.key, str(error), error.status)
+        self.run("INSERT OR IGNORE INTO too_long VALUES (?, ?, ?)", request.key, str(error), error.status)
 
     def find_too_long(self, request: Request) -> ContextOverflow | None:
         """Find the recorded error of a request that was too long."""
-        row = self._run("SELECT message, status FROM too_long WHERE key = ?", request.key)
+        row = self.run("SELECT message, status FROM too_long WHERE key = ?", request.key)
         return None if row is None else ContextOverflow(row[0], row[1])
 
-    def _run(self, statement: str, *values: object) -> tuple[Any, ...] | None:
+    def run(self, statement: str, *values: object) -> tuple[Any, ...] | None:
         """Run a statement; its first row, if it has one."""
         try:
             with self._lock:

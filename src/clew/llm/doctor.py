@@ -17,7 +17,7 @@ from clew.llm.trace import TraceFile
 from clew.llm.types import ChatModel, ask
 from clew.llm.wire import SdkModel
 
-State = Literal["ok", "failed", "warning", "skipped"]
+State = Literal["ok", "failed", "warning"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class _Probe:
 def doctor(settings: Settings) -> list[Check]:
     """Check settings, packages, files, server, key, model, chat, streaming and structured output, in order.
 
-    A step that needs a failed one is skipped. At most five short calls are made, none from a cache.
+    A step that needs a failed one is left out. At most five short calls are made, none from a cache.
     """
     checks: list[Check] = []
     for name, check in (("settings", _settings), ("packages", _packages), ("files", _files)):

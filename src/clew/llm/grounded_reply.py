@@ -15,7 +15,7 @@ from functools import cached_property
 from clew.graph.graph import Graph
 from clew.grounding import cite
 from clew.llm.evidence_names import EvidenceNames, IsName, Linked, evidence_nodes
-from clew.llm.prompting import Prompt, Sampling, Talk
+from clew.llm.prompting import Prompt, Sampling, Talk, short
 from clew.llm.reply import REPAIR_PROMPT, StatedAnswer, is_none, stated_answer
 from clew.text.labels import readable
 from clew.text.normalise import normalise
@@ -238,9 +238,8 @@ def _valued(stated: StatedAnswer, given: Given, value: str, cited: Sequence[Fact
 
 
 def _abstain(stated: StatedAnswer, why: str, rejected: Sequence[Rejected] = ()) -> GroundedReply:
-    said = stated.text if len(stated.text) <= 200 else f"{stated.text[:200]} …"
     told = why or "it finds no answer in the facts"
-    detail = f"the model was asked, and {told}" + (f': "{said}"' if said else "")
+    detail = f"the model was asked, and {told}" + (f': "{short(stated.text)}"' if stated.text else "")
     return GroundedReply(
         stated.text,
         rejected=tuple(rejected),

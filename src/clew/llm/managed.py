@@ -8,54 +8,24 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
+from threading import Event
 from time import perf_counter
 from typing import Any, TypeVar
 
 from clew.errors import LlmError
 from clew.foundation.redaction import redacted
-from clew.llm.budget import Ledger, Limits, Reservation
-from clew.llm.cache import Replies
+from clew.llm.budget import Ledger, Reservation
+from clew.llm.cache import ReplyCache
 from clew.llm.errors import ContextOverflow, ModelFailed, ModelRefused, ModelTimeout, ReplayMissing
-from clew.llm.prices import Price
-from clew.llm.retry import Retry
+from clew.llm.settings import Policy
 from clew.llm.telemetry import Telemetry
-from clew.llm.trace import CallLog
+from clew.llm.trace import TraceFile
 from clew.llm.typed import TypedReplies
 from clew.llm.types import ChatModel, Chunk, Reply, Request
 from clew.llm.wire import PerLoop
 
 T = TypeVar("T")
-
-
-@dataclass(frozen=True)
-class Policy:
-    """How calls are managed. `timeout` (s) is for a whole reply, or between pieces of a streamed one."""
-
-    timeout: float = 120.0
-    concurrency: int = 8
-    retry: Retry = field(default_factory=Retry)
-    per_question: Limits = field(default_factory=Limits)
-    per_run: Limits = field(default_factory=Limits)
-    price: Price | None = None
-    replay: bool = False
-
-
-@dataclass(frozen=True)
-class Tracing:
-    """Where calls are written down: lines of a `file`, and spans."""
-
-    file: CallLog | None = None
-    telemetry: Telemetry = field(default_factory=Telemetry)
-
-
-@dataclass
-class _Shared:
-    """What all views of one model share."""
-
-    run: Ledger
-    limit: PerLoop[asyncio.Semaphore]
-    reached: bool = False
 
 
 @dataclass(frozen=True)
@@ -75,19 +45,20 @@ class ManagedModel(TypedReplies):
         model: ChatModel,
         policy: Policy | None = None,
         *,
-        cache: Replies | None = None,
-        tracing: Tracing | None = None,
+        cache: ReplyCache | None = None,
+        trace: TraceFile | None = None,
+        telemetry: Telemetry | None = None,
         run: Ledger | None = None,
-        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         policy = policy or Policy()
         super().__init__(model.name, model.profile)
-        limit = PerLoop(lambda: asyncio.Semaphore(policy.concurrency))
-        self._shared = _Shared(run or Ledger("run", policy.per_run), limit)
         self._model, self.policy = model, policy
-        tracing = tracing or Tracing()
-        self._cache, self._sleep = cache, sleep
-        self._trace, self._telemetry = tracing.file, tracing.telemetry
+        self.run = run or Ledger("run", policy.per_run)
+        """What the whole run has spent."""
+        self._limit = PerLoop(lambda: asyncio.Semaphore(policy.concurrency))
+        self._reached = Event()
+        self._cache, self._trace, self._telemetry = cache, trace, telemetry or Telemetry()
+        self._sleep = asyncio.sleep
         self._question: Ledger = Ledger("question", policy.per_question)
         self._label: str | None = None
         self.anew: Callable[[], ManagedModel] | None = None
@@ -97,11 +68,6 @@ class ManagedModel(TypedReplies):
         if self.anew is None:
             raise TypeError(f"{self.name} was opened for this process alone")
         return self.anew, ()
-
-    @property
-    def run(self) -> Ledger:
-        """What the whole run has spent."""
-        return self._shared.run
 
     def for_question(self, label: str | None = None) -> ManagedModel:
         """View the same model with a fresh budget for one question; `label` (its id) goes into the trace."""
@@ -121,7 +87,7 @@ class ManagedModel(TypedReplies):
         with self._recorded(request) as record:
             reply = self._recall(request)
             if reply is None:
-                async with self._shared.limit.get():
+                async with self._limit.get():
                     reply = await self._retried(request, lambda: self._once(request))
                 self._store(request, reply)
             return record(reply)
@@ -134,7 +100,7 @@ class ManagedModel(TypedReplies):
             if known is not None:
                 yield Chunk(known.text, record(known))
                 return
-            async with self._shared.limit.get():
+            async with self._limit.get():
                 begun = await self._retried(request, lambda: self._begin(request))
                 try:
                     piece: Chunk | None = begun.first
@@ -185,7 +151,7 @@ class ManagedModel(TypedReplies):
             self._cache.store(request, reply)
 
     def _reserve(self, request: Request) -> Reservation:
-        return Reservation((self._question, self._shared.run), request, self.policy.price)
+        return Reservation((self._question, self.run), request, self.policy.price)
 
     async def _retried(self, request: Request, once: Callable[[], Awaitable[T]]) -> T:
         attempt = 1
@@ -194,8 +160,8 @@ class ManagedModel(TypedReplies):
                 result = await once()
             except LlmError as error:
                 if isinstance(error, (ModelRefused, ModelFailed)):
-                    self._shared.reached = True
-                wait = self.policy.retry.wait(error, request, attempt, reached=self._shared.reached)
+                    self._reached.set()
+                wait = self.policy.retry.wait(error, request, attempt, reached=self._reached.is_set())
                 if wait is None:
                     if isinstance(error, ContextOverflow) and self._cache is not None:
                         self._cache.store_too_long(request, error)
@@ -203,7 +169,7 @@ class ManagedModel(TypedReplies):
                 await self._sleep(wait)
                 attempt += 1
             else:
-                self._shared.reached = True
+                self._reached.set()
                 return result
 
     async def _once(self, request: Request) -> Reply:
@@ -250,7 +216,7 @@ class ManagedModel(TypedReplies):
 
     @contextmanager
     def _recorded(self, request: Request) -> Generator[Callable[[Reply], Reply]]:
-        """Write span, trace and usage of a call, however it ends; the yielded function takes the reply."""
+        """Write span and trace of a call, however it ends; the yielded function takes the reply."""
         began = perf_counter()
         replies: list[Reply] = []
         failure: BaseException | None = None
@@ -259,8 +225,6 @@ class ManagedModel(TypedReplies):
             def record(reply: Reply) -> Reply:
                 replies.append(reply)
                 replied(reply)
-                for ledger in (self._question, self._shared.run):
-                    ledger.count(reply)
                 return reply
 
             try:

@@ -7,13 +7,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from clew.llm.budget import Ledger
-from clew.llm.cache import Replies, ReplyCache
-from clew.llm.managed import ManagedModel, Policy, Tracing
+from clew.llm.cache import ReplyCache
+from clew.llm.managed import ManagedModel
 from clew.llm.profiles import profile_of
+from clew.llm.ray_shared import RayLedger, opened_files
 from clew.llm.settings import Settings
 from clew.llm.streamed import Listener, Streamed
 from clew.llm.telemetry import Telemetry
-from clew.llm.trace import CallLog, TraceFile
+from clew.llm.trace import TraceFile
 from clew.llm.types import ChatModel
 from clew.llm.wire import SdkModel
 
@@ -30,11 +31,7 @@ def open_adapter(settings: Settings) -> SdkModel:
     else:
         from clew.llm.openai_compatible import OpenAICompatible as Adapter
     return Adapter(
-        settings.model,
-        profile,
-        base_url=settings.address,
-        api_key=settings.api_key,
-        timeout=settings.timeout,
+        settings.model, profile, base_url=settings.address, api_key=settings.api_key, timeout=settings.timeout
     )
 
 
@@ -59,18 +56,15 @@ def opened_everywhere(settings: Settings) -> Generator[ManagedModel]:
 
     Pickled and loaded in another process it is opened anew there, with the same limits of the run, recorded
     replies and trace, of which one actor has each; keys and addresses are those of this process. Raises as
-    `open_model`, and UsageError as `RayFiles`.
+    `open_model`, and UsageError as `opened_files`.
     """
-    from clew.llm.ray_shared import RayFiles, RayLedger
-
     settings.check()
-    files = RayFiles(settings.cache, settings.trace)
-    run = RayLedger.start("run", settings.per_run)
-    try:
-        yield _OpenOnNode(settings, run, files.replies, files.trace)()
-    finally:
-        run.close()
-        files.close()
+    with opened_files(settings.cache, settings.trace) as (replies, trace):
+        run = RayLedger.start("run", settings.per_run)
+        try:
+            yield _OpenOnNode(settings, run, replies, trace)()
+        finally:
+            run.close()
 
 
 @dataclass(frozen=True)
@@ -79,8 +73,8 @@ class _OpenOnNode:
 
     settings: Settings
     run: Ledger
-    cache: Replies | None
-    trace: CallLog | None
+    cache: ReplyCache | None
+    trace: TraceFile | None
 
     def __call__(self) -> ManagedModel:
         settings = replace(self.settings)  # this process remembers too what must not be shown
@@ -93,20 +87,12 @@ def _managed(
     settings: Settings,
     listener: Listener | None,
     run: Ledger | None,
-    cache: Replies | None,
-    trace: CallLog | None,
+    cache: ReplyCache | None,
+    trace: TraceFile | None,
 ) -> ManagedModel:
     adapter: ChatModel = open_adapter(settings)
     if listener is not None:
         adapter = Streamed(adapter, listener)
-    policy = Policy(
-        timeout=settings.timeout,
-        concurrency=settings.concurrency,
-        retry=settings.retry,
-        per_question=settings.per_question,
-        per_run=settings.per_run,
-        price=settings.prices.find(settings.model),
-        replay=settings.replay,
-    )
-    telemetry = Telemetry.open(content=settings.telemetry_content) if settings.telemetry else Telemetry()
-    return ManagedModel(adapter, policy, cache=cache, tracing=Tracing(trace, telemetry), run=run)
+    policy = replace(settings, price=settings.prices.find(settings.model))
+    telemetry = Telemetry.open(content=settings.telemetry_content) if settings.telemetry else None
+    return ManagedModel(adapter, policy, cache=cache, trace=trace, telemetry=telemetry, run=run)

@@ -12,8 +12,11 @@ from typing import Any
 from clew.llm.errors import ModelFailed, ModelRefused
 from clew.llm.shapes import without
 from clew.llm.types import Chunk, Reply, Request
-from clew.llm.wire import SdkModel, parameters, sdk_errors, sendable, without_system
+from clew.llm.wire import SdkModel, parameters, sdk_errors, sendable
 from clew.types import Usage
+
+_BEYOND = frozenset({"repetition_penalty", "repeat_penalty", "top_k", "min_p"})
+"""Names in the request body that the SDK does not know."""
 
 
 class OpenAICompatible(SdkModel):
@@ -77,11 +80,10 @@ class OpenAICompatible(SdkModel):
         for name in self._unwanted & sent.keys():
             del sent[name]
             notes = (*notes, f"{name} dropped: the server refuses it")
-        messages = request.messages if self.profile.system else without_system(request.messages)
-        beyond = {name: sent.pop(name) for name in self.profile.beyond & sent.keys()}
+        beyond = {name: sent.pop(name) for name in _BEYOND & sent.keys()}
         body: dict[str, Any] = {
             "model": self._model,
-            "messages": [{"role": m.role, "content": sendable(m.text)} for m in messages],
+            "messages": [{"role": m.role, "content": sendable(m.text)} for m in request.messages],
             **sent,
         }
         if beyond:

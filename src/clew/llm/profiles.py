@@ -33,16 +33,9 @@ class Profile:
     parameters: Mapping[str, str] = field(default_factory=dict[str, str])
     forms: tuple[OutputForm, ...] = _FORMS
     schema_without: frozenset[str] = frozenset()
-    system: bool = True
     max_tokens: int | None = None
 
-    @property
-    def beyond(self) -> frozenset[str]:
-        """Names in the request body that the official SDK does not know."""
-        return frozenset(self.parameters.values()) & _BEYOND
 
-
-_BEYOND = frozenset({"repetition_penalty", "repeat_penalty", "top_k", "min_p"})
 _COMMON = {name: name for name in ("temperature", "top_p", "max_tokens", "stop", "seed")}
 _SAMPLERS = {**_COMMON, "top_k": "top_k", "min_p": "min_p"}
 _HOSTED = {**_COMMON, "max_tokens": "max_completion_tokens"}
@@ -86,10 +79,7 @@ PROFILES: Mapping[str, Profile] = {
             schema_without=_BOUNDS,
         ),
         Profile(
-            "ollama",
-            base_url="http://localhost:11434/v1",
-            url_variable="OLLAMA_HOST",
-            parameters=_COMMON,
+            "ollama", base_url="http://localhost:11434/v1", url_variable="OLLAMA_HOST", parameters=_COMMON
         ),
         _local("vllm", 8000, {**_SAMPLERS, "repeat_penalty": "repetition_penalty"}),
         _local("llamacpp", 8080, {**_SAMPLERS, "repeat_penalty": "repeat_penalty"}),

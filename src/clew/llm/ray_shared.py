@@ -6,7 +6,8 @@ was spent, so that nothing is sent then. The recorded replies and the trace of a
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,9 +15,8 @@ from typing import Any
 from clew.errors import ClewError, LlmError, UsageError
 from clew.llm.budget import Charge, Ledger, Limits
 from clew.llm.cache import ReplyCache
-from clew.llm.errors import BudgetReached, ContextOverflow
+from clew.llm.errors import BudgetReached
 from clew.llm.trace import TraceFile
-from clew.llm.types import Reply, Request
 
 NAMESPACE = "clew"
 _SECONDS = 30.0
@@ -87,34 +87,19 @@ class HeldByActor:
         ray.kill(self.actor)  # pyright: ignore
 
 
-class HeldLedger:
-    """What the actor of a ledger does; a refusal is `(limit, detail)`."""
+class HeldLedger(Ledger):
+    """What the actor of a ledger holds."""
 
-    def __init__(self, scope: str, limits: Limits) -> None:
-        self._ledger = Ledger(scope, limits)
-
-    def reserve(self, charge: Charge) -> tuple[str, str] | None:
-        """Set aside what a call may take, or say why not."""
-        try:
-            self._ledger.reserve(charge)
-        except BudgetReached as refused:
-            return refused.limit, refused.detail
-        return None
-
-    def settle(self, reserved: Charge, actual: Charge) -> None:
-        """Replace a reservation by what the call took."""
-        self._ledger.settle(reserved, actual)
-
-    def limits(self) -> Limits:
-        """The limits that it was made with."""
-        return self._ledger.limits
+    def made_with(self) -> Limits:
+        """Return its limits."""
+        return self.limits
 
 
 class RayLedger(Ledger):
     """What was spent by all that have it, in whatever process of the cluster; pickled, it stays the same one.
 
-    What a process had set aside that was killed stays charged, as its calls may well have been. `usage`,
-    `cost` and `reached` are those of the own process.
+    What a process had set aside that was killed stays charged, as its calls may well have been. `reached`
+    is that of the own process.
     """
 
     def __init__(self, scope: str, limits: Limits, held: HeldByActor) -> None:
@@ -129,17 +114,19 @@ class RayLedger(Ledger):
         name ends with this process. Raises LlmError if the cluster does not start it.
         """
         held = HeldByActor.start(HeldLedger, scope, limits, lost=_LEDGER_LOST, name=name)
-        return cls(scope, held.ask("limits", starting=True), held)
+        return cls(scope, held.ask("made_with", starting=True), held)
 
     def reserve(self, charge: Charge) -> None:
         """Set aside what a call may take.
 
         Raises BudgetReached (it could pass a limit), LlmError (the actor is gone).
         """
-        refusal = self._held.ask("reserve", charge)
-        if refusal is not None:
+        try:
+            self._held.ask("reserve", charge)
+        except BudgetReached as refused:
             with self._lock:
-                raise self._refused(*refusal)
+                self.reached = self.reached or refused
+            raise
 
     def settle(self, reserved: Charge, actual: Charge) -> None:
         """Replace a reservation by what the call took; as it stands where the actor is gone."""
@@ -176,37 +163,25 @@ class HeldFiles:
                 file.close()
 
 
-class RayReplies:
-    """Recorded replies by request, as `ReplyCache`, for all processes of a cluster."""
+class RayReplies(ReplyCache):
+    """Recorded replies for all processes of a cluster."""
 
-    def __init__(self, held: HeldByActor) -> None:
-        self._held = held
+    def __init__(self, path: Path, held: HeldByActor) -> None:
+        self.path, self._held = path, held
 
-    def find(self, request: Request) -> Reply | None:
-        """Find the recorded reply to a request, marked as cached."""
-        return self._held.ask("call", "cache", "find", request)
-
-    def find_too_long(self, request: Request) -> ContextOverflow | None:
-        """Find the recorded error of a request that was too long."""
-        return self._held.ask("call", "cache", "find_too_long", request)
-
-    def store(self, request: Request, reply: Reply) -> None:
-        """Record a reply; it is in the file when this returns."""
-        self._held.ask("call", "cache", "store", request, reply)
-
-    def store_too_long(self, request: Request, error: ContextOverflow) -> None:
-        """Record that a request did not fit into the model's context."""
-        self._held.ask("call", "cache", "store_too_long", request, error)
+    def run(self, statement: str, *values: object) -> tuple[Any, ...] | None:
+        """Have a statement run; what it records is in the file when this returns."""
+        return self._held.ask("call", "cache", "run", statement, *values)
 
     def close(self) -> None:
         """Leave the file to the others."""
 
 
-class RayTrace:
-    """A trace file for all processes of a cluster, as `TraceFile`."""
+class RayTrace(TraceFile):
+    """A trace file for all processes of a cluster."""
 
-    def __init__(self, held: HeldByActor) -> None:
-        self._held = held
+    def __init__(self, path: Path, held: HeldByActor) -> None:
+        self.path, self._held = path, held
 
     def write(self, record: dict[str, Any]) -> None:
         """Write one call; it is in the file when this returns."""
@@ -216,37 +191,35 @@ class RayTrace:
         """Leave the file to the others."""
 
 
-class RayFiles:
-    """The files of one model, opened where the command runs."""
+@contextmanager
+def opened_files(
+    cache: Path | None, trace: Path | None
+) -> Generator[tuple[RayReplies | None, RayTrace | None]]:
+    """Have an actor open the files of one model, where the command runs.
 
-    def __init__(self, cache: Path | None, trace: Path | None) -> None:
-        """Have an actor open them.
+    Raises UsageError (this process is no part of the cluster, which could not write them here), InputError
+    (one of them cannot be used).
+    """
+    if cache is None and trace is None:
+        yield None, None
+        return
+    from ray.util.client import ray as client
 
-        Raises UsageError (this process is no part of the cluster, which could not write them here),
-        InputError (one of them cannot be used).
-        """
-        self.replies: RayReplies | None = None
-        self.trace: RayTrace | None = None
-        self._held: HeldByActor | None = None
-        if cache is None and trace is None:
-            return
-        from ray.util.client import ray as client
-
-        if client.is_connected():
-            raise UsageError(
-                "Recorded replies and traces are files of this machine, and with an address ray:// it is no "
-                "node of the cluster. Give the command on a node, with --ray auto, or leave out --cache and "
-                "--trace"
-            )
-        paths = [None if path is None else path.resolve() for path in (cache, trace)]
-        HeldFiles(*paths).close()  # what is wrong with a file is said by this process
-        self._held = HeldByActor.start(HeldFiles, *paths, lost=_FILES_LOST)
-        self._held.ask("ready", starting=True)
-        self.replies = None if cache is None else RayReplies(self._held)
-        self.trace = None if trace is None else RayTrace(self._held)
-
-    def close(self) -> None:
-        """Close the files, and end the actor."""
-        if self._held is not None:
-            self._held.ask("close")
-            self._held.close()
+    if client.is_connected():
+        raise UsageError(
+            "Recorded replies and traces are files of this machine, and with an address ray:// it is no "
+            "node of the cluster. Give the command on a node, with --ray auto, or leave out --cache and "
+            "--trace"
+        )
+    paths = [None if path is None else path.resolve() for path in (cache, trace)]
+    HeldFiles(*paths).close()  # what is wrong with a file is said by this process
+    held = HeldByActor.start(HeldFiles, *paths, lost=_FILES_LOST)
+    held.ask("ready", starting=True)
+    try:
+        yield (
+            None if cache is None else RayReplies(cache, held),
+            None if trace is None else RayTrace(trace, held),
+        )
+    finally:
+        held.ask("close")
+        held.close()

@@ -11,31 +11,40 @@ from urllib.parse import urlsplit
 from clew.errors import UsageError
 from clew.foundation.redaction import keep_address, keep_secret
 from clew.llm.budget import Limits
-from clew.llm.prices import Prices
+from clew.llm.prices import Price, Prices
 from clew.llm.profiles import profile_of
 from clew.llm.retry import Retry
 
 
-@dataclass(frozen=True)
-class Settings:
-    """A model and how to call it. `base_url` None is the provider's own; times are in seconds.
+@dataclass(frozen=True, kw_only=True)
+class Policy:
+    """How calls are managed. `timeout` (s) is for a whole reply, or between pieces of a streamed one.
 
-    `cache` is a SQLite file; with `replay` nothing is sent and only recorded replies are used. `trace` is a
-    JSONL file with every prompt and reply. `telemetry` makes OpenTelemetry spans, with prompts only if
-    `telemetry_content`.
+    With `replay` nothing is sent and only recorded replies are used.
     """
 
-    model: str
-    base_url: str | None = None
-    api_key: str | None = field(default=None, repr=False)
     timeout: float = 120.0
     concurrency: int = 8
     retry: Retry = field(default_factory=Retry)
     per_question: Limits = field(default_factory=Limits)
     per_run: Limits = field(default_factory=Limits)
+    price: Price | None = None
+    replay: bool = False
+
+
+@dataclass(frozen=True)
+class Settings(Policy):
+    """A model and how to call it. `base_url` None is the provider's own.
+
+    `cache` is a SQLite file, `trace` a JSONL file with every prompt and reply. `telemetry` makes spans of
+    OpenTelemetry, with prompts only if `telemetry_content`.
+    """
+
+    model: str
+    base_url: str | None = None
+    api_key: str | None = field(default=None, repr=False)
     prices: Prices = field(default_factory=Prices)
     cache: Path | None = None
-    replay: bool = False
     trace: Path | None = None
     telemetry: bool = False
     telemetry_content: bool = False

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from itertools import count
-from typing import Protocol
 
 from clew.llm.errors import ModelFailed
 from clew.llm.typed import TypedReplies
 from clew.llm.types import ChatModel, Chunk, Reply, Request
 
+Listener = Callable[[int, str], None]
+"""Takes the number of a call and the next piece of its reply, in the thread that receives it.
 
-class Listener(Protocol):
-    """What hears the pieces of replies, in the thread that receives them."""
-
-    def __call__(self, call: int, piece: str, /) -> None:
-        """Take the next piece of the reply to a call; calls have numbers, and a new try is a new call."""
-        ...
+A new try is a new call.
+"""
 
 
 class Streamed(TypedReplies):

@@ -5,22 +5,10 @@ from __future__ import annotations
 import threading
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from clew.errors import InputError
 from clew.foundation.json_form import json_line
-
-
-class CallLog(Protocol):
-    """Where calls are written down, as in a `TraceFile`."""
-
-    def write(self, record: dict[str, Any]) -> None:
-        """Write one call."""
-        ...
-
-    def close(self) -> None:
-        """Need it no longer."""
-        ...
 
 
 class TraceFile:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from abc import ABC, abstractmethod
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import Callable
 from dataclasses import is_dataclass, replace
 from typing import TypeVar
 
@@ -14,7 +13,7 @@ from clew.llm.errors import ReplyInvalid
 from clew.llm.extract import clean, read_value
 from clew.llm.profiles import OutputForm, Profile
 from clew.llm.shapes import build, schema_of
-from clew.llm.types import ChatModel, Chunk, Message, Reply, Request, Typed
+from clew.llm.types import ChatModel, Message, Request, Typed
 
 T = TypeVar("T")
 
@@ -22,34 +21,12 @@ SHOWN = 4000
 """Characters of an invalid reply that the repair turn shows to the model."""
 
 
-class TypedReplies(ABC):
+class TypedReplies(ChatModel):
     """The part of a chat model that all share: `complete_as`, by way of its own `complete`."""
 
     def __init__(self, name: str, profile: Profile, refused: set[OutputForm] | None = None) -> None:
-        self._name, self._profile = name, profile
+        self.name, self.profile = name, profile
         self._refused: set[OutputForm] = set() if refused is None else refused
-
-    @property
-    def name(self) -> str:
-        """`provider/model`."""
-        return self._name
-
-    @property
-    def profile(self) -> Profile:
-        """What the model can do."""
-        return self._profile
-
-    @abstractmethod
-    async def complete(self, request: Request) -> Reply:
-        """Reply to a request."""
-
-    @abstractmethod
-    def stream(self, request: Request) -> AsyncGenerator[Chunk, None]:
-        """Reply piece by piece."""
-
-    @abstractmethod
-    async def close(self) -> None:
-        """Close the connections."""
 
     async def complete_as(self, request: Request, shape: type[T]) -> Typed[T]:
         """Reply with a value of a dataclass type, after at most one repair turn.

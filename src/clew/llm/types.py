@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from abc import abstractmethod
 from collections.abc import AsyncGenerator, Iterable, Mapping
 from dataclasses import asdict, astuple, dataclass, field
 from typing import Any, Generic, Literal, Protocol, TypeVar
@@ -102,29 +103,19 @@ class Typed(Generic[T]):
     value: T
     replies: tuple[Reply, ...]
 
-    @property
-    def usage(self) -> Usage:
-        """Calls and tokens of all turns."""
-        return add_usage(reply.usage for reply in self.replies)
-
 
 class ChatModel(Protocol):
     """A chat model, whatever serves it. `name` is `provider/model`; `profile` is what it can do."""
 
-    @property
-    def name(self) -> str:
-        """`provider/model`."""
-        ...
+    name: str
+    profile: Profile
 
-    @property
-    def profile(self) -> Profile:
-        """What the model can do."""
-        ...
-
+    @abstractmethod
     async def complete(self, request: Request) -> Reply:
         """Reply to a request. Raises LlmError: no usable reply; the subclass says why."""
         ...
 
+    @abstractmethod
     def stream(self, request: Request) -> AsyncGenerator[Chunk, None]:
         """Reply piece by piece; the last chunk has the whole reply. Raises as `complete`."""
         ...
@@ -137,6 +128,7 @@ class ChatModel(Protocol):
         """
         ...
 
+    @abstractmethod
     async def close(self) -> None:
         """Close the connections."""
         ...

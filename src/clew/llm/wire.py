@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 import sys
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -17,7 +17,7 @@ from clew.foundation.bounded_http import ReplyRefused, limits, refused
 from clew.llm import errors
 from clew.llm.profiles import Profile, split_name
 from clew.llm.typed import TypedReplies
-from clew.llm.types import Message, Request
+from clew.llm.types import Request
 from clew.text.embedders.extras import require
 
 T = TypeVar("T")
@@ -120,19 +120,6 @@ def parameters(request: Request, profile: Profile) -> tuple[dict[str, Any], tupl
 def sendable(text: str) -> str:
     """Replace what UTF-8 cannot write: halves of surrogate pairs, which a broken command line can hold."""
     return text.encode("utf-8", "replace").decode()
-
-
-def without_system(messages: Sequence[Message]) -> tuple[Message, ...]:
-    """Put system messages in front of the first user message, for models that have no such role."""
-    system = [m.text for m in messages if m.role == "system"]
-    rest = [m for m in messages if m.role != "system"]
-    if not system:
-        return tuple(rest)
-    for at, message in enumerate(rest):
-        if message.role == "user":
-            rest[at] = Message("user", "\n\n".join([*system, message.text]))
-            return tuple(rest)
-    return (Message("user", "\n\n".join(system)), *rest)
 
 
 @contextmanager

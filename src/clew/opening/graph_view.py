@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from clew.index.explore import Direction, EntityHit, Explorer, Neighbourhood, Paths
     from clew.index.info import Info
     from clew.index.store.directory import Index
-    from clew.stores.cypher.guard import Rules
     from clew.stores.store import CypherStore, Rows, SparqlStore
     from clew.text.embedder import Embedder
 
@@ -138,7 +137,7 @@ class GraphView:
         return told
 
     def open_store(
-        self, query: str, *, seconds: float = 10.0, rules: Rules | None = None
+        self, query: str, *, seconds: float = 10.0, rows: int = 1_000
     ) -> CypherStore | SparqlStore:
         """Load the graph into a store of the language that `query` is in, for queries that only read.
 
@@ -149,10 +148,10 @@ class GraphView:
         if is_sparql_query(query):
             from clew.stores.sparql.embedded import EmbeddedSparql
 
-            return EmbeddedSparql.of_graph(self.index.graph, seconds=seconds, rules=rules)
+            return EmbeddedSparql.of_graph(self.index.graph, seconds=seconds, rows=rows)
         from clew.stores.ladybug import LadybugStore
 
-        return LadybugStore.of_graph(self.index.graph, seconds=seconds, rules=rules)
+        return LadybugStore.of_graph(self.index.graph, seconds=seconds, rows=rows)
 
     def query(self, text: str, *, seconds: float = 10.0, rows: int = 1_000) -> Rows:
         """Run a reading query of SPARQL or Cypher on the graph: at most `rows` rows in at most `seconds`.
@@ -161,7 +160,6 @@ class GraphView:
         time. Raises UsageError for what is no query or does more than read, StoreError if it fails,
         MissingExtra for Cypher without ladybug.
         """
-        from clew.stores.cypher.guard import Rules
         from clew.stores.opening import is_sparql_query
 
         text = clean_query(text)
@@ -169,7 +167,7 @@ class GraphView:
         key = is_sparql_query(text), seconds, rows
         with self._opening_store:
             if key not in self._stores:
-                self._stores[key] = self.open_store(text, seconds=seconds, rules=Rules(rows=rows))
+                self._stores[key] = self.open_store(text, seconds=seconds, rows=rows)
             store = self._stores[key]
         return store.run(text)
 

@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 from clew.errors import ClewError
 from clew.stores.cypher.schema import GraphSchema
 from clew.stores.neo4j import Neo4jStore
-from clew.stores.opening import Login, is_sparql, open_neo4j, open_sparql, shown_address
+from clew.stores.opening import Login, is_sparql, open_neo4j, shown_address
 from clew.stores.sparql.endpoint import SparqlEndpoint
 from clew.text.counted import counted
 
@@ -21,7 +21,7 @@ class StoreCheck(NamedTuple):
     """One step: what was looked at, how it went, and what was seen or what to do."""
 
     name: str
-    state: Literal["ok", "failed", "warning", "skipped"]
+    state: Literal["ok", "failed", "warning"]
     detail: str
 
 
@@ -76,7 +76,7 @@ def _schema(schema: GraphSchema) -> str:
 
 def _sparql(address: str) -> Iterator[StoreCheck]:
     try:
-        store = open_sparql(address, seconds=DOCTOR_SECONDS)
+        store = SparqlEndpoint(address, seconds=DOCTOR_SECONDS)
     except ClewError as error:
         yield StoreCheck("address", "failed", str(error))
         return

@@ -1,14 +1,4 @@
-"""Errors of queries and graph databases.
-
-UsageError
-+ QueryError              a database query that is not run                    (exit code 2)
-- QuerySyntaxError    it cannot be read
-- QueryRefused        it is more than a harmless read
-- IllegalHop          the schema allows a hop in neither direction
-ClewError
-+ StoreError              a graph database failed or cannot be reached        (exit code 1)
-- StoreTimeout        a query ran longer than it may
-"""
+"""Errors of queries (exit code 2) and of graph databases (exit code 1)."""
 
 from __future__ import annotations
 

@@ -27,29 +27,22 @@ def silent(what: str, done: int, total: int) -> None:
 class ImportFolder:
     """A folder with `data`, and a file that names what is finished in it; made with `open_folder`.
 
-    `finished` are shards with what their writer wants to know of them when the work goes on; `notes` are for
-    the user.
+    `finished` are shards with what their writer wants to know of them when the work goes on.
     """
 
     path: Path
     source: str
     finished: dict[str, int] = field(default_factory=dict[str, int])
-    notes: dict[str, int] = field(default_factory=dict[str, int])
 
     @property
     def data(self) -> Path:
         """Where the files of the graph are."""
         return self.path / DATA
 
-    def note(self, what: str, count: int) -> None:
-        """Count something that a user should know of, such as what is left out."""
-        if count:
-            self.notes[what] = self.notes.get(what, 0) + count
-
     def finish(self, shard: str, state: int) -> None:
         """Remember that a shard is whole; it is not read again."""
         self.finished[shard] = state
-        text = json.dumps({"source": self.source, "finished": self.finished, "notes": self.notes})
+        text = json.dumps({"source": self.source, "finished": self.finished})
         replace_file(self.path / MARKER, text, synced=True)
 
 
@@ -70,7 +63,6 @@ def open_folder(path: Path, source: str) -> ImportFolder:
             kept = {}
     folder.data.mkdir(parents=True, exist_ok=True)
     folder.finished.update(kept.get("finished", {}))
-    folder.notes.update(kept.get("notes", {}))
     if not kept:
         folder.finish("", 0)
     return folder

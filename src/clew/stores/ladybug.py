@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.graph.graph import Graph
-from clew.stores.cypher.guard import Rules, guard
+from clew.stores.cypher.guard import USUAL_ROWS, guard
 from clew.stores.cypher.ladybug import to_ladybug
 from clew.stores.cypher.ladybug_edits import NODE_ID, with_dots
 from clew.stores.cypher.schema import GraphSchema, HopSearch, SchemaHop
@@ -78,14 +78,14 @@ class LadybugStore:
 
     name = "embedded"
 
-    def __init__(self, loaded: _Loaded, *, seconds: float, rules: Rules) -> None:
-        self._loaded, self._seconds, self._rules = loaded, seconds, rules
+    def __init__(self, loaded: _Loaded, *, seconds: float, rows: int) -> None:
+        self._loaded, self._seconds, self._rows = loaded, seconds, rows
         self._connections: list[Any] = []
         self._idle: list[Any] = []
         self._closed = False
 
     @classmethod
-    def of_graph(cls, graph: Graph, *, seconds: float = 10.0, rules: Rules | None = None) -> LadybugStore:
+    def of_graph(cls, graph: Graph, *, seconds: float = 10.0, rows: int = USUAL_ROWS) -> LadybugStore:
         """Load a graph, unless another store has it; queries end after `seconds`.
 
         Raises MissingExtra without ladybug, StoreError if the graph cannot be loaded.
@@ -94,7 +94,7 @@ class LadybugStore:
             loaded = _LOADED.get(id(graph))
             if loaded is None:
                 loaded = _LOADED[id(graph)] = _Loaded.of_graph(graph)
-        return cls(loaded, seconds=seconds, rules=rules or Rules())
+        return cls(loaded, seconds=seconds, rows=rows)
 
     def schema(self) -> GraphSchema:
         """Return the labels, types, properties and hops that the graph has."""
@@ -114,7 +114,7 @@ class LadybugStore:
         """Guard a query, write it in ladybug's Cypher, and run it; raises as `CypherStore.run`."""
         how = self._loaded
         sent = guard(
-            query, self._rules, parameters, lambda said, texts: to_ladybug(said, texts, how.loops, how.kinds)
+            query, self._rows, parameters, lambda said, texts: to_ladybug(said, texts, how.loops, how.kinds)
         )
         used = set(_PARAMETER.findall(sent.text))
         try:

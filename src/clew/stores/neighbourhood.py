@@ -93,11 +93,8 @@ class NearStore(Protocol):
 
     state_lasts: float
     """For how many seconds a state is believed."""
-
-    @property
-    def name(self) -> str:
-        """What the store is called in messages."""
-        ...
+    name: str
+    """What the store is called in messages."""
 
     @property
     def key(self) -> Sequence[str]:

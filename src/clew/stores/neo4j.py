@@ -11,7 +11,7 @@ from concurrent.futures import TimeoutError as FutureTimeout
 from typing import Any, LiteralString, TypeVar, cast
 from urllib.parse import urlsplit
 
-from clew.stores.cypher.guard import Guarded, Rules, guard
+from clew.stores.cypher.guard import USUAL_ROWS, Guarded, guard
 from clew.stores.cypher.schema import GraphSchema, HopSearch, SchemaHop
 from clew.stores.errors import QueryError, QueryRefused, StoreError, StoreTimeout
 from clew.stores.neo4j_schema import SampledSchema
@@ -44,7 +44,7 @@ class Neo4jStore:
         password: str = "",
         database: str | None = None,
         seconds: float = 10.0,
-        rules: Rules | None = None,
+        rows: int = USUAL_ROWS,
     ) -> None:
         """Connect to `neo4j://host`, `bolt://host`, `neo4j+s://host`; queries end after `seconds`.
 
@@ -57,14 +57,11 @@ class Neo4jStore:
         self.database, self.user, self._seconds = database, user, seconds
         self.trips = 0
         """Queries of Clew's own that were sent."""
-        self._rules = rules or Rules()
+        self._rows = rows
         self._workers = ThreadPoolExecutor(MOST_WAITING, "clew-neo4j")
         try:
             self._driver = self._neo4j.GraphDatabase.driver(
-                address,
-                auth=(user, password),
-                connection_timeout=5.0,
-                max_transaction_retry_time=0.0,
+                address, auth=(user, password), connection_timeout=5.0, max_transaction_retry_time=0.0
             )
         except (ValueError, self._neo4j.exceptions.Neo4jError) as error:
             raise StoreError(f"{address}: not an address of Neo4j ({error})") from error
@@ -93,7 +90,7 @@ class Neo4jStore:
 
     def run(self, query: str, parameters: Parameters = None) -> Rows:
         """Guard a query, let the server explain it, and run it; raises as `CypherStore.run`."""
-        sent = guard(query, self._rules, parameters)
+        sent = guard(query, self._rows, parameters)
         work = self._workers.submit(self._explained, sent)
         try:
             # The server looks for transactions that are over their time every two seconds only

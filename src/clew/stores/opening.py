@@ -11,7 +11,6 @@ from clew.errors import UsageError
 from clew.foundation.redaction import keep_address, keep_secret
 
 if TYPE_CHECKING:
-    from clew.stores.cypher.guard import Rules
     from clew.stores.neo4j import Neo4jStore
     from clew.stores.sparql.endpoint import SparqlEndpoint
 
@@ -98,25 +97,16 @@ def shown_address(address: str) -> str:
     return scheme + separator + host.rpartition("@")[2] + slash + path
 
 
-def open_database(
-    address: str, login: Login, *, seconds: float = 10.0, rules: Rules | None = None
-) -> Neo4jStore | SparqlEndpoint:
+def open_database(address: str, login: Login, *, seconds: float, rows: int) -> Neo4jStore | SparqlEndpoint:
     """Open the store of an address; raises as it does."""
     if is_sparql(address):
-        return open_sparql(address, seconds=seconds, rules=rules)
-    return open_neo4j(address, login, seconds=seconds, rules=rules)
+        from clew.stores.sparql.endpoint import SparqlEndpoint
+
+        return SparqlEndpoint(address, seconds=seconds, rows=rows)
+    return open_neo4j(address, login, seconds=seconds, rows=rows)
 
 
-def open_sparql(address: str, *, seconds: float = 10.0, rules: Rules | None = None) -> SparqlEndpoint:
-    """Take an endpoint's address `sparql+https://…`; raises as `SparqlEndpoint`."""
-    from clew.stores.sparql.endpoint import SparqlEndpoint
-
-    return SparqlEndpoint(address, seconds=seconds, rules=rules)
-
-
-def open_neo4j(
-    address: str, login: Login, *, seconds: float = 10.0, rules: Rules | None = None
-) -> Neo4jStore:
+def open_neo4j(address: str, login: Login, *, seconds: float = 10.0, rows: int = 1_000) -> Neo4jStore:
     """Connect to `neo4j://[user:password@]host[:port][/database]`.
 
     Raises as `Neo4jStore`, UsageError for another scheme.
@@ -138,5 +128,5 @@ def open_neo4j(
         password=unquote(password) if at else password,
         database=database or login.database,
         seconds=seconds,
-        rules=rules,
+        rows=rows,
     )

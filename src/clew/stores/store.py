@@ -82,10 +82,8 @@ class Rows:
 class Store(Protocol):
     """A graph database that is asked, and never written to."""
 
-    @property
-    def name(self) -> str:
-        """What the store is called in messages."""
-        ...
+    name: str
+    """What the store is called in messages."""
 
     def close(self) -> None:
         """Let go of the connection."""

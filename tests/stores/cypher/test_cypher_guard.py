@@ -5,7 +5,7 @@ from attacks import HARMLESS, REFUSED, SLOW
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clew.stores.cypher.guard import Rules, guard
+from clew.stores.cypher.guard import guard
 from clew.stores.cypher.parser import parse
 from clew.stores.errors import QueryError, QueryRefused
 
@@ -89,7 +89,7 @@ def test_columns_keep_the_names_of_the_statement():
     ],
 )
 def test_every_query_has_a_limit(statement, text):
-    assert guard(statement, Rules(rows=10)).text == text
+    assert guard(statement, rows=10).text == text
 
 
 def test_comments_are_not_sent():
@@ -113,11 +113,6 @@ def test_parameters_of_the_caller_are_kept():
 def test_parameters_that_are_no_values_are_refused(parameters, message):
     with pytest.raises(QueryRefused, match=message):
         guard("RETURN 1", parameters=parameters)
-
-
-def test_a_procedure_or_function_may_be_allowed():
-    rules = Rules(procedures=frozenset(["my.reader"]), functions=frozenset(["my.function"]))
-    assert guard("CALL my.reader() YIELD x RETURN my.function(x)", rules).text
 
 
 @settings(max_examples=200)

@@ -1,13 +1,12 @@
 import pytest
 from sparql_attacks import HARMLESS, REFUSED
 
-from clew.stores.cypher.guard import Rules
 from clew.stores.errors import QueryError, QueryRefused, QuerySyntaxError
 from clew.stores.sparql.guard import form_of, guard_sparql
 
 
 def sent(query, rows=10):
-    return guard_sparql(query, Rules(rows=rows)).text
+    return guard_sparql(query, rows).text
 
 
 @pytest.mark.parametrize("query", REFUSED)

@@ -8,7 +8,6 @@ from neo4j_server import Unavailable
 from sparql_attacks import HARMLESS, REFUSED, SLOW
 from sparql_server import fuseki_server, oxigraph_server
 
-from clew.stores.cypher.guard import Rules
 from clew.stores.errors import QueryError, StoreError, StoreTimeout
 from clew.stores.sparql.embedded import EmbeddedSparql, statements
 from clew.stores.sparql.endpoint import SparqlEndpoint
@@ -47,7 +46,7 @@ def opened(request, films, triples):
 
 @pytest.fixture(scope="module")
 def store(opened):
-    return opened(seconds=20, rules=Rules(rows=50))
+    return opened(seconds=20, rows=50)
 
 
 PREFIXED = "PREFIX r: <urn:clew:relation:> PREFIX e: <urn:clew:entity:> "
@@ -145,7 +144,7 @@ def test_what_the_store_does_not_understand_is_one_line(store):
 def test_a_closed_store_leaves_nothing(films):
     store = EmbeddedSparql.of_graph(films[0])
     store.run("ASK { ?s ?p ?o }")
-    folder, process = store.folder, store.process
+    folder, process = store.folder, store._held.process
     store.close()
     assert not folder.exists()
     assert process.poll() is not None

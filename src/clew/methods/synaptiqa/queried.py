@@ -27,7 +27,6 @@ from clew.methods.synaptiqa.values import NamesOf, StoredValues
 from clew.stores.cypher.direction import Correction, Directions, correct_directions
 from clew.stores.cypher.evidence import is_evidence, sample_of_evidence, subquery_evidence, with_evidence
 from clew.stores.cypher.functions import AGGREGATES
-from clew.stores.cypher.guard import Rules
 from clew.stores.cypher.parser import parse
 from clew.stores.cypher.schema import GraphSchema
 from clew.stores.cypher.tokens import render
@@ -160,7 +159,7 @@ class QueriedGraph:
 
 def embedded_store(graph: Graph) -> LadybugStore:
     """Load a graph into the embedded store; MissingExtra without ladybug."""
-    return LadybugStore.of_graph(graph, seconds=SECONDS, rules=Rules(rows=MOST_ROWS))
+    return LadybugStore.of_graph(graph, seconds=SECONDS, rows=MOST_ROWS)
 
 
 def _merged(rows: Iterable[ReadRow]) -> list[ReadRow]:

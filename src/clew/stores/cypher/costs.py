@@ -47,8 +47,7 @@ def check_costs(query: tree.CypherQuery, values: ParameterValues) -> None:
             growing += _grows(part)
     if growing > MOST_GROWING:
         raise QueryRefused("It adds up variables again and again, which may grow without end")
-    _check_loops(query)
-    _check_replace(query, values)
+    _check_nesting(query, values)
 
 
 def _length(call: tree.Call, values: ParameterValues) -> int:
@@ -142,24 +141,17 @@ def _summands(part: tree.Calculation) -> Iterable[Expression]:
             yield operand
 
 
-def _check_loops(query: tree.CypherQuery) -> None:
-    """Refuse loops over lists that run within one another too often."""
-    waiting: list[tuple[Syntax, int]] = [(query, 0)]
+def _check_nesting(query: tree.CypherQuery, values: ParameterValues) -> None:
+    """Refuse loops over lists, and `replace`, too often within one another."""
+    waiting: list[tuple[Syntax, int, int]] = [(query, 0, 1)]
     while waiting:
-        part, depth = waiting.pop()
-        depth += isinstance(part, (tree.Iteration, tree.Reduce))
-        if depth > MOST_LOOPS:
+        part, loops, growth = waiting.pop()
+        loops += isinstance(part, (tree.Iteration, tree.Reduce))
+        if loops > MOST_LOOPS:
             raise QueryRefused(f"It has more than {MOST_LOOPS} loops over lists within one another")
-        waiting.extend((child, depth) for child in part.children())
-
-
-def _check_replace(query: tree.CypherQuery, values: ParameterValues) -> None:
-    waiting: list[tuple[Syntax, int]] = [(query, 1)]
-    while waiting:
-        part, growth = waiting.pop()
         if isinstance(part, tree.Call) and part.name.lower() == "replace" and len(part.arguments) == 3:
             new = _text(part.arguments[2], values)
             growth *= MOST_REPLACED // 10 if new is None else max(1, len(new))
             if growth > MOST_REPLACED:
                 raise QueryRefused("replace within replace may make a text that is too long")
-        waiting.extend((child, growth) for child in part.children())
+        waiting.extend((child, loops, growth) for child in part.children())

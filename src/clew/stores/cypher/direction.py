@@ -17,7 +17,7 @@ from clew.stores.cypher.labels import Pairs, admits_label, admits_type, has_seve
 from clew.stores.cypher.parser import parse
 from clew.stores.cypher.schema import GraphSchema, HopSearch, SchemaHop
 from clew.stores.cypher.tokens import render
-from clew.stores.cypher.tree import LabelExpression, Relationship, Statement
+from clew.stores.cypher.tree import LabelExpression, Statement
 from clew.stores.errors import IllegalHop
 
 MOST_TURNS = 3
@@ -198,7 +198,11 @@ class _Solver:
             yield ends[0], ends[1], edge.pairs(turned=position in turned)
 
     def _turn(self, edge: _Edge, result: Directions) -> None:
-        edits = turn_edits(edge.hop.edge)
+        written = edge.hop.edge
+        if written.direction == "right":
+            edits = {written.left[0]: "<-", written.right[1]: ""}
+        else:
+            edits = {written.left[0]: "", written.right[0]: "->"}
         result.edits.update(edits)
         whole = edge.hop.whole
         tokens = self.statement.tokens[whole.start : whole.stop]
@@ -229,13 +233,6 @@ class _Solver:
             types = self.group.types.get(edge.hop.edge.start, [])
             return f"the schema has no relation {', '.join(n.text for t in types for n in t.names)}"
         return f"the schema allows it in neither direction, only {self._allowed(edge)}"
-
-
-def turn_edits(edge: Relationship) -> dict[int, str]:
-    """Return new texts for the tokens of an edge that has a direction, so that it points the other way."""
-    if edge.direction == "right":
-        return {edge.left[0]: "<-", edge.right[1]: ""}
-    return {edge.left[0]: "", edge.right[0]: "->"}
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from clew.stores.cypher import tree
 from clew.stores.cypher.cursor import Cursor, T, whole_number
@@ -90,23 +91,21 @@ class ExpressionParser(Cursor):
         if self.take_words("NORMALIZED"):
             return tree.Calculation(start, self.at, f"IS {negated}NORMALIZED", (left,))
         if form == self.at and (self.take_symbol("::") or self.take_words("TYPED")):
-            type_ = self._type()
-            return tree.TypeCheck(start, self.at, left, type_)
+            self._type()
+            return tree.TypeCheck(start, self.at, left)
         self.fail("expected NULL, NORMALIZED or a type after IS")
 
-    def _type(self) -> str:
-        words: list[str] = []
+    def _type(self) -> None:
+        start = self.at
         while self.token().kind == "word" and not self.is_word(
             "AND", "OR", "XOR", "AS", "RETURN", "WITH", "THEN"
         ):
-            words.append(self.token().value)
             self.at += 1
             if self.take_symbol("<"):
-                words.append(f"<{self._type()}>")
+                self._type()
                 self.expect_symbol(">")
-        if not words:
+        if self.at == start:
             self.fail("expected a type")
-        return " ".join(words)
 
     def _prefixed(self) -> Expression:
         start = self.at

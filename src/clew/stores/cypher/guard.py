@@ -21,16 +21,9 @@ from clew.stores.errors import QueryRefused
 
 PARAMETER_PREFIX = "clew_"
 """Of the parameters that values become; a caller's must not begin like it."""
+USUAL_ROWS = 1_000
+"""Rows that a query returns at most where nothing else is said."""
 _LARGEST = 2**63 - 1
-
-
-@dataclass(frozen=True, slots=True)
-class Rules:
-    """What a query may do: `rows` that are returned at most, functions (lower case), procedures."""
-
-    rows: int = 1_000
-    functions: frozenset[str] = FUNCTIONS
-    procedures: frozenset[str] = PROCEDURES
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,33 +47,32 @@ Dialect = Callable[[Statement, dict[int, str]], None]
 
 def guard(
     query: str | Statement,
-    rules: Rules | None = None,
+    rows: int = USUAL_ROWS,
     parameters: Mapping[str, object] | None = None,
     dialect: Dialect | None = None,
 ) -> Guarded:
-    """Make a harmless query of a text, or refuse it.
+    """Make a harmless query of a text, which returns at most `rows` rows, or refuse it.
 
     Raises QuerySyntaxError for what is no Cypher, QueryRefused for what is not a harmless read.
     """
-    rules = rules or Rules()
     statement = parse(query) if isinstance(query, str) else query
     given = dict(parameters or {})
-    _check_calls(statement.query, rules)
+    _check_calls(statement.query)
     _check_parameters(statement.query, given)
     check_costs(statement.query, given)
     edits, values = _bind(statement)
     if dialect is not None:
         dialect(statement, edits)
-    _limit(statement, rules.rows, given, edits)
+    _limit(statement, rows, given, edits)
     tokens = statement.tokens[: statement.query.stop]
     text = render(tokens, edits, comments=False).strip()
-    return Guarded(text, given | values, _columns(statement), rules.rows)
+    return Guarded(text, given | values, _columns(statement), rows)
 
 
-def _check_calls(query: tree.CypherQuery, rules: Rules) -> None:
+def _check_calls(query: tree.CypherQuery) -> None:
     for call in query.find(tree.Call, tree.CallProcedure):
         is_function = isinstance(call, tree.Call)
-        if call.name.lower() in rules.functions if is_function else call.name in rules.procedures:
+        if call.name.lower() in FUNCTIONS if is_function else call.name in PROCEDURES:
             continue
         called = f"{'function' if is_function else 'procedure'} {call.name}"
         raise QueryRefused(f"The query calls the {called}, which is not on the list of those allowed")

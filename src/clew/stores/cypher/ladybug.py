@@ -325,11 +325,10 @@ def _label_check(check: tree.LabelCheck, edits: TokenEdits) -> None:
     names = label_names(check.labels)
     if names is None:
         refuse("label expressions with & or !")
-    plain = (without_dots(name).replace("\\", "\\\\").replace("'", "\\'") for name in names)
-    quoted = ", ".join(f"'{name}'" for name in plain)
+    texts = ", ".join(quoted_text(without_dots(name)) for name in names)
     edits.drop(range(check.subject.stop, check.stop))
     edits.before(check.subject.start, "(label(")
-    edits.behind(check.subject.stop - 1, f") IN [{quoted}])")
+    edits.behind(check.subject.stop - 1, f") IN [{texts}])")
 
 
 def _subquery(subquery: tree.Subquery, edits: TokenEdits) -> None:

@@ -88,9 +88,7 @@ class PatternParser(ExpressionParser):
 
     def _own_variable(self) -> Name | None:
         """Read the variable of a node or edge, if it has one."""
-        if self.token().kind == "name":
-            return self.variable()
-        if self.token().kind != "word":
+        if self.token().kind not in ("word", "name"):
             return None
         if self.is_word("WHERE", "IS") and not (self.is_symbol(")", 1) or self.is_symbol(":", 1)):
             return None

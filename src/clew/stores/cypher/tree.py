@@ -7,8 +7,10 @@ tokens (see `tokens.render`), so that whatever is not changed prints back as it 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Literal, TypeVar
+
+from msgspec import Struct
 
 from clew.stores.cypher.tokens import CypherToken, render
 
@@ -16,8 +18,7 @@ T = TypeVar("T")
 ArrowDirection = Literal["right", "left", "both"]
 
 
-@dataclass(frozen=True, slots=True)
-class Syntax:
+class Syntax(Struct, frozen=True):
     """A part of a statement: its tokens from `start` to before `stop`."""
 
     start: int
@@ -25,8 +26,8 @@ class Syntax:
 
     def children(self) -> Iterator[Syntax]:
         """Yield the parts of this part in their order in the text."""
-        for field in fields(self):
-            value = getattr(self, field.name)
+        for name in self.__struct_fields__:
+            value = getattr(self, name)
             if isinstance(value, Syntax):
                 yield value
             elif isinstance(value, tuple):
@@ -45,8 +46,7 @@ class Syntax:
         return (part for part in self.walk() if isinstance(part, kinds))
 
 
-@dataclass(frozen=True, slots=True)
-class Name(Syntax):
+class Name(Syntax, frozen=True):
     """A label, relation, property or variable as `text` without backticks."""
 
     text: str
@@ -55,51 +55,44 @@ class Name(Syntax):
 # Expressions
 
 
-@dataclass(frozen=True, slots=True)
-class Expression(Syntax):
+class Expression(Syntax, frozen=True):
     """What has a value."""
 
 
-@dataclass(frozen=True, slots=True)
-class LiteralValue(Expression):
+class LiteralValue(Expression, frozen=True):
     """A string, number, boolean or null; `token` is where a string or number stands."""
 
     kind: Literal["string", "integer", "float", "boolean", "null"]
     value: str | int | float | bool | None
 
 
-@dataclass(frozen=True, slots=True)
-class Variable(Expression):
+class Variable(Expression, frozen=True):
     """A use of a variable."""
 
     name: Name
 
 
-@dataclass(frozen=True, slots=True)
-class Parameter(Expression):
+class Parameter(Expression, frozen=True):
     """`$name`."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class Calculation(Expression):
+class Calculation(Expression, frozen=True):
     """An operator (its words in upper case, `NEG` and `POS` for signs) over `operands`."""
 
     operator: str
     operands: tuple[Expression, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class PropertyAccess(Expression):
+class PropertyAccess(Expression, frozen=True):
     """`subject.key`."""
 
     subject: Expression
     key: Name
 
 
-@dataclass(frozen=True, slots=True)
-class Subscript(Expression):
+class Subscript(Expression, frozen=True):
     """`subject[at]` or the slice `subject[low..high]`; `bounds` are those that are given."""
 
     subject: Expression
@@ -107,24 +100,20 @@ class Subscript(Expression):
     slice: bool
 
 
-@dataclass(frozen=True, slots=True)
-class LabelCheck(Expression):
+class LabelCheck(Expression, frozen=True):
     """`subject:Label`, of a node's labels or a relationship's type."""
 
     subject: Expression
     labels: LabelExpression
 
 
-@dataclass(frozen=True, slots=True)
-class TypeCheck(Expression):
-    """`subject IS [NOT] :: TYPE`; `type` is the type's words."""
+class TypeCheck(Expression, frozen=True):
+    """`subject IS [NOT] :: TYPE`."""
 
     subject: Expression
-    type: str
 
 
-@dataclass(frozen=True, slots=True)
-class Call(Expression):
+class Call(Expression, frozen=True):
     """A function call; `name` with its namespace, `star` for `count(*)`."""
 
     name: str
@@ -133,37 +122,32 @@ class Call(Expression):
     arguments: tuple[Expression, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Case(Expression):
+class Case(Expression, frozen=True):
     """`CASE [subject] WHEN … THEN … [ELSE …] END`; `parts` in their order, `subject` first."""
 
     parts: tuple[Expression, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class ListLiteral(Expression):
+class ListLiteral(Expression, frozen=True):
     """`[a, b]`."""
 
     items: tuple[Expression, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class MapEntry(Syntax):
+class MapEntry(Syntax, frozen=True):
     """`key: value`."""
 
     key: Name
     value: Expression
 
 
-@dataclass(frozen=True, slots=True)
-class MapLiteral(Expression):
+class MapLiteral(Expression, frozen=True):
     """`{a: 1}`."""
 
     entries: tuple[MapEntry, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class MapProjection(Expression):
+class MapProjection(Expression, frozen=True):
     """`subject {.a, .*, b: 1, c}`: the keys that are selected, other entries, and variables."""
 
     subject: Variable
@@ -173,8 +157,7 @@ class MapProjection(Expression):
     every: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Iteration(Expression):
+class Iteration(Expression, frozen=True):
     """`[x IN list WHERE … | …]` (`kind` LIST), or ALL, ANY, NONE, SINGLE `(x IN list WHERE …)`."""
 
     kind: str
@@ -184,8 +167,7 @@ class Iteration(Expression):
     result: Expression | None
 
 
-@dataclass(frozen=True, slots=True)
-class Reduce(Expression):
+class Reduce(Expression, frozen=True):
     """`reduce(accumulator = initial, variable IN source | step)`."""
 
     accumulator: Name
@@ -195,8 +177,7 @@ class Reduce(Expression):
     step: Expression
 
 
-@dataclass(frozen=True, slots=True)
-class PatternComprehension(Expression):
+class PatternComprehension(Expression, frozen=True):
     """`[p = (a)-->(b) WHERE … | …]`."""
 
     path: PathPattern
@@ -204,15 +185,13 @@ class PatternComprehension(Expression):
     result: Expression
 
 
-@dataclass(frozen=True, slots=True)
-class PatternExpression(Expression):
+class PatternExpression(Expression, frozen=True):
     """A pattern used as a condition, or `shortestPath(…)` as a value."""
 
     path: PathPattern
 
 
-@dataclass(frozen=True, slots=True)
-class Subquery(Expression):
+class Subquery(Expression, frozen=True):
     """`EXISTS { … }`, `COUNT { … }` or `COLLECT { … }`."""
 
     kind: str
@@ -222,8 +201,7 @@ class Subquery(Expression):
 # Patterns
 
 
-@dataclass(frozen=True, slots=True)
-class LabelExpression(Syntax):
+class LabelExpression(Syntax, frozen=True):
     """A label, or `operator` (`&`, `|`, `!`, `%`) over other label expressions; `:A:B` is `&`."""
 
     operator: Literal["label", "&", "|", "!", "%"]
@@ -236,8 +214,7 @@ class LabelExpression(Syntax):
         return tuple(part.name for part in self.find(LabelExpression) if part.name is not None)
 
 
-@dataclass(frozen=True, slots=True)
-class NodePattern(Syntax):
+class NodePattern(Syntax, frozen=True):
     """`(variable:labels {properties} WHERE where)`."""
 
     variable: Name | None
@@ -246,16 +223,14 @@ class NodePattern(Syntax):
     where: Expression | None
 
 
-@dataclass(frozen=True, slots=True)
-class Length(Syntax):
+class Length(Syntax, frozen=True):
     """`*`, `*2`, `*1..3`, `+` or `{1,3}`; `high` is None where there is no bound."""
 
     low: int
     high: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class Relationship(Syntax):
+class Relationship(Syntax, frozen=True):
     """An edge of a pattern; `left` and `right` are the tokens of its dashes and arrow heads."""
 
     direction: ArrowDirection
@@ -268,8 +243,7 @@ class Relationship(Syntax):
     where: Expression | None
 
 
-@dataclass(frozen=True, slots=True)
-class Parenthesised(Syntax):
+class Parenthesised(Syntax, frozen=True):
     """A part of a path in parentheses, `((a)-->(b) WHERE …){1,3}`; `length` is None without a quantifier."""
 
     path: PathPattern
@@ -277,8 +251,7 @@ class Parenthesised(Syntax):
     length: Length | None
 
 
-@dataclass(frozen=True, slots=True)
-class PathPattern(Syntax):
+class PathPattern(Syntax, frozen=True):
     """`variable = selector (node)-[edge]-(node)…`; `selector` is `shortestPath`, `ALL SHORTEST` and so on."""
 
     variable: Name | None
@@ -289,13 +262,11 @@ class PathPattern(Syntax):
 # Clauses
 
 
-@dataclass(frozen=True, slots=True)
-class Clause(Syntax):
+class Clause(Syntax, frozen=True):
     """One clause of a query."""
 
 
-@dataclass(frozen=True, slots=True)
-class MatchClause(Clause):
+class MatchClause(Clause, frozen=True):
     """`[OPTIONAL] MATCH paths [WHERE where]`."""
 
     optional: bool
@@ -303,8 +274,7 @@ class MatchClause(Clause):
     where: Expression | None
 
 
-@dataclass(frozen=True, slots=True)
-class ReturnItem(Syntax):
+class ReturnItem(Syntax, frozen=True):
     """`expression [AS alias]`; `name` is the name of its column."""
 
     expression: Expression
@@ -312,8 +282,7 @@ class ReturnItem(Syntax):
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class Projection(Clause):
+class Projection(Clause, frozen=True):
     """`WITH` or `RETURN`: items, order, skip and limit, and the `where` of WITH.
 
     `limit_at` is the token where a limit belongs if there is none.
@@ -330,16 +299,14 @@ class Projection(Clause):
     limit_at: int
 
 
-@dataclass(frozen=True, slots=True)
-class Unwind(Clause):
+class Unwind(Clause, frozen=True):
     """`UNWIND source AS variable`."""
 
     source: Expression
     variable: Name
 
 
-@dataclass(frozen=True, slots=True)
-class CallQuery(Clause):
+class CallQuery(Clause, frozen=True):
     """`[OPTIONAL] CALL (imports) { query }`; `imports` is None where the query imports by WITH."""
 
     optional: bool
@@ -348,8 +315,7 @@ class CallQuery(Clause):
     query: CypherQuery
 
 
-@dataclass(frozen=True, slots=True)
-class CallProcedure(Clause):
+class CallProcedure(Clause, frozen=True):
     """`CALL name(arguments) [YIELD items [WHERE where]]`; `yields` are the names that are bound."""
 
     optional: bool
@@ -359,16 +325,14 @@ class CallProcedure(Clause):
     where: Expression | None
 
 
-@dataclass(frozen=True, slots=True)
-class CypherQuery(Syntax):
+class CypherQuery(Syntax, frozen=True):
     """Clauses in their order; `branches` are joined by UNION, ALL where `union_all`."""
 
     branches: tuple[Branch, ...]
     union_all: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Branch(Syntax):
+class Branch(Syntax, frozen=True):
     """The clauses of one branch of a UNION."""
 
     clauses: tuple[Clause, ...]
@@ -388,9 +352,5 @@ class Statement:
 
     def source(self, part: Syntax) -> str:
         """Return the text of a part, without the space before it."""
-        return self.text[self.tokens[part.start].offset : self.end(part)]
-
-    def end(self, part: Syntax) -> int:
-        """Offset behind the last token of a part."""
-        last = self.tokens[part.stop - 1]
-        return last.offset + len(last.text)
+        first, last = self.tokens[part.start], self.tokens[part.stop - 1]
+        return self.text[first.offset : last.offset + len(last.text)]

@@ -26,7 +26,7 @@ import numpy as np
 
 from clew.graph.graph import Graph, ValueKind
 from clew.graph.namespaces import RDF, RDFS, SKOS, XSD
-from clew.stores.cypher.guard import Guarded, Rules
+from clew.stores.cypher.guard import USUAL_ROWS, Guarded
 from clew.stores.errors import QueryError, StoreError, StoreTimeout
 from clew.stores.sparql import worker
 from clew.stores.sparql.guard import guard_sparql
@@ -82,18 +82,13 @@ class EmbeddedSparql:
 
     name = "embedded"
 
-    def __init__(self, folder: tempfile.TemporaryDirectory[str], *, seconds: float, rules: Rules) -> None:
-        self._held, self._seconds, self._rules = _Held(folder), seconds, rules
+    def __init__(self, folder: tempfile.TemporaryDirectory[str], *, seconds: float, rows: int) -> None:
+        self._held, self._seconds, self._rows = _Held(folder), seconds, rows
         self.folder, self._running = Path(folder.name), Lock()
         self._give_back = weakref.finalize(self, self._held.give_back)
 
-    @property
-    def process(self) -> subprocess.Popen[bytes] | None:
-        """The process that runs queries, None before the first and after one was stopped."""
-        return self._held.process
-
     @classmethod
-    def of_graph(cls, graph: Graph, *, seconds: float = 10.0, rules: Rules | None = None) -> EmbeddedSparql:
+    def of_graph(cls, graph: Graph, *, seconds: float = 10.0, rows: int = USUAL_ROWS) -> EmbeddedSparql:
         """Load a graph; queries end after `seconds`."""
         import pyoxigraph
 
@@ -103,11 +98,11 @@ class EmbeddedSparql:
             store.bulk_load(block, pyoxigraph.RdfFormat.N_TRIPLES)
         store.flush()
         del store
-        return cls(folder, seconds=seconds, rules=rules or Rules())
+        return cls(folder, seconds=seconds, rows=rows)
 
     def run(self, query: str) -> Rows:
         """Guard a query and run it, after those that other threads run; raises as `SparqlStore.run`."""
-        sent = guard_sparql(query, self._rules, PREFIXES)
+        sent = guard_sparql(query, self._rows, PREFIXES)
         with self._running:
             media, body = self._results(sent)
         if media == "error":
@@ -176,7 +171,7 @@ def statements(graph: Graph) -> Iterator[str]:
     relations = [_iri("r", name) for name in graph.relations]
     for head, relation, tail in zip(*(column.tolist() for column in graph.out.columns()), strict=True):
         yield f"{terms[head]} {relations[relation]} {terms[tail]} .\n"
-    label, alias, type_ = (f"<{PREFIXES[p]}{n}>" for p, n in _SIDE)
+    label, alias, type_ = f"<{RDFS}label>", f"<{SKOS}altLabel>", f"<{RDF}type>"
     for node in np.flatnonzero(~literal).tolist():
         yield f"{terms[node]} {label} {quoted(graph.labels[node])} .\n"
     for name, node in zip(graph.aliases.names, graph.aliases.entity.tolist(), strict=True):
@@ -191,7 +186,7 @@ def statements(graph: Graph) -> Iterator[str]:
 def _edge_properties(graph: Graph, terms: Sequence[str], relations: Sequence[str]) -> Iterator[str]:
     """Yield the statements that have properties as reified ones: `rdf:subject`, …, `p:since`."""
     properties = graph.edge_properties
-    ends = [f"<{PREFIXES['rdf']}{name}>" for name in ("subject", "predicate", "object")]
+    ends = [f"<{RDF}{name}>" for name in ("subject", "predicate", "object")]
     keys = [_iri("p", name) for name in properties.keys]
     number = f"^^<{XSD}double>"
     for statement, (head, relation, tail) in enumerate(properties.triples.tolist()):
@@ -202,9 +197,6 @@ def _edge_properties(graph: Graph, terms: Sequence[str], relations: Sequence[str
             numeric = properties.kind[at] == ValueKind.NUMBER
             value = f'"{float(properties.value[at])!r}"{number}' if numeric else quoted(properties.texts[at])
             yield f"{node} {keys[int(properties.key[at])]} {value} .\n"
-
-
-_SIDE = (("rdfs", "label"), ("skos", "altLabel"), ("rdf", "type"))
 
 
 def _iri(prefix: str, name: str) -> str:

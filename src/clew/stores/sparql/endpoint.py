@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from clew.stores.cypher.guard import Guarded, Rules
+from clew.stores.cypher.guard import USUAL_ROWS, Guarded
 from clew.stores.errors import StoreError
 from clew.stores.sparql.guard import form_of, guard_sparql
 from clew.stores.sparql.results import GRAPHS, RESULTS, rows_of
@@ -19,20 +19,20 @@ ACCEPT_GRAPH = "application/n-triples, text/turtle;q=0.9, application/rdf+xml;q=
 class SparqlEndpoint:
     """A SPARQL 1.1 endpoint; the guard lets queries only read, and they go where only queries are taken."""
 
-    def __init__(self, address: str, *, seconds: float = 10.0, rules: Rules | None = None) -> None:
+    def __init__(self, address: str, *, seconds: float = 10.0, rows: int = USUAL_ROWS) -> None:
         """Take an address `sparql+https://[user:password@]host/path`; queries end after `seconds`.
 
         Nothing is sent yet. Raises UsageError for an address that cannot be read.
         """
         self.address = address_of(address)
         self.name = self.address.shown
-        self._seconds, self._rules = seconds, rules or Rules()
+        self._seconds, self._rows = seconds, rows
         self.trips = 0
         """Queries of Clew's own that were sent."""
 
     def run(self, query: str) -> Rows:
         """Guard a query and run it; raises as `SparqlStore.run`."""
-        return self._asked(guard_sparql(query, self._rules))
+        return self._asked(guard_sparql(query, self._rows))
 
     def read(self, query: str, *, most: int) -> tuple[tuple[object, ...], ...]:
         """Run a query of Clew's own; at most `most` rows. Raises as `run`, but for what the guard refuses."""
@@ -45,8 +45,7 @@ class SparqlEndpoint:
         with requested(self.address, sent.text, accept, self._seconds) as reply:
             if reply.media not in known:
                 raise StoreError(
-                    f"{self.name} answers with {reply.media or 'something'} that is no result of SPARQL. "
-                    "Check the path"
+                    f"{self.name} answers with {reply.media} that is no result of SPARQL. Check the path"
                 )
             try:
                 return rows_of(reply, reply.media, sent)

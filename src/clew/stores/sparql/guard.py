@@ -16,7 +16,7 @@ from typing import Any, cast
 
 from clew.graph.namespaces import XSD
 from clew.stores.cypher.costs import check_regex
-from clew.stores.cypher.guard import Guarded, Rules
+from clew.stores.cypher.guard import USUAL_ROWS, Guarded
 from clew.stores.errors import QueryRefused, QuerySyntaxError
 
 LONGEST_SPARQL = 20_000
@@ -72,26 +72,25 @@ class SparqlToken:
         return self.text.upper() if self.kind == "word" else ""
 
 
-def guard_sparql(query: str, rules: Rules | None = None, prefixes: Collection[str] | None = None) -> Guarded:
-    """Make a harmless query of a text, or refuse it.
+def guard_sparql(query: str, rows: int = USUAL_ROWS, prefixes: Collection[str] | None = None) -> Guarded:
+    """Make a harmless query of a text, which returns at most `rows` rows, or refuse it.
 
     `prefixes` are those that the store knows without being told; None if that is not known. Raises
     QuerySyntaxError for what is no SPARQL query, QueryRefused for what is not a harmless read.
     """
-    rules = rules or Rules()
     if len(query) > LONGEST_SPARQL:
         raise QueryRefused(f"The query is longer than {LONGEST_SPARQL:,} characters")
     tokens = tokens_of(query)
     _check_brackets(tokens)
-    text = "".join(_limited(tokens, rules.rows)).strip()
+    text = "".join(_limited(tokens, rows)).strip()
     tree = _parse(text)
     for part in _walk(tree):
         _check(part)
     _check_names(tree, prefixes)
     _check_growth(tree)
     _check_regexes(tree)
-    _check_limit(tree, rules.rows)
-    return Guarded(text, {}, None, rules.rows)
+    _check_limit(tree, rows)
+    return Guarded(text, {}, None, rows)
 
 
 def tokens_of(text: str) -> list[SparqlToken]:

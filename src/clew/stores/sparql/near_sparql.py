@@ -47,8 +47,9 @@ OLDEST_SECONDS = 3_600
 LARGE_SECONDS = 60
 """After which a large graph counts as changed."""
 _TYPE = f"{RDF}type"
-_NAMED = iris((*LABELS, *NAMING_PROPERTIES, ALT_LABEL))
-_NAMES_LIST = ", ".join(f"<{name}>" for name in (*LABELS, *NAMING_PROPERTIES, ALT_LABEL))
+_NAMES = (*LABELS, *NAMING_PROPERTIES, ALT_LABEL)
+_NAMED = iris(_NAMES)
+_NAMES_LIST = ", ".join(f"<{name}>" for name in _NAMES)
 _NO_NAME = "FILTER NOT EXISTS { ?x ?s ?y } FILTER NOT EXISTS { ?z " + f"<{_TYPE}> ?s }}"
 """Relations and classes have labels, too, and nothing is near them."""
 _IS_EDGE = f"FILTER(?p != <{_TYPE}>) FILTER(isIRI(?o)) FILTER(isIRI(?s))"
@@ -150,7 +151,7 @@ class SparqlNeighbours:
             rows = self._endpoint.read(every, most=near.MOST_TYPES)
         except StoreTimeout:
             rows = self._sample("?p", "?s ?p ?o")
-        return sorted({_text(row[0]) for row in rows} - {_TYPE, *LABELS, *NAMING_PROPERTIES, ALT_LABEL})
+        return sorted({_text(row[0]) for row in rows} - {_TYPE, *_NAMES})
 
     def named(self, texts: Sequence[str], *, any_case: bool) -> NamedNodes:
         """Nodes by their labels and the ends of their IRIs; all labels are read with `any_case`."""
@@ -248,8 +249,7 @@ class SparqlNeighbours:
 
         Of relations also what things are called that describe them.
         """
-        known = self._said.keys() | {_TYPE, *LABELS, *NAMING_PROPERTIES, ALT_LABEL}
-        new = sorted((relations | types) - known)
+        new = sorted((relations | types) - self._said.keys() - {_TYPE, *_NAMES})
         if new:
             tags = ", ".join(quoted(tag) for tag in self._languages)
             own = f"VALUES ?n {{ {iris(new)} }} ?n ?p ?o . BIND(?n AS ?s)"

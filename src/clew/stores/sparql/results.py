@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from io import BytesIO
 from itertools import islice
-from typing import IO, TYPE_CHECKING, Protocol, cast
+from typing import IO, TYPE_CHECKING, cast
 
 from clew.stores.cypher.guard import Guarded
 from clew.stores.store import Rows, StoredTerm
 
 if TYPE_CHECKING:
     import pyoxigraph
+
+    from clew.stores.sparql.wire import HttpReply
 
 RESULTS = {
     "application/sparql-results+json": "JSON",
@@ -32,15 +35,7 @@ RESULT_COLUMNS = ("subject", "predicate", "object")
 ASK_COLUMN = "ask"
 
 
-class ReplyBytes(Protocol):
-    """What can be read."""
-
-    def read(self, size: int = -1, /) -> bytes:
-        """Return at most `size` bytes; none at the end."""
-        ...
-
-
-def rows_of(source: ReplyBytes, media: str, sent: Guarded) -> Rows:
+def rows_of(source: BytesIO | HttpReply, media: str, sent: Guarded) -> Rows:
     """Read as many rows as may be returned, and whether there are more.
 
     Raises SyntaxError or ValueError where `source` does not hold what `media` says, OSError if it breaks off.
@@ -56,9 +51,8 @@ def rows_of(source: ReplyBytes, media: str, sent: Guarded) -> Rows:
         return _rows((ASK_COLUMN,), [(bool(results),)], sent)
     columns = tuple(variable.value for variable in results.variables)
     rows = _solution_rows(results)
-    del (
-        results
-    )  # so that an error's traceback does not keep them: they must end in the thread that reads them
+    # So that an error's traceback does not keep them: they must end in the thread that reads them.
+    del results
     return _rows(columns, rows, sent)
 
 
