@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from clew.stores.history import source_key
 from servers.fake_server import Answer, completion, serving
 
 QUERY = "MATCH (f:Entity {name: 'Memento'})-[:directed_by]->(p) RETURN p.name AS director"
@@ -137,3 +138,7 @@ def test_a_database_is_not_asked_by_methods_of_an_index(run):
     result = run("ask", "neo4j://127.0.0.1:1", "Who?", "--format", "tsv")
     assert result.exit_code == 2
     assert "for graph files" in result.stderr
+
+
+def test_an_address_is_kept_with_its_path_and_without_its_user():
+    assert source_key("sparql+https://me:pw@host/a@b") == "sparql+https://host/a@b"

@@ -16,6 +16,7 @@ from clew.foundation.json_form import json_lines
 from clew.foundation.whole_file import replace_file
 from clew.stores.cypher.guard import guard
 from clew.stores.errors import QueryError
+from clew.stores.opening import shown_address
 
 HISTORY_ADVICE = 'Write {"question": "…", "query": "MATCH …"}'
 
@@ -114,5 +115,4 @@ def source_key(source: str) -> str:
     """Return what a history calls a source: the address without user and password, or the whole path."""
     if "://" not in source:
         return str(Path(source).resolve())
-    scheme, _, rest = source.partition("://")
-    return f"{scheme}://{rest.rpartition('@')[2]}"
+    return shown_address(source)
