@@ -246,8 +246,8 @@ class GraphRanker:
         if asked < 0:
             asked = self._near_types.meant(question, mentions, likeness)
         if asked >= 0:
-            answer_with_type(self.vocabulary, kept, scores, asked)
-            scores[:-1] += [rows.describer.of_type(option.query, asked) for option in kept]
+            of_type = [rows.describer.of_type(option.query, asked) for option in kept]
+            answer_with_type(self.vocabulary, kept, scores, asked, of_type)
         elif asks_who(question):
             types = [rows.describer.answer_type(option.query) for option in kept]
             nobody = [self._kinds.answers_nobody(o.query, t) for o, t in zip(kept, types, strict=True)]
