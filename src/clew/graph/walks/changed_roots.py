@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from clew.foundation.arrays import Int32, Int64, UInt8
 from clew.graph.edit.edit import GraphEdit
 from clew.graph.graph import Graph, offsets_of
-from clew.graph.walks.kernels.columns import Edited, PartColumns
+from clew.graph.walks.kernels.columns import Edited, Walks
 from clew.graph.walks.walk_tables import Choices, spread
-from clew.graph.walks.walks import Walker, Walks
+from clew.graph.walks.walks import Walker
 
 MOST_BIT_WORDS = 8
 MARK_BYTES = 1 << 28
@@ -79,7 +79,7 @@ def _compare(walker: Walker, stored: Sequence[StoredWalks], edited: Edited) -> N
     for part in stored:
         rows = np.flatnonzero(part.live)
 
-        def find(first: int, last: int, part: PartColumns = part.walks.columns, rows: Int64 = rows) -> None:
+        def find(first: int, last: int, part: Walks = part.walks, rows: Int64 = rows) -> None:
             if walker.edges is None:
                 changed_random(part, rows[first:last], draw, walked, edited)
                 return

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import repeat
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from clew.errors import UsageError
-from clew.foundation.arrays import Int32, Int64, UInt16
+from clew.foundation.arrays import Int32
 from clew.graph.graph import Graph, offsets_of
 from clew.graph.walks.kernels.columns import (
     Draw,
-    PartColumns,
     WalkedGraph,
     WalkRows,
+    Walks,
     WalkScratch,
     walk_scratch,
 )
@@ -69,31 +68,6 @@ class WalkSettings:
         return self.walks if self.kind == "random" else self.max_walks
 
 
-@dataclass(frozen=True, eq=False)
-class Walks:
-    """Walks of some roots: those of `roots[i]` are rows `offsets[i]` to `offsets[i + 1]`.
-
-    `steps` and `nodes` int32 [walks, depth], -1 behind the end of a walk; `counts` uint16 [walks], how often
-    it was made. `state` int8 [roots]: 1 where the whole tree is there, 0 where paths were drawn, -1 where the
-    budget ended before all layers were told; `left_out` int64 [roots]: own triples beyond the cap.
-    """
-
-    roots: Int32
-    offsets: Int64
-    steps: Int32
-    nodes: Int32
-    counts: UInt16
-    state: NDArray[np.int8]
-    left_out: Int64
-
-    @property
-    def columns(self) -> PartColumns:
-        """All this as the kernels take it."""
-        return PartColumns(
-            self.roots, self.offsets, self.steps, self.nodes, self.counts, self.state, self.left_out
-        )
-
-
 class Walker:
     """Makes walks of one graph; of depth 1, `roots` may say of which nodes, and no others are looked at.
 
@@ -132,7 +106,7 @@ class Walker:
         if len(parts) == 1:
             return self._walk(parts[0], draw)
         with ThreadPoolExecutor(self.threads) as pool:
-            return _joined(list(pool.map(self._walk, parts, repeat(draw))))
+            return joined_walks(list(pool.map(self._walk, parts, repeat(draw))))
 
     @property
     def walked(self) -> WalkedGraph:
@@ -178,7 +152,8 @@ class Walker:
         return Walks(roots, offsets_of(kept), steps[there], nodes[there], counts[there], found, left_out)
 
 
-def _joined(parts: list[Walks]) -> Walks:
-    columns = (np.concatenate(column) for column in zip(*(part.columns for part in parts), strict=True))
+def joined_walks(parts: Sequence[Walks]) -> Walks:
+    """Put walks of different roots together, in their order."""
     counts = np.concatenate([np.diff(part.offsets) for part in parts])
-    return Walks(**PartColumns(*columns)._replace(offsets=offsets_of(counts))._asdict())
+    columns: Any = map(np.concatenate, zip(*parts, strict=True))
+    return Walks(*columns)._replace(offsets=offsets_of(counts))

@@ -218,7 +218,7 @@ def _differing(walks: Walks, corpus: Corpus, unsaid: Int32) -> tuple[Walks, _Bef
     for number, part in enumerate(corpus.parts):
         mine = np.flatnonzero(numbers == number)
         rows = corpus.row_of[walks.roots[mine]]
-        match_walks(walks.columns, mine, part.walks.columns, rows, same, row)
+        match_walks(walks, mine, part.walks, rows, same, row)
     same[np.isin(walks.roots, unsaid)] = 0
     kept = np.flatnonzero(same == 0)
     at, found = walks_at(walks, kept), walks_of_rows(walks, kept)

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from clew.foundation.arrays import Int32, Int64, UInt16
 from clew.graph.kernels import Array
 
 
@@ -38,16 +40,21 @@ class WalkRows(NamedTuple):
     state: Array
 
 
-class PartColumns(NamedTuple):
-    """Walks of roots as they are stored: the arrays of `Walks`."""
+class Walks(NamedTuple):
+    """Walks of some roots: those of `roots[i]` are rows `offsets[i]` to `offsets[i + 1]`.
 
-    roots: Array
-    offsets: Array
-    steps: Array
-    nodes: Array
-    counts: Array
-    state: Array
-    left_out: Array
+    `steps` and `nodes` int32 [walks, depth], -1 behind the end of a walk; `counts` uint16 [walks], how often
+    it was made. `state` int8 [roots]: 1 where the whole tree is there, 0 where paths were drawn, -1 where the
+    budget ended before all layers were told; `left_out` int64 [roots]: own triples beyond the cap.
+    """
+
+    roots: Int32
+    offsets: Int64
+    steps: Int32
+    nodes: Int32
+    counts: UInt16
+    state: NDArray[np.int8]
+    left_out: Int64
 
 
 class Draw(NamedTuple):
