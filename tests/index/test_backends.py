@@ -13,8 +13,9 @@ from clew.index.vectors.backends.milvus import MilvusPlace, MilvusVectors
 from clew.index.vectors.backends.registry import (
     BACKENDS,
     VectorAccess,
-    backend_for,
+    VectorChoice,
     backend_named,
+    faiss_for,
     has_faiss,
     open_vectors,
 )
@@ -147,8 +148,12 @@ def test_a_disk_that_fills_leaves_the_old_file(filled, tmp_path):
 
 
 def test_the_backend_follows_the_count():
-    names = [backend_for(n) for n in (10, 200_000, 200_001, 500_000, 500_001)]
-    assert names == ["numpy", "numpy", "faiss-flat", "faiss-flat", "faiss-ivf"]
+    assert [faiss_for(n).name for n in (200_001, 500_000, 500_001)] == [
+        "faiss-flat",
+        "faiss-flat",
+        "faiss-ivf",
+    ]
+    assert [VectorChoice().uses_faiss(n) for n in (10, 200_000, 200_001)] == [False, False, has_faiss()]
     with pytest.raises(UsageError, match="Backends are"):
         backend_named("annoy")
 

@@ -141,8 +141,7 @@ class IndexDistances(TextDistances):
     def _of_types(self, meant: Sequence[int]) -> Mask:
         types = self._index.graph.types
         mask = np.zeros(self._index.graph.nodes, np.bool_)
-        rows = np.flatnonzero(np.isin(types.type, meant))
-        mask[np.searchsorted(types.offsets, rows, "right") - 1] = True
+        mask[types.owners[np.isin(types.type, meant)]] = True
         return mask
 
     def _types_meant(self, type_: str) -> list[int]:

@@ -27,7 +27,7 @@ from clew.index.vectors.backends.base import check_file
 from clew.index.vectors.backends.milvus import DistanceMetric, MilvusPlace, MilvusVectors, cells_of
 from clew.index.vectors.backends.registry import VectorAccess, open_collection
 from clew.index.vectors.entity_search import ENTITY_SEARCH
-from clew.index.vectors.vectors import IN_MILVUS
+from clew.index.vectors.vectors import IN_MILVUS, dequantised
 
 TRIPLE_COLLECTION = "milvus.triples"
 NAMES_FILE = "entity_search"
@@ -143,11 +143,6 @@ class InMilvus:
 def triple_sections(next_triple: int, dead: Int64 = NONE) -> dict[str, AnyArray]:
     """Give the sections that say which ids of triples are free, and which to remove."""
     return {_NEXT: np.array([next_triple], np.int64), _DEAD: dead}
-
-
-def dequantised(q: Int8, scale: Float32) -> Float32:
-    """Stored rows as they are compared: float32 [n, d]."""
-    return q.astype(np.float32) * scale[:, None]
 
 
 def write_names(new: NewIndex, place: MilvusPlace, parts: Iterable[Mapping[str, AnyArray]]) -> None:

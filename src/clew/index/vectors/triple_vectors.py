@@ -33,13 +33,12 @@ from clew.index.vectors.dots import dots, quantised_sums
 from clew.index.vectors.in_milvus import (
     TRIPLE_COLLECTION,
     InMilvus,
-    dequantised,
     finish,
     new_collection,
     triple_sections,
     upload,
 )
-from clew.index.vectors.vectors import TRIPLE_IDS, TRIPLE_SCALES, TRIPLE_VECTORS, quantise
+from clew.index.vectors.vectors import TRIPLE_IDS, TRIPLE_SCALES, TRIPLE_VECTORS, dequantised, quantise
 from clew.text.embedder import Additive, Embedder
 from clew.text.labels import readable, relation_text
 

@@ -18,8 +18,9 @@ from typing import Any, Literal, Self, TypeVar
 from uuid import uuid4
 
 import numpy as np
+from numpy.typing import NDArray
 
-from clew.errors import FormatError, MissingExtra, UsageError
+from clew.errors import FormatError, UsageError
 from clew.foundation.arrays import Float32, Int64
 from clew.foundation.redaction import keep_secret
 from clew.index.vectors.backends.base import (
@@ -30,6 +31,7 @@ from clew.index.vectors.backends.base import (
     check_rows,
     save_file,
 )
+from clew.text.embedders.extras import require
 
 T = TypeVar("T")
 DistanceMetric = Literal["L2", "IP"]
@@ -72,10 +74,7 @@ class MilvusPlace:
 
 def _module() -> Any:  # noqa: ANN401
     """Import pymilvus; MissingExtra if it is not installed."""
-    try:
-        import pymilvus
-    except ImportError as error:
-        raise MissingExtra("pymilvus", "milvus") from error
+    pymilvus = require("pymilvus", "milvus")
     # It logs tracebacks of what is raised anyway.
     for name in ("pymilvus", "milvus_lite", "grpc._server"):
         logging.getLogger(name).setLevel(logging.CRITICAL + 1)
@@ -180,6 +179,21 @@ class MilvusVectors:
         order = np.lexsort((ids, distances))[:k]
         return Nearest(ids[order], distances[order])
 
+    def search_known(
+        self, query: Float32, k: int, known: Callable[[Int64], NDArray[np.bool_]], first: int
+    ) -> Nearest:
+        """Find the `k` nearest whose ids are `known`; others are of an older or newer generation.
+
+        `first` are asked for at first, and more while too few of them are known.
+        """
+        wanted = min(first, MOST_RESULTS)
+        while True:
+            found = self.search(query, wanted)
+            mine = known(found.ids)
+            if mine.sum() >= k or len(found.ids) < wanted or wanted >= MOST_RESULTS:
+                return Nearest(found.ids[mine][:k], found.distances[mine][:k])
+            wanted = min(4 * wanted, MOST_RESULTS)
+
     def _search(self, query: Float32, k: int, chosen: str) -> Nearest:
         """One search, in no order."""
         # So many cells are read as eight in a hundred, and enough for `k` results.
@@ -263,13 +277,9 @@ class MilvusVectors:
 
     def _query(self, condition: str, *, limit: int) -> list[int]:
         rows = self._ask(
-            "look up",
-            "query",
-            filter=condition,
-            output_fields=["id"],
-            limit=limit,
+            "look up", "query", filter=condition, output_fields=["id"], limit=limit,
             consistency_level="Strong",
-        )
+        )  # fmt: skip
         return [int(row["id"]) for row in rows]
 
     def _create(self) -> None:

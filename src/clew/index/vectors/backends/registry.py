@@ -48,7 +48,7 @@ class VectorChoice:
         """Whether so many vectors are searched by faiss."""
         if self.kind == "faiss":
             return True
-        return self.kind != "numpy" and backend_for(count) != FlatVectors.name and has_faiss()
+        return self.kind != "numpy" and count > FEW_VECTORS and has_faiss()
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,11 +70,6 @@ def backend_named(name: str) -> Backend:
         if backend.name == name:
             return backend
     raise UsageError(f"unknown backend {name!r}. Backends are: {', '.join(b.name for b in BACKENDS)}")
-
-
-def backend_for(count: int) -> str:
-    """Name the backend for so many vectors."""
-    return FlatVectors.name if count <= FEW_VECTORS else faiss_for(count).name
 
 
 def faiss_for(count: int) -> type[FaissFlat] | type[FaissCells]:
