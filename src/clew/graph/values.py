@@ -97,7 +97,7 @@ def parse_value(text: str, datatype: str | None = None) -> Parsed:
         return NO_VALUE
     if _NUMBER.fullmatch(text):
         return _number(text)
-    for read in (_time_of_day, _iso_day, _written_date):
+    for read in (_time_of_day, _iso_date, _written_date):
         value = read(text)
         if value[0]:
             return value
@@ -148,11 +148,7 @@ def _seconds(hours: int, minutes: int, seconds: float) -> float | None:
     return hours * 3600 + minutes * 60 + seconds
 
 
-def _iso_day(text: str) -> Parsed:
-    return _iso_date(text, year_alone=False)
-
-
-def _iso_date(text: str, *, year_alone: bool) -> Parsed:
+def _iso_date(text: str, *, year_alone: bool = False) -> Parsed:
     """ISO 8601 year, month, day, or day and time; a time with a zone is brought to UTC."""
     found = _ISO.fullmatch(text)
     if found is None or (found["month"] is None and not year_alone):

@@ -31,7 +31,7 @@ from clew.graph.graph import (
     counted_offsets,
     distinct_pairs,
 )
-from clew.graph.readers.batch import RANKS, Batch, EdgeStatement, Label, NodeKey
+from clew.graph.readers.batch import RANKS, Batch, EdgeStatement, Label, NodeKey, shown_key
 from clew.graph.values import node_values, told_properties
 
 K = TypeVar("K", bound=Hashable)
@@ -155,7 +155,7 @@ class Assembler:
         if not len(strange):
             return ()
         first = set(strange[:MAX_UNKNOWN].tolist())
-        names = [_text(key) for at, key in enumerate(self._nodes) if at in first]
+        names = [shown_key(key) for at, key in enumerate(self._nodes) if at in first]
         return (
             f"{len(strange):,} of {len(joined):,} ends of edges are not among the ids of nodes: "
             f"{', '.join(names)}{' …' if len(strange) > len(names) else ''}. {self._advice(strange)}",
@@ -184,7 +184,7 @@ class Assembler:
         head, relation, tail = (np.concatenate([c[i] for c in self._columns]) for i in range(3))
         source = np.concatenate([np.full(len(c[0]), c[3], np.uint16) for c in self._columns])
         self._columns.clear()
-        entities = Names.of(map(_text, self._nodes))
+        entities = Names.of(map(shown_key, self._nodes))
         relations = Names.of(self._relations)
         out, into, source = adjacencies(head, relation, tail, source, len(entities), len(relations))
         datatypes: GrowingIds[str] = GrowingIds()
@@ -302,10 +302,6 @@ class Assembler:
         ordered = sorted(seen, key=lambda pair: pair[0])
         column = np.array([node for node, _ in ordered], np.int32)
         return Aliases(Names.of(alias for _, alias in ordered), column)
-
-
-def _text(key: NodeKey) -> str:
-    return key if isinstance(key, str) else key[0]
 
 
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z][a-z])")
