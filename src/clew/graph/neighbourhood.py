@@ -136,10 +136,7 @@ UNSEEN = 0
 
 @entry
 def count_edges(graph: GraphColumns, nodes: Array, most: int) -> Array:
-    """How many of `nodes`, in their order, have at most `most` edges together, and that number: int64 [2].
-
-    The first node is always taken.
-    """
+    """How many of `nodes`, one at least, have at most `most` edges together; and these edges: int64 [2]."""
     total, taken = 0, 0
     for node in nodes:
         here = graph.out_stops[node] - graph.out_starts[node]

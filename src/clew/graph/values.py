@@ -187,10 +187,7 @@ _DAYS_OF_400_YEARS = 146_097
 
 
 def days_since_epoch(year: int, month: int, day: int) -> int | None:
-    """Days from 0001-01-01 in the proleptic Gregorian calendar, None if there is no such day.
-
-    Years may be 0 (1 BCE) or negative.
-    """
+    """Days from 0001-01-01 (proleptic Gregorian; year 0 is 1 BCE), None if there is no such day."""
     cycles, within = divmod(year - 1, 400)
     try:
         return date(within + 1, month, day).toordinal() - 1 + cycles * _DAYS_OF_400_YEARS

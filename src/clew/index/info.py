@@ -43,10 +43,7 @@ class TypeShare:
 
 @dataclass(frozen=True, slots=True)
 class RelationInfo:
-    """A relation: its triples, the distinct nodes at both ends, one of its triples, and its signature.
-
-    `example` is by names, `example_labels` by what people read.
-    """
+    """A relation: triples, distinct nodes at both ends with types, an example by names and by labels."""
 
     name: str
     label: str

@@ -33,10 +33,7 @@ _COLUMN = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column of a header: `role` is "" for a property, else one of Neo4j's in lower case.
-
-    `datatype` is None where the header does not say it.
-    """
+    """A column; its `role` is one of Neo4j's, "" for a property; `datatype` is None if it is not said."""
 
     name: str
     role: str = ""
@@ -137,9 +134,7 @@ def is_matrix_cell(cell: str) -> bool:
 class Layout:
     """What the columns are; `header`: the first record names them. With both kinds, rows are mixed.
 
-    A `matrix` has neither.
-
-    `may_be_triples`: the header is in words of its own, and could be a triple as the rows could.
+    A `matrix` has neither. `may_be_triples`: the header is in words of its own, and may be a triple as well.
     """
 
     columns: tuple[Column, ...]

@@ -144,10 +144,7 @@ def unclear(path: Path, line: int, cells: Sequence[str]) -> ParseError:
 def batches_of(
     path: Path, layout: Layout, records: Iterable[NumberedRow], tally: Tally, unit: str = ""
 ) -> Iterator[Batch]:
-    """Turn rows (number, cells) into batches, those of nodes and those of edges apart; see `Reader`.
-
-    `unit` is what is numbered, unless these are lines.
-    """
+    """Turn rows (number, cells) into batches, nodes and edges apart; `unit` names what is numbered."""
     nodes, edges = layout.nodes, layout.edges
     kinds: list[_NodeRows | _EdgeRows | _MatrixRows] = []
     if layout.matrix is not None:

@@ -19,10 +19,7 @@ WALKS_AT_ONCE = 32_768
 
 @dataclass(frozen=True, eq=False)
 class Choices:
-    """Tables for choosing an edge of a node (see `kernels.choices`).
-
-    `places` int64 [nodes], `slots` int64.
-    """
+    """Tables for choosing an edge (see `kernels.choices`): `places` int64 [nodes], `slots` int64."""
 
     places: Int64
     slots: Int64

@@ -1,8 +1,7 @@
-"""The vectors of a corpus in Milvus: a collection for walks and one for nodes.
+"""The vectors of a corpus in Milvus: a collection for walks and one for nodes, kept as in `in_milvus.py`.
 
-Nothing in them is ever changed, only added and later removed, so that who has an older generation open goes
-on finding what it knows. What an update puts out of use is removed by the update after it. Ids of node
-vectors are `update << 32 | node`, those of walks are in the corpus.
+Ids of node vectors are `update << 32 | node`, those of walks are in the corpus.
+
 """
 
 from __future__ import annotations
@@ -89,10 +88,7 @@ class MilvusCorpus:
         return (self.nodes.search_known(query, k, is_alive, 2 * k + 8).ids & _NODE).tolist()
 
     def nearest_walks(self, ids: Int64, query: Float32, k: int) -> list[tuple[int, float]]:
-        """Find the `k` walks of `ids` nearest to `query`: the place of each in `ids`, and its cosine.
-
-        Raises IndexAccessError if they are no longer there.
-        """
+        """(place in `ids`, cosine) of the `k` walks nearest to `query`; IndexAccessError if some are gone."""
         found = self.walks.search(query, k, ids)
         if len(found.ids) < min(k, len(ids)):
             raise IndexAccessError(

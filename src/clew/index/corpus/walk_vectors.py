@@ -1,9 +1,8 @@
-"""Vectors of walks and nodes: walks said by templates or a model, and embedded (section 2.1, *Indexing*).
+"""Walks and nodes said by templates or a model, and embedded (section 2.1); which vectors, says `corpus.py`.
 
-A walk's vector is that of its sentence and of its outline (the root's name and the relations only) together;
-a plain one, as the paper has it, is that of its sentence alone.
 An embedder whose vectors are sums over words (`Additive`) gives that of a template's sentence from those of
 its names and phrases, which is many times faster and equal up to rounding.
+
 """
 
 from __future__ import annotations

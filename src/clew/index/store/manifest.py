@@ -26,10 +26,7 @@ MANIFEST = "manifest.json"
 
 @dataclass(frozen=True, slots=True)
 class SourceRecord:
-    """A file (or folder) that the index was made from; `bytes` and `modified` (ns) as on disk.
-
-    `path` is the address of a database that was read.
-    """
+    """A file, folder or database (`path`: its address) of the index; `bytes`, `modified` (ns) as on disk."""
 
     path: str
     role: Literal["source", "types", "aliases"]

@@ -29,10 +29,7 @@ class Misfit(Exception):
 
 
 def check_structure(arrays: Mapping[str, AnyArray], *, at_once: int = NUMBERS_AT_ONCE) -> None:
-    """Check the sections of an index, by name, as they are in its files, `at_once` so many numbers.
-
-    Raises Misfit.
-    """
+    """Check the sections of an index, as they are in its files, so many numbers `at_once`. Raises Misfit."""
     checks = _Checks(arrays, at_once)
     nodes, relations = _check_graph(checks)
     _check_names(checks, nodes)

@@ -23,10 +23,7 @@ from clew.graph.graph import INFERRED, Graph, Stated, packed_pairs
 
 @dataclass(frozen=True, slots=True)
 class Following:
-    """How many triples and types follow that did not, and how many no longer do.
-
-    `cut` says that more follows than may be added.
-    """
+    """How many triples and types follow newly, and no longer; `cut`: more follows than may be added."""
 
     triples: int = 0
     triples_gone: int = 0

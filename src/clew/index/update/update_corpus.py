@@ -205,10 +205,7 @@ def _said(
 
 
 def _differing(walks: Walks, corpus: Corpus, unsaid: Int32) -> tuple[Walks, _Before]:
-    """Walks of the roots where they, their order, counts or state are not those that are stored.
-
-    And of the roots `unsaid`. Also where each of them was.
-    """
+    """Walks of `unsaid` roots, and where they, their order, counts or state differ; and where each was."""
     from clew.graph.walks.kernels.equal_walks import match_walks
 
     same, row = np.zeros(len(walks.roots), np.uint8), np.full(len(walks.steps), -1, np.int64)

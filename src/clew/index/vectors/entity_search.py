@@ -105,10 +105,7 @@ class FoundByFile:
         return nearest_stored(self.file, self.rows, self.scale, query, k)
 
     def nearest_of_all(self, queries: Sequence[Float32], k: int) -> list[Nearest]:
-        """Find about `k` nearest to each query: all within what a sample says is their distance.
-
-        All are measured, once for all queries, on `THREADS` threads.
-        """
+        """About `k` nearest to each query: all within a sampled distance, measured on `THREADS` threads."""
         from clew.graph.match.kernels.measure import distances_from, measure_all
 
         rounded, count = [Rounded.of(query) for query in queries], len(self.rows)
@@ -161,10 +158,7 @@ EntitySearch = FoundByFile | FoundInMilvus
 
 
 def open_entity_search(index: Index) -> EntitySearch | None:
-    """What searches the entities of an index; None where all are compared.
-
-    Raises FormatError, and VectorStoreError if Milvus does not answer.
-    """
+    """What searches the entities; None where all are compared. Raises FormatError, VectorStoreError."""
     if ENTITY_SEARCH not in index.files:
         return None
     rows, scales = index.vectors(ENTITY_VECTORS, ENTITY_SCALES)

@@ -135,10 +135,7 @@ SOURCE, TARGET = 0, 3
 
 
 class LayerJoin(NamedTuple):
-    """A join to make by pattern edge `edge`, from the layer of `scanned` to that of `other`.
-
-    If `ahead`, the few with the least bounds are kept even above the cap.
-    """
+    """A join by pattern edge `edge` from `scanned` to `other`; `ahead`: a few above the cap are kept."""
 
     edge: int
     scanned: int

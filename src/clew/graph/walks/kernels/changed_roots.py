@@ -51,10 +51,7 @@ def _follows(slot: Array) -> bool:
 
 @entry
 def spread_marks(marks: Array, offsets: Array, edges: Array, more: Array, found: Array) -> None:
-    """Fill `found` uint64 [nodes, words]: marks of a node, of where its edges lead, and of where `more` do.
-
-    `more` int64 [n, 2]: nodes, and where one more edge leads from each.
-    """
+    """Fill `found` uint64 [nodes, words]: marks of nodes, and of where edges and `more` int64 [n, 2] lead."""
     words = marks.shape[1]
     for node in range(len(marks)):
         for word in range(words):
@@ -129,10 +126,7 @@ def _any_mark(from_root: Array, root: Array) -> bool:
 
 @compiled
 def _other_layer(edited: Edited, root: Array, node: Array, turn: Array, is_end: bool) -> bool:
-    """Whether `node` may have come to a layer before `turn`, or left one.
-
-    `is_end` says that a changed edge has its end there.
-    """
+    """Whether `node`, if `is_end` that of a changed edge, may have come to or left a layer before `turn`."""
     for k in range(turn - 2 if is_end else turn - 3):
         for word in range(edited.from_root.shape[2]):
             if edited.from_root[k, root, word] & edited.to_node[turn - 3 - k, node, word]:

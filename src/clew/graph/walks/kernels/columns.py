@@ -87,10 +87,7 @@ class Edited(NamedTuple):
 
 
 class WordSums(NamedTuple):
-    """Sums of the vectors of words: `names` float32 [names, d] and `phrases` float32 [2, steps, d].
-
-    A phrase is of a step, as the first one of a walk and as a later one.
-    """
+    """Sums of words: `names` float32 [names, d]; `phrases` float32 [2, steps, d] of first and later steps."""
 
     names: Array
     phrases: Array

@@ -13,10 +13,7 @@ _S32 = np.uint64(32)
 
 @entry
 def merge_walks(steps: Array, nodes: Array, counts: Array, kept: Array) -> None:
-    """Merge equal walks of each root in place.
-
-    The first `kept[i]` rows of root i stay, with their `counts`.
-    """
+    """Merge equal walks of each root in place: the first `kept[i]` rows of root i stay, with `counts`."""
     roots, walks, length = steps.shape
     table = np.empty(_slots(walks), np.int64)
     for i in range(roots):

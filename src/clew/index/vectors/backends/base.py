@@ -59,10 +59,7 @@ class VectorIndex(Protocol):
         ...
 
     def search(self, query: Float32, k: int, within: Int64 | None = None) -> Nearest:
-        """Find the `k` nearest to `query`, float32 [dimension], among the ids `within` if they are given.
-
-        Fewer if there are fewer.
-        """
+        """The `k` nearest to `query` float32 [dimension], or all there are, of the ids `within` if given."""
         ...
 
     def save(self, path: Path) -> None:

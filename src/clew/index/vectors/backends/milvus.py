@@ -228,10 +228,7 @@ class MilvusVectors:
         place: MilvusPlace | None = None,
         token: str | None = None,
     ) -> Self:
-        """Open what `save` wrote, at `place` if Milvus has moved.
-
-        Raises FormatError if the collection is gone, or is not the one that was saved.
-        """
+        """Open what `save` wrote, at `place` if Milvus has moved; FormatError if it is gone or another."""
         opened = cls._saved(path, dimension, place, token)
         opened._check_collection(path)
         # A milvus-lite that has just begun, or a server that let go of it, has it on the disk only.
