@@ -68,10 +68,7 @@ NO_VALUE: Parsed = (ValueKind.NONE, math.nan)
 def told_properties(
     properties: Iterable[tuple[str, str, str | None]], label: Callable[[str], str]
 ) -> tuple[tuple[str, str, int, float], ...]:
-    """Properties of an edge (key, value, datatype) as people read them: key, text, and its kind and value.
-
-    A value without a datatype is a name, which `label` says, as it says keys.
-    """
+    """Properties of an edge as people read them: key, text, kind, value; `label` says keys and names."""
     return tuple(
         (label(key), label(text) if datatype is None else text, *parse_value(text, datatype))
         for key, text, datatype in properties

@@ -1,8 +1,4 @@
-"""Looking into a graph: names that a text may mean, the neighbourhood of an entity, paths between two.
-
-Nothing here answers questions; it is what a page, an API and an agent need to find their way. Every result
-is bounded, and says where it was cut.
-"""
+"""Looking into a graph: names that a text may mean, what is around an entity, paths; all within bounds."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""Names to ids and ids to sorted arrays: the part of building that holds the data.
-
-Node ids are in order of first appearance. Triples are packed into one int64 where they fit, which sorts
-several times faster than three keys.
-"""
+"""Names to ids, in order of first appearance, and ids to sorted arrays: what of building holds the data."""
 
 from __future__ import annotations
 

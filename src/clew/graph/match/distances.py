@@ -1,8 +1,4 @@
-"""Distances between the names of a pattern and the entities and relations of a graph.
-
-The matcher asks a `Distances` object and nothing else, so that embeddings, given tables and patterns whose
-ids are already known all run through the same search.
-"""
+"""Distances between names of a pattern and of a graph: of embeddings, of given tables, or of known ids."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """The vectors of a corpus in Milvus: a collection for walks and one for nodes, kept as in `in_milvus.py`.
 
 Ids of node vectors are `update << 32 | node`, those of walks are in the corpus.
-
 """
 
 from __future__ import annotations

@@ -72,10 +72,7 @@ def open_part(index: Index, name: str) -> CorpusPart:
 
 
 def places_of(parts: Sequence[CorpusPart], nodes: int) -> tuple[NDArray[np.int16], Int32]:
-    """In which part the walks of each root are, and in which of its rows: the last one that has it.
-
-    The first part has the roots in order, as far as there were any.
-    """
+    """(part, row) of the walks of each root, the last that has it; the first part has the roots in order."""
     rows = nodes if parts else 0
     part_of, row_of = np.zeros(rows, np.int16), np.arange(rows, dtype=np.int32)
     for number, part in enumerate(parts[1:], 1):

@@ -67,10 +67,7 @@ def _advice(error: OSError) -> str:
 def write_parts(
     folder: Path, section: str, shape: tuple[int, ...], dtype: np.dtype[np.generic], parts: Iterable[AnyArray]
 ) -> FileEntry:
-    """Write one section as `.npy` from the arrays that together are its rows; `sync_files` flushes it.
-
-    Raises OSError, and ValueError if the parts do not fill the shape.
-    """
+    """Write a section as `.npy` from arrays that are its rows; OSError, ValueError if they do not fill it."""
     if dtype.hasobject:
         raise ValueError(f"section {section!r} is an array of objects")
     # Little-endian on every machine, so that an index can be copied.

@@ -87,11 +87,7 @@ class Manifest:
 
 
 def read_manifest(path: Path) -> Manifest:
-    """Read the manifest of the index `path`.
-
-    Raises InputError if there is no index, IndexAccessError if it may not be read, FormatError if it is of
-    another version or damaged.
-    """
+    """Read the manifest. Raises InputError (no index), IndexAccessError, FormatError (version, damage)."""
     raw = _load(path)
     version = raw.get("format")
     if version not in _READABLE:

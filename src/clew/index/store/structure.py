@@ -1,8 +1,6 @@
-"""Whether the arrays of an index fit each other: lengths, ranges of ids and offsets, UTF-8.
+"""Whether the arrays of an index fit each other, as kernels trust them: lengths, ids, offsets, UTF-8.
 
-Kernels trust arrays: an id beyond the last node would read memory that is not theirs. A file that holds what
-was written can still be wrong, where somebody made it up. So what was not checked on this machine before is
-looked at once, in chunks, so that no array is in memory whole.
+A file that holds what was written may still be made up. What was not checked on this machine is, in chunks.
 """
 
 from __future__ import annotations

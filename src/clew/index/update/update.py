@@ -1,7 +1,6 @@
 """Updating an index: a new generation that shares with the last one what did not change.
 
 Readers keep the generation that they have open. Ids of entities and relations stay; new ones come after them.
-
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""What the kernels hand to each other: few arrays of int64 rows, whose columns are named here.
-
-Few arrays because every one that a compiled function takes costs compile time.
-"""
+"""What the kernels hand to each other: rows of int64 in few arrays, as each of them costs compile time."""
 
 from __future__ import annotations
 
