@@ -16,19 +16,15 @@ from clew.foundation.arrays import Int32
 from clew.graph.graph import Graph, offsets_of
 from clew.graph.walks.kernels.columns import (
     Draw,
-    WalkedGraph,
     WalkRows,
     Walks,
     WalkScratch,
     walk_scratch,
 )
-from clew.graph.walks.walk_tables import Choices, WalkEdges
+from clew.graph.walks.walk_tables import with_choices, with_lists
 from clew.workers.processors import usable_processors
 
 WalkKind = Literal["bfs", "random"]
-
-_NO_OFFSETS, _NO_STEPS = np.zeros(1, np.int64), np.zeros((0, 2), np.int32)
-_NO_EDGES = WalkEdges(_NO_OFFSETS, _NO_STEPS, _NO_OFFSETS, _NO_STEPS)
 
 ROOTS_OF_THREAD = 512
 MOST_LAYER_EDGES = 2_000_000
@@ -87,14 +83,14 @@ class Walker:
     ) -> None:
         self.settings, self.threads, self.nodes = settings, threads or usable_processors(), graph.nodes
         self.layer_edges, self._roots_at_once = layer_edges, roots_at_once
-        layered, directed = settings.kind == "bfs", settings.directed
-        alone = layered and settings.depth == 1
-        chosen = np.zeros(0, np.int32) if alone else None
-        self.choices = Choices.of(graph, directed=directed, nodes=chosen, threads=self.threads)
-        self.edges = None
-        if layered:
-            listed = roots if alone else None
-            self.edges = WalkEdges.of(graph, directed=directed, nodes=listed, threads=self.threads)
+        self.layered, directed = settings.kind == "bfs", settings.directed
+        alone = self.layered and settings.depth == 1
+        chosen, listed = (np.zeros(0, np.int32), roots) if alone else (None, None)
+        self.walked = with_choices(graph, directed=directed, nodes=chosen, threads=self.threads)
+        if self.layered:
+            self.walked = with_lists(
+                self.walked, graph, directed=directed, nodes=listed, threads=self.threads
+            )
         self._scratch: list[WalkScratch] = []
 
     def walk(self, roots: Int32, *, edges: int | None = None) -> Walks:
@@ -107,15 +103,6 @@ class Walker:
             return self._walk(parts[0], draw)
         with ThreadPoolExecutor(self.threads) as pool:
             return joined_walks(list(pool.map(self._walk, parts, repeat(draw))))
-
-    @property
-    def walked(self) -> WalkedGraph:
-        """The graph as the kernels walk it; without lists of edges for random walks."""
-        lists, tables = self.edges or _NO_EDGES, self.choices
-        return WalkedGraph(
-            *(tables.places, tables.slots),
-            *(lists.offsets, lists.edges, lists.back_offsets, lists.backward),
-        )
 
     @property
     def draw(self) -> Draw:
@@ -142,7 +129,7 @@ class Walker:
         counts, kept = np.ones(shape[:2], np.uint16), np.zeros(len(roots), np.int32)
         state = np.zeros((len(roots), 2), np.int64)
         if self.settings.kind == "random":
-            random_walks(self.choices.places, self.choices.slots, roots, draw.seed, steps, nodes)
+            random_walks(self.walked.places, self.walked.slots, roots, draw.seed, steps, nodes)
             merge_walks(steps, nodes, counts, kept)
         else:
             with self.scratch() as scratch:

@@ -14,9 +14,10 @@ from clew.graph.kernels import Array
 class WalkedGraph(NamedTuple):
     """A graph as it is walked.
 
-    `places` and `slots` are the tables that choose an edge (see `kernels.choices`). `edges` int32 [*, 2]
-    (neighbour and step), with `offsets`, are the edges of every node, and `backward`, with `back_offsets`,
-    those that lead to it: the same ones unless walks are directed.
+    `places` int64 [nodes] and `slots` int64 are the tables that choose an edge (see `kernels.choices`).
+    `edges` int32 [*, 2] (neighbour and step), with `offsets` int64 [nodes + 1], are the edges of every node,
+    and `backward` (the neighbour first), with `back_offsets`, those that lead to it: the same ones unless
+    walks are directed. No lists are made for random walks.
     """
 
     places: Array
