@@ -162,6 +162,7 @@ def test_the_backend_follows_the_count():
         "faiss-ivf",
     ]
     assert [VectorChoice().uses_faiss(n) for n in (10, 200_000, 200_001)] == [False, False, has_faiss()]
+    assert not VectorChoice("milvus", MilvusPlace("vectors.db")).uses_faiss(200_001)
     with pytest.raises(UsageError, match="Backends are"):
         backend_named("annoy")
 

@@ -45,9 +45,7 @@ class VectorChoice:
 
     def uses_faiss(self, count: int) -> bool:
         """Whether so many vectors are searched by faiss."""
-        if self.kind == "faiss":
-            return True
-        return self.kind != "numpy" and count > FEW_VECTORS and has_faiss()
+        return self.kind == "faiss" or (self.kind == "auto" and count > FEW_VECTORS and has_faiss())
 
 
 @dataclass(frozen=True, slots=True)
