@@ -25,7 +25,7 @@ from questions import lines_of
 
 from clew.engine import Clew
 from clew.graph.walks.kernels.walks import random_walks
-from clew.graph.walks.walk_tables import Choices, spread
+from clew.graph.walks.walk_tables import spread, with_choices
 from clew.graph.walks.walks import ROOTS_OF_THREAD, Walker, WalkSettings
 from clew.index.corpus.corpus import CorpusSettings, open_corpus
 from clew.index.store.directory import open_index
@@ -76,7 +76,7 @@ def walks(data: Path, folder: Path) -> None:
         with timed(f"{kind} walks, merged") as took:
             walker.walk(roots)
         print(f"  {graph.nodes * 60 / took['wall'] / 1e6:.1f} M walks/s")
-    tables, shape = Walker(graph, WalkSettings("random")).choices, (graph.nodes, 60, 4)
+    tables, shape = Walker(graph, WalkSettings("random")).walked, (graph.nodes, 60, 4)
     steps, nodes = np.zeros(shape, np.int32), np.zeros(shape, np.int32)
 
     def fill(first: int, last: int) -> None:
@@ -94,7 +94,7 @@ def large(data: Path, folder: Path) -> None:
     del folder
     graph = open_index(data).graph
     with timed("tables"):
-        tables = Choices.of(graph)
+        tables = with_choices(graph)
     count = min(1_000_000, graph.nodes)
     roots = np.sort(np.random.default_rng(0).choice(graph.nodes, count, replace=False)).astype(np.int32)
 

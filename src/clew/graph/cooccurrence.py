@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, Self, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -100,7 +100,7 @@ class Cooccurrence:
         """Where those of each end are."""
         return counted_offsets(self.wide_ends, len(self))
 
-    def changed(self, old: Self, new: Self, nodes: Int64) -> Self:
+    def changed(self, old: Cooccurrence, new: Cooccurrence, nodes: Int64) -> Cooccurrence:
         """What it is when `nodes`, of which `old` counts what they were, are as `new` counts them."""
         ends = len(new)
         parts = [(self, 1), (old, -1), (new, 1)]
@@ -112,10 +112,8 @@ class Cooccurrence:
         widths = np.concatenate([np.diff(self.wide_starts)[stays], np.diff(new.wide_starts)])
         listed = np.concatenate([self.wide_ends[_spread(self.wide_starts, stays)], new.wide_ends])
         order, starts = np.argsort(wide), offsets_of(widths)
-        return _of_keys(
-            type(self), keys, counts, ends, self.widest,
-            (wide[order], offsets_of(widths[order]), listed[_spread(starts, order)]),
-        )  # fmt: skip
+        wide_nodes = (wide[order], offsets_of(widths[order]), listed[_spread(starts, order)])
+        return _of_keys(keys, counts, ends, self.widest, wide_nodes)
 
     def _keys(self, ends: int) -> Int64:
         """The pairs of the rows as numbers, of `ends` ends."""
@@ -126,20 +124,20 @@ class Cooccurrence:
         return {name: np.atleast_1d(getattr(self, name)) for name in COOCCURRENCE_ARRAYS}
 
     @classmethod
-    def of_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Self:
+    def of_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Cooccurrence:
         """Make it of what `arrays` gave."""
         held: Any = [arrays[name] for name in COOCCURRENCE_ARRAYS[:-1]]
         return cls(*held, widest=int(arrays[COOCCURRENCE_ARRAYS[-1]][0]))
 
-    @classmethod
-    def of_square(cls, counts: NDArray[np.signedinteger[Any]]) -> Self:
+    @staticmethod
+    def of_square(counts: NDArray[np.signedinteger[Any]]) -> Cooccurrence:
         """Make it of the counts of all pairs, [E, E]."""
         flat, none = counts.reshape(-1), np.empty(0, np.int32)
         keys = np.flatnonzero(flat)
-        return _of_keys(cls, keys, flat[keys], len(counts), len(counts), (none, np.zeros(1, np.int64), none))
+        return _of_keys(keys, flat[keys], len(counts), len(counts), (none, np.zeros(1, np.int64), none))
 
-    @classmethod
-    def of(cls, graph: Graph, nodes: NDArray[Any], widths: Int64, ends: int, widest: int | None) -> Self:
+    @staticmethod
+    def of(graph: Graph, nodes: NDArray[Any], widths: Int64, ends: int, widest: int | None) -> Cooccurrence:
         """Count `nodes`, which have `widths` ends each; those of more than `widest` are wide.
 
         Without that, as many nodes are taken apart as there is room for.
@@ -149,17 +147,13 @@ class Cooccurrence:
         wide, wide_widths = nodes[~narrow].astype(np.int32), widths[~narrow]
         keys, counts = _count_pairs(graph, nodes[narrow], widths[narrow], ends)
         listed = (wide, offsets_of(wide_widths), _ends_of(graph, wide))
-        return _of_keys(cls, keys, counts, ends, widest, listed)
+        return _of_keys(keys, counts, ends, widest, listed)
 
 
-CooccurrenceT = TypeVar("CooccurrenceT", bound=Cooccurrence)
-
-
-def _of_keys(
-    kind: type[CooccurrenceT], keys: Int64, counts: NDArray[Any], ends: int, widest: int, wide: Wide
-) -> CooccurrenceT:
+def _of_keys(keys: Int64, counts: NDArray[Any], ends: int, widest: int, wide: Wide) -> Cooccurrence:
     starts = np.searchsorted(keys, np.arange(ends + 1) * ends).astype(np.int64)
-    return kind(starts, (keys % max(ends, 1)).astype(np.int32), counts.astype(np.int32), *wide, widest)
+    other = (keys % max(ends, 1)).astype(np.int32)
+    return Cooccurrence(starts, other, counts.astype(np.int32), *wide, widest)
 
 
 def _widest(widths: Int64) -> int:

@@ -9,7 +9,8 @@ import numpy as np
 
 from clew.foundation.arrays import Float32, Int32, Int64
 from clew.graph.graph import Graph
-from clew.graph.kernels import Array, GraphColumns, compiled, entry, graph_columns
+from clew.graph.kernels import Array, GraphColumns, entry, graph_columns
+from clew.graph.match.kernels.edges import triple_of
 
 ScoreNodes = Callable[[Int64], Float32]
 """Similarity of triples (ids int64 [n]) to what is asked: float32 [n]."""
@@ -133,26 +134,9 @@ UNSEEN = 0
 """State of a node that no hop has reached; a reached node has state 1, one whose edges were taken 2."""
 
 
-@compiled
-def triple_of(graph: GraphColumns, head: int, relation: int, tail: int) -> int:
-    """Position of the triple among the outgoing edges of `head`, which are sorted by (relation, tail)."""
-    low, high = graph.out_starts[head], graph.out_stops[head]
-    while low < high:
-        middle = (low + high) >> 1
-        here = graph.out_relation[middle]
-        if here < relation or (here == relation and graph.out_neighbour[middle] < tail):
-            low = middle + 1
-        else:
-            high = middle
-    return low
-
-
 @entry
 def count_edges(graph: GraphColumns, nodes: Array, most: int) -> Array:
-    """How many of `nodes`, in their order, have at most `most` edges together, and that number: int64 [2].
-
-    The first node is always taken.
-    """
+    """How many of `nodes`, one at least, have at most `most` edges together; and these edges: int64 [2]."""
     total, taken = 0, 0
     for node in nodes:
         here = graph.out_stops[node] - graph.out_starts[node]
@@ -184,7 +168,7 @@ def take_hop(graph: GraphColumns, nodes: Array, state: Array, room: int) -> tupl
         for at in range(graph.into_starts[node], graph.into_stops[node]):
             head = graph.into_neighbour[at]
             if state[head] != 2 and head != node:
-                triples[count] = triple_of(graph, head, graph.into_relation[at], node)
+                triples[count] = triple_of(graph, -1 - at, node, head)
                 ends[count] = head
                 count += 1
         state[node] = 2

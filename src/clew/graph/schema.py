@@ -75,10 +75,7 @@ def _quickest(kernel: F, graph: Graph) -> F:
 
 @entry
 def _count_ends(graph, kind, value, nodes, ends, square):
-    """Count the ends of each node, edges and parsed values of ends, and nodes that have both of two ends.
-
-    The last where `square` says so, else of none.
-    """
+    """Count ends of nodes, edges and values of ends, and, if `square`, nodes that have both of two ends."""
     cooccur = np.zeros((ends, ends) if square else (0, 0), np.int32)
     widths = np.zeros(len(nodes), np.int64)
     repeated = np.zeros(ends, np.int64)

@@ -68,10 +68,7 @@ NO_VALUE: Parsed = (ValueKind.NONE, math.nan)
 def told_properties(
     properties: Iterable[tuple[str, str, str | None]], label: Callable[[str], str]
 ) -> tuple[tuple[str, str, int, float], ...]:
-    """Properties of an edge (key, value, datatype) as people read them: key, text, and its kind and value.
-
-    A value without a datatype is a name, which `label` says, as it says keys.
-    """
+    """Properties of an edge as people read them: key, text, kind, value; `label` says keys and names."""
     return tuple(
         (label(key), label(text) if datatype is None else text, *parse_value(text, datatype))
         for key, text, datatype in properties
@@ -97,7 +94,7 @@ def parse_value(text: str, datatype: str | None = None) -> Parsed:
         return NO_VALUE
     if _NUMBER.fullmatch(text):
         return _number(text)
-    for read in (_time_of_day, _iso_day, _written_date):
+    for read in (_time_of_day, _iso_date, _written_date):
         value = read(text)
         if value[0]:
             return value
@@ -148,11 +145,7 @@ def _seconds(hours: int, minutes: int, seconds: float) -> float | None:
     return hours * 3600 + minutes * 60 + seconds
 
 
-def _iso_day(text: str) -> Parsed:
-    return _iso_date(text, year_alone=False)
-
-
-def _iso_date(text: str, *, year_alone: bool) -> Parsed:
+def _iso_date(text: str, *, year_alone: bool = False) -> Parsed:
     """ISO 8601 year, month, day, or day and time; a time with a zone is brought to UTC."""
     found = _ISO.fullmatch(text)
     if found is None or (found["month"] is None and not year_alone):
@@ -191,10 +184,7 @@ _DAYS_OF_400_YEARS = 146_097
 
 
 def days_since_epoch(year: int, month: int, day: int) -> int | None:
-    """Days from 0001-01-01 in the proleptic Gregorian calendar, None if there is no such day.
-
-    Years may be 0 (1 BCE) or negative.
-    """
+    """Days from 0001-01-01 (proleptic Gregorian; year 0 is 1 BCE), None if there is no such day."""
     cycles, within = divmod(year - 1, 400)
     try:
         return date(within + 1, month, day).toordinal() - 1 + cycles * _DAYS_OF_400_YEARS

@@ -92,11 +92,7 @@ def cached_index(
 
 
 def side_files(sources: Sequence[Path], types: Path | None, aliases: Path | None) -> SideFiles:
-    """The files that are named, else those beside a single source.
-
-    These are `STEM.types.tsv` and `STEM.aliases.tsv`: the stem is the name without the ending of
-    compression (`.gz`) and one more.
-    """
+    """The named files, else `STEM.types.tsv` and `STEM.aliases.tsv` beside a single source (see `stem`)."""
     if len(sources) != 1:
         return SideFiles(types, aliases)
     named = _with_name(sources[0])

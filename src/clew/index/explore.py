@@ -1,8 +1,4 @@
-"""Looking into a graph: names that a text may mean, the neighbourhood of an entity, paths between two.
-
-Nothing here answers questions; it is what a page, an API and an agent need to find their way. Every result
-is bounded, and says where it was cut.
-"""
+"""Looking into a graph: names that a text may mean, what is around an entity, paths; all within bounds."""
 
 from __future__ import annotations
 
@@ -73,10 +69,7 @@ class NeighbourGroup:
 
 @dataclass(frozen=True, slots=True)
 class Neighbourhood:
-    """What is around an entity, a group for each relation and direction, the smallest groups first.
-
-    `groups_left` relations are not among the groups.
-    """
+    """Around an entity: a group for each relation and direction, smallest first, but `groups_left`."""
 
     entity: str
     label: str
@@ -146,10 +139,7 @@ class Explorer:
         offset: int = 0,
         limit: int = 20,
     ) -> Neighbourhood:
-        """What is around an entity: of each relation at most `limit` nodes, from `offset` on.
-
-        Raises UsageError for an entity or a relation that the graph lacks.
-        """
+        """What is around an entity: of each relation `limit` nodes from `offset` on. Raises UsageError."""
         node = self.node(entity)
         wanted = None if relation is None else self.relation(relation)
         groups = [
@@ -207,10 +197,7 @@ class Explorer:
         raise UsageError(f'The graph has no triple of "{relation}"')
 
     def node(self, entity: str) -> int:
-        """The node of a name: as the source writes it, else the only one that is called so.
-
-        Raises UsageError if there is none, or if there are several.
-        """
+        """The node of a name: as written, else the only one called so; UsageError for none or several."""
         hits = self.index.names.exact(entity)
         written = [hit for hit in hits if self.graph.entities[hit.entity] == entity]
         best = written or [hit for hit in hits if hit.exact] or list(hits)

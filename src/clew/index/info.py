@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from clew.foundation.arrays import Int32, Int64, chunks_of
 from clew.foundation.html_form import frame_of, info_html
 from clew.foundation.json_form import fields_json
-from clew.graph.graph import Adjacency, Graph, ValueKind, offsets_of
+from clew.graph.graph import Adjacency, Graph, ValueKind, counted_offsets, listed_places
 from clew.index.store.directory import Index
 from clew.index.store.manifest import EmbedderRecord, SourceRecord
 from clew.index.store.sections import graph_counts
@@ -43,10 +43,7 @@ class TypeShare:
 
 @dataclass(frozen=True, slots=True)
 class RelationInfo:
-    """A relation: its triples, the distinct nodes at both ends, one of its triples, and its signature.
-
-    `example` is by names, `example_labels` by what people read.
-    """
+    """A relation: triples, distinct nodes at both ends with types, an example by names and by labels."""
 
     name: str
     label: str
@@ -211,7 +208,7 @@ class _Ends:
         # Short integers are sorted by their digits.
         short = relation.astype(np.int16 if relations < 1 << 15 else np.int32)
         order = np.argsort(short, kind="stable")
-        return offsets_of(np.bincount(relation, minlength=relations)), node[order].astype(np.int32)
+        return counted_offsets(relation, relations), node[order].astype(np.int32)
 
     def nodes(self, end: int) -> Int32:
         """Return the distinct nodes that have the end, ascending."""
@@ -266,16 +263,14 @@ class _Ends:
 def _edges(side: Adjacency, nodes: Int32 | Int64) -> tuple[Int64, Int64, Int64]:
     """Relation, node and slot of each edge of some nodes; int64 [edges]."""
     lengths = side.stops[nodes] - side.starts[nodes]
-    within = np.arange(int(lengths.sum())) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-    slots = np.repeat(side.starts[nodes], lengths) + within
+    slots = listed_places(side.starts[nodes], lengths)
     return side.relation[slots].astype(np.int64), np.repeat(nodes.astype(np.int64), lengths), slots
 
 
 def _counts(offsets: Int64, item: Int32, nodes: Int32, items: int) -> Int64:
     """Count how often each item stands in the rows `nodes` of a table of rows: int64 [items]."""
-    lengths = offsets[nodes + 1] - offsets[nodes]
-    within = np.arange(int(lengths.sum())) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-    return np.bincount(item[np.repeat(offsets[nodes], lengths) + within], minlength=items)
+    places = listed_places(offsets[nodes], offsets[nodes + 1] - offsets[nodes])
+    return np.bincount(item[places], minlength=items)
 
 
 def _shares(

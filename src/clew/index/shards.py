@@ -14,10 +14,11 @@ import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from queue import SimpleQueue
 from threading import Lock
 from typing import IO, Literal
 
@@ -103,34 +104,24 @@ class Shards:
     def _with_workers(
         self, workers: int, kind: ShardKind, spans: Sequence[Span], finished: Callable[[Span], None]
     ) -> None:
-        queue = iter(spans)
-        lock, stopped = Lock(), False
+        idle: SimpleQueue[subprocess.Popen[str]] = SimpleQueue()
 
-        def serve() -> None:
-            nonlocal stopped
-            with _worker(self.new.writer.folder, self.new.embedder.name) as process:
-                try:
-                    while True:
-                        with lock:
-                            span = None if stopped else next(queue, None)
-                        if span is None:
-                            return
-                        _ask(process, (kind, *span))
-                        finished(span)
-                except BaseException:
-                    stopped = True
-                    raise
-                finally:
-                    with suppress(BrokenPipeError):  # of one that ended, which has been reported
-                        _pipe(process.stdin).close()
-
-        with ThreadPoolExecutor(workers) as pool:
+        def make(span: Span) -> None:
+            process = idle.get()
             try:
-                for future in [pool.submit(serve) for _ in range(workers)]:
-                    future.result()
-            except BaseException:
-                stopped = True  # Ctrl-C: the workers finish the shards they are at
-                raise
+                _ask(process, (kind, *span))
+            finally:
+                idle.put(process)
+            finished(span)
+
+        with ExitStack() as stack:
+            for _ in range(workers):
+                process = stack.enter_context(_worker(self.new.writer.folder, self.new.embedder.name))
+                stack.callback(_hang_up, process)
+                idle.put(process)
+            pool = stack.enter_context(ThreadPoolExecutor(workers))
+            # After an error or Ctrl-C, the workers finish the shards they are at.
+            list(pool.map(make, spans))
 
 
 def worker_count(embedder: Embedder, names: int) -> int:
@@ -193,6 +184,11 @@ def _ask(process: subprocess.Popen[str], shard: Shard) -> None:
         f"a worker that indexes names ended ({why}). Free some memory or disk, run the same command again: "
         "it goes on where it was. What was there before is unchanged"
     )
+
+
+def _hang_up(process: subprocess.Popen[str]) -> None:
+    with suppress(BrokenPipeError):  # of one that ended, which has been reported
+        _pipe(process.stdin).close()
 
 
 def _pipe(pipe: IO[str] | None) -> IO[str]:

@@ -1,8 +1,4 @@
-"""Names to ids and ids to sorted arrays: the part of building that holds the data.
-
-Node ids are in order of first appearance. Triples are packed into one int64 where they fit, which sorts
-several times faster than three keys.
-"""
+"""Names to ids, in order of first appearance, and ids to sorted arrays: what of building holds the data."""
 
 from __future__ import annotations
 
@@ -31,7 +27,7 @@ from clew.graph.graph import (
     counted_offsets,
     distinct_pairs,
 )
-from clew.graph.readers.batch import RANKS, Batch, EdgeStatement, Label, NodeKey
+from clew.graph.readers.batch import RANKS, Batch, EdgeStatement, Label, NodeKey, shown_key
 from clew.graph.values import node_values, told_properties
 
 K = TypeVar("K", bound=Hashable)
@@ -155,7 +151,7 @@ class Assembler:
         if not len(strange):
             return ()
         first = set(strange[:MAX_UNKNOWN].tolist())
-        names = [_text(key) for at, key in enumerate(self._nodes) if at in first]
+        names = [shown_key(key) for at, key in enumerate(self._nodes) if at in first]
         return (
             f"{len(strange):,} of {len(joined):,} ends of edges are not among the ids of nodes: "
             f"{', '.join(names)}{' …' if len(strange) > len(names) else ''}. {self._advice(strange)}",
@@ -184,7 +180,7 @@ class Assembler:
         head, relation, tail = (np.concatenate([c[i] for c in self._columns]) for i in range(3))
         source = np.concatenate([np.full(len(c[0]), c[3], np.uint16) for c in self._columns])
         self._columns.clear()
-        entities = Names.of(map(_text, self._nodes))
+        entities = Names.of(map(shown_key, self._nodes))
         relations = Names.of(self._relations)
         out, into, source = adjacencies(head, relation, tail, source, len(entities), len(relations))
         datatypes: GrowingIds[str] = GrowingIds()
@@ -304,10 +300,6 @@ class Assembler:
         return Aliases(Names.of(alias for _, alias in ordered), column)
 
 
-def _text(key: NodeKey) -> str:
-    return key if isinstance(key, str) else key[0]
-
-
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z][a-z])")
 """Where a word begins in a name that is written as one (`MozzarellaTopping`)."""
 
@@ -342,10 +334,7 @@ def adjacencies(
 def _packed_side(
     node: Int32, relation: Int32, neighbour: Int32, nodes: int, relations: int
 ) -> tuple[Adjacency, Int32]:
-    """One direction of the distinct triples, sorted in one int64 each, and the node of each triple.
-
-    Needs 24 bytes a triple beside its result; sorting values is several times faster than sorting an order.
-    """
+    """The distinct triples one way, sorted as one int64 each (24 bytes a triple), and their nodes."""
     node_bits, relation_bits = nodes.bit_length(), relations.bit_length()
     packed = node.astype(np.int64)
     packed <<= relation_bits

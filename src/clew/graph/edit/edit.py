@@ -252,10 +252,7 @@ def _labelled(
 def _side(
     side: Adjacency, removed: Int64, added: Int64, nodes: int, columns: tuple[int, int, int]
 ) -> tuple[Adjacency, Int64]:
-    """One direction after the edit: lists that change are put behind all others.
-
-    Also from which slot each edge behind came, -1 for one that is new.
-    """
+    """One direction, changed lists behind all others; and from which slot each edge there came, -1: new."""
     if not len(added) and not len(removed) and nodes == len(side.starts):
         return side, np.empty(0, np.int64)
     added = added[np.lexsort([added[:, column] for column in reversed(columns)])][:, columns]
@@ -297,10 +294,7 @@ def _behind(column: Int32, came: Int64, new: Int64) -> Int32:
 
 
 def _places(side: Adjacency, starts: Int64, stops: Int64, edges: Int64) -> Int64:
-    """Find the first slot of a node that is not before (relation, neighbour), for all `edges` at once.
-
-    Their columns are node, relation and neighbour; a binary search.
-    """
+    """First slots not before (relation, neighbour), for all `edges` (node, relation, neighbour) at once."""
     low, high = starts[edges[:, 0]], stops[edges[:, 0]]
     while (open_ := np.flatnonzero(low < high)).size:
         middle = (low[open_] + high[open_]) >> 1

@@ -98,10 +98,7 @@ def _write(path: Path, content: bytes) -> None:
 
 
 def dispatcher(function: Callable[..., Any], kept: bool, options: dict[str, bool], kernel: type[Any]) -> Any:  # noqa: ANN401
-    """Make numba's dispatcher of a function, which others know as an object of the class `kernel`.
-
-    With `kept`, machine code on disk is used and written.
-    """
+    """Numba's dispatcher of a function, known as a `kernel`; with `kept`, machine code on disk is used."""
     _make_known(kernel)
     decorate: Any = numba.njit
     made: Any = decorate(**options)(function)

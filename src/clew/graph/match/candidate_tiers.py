@@ -51,10 +51,7 @@ class Tiers:
         self._lists, self._prepare, self._seeded = lists, prepare, seeded
 
     def runs(self, slack: int) -> tuple[list[dict[int, Tier]], int]:
-        """(a tier of each node for every run that all matches within `slack` need, what they leave out).
-
-        The second is the least excess of a match that is in none of them.
-        """
+        """(tiers of each run that all matches within `slack` need, the least excess of a match in none)."""
         chosen, left_out = list[dict[int, Tier]](), INFINITE
         for run in self._choices(self._cut(slack), slack):
             excess = sum(tier.floor for tier in run.values())

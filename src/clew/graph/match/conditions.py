@@ -47,10 +47,7 @@ def conditions_of(given: Mapping[str, object], where: str) -> tuple[EdgeConditio
 def match_where(
     search: Callable[[int], MatchResult], graph: Graph, pattern: Pattern, k: int | None
 ) -> MatchResult:
-    """The first `k` matches whose triples meet the pattern's conditions; None: all that tie with the best.
-
-    `search` gives the first so many matches without regard to conditions.
-    """
+    """The first `k` that meet the conditions (None: all tied with the best), of those that `search` gives."""
     places = [(i, edge.where) for i, edge in enumerate(pattern.edges) if edge.where]
     _check_keys(graph, [condition.key for _, where in places for condition in where])
     said, count = graph.edge_properties.statements, max(FIRST_MATCHES, k or 0)

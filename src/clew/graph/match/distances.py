@@ -1,8 +1,4 @@
-"""Distances between the names of a pattern and the entities and relations of a graph.
-
-The matcher asks a `Distances` object and nothing else, so that embeddings, given tables and patterns whose
-ids are already known all run through the same search.
-"""
+"""Distances between names of a pattern and of a graph: of embeddings, of given tables, or of known ids."""
 
 from __future__ import annotations
 
@@ -203,10 +199,7 @@ class TextDistances(Distances):
 
 @fast_entry
 def distances_from(rows: Array, scale: Array, query: Array) -> Array:
-    """L2 distances of `query` float32 [d] from `rows` int8 [n, d] times `scale` float32 [n]; float32 [n].
-
-    Sums may be taken in another order (fastmath), so that the eight bits are compared many at a time.
-    """
+    """L2 distances of `query` float32 [d] from `rows` int8 [n, d] times `scale`, summed in any order."""
     found = np.empty(len(rows), np.float32)
     for i in range(len(rows)):
         total = np.float32(0)

@@ -73,12 +73,12 @@ def check_pattern(pattern: Pattern, where: str = "pattern") -> None:
         )
     if pattern.answer is not None and not 0 <= pattern.answer < count:
         raise PatternError(f"{where}: field 'answer' is node {pattern.answer}: the pattern has {count} nodes")
-    reached, grown = 0, 1 << edges[0].head
     for i, edge in enumerate(edges):
         if not (0 <= edge.head < count and 0 <= edge.tail < count):
             raise PatternError(
                 f"{where}: field 'triples[{i}]' names a node that is not among the {count} nodes"
             )
+    reached, grown = 0, 1 << edges[0].head
     while reached != grown:
         reached = grown
         for edge in edges:

@@ -30,6 +30,11 @@ NodeKey = str | tuple[str, str]
 """An entity's name, or (lexical form, datatype) of a literal: the two never collide."""
 
 
+def shown_key(key: NodeKey) -> str:
+    """A node as people write it: its name, or the text of a literal."""
+    return key if isinstance(key, str) else key[0]
+
+
 @dataclass(frozen=True, slots=True)
 class Label:
     """A name of `subject` for people; of several, the lowest `rank` wins and the others are aliases."""

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from clew.graph.namespaces import XSD
-from clew.graph.readers.batch import Batch
 from clew.graph.readers.hints import LINKED_TO
 
 ARRAY_DELIMITER = ";"
@@ -34,10 +33,7 @@ _COLUMN = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column of a header: `role` is "" for a property, else one of Neo4j's in lower case.
-
-    `datatype` is None where the header does not say it.
-    """
+    """A column; its `role` is one of Neo4j's, "" for a property; `datatype` is None if it is not said."""
 
     name: str
     role: str = ""
@@ -113,26 +109,6 @@ class Matrix:
     named: str
     weighted: bool
 
-    def add_row(self, batch: Batch, fields: Sequence[str], *, both: bool = False) -> str:
-        """Add the edges of one row, `both` ways if so asked; what is wrong with it, "" if nothing is."""
-        head, *cells = fields
-        if head not in self.nodes:
-            return f"{head!r} is a row, but no column"
-        wrong = next((cell for cell in cells if not _is_cell(cell)), None)
-        if wrong is not None:
-            return f"{wrong!r} in a matrix is no number"
-        batch.nodes.append(head)
-        for tail, cell in zip(self.nodes, cells, strict=True):
-            if not (cell and float(cell)):
-                continue
-            for one, other in ((head, tail), (tail, head))[: 1 + both]:
-                batch.add(one, self.named, other)
-                if self.weighted or float(cell) != 1:
-                    batch.statements.append(
-                        (one, self.named, other, ((WEIGHT_COLUMN, cell, XSD + "string"),))
-                    )
-        return ""
-
 
 def matrix_of(cells: Sequence[str], rows: Sequence[Sequence[str]], named: str) -> Matrix | None:
     """The matrix whose first record is `cells`, followed by `rows`; None if it is no matrix."""
@@ -144,12 +120,13 @@ def matrix_of(cells: Sequence[str], rows: Sequence[Sequence[str]], named: str) -
     if not set(heads) <= set(nodes) or any(len(row) != len(cells) for row in rows):
         return None
     held = [cell for row in rows for cell in row[1:]]
-    if not all(map(_is_cell, held)):
+    if not all(map(is_matrix_cell, held)):
         return None
     return Matrix(tuple(nodes), named, any(cell and float(cell) not in (0, 1) for cell in held))
 
 
-def _is_cell(cell: str) -> bool:
+def is_matrix_cell(cell: str) -> bool:
+    """Whether a cell of a matrix is empty or a number."""
     return not cell or _CELL_NUMBER.fullmatch(cell) is not None
 
 
@@ -157,9 +134,7 @@ def _is_cell(cell: str) -> bool:
 class Layout:
     """What the columns are; `header`: the first record names them. With both kinds, rows are mixed.
 
-    A `matrix` has neither.
-
-    `may_be_triples`: the header is in words of its own, and could be a triple as the rows could.
+    A `matrix` has neither. `may_be_triples`: the header is in words of its own, and may be a triple as well.
     """
 
     columns: tuple[Column, ...]
@@ -182,18 +157,16 @@ class Layout:
     def in_words(self) -> str:
         """Say what was taken for what."""
         if self.matrix is not None:
-            weight = (
-                f"; properties of edges = {WEIGHT_COLUMN}, the number of the cell"
-                if self.matrix.weighted
-                else ""
-            )
             called = _called(self.matrix.named)
-            return f"a matrix of edges: head = the row, relation = {called}, tail = the column{weight}"
+            told = f"a matrix of edges: head = the row, relation = {called}, tail = the column"
+            weight = f"; properties of edges = {WEIGHT_COLUMN}, the number of the cell"
+            return told + weight * self.matrix.weighted
         parts: list[str] = []
         if self.edges is not None:
             edges = self.edges
             ends = self._name(edges.head), self._name(edges.tail)
-            parts.append(f"head = {ends[0]}, relation = {self._relation(edges)}, tail = {ends[1]}")
+            relation = _called(edges.named) if edges.relation is None else self._name(edges.relation)
+            parts.append(f"head = {ends[0]}, relation = {relation}, tail = {ends[1]}")
             if edges.properties and self.nodes is None:
                 parts.append("properties of edges = " + ", ".join(map(self._name, edges.properties)))
         if self.nodes is not None:
@@ -209,11 +182,6 @@ class Layout:
         if self.lacking:
             parts.append("it has no column " + ", ".join(self.lacking))
         return f"a table of {self.kind}: " + "; ".join(parts)
-
-    def _relation(self, edges: EdgeColumns) -> str:
-        if edges.relation is not None:
-            return self._name(edges.relation)
-        return _called(edges.named)
 
     def _name(self, column: int) -> str:
         held = self.columns[column]

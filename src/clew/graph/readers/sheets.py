@@ -17,10 +17,7 @@ _ROWS_AT_ONCE = 20_000
 
 
 def sheet_records(path: Path, tally: Tally) -> Iterator[tuple[int, list[str]]]:
-    """Rows as (number from 1, cells), that of the header first; blank ones are counted.
-
-    Raises MissingExtra, and InputError or ParseError for a file that is none of its kind.
-    """
+    """(number, cells) of rows, the header is 1; raises MissingExtra, InputError and ParseError."""
     rows = _parquet(path, tally) if path.suffix.lower() == PARQUET else _excel(path, tally)
     for number, row in enumerate(rows, 1):
         cells = [_text(value) for value in row]

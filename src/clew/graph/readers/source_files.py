@@ -43,10 +43,7 @@ def checksum(path: Path) -> str:
 
 
 def modification_time(path: Path) -> int:
-    """Nanoseconds since 1970 when a source, or the last of a folder's files, was modified.
-
-    Raises InputError if it is missing.
-    """
+    """When a source, or the last of a folder's files, was modified, in ns since 1970; raises InputError."""
     try:
         times = [path.stat().st_mtime_ns]
         if path.is_dir():

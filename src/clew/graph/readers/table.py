@@ -19,7 +19,15 @@ from pathlib import Path
 from clew.errors import InputError, ParseError, UsageError
 from clew.graph.namespaces import XSD
 from clew.graph.readers.batch import Batch, Label, Tally
-from clew.graph.readers.columns import Column, EdgeColumns, Layout, Matrix, NodeColumns
+from clew.graph.readers.columns import (
+    WEIGHT_COLUMN,
+    Column,
+    EdgeColumns,
+    Layout,
+    Matrix,
+    NodeColumns,
+    is_matrix_cell,
+)
 from clew.graph.readers.comma import csv_records
 from clew.graph.readers.hints import Hints
 from clew.graph.readers.layout import goes_both_ways, layout_of
@@ -136,10 +144,7 @@ def unclear(path: Path, line: int, cells: Sequence[str]) -> ParseError:
 def batches_of(
     path: Path, layout: Layout, records: Iterable[NumberedRow], tally: Tally, unit: str = ""
 ) -> Iterator[Batch]:
-    """Turn rows (number, cells) into batches, those of nodes and those of edges apart; see `Reader`.
-
-    `unit` is what is numbered, unless these are lines.
-    """
+    """Turn rows (number, cells) into batches, nodes and edges apart; `unit` names what is numbered."""
     nodes, edges = layout.nodes, layout.edges
     kinds: list[_NodeRows | _EdgeRows | _MatrixRows] = []
     if layout.matrix is not None:
@@ -251,8 +256,22 @@ class _MatrixRows:
 
     def take(self, fields: Sequence[str]) -> Fault | None:
         """Add the edges of one row."""
-        reason = self._matrix.add_row(self.batch, fields, both=self._both)
-        return (reason, _MATRIX_ADVICE) if reason else None
+        (head, *cells), batch, named = fields, self.batch, self._matrix.named
+        if head not in self._matrix.nodes:
+            return f"{head!r} is a row, but no column", _MATRIX_ADVICE
+        wrong = next((cell for cell in cells if not is_matrix_cell(cell)), None)
+        if wrong is not None:
+            return f"{wrong!r} in a matrix is no number", _MATRIX_ADVICE
+        batch.nodes.append(head)
+        for tail, cell in zip(self._matrix.nodes, cells, strict=True):
+            if not (cell and float(cell)):
+                continue
+            weight = ((WEIGHT_COLUMN, cell, XSD + "string"),)
+            for one, other in ((head, tail), (tail, head))[: 1 + self._both]:
+                batch.add(one, named, other)
+                if self._matrix.weighted or float(cell) != 1:
+                    batch.statements.append((one, named, other, weight))
+        return None
 
 
 def shown_row(cells: Sequence[str]) -> str:

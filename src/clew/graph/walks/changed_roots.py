@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from clew.foundation.arrays import Int32, Int64, UInt8
 from clew.graph.edit.edit import GraphEdit
 from clew.graph.graph import Graph, offsets_of
-from clew.graph.walks.kernels.columns import Edited, PartColumns
-from clew.graph.walks.walk_tables import Choices, spread
-from clew.graph.walks.walks import Walker, Walks
+from clew.graph.walks.kernels.columns import Edited, Walks
+from clew.graph.walks.walk_tables import spread, with_choices
+from clew.graph.walks.walks import Walker
 
 MOST_BIT_WORDS = 8
 MARK_BYTES = 1 << 28
@@ -42,15 +42,15 @@ def changed_roots(
     several share one.
     """
     changed = edit.walked(before.nodes)
-    if walker.edges is not None and walker.settings.depth == 1:
+    if walker.layered and walker.settings.depth == 1:
         return changed.astype(np.int32)  # their own triples are all that roots have
     found = np.zeros(walker.nodes, np.uint8)
     found[changed] = 1
     edited = _edited(before, changed[changed < before.nodes], walker, found)
-    if walker.edges is not None:
+    if walker.layered:
         edited = _with_marks(edited, edit, changed, walker, bit_words)
     _compare(walker, stored, edited)
-    if walker.edges is not None and len(edit.removed):
+    if walker.layered and len(edit.removed):
         _find_fitting(walker, edited)
     return np.flatnonzero(found).astype(np.int32)
 
@@ -59,8 +59,8 @@ def _edited(before: Graph, changed: Int64, walker: Walker, found: UInt8) -> Edit
     """Which nodes have changed, and which of their slots; no marks yet."""
     from clew.graph.walks.kernels.changed_roots import stale_slots
 
-    old = Choices.of(before, directed=walker.settings.directed, nodes=changed)
-    codes = walker.choices.places[changed] & 255
+    old = with_choices(before, directed=walker.settings.directed, nodes=changed)
+    codes = walker.walked.places[changed] & 255
     sizes = np.where(codes > 0, np.int64(1) << np.maximum(codes - 1, 0), 0)
     starts = offsets_of(sizes)
     stale = np.zeros(int(starts[-1]), np.uint8)
@@ -79,8 +79,8 @@ def _compare(walker: Walker, stored: Sequence[StoredWalks], edited: Edited) -> N
     for part in stored:
         rows = np.flatnonzero(part.live)
 
-        def find(first: int, last: int, part: PartColumns = part.walks.columns, rows: Int64 = rows) -> None:
-            if walker.edges is None:
+        def find(first: int, last: int, part: Walks = part.walks, rows: Int64 = rows) -> None:
+            if not walker.layered:
                 changed_random(part, rows[first:last], draw, walked, edited)
                 return
             with walker.scratch() as scratch:

@@ -1,7 +1,4 @@
-"""The relation paths of a node, each with all nodes at its end: what walks can only sample.
-
-A list of 200 films is one path of one or two relations; among random walks it would be as many walks.
-"""
+"""The relation paths of a node, each with all nodes at its end: what walks can only sample."""
 
 from __future__ import annotations
 

@@ -4,91 +4,69 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 
 import numpy as np
 
 from clew.foundation.arrays import Int32, Int64, chunks_of
 from clew.graph.graph import Graph, offsets_of
 from clew.graph.kernels import graph_columns
+from clew.graph.walks.kernels.columns import WalkedGraph
 from clew.workers.processors import usable_processors
 
 WALKS_AT_ONCE = 32_768
 """Nodes, or walks, that one thread does at a time."""
 
 
-@dataclass(frozen=True, eq=False)
-class Choices:
-    """Tables for choosing an edge of a node (see `kernels.choices`).
-
-    `places` int64 [nodes], `slots` int64.
-    """
-
-    places: Int64
-    slots: Int64
-
-    @classmethod
-    def of(
-        cls,
-        graph: Graph,
-        *,
-        directed: bool = False,
-        nodes: Int32 | Int64 | None = None,
-        threads: int | None = None,
-    ) -> Choices:
-        """Make the tables of all nodes, or of `nodes` alone; about 40 bytes an edge."""
-        from clew.graph.walks.kernels.choices import fill_tables, slot_counts
-
-        degrees = _degrees(graph, directed=directed)
-        wanted = np.arange(graph.nodes) if nodes is None else nodes
-        offsets, places = np.empty(len(wanted) + 1, np.int64), np.empty(len(wanted), np.int64)
-        slot_counts(degrees[wanted], offsets)
-        slots = np.empty(int(offsets[-1]), np.int64)
-        columns = graph_columns(graph, directed=directed)
-
-        def fill(first: int, last: int) -> None:
-            fill_tables(columns, wanted, (first, last), offsets, places, slots)
-
-        spread(len(wanted), fill, threads)
-        return cls(places, slots)
+_NO_OFFSETS, _NO_STEPS = np.zeros(1, np.int64), np.zeros((0, 2), np.int32)
 
 
-@dataclass(frozen=True, eq=False)
-class WalkEdges:
-    """Edges of every node, and edges by the node that they lead to.
+def with_choices(
+    graph: Graph,
+    *,
+    directed: bool = False,
+    nodes: Int32 | Int64 | None = None,
+    threads: int | None = None,
+) -> WalkedGraph:
+    """A graph with the tables of all nodes, or of `nodes` alone, about 40 bytes an edge, and no lists."""
+    from clew.graph.walks.kernels.choices import fill_tables, slot_counts
 
-    `offsets` int64 [nodes + 1], `edges` int32 [edges, 2]: neighbour and step. `back_offsets` int64 [nodes +
-    1], `backward` int32 [edges, …], the neighbour first: the same ones unless walks are directed.
-    """
+    degrees = _degrees(graph, directed=directed)
+    wanted = np.arange(graph.nodes) if nodes is None else nodes
+    offsets, places = np.empty(len(wanted) + 1, np.int64), np.empty(len(wanted), np.int64)
+    slot_counts(degrees[wanted], offsets)
+    slots = np.empty(int(offsets[-1]), np.int64)
+    columns = graph_columns(graph, directed=directed)
 
-    offsets: Int64
-    edges: Int32
-    back_offsets: Int64
-    backward: Int32
+    def fill(first: int, last: int) -> None:
+        fill_tables(columns, wanted, (first, last), offsets, places, slots)
 
-    @classmethod
-    def of(
-        cls, graph: Graph, *, directed: bool = False, nodes: Int32 | None = None, threads: int | None = None
-    ) -> WalkEdges:
-        """Make the lists, 8 bytes an edge and direction; only those of `nodes`, if given."""
-        from clew.graph.walks.kernels.walks import join_sides
+    spread(len(wanted), fill, threads)
+    return WalkedGraph(places, slots, _NO_OFFSETS, _NO_STEPS, _NO_OFFSETS, _NO_STEPS)
 
-        degrees = _degrees(graph, directed=directed)
-        if nodes is not None:
-            kept = np.zeros_like(degrees)
-            kept[nodes] = degrees[nodes]
-            degrees = kept
-        offsets = offsets_of(degrees)
-        edges = np.empty((int(offsets[-1]), 2), np.int32)
-        columns = graph_columns(graph, directed=directed)
 
-        def fill(first: int, last: int) -> None:
-            join_sides(columns, first, last, offsets, edges)
+def with_lists(
+    walked: WalkedGraph, graph: Graph, *, directed: bool, nodes: Int32 | None, threads: int | None
+) -> WalkedGraph:
+    """Add the lists of edges, 8 bytes an edge and direction; only those of `nodes`, if given."""
+    from clew.graph.walks.kernels.walks import join_sides
 
-        spread(graph.nodes, fill, threads)
-        if directed and nodes is None:
-            return cls(offsets, edges, offsets_of(graph.into.degrees()), graph.into.columns()[2][:, None])
-        return cls(offsets, edges, offsets, edges)
+    degrees = _degrees(graph, directed=directed)
+    if nodes is not None:
+        kept = np.zeros_like(degrees)
+        kept[nodes] = degrees[nodes]
+        degrees = kept
+    offsets = offsets_of(degrees)
+    edges = np.empty((int(offsets[-1]), 2), np.int32)
+    columns = graph_columns(graph, directed=directed)
+
+    def fill(first: int, last: int) -> None:
+        join_sides(columns, first, last, offsets, edges)
+
+    spread(graph.nodes, fill, threads)
+    back_offsets, backward = offsets, edges
+    if directed and nodes is None:
+        back_offsets, backward = offsets_of(graph.into.degrees()), graph.into.columns()[2][:, None]
+    return WalkedGraph(walked.places, walked.slots, offsets, edges, back_offsets, backward)
 
 
 def spread(count: int, work: Callable[[int, int], None], threads: int | None = None) -> None:

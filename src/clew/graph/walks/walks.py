@@ -2,34 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import repeat
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from clew.errors import UsageError
-from clew.foundation.arrays import Int32, Int64, UInt16
+from clew.foundation.arrays import Int32
 from clew.graph.graph import Graph, offsets_of
 from clew.graph.walks.kernels.columns import (
     Draw,
-    PartColumns,
-    WalkedGraph,
     WalkRows,
+    Walks,
     WalkScratch,
     walk_scratch,
 )
-from clew.graph.walks.walk_tables import Choices, WalkEdges
+from clew.graph.walks.walk_tables import with_choices, with_lists
 from clew.workers.processors import usable_processors
 
 WalkKind = Literal["bfs", "random"]
-
-_NO_OFFSETS, _NO_STEPS = np.zeros(1, np.int64), np.zeros((0, 2), np.int32)
-_NO_EDGES = WalkEdges(_NO_OFFSETS, _NO_STEPS, _NO_OFFSETS, _NO_STEPS)
 
 ROOTS_OF_THREAD = 512
 MOST_LAYER_EDGES = 2_000_000
@@ -69,31 +64,6 @@ class WalkSettings:
         return self.walks if self.kind == "random" else self.max_walks
 
 
-@dataclass(frozen=True, eq=False)
-class Walks:
-    """Walks of some roots: those of `roots[i]` are rows `offsets[i]` to `offsets[i + 1]`.
-
-    `steps` and `nodes` int32 [walks, depth], -1 behind the end of a walk; `counts` uint16 [walks], how often
-    it was made. `state` int8 [roots]: 1 where the whole tree is there, 0 where paths were drawn, -1 where the
-    budget ended before all layers were told; `left_out` int64 [roots]: own triples beyond the cap.
-    """
-
-    roots: Int32
-    offsets: Int64
-    steps: Int32
-    nodes: Int32
-    counts: UInt16
-    state: NDArray[np.int8]
-    left_out: Int64
-
-    @property
-    def columns(self) -> PartColumns:
-        """All this as the kernels take it."""
-        return PartColumns(
-            self.roots, self.offsets, self.steps, self.nodes, self.counts, self.state, self.left_out
-        )
-
-
 class Walker:
     """Makes walks of one graph; of depth 1, `roots` may say of which nodes, and no others are looked at.
 
@@ -113,14 +83,14 @@ class Walker:
     ) -> None:
         self.settings, self.threads, self.nodes = settings, threads or usable_processors(), graph.nodes
         self.layer_edges, self._roots_at_once = layer_edges, roots_at_once
-        layered, directed = settings.kind == "bfs", settings.directed
-        alone = layered and settings.depth == 1
-        chosen = np.zeros(0, np.int32) if alone else None
-        self.choices = Choices.of(graph, directed=directed, nodes=chosen, threads=self.threads)
-        self.edges = None
-        if layered:
-            listed = roots if alone else None
-            self.edges = WalkEdges.of(graph, directed=directed, nodes=listed, threads=self.threads)
+        self.layered, directed = settings.kind == "bfs", settings.directed
+        alone = self.layered and settings.depth == 1
+        chosen, listed = (np.zeros(0, np.int32), roots) if alone else (None, None)
+        self.walked = with_choices(graph, directed=directed, nodes=chosen, threads=self.threads)
+        if self.layered:
+            self.walked = with_lists(
+                self.walked, graph, directed=directed, nodes=listed, threads=self.threads
+            )
         self._scratch: list[WalkScratch] = []
 
     def walk(self, roots: Int32, *, edges: int | None = None) -> Walks:
@@ -132,16 +102,7 @@ class Walker:
         if len(parts) == 1:
             return self._walk(parts[0], draw)
         with ThreadPoolExecutor(self.threads) as pool:
-            return _joined(list(pool.map(self._walk, parts, repeat(draw))))
-
-    @property
-    def walked(self) -> WalkedGraph:
-        """The graph as the kernels walk it; without lists of edges for random walks."""
-        lists, tables = self.edges or _NO_EDGES, self.choices
-        return WalkedGraph(
-            *(tables.places, tables.slots),
-            *(lists.offsets, lists.edges, lists.back_offsets, lists.backward),
-        )
+            return joined_walks(list(pool.map(self._walk, parts, repeat(draw))))
 
     @property
     def draw(self) -> Draw:
@@ -168,7 +129,7 @@ class Walker:
         counts, kept = np.ones(shape[:2], np.uint16), np.zeros(len(roots), np.int32)
         state = np.zeros((len(roots), 2), np.int64)
         if self.settings.kind == "random":
-            random_walks(self.choices.places, self.choices.slots, roots, draw.seed, steps, nodes)
+            random_walks(self.walked.places, self.walked.slots, roots, draw.seed, steps, nodes)
             merge_walks(steps, nodes, counts, kept)
         else:
             with self.scratch() as scratch:
@@ -178,7 +139,8 @@ class Walker:
         return Walks(roots, offsets_of(kept), steps[there], nodes[there], counts[there], found, left_out)
 
 
-def _joined(parts: list[Walks]) -> Walks:
-    columns = (np.concatenate(column) for column in zip(*(part.columns for part in parts), strict=True))
+def joined_walks(parts: Sequence[Walks]) -> Walks:
+    """Put walks of different roots together, in their order."""
     counts = np.concatenate([np.diff(part.offsets) for part in parts])
-    return Walks(**PartColumns(*columns)._replace(offsets=offsets_of(counts))._asdict())
+    columns: Any = map(np.concatenate, zip(*parts, strict=True))
+    return Walks(*columns)._replace(offsets=offsets_of(counts))

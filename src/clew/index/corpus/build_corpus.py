@@ -54,11 +54,7 @@ def root_walks(
 
 
 def add_corpus(new: NewIndex, settings: CorpusSettings, verbaliser: Verbaliser | None) -> None:
-    """Make the corpus and write its sections; raises as `build_index`.
-
-    The workers of a cluster make the walks that templates say; a model is asked by those that the verbaliser
-    has.
-    """
+    """Make the corpus (on the cluster, unless a model says walks) and write it; raises as `build_index`."""
     writer, graph = new.writer, new.graph
     milvus = _new_collections(new, settings)
     spread = None if verbaliser is not None else partial(new.map, partial(root_walks, settings))

@@ -1,8 +1,6 @@
-"""The vectors of a corpus in Milvus: a collection for walks and one for nodes.
+"""The vectors of a corpus in Milvus: a collection for walks and one for nodes, kept as in `in_milvus.py`.
 
-Nothing in them is ever changed, only added and later removed, so that who has an older generation open goes
-on finding what it knows. What an update puts out of use is removed by the update after it. Ids of node
-vectors are `update << 32 | node`, those of walks are in the corpus.
+Ids of node vectors are `update << 32 | node`, those of walks are in the corpus.
 """
 
 from __future__ import annotations
@@ -10,11 +8,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.typing import NDArray
 
 from clew.errors import IndexAccessError
 from clew.foundation.arrays import Float32, Int8, Int32, Int64
 from clew.index.new_index import NewIndex
-from clew.index.vectors.backends.milvus import MOST_RESULTS, MilvusPlace, MilvusVectors
+from clew.index.vectors.backends.milvus import MilvusPlace, MilvusVectors
 from clew.index.vectors.in_milvus import NONE, new_collection, upload
 from clew.text.embedder import unit_rows
 
@@ -78,21 +77,17 @@ class MilvusCorpus:
 
     def nearest_nodes(self, query: Float32, k: int) -> list[int]:
         """Find the `k` nodes nearest to `query` float32 [d], as of this generation."""
-        wanted = 2 * k + 8
-        while True:
-            ids = self.nodes.search(query, wanted).ids
-            nodes, versions = ids & _NODE, ids >> _SHIFT
-            known = nodes < len(self.version)
-            alive = nodes[known][self.version[nodes[known]] == versions[known]]
-            if len(alive) >= k or len(ids) < wanted or wanted >= MOST_RESULTS:
-                return alive[:k].tolist()
-            wanted = min(4 * wanted, MOST_RESULTS)
+
+        def is_alive(ids: Int64) -> NDArray[np.bool_]:
+            nodes = ids & _NODE
+            alive = nodes < len(self.version)
+            alive[alive] = self.version[nodes[alive]] == ids[alive] >> _SHIFT
+            return alive
+
+        return (self.nodes.search_known(query, k, is_alive, 2 * k + 8).ids & _NODE).tolist()
 
     def nearest_walks(self, ids: Int64, query: Float32, k: int) -> list[tuple[int, float]]:
-        """Find the `k` walks of `ids` nearest to `query`: the place of each in `ids`, and its cosine.
-
-        Raises IndexAccessError if they are no longer there.
-        """
+        """(place in `ids`, cosine) of the `k` walks nearest to `query`; IndexAccessError if some are gone."""
         found = self.walks.search(query, k, ids)
         if len(found.ids) < min(k, len(ids)):
             raise IndexAccessError(

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from clew.foundation.arrays import AnyArray, Float32, Int8, Int32, Int64
-from clew.graph.graph import Names, offsets_of
-from clew.graph.walks.walks import Walker, Walks
+from clew.graph.graph import Names, listed_places, offsets_of
+from clew.graph.walks.walks import Walker, Walks, joined_walks
 from clew.index.corpus.walk_vectors import WalkEmbedder
 from clew.index.store.directory import Index
 from clew.index.vectors.in_milvus import NONE
@@ -53,7 +53,7 @@ def without_vectors(part: CorpusPart, ids: Int64) -> CorpusPart:
 def part_sections(number: int, part: CorpusPart) -> dict[str, AnyArray]:
     """Give the sections of one part."""
     name = f"corpus.p{number}"
-    arrays: dict[str, AnyArray] = {f"{name}.{f.name}": getattr(part.walks, f.name) for f in fields(Walks)}
+    arrays: dict[str, AnyArray] = {f"{name}.{of}": array for of, array in part.walks._asdict().items()}
     arrays |= {f"{name}.q": part.q, f"{name}.scale": part.scale}
     if len(part.ids):
         arrays[f"{name}.ids"] = part.ids
@@ -64,7 +64,7 @@ def part_sections(number: int, part: CorpusPart) -> dict[str, AnyArray]:
 
 def open_part(index: Index, name: str) -> CorpusPart:
     """Open the part whose sections begin with `name`, memory-mapped."""
-    arrays: dict[str, Any] = {f.name: index.array(f"{name}.{f.name}") for f in fields(Walks)}
+    arrays: dict[str, Any] = {of: index.array(f"{name}.{of}") for of in Walks._fields}
     vectors: dict[str, Any] = {kind: index.array(f"{name}.{kind}") for kind in ("q", "scale")}
     ids: Any = index.sections.get(f"{name}.ids", NONE)
     said: Any = [index.sections.get(f"{name}.said.{kind}") for kind in ("blob", "offsets")]
@@ -72,10 +72,7 @@ def open_part(index: Index, name: str) -> CorpusPart:
 
 
 def places_of(parts: Sequence[CorpusPart], nodes: int) -> tuple[NDArray[np.int16], Int32]:
-    """In which part the walks of each root are, and in which of its rows: the last one that has it.
-
-    The first part has the roots in order, as far as there were any.
-    """
+    """(part, row) of the walks of each root, the last that has it; the first part has the roots in order."""
     rows = nodes if parts else 0
     part_of, row_of = np.zeros(rows, np.int16), np.arange(rows, dtype=np.int32)
     for number, part in enumerate(parts[1:], 1):
@@ -91,13 +88,7 @@ def root_of_walks(walks: Walks) -> Int32:
 
 def joined_parts(parts: Sequence[CorpusPart]) -> CorpusPart:
     """Put parts of different roots into one, in their order."""
-    starts = np.cumsum([0, *(len(p.walks.steps) for p in parts)])
-    offsets = [p.walks.offsets[1:] + start for p, start in zip(parts, starts, strict=False)]
-    columns = {
-        name: np.concatenate([getattr(p.walks, name) for p in parts])
-        for name in ("roots", "steps", "nodes", "counts", "state", "left_out")
-    }
-    walks = Walks(offsets=np.concatenate([np.zeros(1, np.int64), *offsets]), **columns)
+    walks = joined_walks([p.walks for p in parts])
     q, scale = np.concatenate([p.q for p in parts]), np.concatenate([p.scale for p in parts])
     return CorpusPart(walks, q, scale, np.concatenate([p.ids for p in parts]), _joined_names(parts))
 
@@ -106,9 +97,8 @@ def _joined_names(parts: Sequence[CorpusPart]) -> Names | None:
     names = [p.said for p in parts if p.said is not None]
     if not names:
         return None
-    starts = np.cumsum([0, *(n.offsets[-1] for n in names)])
-    offsets = [n.offsets[1:] + start for n, start in zip(names, starts, strict=False)]
-    return Names(np.concatenate([n.blob for n in names]), np.concatenate([np.zeros(1, np.int64), *offsets]))
+    lengths = np.concatenate([np.diff(n.offsets) for n in names])
+    return Names(np.concatenate([n.blob for n in names]), offsets_of(lengths))
 
 
 def part_of_rows(part: CorpusPart, rows: Int32 | Int64) -> CorpusPart:
@@ -135,6 +125,4 @@ def walks_of_rows(walks: Walks, rows: Int32 | Int64) -> Walks:
 
 def walks_at(walks: Walks, rows: Int32 | Int64) -> Int64:
     """Rows of all walks of the roots in `rows`."""
-    lengths = walks.offsets[rows + 1] - walks.offsets[rows]
-    before = np.cumsum(lengths) - lengths
-    return np.repeat(walks.offsets[rows] - before, lengths) + np.arange(int(lengths.sum()))
+    return listed_places(walks.offsets[rows], walks.offsets[rows + 1] - walks.offsets[rows])

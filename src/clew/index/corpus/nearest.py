@@ -34,10 +34,7 @@ _ROWS = 65_536
 
 @dataclass(frozen=True, slots=True)
 class NearWalk:
-    """A retrieved walk: `root`, its steps and the nodes behind the root, and its cosine with the question.
-
-    `said` is how a model has said it, if one has.
-    """
+    """A retrieved walk: `root`, its steps and nodes, cosine with the question, how a model `said` it."""
 
     root: int
     steps: tuple[int, ...]
@@ -47,10 +44,7 @@ class NearWalk:
 
 
 class WalkIndex:
-    """Searches the corpus of one open index.
-
-    One that has none is searched by names, and walks are made when asked for.
-    """
+    """Searches the corpus of an open index; without one, names are searched, and walks made when needed."""
 
     def __init__(self, index: Index, embedder: Embedder) -> None:
         self.graph: Graph = index.graph
@@ -75,11 +69,7 @@ class WalkIndex:
             self._all: Int64 = np.arange(len(self._q))
 
     def nearest_nodes(self, query: Float32, k: int, *, first: Sequence[int] = ()) -> list[int]:
-        """Find the `k` nodes of largest cosine with `query` float32 [d], ties by id.
-
-        Those of `first` come before all others. Raises VectorStoreError if the vectors are in a Milvus that
-        does not answer.
-        """
+        """The `k` nodes of largest cosine with `query`, ties by id, `first` before all; VectorStoreError."""
         chosen = list(dict.fromkeys(first))[:k]
         if len(chosen) == k:
             return chosen
@@ -114,10 +104,7 @@ class WalkIndex:
         return RootWalks(root, walks.steps, walks.nodes, walks.counts, vectors)
 
     def nearest_walks(self, root: int, query: Float32, k: int) -> list[NearWalk]:
-        """Find the `k` of a node's own walks of largest cosine with `query`.
-
-        Ties in the order of the corpus.
-        """
+        """The `k` of a node's own walks of largest cosine with `query`, ties in the order of the corpus."""
         found = self.walks_of(root)
         if len(found.ids) and self._milvus is not None:
             best = self._milvus.nearest_walks(found.ids, query, k)

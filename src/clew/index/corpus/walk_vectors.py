@@ -1,7 +1,5 @@
-"""Vectors of walks and nodes: walks said by templates or a model, and embedded (section 2.1, *Indexing*).
+"""Walks and nodes said by templates or a model, and embedded (section 2.1); which vectors, says `corpus.py`.
 
-A walk's vector is that of its sentence and of its outline (the root's name and the relations only) together;
-a plain one, as the paper has it, is that of its sentence alone.
 An embedder whose vectors are sums over words (`Additive`) gives that of a template's sentence from those of
 its names and phrases, which is many times faster and equal up to rounding.
 """
@@ -70,10 +68,7 @@ class WalkEmbedder:
         return None if self.verbaliser is None else self.verbaliser.say(self.graph, roots, steps, nodes)
 
     def vectors(self, roots: Int32, steps: Int32, nodes: Int32, said: Sequence[str] | None = None) -> Float32:
-        """Embed the walks `steps`, `nodes` [walks, depth] of `roots` [walks]: float32 [walks, d].
-
-        `said` are a model's sentences; templates say those that are empty.
-        """
+        """Embed walks [walks, depth] of `roots`: float32 [walks, d]; templates say what is not `said`."""
         if self._parts is None or said is not None:
             return self._of_texts(roots.tolist(), steps, nodes, said)
         return self._parts.vectors(roots, steps, nodes)

@@ -117,10 +117,7 @@ class NamesIndex:
         return own | {f"typos.{name}": array for name, array in self.typos.sections().items()}
 
     def exact(self, text: str) -> tuple[NameHit, ...]:
-        """All entities with a name, label or alias of the normal form of `text`; each once, best first.
-
-        Best first: written exactly so, then name before label before alias, then entity id.
-        """
+        """All entities so called in normal form, once each: as written, then by name, label, alias, id."""
         check()
         norm = normalise(text)
         if not norm:

@@ -85,10 +85,7 @@ def _updated_typos(old: Typos, kept: Int64, added: Int64, norms: Sequence[str], 
 def _merged_lists(
     offsets: Int64, values: Int32, kept: Int64, lists: Int64, entries: Int64
 ) -> tuple[Int64, Int32]:
-    """Lists of ascending entries, those kept renumbered, with the pairs (`lists`, `entries`), sorted.
-
-    Put in.
-    """
+    """Put the pairs (`lists`, `entries`), sorted, into lists of ascending values, those `kept` renumbered."""
     sizes: list[Int64] = [np.zeros(1, np.int64)]
     parts: list[Int32] = []
     for first, last in chunks_of(0, len(offsets) - 1, LISTS_AT_ONCE):

@@ -97,19 +97,12 @@ class Delta:
             triple: row for row, triple in enumerate([*rows_of(self.edit.added), *rows_of(later.edit.added)])
         }
         place = [rows[triple] for triple in rows_of(edit.added)]
-        q, scale, ids = (
-            np.concatenate([getattr(self, name), getattr(later, name)])
-            for name in ("triples_q", "triples_scale", "triples_ids")
-        )
-        return Delta(
-            edit,
-            np.concatenate([self.entities_q, later.entities_q]),
-            np.concatenate([self.entities_scale, later.entities_scale]),
-            np.concatenate([self.relations, later.relations]),
-            q[place] if len(q) else q,
-            scale[place] if len(q) else scale,
-            ids[place] if len(ids) else ids,
-        )
+        both: dict[str, Any] = {
+            name: np.concatenate([getattr(self, name), getattr(later, name)]) for name in _VECTORS
+        }
+        for name in ("triples_q", "triples_scale", "triples_ids"):
+            both[name] = both[name][place] if len(both[name]) else both[name]
+        return Delta(edit, **both)
 
 
 def _ids(triple: Sequence[int]) -> tuple[int, int, int]:

@@ -67,10 +67,7 @@ def _advice(error: OSError) -> str:
 def write_parts(
     folder: Path, section: str, shape: tuple[int, ...], dtype: np.dtype[np.generic], parts: Iterable[AnyArray]
 ) -> FileEntry:
-    """Write one section as `.npy` from the arrays that together are its rows; `sync_files` flushes it.
-
-    Raises OSError, and ValueError if the parts do not fill the shape.
-    """
+    """Write a section as `.npy` from arrays that are its rows; OSError, ValueError if they do not fill it."""
     if dtype.hasobject:
         raise ValueError(f"section {section!r} is an array of objects")
     # Little-endian on every machine, so that an index can be copied.
@@ -109,10 +106,7 @@ def sync(file: io.BufferedWriter) -> None:
 
 
 def sync_files(folder: Path, names: Iterable[str]) -> None:
-    """Wait until files and their entries in `folder` are on the disk.
-
-    All at the end, since a disk flushes many files together much faster than one after the other.
-    """
+    """Wait until files and their entries in `folder` are on the disk; all together, which is much faster."""
     for name in names:
         sync_path(folder / name)
     sync_path(folder)
@@ -140,10 +134,7 @@ def _pieces(header: bytes, arrays: Iterable[AnyArray]) -> Iterator[bytes | memor
 
 
 def read_regular(path: Path) -> bytes:
-    """Read a whole file that an index may have; raises OSError, of which `NotRegular` for a pipe or a device.
-
-    A pipe is not waited for: whoever left it there would hold up all that open the index.
-    """
+    """Read a whole file; OSError, of which `NotRegular` for a device or a pipe, which is not waited for."""
 
     def opener(path: str, flags: int) -> int:
         return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
@@ -175,10 +166,7 @@ def sample_checksum(path: Path) -> str:
 
 
 def open_array(folder: Path, entry: FileEntry) -> AnyArray:
-    """Map one section's file into memory after checking its size and sampled blocks.
-
-    Raises FileNotFoundError, and FormatError if the file is not what was written.
-    """
+    """Map a file after checking its size and sampled blocks. Raises FileNotFoundError, FormatError."""
     path = check_entry(folder, entry, verify=False)
     # Copy-on-write rather than read-only: compiled kernels then see the type that they see for arrays
     # in memory, and the file cannot be changed either way.
@@ -186,10 +174,7 @@ def open_array(folder: Path, entry: FileEntry) -> AnyArray:
 
 
 def check_entry(folder: Path, entry: FileEntry, *, verify: bool) -> Path:
-    """Find a section's file and check its size and checksum (all of it if `verify`, else sampled blocks).
-
-    Raises as `open_array`.
-    """
+    """Check the size and checksum of a file (of all if `verify`, else of samples); raises as `open_array`."""
     path = folder / entry.file
     status = path.stat()
     if not stat.S_ISREG(status.st_mode):

@@ -26,10 +26,7 @@ MANIFEST = "manifest.json"
 
 @dataclass(frozen=True, slots=True)
 class SourceRecord:
-    """A file (or folder) that the index was made from; `bytes` and `modified` (ns) as on disk.
-
-    `path` is the address of a database that was read.
-    """
+    """A file, folder or database (`path`: its address) of the index; `bytes`, `modified` (ns) as on disk."""
 
     path: str
     role: Literal["source", "types", "aliases"]
@@ -90,11 +87,7 @@ class Manifest:
 
 
 def read_manifest(path: Path) -> Manifest:
-    """Read the manifest of the index `path`.
-
-    Raises InputError if there is no index, IndexAccessError if it may not be read, FormatError if it is of
-    another version or damaged.
-    """
+    """Read the manifest. Raises InputError (no index), IndexAccessError, FormatError (version, damage)."""
     raw = _load(path)
     version = raw.get("format")
     if version not in _READABLE:

@@ -101,10 +101,7 @@ class Seal:
         return any(held.get(entry.file) == mark for held in self._held)
 
     def write(self) -> None:
-        """Note the marks beside the files, or in a folder of this user's where those may not be written.
-
-        Where neither can be done, the files are read whole at the next start again.
-        """
+        """Note the marks beside the files, else in this user's folder; without either, all is read again."""
         for place in _places(self._folder):
             with suppress(OSError):
                 replace_file(place, json.dumps(self._held[0]))

@@ -30,10 +30,7 @@ _OF, _TOGETHER = "of", "together"
 
 
 def write_schema(writer: IndexWriter, graph: Graph) -> None:
-    """Count a graph whose sections have been written, and write its schema, unless it is too large for it.
-
-    Raises IndexAccessError, and InputError as `schema_of`.
-    """
+    """Count and write the schema of a written graph, if not too large; IndexAccessError, as `schema_of`."""
     # It compiles kernels, which nothing else of a build of few triples needs.
     from clew.graph.schema import schema_of
 

@@ -1,8 +1,6 @@
-"""Whether the arrays of an index fit each other: lengths, ranges of ids and offsets, UTF-8.
+"""Whether the arrays of an index fit each other, as kernels trust them: lengths, ids, offsets, UTF-8.
 
-Kernels trust arrays: an id beyond the last node would read memory that is not theirs. A file that holds what
-was written can still be wrong, where somebody made it up. So what was not checked on this machine before is
-looked at once, in chunks, so that no array is in memory whole.
+A file that holds what was written may still be made up. What was not checked on this machine is, in chunks.
 """
 
 from __future__ import annotations
@@ -29,10 +27,7 @@ class Misfit(Exception):
 
 
 def check_structure(arrays: Mapping[str, AnyArray], *, at_once: int = NUMBERS_AT_ONCE) -> None:
-    """Check the sections of an index, by name, as they are in its files, `at_once` so many numbers.
-
-    Raises Misfit.
-    """
+    """Check the sections of an index, as they are in its files, so many numbers `at_once`. Raises Misfit."""
     checks = _Checks(arrays, at_once)
     nodes, relations = _check_graph(checks)
     _check_names(checks, nodes)

@@ -13,21 +13,17 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from clew.foundation.arrays import Int32, Int64
 from clew.graph.build.assemble import GrowingIds
 from clew.graph.build.inference import Ontology, is_schema, speaks
 from clew.graph.edit.edit import GraphEdit, NodeText, edited, triple_slots
-from clew.graph.graph import INFERRED, Graph, Stated
+from clew.graph.graph import INFERRED, Graph, Stated, packed_pairs
 
 
 @dataclass(frozen=True, slots=True)
 class Following:
-    """How many triples and types follow that did not, and how many no longer do.
-
-    `cut` says that more follows than may be added.
-    """
+    """How many triples and types follow newly, and no longer; `cut`: more follows than may be added."""
 
     triples: int = 0
     triples_gone: int = 0
@@ -140,20 +136,16 @@ class _Again:
                 told[class_] = labels.setdefault(self._graph.labels[class_], len(labels))
         ids = [told[class_] for class_ in following[:, 1].tolist()]
         wanted = np.concatenate([
-            _packed(stated.pairs[:, 0], stated.label[stated.pairs[:, 1]]),
-            _packed(following[:, 0], np.array(ids, np.int64)),
+            packed_pairs(stated.pairs[:, 0], stated.label[stated.pairs[:, 1]]),
+            packed_pairs(following[:, 0], np.array(ids, np.int64)),
         ])  # fmt: skip
-        held = _packed(np.repeat(np.arange(len(types.offsets) - 1), np.diff(types.offsets)), types.type)
+        held = packed_pairs(types.owners, types.type)
         names = list(labels)
         added, removed = (
             [(pair >> 32, names[pair & 0xFFFFFFFF]) for pair in pairs.tolist()]
             for pairs in (np.setdiff1d(wanted, held), np.setdiff1d(held, wanted))
         )
         return added, removed
-
-
-def _packed(node: NDArray[np.integer], type_: NDArray[np.integer]) -> Int64:
-    return node.astype(np.int64) << 32 | type_
 
 
 def _triples_of(graph: Graph, slots: Int64) -> Int64:

@@ -14,7 +14,7 @@ from clew.graph.build.assemble import local_name
 from clew.graph.build.inference import MOST_INFERRED, speaks
 from clew.graph.edit.edit import EdgeIds, GraphEdit, NodeText, triple_array
 from clew.graph.graph import INFERRED, Graph, StatementRow
-from clew.graph.readers.batch import NodeKey
+from clew.graph.readers.batch import NodeKey, shown_key
 from clew.graph.values import told_properties
 from clew.index.names.names import NamesIndex
 from clew.index.update.edits import USUAL, EditReport, EditRules, Edits
@@ -133,7 +133,7 @@ class _Resolver:
         return GraphEdit(
             triple_array(more),
             triple_array(less),
-            [_shown(key) for key in self._new],
+            [shown_key(key) for key in self._new],
             [self._label(key) if isinstance(key, str) else key[0] for key in self._new],
             [None if isinstance(key, str) else key[1] for key in self._new],
             relations,
@@ -167,7 +167,7 @@ class _Resolver:
             triple = -1 if min(ids) < 0 else self._graph.find_triple(*ids)
             if triple < 0 or self._follows(triple):
                 inferred = " (inferred: no source states it)" if triple >= 0 else ""
-                self._missing.append(f"{_shown(ends[0])} {relation} {_shown(ends[1])}{inferred}")
+                self._missing.append(f"{shown_key(ends[0])} {relation} {shown_key(ends[1])}{inferred}")
             else:
                 found[ids] = None
         for name in self._edits.remove_entities:
@@ -312,15 +312,11 @@ def _missing_error(missing: Sequence[str]) -> UsageError:
 
 
 def _new_error(nodes: Sequence[NodeKey], relations: Sequence[str]) -> UsageError:
-    shown = ", ".join([*map(_shown, nodes), *relations][:MOST_MISSING])
+    shown = ", ".join([*map(shown_key, nodes), *relations][:MOST_MISSING])
     return UsageError(
         f"{len(nodes):,} entities and {len(relations):,} relations are not in the index: "
         f"{shown}. Nothing was changed; without --strict they are made"
     )
-
-
-def _shown(key: NodeKey) -> str:
-    return key if isinstance(key, str) else key[0]
 
 
 def _changes(removed: Sequence[_Change], added: Sequence[_Change]) -> tuple[list[_Change], list[_Change]]:

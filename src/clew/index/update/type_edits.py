@@ -20,10 +20,7 @@ NamedTexts = Sequence[NamedText]
 
 
 class TypeEdits:
-    """What is known of types in a graph, and what an edit changes of them.
-
-    `label` says what people read of a type that the graph does not have.
-    """
+    """The types in a graph, and what an edit changes of them; `label` is what people read of a new one."""
 
     def __init__(self, graph: Graph, label: Callable[[str], str]) -> None:
         self._graph, self._label = graph, label

@@ -1,8 +1,6 @@
 """Updating an index: a new generation that shares with the last one what did not change.
 
-What changes is kept apart, as a `Delta`, until it is large; then all is written whole. Readers keep the
-generation that they have open; the next open sees the new one, whole. A crash at any point leaves the last
-one. Ids of entities and relations stay; new ones come after them.
+Readers keep the generation that they have open. Ids of entities and relations stay; new ones come after them.
 """
 
 from __future__ import annotations

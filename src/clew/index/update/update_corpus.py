@@ -205,10 +205,7 @@ def _said(
 
 
 def _differing(walks: Walks, corpus: Corpus, unsaid: Int32) -> tuple[Walks, _Before]:
-    """Walks of the roots where they, their order, counts or state are not those that are stored.
-
-    And of the roots `unsaid`. Also where each of them was.
-    """
+    """Walks of `unsaid` roots, and where they, their order, counts or state differ; and where each was."""
     from clew.graph.walks.kernels.equal_walks import match_walks
 
     same, row = np.zeros(len(walks.roots), np.uint8), np.full(len(walks.steps), -1, np.int64)
@@ -218,7 +215,7 @@ def _differing(walks: Walks, corpus: Corpus, unsaid: Int32) -> tuple[Walks, _Bef
     for number, part in enumerate(corpus.parts):
         mine = np.flatnonzero(numbers == number)
         rows = corpus.row_of[walks.roots[mine]]
-        match_walks(walks.columns, mine, part.walks.columns, rows, same, row)
+        match_walks(walks, mine, part.walks, rows, same, row)
     same[np.isin(walks.roots, unsaid)] = 0
     kept = np.flatnonzero(same == 0)
     at, found = walks_at(walks, kept), walks_of_rows(walks, kept)

@@ -51,10 +51,7 @@ class IndexDistances(TextDistances):
         self._masks: dict[str, Mask | None] = {}
 
     def node_candidates(self, node: PatternNode, count: int) -> NearestEntities:
-        """Find the nearest entities: by a scan of all vectors, or by the backend of a large index.
-
-        The backend may overlook some, and is asked for few at first.
-        """
+        """The nearest by a scan of all vectors, or by a large index's backend, which may overlook some."""
         if self._search is None:
             return super().node_candidates(node, count)
         step = _step(count)
@@ -109,10 +106,7 @@ class IndexDistances(TextDistances):
         return super().relation_distances(replace(edge, relation=relation_text(edge.relation or "")))
 
     def allowed(self, node: PatternNode) -> Mask | None:
-        """Entities declared to be of the type: that of the name, else the nearest if it is close.
-
-        A graph that declares no types is not restricted.
-        """
+        """Entities of the type, or of the nearest if it is close; None, any, where no types are declared."""
         if node.type is None:
             return None
         if node.type not in self._masks:
@@ -141,8 +135,7 @@ class IndexDistances(TextDistances):
     def _of_types(self, meant: Sequence[int]) -> Mask:
         types = self._index.graph.types
         mask = np.zeros(self._index.graph.nodes, np.bool_)
-        rows = np.flatnonzero(np.isin(types.type, meant))
-        mask[np.searchsorted(types.offsets, rows, "right") - 1] = True
+        mask[types.owners[np.isin(types.type, meant)]] = True
         return mask
 
     def _types_meant(self, type_: str) -> list[int]:

@@ -18,7 +18,7 @@ from clew.index.store.directory import Index
 from clew.index.vectors.backends.base import Nearest, VectorIndex
 from clew.index.vectors.backends.milvus import MOST_RESULTS, MilvusVectors
 from clew.index.vectors.backends.registry import faiss_for, open_vectors
-from clew.index.vectors.vectors import ENTITY_SCALES, ENTITY_VECTORS
+from clew.index.vectors.vectors import ENTITY_SCALES, ENTITY_VECTORS, dequantised
 
 ENTITY_SEARCH, SEARCH_FILE = "entity_search", "entity_search.faiss"
 _BATCH = 1 << 17
@@ -42,20 +42,13 @@ def build_search(
     index = faiss_for(count)(dimension)
     # In order of the rows, so that a mapped file is read in one direction; the seed keeps builds equal.
     rows = np.sort(np.random.default_rng(0).choice(count, min(count, _SAMPLE), replace=False))
-    index.train(stored_rows(quantised, scales, rows), count)
+    index.train(dequantised(quantised[rows], scales[rows]), count)
     for first, stop in chunks_of(0, count, _BATCH):
-        rows = np.arange(first, stop)
-        index.add_new(rows, stored_rows(quantised, scales, rows))
+        vectors = dequantised(quantised[first:stop], scales[first:stop])
+        index.add_new(np.arange(first, stop), vectors)
         if progress is not None:
             progress(stop)
     index.save(path)
-
-
-def stored_rows(
-    quantised: NDArray[np.generic], scales: NDArray[np.generic], rows: NDArray[np.int64]
-) -> Float32:
-    """Give stored vectors as float32 [rows, d]."""
-    return quantised[rows].astype(np.float32) * scales[rows][:, None].astype(np.float32)
 
 
 def nearest_stored(
@@ -112,10 +105,7 @@ class FoundByFile:
         return nearest_stored(self.file, self.rows, self.scale, query, k)
 
     def nearest_of_all(self, queries: Sequence[Float32], k: int) -> list[Nearest]:
-        """Find about `k` nearest to each query: all within what a sample says is their distance.
-
-        All are measured, once for all queries, on `THREADS` threads.
-        """
+        """About `k` nearest to each query: all within a sampled distance, measured on `THREADS` threads."""
         from clew.graph.match.kernels.measure import distances_from, measure_all
 
         rounded, count = [Rounded.of(query) for query in queries], len(self.rows)
@@ -155,14 +145,9 @@ class FoundInMilvus:
 
     def nearest(self, query: Float32, k: int) -> Nearest:
         """Find the `k` nearest to `query` float32 [d], by L2 distance, ascending. Raises VectorStoreError."""
-        wanted = k = min(k, self.nodes, MOST_RESULTS)
-        while True:
-            found = self.vectors.search(query, wanted)
-            # A newer generation, or an update that was killed, has added others.
-            mine = found.ids < self.nodes
-            if mine.sum() >= k or len(found.ids) < wanted or wanted >= MOST_RESULTS:
-                return Nearest(found.ids[mine][:k], found.distances[mine][:k])
-            wanted = min(4 * wanted, MOST_RESULTS)
+        k = min(k, self.nodes, MOST_RESULTS)
+        # A newer generation, or an update that was killed, has added others.
+        return self.vectors.search_known(query, k, lambda ids: ids < self.nodes, k)
 
     def nearest_of_all(self, queries: Sequence[Float32], k: int) -> list[Nearest]:
         """Find the `k` nearest to each query, or as many as Milvus gives. Raises VectorStoreError."""
@@ -173,10 +158,7 @@ EntitySearch = FoundByFile | FoundInMilvus
 
 
 def open_entity_search(index: Index) -> EntitySearch | None:
-    """What searches the entities of an index; None where all are compared.
-
-    Raises FormatError, and VectorStoreError if Milvus does not answer.
-    """
+    """What searches the entities; None where all are compared. Raises FormatError, VectorStoreError."""
     if ENTITY_SEARCH not in index.files:
         return None
     rows, scales = index.vectors(ENTITY_VECTORS, ENTITY_SCALES)

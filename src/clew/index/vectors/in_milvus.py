@@ -27,7 +27,7 @@ from clew.index.vectors.backends.base import check_file
 from clew.index.vectors.backends.milvus import DistanceMetric, MilvusPlace, MilvusVectors, cells_of
 from clew.index.vectors.backends.registry import VectorAccess, open_collection
 from clew.index.vectors.entity_search import ENTITY_SEARCH
-from clew.index.vectors.vectors import IN_MILVUS
+from clew.index.vectors.vectors import IN_MILVUS, dequantised
 
 TRIPLE_COLLECTION = "milvus.triples"
 NAMES_FILE = "entity_search"
@@ -58,10 +58,7 @@ def upload(vectors: MilvusVectors, ids: Int64, rows: Float32) -> None:
 
 
 def finish(writer: IndexWriter, vectors: MilvusVectors, section: str, file: str, count: int) -> None:
-    """Wait until all is on the disks of Milvus, and write where the collection is.
-
-    Raises IndexAccessError if it holds fewer vectors than were added.
-    """
+    """Wait until Milvus has all on its disks, and write where; IndexAccessError if it holds fewer."""
     vectors.flush()
     held = len(vectors)
     if held < count:
@@ -89,10 +86,7 @@ class InMilvus:
 
     @classmethod
     def open(cls, index: Index) -> Self | None:
-        """Those of an index, to be changed; None for one whose vectors are files.
-
-        Raises FormatError, and VectorStoreError if Milvus does not answer.
-        """
+        """Those of an index, to be changed; None: vectors are files. Raises FormatError, VectorStoreError."""
         if IN_MILVUS not in index.sections:
             return None
         try:
@@ -145,16 +139,8 @@ def triple_sections(next_triple: int, dead: Int64 = NONE) -> dict[str, AnyArray]
     return {_NEXT: np.array([next_triple], np.int64), _DEAD: dead}
 
 
-def dequantised(q: Int8, scale: Float32) -> Float32:
-    """Stored rows as they are compared: float32 [n, d]."""
-    return q.astype(np.float32) * scale[:, None]
-
-
 def write_names(new: NewIndex, place: MilvusPlace, parts: Iterable[Mapping[str, AnyArray]]) -> None:
-    """Put vectors of all names into a new collection; `parts` as of `vector_part`.
-
-    Raises VectorStoreError.
-    """
+    """Put all names, `parts` as of `vector_part`, into a new collection. Raises VectorStoreError."""
     made = InMilvus(new_collection(new, place, "names", new.graph.nodes))
     made.retired = collections_of(new.path, place)
     first = 0

@@ -114,10 +114,7 @@ TripleSearch = TripleVectors | MilvusTriples
 
 
 def triple_search(index: Index, embedder: Embedder) -> TripleSearch:
-    """What compares the triples of an index that has their vectors.
-
-    Raises FormatError if it has none, or of another graph, and VectorStoreError if Milvus does not answer.
-    """
+    """What compares the triples of an index; FormatError if it cannot (other graph), VectorStoreError."""
     if TRIPLE_IDS not in index.sections:
         return TripleVectors.of(index, embedder)
     vectors = open_collection(index.files[TRIPLE_COLLECTION], embedder.dimension, access=index.access)

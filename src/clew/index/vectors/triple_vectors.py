@@ -33,13 +33,12 @@ from clew.index.vectors.dots import dots, quantised_sums
 from clew.index.vectors.in_milvus import (
     TRIPLE_COLLECTION,
     InMilvus,
-    dequantised,
     finish,
     new_collection,
     triple_sections,
     upload,
 )
-from clew.index.vectors.vectors import TRIPLE_IDS, TRIPLE_SCALES, TRIPLE_VECTORS, quantise
+from clew.index.vectors.vectors import TRIPLE_IDS, TRIPLE_SCALES, TRIPLE_VECTORS, dequantised, quantise
 from clew.text.embedder import Additive, Embedder
 from clew.text.labels import readable, relation_text
 
@@ -67,10 +66,7 @@ class TripleVectors:
 
     @classmethod
     def of(cls, index: Index, embedder: Embedder) -> Self:
-        """Those that an index holds.
-
-        Raises FormatError if it has none, or of another graph, UsageError if they are in Milvus.
-        """
+        """Those of an index; FormatError for none or of another graph, UsageError if they are in Milvus."""
         if TRIPLE_IDS in index.sections:
             raise UsageError(
                 f"{index.path}: the vectors of its triples are in Milvus, and all of them are needed here. "
@@ -95,10 +91,7 @@ class TripleVectors:
         return lambda triples: dots(self.rows, self.scales, triples, query.values) * factor
 
     def top(self, text: str, triples: Int64, k: int) -> tuple[Int64, Float32]:
-        """The `k` of `triples` that are most similar to `text`, best first, and their similarities.
-
-        Ties go to the smaller triple id.
-        """
+        """The `k` of `triples` most similar to `text`, best first (ties: smaller id), with similarities."""
         scores = self.similarities(text)(triples)
         best = best_of(scores, k, triples)
         return triples[best], scores[best]

@@ -12,11 +12,8 @@ from clew.graph.graph import Graph
 from clew.text.embedder import Embedder
 from clew.text.labels import readable, relation_text
 
-ENTITY_VECTORS, ENTITY_SCALES, RELATION_VECTORS = (
-    "entity_vectors.q",
-    "entity_vectors.scale",
-    "relation_vectors",
-)
+ENTITY_VECTORS, ENTITY_SCALES = "entity_vectors.q", "entity_vectors.scale"
+RELATION_VECTORS = "relation_vectors"
 TRIPLE_VECTORS, TRIPLE_SCALES = "triple_vectors.q", "triple_vectors.scale"
 TRIPLE_IDS, IN_MILVUS = "triple_vectors.ids", "in_milvus"
 """Of an index whose vectors are in Milvus: ids of triples there, and what else it must know of them. Its
@@ -73,3 +70,8 @@ def quantise(vectors: Float32) -> tuple[Int8, Float32]:
     scales = np.abs(vectors).max(axis=1, initial=0) / 127
     steps = np.divide(vectors, scales[:, None], out=np.zeros_like(vectors), where=scales[:, None] > 0)
     return np.rint(steps).astype(np.int8), scales.astype(np.float32)
+
+
+def dequantised(q: NDArray[np.generic], scale: NDArray[np.generic]) -> Float32:
+    """Stored rows as they are compared: float32 [n, d]."""
+    return q.astype(np.float32) * scale.astype(np.float32, copy=False)[:, None]

@@ -1,7 +1,4 @@
-"""What the kernels hand to each other: few arrays of int64 rows, whose columns are named here.
-
-Few arrays because every one that a compiled function takes costs compile time.
-"""
+"""What the kernels hand to each other: rows of int64 in few arrays, as each of them costs compile time."""
 
 from __future__ import annotations
 
@@ -135,10 +132,7 @@ SOURCE, TARGET = 0, 3
 
 
 class LayerJoin(NamedTuple):
-    """A join to make by pattern edge `edge`, from the layer of `scanned` to that of `other`.
-
-    If `ahead`, the few with the least bounds are kept even above the cap.
-    """
+    """A join by pattern edge `edge` from `scanned` to `other`; `ahead`: a few above the cap are kept."""
 
     edge: int
     scanned: int

@@ -116,10 +116,7 @@ def choices(
 def one_round(  # noqa: C901
     search: Search, plan: EnumerationPlan, buffer: Array, found: FoundRows, task: EnumerationTask
 ) -> tuple[FoundRows, Array]:
-    """Add the matches of one task to `found`.
-
-    The loop has no calls on its common path: each would count references to every array that it passes on.
-    """
+    """Add the matches of one task to `found`; no calls on the common path, which would count references."""
     graph, query, state, stop = search.graph, search.query, search.state, search.stop
     layers, tree, steps, walk = plan
     layer, entries, node_of, edge_of, step_of = layers.node, layers.entry, walk.node, walk.edge, walk.step

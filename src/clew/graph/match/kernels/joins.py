@@ -68,10 +68,7 @@ def mark_layer(layers: Layers, node: int, scratch: LayerScratch, value: bool) ->
 
 @compiled
 def reach_bits(search: Search, layers: Layers, buffer: Array, join: LayerJoin) -> tuple[bool, Array]:
-    """Set the bits of what the node to join can be by its edge to another layer, if one is cheap to follow.
-
-    Then far fewer entities get into its layer than the one that is scanned would let in.
-    """
+    """Set the bits of what the node to join can be by its edge to another layer, if that is cheap."""
     graph, query, scratch, edge, child = search.graph, search.query, search.scratch, join.edge, join.other
     most = layer_edges(graph, query, layers, edge, join.scanned, c.ZERO + c.INFINITE)
     best, near = c.ZERO - 1, c.ZERO - 1
@@ -101,10 +98,7 @@ def reach_bits(search: Search, layers: Layers, buffer: Array, join: LayerJoin) -
 def join_new(  # noqa: C901
     search: Search, layers: Layers, buffer: Array, join: LayerJoin
 ) -> tuple[Layers, Array]:
-    """Make the layer of an unknown or far node from the edges of every entity in the layer scanned.
-
-    Of a far one, what it costs is part of the bounds.
-    """
+    """Make the layer of an unknown or far node (with its costs) from the edges of the layer scanned."""
     query, scratch, state = search.query, search.scratch, search.state
     edge, parent, child = join.edge, join.scanned, join.other
     mask, injective = query.nodes[child, c.MASK], query.options[c.DISTINCT] == c.NODES

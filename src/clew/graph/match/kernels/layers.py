@@ -128,10 +128,7 @@ def components(layers: Layers) -> int:
 def layer_edges(
     graph: GraphColumns, query: QueryColumns, layers: Layers, edge: int, node: int, most: int
 ) -> int:
-    """Edges to look at when `edge` is followed from the layer of `node`; counting ends beyond `most`.
-
-    Of many entities, it is estimated by some.
-    """
+    """Edges to look at if `edge` is followed from the layer of `node` (of many: estimated), up to `most`."""
     first, size = layers.node[node, c.START], layers.node[node, c.SIZE]
     at_head, stride = query.edges[edge, c.HEAD] == node, 1 + size // (EXACT_LIMIT + 1)
     total = 0

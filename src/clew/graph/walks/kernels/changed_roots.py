@@ -11,7 +11,7 @@ import numpy as np
 
 from clew.graph.kernels import Array, compiled, entry
 from clew.graph.walks.kernels import choices
-from clew.graph.walks.kernels.columns import Draw, Edited, PartColumns, WalkedGraph, WalkScratch
+from clew.graph.walks.kernels.columns import Draw, Edited, WalkedGraph, Walks, WalkScratch
 from clew.graph.walks.kernels.walks import CHOICES_OF_STEP, edge_from, marked_layers, whole_tree
 
 _STALE = np.int64(-2)
@@ -51,10 +51,7 @@ def _follows(slot: Array) -> bool:
 
 @entry
 def spread_marks(marks: Array, offsets: Array, edges: Array, more: Array, found: Array) -> None:
-    """Fill `found` uint64 [nodes, words]: marks of a node, of where its edges lead, and of where `more` do.
-
-    `more` int64 [n, 2]: nodes, and where one more edge leads from each.
-    """
+    """Fill `found` uint64 [nodes, words]: marks of nodes, and of where edges and `more` int64 [n, 2] lead."""
     words = marks.shape[1]
     for node in range(len(marks)):
         for word in range(words):
@@ -87,7 +84,7 @@ def _told_again(node: Array, key: Array, turn: Array, walked: WalkedGraph, edite
 
 
 @compiled
-def _passes(part: PartColumns, i: int, changes: Array) -> bool:
+def _passes(part: Walks, i: int, changes: Array) -> bool:
     """Whether a walk of the root in row `i` chooses an edge at a node that has changed."""
     for walk in range(part.offsets[i], part.offsets[i + 1]):
         for t in range(part.nodes.shape[1] - 1):
@@ -99,7 +96,7 @@ def _passes(part: PartColumns, i: int, changes: Array) -> bool:
 
 
 @entry
-def changed_random(part: PartColumns, rows: Array, draw: Draw, walked: WalkedGraph, edited: Edited) -> None:
+def changed_random(part: Walks, rows: Array, draw: Draw, walked: WalkedGraph, edited: Edited) -> None:
     """Set what `differs` of the roots in `rows` of a part that have other random walks."""
     depth, differs = part.nodes.shape[1], edited.differs
     for i in rows:
@@ -129,10 +126,7 @@ def _any_mark(from_root: Array, root: Array) -> bool:
 
 @compiled
 def _other_layer(edited: Edited, root: Array, node: Array, turn: Array, is_end: bool) -> bool:
-    """Whether `node` may have come to a layer before `turn`, or left one.
-
-    `is_end` says that a changed edge has its end there.
-    """
+    """Whether `node`, if `is_end` that of a changed edge, may have come to or left a layer before `turn`."""
     for k in range(turn - 2 if is_end else turn - 3):
         for word in range(edited.from_root.shape[2]):
             if edited.from_root[k, root, word] & edited.to_node[turn - 3 - k, node, word]:
@@ -141,7 +135,7 @@ def _other_layer(edited: Edited, root: Array, node: Array, turn: Array, is_end: 
 
 
 @compiled
-def _keep_tree(root: Array, part: PartColumns, first: Array, last: Array, scratch: WalkScratch) -> None:
+def _keep_tree(root: Array, part: Walks, first: Array, last: Array, scratch: WalkScratch) -> None:
     """Note the edge of the tree that leads to each node of the walks [first, last)."""
     kept, parent, stamp = scratch.marked, scratch.parent, scratch.stamp[0]
     for walk in range(first, last):
@@ -191,7 +185,7 @@ def _other_descent(
 
 @entry
 def changed_trees(
-    part: PartColumns, rows: Array, draw: Draw, walked: WalkedGraph, edited: Edited, scratch: WalkScratch
+    part: Walks, rows: Array, draw: Draw, walked: WalkedGraph, edited: Edited, scratch: WalkScratch
 ) -> None:
     """Set what `differs` of the roots in `rows` of a part that have other breadth-first walks.
 
@@ -214,7 +208,7 @@ def changed_trees(
 
 @compiled
 def _other_tree(
-    part: PartColumns, i: int, draw: Draw, walked: WalkedGraph, edited: Edited, scratch: WalkScratch
+    part: Walks, i: int, draw: Draw, walked: WalkedGraph, edited: Edited, scratch: WalkScratch
 ) -> bool:
     """Tell the descents from the root in row `i` again, whose own triples come first in its walks."""
     used, ended, stamp = scratch.used, scratch.ended, scratch.stamp[0]

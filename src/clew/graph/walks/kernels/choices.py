@@ -96,10 +96,7 @@ def fill_tables(
 
 @compiled
 def _lay_out(node: Array, edges: Array, base: Array, table: Array) -> Array:
-    """Place edges in order of hash, each at its own place or the next that is free; their `places`.
-
-    One layout for one set.
-    """
+    """Place edges by hash, each at its own place or the next free one, one layout for one set; `places`."""
     edges.sort()
     degree, size = len(edges), len(table)
     code = np.int64(1)

@@ -5,16 +5,19 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from clew.foundation.arrays import Int32, Int64, UInt16
 from clew.graph.kernels import Array
 
 
 class WalkedGraph(NamedTuple):
     """A graph as it is walked.
 
-    `places` and `slots` are the tables that choose an edge (see `kernels.choices`). `edges` int32 [*, 2]
-    (neighbour and step), with `offsets`, are the edges of every node, and `backward`, with `back_offsets`,
-    those that lead to it: the same ones unless walks are directed.
+    `places` int64 [nodes] and `slots` int64 are the tables that choose an edge (see `kernels.choices`).
+    `edges` int32 [*, 2] (neighbour and step), with `offsets` int64 [nodes + 1], are the edges of every node,
+    and `backward` (the neighbour first), with `back_offsets`, those that lead to it: the same ones unless
+    walks are directed. No lists are made for random walks.
     """
 
     places: Array
@@ -38,16 +41,21 @@ class WalkRows(NamedTuple):
     state: Array
 
 
-class PartColumns(NamedTuple):
-    """Walks of roots as they are stored: the arrays of `Walks`."""
+class Walks(NamedTuple):
+    """Walks of some roots: those of `roots[i]` are rows `offsets[i]` to `offsets[i + 1]`.
 
-    roots: Array
-    offsets: Array
-    steps: Array
-    nodes: Array
-    counts: Array
-    state: Array
-    left_out: Array
+    `steps` and `nodes` int32 [walks, depth], -1 behind the end of a walk; `counts` uint16 [walks], how often
+    it was made. `state` int8 [roots]: 1 where the whole tree is there, 0 where paths were drawn, -1 where the
+    budget ended before all layers were told; `left_out` int64 [roots]: own triples beyond the cap.
+    """
+
+    roots: Int32
+    offsets: Int64
+    steps: Int32
+    nodes: Int32
+    counts: UInt16
+    state: NDArray[np.int8]
+    left_out: Int64
 
 
 class Draw(NamedTuple):
@@ -80,10 +88,7 @@ class Edited(NamedTuple):
 
 
 class WordSums(NamedTuple):
-    """Sums of the vectors of words: `names` float32 [names, d] and `phrases` float32 [2, steps, d].
-
-    A phrase is of a step, as the first one of a walk and as a later one.
-    """
+    """Sums of words: `names` float32 [names, d]; `phrases` float32 [2, steps, d] of first and later steps."""
 
     names: Array
     phrases: Array

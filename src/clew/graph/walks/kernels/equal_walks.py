@@ -6,17 +6,14 @@ import numpy as np
 
 from clew.graph.kernels import Array, compiled, entry
 from clew.graph.walks.kernels.choices import mix
-from clew.graph.walks.kernels.columns import PartColumns
+from clew.graph.walks.kernels.columns import Walks
 
 _S32 = np.uint64(32)
 
 
 @entry
 def merge_walks(steps: Array, nodes: Array, counts: Array, kept: Array) -> None:
-    """Merge equal walks of each root in place.
-
-    The first `kept[i]` rows of root i stay, with their `counts`.
-    """
+    """Merge equal walks of each root in place: the first `kept[i]` rows of root i stay, with `counts`."""
     roots, walks, length = steps.shape
     table = np.empty(_slots(walks), np.int64)
     for i in range(roots):
@@ -39,7 +36,7 @@ def merge_walks(steps: Array, nodes: Array, counts: Array, kept: Array) -> None:
 
 
 @compiled
-def _slots(walks: int) -> int:
+def _slots(walks: Array) -> int:
     """Slots of a hash table of walks, at most half full."""
     size = 4
     while size < 2 * walks:
@@ -56,7 +53,7 @@ def _walk_hash(steps: Array, nodes: Array, walk: int) -> Array:
 
 
 @compiled
-def _equal(steps: Array, nodes: Array, walk: int, old_steps: Array, old_nodes: Array, other: int) -> bool:
+def _equal(steps: Array, nodes: Array, walk: int, old_steps: Array, old_nodes: Array, other: Array) -> bool:
     for t in range(steps.shape[1]):
         if steps[walk, t] != old_steps[other, t] or nodes[walk, t] != old_nodes[other, t]:
             return False
@@ -74,9 +71,7 @@ def _place(steps: Array, nodes: Array, walk: int, old_steps: Array, old_nodes: A
 
 
 @entry
-def match_walks(
-    part: PartColumns, mine: Array, old: PartColumns, rows: Array, same: Array, found: Array
-) -> None:
+def match_walks(part: Walks, mine: Array, old: Walks, rows: Array, same: Array, found: Array) -> None:
     """Find walks of the roots `mine` of a part among those in `rows` of an older one.
 
     Sets `found` int64 [walks] to the row of the same walk, and `same` uint8 [roots] of roots where all is as

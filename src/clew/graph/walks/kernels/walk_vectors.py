@@ -78,10 +78,7 @@ def quantised_walks(
 
 @entry
 def weighted_sums(q: Array, scale: Array, counts: Array, offsets: Array, sums: Array) -> None:
-    """Fill `sums` float32 [roots, d] with the sums of the rows of `q` times `scale` times `counts`.
-
-    Root by root.
-    """
+    """Fill `sums` float32 [roots, d], root by root, with the rows of `q` times `scale` times `counts`."""
     for i in range(len(offsets) - 1):
         for d in range(q.shape[1]):
             sums[i, d] = 0

@@ -79,10 +79,7 @@ def random_walks(
 
 @compiled
 def _own_triples(root: Array, walked: WalkedGraph, draw: Draw, chosen: Array) -> tuple[int, int]:
-    """Edges of the root in order, at most `draw.cap` (those of least hash).
-
-    A self-loop once. Returns (kept, all).
-    """
+    """(kept, all) of the edges of the root, self-loops once; at most `draw.cap` are kept, of least hash."""
     edges, cap, first = walked.edges, draw.cap, walked.offsets[root]
     own = np.empty(walked.offsets[root + 1] - first, np.int64)
     total, kept = 0, 0
@@ -129,10 +126,7 @@ def _mark(root: Array, depth: int, budget: int, walked: WalkedGraph, scratch: Wa
 def whole_tree(
     root: Array, depth: int, cap: int, walked: WalkedGraph, scratch: WalkScratch, stamp: Array
 ) -> int:
-    """Nodes of the spanning tree in `queue`, by which edge and whence in `parent` and `came`.
-
-    -1 if over `cap`.
-    """
+    """Nodes of the spanning tree (in `queue`, with `parent` edge and whence it `came`); -1 if over `cap`."""
     offsets, edges, marked, distance = walked.offsets, walked.edges, scratch.marked, scratch.distance
     parent, came, queue = scratch.parent, scratch.came, scratch.queue
     marked[root] = stamp

@@ -1,7 +1,6 @@
 """Vectors in a Milvus database (or a file of milvus-lite), for more than one machine holds.
 
-A collection is all that this backend has; what it saves is a small file that says where the collection is. A
-Milvus that does not answer is waited for, since one that restarts is back within seconds.
+What is saved says where the collection is. A Milvus that does not answer is waited for: it may restart.
 """
 
 from __future__ import annotations
@@ -18,8 +17,9 @@ from typing import Any, Literal, Self, TypeVar
 from uuid import uuid4
 
 import numpy as np
+from numpy.typing import NDArray
 
-from clew.errors import FormatError, MissingExtra, UsageError
+from clew.errors import FormatError, UsageError
 from clew.foundation.arrays import Float32, Int64
 from clew.foundation.redaction import keep_secret
 from clew.index.vectors.backends.base import (
@@ -27,9 +27,9 @@ from clew.index.vectors.backends.base import (
     VectorStoreError,
     check_file,
     check_query,
-    check_rows,
     save_file,
 )
+from clew.text.embedders.extras import require
 
 T = TypeVar("T")
 DistanceMetric = Literal["L2", "IP"]
@@ -72,10 +72,7 @@ class MilvusPlace:
 
 def _module() -> Any:  # noqa: ANN401
     """Import pymilvus; MissingExtra if it is not installed."""
-    try:
-        import pymilvus
-    except ImportError as error:
-        raise MissingExtra("pymilvus", "milvus") from error
+    pymilvus = require("pymilvus", "milvus")
     # It logs tracebacks of what is raised anyway.
     for name in ("pymilvus", "milvus_lite", "grpc._server"):
         logging.getLogger(name).setLevel(logging.CRITICAL + 1)
@@ -129,17 +126,8 @@ class MilvusVectors:
         self._ask("drop", "drop_collection")
         self._made = False
 
-    def add(self, ids: Int64, vectors: Float32) -> None:
-        """Add vectors; see `VectorIndex`."""
-        check_rows(self.dimension, ids, vectors)
-        for start in range(0, len(ids), ROWS_OF_REQUEST):
-            some = ids[start : start + ROWS_OF_REQUEST].tolist()
-            if self._made and self._query(f"id in {some}", limit=len(some)):
-                raise UsageError("an id is there already: remove it first")
-        self.add_new(ids, vectors)
-
     def add_new(self, ids: Int64, vectors: Float32) -> None:
-        """Add vectors whose ids are known to be new, without looking; for building."""
+        """Add vectors; see `VectorIndex`."""
         if not self._made and len(ids):
             self._create()
         for start in range(0, len(ids), ROWS_OF_REQUEST):
@@ -152,7 +140,7 @@ class MilvusVectors:
             self._ask("add", "insert", rows, again="upsert")
 
     def remove(self, ids: Int64) -> None:
-        """Remove vectors; see `VectorIndex`."""
+        """Remove vectors; ids that are not there are passed over."""
         for start in range(0, len(ids) if self._made else 0, ROWS_OF_REQUEST):
             self._ask("remove", "delete", ids=ids[start : start + ROWS_OF_REQUEST].tolist())
 
@@ -165,7 +153,7 @@ class MilvusVectors:
             self.remove(np.array(found, np.int64))
 
     def search(self, query: Float32, k: int, within: Int64 | None = None) -> Nearest:
-        """Find the nearest; see `VectorIndex`. Milvus gives at most `MOST_RESULTS`."""
+        """The nearest, of the ids `within` if given; see `VectorIndex`. At most `MOST_RESULTS`."""
         check_query(self.dimension, query)
         k = min(k, MOST_RESULTS)
         if not k or not self._made or (within is not None and not len(within)):
@@ -179,6 +167,21 @@ class MilvusVectors:
         distances = np.concatenate([part.distances for part in parts])
         order = np.lexsort((ids, distances))[:k]
         return Nearest(ids[order], distances[order])
+
+    def search_known(
+        self, query: Float32, k: int, known: Callable[[Int64], NDArray[np.bool_]], first: int
+    ) -> Nearest:
+        """Find the `k` nearest whose ids are `known`; others are of an older or newer generation.
+
+        `first` are asked for at first, and more while too few of them are known.
+        """
+        wanted = min(first, MOST_RESULTS)
+        while True:
+            found = self.search(query, wanted)
+            mine = known(found.ids)
+            if mine.sum() >= k or len(found.ids) < wanted or wanted >= MOST_RESULTS:
+                return Nearest(found.ids[mine][:k], found.distances[mine][:k])
+            wanted = min(4 * wanted, MOST_RESULTS)
 
     def _search(self, query: Float32, k: int, chosen: str) -> Nearest:
         """One search, in no order."""
@@ -214,10 +217,7 @@ class MilvusVectors:
         place: MilvusPlace | None = None,
         token: str | None = None,
     ) -> Self:
-        """Open what `save` wrote, at `place` if Milvus has moved.
-
-        Raises FormatError if the collection is gone, or is not the one that was saved.
-        """
+        """Open what `save` wrote, at `place` if Milvus has moved; FormatError if it is gone or another."""
         opened = cls._saved(path, dimension, place, token)
         opened._check_collection(path)
         # A milvus-lite that has just begun, or a server that let go of it, has it on the disk only.
@@ -263,13 +263,9 @@ class MilvusVectors:
 
     def _query(self, condition: str, *, limit: int) -> list[int]:
         rows = self._ask(
-            "look up",
-            "query",
-            filter=condition,
-            output_fields=["id"],
-            limit=limit,
+            "look up", "query", filter=condition, output_fields=["id"], limit=limit,
             consistency_level="Strong",
-        )
+        )  # fmt: skip
         return [int(row["id"]) for row in rows]
 
     def _create(self) -> None:

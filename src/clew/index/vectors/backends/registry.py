@@ -11,11 +11,10 @@ from clew.errors import MissingExtra, UsageError
 from clew.foundation.redaction import keep_address, keep_secret
 from clew.index.vectors.backends.base import VectorIndex, check_file
 from clew.index.vectors.backends.faiss_index import FaissCells, FaissFlat
-from clew.index.vectors.backends.flat import FlatVectors
 from clew.index.vectors.backends.milvus import MilvusPlace, MilvusVectors
 
-Backend = type[FlatVectors] | type[FaissFlat] | type[FaissCells] | type[MilvusVectors]
-BACKENDS: tuple[Backend, ...] = (FlatVectors, FaissFlat, FaissCells, MilvusVectors)
+Backend = type[FaissFlat] | type[FaissCells] | type[MilvusVectors]
+BACKENDS: tuple[Backend, ...] = (FaissFlat, FaissCells, MilvusVectors)
 """All backends; adding one is a line here."""
 FEW_VECTORS, MANY = 200_000, 500_000
 """Vectors up to which all are compared by NumPy, and by faiss."""
@@ -46,9 +45,7 @@ class VectorChoice:
 
     def uses_faiss(self, count: int) -> bool:
         """Whether so many vectors are searched by faiss."""
-        if self.kind == "faiss":
-            return True
-        return self.kind != "numpy" and backend_for(count) != FlatVectors.name and has_faiss()
+        return self.kind == "faiss" or (self.kind == "auto" and count > FEW_VECTORS and has_faiss())
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,11 +69,6 @@ def backend_named(name: str) -> Backend:
     raise UsageError(f"unknown backend {name!r}. Backends are: {', '.join(b.name for b in BACKENDS)}")
 
 
-def backend_for(count: int) -> str:
-    """Name the backend for so many vectors."""
-    return FlatVectors.name if count <= FEW_VECTORS else faiss_for(count).name
-
-
 def faiss_for(count: int) -> type[FaissFlat] | type[FaissCells]:
     """Return the backend of faiss for so many vectors."""
     return FaissFlat if count <= MANY else FaissCells
@@ -88,7 +80,7 @@ def has_faiss() -> bool:
 
 
 def open_vectors(
-    path: Path, dimension: int | None = None, *, writable: bool = False, access: VectorAccess | None = None
+    path: Path, dimension: int | None = None, *, access: VectorAccess | None = None
 ) -> VectorIndex:
     """Open a file by whichever backend wrote it; FormatError if it is damaged or of another dimension.
 
@@ -97,8 +89,8 @@ def open_vectors(
     name, _ = check_file(path)
     backend = backend_named(name)
     if not issubclass(backend, MilvusVectors):
-        return backend.open(path, dimension, writable=writable)
-    return open_collection(path, dimension, writable=writable, access=access)
+        return backend.open(path, dimension)
+    return open_collection(path, dimension, access=access)
 
 
 def open_collection(
