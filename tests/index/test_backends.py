@@ -1,4 +1,4 @@
-"""The contract of the vector backends: every one adds, finds, saves and opens alike."""
+"""The contract of the vector backends: every one finds, adds, removes, saves and opens alike."""
 
 import os
 from functools import partial
@@ -17,7 +17,6 @@ from clew.index.vectors.backends.registry import (
     backend_named,
     faiss_for,
     has_faiss,
-    open_collection,
     open_vectors,
 )
 from clew.index.vectors.entity_search import in_order
@@ -55,17 +54,8 @@ def vectors():
 @pytest.fixture
 def filled(backend, vectors):
     index = backend(DIMENSION)
-    if not isinstance(index, MilvusVectors):
-        index.train(vectors, len(vectors))
-    index.add_new(np.arange(600) * 7, vectors)
+    index.add(np.arange(600) * 7, vectors)
     return index
-
-
-@pytest.fixture
-def in_milvus(filled):
-    if not isinstance(filled, MilvusVectors):
-        pytest.skip("the others are files")
-    return filled
 
 
 def test_the_vector_itself_is_the_nearest(filled, vectors):
@@ -86,31 +76,35 @@ def test_most_of_the_nearest_are_found(filled, vectors):
     assert hits >= 250
 
 
-def test_a_search_within_some_ids_finds_none_but_them(in_milvus, vectors):
+def test_a_search_within_some_ids_finds_none_but_them(filled, vectors):
     within = np.array([7, 70, 77, 700, 5])
-    found = in_milvus.search(vectors[10], 3, within)
+    found = filled.search(vectors[10], 3, within)
     exact = np.linalg.norm(vectors[[1, 10, 11, 100]] - vectors[10], axis=1)
     # The second and the third are 0.004 apart, less than eight bits tell.
     assert found.ids[0] == 70
     assert set(found.ids.tolist()) == set(np.array([7, 70, 77, 700])[np.argsort(exact)[:3]].tolist())
-    assert len(in_milvus.search(vectors[10], 3, np.array([5])).ids) == 0
+    assert len(filled.search(vectors[10], 3, np.array([5])).ids) == 0
 
 
-def test_a_removed_vector_is_not_found_and_can_come_back(in_milvus, vectors):
-    in_milvus.remove(np.array([70, 77, 5]))
-    assert len(in_milvus) == 598
-    assert 70 not in in_milvus.search(vectors[10], 20).ids
-    in_milvus.add_new(np.array([70]), vectors[10:11])
-    assert in_milvus.search(vectors[10], 1).ids[0] == 70
+def test_a_removed_vector_is_not_found_and_can_come_back(filled, vectors):
+    filled.remove(np.array([70, 77, 5]))
+    assert len(filled) == 598
+    assert 70 not in filled.search(vectors[10], 20).ids
+    filled.add(np.array([70]), vectors[10:11])
+    assert filled.search(vectors[10], 1).ids[0] == 70
 
 
 def test_saved_and_opened_it_answers_alike(filled, vectors, tmp_path):
     filled.save(tmp_path / "v")
-    opened = open_vectors(tmp_path / "v", DIMENSION)
-    assert len(opened) == 600
-    found, before = opened.search(vectors[3], 8), filled.search(vectors[3], 8)
-    assert found.ids.tolist() == before.ids.tolist()
-    np.testing.assert_allclose(found.distances, before.distances)
+    for writable in (False, True):
+        opened = open_vectors(tmp_path / "v", DIMENSION, writable=writable)
+        assert len(opened) == 600
+        found, before = opened.search(vectors[3], 8), filled.search(vectors[3], 8)
+        assert found.ids.tolist() == before.ids.tolist()
+        np.testing.assert_allclose(found.distances, before.distances)
+    opened.remove(np.array([21]))
+    opened.add(np.array([1]), vectors[3:4])
+    assert opened.search(vectors[3], 1).ids[0] == 1
     assert sorted(os.listdir(tmp_path)) == ["v"]
 
 
@@ -119,17 +113,15 @@ def test_more_than_there_are_and_none(backend, filled, vectors):
     assert len(backend(DIMENSION).search(vectors[0], 3).ids) == 0
 
 
-def test_a_collection_that_is_opened_to_be_changed_takes_and_loses_vectors(in_milvus, vectors, tmp_path):
-    in_milvus.save(tmp_path / "v")
-    opened = open_collection(tmp_path / "v", DIMENSION, writable=True)
-    opened.remove(np.array([21]))
-    opened.add_new(np.array([1]), vectors[3:4])
-    assert opened.search(vectors[3], 1).ids[0] == 1
-
-
-def test_a_query_of_another_shape_is_a_usage_error(filled, vectors):
+def test_wrong_shapes_and_known_ids_are_usage_errors(filled, vectors):
+    with pytest.raises(UsageError, match=r"\[1, 16\] is needed"):
+        filled.add(np.array([1]), vectors[:1, :8])
     with pytest.raises(UsageError, match=r"\[16\] is needed"):
         filled.search(vectors[0, :8], 3)
+    with pytest.raises(UsageError, match="twice"):
+        filled.add(np.array([1, 1]), vectors[:2])
+    with pytest.raises(UsageError, match="there already"):
+        filled.add(np.array([7]), vectors[:1])
 
 
 def test_damaged_files_and_other_dimensions_are_format_errors(filled, tmp_path):
@@ -178,20 +170,23 @@ def test_a_milvus_that_is_not_there_says_where_and_what_to_do(monkeypatch):
     monkeypatch.setattr("clew.index.vectors.backends.milvus.WRITE_PATIENCE", 1.0)
     index = MilvusVectors(DIMENSION, MilvusPlace("http://127.0.0.1:9"))
     with pytest.raises(VectorStoreError, match=r"127\.0\.0\.1:9 did not create .*run the same command"):
-        index.add_new(np.array([1]), np.ones((1, DIMENSION), np.float32))
+        index.add(np.array([1]), np.ones((1, DIMENSION), np.float32))
 
 
 def test_a_collection_that_is_gone_is_a_format_error(milvus, vectors, tmp_path):
     index = MilvusVectors(DIMENSION, MilvusPlace(milvus.uri))
-    index.add_new(np.arange(5), vectors[:5])
+    index.add(np.arange(5), vectors[:5])
     index.save(tmp_path / "v")
     index.drop()
     with pytest.raises(FormatError, match="has no collection"):
         open_vectors(tmp_path / "v", access=VectorAccess(milvus.uri))
 
 
-def test_a_collection_of_the_same_name_that_is_another_is_a_format_error(in_milvus, tmp_path):
-    index = in_milvus
+def test_a_collection_of_the_same_name_that_is_another_is_a_format_error(backend, vectors, tmp_path):
+    index = backend(DIMENSION)
+    if not isinstance(index, MilvusVectors):
+        pytest.skip("the others are files")
+    index.add(np.arange(5), vectors[:5])
     index.save(tmp_path / "v")
     another = MilvusVectors(DIMENSION, index.place, index.collection)
     another.create()

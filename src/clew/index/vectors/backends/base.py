@@ -39,7 +39,7 @@ class Nearest:
 
 
 class VectorIndex(Protocol):
-    """Vectors by id, searched by L2 distance; the caller chooses ids that differ."""
+    """Vectors by id, searched by L2 distance; ids are chosen by the caller and differ."""
 
     @property
     def dimension(self) -> int:
@@ -50,17 +50,29 @@ class VectorIndex(Protocol):
         """How many vectors there are."""
         ...
 
-    def add_new(self, ids: Int64, vectors: Float32) -> None:
-        """Add vectors, float32 [n, dimension], whose ids are known to be new."""
+    def add(self, ids: Int64, vectors: Float32) -> None:
+        """Add vectors, float32 [n, dimension]; UsageError for another shape or an id that is there."""
         ...
 
-    def search(self, query: Float32, k: int) -> Nearest:
-        """The `k` nearest to `query` float32 [dimension], or all there are."""
+    def remove(self, ids: Int64) -> None:
+        """Remove vectors; ids that are not there are passed over."""
+        ...
+
+    def search(self, query: Float32, k: int, within: Int64 | None = None) -> Nearest:
+        """The `k` nearest to `query` float32 [dimension], or all there are, of the ids `within` if given."""
         ...
 
     def save(self, path: Path) -> None:
         """Write to `path`, all or nothing; raises IndexAccessError."""
         ...
+
+
+def check_rows(dimension: int, ids: Int64, vectors: Float32) -> None:
+    """Raise a UsageError unless the shapes fit and the ids differ."""
+    if vectors.shape != (len(ids), dimension):
+        raise UsageError(f"vectors of shape {list(vectors.shape)}: [{len(ids)}, {dimension}] is needed")
+    if len(np.unique(ids)) < len(ids):
+        raise UsageError("an id is given twice")
 
 
 def check_query(dimension: int, query: Float32) -> None:

@@ -1,7 +1,8 @@
-"""Backends of faiss: eight bits a component; all compared, or the nearest of the cells that k-means makes.
+"""Backends of faiss: eight bits a component; all compared, or a part of the cells that are nearest.
 
-Components are whole numbers of one step for all, so that faiss compares bytes. What that or the cells cost in
-recall is won back by asking for more and measuring again.
+Components are whole numbers of one step for all, so that faiss compares bytes and makes no floats of them. A
+cell is what k-means makes; with few of them a search reads long runs of memory. What the eight bits or the
+cells cost in recall is won back by asking for more and measuring again.
 """
 
 from __future__ import annotations
@@ -13,9 +14,9 @@ from typing import Any, Self
 
 import numpy as np
 
-from clew.errors import FormatError, MissingExtra
+from clew.errors import FormatError, MissingExtra, UsageError
 from clew.foundation.arrays import Float32, Int64
-from clew.index.vectors.backends.base import Nearest, check_file, check_query, save_file
+from clew.index.vectors.backends.base import Nearest, check_file, check_query, check_rows, save_file
 
 LARGEST, MIDDLE = 127, 128.5
 """Steps of the largest component, and what makes them positive and rounds them when they are cut down."""
@@ -38,7 +39,7 @@ def faiss_module() -> Any:  # noqa: ANN401
 
 
 class _FaissVectors:
-    """What both backends share; `_index` is made by `train`."""
+    """What both backends share; `_index` is trained once the first vectors are added."""
 
     name = ""
 
@@ -48,6 +49,9 @@ class _FaissVectors:
         self._step = 0.0
 
     def _make(self, count: int) -> Any:  # noqa: ANN401
+        raise NotImplementedError
+
+    def _ids(self) -> Int64:
         raise NotImplementedError
 
     def __len__(self) -> int:
@@ -71,31 +75,49 @@ class _FaissVectors:
             return np.ascontiguousarray(vectors, np.float32)
         return np.clip(vectors / np.float32(self._step) + np.float32(MIDDLE), 0, 255, dtype=np.float32)
 
+    def add(self, ids: Int64, vectors: Float32) -> None:
+        """Add vectors; the first ones train the index unless `train` did. See `VectorIndex`."""
+        check_rows(self.dimension, ids, vectors)
+        if not len(ids):
+            return
+        if self._index is None:
+            self.train(vectors, len(vectors))
+        if np.isin(ids, self._ids()).any():
+            raise UsageError("an id is there already: remove it first")
+        self.add_new(ids, vectors)
+
     def add_new(self, ids: Int64, vectors: Float32) -> None:
-        """Add vectors after `train`; see `VectorIndex`."""
+        """Add vectors whose ids are known to be new, without looking; for building."""
         self._index.add_with_ids(self._bytes(vectors), ids.astype(np.int64))
 
-    def search(self, query: Float32, k: int) -> Nearest:
+    def remove(self, ids: Int64) -> None:
+        """Remove vectors; see `VectorIndex`."""
+        if self._index is not None:
+            self._index.remove_ids(np.ascontiguousarray(ids, np.int64))
+
+    def search(self, query: Float32, k: int, within: Int64 | None = None) -> Nearest:
         """Find the nearest by the stored eight bits; see `VectorIndex`."""
         check_query(self.dimension, query)
-        k = min(k, len(self))
-        if not k:
+        k = min(k, len(self) if within is None else len(within))
+        if not k or self._index is None:
             return Nearest(np.zeros(0, np.int64), np.zeros(0, np.float32))
-        squared, ids = self._index.search(self._bytes(query[None]), k, params=self._reading(k))
+        squared, ids = self._index.search(self._bytes(query[None]), k, params=self._reading(k, within))
         found = ids[0] >= 0
         return Nearest(ids[0][found], np.sqrt(np.maximum(squared[0][found], 0)) * (self._step or 1.0))
 
-    def _reading(self, k: int) -> Any:  # noqa: ANN401
-        """Say how much a search for `k` reads; None: all."""
-        return None
+    def _reading(self, k: int, within: Int64 | None) -> Any:  # noqa: ANN401
+        """Say how much a search for `k` reads."""
+        faiss = faiss_module()
+        return None if within is None else faiss.SearchParameters(sel=faiss.IDSelectorBatch(within))
 
     def save(self, path: Path) -> None:
         """Write to `path`; see `VectorIndex`."""
         faiss = faiss_module()
+        index = self._index if self._index is not None else self._make(0)
 
         def write(new: Path) -> None:
             try:
-                faiss.write_index(self._index, str(new))
+                faiss.write_index(index, str(new))
             except RuntimeError as error:  # faiss does not say which error of the system it was
                 full = path.parent.is_dir() and shutil.disk_usage(path.parent).free < MEBIBYTE
                 raise OSError(errno.ENOSPC if full else errno.EIO, str(error)) from error
@@ -103,13 +125,13 @@ class _FaissVectors:
         save_file(path, self.name, self.dimension, write)
 
     @classmethod
-    def open(cls, path: Path, dimension: int | None = None) -> Self:
-        """Open what `save` wrote, mapped; FormatError as of `check_file`."""
+    def open(cls, path: Path, dimension: int | None = None, *, writable: bool = False) -> Self:
+        """Open what `save` wrote, mapped unless `writable`; FormatError as of `check_file`."""
         faiss = faiss_module()
         _, held = check_file(path, cls.name, dimension)
         opened = cls(held)
         try:
-            index = faiss.read_index(str(path), faiss.IO_FLAG_MMAP_IFC)
+            index = faiss.read_index(str(path), 0 if writable else faiss.IO_FLAG_MMAP_IFC)
         except RuntimeError as error:
             raise FormatError(f"{path}: faiss cannot read it ({error}). Index the sources again") from error
         opened._index = index if index.is_trained else None
@@ -130,6 +152,9 @@ class FaissFlat(_FaissVectors):
 
     def _quantizer(self, index: Any) -> Any:  # noqa: ANN401
         return faiss_module().downcast_index(index.index).sq
+
+    def _ids(self) -> Int64:
+        return faiss_module().vector_to_array(self._index.id_map)
 
 
 class FaissCells(_FaissVectors):
@@ -153,8 +178,18 @@ class FaissCells(_FaissVectors):
     def _quantizer(self, index: Any) -> Any:  # noqa: ANN401
         return index.sq
 
-    def _reading(self, k: int) -> Any:  # noqa: ANN401
+    def _ids(self) -> Int64:
+        faiss = faiss_module()
+        lists = self._index.invlists
+        sizes = [lists.list_size(i) for i in range(self._index.nlist)]
+        parts = [faiss.rev_swig_ptr(lists.get_ids(i), size).copy() for i, size in enumerate(sizes) if size]
+        return np.concatenate([np.zeros(0, np.int64), *parts])
+
+    def _reading(self, k: int, within: Int64 | None) -> Any:  # noqa: ANN401
+        faiss = faiss_module()
         cells = self._index.nlist
+        if within is not None:
+            return faiss.SearchParametersIVF(sel=faiss.IDSelectorBatch(within), nprobe=cells)
         needed = SCANNED_A_RESULT * k * cells / max(1, len(self))
         read = min(cells, max(int(np.ceil(needed)), LEAST_CELLS))
-        return faiss_module().SearchParametersIVF(nprobe=read)
+        return faiss.SearchParametersIVF(nprobe=read)

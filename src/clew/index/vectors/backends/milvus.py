@@ -1,6 +1,7 @@
 """Vectors in a Milvus database (or a file of milvus-lite), for more than one machine holds.
 
-What is saved says where the collection is. A Milvus that does not answer is waited for: it may restart.
+A collection is all that this backend has; what it saves is a small file that says where the collection is. A
+Milvus that does not answer is waited for, since one that restarts is back within seconds.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from clew.index.vectors.backends.base import (
     VectorStoreError,
     check_file,
     check_query,
+    check_rows,
     save_file,
 )
 from clew.text.embedders.extras import require
@@ -126,8 +128,17 @@ class MilvusVectors:
         self._ask("drop", "drop_collection")
         self._made = False
 
-    def add_new(self, ids: Int64, vectors: Float32) -> None:
+    def add(self, ids: Int64, vectors: Float32) -> None:
         """Add vectors; see `VectorIndex`."""
+        check_rows(self.dimension, ids, vectors)
+        for start in range(0, len(ids), ROWS_OF_REQUEST):
+            some = ids[start : start + ROWS_OF_REQUEST].tolist()
+            if self._made and self._query(f"id in {some}", limit=len(some)):
+                raise UsageError("an id is there already: remove it first")
+        self.add_new(ids, vectors)
+
+    def add_new(self, ids: Int64, vectors: Float32) -> None:
+        """Add vectors whose ids are known to be new, without looking; for building."""
         if not self._made and len(ids):
             self._create()
         for start in range(0, len(ids), ROWS_OF_REQUEST):
@@ -140,7 +151,7 @@ class MilvusVectors:
             self._ask("add", "insert", rows, again="upsert")
 
     def remove(self, ids: Int64) -> None:
-        """Remove vectors; ids that are not there are passed over."""
+        """Remove vectors; see `VectorIndex`."""
         for start in range(0, len(ids) if self._made else 0, ROWS_OF_REQUEST):
             self._ask("remove", "delete", ids=ids[start : start + ROWS_OF_REQUEST].tolist())
 
@@ -153,7 +164,7 @@ class MilvusVectors:
             self.remove(np.array(found, np.int64))
 
     def search(self, query: Float32, k: int, within: Int64 | None = None) -> Nearest:
-        """The nearest, of the ids `within` if given; see `VectorIndex`. At most `MOST_RESULTS`."""
+        """Find the nearest; see `VectorIndex`. Milvus gives at most `MOST_RESULTS`."""
         check_query(self.dimension, query)
         k = min(k, MOST_RESULTS)
         if not k or not self._made or (within is not None and not len(within)):

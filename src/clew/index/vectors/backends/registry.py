@@ -11,10 +11,11 @@ from clew.errors import MissingExtra, UsageError
 from clew.foundation.redaction import keep_address, keep_secret
 from clew.index.vectors.backends.base import VectorIndex, check_file
 from clew.index.vectors.backends.faiss_index import FaissCells, FaissFlat
+from clew.index.vectors.backends.flat import FlatVectors
 from clew.index.vectors.backends.milvus import MilvusPlace, MilvusVectors
 
-Backend = type[FaissFlat] | type[FaissCells] | type[MilvusVectors]
-BACKENDS: tuple[Backend, ...] = (FaissFlat, FaissCells, MilvusVectors)
+Backend = type[FlatVectors] | type[FaissFlat] | type[FaissCells] | type[MilvusVectors]
+BACKENDS: tuple[Backend, ...] = (FlatVectors, FaissFlat, FaissCells, MilvusVectors)
 """All backends; adding one is a line here."""
 FEW_VECTORS, MANY = 200_000, 500_000
 """Vectors up to which all are compared by NumPy, and by faiss."""
@@ -80,7 +81,7 @@ def has_faiss() -> bool:
 
 
 def open_vectors(
-    path: Path, dimension: int | None = None, *, access: VectorAccess | None = None
+    path: Path, dimension: int | None = None, *, writable: bool = False, access: VectorAccess | None = None
 ) -> VectorIndex:
     """Open a file by whichever backend wrote it; FormatError if it is damaged or of another dimension.
 
@@ -89,8 +90,8 @@ def open_vectors(
     name, _ = check_file(path)
     backend = backend_named(name)
     if not issubclass(backend, MilvusVectors):
-        return backend.open(path, dimension)
-    return open_collection(path, dimension, access=access)
+        return backend.open(path, dimension, writable=writable)
+    return open_collection(path, dimension, writable=writable, access=access)
 
 
 def open_collection(
