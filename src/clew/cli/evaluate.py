@@ -103,7 +103,7 @@ def evaluate(
         calling = replace(calling, cache=_replies(wanted.out))
     with (
         opened_cluster(asking.ray, quiet=quiet) as cluster,
-        opened_models(calling, calling.at_once, everywhere=cluster is not None) as models,
+        opened_models(calling, everywhere=cluster is not None) as models,
     ):
         run, failed = _run(wanted, models, scoring, cluster, quiet=quiet)
     if json:
