@@ -21,7 +21,6 @@ from clew.workers.locks import open_growing, take_lock
 
 CONFIG, RECORDS, FACTS = "config.resolved.toml", "records.jsonl", "facts.json"
 JUDGEMENTS, BERT = "judgements.jsonl", "bertscore.jsonl"
-METRIC_FILES, LATENCY, COMPARISONS, ERRORS = "metrics.csv", "latency.csv", "comparisons.csv", "errors.csv"
 EXPERIMENT = "experiment.toml"
 
 
