@@ -66,10 +66,7 @@ class AnswerJudge:
         return f"{MATCH_PREFIX}{self.name}" if self.form == "match" else self.name
 
     def judge(self, record: Record) -> Judgement:
-        """Judge one answer; a model that fails or answers garbage gives no verdict.
-
-        Raises KeyRefused, ReplayMissing (they concern every question).
-        """
+        """Judge one answer; a model that fails gives no verdict, KeyRefused and ReplayMissing are raised."""
         system, user = prompt_of(self.form).system, _task(record)
         problem = ""
         for _ in range(JUDGE_ATTEMPTS):

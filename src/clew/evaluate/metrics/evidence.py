@@ -42,10 +42,7 @@ def evidence_forms(record: Record) -> set[str]:
 
 
 def triples_within(value: object, *, under: bool = False) -> Iterator[tuple[str, str, str]]:
-    """Yield the triples in what is told as JSON: lists of three names below a key of triples or evidence.
-
-    `under` says that such a key was passed.
-    """
+    """Yield lists of three names `under` a key of triples or evidence in what is told as JSON."""
     if isinstance(value, dict):
         for key, item in cast("dict[str, object]", value).items():
             yield from triples_within(item, under=under or "triples" in key or "evidence" in key)

@@ -75,7 +75,7 @@ def make_plan(
     graphs = {name: file.open(embedder=embedder, progress=progress) for name, file in files.items()}
     methods = read.methods
     if model is None:
-        methods = _without_model(read, graphs[read.parts[0].name].clew, note)
+        methods = _without_model(read, graphs[read.parts[0].name], note)
     corpora = {
         (name, corpus): file.open(embedder=embedder, progress=progress, corpus=corpus)
         for name, file in files.items()
