@@ -133,12 +133,10 @@ class Judged:
             self.first_problem = self.first_problem or f"{judgement.judge}: {judgement.problem}"
 
 
-def judges_of(specs: Sequence[str], open_model: Callable[[str], ManagedModel]) -> list[AnswerJudge]:
-    """Make the judges of `MODEL` (three-way) and `match:MODEL` specs; each question has its own budget."""
-    return [_judge_of(spec, open_model(spec.removeprefix(MATCH_PREFIX))) for spec in specs]
+def judge_of(spec: str, open_model: Callable[[str], ManagedModel]) -> AnswerJudge:
+    """Make the judge of a spec `MODEL` (three-way) or `match:MODEL`; each question has its own budget."""
+    model = open_model(spec.removeprefix(MATCH_PREFIX))
 
-
-def _judge_of(spec: str, model: ManagedModel) -> AnswerJudge:
     def reply(system: str, user: str) -> str:
         request = ask(user, system, temperature=0.0, max_tokens=200)
         try:
