@@ -57,11 +57,7 @@ def fit(
         raise UsageError(f"{source} is no index. Make one: clew index {source} -o NAME.clew")
     if questions is None:
         read_manifest(index)
-        dropped = drop_adapter(index)
-        if json:
-            write_json({"index": str(index), "dropped": dropped})
-        elif not quiet:
-            write(f"{index}: {'what was learned is removed' if dropped else 'nothing was learned for it'}")
+        _tell_dropped(index, drop_adapter(index), json=json, quiet=quiet)
         return
     feedback, start = read_feedback(questions), time.monotonic()
     with Clew.open(index) as clew, Bar(quiet=quiet) as bar:
@@ -77,6 +73,13 @@ def fit(
             warn(line)
     if fitted.path is None:
         raise typer.Exit(_NOT_BETTER)
+
+
+def _tell_dropped(index: Path, there: bool, *, json: bool, quiet: bool) -> None:
+    if json:
+        write_json({"index": str(index), "dropped": there})
+    elif not quiet:
+        write(f"{index}: {'what was learned is removed' if there else 'nothing was learned for it'}")
 
 
 def read_feedback(path: str) -> list[Feedback]:
