@@ -61,7 +61,7 @@ def go(clew, plain, directory, model, seeds=(0,), limit=None, options=None):
     part = dataset_named("plain").read(plain, "all", None)
     plan = RunPlan(
         (part,),
-        {part.name: clew},
+        {(part.name, None): clew},
         (MethodVariant("chats", "chats", options or {}),),
         RunSettings(QuestionSampling(limit, seeds), llm=model.name),
         workers=3,

@@ -36,7 +36,8 @@ class RunPlan:
     """A run that is ready to go: each part with its open graph, and one more for each corpus of walks."""
 
     parts: Sequence[DatasetPart]
-    graphs: Mapping[str, Clew]
+    graphs: Mapping[tuple[str, CorpusSettings | None], Clew]
+    """By the name of the part and the walks that are stored."""
     methods: Sequence[MethodVariant]
     settings: RunSettings
     workers: int = 1
@@ -45,13 +46,6 @@ class RunPlan:
     price: Price | None = None
     limits: Limits | None = None
     experiment: str | None = None
-    corpora: Mapping[tuple[str, CorpusSettings], Clew] = field(
-        default_factory=dict[tuple[str, CorpusSettings], Clew]
-    )
-
-    def clew(self, part: DatasetPart, corpus: CorpusSettings | None) -> Clew:
-        """Find the open index of a part that stores the walks of `corpus`."""
-        return self.graphs[part.name] if corpus is None else self.corpora[part.name, corpus]
 
     def config(self) -> dict[str, Any]:
         """Describe the run for `config.resolved.toml`, completely."""
@@ -68,7 +62,7 @@ class RunPlan:
                     "name": part.name,
                     "task": part.task,
                     "questions": len(part.questions),
-                    "graph_fingerprint": fingerprint(self.graphs[part.name]),
+                    "graph_fingerprint": fingerprint(self.graphs[part.name, None]),
                     "files": [{"path": str(f.resolve()), "sha256": file_hash(f)} for f in part.files],
                 }
                 for part in self.parts
@@ -117,7 +111,7 @@ def _ask_parts(plan: RunPlan, have: set[Key], records: LineFile, done: Done, pro
     for part, corpus, tasks in work:
         left = [(q, t) for q, t in tasks if _key(part, t) not in have]
         done.kept += len(tasks) - len(left)
-        clew = plan.clew(part, corpus)
+        clew = plan.graphs[part.name, corpus]
         asked = {_key(part, task): question for question, task in left}
         for task, outcome in _outcomes(plan, clew, [task for _, task in left]):
             records.add(_record(part, asked[_key(part, task)], task, outcome, clew).as_json())
@@ -181,7 +175,7 @@ def in_graph(clew: Clew, names: Sequence[str]) -> bool:
 
 def _facts(plan: RunPlan, part: DatasetPart) -> dict[str, Any]:
     """Find what a report must know of a part: samples, problems of questions, inverse relations, counts."""
-    clew, sampling = plan.graphs[part.name], plan.settings.sampling
+    clew, sampling = plan.graphs[part.name, None], plan.settings.sampling
     listed: dict[ProblemKind, list[str]] = {}
     relations = frozenset(clew.index.graph.relations)
     for question in sampling.union(part):
