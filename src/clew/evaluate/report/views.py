@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from operator import attrgetter
+from typing import Literal
 
 from clew.evaluate.metrics.errors_by_step import ROAD_STEPS
 from clew.evaluate.metrics.registry import METRICS
@@ -194,18 +196,9 @@ def error_table(run: LoadedRun) -> ChartTable | None:
     return ChartTable("errors", "Errors by step", header, rows, note, names=2)
 
 
-def kind_table(run: LoadedRun) -> ChartTable | None:
-    """Tabulate Hits@1 by kind of question, for the kinds with most questions."""
-    return _by_group(run, "kind", lambda row: row.kind)
-
-
-def shape_table(run: LoadedRun) -> ChartTable | None:
-    """Tabulate Hits@1 by the shape of the gold paths, for the shapes with most questions."""
-    return _by_group(run, "shape", lambda row: row.shape)
-
-
-def _by_group(run: LoadedRun, what: str, group_of: Callable[[ScoredRow], str]) -> ChartTable | None:
-    """Hits@1 of each part, group and method."""
+def group_table(run: LoadedRun, what: Literal["kind", "shape"]) -> ChartTable | None:
+    """Tabulate Hits@1 by the kind of question or the shape of gold paths, for those with most questions."""
+    group_of: Callable[[ScoredRow], str] = attrgetter(what)
     counts = Counter((r.key.part, group_of(r)) for cell in run.cells for r in cell.rows if group_of(r))
     if not counts:
         return None
