@@ -6,7 +6,7 @@ import pytest
 from made import record
 
 from clew.errors import LlmError, UsageError
-from clew.evaluate.judge.judging import SILENT, AnswerJudge, judge_run, prompt, read_verdict
+from clew.evaluate.judge.judging import SILENT, AnswerJudge, judge_run, prompt_of, read_verdict
 from clew.evaluate.records import Key
 from clew.evaluate.run.rundir import JUDGEMENTS, RECORDS, LineFile, RunDirectory
 
@@ -77,7 +77,7 @@ def test_the_forms_have_their_own_prompts_verdicts_and_keys():
     reply, told = scripted('{"verdict": "yes"}')
     judge = AnswerJudge("kimi", "match", reply)
     assert (judge.judge(WRONG).verdict, judge.key) == ("yes", "match:kimi")
-    assert told[0][0] == prompt("match") != prompt("three-way")
+    assert told[0][0] == prompt_of("match").system != prompt_of("three-way").system
 
 
 def test_data_cannot_leave_its_marks():

@@ -12,7 +12,6 @@ from clew.errors import InputError, LlmError, UsageError
 from clew.evaluate.datasets.registry import dataset_named
 from clew.evaluate.run.config import MethodVariant, QuestionSampling, RunSettings
 from clew.evaluate.run.engine_ask import accepted, check_methods, needs_model
-from clew.evaluate.run.graphs import OpenGraph, fingerprint
 from clew.evaluate.run.rundir import RunDirectory
 from clew.evaluate.run.runner import RunPlan, run
 from clew.llm import ask, run_sync
@@ -62,7 +61,7 @@ def go(clew, plain, directory, model, seeds=(0,), limit=None, options=None):
     part = dataset_named("plain").read(plain, "all", None)
     plan = RunPlan(
         (part,),
-        {part.name: OpenGraph(clew, fingerprint(clew))},
+        {(part.name, None): clew},
         (MethodVariant("chats", "chats", options or {}),),
         RunSettings(QuestionSampling(limit, seeds), llm=model.name),
         workers=3,

@@ -233,5 +233,5 @@ def test_an_evaluation_on_workers_opens_the_address(films, tmp_path):
     from clew.evaluate.run.graphs import GraphFile
 
     opened = GraphFile(films.as_uri()).open(embedder=None, progress=None)
-    assert opened.clew.origin.address == films.as_uri()
-    opened.clew.close()
+    assert opened.origin.address == films.as_uri()
+    opened.close()

@@ -1,18 +1,18 @@
-"""An answer, its reasoning chain or a verdict on a terminal, with the paths of triples that prove it."""
+"""An answer, its chain, its steps or a verdict on a terminal, with the paths of triples that prove it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from rich.cells import cell_len
 from rich.text import Text
 
 from clew.cli.console import out, put, shown
-from clew.cli.explain import print_steps
 from clew.cli.paths import ShownPath, paths_of
+from clew.foundation.json_form import json_form
 from clew.text.counted import counted
-from clew.types import Abstention, Answer, Chain, Citation, SubAnswer, Verdict, Verification
+from clew.types import Answer, Chain, Citation, Step, SubAnswer, Verdict, Verification
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -27,6 +27,8 @@ MOST_LINK_ANSWERS, MOST_PROOFS, MOST_EVIDENCE, MOST_OF_LINK = 8, 3, 6, 300
 """So many answers, proofs and triples of a link, and characters of a model's text, are shown."""
 VERDICT_TRIPLES = 5
 """Triples of a part of a claim that are shown on a terminal."""
+MOST_SHOWN_ITEMS, MOST_DECIMALS = 10, 3
+"""So many items of a list of a step are shown, and decimals of its numbers."""
 NAME_SEPARATOR = " · "
 Labels = Mapping[str, str]
 WIDEST_LINE = 110
@@ -91,12 +93,13 @@ def _print_notes(console: Console, notes: Sequence[str]) -> None:
 def print_answer(
     console: Console, answer: Answer, shown_citations: Sequence[Citation], labels: Labels, choosing: str
 ) -> None:
-    """Print an answer with some of its citations; `labels` are those of names in them, where they differ.
-
-    `choosing` says how one of the other readings of the question is answered.
-    """
+    """Print an answer with some of its citations; `labels` are those of names in them, where they differ."""
     if answer.abstained is not None:
-        _print_abstention(console, answer.abstained)
+        line = Text(f"No answer in this graph: {shown(answer.abstained.detail.rstrip('.'))}.")
+        put(console, line.append(f"   (abstained: {answer.abstained.reason})", "dim"))
+        if answer.abstained.candidates:
+            meant = NAME_SEPARATOR.join(map(shown, answer.abstained.candidates))
+            put(console, f"  Did you mean: {meant}?")
         _print_notes(console, answer.notes)
         for number, other in enumerate(answer.alternatives, 1):
             if number == 1:
@@ -113,14 +116,6 @@ def print_answer(
     _print_notes(console, answer.notes)
     if not answer.complete:
         put(console, "  Not all of the graph was read: there may be more answers.", "yellow")
-
-
-def _print_abstention(console: Console, abstained: Abstention) -> None:
-    """Say why there is no answer, and what may have been meant."""
-    line = Text(f"No answer in this graph: {shown(abstained.detail.rstrip('.'))}.")
-    put(console, line.append(f"   (abstained: {abstained.reason})", "dim"))
-    if abstained.candidates:
-        put(console, f"  Did you mean: {NAME_SEPARATOR.join(map(shown, abstained.candidates))}?")
 
 
 def _answer_lines(answer: Answer, width: int | None) -> list[Text]:
@@ -264,3 +259,56 @@ def _more(count: int, most: int) -> str:
 def _one_line(text: str) -> str:
     """Write a model's text in one line."""
     return shown(" ".join(text.split()))
+
+
+def print_steps(console: Console, steps: Sequence[Step]) -> None:
+    """Print each step's name and what came out of it."""
+    for step in steps:
+        put(console, step.name, "bold cyan")
+        for line in _mapping(step.detail, "  "):
+            put(console, line)
+
+
+def _mapping(detail: Mapping[str, object], indent: str) -> list[str]:
+    """One line for each single value, a block for each list."""
+    lines: list[str] = []
+    for key, value in cast("dict[str, object]", json_form(detail)).items():
+        if isinstance(value, list):
+            items = cast("list[object]", value)
+            if not items:
+                lines.append(f"{indent}{shown(key)}: none")
+                continue
+            # A step with one list needs no title over it.
+            inner = indent if len(detail) == 1 else indent + "  "
+            lines += [] if len(detail) == 1 else [f"{indent}{shown(key)}:"]
+            lines += [f"{inner}{_line(item)}" for item in items[:MOST_SHOWN_ITEMS]]
+            more = len(items) - MOST_SHOWN_ITEMS
+            lines += [f"{inner}… and {more:,} more; --json --explain prints all"] if more > 0 else []
+        elif isinstance(value, dict):
+            lines += [f"{indent}{shown(key)}:", *_mapping(cast("dict[str, object]", value), indent + "  ")]
+        else:
+            lines.append(f"{indent}{shown(key)}: {_scalar(value)}")
+    return lines
+
+
+def _line(value: object) -> str:
+    """One item of a list, in one line."""
+    if isinstance(value, list):
+        items = cast("list[object]", value)
+        if len(items) == 3 and all(isinstance(item, str) for item in items):
+            head, relation, tail = (_scalar(item) for item in items)
+            return f"{head} ─{relation}→ {tail}"
+        return " · ".join(_line(item) for item in items)
+    if isinstance(value, dict):
+        parts = cast("dict[str, object]", value).items()
+        texts = (_line(v) if isinstance(v, (str, list)) else f"{key} {_line(v)}" for key, v in parts)
+        return "  ".join(filter(None, texts))
+    return _scalar(value)
+
+
+def _scalar(value: object) -> str:
+    if isinstance(value, float):
+        return f"{value:.{MOST_DECIMALS}f}".rstrip("0").rstrip(".")
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return "–" if value is None else shown(str(value))

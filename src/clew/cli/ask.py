@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
 
@@ -18,9 +18,10 @@ from clew.cli.method_options import AskedMethod, MethodOptions
 from clew.cli.model import AskedModelOptions
 from clew.cli.opening import AskedSource, BoundOptions, RowOptions, SourceOptions, opened_for_asking
 from clew.cli.options import option, with_short_help
-from clew.cli.solved import SolvedOptions
 from clew.errors import UsageError
-from clew.methods.registry import ranks_triples, shown_name
+from clew.methods.options import options_of
+from clew.methods.registry import METHODS, ranks_triples, shown_name
+from clew.opening.environment import default_history
 from clew.stores.opening import is_address
 from clew.text.clean import clean_question
 
@@ -61,6 +62,52 @@ class QuestionOptions:
             if given:
                 raise UsageError(f"{name} is for a single question. Leave it out; --out has answers as JSON")
         return self.questions
+
+
+@dataclass(frozen=True, slots=True)
+class SolvedOptions:
+    """What the user said of solved questions, for the methods whose settings have a `history`."""
+
+    TITLE: ClassVar = "Options of methods"
+    remember: bool = option(False, "synaptiqa: keep answered questions with their queries as examples.")
+    history: Path | None = option(None, "synaptiqa: the history of examples.", "FILE.jsonl")
+
+    def with_history(self, settings: Any, method: str, source: str, llm: str | None) -> Any:  # noqa: ANN401
+        """Return the settings with the solved questions of the source; as they are for other methods.
+
+        Raises UsageError for options that do not go with the method, or need a model; ParseError and
+        InputError for the history.
+        """
+        told = "--remember" if self.remember else "--history" if self.history is not None else ""
+        kind = METHODS[method].settings_class() if method in METHODS else None
+        if kind is None or "history" not in options_of(kind):
+            if told:
+                raise UsageError(f"{told}: for synaptiqa, not for {method}. Leave it out")
+            return settings
+        if llm is None:
+            if told or settings is not None:
+                what = told or f"The options of {method}"
+                raise UsageError(f"{what}: for a chat model. Name one with --llm, or leave it out")
+            return None
+        from clew.methods.synaptiqa.write_query_llm import Solved
+        from clew.stores.history import History, source_key
+
+        entries = History(self._path()).entries(source_key(source))
+        solved = tuple(Solved(entry.question, entry.query) for entry in entries)
+        return replace(settings or kind(), history=solved)
+
+    def _path(self) -> Path:
+        return default_history() if self.history is None else self.history
+
+    def keep(self, source: str, answer: Answer, *, quiet: bool) -> None:
+        """Keep an answered question as an example, if the user says so."""
+        if not self.remember or answer.query is None or answer.abstained is not None or not answer.grounded:
+            return
+        from clew.stores.history import History, SolvedEntry, source_key
+
+        added = History(self._path()).add([SolvedEntry(source_key(source), answer.question, answer.query)])
+        if added and not quiet:
+            warn(f"kept as an example in {self._path()}; clew history list shows all")
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +168,7 @@ def ask(
             questions = Questions(start, method, model, settings, keep)
             name, explain = shown_name(method), shown.explain
             batch = BatchRun(questions, name, asked.out, quiet, explain, at_once, cluster)
-            batch.run(file, read_items(file, questions.kind))
+            batch.run(file, read_items(file, Questions))
         return
     question = asked.one(source)  # before a long indexing, not after it
     refuse_many({"--ray": ray, "--concurrency": calling.concurrency, "--out": asked.out}, "--questions")

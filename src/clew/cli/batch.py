@@ -51,30 +51,25 @@ class BatchItem:
 
 
 @dataclass(frozen=True, slots=True)
-class BatchKind:
-    """What a batch is of: the fields of its results, and the words of its messages."""
-
-    item: Literal["question", "claim"]
-    """The field of the text too."""
-    items: Literal["questions", "claims"]
-    field: str
-    """A field that every result has beside it."""
-    result: str
-    """What one is called, with its article: `an answer`."""
-    results: str
-    of: str
-    """Whose a result is: `to another question`."""
-    doing: str
-    done: str
-    outcome: Callable[[dict[str, Any]], str]
-    """What came of an item, in words: `abstained`."""
-
-
-@dataclass(frozen=True, slots=True)
 class AskedWith:
-    """Opens the source and asks items of it; can be pickled on a cluster."""
+    """Opens the source and asks items of it; can be pickled on a cluster.
 
-    kind: ClassVar[BatchKind]
+    Its class says what a batch is of: the fields of its results, and the words of its messages.
+    """
+
+    item: ClassVar[Literal["question", "claim"]]
+    """The field of the text too."""
+    items: ClassVar[Literal["questions", "claims"]]
+    field: ClassVar[str]
+    """A field that every result has beside it."""
+    result: ClassVar[str]
+    """What one is called, with its article: `an answer`."""
+    results: ClassVar[str]
+    of: ClassVar[str]
+    """Whose a result is: `to another question`."""
+    doing: ClassVar[str]
+    done: ClassVar[str]
+
     start: Callable[[], AbstractContextManager[Clew | Database]]
     method: str
     model: ManagedModel | None
@@ -84,11 +79,16 @@ class AskedWith:
     def opened(self) -> Generator[Clew | Database]:
         """Open the source and make the method: what is wrong with it is no fault of an item."""
         with self.start() as clew:
-            clew.prepare(self.method, self.model, self.settings, claims=self.kind.item == "claim")
+            clew.prepare(self.method, self.model, self.settings, claims=self.item == "claim")
             yield clew
 
     def one(self, clew: Clew | Database, item: BatchItem) -> Answer | Verification:
         """Ask one item; raises a ClewError for what is wrong with it."""
+        raise NotImplementedError
+
+    @staticmethod
+    def outcome(line: dict[str, Any]) -> str:
+        """What came of an item, in words: `abstained`."""
         raise NotImplementedError
 
 
@@ -130,11 +130,6 @@ class BatchRun:
     at_once: int = 1
     cluster: Workers | None = None
 
-    @property
-    def kind(self) -> BatchKind:
-        """What it is a batch of."""
-        return self.asked.kind
-
     def run(self, given: str, items: Sequence[BatchItem]) -> None:
         """Write the result of each item that was read from `given`.
 
@@ -146,12 +141,12 @@ class BatchRun:
             self._write_all(items, None)
             return
         if given != STDIN and out.exists() and out.samefile(given):
-            raise UsageError(f"{out}: --out is the file of {self.kind.items}. Give another file")
+            raise UsageError(f"{out}: --out is the file of {self.asked.items}. Give another file")
         with answers_file(out) as file:
             done = self.answered(file, out, items)
             if done and not self.quiet:
-                counts = f"{len(done):,} of {len(items):,} {self.kind.items}"
-                warn(f"{out}: {counts} are {self.kind.done} already")
+                counts = f"{len(done):,} of {len(items):,} {self.asked.items}"
+                warn(f"{out}: {counts} are {self.asked.done} already")
             self._write_all([item for item in items if item.id not in done], file)
 
     def answered(self, file: BinaryIO, path: Path, items: Sequence[BatchItem]) -> set[str]:
@@ -159,7 +154,7 @@ class BatchRun:
 
         Raises ParseError if the file holds something else, or results of other items.
         """
-        kind = self.kind
+        kind = self.asked
         texts = {item.id: item.text for item in items}
         content = file.read()
         whole = content[: content.rfind(b"\n") + 1]
@@ -209,7 +204,7 @@ class BatchRun:
 
     def _write_all(self, items: Sequence[BatchItem], file: BinaryIO | None) -> None:
         """Write all results, and say what came of them."""
-        counts, kind = _Counts(), self.kind
+        counts, kind = _Counts(), self.asked
         try:
             with (
                 self._results(items) as results,
@@ -238,12 +233,12 @@ class BatchRun:
             if not isinstance(error, ClewError):  # a bug fails this one, and is said
                 message = f"internal error: {error}; please report it"
             elif error.exit_code == 2 and not isinstance(error, UsageError):
-                error.add_note(f"This is the {self.kind.item} with id {item.id!r}")
+                error.add_note(f"This is the {self.asked.item} with id {item.id!r}")
                 raise
             elif getattr(error, "scope", None) == "run":
                 stopped = message
             failure = {"type": type(error).__name__, "message": message}
-            line = {"id": item.id, self.kind.item: item.text, "method": self.method, "failure": failure}
+            line = {"id": item.id, self.asked.item: item.text, "method": self.method, "failure": failure}
             return BatchResult(line, failed=True, stopped=stopped)
         model = self.asked.model
         if model is not None and model.run.reached is not None and _stopped_early(found):
@@ -259,11 +254,11 @@ class BatchRun:
             counts.outcomes[_FAILED] += 1
             counts.first_failure = counts.first_failure or f"id {line['id']!r}: {line['failure']['message']}"
         else:
-            counts.outcomes[self.kind.outcome(line)] += 1
+            counts.outcomes[self.asked.outcome(line)] += 1
 
     def _tell(self, counts: _Counts, asked: int, file: BinaryIO | None) -> None:
         """Say what was done; raises Stopped where some have no result."""
-        kind, failed = self.kind, counts.outcomes[_FAILED]
+        kind, failed = self.asked, counts.outcomes[_FAILED]
         if asked and file is not None and not self.quiet:
             told = ", ".join(f"{count:,} {outcome}" for outcome, count in counts.outcomes.most_common())
             warn(f"{self.out}: {counted(asked, kind.item)} {kind.done} now ({told})")
@@ -291,7 +286,7 @@ class BatchRun:
                 line = line[file.write(line) :]
         except OSError as error:
             raise OutputError(
-                f"{self.out}: cannot be written ({error.strerror}). Its {self.kind.results} are kept: make "
+                f"{self.out}: cannot be written ({error.strerror}). Its {self.asked.results} are kept: make "
                 "room, and the same command goes on from there"
             ) from error
 

@@ -69,11 +69,6 @@ def warn(text: str) -> None:
     put(err(), shown(text), "dim")
 
 
-def write_help(text: str) -> None:
-    """Write a help text to stderr."""
-    put(err(), text)
-
-
 def write_error(text: str) -> None:
     """Write an error to stderr; `error:` is red on a terminal. Line ends of the text are kept."""
     message = "\n".join(shown(line) for line in text.splitlines())

@@ -103,7 +103,7 @@ def evaluate(
         calling = replace(calling, cache=_replies(wanted.out))
     with (
         opened_cluster(asking.ray, quiet=quiet) as cluster,
-        opened_models(calling, calling.at_once, everywhere=cluster is not None) as models,
+        opened_models(calling, everywhere=cluster is not None) as models,
     ):
         run, failed = _run(wanted, models, scoring, cluster, quiet=quiet)
     if json:
@@ -197,10 +197,11 @@ def _score_beside(
     """Ask the judges, and compute BERTScore, where the user wants them; how many judgements failed."""
     unasked = 0
     if scoring.judge:
-        from clew.evaluate.judge.judging import judge_run, judges_of
+        from clew.evaluate.judge.judging import judge_of, judge_run
 
         with Bar(quiet=quiet) as bar:
-            judges, tell = judges_of(scoring.judge, models), partial(bar.update, "judging", unit="questions")
+            judges = [judge_of(spec, models) for spec in scoring.judge]
+            tell = partial(bar.update, "judging", unit="questions")
             judged = judge_run(directory, judges, workers, tell)
         if judged.unjudged:  # also where nothing else is said: the figures leave them out
             missing, first = counted(judged.unjudged, "judgement"), judged.first_problem.rstrip(".")

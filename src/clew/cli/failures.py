@@ -12,7 +12,7 @@ from typing import Any, cast
 import typer
 from typer.core import TyperGroup
 
-from clew.cli.console import warn, write_error, write_help
+from clew.cli.console import err, put, warn, write_error
 from clew.errors import ClewError
 
 INTERRUPTED, BROKEN_PIPE = 130, 141
@@ -80,7 +80,7 @@ def reported(error: Exception, *, debug: bool) -> int:
 def _usage_error(error: Exception) -> int:
     """Show what typer found wrong with the command line; the help of a command that needs a subcommand."""
     if type(error).__name__ == "NoArgsIsHelpError":
-        write_help(str(error))
+        put(err(), str(error))
         return int(getattr(error, "exit_code", 2))
     message = str(getattr(error, "format_message", error.__str__)()).rstrip(".")
     context = getattr(error, "ctx", None)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, cast
 
-from clew.cli.batch import AskedWith, BatchItem, BatchKind
+from clew.cli.batch import AskedWith, BatchItem
 from clew.cli.input import asked_text, objects, source_name, unique_ids
 from clew.errors import InputError, ParseError
 
@@ -15,35 +15,14 @@ if TYPE_CHECKING:
     from clew.engine import Clew
     from clew.types import Answer, Verification
 
-_QUESTIONS = BatchKind(
-    item="question",
-    items="questions",
-    field="answers",
-    result="an answer",
-    results="answers",
-    of="to another question",
-    doing="asking",
-    done="answered",
-    outcome=lambda line: "with an answer" if line["abstained"] is None else "abstained",
-)
-_CLAIMS = BatchKind(
-    item="claim",
-    items="claims",
-    field="verdict",
-    result="a verdict",
-    results="verdicts",
-    of="on another claim",
-    doing="verifying",
-    done="verified",
-    outcome=lambda line: str(line["verdict"]).replace("_", " "),
-)
-
 
 @dataclass(frozen=True, slots=True)
 class Questions(AskedWith):
     """How questions are answered; `keep` gets each answer."""
 
-    kind: ClassVar = _QUESTIONS
+    item, items, field = "question", "questions", "answers"
+    result, results, of = "an answer", "answers", "to another question"
+    doing, done = "asking", "answered"
     keep: Callable[[Answer], None] | None = None
 
     def one(self, clew: Clew | Database, item: BatchItem) -> Answer:
@@ -60,12 +39,19 @@ class Questions(AskedWith):
             self.keep(answer)
         return answer
 
+    @staticmethod
+    def outcome(line: dict[str, Any]) -> str:
+        """Whether there is an answer."""
+        return "with an answer" if line["abstained"] is None else "abstained"
+
 
 @dataclass(frozen=True, slots=True)
 class Claims(AskedWith):
     """How claims are verified."""
 
-    kind: ClassVar = _CLAIMS
+    item, items, field = "claim", "claims", "verdict"
+    result, results, of = "a verdict", "verdicts", "on another claim"
+    doing, done = "verifying", "verified"
     closed_world: bool = False
 
     def one(self, clew: Clew | Database, item: BatchItem) -> Verification:
@@ -79,8 +65,13 @@ class Claims(AskedWith):
             settings=self.settings,
         )
 
+    @staticmethod
+    def outcome(line: dict[str, Any]) -> str:
+        """The verdict."""
+        return str(line["verdict"]).replace("_", " ")
 
-def read_items(path: str, kind: BatchKind) -> list[BatchItem]:
+
+def read_items(path: str, kind: type[AskedWith]) -> list[BatchItem]:
     """Read all questions or claims before the first is asked, so that a malformed line costs nothing.
 
     Raises ParseError for a malformed line, an empty text, or an id used twice; InputError for an empty file.

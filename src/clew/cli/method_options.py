@@ -48,17 +48,11 @@ class MethodOptions:
         return [_parameter(name, takers) for name, takers in _offered(claims=cls.CLAIMS).items()]
 
     def settings(self, method: str) -> object:
-        """Make the settings of one method; None where nothing is given.
-
-        Raises UsageError for an option that the method does not take, or a value that it refuses.
-        """
+        """Make the settings of one method, None where nothing is given; raises as `settings_of_each`."""
         return self.settings_of_each((method,))[method]
 
     def settings_of_each(self, methods: Sequence[str]) -> dict[str, object]:
-        """Make the settings of several methods: each gets what it takes.
-
-        Raises UsageError for an option that no method takes.
-        """
+        """Give each method what it takes; UsageError for what none of them takes, or what one refuses."""
         for name in self.given:
             takers = [method for method, _, _ in _offered(claims=self.CLAIMS)[name]]
             if not set(takers) & set(methods):

@@ -47,13 +47,11 @@ class ModelOptions:
     prices: Path | None = option(None, "What a million tokens of --llm cost.", "FILE.toml")
     trace: Path | None = option(None, "Write every prompt and reply of --llm here.", "FILE.jsonl")
 
-    def settings(self, spec: str, *, whole: bool = False, at_once: int | None = None) -> Settings:
+    def settings(self, spec: str, *, whole: bool = False) -> Settings:
         """Make the settings of a model, with keys and addresses of the environment.
 
-        The limits are for all work together if `whole`; so many calls are under way `at_once`.
-
-        Raises UsageError for a spec that is wrong or options that do not go together, InputError for the
-        prices file.
+        The limits are for all work together if `whole`. Raises UsageError for a spec that is wrong or options
+        that do not go together, InputError for the prices file.
         """
         from clew.llm import settings_from
         from clew.llm.budget import Limits
@@ -73,7 +71,6 @@ class ModelOptions:
             spec,
             per_question=Limits() if whole else limits,
             per_run=limits if whole else Limits(self.run_calls, self.run_tokens, self.run_cost),
-            concurrency=at_once,
             prices=None if self.prices is None else read_prices(self.prices),
             cache=self.cache,
             replay=self.replay,
@@ -127,9 +124,9 @@ class ManyOptions(ModelOptions):
     )
     timeout: float | None = option(None, "Seconds that a reply of --llm may take (120).", "S", min=0.001)
 
-    def settings(self, spec: str, *, whole: bool = False, at_once: int | None = None) -> Settings:
+    def settings(self, spec: str, *, whole: bool = False) -> Settings:
         """As of any model, with the time of a reply; as many calls are under way as questions are asked."""
-        made = ModelOptions.settings(self, spec, whole=whole, at_once=at_once or self.at_once)
+        made = replace(ModelOptions.settings(self, spec, whole=whole), concurrency=self.at_once)
         return made if self.timeout is None else replace(made, timeout=self.timeout)
 
     @property
@@ -177,18 +174,14 @@ class AskedModelOptions(ManyOptions):
 
 @contextmanager
 def opened_models(
-    options: ModelOptions, at_once: int | None = None, *, everywhere: bool = False
+    options: ModelOptions, *, everywhere: bool = False
 ) -> Generator[Callable[[str], ManagedModel]]:
-    """Hand out models by spec as they are asked for, each once for so many calls `at_once`, and close them.
-
-    They raise as `opened_model`.
-    """
+    """Hand out models by spec as they are asked for, each once, and close them; raise as `opened_model`."""
     with ExitStack() as opened:
 
         @cache
         def model(spec: str) -> ManagedModel:
-            settings = options.settings(spec, at_once=at_once)
-            return opened.enter_context(kept_open(settings, everywhere=everywhere))
+            return opened.enter_context(kept_open(options.settings(spec), everywhere=everywhere))
 
         yield model
 
@@ -200,9 +193,8 @@ def opened_model(
     """Open the model of a spec with keys and addresses of the environment, and close it; None without one.
 
     A `listener` hears what it says while it says it. One that is open `everywhere` can be pickled for the
-    nodes of the cluster that this process is connected to.
-    Raises UsageError for a spec, key or option that is wrong, InputError for a file that cannot be used,
-    MissingExtra if the provider's SDK is not installed.
+    nodes of the cluster that this process is connected to. Raises UsageError for a spec, key or option that
+    is wrong, InputError for a file that cannot be used, MissingExtra if the provider's SDK is not installed.
     """
     if spec is None:
         options.refuse()

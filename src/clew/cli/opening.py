@@ -54,10 +54,9 @@ def _formats(incomplete: str) -> list[str]:
     return [name for name in formats() if name.startswith(incomplete)]
 
 
-FaultyLine = Literal["fail", "skip"]
-"""What happens to a line that cannot be read."""
 Faults = Annotated[
-    FaultyLine, typer.Option("--on-error", help="Stop at a line that cannot be read, or skip and count it.")
+    Literal["fail", "skip"],
+    typer.Option("--on-error", help="Stop at a line that cannot be read, or skip and count it."),
 ]
 RowForm = Literal["table", "csv", "json"]
 """How rows are written to stdout."""

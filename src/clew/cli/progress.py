@@ -48,15 +48,8 @@ class Bar:
             if self._task is not None:
                 self._progress.remove_task(self._task)
             self._task, self._stage = self._progress.add_task(stage, total=total, rate=""), stage
-        self._progress.update(self._task, completed=done, total=total, rate=self._rate(unit) + note)
-
-    def _rate(self, unit: BarUnit) -> str:
-        if self._progress is None or self._task is None:
-            return ""
-        task = next(task for task in self._progress.tasks if task.id == self._task)
-        if not task.speed:
-            return ""
-        return f"{task.speed / 1e6:,.1f} MB/s" if unit == "bytes" else f"{task.speed:,.0f} {unit}/s"
+        speed = self._progress.tasks[-1].speed
+        self._progress.update(self._task, completed=done, total=total, rate=_rate(speed, unit) + note)
 
     def __enter__(self) -> Self:
         return self
@@ -65,6 +58,12 @@ class Bar:
         if self._progress is not None:
             self._progress.stop()
             self._progress = None
+
+
+def _rate(speed: float | None, unit: BarUnit) -> str:
+    if not speed:
+        return ""
+    return f"{speed / 1e6:,.1f} MB/s" if unit == "bytes" else f"{speed:,.0f} {unit}/s"
 
 
 @contextmanager

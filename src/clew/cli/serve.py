@@ -26,7 +26,6 @@ from clew.opening.environment import keep_machine_code
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
-    from clew.engine import Clew
     from clew.llm.budget import Ledger
     from clew.serve.graphs import Graphs
     from clew.serve.service import Service
@@ -221,13 +220,9 @@ def open_graphs(sources: list[str], reading: SourceOptions, limits: ServerLimits
     from clew.foundation.bounds import Bounds
     from clew.serve.graphs import Graphs, ServedGraph, named_sources
 
-    def open(source: str) -> Clew:
-        clew = opened(source, reading)
-        clew.bounds = Bounds(limits.seconds, limits.answers)
-        return clew
-
+    opens = partial(opened, options=reading, bounds=Bounds(limits.seconds, limits.answers))
     named = named_sources(sources)
-    return Graphs(ServedGraph.of(name, partial(open, source)) for name, source in named.items())
+    return Graphs(ServedGraph.of(name, partial(opens, source)) for name, source in named.items())
 
 
 def _is_loopback(host: str) -> bool:

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from clew.cli.answer_view import NAME_SEPARATOR, print_asked, print_verdict
+from clew.cli.answer_view import NAME_SEPARATOR, print_asked, print_steps, print_verdict
 from clew.cli.console import out, put, shown, warn
-from clew.cli.explain import print_steps
 from clew.cli.info import print_info
 from clew.cli.opening import waiting
 from clew.cli.progress import explained_wait

@@ -65,12 +65,11 @@ class NameCompleter(Completer):
             if not typed.strip():
                 continue
             hits = self._clew.find_entities(typed, limit=MOST_OFFERED, typos=False)
-            labels = dict.fromkeys(hit.label for hit in hits)
             types = {hit.label: ", ".join(hit.types) for hit in hits}
-            if labels:
-                for label in labels:
-                    if shown(label) == label:
-                        yield Completion(label, -len(typed), display_meta=shown(types[label]))
+            for label, its in types.items():
+                if shown(label) == label:
+                    yield Completion(label, -len(typed), display_meta=shown(its))
+            if types:
                 return
 
 

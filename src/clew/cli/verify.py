@@ -88,7 +88,7 @@ def verify(
         with calling.for_many(ray, quiet=quiet) as (model, at_once, cluster):
             claims = Claims(start, method, model, settings, asked.closed_world)
             batch = BatchRun(claims, method, asked.out, quiet, shown.explain, at_once, cluster)
-            batch.run(asked.claims, read_items(asked.claims, claims.kind))
+            batch.run(asked.claims, read_items(asked.claims, Claims))
         return
     if claim is None:
         raise UsageError(f'No claim given. Write: clew verify {source} "…", or --claims FILE.jsonl')

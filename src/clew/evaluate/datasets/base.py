@@ -50,10 +50,7 @@ class DatasetReader(Protocol):
 
 
 def find_file(folder: Path, names: Sequence[str], what: str) -> Path:
-    """Find the first of `names` (or of it with `.gz` or `.bz2`) in `folder`.
-
-    Raises InputError (none is there; names the directory and what was looked for).
-    """
+    """Find the first of `names` (or of it with `.gz` or `.bz2`) in `folder`; InputError if none is there."""
     found = find_optional(folder, names)
     if found is not None:
         return found
@@ -73,10 +70,7 @@ def find_optional(folder: Path, names: Sequence[str]) -> Path | None:
 
 
 def choose_split(splits: Sequence[str], there: Sequence[str], wanted: str | None, folder: Path) -> str:
-    """Choose the split: the one wanted, else the first that is there.
-
-    Raises UsageError (there is no such split) and InputError (no split is there).
-    """
+    """Choose the split that is wanted (UsageError: unknown), else the first there (InputError: none)."""
     if wanted is not None:
         if wanted not in splits:
             raise UsageError(f"There is no split {wanted!r}. Splits are: {', '.join(splits)}.")
@@ -88,10 +82,7 @@ def choose_split(splits: Sequence[str], there: Sequence[str], wanted: str | None
 
 
 def unique(questions: Sequence[EvalQuestion], file: Path) -> tuple[EvalQuestion, ...]:
-    """Hand back the questions.
-
-    Raises ParseError (an id is used twice) and InputError (there are none).
-    """
+    """Hand back the questions; ParseError for an id that is used twice, InputError if there are none."""
     seen: dict[str, int] = {}
     for question in questions:
         if question.id in seen:

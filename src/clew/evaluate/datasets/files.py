@@ -30,10 +30,7 @@ def open_bytes(file: Path) -> BinaryIO:
 
 
 def lines(file: Path) -> Iterator[tuple[int, str]]:
-    """Yield (line number, text) of the lines that are not blank.
-
-    Raises ParseError (a line is not UTF-8) and InputError (the file cannot be read or unpacked).
-    """
+    """Yield (line number, text) of lines that are not blank; ParseError: no UTF-8, InputError: unreadable."""
     for number, raw in enumerate(_raw_lines(file), 1):
         try:
             text = (raw.removeprefix(BOM_UTF8) if number == 1 else raw).decode("utf-8").rstrip("\r\n")

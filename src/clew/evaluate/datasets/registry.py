@@ -8,11 +8,10 @@ from clew.errors import UsageError
 from clew.evaluate.datasets.base import DatasetReader
 from clew.evaluate.datasets.crag import Crag
 from clew.evaluate.datasets.factkg import FactKG
+from clew.evaluate.datasets.irn import WC2014, PathQuestion
 from clew.evaluate.datasets.metaqa import MetaQA
-from clew.evaluate.datasets.pathquestion import PathQuestion
 from clew.evaluate.datasets.plain import Plain
 from clew.evaluate.datasets.qald import Qald
-from clew.evaluate.datasets.wc2014 import WC2014
 from clew.evaluate.datasets.wikidata import LCQuAD2, Mintaka, WebQSP, WebQSPWD
 from clew.plugins import imported, is_plugin
 

@@ -67,14 +67,11 @@ class TokenEmbedder:
         if tokenizer.truncation is None:
             tokenizer.enable_truncation(MOST_COMPARED_TOKENS)
 
-    def tokens(self, texts: Sequence[str]) -> list[Float32]:
-        """Embed the tokens of each text: float32 [tokens, dimension], unit rows, without special tokens.
+    def tokens(self, text: str) -> Float32:
+        """Embed the tokens of a text: float32 [tokens, dimension], unit rows, without special tokens.
 
         One text at a time: in a quantised model the others of a batch would change the vectors.
         """
-        return [self._tokens(text) for text in texts]
-
-    def _tokens(self, text: str) -> Float32:
         encoded = self._tokenizer.encode(text)
         ids = {"input_ids": encoded.ids, "token_type_ids": encoded.type_ids}
         ids["attention_mask"] = encoded.attention_mask
@@ -128,7 +125,7 @@ def score_run(directory: RunDirectory, model: TokenEmbedder, progress: Callable[
 
 def score_batch(records: Sequence[Record], model: TokenEmbedder) -> list[BertScore]:
     """Score some records."""
-    answers = model.tokens([record.text for record in records])
     # The gold is written as an answer would be.
     gold = [JOINED_BY.join(answer.name for answer in record.question.gold) for record in records]
-    return [bert_score(a, r) for a, r in zip(answers, model.tokens(gold), strict=True)]
+    pairs = zip(records, gold, strict=True)
+    return [bert_score(model.tokens(record.text), model.tokens(text)) for record, text in pairs]

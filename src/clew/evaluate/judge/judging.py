@@ -7,14 +7,11 @@ fully. The paper's prompts are not published; ours are in `prompts/`.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass
-from functools import cache
-from importlib.resources import files
 from typing import Literal, cast
 
 from clew.errors import LlmError, UsageError
@@ -26,7 +23,7 @@ from clew.evaluate.run.rundir import JUDGEMENTS, LineFile, RunDirectory, key_of
 from clew.foundation.json_form import fields_json
 from clew.llm.errors import BudgetReached
 from clew.llm.managed import ManagedModel
-from clew.llm.prompting import data_line
+from clew.llm.prompting import Prompt, data_line, prompt_named
 from clew.llm.run import run_sync
 from clew.llm.types import ask
 from clew.workers.base import Stopped
@@ -34,7 +31,6 @@ from clew.workers.base import Stopped
 JudgeCall = Callable[[str, str], str]
 """A chat model as a function of the system text and the user text; raises LlmError."""
 JudgeForm = Literal["three-way", "match"]
-_PROMPTS: dict[JudgeForm, str] = {"three-way": "judge_three_way.txt", "match": "judge_match.txt"}
 _VERDICTS: dict[JudgeForm, tuple[str, ...]] = {"three-way": OUTCOMES, "match": ("yes", "no")}
 _OBJECT = re.compile(r"\{[^{}]*\}")
 JUDGE_ATTEMPTS = 2
@@ -70,11 +66,8 @@ class AnswerJudge:
         return f"{MATCH_PREFIX}{self.name}" if self.form == "match" else self.name
 
     def judge(self, record: Record) -> Judgement:
-        """Judge one answer; a model that fails or answers garbage gives no verdict.
-
-        Raises KeyRefused, ReplayMissing (they concern every question).
-        """
-        system, user = prompt(self.form), _task(record)
+        """Judge one answer; a model that fails gives no verdict, KeyRefused and ReplayMissing are raised."""
+        system, user = prompt_of(self.form).system, _task(record)
         problem = ""
         for _ in range(JUDGE_ATTEMPTS):
             try:
@@ -105,15 +98,9 @@ def read_verdict(text: str, verdicts: tuple[str, ...]) -> str | None:
     return found
 
 
-@cache
-def prompt(form: JudgeForm) -> str:
+def prompt_of(form: JudgeForm) -> Prompt:
     """Read the prompt of a judge."""
-    return (files("clew.evaluate.judge") / "prompts" / _PROMPTS[form]).read_text("utf-8").strip()
-
-
-def prompt_hash(form: JudgeForm) -> str:
-    """Name the version of a prompt by its contents."""
-    return hashlib.sha256(prompt(form).encode()).hexdigest()[:12]
+    return prompt_named("clew.evaluate.judge", f"judge_{form.replace('-', '_')}")
 
 
 def given_answer(record: Record) -> str:
@@ -146,12 +133,10 @@ class Judged:
             self.first_problem = self.first_problem or f"{judgement.judge}: {judgement.problem}"
 
 
-def judges_of(specs: Sequence[str], open_model: Callable[[str], ManagedModel]) -> list[AnswerJudge]:
-    """Make the judges of `MODEL` (three-way) and `match:MODEL` specs; each question has its own budget."""
-    return [_judge_of(spec, open_model(spec.removeprefix(MATCH_PREFIX))) for spec in specs]
+def judge_of(spec: str, open_model: Callable[[str], ManagedModel]) -> AnswerJudge:
+    """Make the judge of a spec `MODEL` (three-way) or `match:MODEL`; each question has its own budget."""
+    model = open_model(spec.removeprefix(MATCH_PREFIX))
 
-
-def _judge_of(spec: str, model: ManagedModel) -> AnswerJudge:
     def reply(system: str, user: str) -> str:
         request = ask(user, system, temperature=0.0, max_tokens=200)
         try:
@@ -185,7 +170,7 @@ def judge_run(
         with closing(LineFile(directory.path / JUDGEMENTS)) as file:
             for at, (record, judge, judgement) in enumerate(work, 1):
                 told = fields_json(judgement, "judge verdict problem")
-                file.add({**asdict(record.key), **told, "prompt": prompt_hash(judge.form)})
+                file.add({**asdict(record.key), **told, "prompt": prompt_of(judge.form).version})
                 judged.count(judgement)
                 _check_silence(silent, judgement)
                 progress(at, total)

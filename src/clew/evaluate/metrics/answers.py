@@ -6,12 +6,14 @@ for the questions without an answer of SQuAD 2.0 (Rajpurkar et al. 2018). A fail
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import wraps
 
-from clew.evaluate.metrics.base import Score, question_metric
+from clew.evaluate.metrics.base import metric
 from clew.evaluate.names import holds_name, name_form, strict_form
 from clew.evaluate.records import Record
 
+Score = Callable[[Record], float | None]
 _HITS = "Saxena et al. 2022; SimGRAG sec. 6; Walk&Retrieve sec. 3"
 
 
@@ -33,79 +35,64 @@ def _names_gold(record: Record, text: str) -> float:
     return float(any(holds_name(form, name) for gold in record.question.gold for name in gold.names))
 
 
-@question_metric("Hits@1", "Share of questions whose answer holds a correct entity.", _HITS)
+@metric("Hits@1", _HITS)
 @_with_gold
 def hits_at_1(record: Record) -> float | None:
-    """Whether the answer holds a correct entity."""
+    """Share of questions whose answer holds a correct entity."""
     if record.answers:
         return float(record.overlap.right > 0)
     return 0.0 if record.without_answer else _names_gold(record, record.text)
 
 
-@question_metric(
-    "Hit@1 of the text",
-    "Share of questions whose answer as text holds a gold answer as whole words.",
-    "KG-RAG sec. 4.2.1 (Hit@1), whose answers are sentences",
-)
+@metric("Hit@1 of the text", "KG-RAG sec. 4.2.1 (Hit@1), whose answers are sentences")
 @_with_gold
 def text_hit(record: Record) -> float | None:
-    """Whether the answer as text, with the names that it states, holds a gold answer as whole words."""
+    """Share of questions whose answer as text holds a gold answer as whole words."""
     text = "; ".join([record.text, *(names[0] for names in record.answers)])
     return 0.0 if record.without_answer else _names_gold(record, text)
 
 
-@question_metric(
-    "Exact match",
-    "Share of questions whose answer (text or first entity), lower-cased and stripped, is gold.",
-    "KG-RAG sec. 4.2.1, by its letter",
-)
+@metric("Exact match", "KG-RAG sec. 4.2.1, by its letter")
 @_with_gold
 def exact_match(record: Record) -> float | None:
-    """Whether the answer, in lower case and stripped, is a gold answer: its text, or its first entity."""
+    """Share of questions whose answer (text or first entity), lower-cased and stripped, is gold."""
     given = {strict_form(record.text), *map(strict_form, record.answers[0] if record.answers else ())}
     gold = {strict_form(name) for answer in record.question.gold for name in answer.names}
     return float(bool((given - {""}) & gold))
 
 
-@question_metric("Precision", "Share of the answers that are right, mean over questions.", "set metric")
+@metric("Precision", "set metric")
 @_with_gold
 def precision(record: Record) -> float | None:
-    """Share of the answers that are right; 0 without answers."""
+    """Share of the answers that are right, mean over questions."""
     overlap = record.overlap
     return overlap.right / overlap.given if overlap.given else 0.0
 
 
-@question_metric("Recall", "Share of the gold answers that are given, mean over questions.", "set metric")
+@metric("Recall", "set metric")
 @_with_gold
 def recall(record: Record) -> float | None:
-    """Share of the gold answers that are given."""
+    """Share of the gold answers that are given, mean over questions."""
     return record.overlap.found / record.overlap.gold
 
 
-@question_metric(
-    "F1", "Mean over questions of the F1 of the answer set (macro F1 of QALD).", "Usbeck et al. 2019"
-)
+@metric("F1", "Usbeck et al. 2019")
 def f1(record: Record) -> float | None:
-    """Harmonic mean of precision and recall of the question; 0 where both are."""
+    """Mean over questions of the F1 of the answer set (macro F1 of QALD)."""
     p, r = precision(record), recall(record)
     if p is None or r is None:
         return None
     return 2 * p * r / (p + r) if p + r else 0.0
 
 
-@question_metric("Exact set", "Share of questions whose answer set is the gold set.", "set metric")
+@metric("Exact set", "set metric")
 def exact_set(record: Record) -> float | None:
-    """Whether the answers are all gold answers and no others."""
+    """Share of questions whose answer set is the gold set."""
     p, r = precision(record), recall(record)
     return None if p is None or r is None else float(p == 1.0 and r == 1.0)
 
 
-@question_metric(
-    "BERTScore",
-    "F1 of greedy cosine matching of token embeddings of answer text and gold, no idf, no rescaling.",
-    "Zhang et al. 2020; SynaptiQA sec. IV",
-    low=-1.0,
-)
+@metric("BERTScore", "Zhang et al. 2020; SynaptiQA sec. IV", low=-1.0)
 def bert_score(record: Record) -> float | None:
-    """BERTScore F1 that was computed beside the records."""
+    """F1 of greedy cosine matching of token embeddings of answer text and gold, no idf, no rescaling."""
     return record.bert_score

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, cast
+from typing import Any, Generic, Literal, TypeVar, cast
 
 from clew.evaluate.records import Record, ScoredRow
 
+T = TypeVar("T")
 Better = Literal["higher", "lower", "neither"]
 Unit = Literal["share", "count", "milliseconds", "money"]
-Score = Callable[[Record], float | None]
-"""The score of one question; None where it does not apply."""
-RunValue = Callable[[Sequence[ScoredRow]], float | None]
-"""The value of a run as a whole; None where it does not apply."""
 
 
 @dataclass(frozen=True, slots=True)
-class Metric:
-    """Name, definition and source of a metric, its range [low, high] and which direction is better."""
+class Metric(Generic[T]):
+    """Name, definition and source of a metric, its range [low, high] and which direction is better.
+
+    `score` computes it; None where it does not apply.
+    """
 
     name: str
     title: str
@@ -28,49 +28,31 @@ class Metric:
     low: float = 0.0
     high: float = 1.0
     unit: Unit = "share"
+    score: Callable[[T], float | None] = field(kw_only=True)
 
-
-@dataclass(frozen=True, slots=True)
-class QuestionMetric(Metric):
-    """A metric of one question; the value of a run is the mean."""
-
-    score: Score = field(kw_only=True)
-
-    def __call__(self, record: Record) -> float | None:
-        """Score one question."""
-        return self.score(record)
-
-
-@dataclass(frozen=True, slots=True)
-class RunMetric(Metric):
-    """A metric of a run as a whole."""
-
-    value: RunValue = field(kw_only=True)
-
-    def __call__(self, rows: Sequence[ScoredRow]) -> float | None:
+    def __call__(self, of: T) -> float | None:
         """Compute it."""
-        return self.value(rows)
+        return self.score(of)
 
 
-def question_metric(
+QuestionMetric = Metric[Record]
+"""A metric of one question; the value of a run is the mean."""
+RunMetric = Metric[Sequence[ScoredRow]]
+"""A metric of a run as a whole."""
+
+
+def metric(
     title: str,
-    definition: str,
     source: str,
     **more: Any,  # noqa: ANN401
-) -> Callable[[Score], QuestionMetric]:
-    """Make a metric of the function below, by its name; `more` are other fields of `Metric`."""
-    return lambda score: QuestionMetric(_name(score), title, definition, source, **more, score=score)
+) -> Callable[[Callable[[T], float | None]], Metric[T]]:
+    """Make a metric of the function below: its name, and its docstring as the definition.
 
+    `more` are other fields of `Metric`.
+    """
 
-def run_metric(
-    title: str,
-    definition: str,
-    source: str,
-    **more: Any,  # noqa: ANN401
-) -> Callable[[RunValue], RunMetric]:
-    """As `question_metric`, of a run."""
-    return lambda value: RunMetric(_name(value), title, definition, source, **more, value=value)
+    def made(score: Callable[[T], float | None]) -> Metric[T]:
+        name = cast("str", cast("Any", score).__name__)
+        return Metric(name, title, score.__doc__ or "", source, **more, score=score)
 
-
-def _name(function: object) -> str:
-    return cast("str", cast("Any", function).__name__)
+    return made

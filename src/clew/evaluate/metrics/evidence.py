@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import cast
 
-from clew.evaluate.metrics.base import question_metric
+from clew.evaluate.metrics.base import metric
 from clew.evaluate.names import name_form
 from clew.evaluate.records import Cited, Record
 
@@ -42,10 +42,7 @@ def evidence_forms(record: Record) -> set[str]:
 
 
 def triples_within(value: object, *, under: bool = False) -> Iterator[tuple[str, str, str]]:
-    """Yield the triples in what is told as JSON: lists of three names below a key of triples or evidence.
-
-    `under` says that such a key was passed.
-    """
+    """Yield lists of three names `under` a key of triples or evidence in what is told as JSON."""
     if isinstance(value, dict):
         for key, item in cast("dict[str, object]", value).items():
             yield from triples_within(item, under=under or "triples" in key or "evidence" in key)
@@ -59,49 +56,34 @@ def triples_within(value: object, *, under: bool = False) -> Iterator[tuple[str,
             yield from triples_within(item, under=under)
 
 
-@question_metric(
-    "Citation precision",
-    "Share of citations that prove a gold answer by the gold path, over questions with citations.",
-    _ALCE,
-)
+@metric("Citation precision", _ALCE)
 def citation_precision(record: Record) -> float | None:
-    """Share of the citations that are right; None without citations or gold paths."""
+    """Share of citations that prove a gold answer by the gold path, over questions with citations."""
     if not record.question.paths or not record.citations:
         return None
     return sum(is_right(record, cited) for cited in record.citations) / len(record.citations)
 
 
-@question_metric("Citation recall", "Share of gold answers that a citation proves by the gold path.", _ALCE)
+@metric("Citation recall", _ALCE)
 def citation_recall(record: Record) -> float | None:
-    """Share of the gold answers that a right citation proves; None without gold paths."""
+    """Share of gold answers that a citation proves by the gold path."""
     if not record.question.paths or not record.gold_forms:
         return None
     proved = {name_form(cited.answer) for cited in record.citations if is_right(record, cited)}
     return sum(bool(forms & proved) for forms in record.gold_forms) / len(record.gold_forms)
 
 
-@question_metric(
-    "Retrieval Hits@1",
-    "Share of questions with a gold answer in the triples that the answer shows.",
-    "SimGRAG sec. 6.6 (figure 5)",
-)
+@metric("Retrieval Hits@1", "SimGRAG sec. 6.6 (figure 5)")
 def retrieval_hits(record: Record) -> float | None:
-    """Whether a gold answer is in the evidence that the answer shows; None without gold."""
+    """Share of questions with a gold answer in the triples that the answer shows."""
     if not record.gold_forms:
         return None
     evidence = evidence_forms(record)
     return float(any(forms & evidence for forms in record.gold_forms))
 
 
-@question_metric(
-    "Sub-questions",
-    "Sub-questions of the reasoning chain, mean over questions.",
-    "KG-RAG sec. 4.4.2 (figure 7)",
-    better="neither",
-    high=float("inf"),
-    unit="count",
-)
+@metric("Sub-questions", "KG-RAG sec. 4.4.2 (figure 7)", better="neither", high=float("inf"), unit="count")
 def sub_questions(record: Record) -> float | None:
-    """Count the sub-questions of the reasoning chain; None for a method without one."""
+    """Sub-questions of the reasoning chain, mean over questions."""
     chain = None if record.answer is None else record.answer.get("chain")
     return None if not chain else float(len(chain["links"]))

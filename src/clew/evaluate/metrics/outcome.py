@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Literal
 
 from clew.evaluate.metrics.answers import exact_match, precision
-from clew.evaluate.metrics.base import question_metric
+from clew.evaluate.metrics.base import metric
 from clew.evaluate.records import Record
 
 Outcome = Literal["accurate", "incorrect", "missing"]
@@ -47,44 +47,40 @@ def share(record: Record, outcome: Outcome) -> float | None:
     return sum(verdict == outcome for verdict in given) / len(given) if given else None
 
 
-@question_metric("Accuracy", "Share of accurate answers: exact match, else judged; mean of judges.", _CRAG)
+@metric("Accuracy", _CRAG)
 def accuracy(record: Record) -> float | None:
-    """Share of accurate answers."""
+    """Share of accurate answers: exact match, else judged; mean of judges."""
     return share(record, "accurate")
 
 
-@question_metric("Hallucination", "Share of incorrect answers.", _CRAG, better="lower")
+@metric("Hallucination", _CRAG, better="lower")
 def hallucination(record: Record) -> float | None:
     """Share of incorrect answers."""
     return share(record, "incorrect")
 
 
-@question_metric("Missing", "Share of questions that are not answered.", _CRAG, better="lower")
+@metric("Missing", _CRAG, better="lower")
 def missing(record: Record) -> float | None:
-    """Share of missing answers."""
+    """Share of questions that are not answered."""
     return share(record, "missing")
 
 
-@question_metric("Truthfulness", "Accuracy minus hallucination.", _CRAG, low=-1.0)
+@metric("Truthfulness", _CRAG, low=-1.0)
 def truthfulness(record: Record) -> float | None:
-    """Accurate 1, missing 0, incorrect -1."""
+    """Accuracy minus hallucination."""
     right, wrong = accuracy(record), hallucination(record)
     return None if right is None or wrong is None else right - wrong
 
 
-@question_metric(
-    "Judge accuracy",
-    "Share of answers that a model finds to match the gold fully.",
-    "SynaptiQA sec. IV (Kimi Accuracy)",
-)
+@metric("Judge accuracy", "SynaptiQA sec. IV (Kimi Accuracy)")
 def judge_accuracy(record: Record) -> float | None:
-    """Whether the judge found the answer to match the gold."""
+    """Share of answers that a model finds to match the gold fully."""
     verdicts = [v for j, v in record.judgements.items() if j.startswith(MATCH_PREFIX) and v is not None]
     return sum(v == "yes" for v in verdicts) / len(verdicts) if verdicts else None
 
 
-@question_metric("Unjudged", "Share of judgements that no judge gave.", "this harness", better="lower")
+@metric("Unjudged", "this harness", better="lower")
 def unjudged(record: Record) -> float | None:
-    """Share of the judges asked that gave no verdict."""
+    """Share of judgements that no judge gave."""
     asked = record.judgements
     return sum(v is None for v in asked.values()) / len(asked) if asked else None

@@ -7,26 +7,26 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from clew.evaluate.metrics.base import RunMetric, RunValue, Unit, run_metric
+from clew.evaluate.metrics.base import RunMetric, Unit, metric
 from clew.evaluate.records import ScoredRow
 
 ScoredRows = Sequence[ScoredRow]
 HERE = "this harness"
 
 
-def _amount(title: str, definition: str, unit: Unit) -> Callable[[RunValue], RunMetric]:
-    return run_metric(title, definition, HERE, better="lower", high=float("inf"), unit=unit)
+def _amount(title: str, unit: Unit) -> Callable[[Callable[[ScoredRows], float | None]], RunMetric]:
+    return metric(title, HERE, better="lower", high=float("inf"), unit=unit)
 
 
-@run_metric("Claim accuracy", "Share of right verdicts.", "FactKG; SimGRAG sec. 6")
+@metric("Claim accuracy", "FactKG; SimGRAG sec. 6")
 def claim_accuracy(rows: ScoredRows) -> float | None:
-    """Share of claims with the right verdict."""
+    """Share of right verdicts."""
     return _mean(r.said == r.verdict for r in rows if r.verdict is not None)
 
 
-@run_metric("Claim macro-F1", "Mean F1 of both verdicts.", "standard")
+@metric("Claim macro-F1", "standard")
 def claim_macro_f1(rows: ScoredRows) -> float | None:
-    """Mean of the F1 of `supported` and of `refuted`."""
+    """Mean F1 of both verdicts."""
     claims = [r for r in rows if r.verdict is not None]
     if not claims:
         return None
@@ -39,23 +39,15 @@ def claim_macro_f1(rows: ScoredRows) -> float | None:
     return sum(scores) / len(scores)
 
 
-@run_metric(
-    "Abstention precision",
-    "Share of the abstentions that are from questions without gold in the graph.",
-    HERE,
-)
+@metric("Abstention precision", HERE)
 def abstention_precision(rows: ScoredRows) -> float | None:
-    """Share of the abstentions that were right."""
+    """Share of the abstentions that are from questions without gold in the graph."""
     return _mean(r.without_gold for r in rows if r.abstained is not None and r.is_scored)
 
 
-@run_metric(
-    "Abstention recall",
-    "Share of the questions without gold in the graph from which the method abstains.",
-    HERE,
-)
+@metric("Abstention recall", HERE)
 def abstention_recall(rows: ScoredRows) -> float | None:
-    """Share of the questions that the graph cannot answer from which the method abstained."""
+    """Share of the questions without gold in the graph from which the method abstains."""
     return _mean(r.abstained is not None for r in rows if r.without_gold)
 
 
@@ -81,14 +73,9 @@ def risk_coverage(rows: ScoredRows) -> tuple[RiskPoint, ...]:
     return tuple(points)
 
 
-@run_metric(
-    "AURC",
-    "Mean share of answers that are not accurate along the risk-coverage curve.",
-    "Geifman et al. 2019",
-    better="lower",
-)
+@metric("AURC", "Geifman et al. 2019", better="lower")
 def aurc(rows: ScoredRows) -> float | None:
-    """Area under the risk-coverage curve up to the coverage reached, divided by that coverage."""
+    """Mean share of answers that are not accurate along the risk-coverage curve."""
     points = risk_coverage(rows)
     if not points:
         return None
@@ -99,15 +86,15 @@ def aurc(rows: ScoredRows) -> float | None:
     return area / last
 
 
-@run_metric("Coverage", "Share of questions answered.", "El-Yaniv & Wiener 2010", better="neither")
+@metric("Coverage", "El-Yaniv & Wiener 2010", better="neither")
 def coverage(rows: ScoredRows) -> float | None:
-    """Share of questions that were answered."""
+    """Share of questions answered."""
     return _mean(r.answered for r in rows)
 
 
-@_amount("Failures", "Questions that ended in an error.", "count")
+@_amount("Failures", "count")
 def failures(rows: ScoredRows) -> float | None:
-    """Count questions that ended in an error."""
+    """Questions that ended in an error."""
     return float(sum(r.failed for r in rows))
 
 
@@ -117,21 +104,21 @@ def _mean(values: Iterable[float | None]) -> float | None:
     return sum(known) / len(known) if known else None
 
 
-@_amount("Calls", "Model calls a question.", "count")
+@_amount("Calls", "count")
 def calls(rows: ScoredRows) -> float | None:
-    """Mean number of calls of the model."""
+    """Model calls a question."""
     return _mean(r.calls for r in rows)
 
 
-@_amount("Tokens", "Tokens a question, in and out.", "count")
+@_amount("Tokens", "count")
 def tokens(rows: ScoredRows) -> float | None:
-    """Mean number of tokens."""
+    """Tokens a question, in and out."""
     return _mean(r.tokens for r in rows)
 
 
-@_amount("Cost", "Money for all questions.", "money")
+@_amount("Cost", "money")
 def cost(rows: ScoredRows) -> float | None:
-    """Money, over all questions; None where no price is known."""
+    """Money for all questions."""
     paid = [r.cost for r in rows if r.cost is not None]
     return sum(paid) if paid else None
 
@@ -148,19 +135,19 @@ def stages(rows: ScoredRows) -> tuple[str, ...]:
     return (*(n for n in names if n != "total"), *(n for n in names if n == "total"))
 
 
-@_amount("p50", "Median time of a question.", "milliseconds")
+@_amount("p50", "milliseconds")
 def p50_ms(rows: ScoredRows) -> float | None:
-    """Median of the total time."""
+    """Median time of a question."""
     return percentile(rows, "total", 0.5)
 
 
-@_amount("p95", "95th percentile of the time of a question.", "milliseconds")
+@_amount("p95", "milliseconds")
 def p95_ms(rows: ScoredRows) -> float | None:
-    """95th percentile of the total time."""
+    """95th percentile of the time of a question."""
     return percentile(rows, "total", 0.95)
 
 
-@_amount("Mean time", "Mean time of a question.", "milliseconds")
+@_amount("Mean time", "milliseconds")
 def mean_ms(rows: ScoredRows) -> float | None:
-    """Mean total time."""
+    """Mean time of a question."""
     return _mean(r.timings.get("total") for r in rows)

@@ -22,12 +22,11 @@ from clew.evaluate.report.views import (
     charts,
     comparison_table,
     error_table,
-    kind_table,
+    group_table,
     latency_table,
     metric_table,
     overview,
     problem_table,
-    shape_table,
 )
 from clew.evaluate.run.experiments import read_experiment
 from clew.evaluate.run.rundir import EXPERIMENT, RunDirectory
@@ -146,8 +145,9 @@ def _sections(run: LoadedRun, *, several: bool) -> list[Section]:
         sections.append(Section(f"{id}paper", f"{title}{mark}", paper_view(run, plan, "paper")))
     sections.append(Section(f"{id}figures", f"Figures{mark}", overview(run)))
     sections.append(Section(f"{id}charts", f"Charts{mark}", charts(run)))
-    tables = (comparison_table, error_table, latency_table, kind_table, shape_table, problem_table)
-    made = [table for make in tables if (table := make(run)) is not None]
+    groups = group_table(run, "kind"), group_table(run, "shape")
+    tables = comparison_table(run), error_table(run), latency_table(run), *groups, problem_table(run)
+    made = [table for table in tables if table is not None]
     sections.append(Section(f"{id}more", f"In detail{mark}", made))
     return sections
 

@@ -47,8 +47,6 @@ class Point:
     x: float
     y: float
     label: str = ""
-    low: float | None = None
-    high: float | None = None
 
 
 LONG_TEXT = 24
@@ -82,7 +80,7 @@ class PointChart:
         """Header and rows."""
         rows: list[list[object]] = [["series", "x", "y", "low", "high", "label"]]
         for name, points in self.series:
-            rows += [[name, p.x, p.y, _or_empty(p.low), _or_empty(p.high), p.label] for p in points]
+            rows.extend([name, p.x, p.y, "", "", p.label] for p in points)  # only bars have bounds
         return rows
 
 

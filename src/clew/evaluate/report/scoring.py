@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from clew.evaluate.metrics.base import RunMetric, Unit
+from clew.evaluate.metrics.base import Unit
 from clew.evaluate.metrics.errors_by_step import error_step
 from clew.evaluate.metrics.intervals import Interval, bootstrap
-from clew.evaluate.metrics.registry import METRICS, QUESTION_METRICS
+from clew.evaluate.metrics.registry import METRICS, QUESTION_METRICS, RUN_METRICS
 from clew.evaluate.names import truth_of
 from clew.evaluate.questions import EvalQuestion, GoldVerdict
 from clew.evaluate.records import Record, ScoredRow
@@ -76,9 +76,8 @@ def figures(rows: Sequence[ScoredRow]) -> tuple[Figure, ...]:
 
 def figure_of(rows: Sequence[ScoredRow], name: str) -> Figure | None:
     """Compute a metric: of questions the mean with its interval; None where it applies to none."""
-    metric = METRICS[name]
-    if isinstance(metric, RunMetric):
-        value = metric(rows)
+    if name in RUN_METRICS:
+        value = RUN_METRICS[name](rows)
         return None if value is None else Figure(name, value, None, len(rows))
     values = [value for row in rows if (value := row.scores.get(name)) is not None]
     if not values:

@@ -16,18 +16,7 @@ from clew.evaluate.metrics.registry import METRICS
 from clew.evaluate.metrics.run import percentile, stages
 from clew.evaluate.records import Key, ScoredRow
 from clew.evaluate.report.scoring import Figure, figure_of, figures, score
-from clew.evaluate.run.rundir import (
-    BERT,
-    COMPARISONS,
-    CONFIG,
-    ERRORS,
-    JUDGEMENTS,
-    LATENCY,
-    METRIC_FILES,
-    RECORDS,
-    RunDirectory,
-    key_of,
-)
+from clew.evaluate.run.rundir import BERT, CONFIG, JUDGEMENTS, RECORDS, RunDirectory, key_of
 
 COMPARED_METRICS = ("hits_at_1", "exact_set", "f1", "truthfulness")
 
@@ -166,23 +155,19 @@ def _pairs(run: LoadedRun, part: str, metric: str) -> list[ComparedPair]:
     return found
 
 
-OF_METRICS = (
-    "part", "method", "metric", "value", "low", "high", "seeds_mean", "seeds_std", "n", "unit", "better",
-)  # fmt: skip
-OF_LATENCY = ("part", "method", "stage", "p50_ms", "p95_ms")
-OF_COMPARISONS = (
-    "part", "metric", "first", "second", "difference", "low", "high", "p", "p_holm", "pairs",
-)  # fmt: skip
-OF_ERRORS = ("part", "method", "step", "questions")
-
-
 def write_tables(run: LoadedRun) -> None:
     """Write `metrics.csv`, `latency.csv`, `comparisons.csv` and `errors.csv` into the run directory."""
-    write = run.directory.write_csv
-    write(METRIC_FILES, OF_METRICS, [line for cell in run.cells for line in _metrics(cell)])
-    write(LATENCY, OF_LATENCY, [line for cell in run.cells for line in _latency(cell)])
-    write(COMPARISONS, OF_COMPARISONS, [_comparison(pair) for pair in comparisons(run)])
-    write(ERRORS, OF_ERRORS, [line for cell in run.cells for line in _errors(cell)])
+    of_cells = {
+        "metrics.csv": (_metrics, "part method metric value low high seeds_mean seeds_std n unit better"),
+        "latency.csv": (_latency, "part method stage p50_ms p95_ms"),
+        "errors.csv": (_errors, "part method step questions"),
+    }
+    for name, (lines_of, header) in of_cells.items():
+        lines = [line for cell in run.cells for line in lines_of(cell)]
+        run.directory.write_csv(name, header.split(), lines)
+    header = "part metric first second difference low high p p_holm pairs"
+    pairs = [_comparison(pair) for pair in comparisons(run)]
+    run.directory.write_csv("comparisons.csv", header.split(), pairs)
 
 
 def _metrics(cell: SummaryCell) -> Iterator[list[object]]:

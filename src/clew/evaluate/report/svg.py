@@ -153,23 +153,19 @@ def _bar(x: float, width: float, y: Scale, bar: ChartBar, style: str, name: str)
     error = ""
     if bar.low is not None and bar.high is not None:
         told += f" [{_number(bar.low)}, {_number(bar.high)}]"
-        error = _error_bar(x + width / 2, y(bar.low), y(bar.high))
+        middle, low, high = x + width / 2, y(bar.low), y(bar.high)
+        caps = "".join(f"M{middle - 3:.1f} {at:.1f}h6" for at in (low, high))
+        error = f'<path class="err" d="M{middle:.1f} {low:.1f}V{high:.1f}{caps}"/>'
     return (
         f'<g><title>{escape(told)}</title><rect class="{style}" x="{x:.1f}" y="{top:.1f}" width="{width:.1f}"'
         f' height="{max(0.5, bottom - top):.1f}"/>{error}</g>'
     )
 
 
-def _error_bar(x: float, low: float, high: float) -> str:
-    caps = "".join(f"M{x - 3:.1f} {at:.1f}h6" for at in (low, high))
-    return f'<path class="err" d="M{x:.1f} {low:.1f}V{high:.1f}{caps}"/>'
-
-
 def _points(chart: PointChart) -> _Drawing:
     points = [p for _, row in chart.series for p in row]
-    heights = [v for p in points for v in (p.y, p.low, p.high) if v is not None]
     x, x_ticks = _axis([p.x for p in points], LEFT, CHART_WIDTH - RIGHT, log=chart.log_x)
-    y, y_ticks = _axis(heights, HEIGHT - BOTTOM, TOP, log=chart.log_y)
+    y, y_ticks = _axis([p.y for p in points], HEIGHT - BOTTOM, TOP, log=chart.log_y)
     parts = _frame(CHART_WIDTH, y, y_ticks, chart.y_title) + _x_axis(x, x_ticks, chart.x_title)
     for s, (name, row) in enumerate(chart.series):
         style = _shade(s, name, chart)
@@ -178,7 +174,7 @@ def _points(chart: PointChart) -> _Drawing:
             path = "L".join(f"{x(p.x):.1f} {y(p.y):.1f}" for p in row)
             parts.append(f'<path class="line {style}" d="M{path}"/>')
         size = 2.2 if joined and len(chart.series) > 4 else 4.5
-        parts += [_point(p, chart, name, (x(p.x), y), style, size) for p in row]
+        parts += [_point(p, chart, name, (x(p.x), y(p.y)), style, size) for p in row]
     return _Drawing(CHART_WIDTH, HEIGHT, chart.title, parts)
 
 
@@ -193,20 +189,18 @@ def _axis(values: Sequence[float], start: float, stop: float, *, log: bool) -> t
 
 
 def _point(
-    point: Point, chart: PointChart, name: str, scaled: tuple[float, Scale], style: str, size: float
+    point: Point, chart: PointChart, name: str, place: tuple[float, float], style: str, size: float
 ) -> str:
-    x, y = scaled
-    at = y(point.y)
+    x, y = place
     told = f"{name} {point.label}: {chart.x_title} {_number(point.x)}, {chart.y_title} {_number(point.y)}"
-    error = "" if point.low is None or point.high is None else _error_bar(x, y(point.low), y(point.high))
     label = ""
     if point.label and not chart.marks:
         # A label near the right edge is written to the left of its point.
-        place = f'class="end" x="{x - 7:.1f}"' if x > 0.6 * CHART_WIDTH else f'x="{x + 7:.1f}"'
-        label = f'<text {place} y="{at - 6:.1f}">{escape(point.label)}</text>'
+        side = f'class="end" x="{x - 7:.1f}"' if x > 0.6 * CHART_WIDTH else f'x="{x + 7:.1f}"'
+        label = f'<text {side} y="{y - 6:.1f}">{escape(point.label)}</text>'
     mark = chart.marks.index(point.label) if point.label in chart.marks else 0
-    shape = _mark(mark, x, at, style, size)
-    return f"<g><title>{escape(told)}</title>{error}{shape}{label}</g>"
+    shape = _mark(mark, x, y, style, size)
+    return f"<g><title>{escape(told)}</title>{shape}{label}</g>"
 
 
 def _mark(mark: int, x: float, y: float, style: str, size: float) -> str:

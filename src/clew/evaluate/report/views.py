@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from operator import attrgetter
+from typing import Literal
 
 from clew.evaluate.metrics.errors_by_step import ROAD_STEPS
 from clew.evaluate.metrics.registry import METRICS
@@ -22,28 +24,14 @@ from clew.evaluate.report.charts import (
 from clew.evaluate.report.scoring import NO_FIGURE, figure_of, value_text
 from clew.evaluate.report.summary import COMPARED_METRICS, LoadedRun, SummaryCell, comparisons
 
-OVERVIEW = (
-    ("Answers", ("hits_at_1", "exact_match", "precision", "recall", "f1", "exact_set", "bert_score")),
-    (
-        "Accurate, incorrect, missing",
-        ("accuracy", "hallucination", "missing", "truthfulness", "judge_accuracy", "unjudged"),
-    ),
-    ("Claims", ("claim_accuracy", "claim_macro_f1", "coverage")),
-    (
-        "Evidence and abstention",
-        (
-            "retrieval_hits",
-            "citation_precision",
-            "citation_recall",
-            "sub_questions",
-            "abstention_precision",
-            "abstention_recall",
-            "coverage",
-            "aurc",
-        ),
-    ),
-    ("Cost and time", ("failures", "calls", "tokens", "cost", "p50_ms", "p95_ms", "mean_ms")),
-)
+OVERVIEW = {
+    "Answers": "hits_at_1 exact_match precision recall f1 exact_set bert_score",
+    "Accurate, incorrect, missing": "accuracy hallucination missing truthfulness judge_accuracy unjudged",
+    "Claims": "claim_accuracy claim_macro_f1 coverage",
+    "Evidence and abstention": "retrieval_hits citation_precision citation_recall sub_questions"
+    " abstention_precision abstention_recall coverage aurc",
+    "Cost and time": "failures calls tokens cost p50_ms p95_ms mean_ms",
+}
 MOST_KINDS = 40
 _PROBLEMS = {
     "no_gold": "no gold answer: abstaining is right",
@@ -57,11 +45,11 @@ _PROBLEMS = {
 def overview(run: LoadedRun) -> list[ChartTable]:
     """Tabulate all metrics: a table for each group of metrics, a row for each part and method."""
     tables: list[ChartTable] = []
-    for title, metrics in OVERVIEW:
+    for title, metrics in OVERVIEW.items():
         claims = title == "Claims"
         every = title == "Cost and time"
         cells = [c for c in run.cells if every or claims == ("claim_accuracy" in c.figures)]
-        shown = [m for m in metrics if any(m in cell.figures for cell in cells)]
+        shown = [m for m in metrics.split() if any(m in cell.figures for cell in cells)]
         if not shown:
             continue
         rows: list[TableRow] = []
@@ -208,18 +196,9 @@ def error_table(run: LoadedRun) -> ChartTable | None:
     return ChartTable("errors", "Errors by step", header, rows, note, names=2)
 
 
-def kind_table(run: LoadedRun) -> ChartTable | None:
-    """Tabulate Hits@1 by kind of question, for the kinds with most questions."""
-    return _by_group(run, "kind", lambda row: row.kind)
-
-
-def shape_table(run: LoadedRun) -> ChartTable | None:
-    """Tabulate Hits@1 by the shape of the gold paths, for the shapes with most questions."""
-    return _by_group(run, "shape", lambda row: row.shape)
-
-
-def _by_group(run: LoadedRun, what: str, group_of: Callable[[ScoredRow], str]) -> ChartTable | None:
-    """Hits@1 of each part, group and method."""
+def group_table(run: LoadedRun, what: Literal["kind", "shape"]) -> ChartTable | None:
+    """Tabulate Hits@1 by the kind of question or the shape of gold paths, for those with most questions."""
+    group_of: Callable[[ScoredRow], str] = attrgetter(what)
     counts = Counter((r.key.part, group_of(r)) for cell in run.cells for r in cell.rows if group_of(r))
     if not counts:
         return None

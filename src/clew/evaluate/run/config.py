@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import random
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,6 @@ from clew.errors import InputError, UsageError
 from clew.evaluate.questions import DatasetPart, EvalQuestion
 from clew.index.corpus.corpus import CorpusSettings
 from clew.plugins import code_checksum, is_plugin
-from clew.version import __version__
 
 OptionValue = str | int | float | bool
 _ELSEWHERE = frozenset(("folder", "path", "graph"))
@@ -85,36 +84,6 @@ class RunSettings:
     embedder: str | None = None
 
 
-def resolved(
-    parts: Sequence[DatasetPart],
-    graphs: Mapping[str, str],
-    methods: Sequence[MethodVariant],
-    settings: RunSettings,
-    calls: Mapping[str, Any] | None = None,
-) -> dict[str, Any]:
-    """Describe a run completely; `graphs` has the fingerprint of the graph that each part is asked of.
-
-    `calls` are limits and price of the calls of a model.
-    """
-    told = asdict(settings)
-    return {
-        "clew": __version__,
-        "run": told.pop("sampling") | told,
-        **({"calls": dict(calls)} if calls else {}),
-        "methods": [method.as_dict() for method in methods],
-        "parts": [
-            {
-                "name": part.name,
-                "task": part.task,
-                "questions": len(part.questions),
-                "graph_fingerprint": graphs[part.name],
-                "files": [{"path": str(f.resolve()), "sha256": file_hash(f)} for f in part.files],
-            }
-            for part in parts
-        ],
-    }
-
-
 def file_hash(file: Path) -> str:
     """Hash the contents of a file: SHA-256 in hex."""
     with file.open("rb") as stream:
@@ -122,11 +91,7 @@ def file_hash(file: Path) -> str:
 
 
 def check_same(path: Path, wanted: Mapping[str, Any]) -> None:
-    """Compare a run's configuration with that of the run directory.
-
-    Raises UsageError (they differ; the message shows where) and InputError (the file in the directory is not
-    readable).
-    """
+    """Compare with the configuration of a run; UsageError shows where it differs, InputError: unreadable."""
     try:
         there = tomllib.loads(path.read_text("utf-8"))
     except (OSError, ValueError) as error:

@@ -67,10 +67,7 @@ def accepted(name: str) -> Accepted:
 
 
 def check_methods(specs: Sequence[MethodVariant], model: ChatModel | None) -> None:
-    """Check options before anything is opened.
-
-    UsageError if one is wrong, InputError for a file that cannot be used.
-    """
+    """Check options: UsageError if one is wrong, InputError for a file that cannot be used."""
     for spec in specs:
         takes = accepted(spec.method)
         wrong = sorted(set(spec.options) - takes.options)

@@ -17,14 +17,6 @@ from clew.stores.opening import is_remote
 
 
 @dataclass(frozen=True)
-class OpenGraph:
-    """An open index, and a fingerprint of what it was made from, the same wherever the files are."""
-
-    clew: Clew
-    fingerprint: str
-
-
-@dataclass(frozen=True)
 class GraphFile:
     """Where the graph of a part is: an index, also in an object store, or a file in a format."""
 
@@ -33,19 +25,14 @@ class GraphFile:
 
     def open(
         self, *, embedder: str | None, progress: Progress | None, corpus: CorpusSettings | None = None
-    ) -> OpenGraph:
-        """Open it, with the walks of `corpus` stored.
-
-        Raises UsageError (it is an index, and stores other walks) and InputError, ParseError (as
-        `Clew.open`).
-        """
+    ) -> Clew:
+        """Open it, with the walks of `corpus` stored; UsageError for an index that stores others."""
         if is_remote(str(self.path)) or is_index(Path(self.path)):
             clew = Clew.open(self.path, embedder=embedder)
             _check_corpus(clew, corpus)
-        else:
-            opened = partial(Clew.open, self.path, embedder=embedder, progress=progress)
-            clew = opened(format=self.format, corpus=corpus)
-        return OpenGraph(clew, fingerprint(clew))
+            return clew
+        opened = partial(Clew.open, self.path, embedder=embedder, progress=progress)
+        return opened(format=self.format, corpus=corpus)
 
 
 def _check_corpus(clew: Clew, wanted: CorpusSettings | None) -> None:
@@ -92,7 +79,7 @@ def _made(make: Callable[[Path], None], part: DatasetPart, folder: Path) -> Path
 
 
 def fingerprint(clew: Clew) -> str:
-    """Name the contents of an index: checksums of its sources, and the embedder."""
+    """Name what an index was made from, wherever it is: checksums of its sources, and the embedder."""
     about = clew.index.manifest.about
     sources = "+".join(source.sha256[:16] for source in about.sources)
     return f"{sources} {clew.embedder.fingerprint}"

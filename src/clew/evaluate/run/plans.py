@@ -16,6 +16,7 @@ from clew.evaluate.run.engine_ask import accepted, check_methods, needs_model
 from clew.evaluate.run.experiments import Experiment, read_experiment
 from clew.evaluate.run.graphs import GraphFile, graph_file
 from clew.evaluate.run.runner import RunPlan
+from clew.index.corpus.corpus import CorpusSettings
 from clew.index.new_index import Progress
 from clew.llm.managed import ManagedModel
 from clew.methods.registry import METHODS
@@ -72,11 +73,13 @@ def make_plan(
         # In an experiment the graph that the user names is for data that come without one.
         given = None if is_experiment and part.graph is not None else wanted.graph
         files[part.name] = graph_file(part, given, wanted.out)
-    graphs = {name: file.open(embedder=embedder, progress=progress) for name, file in files.items()}
+    graphs: dict[tuple[str, CorpusSettings | None], Clew] = {
+        (name, None): file.open(embedder=embedder, progress=progress) for name, file in files.items()
+    }
     methods = read.methods
     if model is None:
-        methods = _without_model(read, graphs[read.parts[0].name].clew, note)
-    corpora = {
+        methods = _without_model(read, graphs[read.parts[0].name, None], note)
+    graphs |= {
         (name, corpus): file.open(embedder=embedder, progress=progress, corpus=corpus)
         for name, file in files.items()
         for corpus in dict.fromkeys(method.corpus for method in methods)
@@ -92,7 +95,6 @@ def make_plan(
         price=None if model is None else model.policy.price,
         limits=None if model is None else model.policy.per_question,
         experiment=read.experiment,
-        corpora=corpora,
     )
 
 

@@ -21,7 +21,6 @@ from clew.workers.locks import open_growing, take_lock
 
 CONFIG, RECORDS, FACTS = "config.resolved.toml", "records.jsonl", "facts.json"
 JUDGEMENTS, BERT = "judgements.jsonl", "bertscore.jsonl"
-METRIC_FILES, LATENCY, COMPARISONS, ERRORS = "metrics.csv", "latency.csv", "comparisons.csv", "errors.csv"
 EXPERIMENT = "experiment.toml"
 
 
@@ -76,10 +75,7 @@ class RunDirectory:
 
     @contextmanager
     def locked(self) -> Generator[None]:
-        """Hold the directory for this process alone.
-
-        Raises InputError (it cannot be made or written) and LockedError (another process has it).
-        """
+        """Hold the directory for this process alone; InputError, or LockedError where another has it."""
         try:
             self.path.mkdir(parents=True, exist_ok=True)
             lock = (self.path / ".lock").open("w")
@@ -92,10 +88,7 @@ class RunDirectory:
             yield
 
     def begin(self, config: Mapping[str, Any], facts: Mapping[str, Any], experiment: str | None) -> None:
-        """Write the configuration down, or check that it is the one that is there.
-
-        Raises UsageError (the directory holds a run of another configuration; the difference is shown).
-        """
+        """Write the configuration down; UsageError, which shows it, where another one is there."""
         path = self.path / CONFIG
         config = json.loads(redacted(json.dumps(config)))
         if path.exists():

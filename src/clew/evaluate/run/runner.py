@@ -12,14 +12,15 @@ from clew.engine import Clew
 from clew.evaluate.questions import DatasetPart, EvalQuestion
 from clew.evaluate.records import Key, Record
 from clew.evaluate.run.answering import AnswerTask, TaskOutcome, ask_on, in_threads
-from clew.evaluate.run.config import MethodVariant, RunSettings, resolved
+from clew.evaluate.run.config import MethodVariant, RunSettings, file_hash
 from clew.evaluate.run.engine_ask import EngineAsk, open_and_ask
-from clew.evaluate.run.graphs import OpenGraph
+from clew.evaluate.run.graphs import fingerprint
 from clew.evaluate.run.rundir import RECORDS, LineFile, RunDirectory
 from clew.index.corpus.corpus import CorpusSettings
 from clew.llm.budget import Limits
 from clew.llm.prices import Price
 from clew.llm.types import ChatModel
+from clew.version import __version__
 from clew.workers.base import Workers
 from clew.workers.local import Processes
 
@@ -35,7 +36,8 @@ class RunPlan:
     """A run that is ready to go: each part with its open graph, and one more for each corpus of walks."""
 
     parts: Sequence[DatasetPart]
-    graphs: Mapping[str, OpenGraph]
+    graphs: Mapping[tuple[str, CorpusSettings | None], Clew]
+    """By the name of the part and the walks that are stored."""
     methods: Sequence[MethodVariant]
     settings: RunSettings
     workers: int = 1
@@ -44,24 +46,28 @@ class RunPlan:
     price: Price | None = None
     limits: Limits | None = None
     experiment: str | None = None
-    corpora: Mapping[tuple[str, CorpusSettings], OpenGraph] = field(
-        default_factory=dict[tuple[str, CorpusSettings], OpenGraph]
-    )
-
-    def clew(self, part: DatasetPart, corpus: CorpusSettings | None) -> Clew:
-        """Find the open index of a part that stores the walks of `corpus`."""
-        graph = self.graphs[part.name] if corpus is None else self.corpora[part.name, corpus]
-        return graph.clew
 
     def config(self) -> dict[str, Any]:
-        """Describe the run for `config.resolved.toml`."""
-        prints = {name: graph.fingerprint for name, graph in self.graphs.items()}
-        return resolved(self.parts, prints, self.methods, self.settings, self._calls())
-
-    def _calls(self) -> dict[str, Any]:
+        """Describe the run for `config.resolved.toml`, completely."""
         limits = {} if self.limits is None else {f"max_{n}": v for n, v in asdict(self.limits).items()}
         price = {} if self.price is None else {f"{n}_price": v for n, v in asdict(self.price).items()}
-        return limits | price
+        calls, told = limits | price, asdict(self.settings)
+        return {
+            "clew": __version__,
+            "run": told.pop("sampling") | told,
+            **({"calls": calls} if calls else {}),
+            "methods": [method.as_dict() for method in self.methods],
+            "parts": [
+                {
+                    "name": part.name,
+                    "task": part.task,
+                    "questions": len(part.questions),
+                    "graph_fingerprint": fingerprint(self.graphs[part.name, None]),
+                    "files": [{"path": str(f.resolve()), "sha256": file_hash(f)} for f in part.files],
+                }
+                for part in self.parts
+            ],
+        }
 
     @property
     def seeds(self) -> tuple[int | None, ...]:
@@ -105,7 +111,7 @@ def _ask_parts(plan: RunPlan, have: set[Key], records: LineFile, done: Done, pro
     for part, corpus, tasks in work:
         left = [(q, t) for q, t in tasks if _key(part, t) not in have]
         done.kept += len(tasks) - len(left)
-        clew = plan.clew(part, corpus)
+        clew = plan.graphs[part.name, corpus]
         asked = {_key(part, task): question for question, task in left}
         for task, outcome in _outcomes(plan, clew, [task for _, task in left]):
             records.add(_record(part, asked[_key(part, task)], task, outcome, clew).as_json())
@@ -169,7 +175,7 @@ def in_graph(clew: Clew, names: Sequence[str]) -> bool:
 
 def _facts(plan: RunPlan, part: DatasetPart) -> dict[str, Any]:
     """Find what a report must know of a part: samples, problems of questions, inverse relations, counts."""
-    clew, sampling = plan.graphs[part.name].clew, plan.settings.sampling
+    clew, sampling = plan.graphs[part.name, None], plan.settings.sampling
     listed: dict[ProblemKind, list[str]] = {}
     relations = frozenset(clew.index.graph.relations)
     for question in sampling.union(part):
@@ -193,10 +199,7 @@ def _facts(plan: RunPlan, part: DatasetPart) -> dict[str, Any]:
 
 
 def problems_of(clew: Clew, question: EvalQuestion, relations: Set[str]) -> list[ProblemKind]:
-    """Name what stands against answering a question from the graph; such questions stay in the score.
-
-    `relations` are the names of those of the graph.
-    """
+    """Name what stands against answering a question from a graph with these relations; it stays scored."""
     found: list[ProblemKind] = []
     if question.is_scored:
         there = sum(in_graph(clew, answer.names) for answer in question.gold)
