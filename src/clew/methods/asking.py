@@ -15,8 +15,7 @@ from clew.types import Abstention, Answer, Verification
 
 if TYPE_CHECKING:
     from clew.llm.types import ChatModel
-    from clew.methods.registry import Method, MethodFactory
-    from clew.methods.verifiers import Verifier
+    from clew.methods.registry import Method, MethodFactory, Verifier
 
 T = TypeVar("T")
 OutcomeT = TypeVar("OutcomeT", Answer, Verification)

@@ -24,8 +24,7 @@ from clew.graph.build.build import build_graph
 from clew.index.in_memory import index_in_memory
 from clew.index.store.directory import Excerpt, Index
 from clew.methods.database_copy import Copied, DatabaseCopy
-from clew.methods.registry import METHODS, Method, make_method
-from clew.methods.verifiers import Verifier, make_verifier
+from clew.methods.registry import METHODS, Method, Verifier, make_method, make_verifier
 from clew.stores.neighbourhood import FetchedEdges, Fetcher, FetchLimits
 from clew.types import Abstention, Answer, Step, Verification
 
