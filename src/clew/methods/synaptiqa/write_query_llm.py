@@ -15,7 +15,7 @@ import numpy as np
 from clew.errors import InputError
 from clew.llm.prompting import Sampling, Talk, as_data, prompt_named, query_text
 from clew.methods.synaptiqa.schema_slice import SchemaSlice
-from clew.stores.history import History
+from clew.stores.history import History, SolvedEntry
 from clew.text.embedder import Embedder
 
 _SAMPLING = Sampling(temperature=0.0, max_tokens=512)
@@ -24,28 +24,17 @@ _LONGEST = 4_000
 """Characters of a query that a later prompt shows."""
 
 
-@dataclass(frozen=True, slots=True)
-class Solved:
-    """A question, and the query that answers it."""
-
-    question: str
-    query: str
-
-
-def read_solved(path: Path) -> tuple[Solved, ...]:
+def read_solved(path: Path) -> tuple[SolvedEntry, ...]:
     """Read the solved questions of a history, of all sources. Raises InputError, ParseError for a line."""
     if not path.is_file():
         raise InputError(f"{path}: there is no such history. Make one: clew history import")
-    return tuple(Solved(entry.question, entry.query) for entry in History(path).entries())
+    return History(path).entries()
 
 
 def most_similar(
-    solved: Sequence[Solved], question: str, count: int, embedder: Embedder
-) -> tuple[Solved, ...]:
-    """Return the `count` solved questions most similar to a question, the most similar one last.
-
-    A prompt shows them in this order, so that the best example stands nearest to the question.
-    """
+    solved: Sequence[SolvedEntry], question: str, count: int, embedder: Embedder
+) -> tuple[SolvedEntry, ...]:
+    """Return the `count` solved questions most similar to a question, the best nearest to it: as the last."""
     if not solved or count < 1:
         return ()
     vectors = embedder.embed([each.question for each in solved])
@@ -56,16 +45,13 @@ def most_similar(
 
 @dataclass(frozen=True)
 class QueryWriter:
-    """Asks a model for queries; what it replies is text, to be parsed and guarded.
-
-    `names` are other names of what the question names, as a line.
-    """
+    """Asks a model for queries; `names` is a line of other names of what the question names."""
 
     talk: Talk
     schema: SchemaSlice
     names: str = ""
 
-    def write(self, question: str, solved: Sequence[Solved]) -> str:
+    def write(self, question: str, solved: Sequence[SolvedEntry]) -> str:
         """Return the model's reply to a question. Raises LlmError."""
         shots = (f"Question: {as_data(s.question)}\nCypher: {query_text(s.query)}" for s in solved)
         values = {"SCHEMA": str(self.schema), "SOLVED": "\n".join(shots) or "(none)", "NAMES": self.names}
