@@ -52,61 +52,40 @@ class MethodSpec:
         return None if place is None else cast(type, imported(place, "settings"))
 
 
-def _baseline(
-    factory: str, settings: str, *, needs_model: bool = False, ranks_triples: bool = False
-) -> MethodSpec:
-    """The spec of a method in `baselines/`."""
-    places = f"clew.methods.baselines.{factory}", f"clew.methods.baselines.settings:{settings}"
-    return MethodSpec(*places, needs_model=needs_model, ranks_triples=ranks_triples)
+def _spec(folder: str, factory: str, settings: str, **more: Any) -> MethodSpec:  # noqa: ANN401
+    """The spec of a method in a folder, with settings in its `settings.py`."""
+    place = f"clew.methods.{folder}"
+    return MethodSpec(f"{place}.{factory}", f"{place}.settings:{settings}", **more)
 
 
-_SIMGRAG, _SYNAPTIQA = "clew.methods.simgrag", "clew.methods.synaptiqa"
+_VERIFY = "clew.methods.simgrag.verify"
+_CLAIMS = {"claim_settings": "clew.methods.simgrag.settings:SimgragSettings", "near": True}
+_QUERIES = "clew.methods.synaptiqa.method"
 METHODS: dict[str, MethodSpec] = {
-    "auto": MethodSpec(
-        "clew.methods.auto.method:make_auto",
-        "clew.methods.auto.settings:AutoSettings",
-        verifier=f"{_SIMGRAG}.verify:make_auto_verifier",
-        claim_settings=f"{_SIMGRAG}.settings:SimgragSettings",
-        near=True,
+    "auto": _spec(
+        "auto", "method:make_auto", "AutoSettings", verifier=f"{_VERIFY}:make_auto_verifier", **_CLAIMS
     ),
-    "simgrag": MethodSpec(
-        f"{_SIMGRAG}.method:SimGRAG",
-        f"{_SIMGRAG}.settings:SimgragSettings",
-        verifier=f"{_SIMGRAG}.verify:VerifyWithModel",
-        claim_settings=f"{_SIMGRAG}.settings:SimgragSettings",
-        needs_model=True,
-        near=True,
+    "simgrag": _spec(
+        "simgrag", "method:SimGRAG", "SimgragSettings", verifier=f"{_VERIFY}:VerifyWithModel",
+        needs_model=True, **_CLAIMS,
     ),
-    "kg-rag": MethodSpec(
-        "clew.methods.kg_rag.method:KgRag",
-        "clew.methods.kg_rag.settings:KgRagSettings",
-        ranks_triples=True,
-        near=True,
+    "kg-rag": _spec("kg_rag", "method:KgRag", "KgRagSettings", ranks_triples=True, near=True),
+    "llm": _spec("baselines", "llm:Llm", "LlmSettings", needs_model=True),
+    "llm-qd": _spec("baselines", "llm:LlmQd", "LlmSettings", needs_model=True),
+    "kaping": _spec("baselines", "around_entities:Kaping", "KapingSettings", ranks_triples=True),
+    "triple-rag": _spec("baselines", "around_entities:TripleRag", "TripleRagSettings"),
+    "vector-rag": _spec("baselines", "vector_rag:VectorRag", "VectorRagSettings", ranks_triples=True),
+    "kg-retrieval": _spec("baselines", "around_entities:KgRetrieval", "KgRetrievalSettings"),
+    "kg-gpt": _spec("baselines", "kg_gpt:KgGpt", "KgGptSettings"),
+    "synaptiqa": _spec(
+        "synaptiqa", "method:make_synaptiqa", "SynaptiqaSettings", store=f"{_QUERIES}:SynaptiQA"
     ),
-    "llm": _baseline("llm:Llm", "LlmSettings", needs_model=True),
-    "llm-qd": _baseline("llm:LlmQd", "LlmSettings", needs_model=True),
-    "kaping": _baseline("around_entities:Kaping", "KapingSettings", ranks_triples=True),
-    "triple-rag": _baseline("around_entities:TripleRag", "TripleRagSettings"),
-    "vector-rag": _baseline("vector_rag:VectorRag", "VectorRagSettings", ranks_triples=True),
-    "kg-retrieval": _baseline("around_entities:KgRetrieval", "KgRetrievalSettings"),
-    "kg-gpt": _baseline("kg_gpt:KgGpt", "KgGptSettings"),
-    "synaptiqa": MethodSpec(
-        f"{_SYNAPTIQA}.method:make_synaptiqa",
-        f"{_SYNAPTIQA}.settings:SynaptiqaSettings",
-        store=f"{_SYNAPTIQA}.method:SynaptiQA",
-    ),
-    "kg-query": MethodSpec(
-        f"{_SYNAPTIQA}.method:make_kg_query",
-        f"{_SYNAPTIQA}.settings:SynaptiqaSettings",
-        store=f"{_SYNAPTIQA}.method:KgQuery",
+    "kg-query": _spec(
+        "synaptiqa", "method:make_kg_query", "SynaptiqaSettings", store=f"{_QUERIES}:KgQuery",
         needs_model=True,
     ),
-    "walk-retrieve": MethodSpec(
-        "clew.methods.walk_retrieve.method:WalkRetrieve",
-        "clew.methods.walk_retrieve.settings:WalkRetrieveSettings",
-        near=True,
-    ),
-}
+    "walk-retrieve": _spec("walk_retrieve", "method:WalkRetrieve", "WalkRetrieveSettings", near=True),
+}  # fmt: skip
 
 VERIFIERS = tuple(name for name, spec in METHODS.items() if spec.verifier is not None)
 
