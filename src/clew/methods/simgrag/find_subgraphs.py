@@ -221,10 +221,7 @@ def _meant(graph: Graph, node: PatternNode, distances: Distances) -> int | None:
 
 
 def _stands_for(graph: Graph, node: PatternNode, entity: int, distances: Distances) -> bool:
-    """Whether an entity may be what a name means: it is near, or shares a word with it.
-
-    Where something is called just so, a word in common is not enough.
-    """
+    """Whether an entity may be what a name means: it is near, or, if nothing is called so, shares a word."""
     near = distances.node_candidates(node, 64)
     is_called_so = bool(len(near.entities)) and float(near.distances[0]) <= TIE
     wanted, words = set(normalise(node.name).split()), set(normalise(graph.labels[entity]).split())

@@ -176,9 +176,7 @@ class Retrieval:
         return QuestionModel(run.talk or Talk.begin(self.model, run.id), self._refused)
 
     async def retrieve(self, run: Run, task: ExampleKind, query: str) -> Retrieved:
-        """Write a pattern and match it; once more with hints where it fits nothing well.
-
-        The paper's letter asks once.
+        """Write a pattern and match it; if not by the paper's letter, again with hints where nothing fits.
 
         Raises LlmError: as the model; ReplyInvalid where it gives no pattern.
         """

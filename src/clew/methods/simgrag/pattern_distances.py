@@ -77,7 +77,7 @@ class PatternDistances(IndexDistances):
         self._said: dict[str, Distance] = {}
 
     def relation_distances(self, edge: PatternEdge) -> Distance:
-        """The smaller of the embedder's distance and the words'; the encoder's too where no relation is near.
+        """The least of the embedder's distance, the words', and, where no relation is near, the encoder's.
 
         Raises EmbedderError: the shipped model cannot be opened.
         """

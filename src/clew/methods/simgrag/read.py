@@ -19,7 +19,7 @@ from clew.llm.refusals import declines
 from clew.llm.reply import StatedAnswer, is_none, stated_answer
 from clew.llm.shapes import build
 from clew.llm.typed import complete_parsed
-from clew.llm.types import ChatModel, Reply, Request, ask
+from clew.llm.types import ChatModel, Request, ask
 from clew.methods.simgrag.examples import Shot, ShownTriples, read_prompt
 
 ModelVerdict = Literal["True", "False", "Unknown"]
@@ -52,7 +52,6 @@ class ReadAnswers:
     answers: tuple[str, ...]
     reason: str
     prompt: Prompt
-    replies: tuple[Reply, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +61,6 @@ class ReadVerdict:
     verdict: ModelVerdict
     reason: str
     prompt: Prompt
-    replies: tuple[Reply, ...]
 
     @property
     def graphs(self) -> tuple[int, ...]:
@@ -82,7 +80,7 @@ async def read_answers(
     typed = await complete_parsed(model, request, lambda text: _stated(text, request))
     stated = typed.value
     items = () if len(stated.items) == 1 and is_none(stated.items[0]) else stated.items
-    return ReadAnswers(items, stated.text, prompt, typed.replies)
+    return ReadAnswers(items, stated.text, prompt)
 
 
 async def read_verdict(
@@ -96,16 +94,14 @@ async def read_verdict(
 ) -> ReadVerdict:
     """Ask a model whether the evidence supports a claim; a reply without a verdict is repaired once.
 
-    In a `closed_world` what the evidence says nothing of is not so. `names` says what the claim calls
-    otherwise than the evidence does.
-
-    Raises LlmError: the model cannot be asked, or gives no verdict.
+    `closed_world` and `names` are as in `read_prompt`. Raises LlmError: the model cannot be asked, or gives
+    no verdict.
     """
     prompt = read_prompt("claim", claim, graphs, shots, closed_world=closed_world, names=names)
     request = ask(prompt.user, temperature=0.0)
     typed = await complete_parsed(model, request, lambda text: _verdict(text, request))
     verdict, reason = typed.value
-    return ReadVerdict(verdict, reason, prompt, typed.replies)
+    return ReadVerdict(verdict, reason, prompt)
 
 
 def _stated(text: str, request: Request) -> StatedAnswer:

@@ -162,16 +162,8 @@ class AutoVerify:
 
     name = "auto"
 
-    def __init__(
-        self,
-        index: Index,
-        embedder: Embedder,
-        *,
-        model: ChatModel | None = None,
-        settings: SimgragSettings | None = None,
-    ) -> None:
-        self.plain = Verify(index, embedder)
-        self.with_model = VerifyWithModel(index, embedder, model=model, settings=settings)
+    def __init__(self, plain: Verify, with_model: VerifyWithModel) -> None:
+        self.plain, self.with_model = plain, with_model
 
     def verify(self, claim: str, *, id: str | None = None, closed_world: bool = False) -> Verification:
         """Verify one claim; raises LlmError if the model is needed and cannot be asked."""
@@ -193,11 +185,12 @@ class AutoVerify:
 
 
 def make_auto_verifier(
-    index: Index, embedder: Embedder, *, model: ChatModel | None, settings: SimgragSettings | None
+    index: Index, embedder: Embedder, *, model: ChatModel | None, settings: SimgragSettings | None = None
 ) -> Verify | AutoVerify:
     """Make the default verifier: without a model the built-in one alone, which has no settings."""
+    plain = Verify(index, embedder)
     if model is not None:
-        return AutoVerify(index, embedder, model=model, settings=settings)
+        return AutoVerify(plain, VerifyWithModel(index, embedder, model=model, settings=settings))
     if settings is not None:
         raise UsageError("These settings are for a language model. Name one with --llm provider/model")
-    return Verify(index, embedder)
+    return plain

@@ -59,9 +59,7 @@ async def write_pattern(
     *,
     operations: bool = False,
 ) -> WrittenPattern:
-    """Ask a model for the pattern of a question or claim: one call, two if the reply has to be repaired.
-
-    With `operations` the reply may carry some.
+    """Ask a model for a pattern, which may have `operations`: one call, two if its reply must be repaired.
 
     Raises LlmError: the model cannot be asked, or its reply is of no use also after the repair.
     """
