@@ -94,10 +94,7 @@ class HeldValue:
 
 
 def held_values(graph: Graph, link: Link) -> tuple[HeldValue, ...]:
-    """The values of a sub-answer with what has each, if several things have them; else empty.
-
-    *4* alone says neither which party has it, nor that two have.
-    """
+    """The values of a sub-answer with what has each, if several things have them; else empty."""
     values = graph.values
     if not all(values.datatype[e] >= 0 or values.kind[e] != ValueKind.NONE for e in link.proofs):
         return ()

@@ -62,10 +62,7 @@ def reformulated(reply: str, question: str, names: Sequence[str] = ()) -> str:
 
 
 def as_question(reply: str) -> str:
-    """The question in a reply that was stopped at its mark: the last line, the mark restored.
-
-    Empty where there is none: nothing is said, or the line is too long for a question.
-    """
+    """The question in a reply that was stopped at its mark: its last line, empty where that is too long."""
     lines = [line.strip(' "*') for line in reply.splitlines()]
     text = next((line for line in reversed(lines) if any(c.isalnum() for c in line)), "")
     if not text or len(text) > LONGEST_QUESTION:

@@ -27,10 +27,7 @@ nothing that was said is in it. Raises LlmError."""
 
 @dataclass(frozen=True, slots=True)
 class ModelSynthesis:
-    """By a chat model, zero-shot, from the sub-answers with the triples that prove them.
-
-    Names alone lose which value belongs to which of them; `handed="sentences"` is the paper's form.
-    """
+    """By a chat model, zero-shot, from the sub-answers with the triples that prove them ("facts")."""
 
     graph: Graph
     sampling: Sampling
