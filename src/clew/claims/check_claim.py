@@ -109,10 +109,7 @@ class Checker:
         return Checked(piece.start, piece.stop, found, triples, piece.negated, piece.either, read)
 
     def _is_told(self, meaning: Meaning, found: Found) -> bool:
-        """Whether what was found needs no edges but those at hand.
-
-        What is there is there; what is not, or how many there are, is told by all edges of a node.
-        """
+        """Whether what was found needs no edges but those at hand; what is not there needs all of a node."""
         if self.excerpt is None or meaning.kind == "type":
             return True
         counted = _ONLY.search(self.claim.text) or _ALL.search(self.claim.text)
@@ -280,10 +277,7 @@ class Checker:
     def _only(
         self, read: PieceReading, meaning: Meaning, triples: tuple[int, ...]
     ) -> tuple[Found, tuple[int, ...]]:
-        """What is there, or otherwise where the claim says *only* and the graph has others too.
-
-        *Only X directed Y*, *X directed only Y*, *X is the only director of Y*.
-        """
+        """Otherwise where the graph has others beside the *only* one: *X is the only director of Y*."""
         items = read.piece.items
         if len(meaning.steps) != 1 or len(items) != 2:
             return "there", triples

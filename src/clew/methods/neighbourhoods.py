@@ -108,10 +108,7 @@ class NearIndexes(Generic[T]):
         return MadeNear(made, near, Step("neighbourhood", detail), _since(began))
 
     def _near(self, fetcher: Fetcher, found: FetchedEdges) -> tuple[FetchedEdges, T]:
-        """The neighbourhood of the nodes that are named, and what is made over its index.
-
-        Of threads that ask for the same, one makes it; others do not wait.
-        """
+        """The neighbourhood of what is named, and what one of the threads that ask for it makes over it."""
         with self._lock:
             if found.state != self._state:
                 self._kept.clear()

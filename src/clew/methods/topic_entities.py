@@ -105,10 +105,7 @@ class FindTopicEntities:
         ]
 
     def _codes(self, text: str, mentions: Sequence[Mention]) -> list[Mention]:
-        """Words with a digit, and capitalised ones after the first, that are a part of few names: *HP-40*.
-
-        A number that is the end of one (the 40) does not keep it from being one.
-        """
+        """Words with a digit, and capitalised ones after the first, that are a part of few names: *HP-40*."""
         found: list[Mention] = []
         for word in _WORD.finditer(text):
             over = [m for m in mentions if m.start < word.end() and word.start() < m.stop]

@@ -60,10 +60,7 @@ def unit_rows(vectors: Float32) -> Float32:
 
 
 def checked_rows(vectors: NDArray[np.generic], count: int, dimension: int, name: str) -> Float32:
-    """Check what a model returned and scale it to unit rows.
-
-    Raises EmbedderError: the shape is not [count, dimension] or a value is not finite.
-    """
+    """What a model returned as unit rows; EmbedderError if it is not [count, dimension], or not finite."""
     if vectors.shape != (count, dimension):
         raise EmbedderError(
             f"{name} returned an array of shape {vectors.shape} where {(count, dimension)} was expected. "

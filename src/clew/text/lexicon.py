@@ -260,11 +260,6 @@ class Lexicon:
         # Not by `_entry`: a graph may have 100,000 words, and what is near them takes long to find.
         return len(word) <= LONGEST_WORD and (self.known(word) or bool(self._parts(word.lower())))
 
-    def related(self, word: str) -> dict[str, float]:
-        """Return the lemmas near the word with their similarity as seen from this word, best first."""
-        near = self._entry(word).related
-        return {self._names[i]: score for i, score in sorted(near.items(), key=lambda item: -item[1])}
-
     def similarity(self, a: str, b: str) -> float:
         """Say how near two words are in meaning, in [0, 1]; symmetric.
 

@@ -150,10 +150,7 @@ class EvidenceMethod(ABC, Generic[SettingsT]):
 
 
 def follow_pattern(graph: Graph, pattern: Pattern, triples: Sequence[int]) -> tuple[Proofs, bool]:
-    """Follow all edges of a pattern through `triples`: the entities at its last edge, with proofs.
-
-    Also whether no triple that the graph has for an edge was missing among `triples`.
-    """
+    """The proved entities at the last edge of a pattern, and whether `triples` have all that it needs."""
     known, proofs, complete = given_proofs(pattern), dict[int, tuple[int, ...]](), True
     for hop in hops_of(pattern):
         starts = known[hop.start]

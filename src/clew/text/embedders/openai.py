@@ -63,10 +63,7 @@ class OpenAIEmbedder:
         return self._fingerprint
 
     def embed(self, texts: Sequence[str]) -> Float32:
-        """Embed texts: float32 [len(texts), dimension]; blank ones are 0.
-
-        Raises EmbedderError: the endpoint failed after the client's retries, or answered with something else.
-        """
+        """Embed texts: float32 [len(texts), dimension]; blank ones are 0. Raises EmbedderError."""
         return in_batches(self, texts, with_content(texts), self._batch, self._request)
 
     def _request(self, texts: list[str]) -> NDArray[np.float32]:

@@ -112,10 +112,7 @@ class StaticEmbedder:
         return ids
 
     def _cut(self, word: str) -> tuple[int, ...]:
-        """Cut a word into wordpieces, longest first from the left, and remember it.
-
-        Every letter, digit and the apostrophe is a piece by itself, so no word is without.
-        """
+        """Cut a word into wordpieces, longest first from the left, and remember it; letters are pieces."""
         ids: list[int] = []
         start, prefix = 0, ""
         while start < len(word):
