@@ -5,8 +5,8 @@ Intelligence, 2025. Steps, in the paper's order, with their files:
 
     3.4.1 question decomposition        decompose.py
     3.4.2 candidate triple retrieval    graph/neighbourhood.py; index/vectors/triple_vectors.py, when indexed
-    3.4.3 sub-question answering        top-K here, sub_answer.py; reformulate.py
-    3.4.4 answer synthesis              synthesise.py
+    3.4.3 sub-question answering        top-K here, steps.py
+    3.4.4 answer synthesis              steps.py
     then  grounding                     grounding.py
 
 Defaults: N = 3 hops, both directions (3.4.2, 4.3.1); K = 30 (4.3.1); max tokens 256, temperature 0.3, min-p
@@ -54,23 +54,14 @@ from clew.index.vectors.triple_search import triple_search
 from clew.index.vectors.triple_vectors import with_triple_vectors
 from clew.llm.errors import BudgetReached
 from clew.llm.grounded_reply import GroundedReply
-from clew.llm.prompting import Sampling, short
+from clew.llm.prompting import short
 from clew.llm.types import ChatModel
-from clew.methods.built_in import BuiltInReader, built_in_reader
+from clew.methods.built_in import built_in_reader
 from clew.methods.fact_lines import other_names
 from clew.methods.kg_rag.chain import Link, Plan, SubQuestion, adds_nothing, held_values
-from clew.methods.kg_rag.decompose import (
-    About,
-    Decompose,
-    ModelDecompose,
-    PatternDecompose,
-    default_demonstrations,
-)
-from clew.methods.kg_rag.reformulate import ModelReformulate, Reformulate, SubstituteAnswers
 from clew.methods.kg_rag.retrieve import RetrievedTriples, gone_on_from, nearest_first, with_lists
-from clew.methods.kg_rag.settings import Frontier, KgRagSettings
-from clew.methods.kg_rag.sub_answer import AnswerSubQuestion, AskedSubQuestion, FollowHop, ModelAnswer
-from clew.methods.kg_rag.synthesise import LastAnswer, ModelSynthesis, Synthesise
+from clew.methods.kg_rag.settings import KgRagSettings
+from clew.methods.kg_rag.steps import AskedSubQuestion, built_in_steps, model_steps
 from clew.methods.relation_ranking import RelationRanking
 from clew.methods.run import Run
 from clew.methods.schema_lines import SchemaText
@@ -85,48 +76,6 @@ from clew.methods.topic_entities import (
 from clew.text.embedder import Embedder
 from clew.text.normalise import normalise
 from clew.types import Abstention, Answer, AnswerEntity, Chain, Step
-
-TABLE_3 = Sampling(temperature=0.3, top_k=40, min_p=0.05, max_tokens=256)
-ANSWER_TOKENS = 2_048
-"""Tokens of a reply that states answers."""
-
-
-def table_3(seed: int, temperature: float) -> Sampling:
-    """Return the sampling of Table 3, with the same seed for all steps (4.2.1)."""
-    return replace(TABLE_3, seed=seed, temperature=temperature)
-
-
-@dataclass(frozen=True, slots=True)
-class KgRagSteps:
-    """The exchangeable steps of KG-RAG."""
-
-    decompose: Decompose
-    answer: AnswerSubQuestion
-    reformulate: Reformulate
-    synthesise: Synthesise
-
-
-def model_steps(settings: KgRagSettings, about: About, find: FindTopicEntities) -> KgRagSteps:
-    """Make the steps as in the paper, by a chat model."""
-    sampling, handed = table_3(settings.seed, settings.temperature), settings.handed
-    demonstrations = default_demonstrations() if settings.examples is None else settings.examples
-    stated = replace(sampling, max_tokens=ANSWER_TOKENS)
-    return KgRagSteps(
-        ModelDecompose(sampling, demonstrations[: settings.shots], about),
-        ModelAnswer(find.graph, replace(stated, repeat_penalty=1.1), find.is_name),
-        ModelReformulate(find.graph, sampling, handed),
-        ModelSynthesis(find.graph, stated, handed, find.is_name),
-    )
-
-
-def built_in_steps(built_in: BuiltInReader, frontier: Frontier) -> KgRagSteps:
-    """Make the steps that need no model; candidates around the question alone need names to go on from."""
-    graph = built_in.reader.graph
-    substitute = SubstituteAnswers(graph)
-    if frontier == "question":
-        substitute = SubstituteAnswers(graph, 8, some=True)
-    decompose = PatternDecompose(graph, built_in.pattern)
-    return KgRagSteps(decompose, FollowHop(graph), substitute, LastAnswer(graph))
 
 
 @dataclass(slots=True)
