@@ -4,8 +4,8 @@
 |---|---|---|
 | 4.1, Tables 16, 17 | query to pattern | `write_pattern.py` |
 | 4.2, 4.3, 5 | pattern to subgraphs, by GSD | `find_subgraphs.py`, `graph/match/matcher.py` |
-| beyond | operations | `operations.py`, `execute.py`, `join.py` |
-| 4.4, Tables 18, 19 | verbalised subgraphs, read, grounded | `read.py`, `ground.py` |
+| beyond | operations | `write_pattern.py`, `execute.py`, `join.py` |
+| 4.4, Tables 18, 19 | verbalised subgraphs, read, grounded | `read.py` |
 
 Defaults: k = 3 and 12 shots (C.1). Deviations, each with its reason:
 
@@ -23,7 +23,7 @@ Defaults: k = 3 and 12 shots (C.1). Deviations, each with its reason:
   paper reads whatever is nearest.
 - The first prompt shows what the graph records, in typed lines, and the reply may carry operations (compare,
   count, rank, leave out, or, yes and no), which code carries out over all matches, without a second call
-  (`operations.py`, `execute.py`). `schema="none"` is the paper's: its patterns are written in ignorance of
+  (`execute.py`). `schema="none"` is the paper's: its patterns are written in ignorance of
   the graph.
 - Answers are grounded in the subgraphs. Where the model takes every shown match that ties with the best,
   all others that tie are answers too: k = 3 cannot show the 246 answers that a question of MetaQA has.
@@ -61,12 +61,11 @@ from clew.methods.simgrag.find_subgraphs import (
     triple_names,
     unfit,
 )
-from clew.methods.simgrag.ground import Draft
-from clew.methods.simgrag.operations import PatternPlan
 from clew.methods.simgrag.pattern_distances import Cut, FewCandidates, PatternDistances
-from clew.methods.simgrag.read import read_answers
+from clew.methods.simgrag.read import Draft, read_answers
 from clew.methods.simgrag.settings import SimgragSettings
 from clew.methods.simgrag.write_pattern import (
+    PatternPlan,
     WrittenPattern,
     answer_nodes,
     hint_text,
