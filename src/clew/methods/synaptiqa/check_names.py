@@ -13,8 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from clew.methods.synaptiqa.choose_name import Choose, Unknown
-from clew.methods.synaptiqa.name_space import SAME, NameSpace, Near
+from clew.methods.synaptiqa.choose_name import SAME, Choose, NameSpace, Near, Unknown
 from clew.methods.synaptiqa.values import Place, StoredValues
 from clew.stores.cypher import tree
 from clew.stores.cypher.direction import Correction
