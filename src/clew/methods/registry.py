@@ -76,7 +76,7 @@ METHODS: dict[str, MethodSpec] = {
     "triple-rag": _spec("baselines", "around_entities:TripleRag", "TripleRagSettings"),
     "vector-rag": _spec("baselines", "vector_rag:VectorRag", "VectorRagSettings", ranks_triples=True),
     "kg-retrieval": _spec("baselines", "around_entities:KgRetrieval", "KgRetrievalSettings"),
-    "kg-gpt": _spec("baselines", "kg_gpt:KgGpt", "KgGptSettings"),
+    "kg-gpt": _spec("baselines", "around_entities:KgGpt", "KgGptSettings"),
     "synaptiqa": _spec(
         "synaptiqa", "method:make_synaptiqa", "SynaptiqaSettings", store=f"{_QUERIES}:SynaptiQA"
     ),
