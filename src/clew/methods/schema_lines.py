@@ -110,9 +110,8 @@ class SchemaText:
         return "; ".join(map(self._name, self._nodes(end)))
 
     def _nodes(self, end: int) -> list[int]:
-        nodes, relations, others = self.graph.out.columns()
-        of = relations == end // 2
-        return np.unique((nodes if end % 2 == 0 else others)[of]).tolist()
+        side = self.graph.into if end % 2 else self.graph.out
+        return side.nodes_with(end // 2).tolist()
 
     def _example(self, relation: int) -> tuple[str, str]:
         """The ends of a triple of a relation, each as an example."""
