@@ -183,10 +183,7 @@ class Checker:
         return tuple(dict.fromkeys(triples))[: 2 * MOST_SHOWN_TRIPLES]
 
     def tells(self, steps: Sequence[int]) -> bool:
-        """Whether what a node has by a path is all there is.
-
-        From heads to tails, or where nearly every node has one, which a part of a graph does not show.
-        """
+        """Whether what a node has by a path is all there is: from head to tail, or if nearly all have one."""
         if self.excerpt is not None:
             return all(s % 2 == 0 for s in steps)
         schema = self.vocabulary.schema

@@ -125,10 +125,7 @@ class MethodFactory(Protocol):
 
 
 def method_named(name: str | MethodFactory) -> MethodFactory:
-    """Return the class of a method: by its name, as `module:class` of a user's own, or as it is.
-
-    Raises UsageError if there is none of that name.
-    """
+    """The class of a method by its name, as `module:class` of a user's own, or as it is; or UsageError."""
     if not isinstance(name, str):
         return name
     if name in METHODS:
@@ -174,13 +171,10 @@ def make_store_method(
     *,
     cypher: CypherStore | None = None,
 ) -> Method:
-    """Make a method that asks a database itself, or a `copy` of it, or what is near what a question names.
+    """Make a method that asks a database (`cypher`), a `copy` of it, or what is near what a question names.
 
-    `cypher` is the database, where it is asked in Cypher. With a model `auto` is then the first of the
-    methods that write queries.
-
-    Raises UsageError for a method that needs an index, or without a model; StoreError if the schema cannot
-    be read.
+    With a model `auto` is the first of the methods that write queries. Raises UsageError for a method that
+    needs an index, or without a model; StoreError if the schema cannot be read.
     """
     able = {} if cypher is None else {each: s.store for each, s in METHODS.items() if s.store is not None}
     name = next(iter(able), name) if name == "auto" and model is not None else name
@@ -213,10 +207,7 @@ def make_method(
     model: ChatModel | None = None,
     settings: Any = None,  # noqa: ANN401
 ) -> Method:
-    """Make a method, with a chat model if it can use one.
-
-    Raises UsageError for an unknown name, or for settings where the method has none.
-    """
+    """Make a method, with a chat model if it can use one. Raises UsageError: no such name, or no settings."""
     factory = method_named(name)
     taken = inspect.signature(factory).parameters
     options: dict[str, Any] = {}
@@ -241,10 +232,7 @@ def make_verifier(
 
 
 def make_store_verifier(name: str, copy: DatabaseCopy, model: ChatModel | None, settings: object) -> Verifier:
-    """Make a verifier that asks a `copy` of a database, or what is near what a claim names.
-
-    Raises UsageError as `make_verifier`.
-    """
+    """Make a verifier over a `copy` of a database, or what is near. Raises UsageError as `make_verifier`."""
     if _verifier_spec(name, settings).needs_model and model is None:
         raise UsageError(f"To verify claims {name} needs a chat model. Name one with --llm provider/model")
     if settings is not None and model is None:

@@ -51,10 +51,7 @@ class SchemaText:
         return cls(index.graph, schema_of_index(index), ranking)
 
     def lines(self, text: str, near: Sequence[int]) -> str:
-        """The relations of the graph in its order, all if they fit; else the nearest to a text.
-
-        Those of the entities `near` count as nearer than others. It says how many are left out.
-        """
+        """The relations of the graph in its order; the nearest to a text, or at `near`, where not all fit."""
         room = SCHEMA_TOKENS * CHARACTERS
         if sum(map(len, self._all)) + len(self._all) <= room:
             return "\n".join(self._all) or "(none)"

@@ -113,10 +113,7 @@ def earlier_answers(graph: Graph, links: Sequence[Link], handed: Handed = "facts
 
 
 def answer_line(graph: Graph, link: Link) -> str:
-    """The names or the value that answer a sub-question; each name is cut by itself, and more are counted.
-
-    Values of several things are told with these (*party 6: 4*).
-    """
+    """What answers a sub-question, each name cut by itself, values with what has them (*party 6: 4*)."""
     if not link.proofs:
         return data_line(link.value) or "not found"
     names = [data_line(readable(graph.labels[e])) for e in link.proofs]

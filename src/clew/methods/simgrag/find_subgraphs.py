@@ -183,8 +183,7 @@ def find_about_claim(
 ) -> tuple[MatchResult, Unfit | None]:
     """What a graph has of a claim, or why it has nothing.
 
-    The matches, and where the best does not fit, first those of the claim with a named thing at its rim
-    left open, since they show what is so instead.
+    Where the best match does not fit, first those with a name at its rim left open: what is so instead.
     """
     found = find_subgraphs(graph, pattern, distances, k)
     left = unfit(graph, pattern, found, distances, bound)

@@ -282,10 +282,7 @@ class SimGRAG(Retrieval):
     name = "simgrag"
 
     def answer(self, question: str, *, id: str | None = None, entities: Sequence[str] = ()) -> Answer:
-        """Answer one question, or abstain with a reason; `entities` are named to the model.
-
-        Raises LlmError if the model cannot be asked.
-        """
+        """Answer one question, or abstain; `entities` are named to the model. Raises LlmError."""
         run = Run.begin(self.name, id, self.model)
         asked = f"{question} (about: {', '.join(entities)})" if entities else question
         try:

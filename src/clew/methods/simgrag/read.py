@@ -82,10 +82,7 @@ class ReadVerdict:
 async def read_answers(
     model: ChatModel, question: str, graphs: Sequence[ShownTriples], shots: Sequence[Shot]
 ) -> ReadAnswers:
-    """Ask a model what the evidence answers; a reply that does not state it is repaired once.
-
-    Raises LlmError: the model cannot be asked, or states no answer.
-    """
+    """Ask a model what the evidence answers; a reply that states nothing is repaired once, else LlmError."""
     prompt = read_prompt("question", question, graphs, shots)
     request = ask(prompt.user, temperature=0.0)
     typed = await complete_parsed(model, request, lambda text: _stated(text, request))
@@ -105,8 +102,7 @@ async def read_verdict(
 ) -> ReadVerdict:
     """Ask a model whether the evidence supports a claim; a reply without a verdict is repaired once.
 
-    `closed_world` and `names` are as in `read_prompt`. Raises LlmError: the model cannot be asked, or gives
-    no verdict.
+    `closed_world` and `names` are as in `read_prompt`. Raises LlmError.
     """
     prompt = read_prompt("claim", claim, graphs, shots, closed_world=closed_world, names=names)
     request = ask(prompt.user, temperature=0.0)

@@ -51,10 +51,7 @@ class VerifyWithModel(Retrieval):
     name = "simgrag"
 
     def verify(self, claim: str, *, id: str | None = None, closed_world: bool = False) -> Verification:
-        """Verify one claim; in a closed world what the graph does not record is not so.
-
-        Raises LlmError if the model cannot be asked.
-        """
+        """Verify one claim; in a closed world what the graph does not record is not so. Raises LlmError."""
         run = Run.begin(self.name, id, self.model)
         judged, retrieved, abstained = ClaimJudgement(), Retrieved(), None
         try:
@@ -123,10 +120,7 @@ class VerifyWithModel(Retrieval):
         return found.paths
 
     def _parts(self, claim: str, retrieved: Retrieved, judged: ClaimJudgement) -> tuple[ClaimPart, ...]:
-        """One part for each triple of the pattern, with the triple for it of the match that it rests on.
-
-        The whole claim is one part where its proof is a path, or where there is none.
-        """
+        """A part for each triple of the pattern with that of its match; the whole claim without a match."""
         verdict, pattern = judged.verdict, retrieved.pattern
         if pattern is None or not judged.matches:
             ids = tuple(dict.fromkeys(triple for path in judged.paths for triple in path))

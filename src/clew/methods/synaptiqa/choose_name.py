@@ -147,10 +147,7 @@ def _clearest(each: Unknown) -> NameChoice:
 
 @dataclass(frozen=True)
 class ChooseByModel:
-    """The model picks from the similar names; the same name in another form is taken without asking.
-
-    Where its reply is of no use, similarity decides.
-    """
+    """The model picks from the similar names, or similarity where its reply is of no use or it is plain."""
 
     talk: Talk
 

@@ -110,10 +110,7 @@ class SynaptiQA:
 
 
 class KgQuery(SynaptiQA):
-    """`kg-query`, the paper's ablation (section IV.D): the query as the model writes it, guarded, then read.
-
-    Nothing is extracted, cleaned, corrected, replaced or repaired.
-    """
+    """`kg-query`, the paper's ablation (section IV.D): the query as the model writes it, but guarded."""
 
     name = "kg-query"
     optimised = False

@@ -92,10 +92,7 @@ class WalkRetrieve:
         self._ranking = RelationRanking(index.graph, embedder)
 
     def answer(self, question: str, *, id: str | None = None, entities: Sequence[str] = ()) -> Answer:
-        """Answer from retrieved walks, or abstain; `entities` are names that the question is about, if known.
-
-        Raises LlmError if a model fails, but a reached budget is an abstention.
-        """
+        """Answer from retrieved walks, or abstain; `entities` are names that it is about. Raises LlmError."""
         if self.model is not None:
             return self._generate(self.model, question, id, entities)
         run = Run(self.name, id, None)

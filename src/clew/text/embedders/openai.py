@@ -43,8 +43,7 @@ class OpenAIEmbedder:
         """Connect to an endpoint and ask for one vector, to learn the dimension.
 
         `base_url` ends in `/v1`; None is OpenAI itself. `api_key` may be None for a local server; `timeout`
-        is in seconds. Raises MissingExtra (openai is not installed), EmbedderError (the endpoint cannot be
-        reached, refuses, or does not answer with vectors).
+        is in seconds. Raises MissingExtra, EmbedderError (it is not reached, refuses, or has no vectors).
         """
         package = require("openai", "openai")
         client = package.OpenAI(

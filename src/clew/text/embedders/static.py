@@ -57,10 +57,7 @@ class StaticEmbedder:
 
     @classmethod
     def load(cls, folder: Path = EMBEDDER_DATA) -> Self:
-        """Read the table that ships (about 20 ms).
-
-        Raises EmbedderError: a file is missing or damaged; the installation is then incomplete.
-        """
+        """Read the table that ships (20 ms). EmbedderError: the installation is incomplete."""
         try:
             with LOADING, (folder / "clew-static.npz").open("rb") as opened, np.load(opened) as file:
                 rows, scales = file["q"], file["s"].astype(np.float32)
