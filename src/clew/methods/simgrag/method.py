@@ -181,10 +181,10 @@ class Retrieval:
         """
         hints = self._hints(task, query)
         first = await self._once(run, task, query, hints)
-        nothing = first.written is not None and first.written.nothing
-        if first.left is None or first.left.reason == "budget" or self.cut is not None or nothing:
+        left, nothing = first.left, first.written is not None and first.written.nothing
+        if left is None or left.reason == "budget" or self.cut is not None or nothing:
             return first
-        again = await self._once(run, task, query, self._retry(task, query, first))
+        again = await self._once(run, task, query, self._retry(task, query, first, left))
         return again if again.left is None or again.pattern is not None else first
 
     async def _once(self, run: Run, task: ExampleKind, query: str, hints: str) -> Retrieved:
@@ -229,9 +229,9 @@ class Retrieval:
         schema = self._schema.lines(f"{query} {said}", entities_of(called))
         return hint_text(schema, other_names(self.graph, called), operations=task == "question")
 
-    def _retry(self, task: ExampleKind, query: str, first: Retrieved) -> str:
+    def _retry(self, task: ExampleKind, query: str, first: Retrieved, left: Unfit) -> str:
         """The first reply with the blame, and the names and relations that may have been meant."""
-        written, left = first.written, first.left
+        written = first.written
         said = " ".join(edge.relation or "" for edge in first.pattern.edges) if first.pattern else ""
         reply = written.replies[-1].text if written is not None and written.replies else ""
         hints = self._hints(task, query, said)
@@ -241,8 +241,6 @@ class Retrieval:
             nearest = far.argsort(kind="stable")[:MOST_NEAR_RELATIONS].tolist()
             names = "; ".join(as_name(self.graph.relation_labels[relation]) for relation in nearest)
             hints = f"\nThis graph has relations such as {names}.\n"
-        if left is None:
-            return retry_text(hints, short(reply), "", ())
         return retry_text(hints, short(reply), left.detail, self.near_names(left))
 
     def _match_step(self, pattern: Pattern, found: MatchResult, left: Unfit | None) -> Step:

@@ -226,10 +226,8 @@ def clean_name(text: str) -> str:
     return text
 
 
-def hint_text(schema: str, names: str = "", *, operations: bool = False) -> str:
+def hint_text(schema: str, names: str, *, operations: bool) -> str:
     """What a prompt says of this graph: what it records, how to ask for it, other names of what is named."""
-    if not schema:
-        return ""
     return template("operations" if operations else "steps_of_graph") + GRAPH.format(schema) + names
 
 
