@@ -38,8 +38,6 @@ MOST_SAID_TOKENS = 128
 """Tokens of a sentence that says a walk."""
 LEAST_ALL = 8
 """Walks of a shard that must fail together for the model to be taken for down."""
-VerbaliseProgress = Callable[[int, int, float | None], None]
-"""Called with (walks done, all walks, cost so far)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +53,9 @@ class VerbaliseEstimate:
 class ModelVerbaliser:
     """A `Verbaliser` (`clew.index.corpus.walk_vectors`) that is a model; shards are kept in `folder`.
 
-    `estimated` is called once before anything is sent, `progress` as walks are done. `said`, `failed`,
-    `calls` and `cost` count what was done so far. With a `cluster` its workers ask the model, which can be
-    pickled then. `of_file` walks are a shard, `concurrency` requests are made at a time.
+    `estimated` is called once before anything is sent, `progress` with (walks done, all walks, cost so far).
+    `said`, `failed`, `calls` and `cost` count what was done so far. With a `cluster` its workers ask the
+    model, which can be pickled then. `of_file` walks are a shard, `concurrency` requests go at a time.
     """
 
     of_file, concurrency = WALKS_OF_FILE, 8
@@ -69,7 +67,7 @@ class ModelVerbaliser:
         *,
         price: Price | None = None,
         estimated: Callable[[VerbaliseEstimate], None] | None = None,
-        progress: VerbaliseProgress | None = None,
+        progress: Callable[[int, int, float | None], None] | None = None,
         cluster: Workers | None = None,
     ) -> None:
         self.name, self.said, self.failed, self.calls = model.name, 0, 0, 0
