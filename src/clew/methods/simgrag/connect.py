@@ -75,9 +75,8 @@ class _Search:
 
     def two(self) -> Iterator[Path]:
         """Paths of two edges."""
-        near, far = self.near, self.far
-        for middle in sorted(near.keys() & far.keys()):
-            yield from ((a, b) for a in near[middle] for b in far[middle])
+        for middle in sorted(self.near.keys() & self.far.keys()):
+            yield from ((a, b) for a in self.near[middle] for b in self.far[middle])
 
     def three(self) -> Iterator[Path]:
         """Paths of three edges; none where too many edges lie at what is next to both ends."""
