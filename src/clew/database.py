@@ -17,8 +17,7 @@ from clew.types import Answer
 if TYPE_CHECKING:
     from clew.llm.types import ChatModel
     from clew.methods.database_copy import DatabaseCopy
-    from clew.methods.registry import Method, MethodFactory
-    from clew.methods.verifiers import Verifier
+    from clew.methods.registry import Method, MethodFactory, Verifier
     from clew.stores.neighbourhood import NearStore
     from clew.stores.neo4j import Neo4jStore
     from clew.text.embedder import Embedder
@@ -96,7 +95,7 @@ class Database(Asks):
         return make_store_method(cast("str", name), self._copy, model, settings, cypher=cypher)
 
     def _make_verifier(self, name: str, model: ChatModel | None, settings: object) -> Verifier:
-        from clew.methods.verifiers import make_store_verifier
+        from clew.methods.registry import make_store_verifier
 
         return make_store_verifier(name, self._copy, model, settings)
 

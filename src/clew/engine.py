@@ -40,8 +40,7 @@ if TYPE_CHECKING:
     from clew.index.update.update import Updated
     from clew.llm.types import ChatModel
     from clew.methods.built_in import BuiltInReader
-    from clew.methods.registry import Method, MethodFactory
-    from clew.methods.verifiers import Verifier
+    from clew.methods.registry import Method, MethodFactory, Verifier
     from clew.text.embedder import Embedder
 
 
@@ -253,7 +252,7 @@ class Clew(GraphView, Asks):
         return make_method(name, self.index, self.embedder, model, settings)
 
     def _make_verifier(self, name: str, model: ChatModel | None, settings: object) -> Verifier:
-        from clew.methods.verifiers import make_verifier
+        from clew.methods.registry import make_verifier
 
         return make_verifier(name, self.index, self.embedder, model, settings)
 

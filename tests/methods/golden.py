@@ -16,8 +16,7 @@ from typing import Any
 from clew.engine import Clew
 from clew.errors import ClewError
 from clew.llm.testing import ScriptedModel
-from clew.methods.registry import METHODS, make_method
-from clew.methods.verifiers import make_verifier
+from clew.methods.registry import METHODS, make_method, make_verifier
 
 TESTS = Path(__file__).resolve().parents[1]
 GOLDEN = TESTS / "data" / "golden"

@@ -109,10 +109,7 @@ class Checker:
         return Checked(piece.start, piece.stop, found, triples, piece.negated, piece.either, read)
 
     def _is_told(self, meaning: Meaning, found: Found) -> bool:
-        """Whether what was found needs no edges but those at hand.
-
-        What is there is there; what is not, or how many there are, is told by all edges of a node.
-        """
+        """Whether what was found needs no edges but those at hand; what is not there needs all of a node."""
         if self.excerpt is None or meaning.kind == "type":
             return True
         counted = _ONLY.search(self.claim.text) or _ALL.search(self.claim.text)
@@ -186,10 +183,7 @@ class Checker:
         return tuple(dict.fromkeys(triples))[: 2 * MOST_SHOWN_TRIPLES]
 
     def tells(self, steps: Sequence[int]) -> bool:
-        """Whether what a node has by a path is all there is.
-
-        From heads to tails, or where nearly every node has one, which a part of a graph does not show.
-        """
+        """Whether what a node has by a path is all there is: from head to tail, or if nearly all have one."""
         if self.excerpt is not None:
             return all(s % 2 == 0 for s in steps)
         schema = self.vocabulary.schema
@@ -280,10 +274,7 @@ class Checker:
     def _only(
         self, read: PieceReading, meaning: Meaning, triples: tuple[int, ...]
     ) -> tuple[Found, tuple[int, ...]]:
-        """What is there, or otherwise where the claim says *only* and the graph has others too.
-
-        *Only X directed Y*, *X directed only Y*, *X is the only director of Y*.
-        """
+        """Otherwise where the graph has others beside the *only* one: *X is the only director of Y*."""
         items = read.piece.items
         if len(meaning.steps) != 1 or len(items) != 2:
             return "there", triples

@@ -117,10 +117,7 @@ def _weigh(words: Wording, shares: dict[tuple[object, ...], dict[Meaning, float]
 
 
 def _fits(meaning: Meaning, text: str) -> float:
-    """What is left of the odds of a way to a thing and back by the same relation, and of any other way.
-
-    *X stars with Y*, *X and Y share a director* are ways back.
-    """
+    """What is left of the odds of a meaning: a way there and back says *X and Y share a director*."""
     back = len(meaning.steps) == 2 and meaning.steps[0] == meaning.steps[1] ^ 1
     if TOGETHER.search(text):
         return 1.0 if back else UNFIT

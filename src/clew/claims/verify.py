@@ -49,7 +49,7 @@ class Verify:
 
     def __init__(self, index: Index, embedder: Embedder) -> None:
         schema = schema_of_index(index)
-        self.index, self.graph, self.excerpt = index, with_implied_types(index.graph), index.excerpt
+        self.graph, self.excerpt = with_implied_types(index.graph), index.excerpt
         if self.graph is not index.graph:
             schema = with_types_of(schema, self.graph)
         self.reader = QuestionReader(self.graph, schema, index.names, embedder)

@@ -89,12 +89,9 @@ class SolvedOptions:
                 what = told or f"The options of {method}"
                 raise UsageError(f"{what}: for a chat model. Name one with --llm, or leave it out")
             return None
-        from clew.methods.synaptiqa.write_query_llm import Solved
         from clew.stores.history import History, source_key
 
-        entries = History(self._path()).entries(source_key(source))
-        solved = tuple(Solved(entry.question, entry.query) for entry in entries)
-        return replace(settings or kind(), history=solved)
+        return replace(settings or kind(), history=History(self._path()).entries(source_key(source)))
 
     def _path(self) -> Path:
         return default_history() if self.history is None else self.history

@@ -1,9 +1,9 @@
 """Methods that answer questions; `registry` names them.
 
 A paper's method has a folder: `method.py`, its steps, and `prompts/`. `auto` is the default. `baselines/` are
-what the papers compare with. `built_in` is what methods without a model ask of a question, `cache` keeps what
-is made once, `options` makes options of settings and checks them, `run` is one question from begin to end.
+what the papers compare with. `built_in` is what methods without a model ask of a question, `asking` makes
+methods once, `options` makes options of settings and checks them, `run` is one question from begin to end.
 `topic_entities` says where retrieval begins and which entities a text names; `fact_lines` and `schema_lines`
-are lines of prompts, `relation_ranking` says how near relations are to words. `verifiers` names the methods
-that check claims, `neighbourhoods` and `database_copy` ask a database without an index.
+are lines of prompts, `relation_ranking` says how near relations are to words. `neighbourhoods` and
+`database_copy` ask a database without an index.
 """

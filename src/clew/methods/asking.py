@@ -15,8 +15,7 @@ from clew.types import Abstention, Answer, Verification
 
 if TYPE_CHECKING:
     from clew.llm.types import ChatModel
-    from clew.methods.registry import Method, MethodFactory
-    from clew.methods.verifiers import Verifier
+    from clew.methods.registry import Method, MethodFactory, Verifier
 
 T = TypeVar("T")
 OutcomeT = TypeVar("OutcomeT", Answer, Verification)
@@ -25,10 +24,7 @@ MOST_OF_ONE_NAME = 4
 
 
 class MethodCache(Generic[T]):
-    """Methods or verifiers by name, each with the model and the settings that it was made with.
-
-    Threads that ask for the same share what the first of them made.
-    """
+    """Methods or verifiers by name, model and settings; threads that ask for the same share one."""
 
     def __init__(self) -> None:
         self._made: dict[Hashable, list[tuple[T, ChatModel | None, object]]] = {}
@@ -51,10 +47,7 @@ class MethodCache(Generic[T]):
 
 
 class Asks:
-    """Asks methods, each of which is made when it is first needed; a context manager.
-
-    `bounds` are the time of each question and claim, and how many answers are listed; set others as you like.
-    """
+    """Asks methods within `bounds`, each made when it is first needed; a context manager."""
 
     def __init__(self) -> None:
         self.bounds = Bounds()
@@ -108,10 +101,7 @@ class Asks:
         return self._in_time(lambda: verifier.verify(claim, id=id, closed_world=closed_world), out_of_time)
 
     def _in_time(self, work: Callable[[], OutcomeT], otherwise: Callable[[Abstention], OutcomeT]) -> OutcomeT:
-        """What work returns within the bounds; `otherwise` where its time is over.
-
-        Where machine code was made for it, that time is beside its own, not in it.
-        """
+        """What work returns in its time, to which making machine code does not count; else `otherwise`."""
         before = COMPILING.milliseconds
         with bounded(self.bounds):
             try:

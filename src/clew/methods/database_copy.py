@@ -82,7 +82,7 @@ class DatabaseCopy:
     def current(self) -> Copied | None:
         """The copy of the database as it is now; None if it is large, or changes too often.
 
-        Raises StoreError if the database fails, IndexAccessError if the copy cannot be written.
+        Raises StoreError, and IndexAccessError if the copy cannot be written.
         """
         if not self._most or monotonic() < self._busy_until:
             return None

@@ -30,10 +30,9 @@ class FactLines:
 
 
 def fact_lines(graph: Graph, triples: Sequence[int], known: Proofs, first: int = 1) -> FactLines:
-    """Number triples, those of one relation at a known entity as one line with a list.
+    """Number triples from `first` on, those of one relation at a known entity as one line with a list.
 
-    *[3] (*, directed by, X): A; B; C*. Numbers begin with `first`. A list says how many the graph has where
-    it lacks some of them.
+    *[3] (*, directed by, X): A; B; C*. A list says how many the graph has where it lacks some of them.
     """
     # By relation, direction and known entity, -1 without one known end.
     rows: dict[tuple[int, int, int], list[int]] = {}

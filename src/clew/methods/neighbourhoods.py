@@ -24,8 +24,7 @@ from clew.graph.build.build import build_graph
 from clew.index.in_memory import index_in_memory
 from clew.index.store.directory import Excerpt, Index
 from clew.methods.database_copy import Copied, DatabaseCopy
-from clew.methods.registry import METHODS, Method, make_method
-from clew.methods.verifiers import Verifier, make_verifier
+from clew.methods.registry import METHODS, Method, Verifier, make_method, make_verifier
 from clew.stores.neighbourhood import FetchedEdges, Fetcher, FetchLimits
 from clew.types import Abstention, Answer, Step, Verification
 
@@ -109,10 +108,7 @@ class NearIndexes(Generic[T]):
         return MadeNear(made, near, Step("neighbourhood", detail), _since(began))
 
     def _near(self, fetcher: Fetcher, found: FetchedEdges) -> tuple[FetchedEdges, T]:
-        """The neighbourhood of the nodes that are named, and what is made over its index.
-
-        Of threads that ask for the same, one makes it; others do not wait.
-        """
+        """The neighbourhood of what is named, and what one of the threads that ask for it makes over it."""
         with self._lock:
             if found.state != self._state:
                 self._kept.clear()

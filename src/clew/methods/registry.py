@@ -1,4 +1,4 @@
-"""Methods by name: a method is a folder and a line here."""
+"""Methods, and what verifies claims, by name: a method is a folder and a line here."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from clew.methods.database_copy import DatabaseCopy
     from clew.stores.store import CypherStore
     from clew.text.embedder import Embedder
-    from clew.types import Answer
+    from clew.types import Answer, Verification
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,61 +52,42 @@ class MethodSpec:
         return None if place is None else cast(type, imported(place, "settings"))
 
 
-def _baseline(
-    factory: str, settings: str, *, needs_model: bool = False, ranks_triples: bool = False
-) -> MethodSpec:
-    """The spec of a method in `baselines/`."""
-    places = f"clew.methods.baselines.{factory}", f"clew.methods.baselines.settings:{settings}"
-    return MethodSpec(*places, needs_model=needs_model, ranks_triples=ranks_triples)
+def _spec(folder: str, factory: str, settings: str, **more: Any) -> MethodSpec:  # noqa: ANN401
+    """The spec of a method in a folder, with settings in its `settings.py`."""
+    place = f"clew.methods.{folder}"
+    return MethodSpec(f"{place}.{factory}", f"{place}.settings:{settings}", **more)
 
 
-_SIMGRAG, _SYNAPTIQA = "clew.methods.simgrag", "clew.methods.synaptiqa"
+_VERIFY = "clew.methods.simgrag.verify"
+_CLAIMS = {"claim_settings": "clew.methods.simgrag.settings:SimgragSettings", "near": True}
+_QUERIES = "clew.methods.synaptiqa.method"
 METHODS: dict[str, MethodSpec] = {
-    "auto": MethodSpec(
-        "clew.methods.auto.method:make_auto",
-        "clew.methods.auto.settings:AutoSettings",
-        verifier=f"{_SIMGRAG}.verify:make_auto_verifier",
-        claim_settings=f"{_SIMGRAG}.settings:SimgragSettings",
-        near=True,
+    "auto": _spec(
+        "auto", "method:make_auto", "AutoSettings", verifier=f"{_VERIFY}:make_auto_verifier", **_CLAIMS
     ),
-    "simgrag": MethodSpec(
-        f"{_SIMGRAG}.method:SimGRAG",
-        f"{_SIMGRAG}.settings:SimgragSettings",
-        verifier=f"{_SIMGRAG}.verify:VerifyWithModel",
-        claim_settings=f"{_SIMGRAG}.settings:SimgragSettings",
-        needs_model=True,
-        near=True,
+    "simgrag": _spec(
+        "simgrag", "method:SimGRAG", "SimgragSettings", verifier=f"{_VERIFY}:VerifyWithModel",
+        needs_model=True, **_CLAIMS,
     ),
-    "kg-rag": MethodSpec(
-        "clew.methods.kg_rag.method:KgRag",
-        "clew.methods.kg_rag.settings:KgRagSettings",
-        ranks_triples=True,
-        near=True,
+    "kg-rag": _spec("kg_rag", "method:KgRag", "KgRagSettings", ranks_triples=True, near=True),
+    "llm": _spec("baselines", "llm:Llm", "LlmSettings", needs_model=True),
+    "llm-qd": _spec("baselines", "llm:LlmQd", "LlmSettings", needs_model=True),
+    "kaping": _spec("baselines", "around_entities:Kaping", "KapingSettings", ranks_triples=True),
+    "triple-rag": _spec("baselines", "around_entities:TripleRag", "TripleRagSettings"),
+    "vector-rag": _spec("baselines", "vector_rag:VectorRag", "VectorRagSettings", ranks_triples=True),
+    "kg-retrieval": _spec("baselines", "around_entities:KgRetrieval", "KgRetrievalSettings"),
+    "kg-gpt": _spec("baselines", "around_entities:KgGpt", "KgGptSettings"),
+    "synaptiqa": _spec(
+        "synaptiqa", "method:make_synaptiqa", "SynaptiqaSettings", store=f"{_QUERIES}:SynaptiQA"
     ),
-    "llm": _baseline("llm:Llm", "LlmSettings", needs_model=True),
-    "llm-qd": _baseline("llm:LlmQd", "LlmSettings", needs_model=True),
-    "kaping": _baseline("around_entities:Kaping", "KapingSettings", ranks_triples=True),
-    "triple-rag": _baseline("around_entities:TripleRag", "TripleRagSettings"),
-    "vector-rag": _baseline("vector_rag:VectorRag", "VectorRagSettings", ranks_triples=True),
-    "kg-retrieval": _baseline("around_entities:KgRetrieval", "KgRetrievalSettings"),
-    "kg-gpt": _baseline("kg_gpt:KgGpt", "KgGptSettings"),
-    "synaptiqa": MethodSpec(
-        f"{_SYNAPTIQA}.method:make_synaptiqa",
-        f"{_SYNAPTIQA}.settings:SynaptiqaSettings",
-        store=f"{_SYNAPTIQA}.method:SynaptiQA",
-    ),
-    "kg-query": MethodSpec(
-        f"{_SYNAPTIQA}.method:make_kg_query",
-        f"{_SYNAPTIQA}.settings:SynaptiqaSettings",
-        store=f"{_SYNAPTIQA}.method:KgQuery",
+    "kg-query": _spec(
+        "synaptiqa", "method:make_kg_query", "SynaptiqaSettings", store=f"{_QUERIES}:KgQuery",
         needs_model=True,
     ),
-    "walk-retrieve": MethodSpec(
-        "clew.methods.walk_retrieve.method:WalkRetrieve",
-        "clew.methods.walk_retrieve.settings:WalkRetrieveSettings",
-        near=True,
-    ),
-}
+    "walk-retrieve": _spec("walk_retrieve", "method:WalkRetrieve", "WalkRetrieveSettings", near=True),
+}  # fmt: skip
+
+VERIFIERS = tuple(name for name, spec in METHODS.items() if spec.verifier is not None)
 
 
 class Method(Protocol):
@@ -122,6 +103,19 @@ class Method(Protocol):
         ...
 
 
+class Verifier(Protocol):
+    """What verifies claims against one open index."""
+
+    @property
+    def name(self) -> str:
+        """The name that users give."""
+        ...
+
+    def verify(self, claim: str, *, id: str | None = None, closed_world: bool = False) -> Verification:
+        """Give a verdict on a claim, part by part."""
+        ...
+
+
 class MethodFactory(Protocol):
     """The class of a method."""
 
@@ -131,10 +125,7 @@ class MethodFactory(Protocol):
 
 
 def method_named(name: str | MethodFactory) -> MethodFactory:
-    """Return the class of a method: by its name, as `module:class` of a user's own, or as it is.
-
-    Raises UsageError if there is none of that name.
-    """
+    """The class of a method by its name, as `module:class` of a user's own, or as it is; or UsageError."""
     if not isinstance(name, str):
         return name
     if name in METHODS:
@@ -180,13 +171,10 @@ def make_store_method(
     *,
     cypher: CypherStore | None = None,
 ) -> Method:
-    """Make a method that asks a database itself, or a `copy` of it, or what is near what a question names.
+    """Make a method that asks a database (`cypher`), a `copy` of it, or what is near what a question names.
 
-    `cypher` is the database, where it is asked in Cypher. With a model `auto` is then the first of the
-    methods that write queries.
-
-    Raises UsageError for a method that needs an index, or without a model; StoreError if the schema cannot
-    be read.
+    With a model `auto` is the first of the methods that write queries. Raises UsageError for a method that
+    needs an index, or without a model; StoreError if the schema cannot be read.
     """
     able = {} if cypher is None else {each: s.store for each, s in METHODS.items() if s.store is not None}
     name = next(iter(able), name) if name == "auto" and model is not None else name
@@ -219,10 +207,7 @@ def make_method(
     model: ChatModel | None = None,
     settings: Any = None,  # noqa: ANN401
 ) -> Method:
-    """Make a method, with a chat model if it can use one.
-
-    Raises UsageError for an unknown name, or for settings where the method has none.
-    """
+    """Make a method, with a chat model if it can use one. Raises UsageError: no such name, or no settings."""
     factory = method_named(name)
     taken = inspect.signature(factory).parameters
     options: dict[str, Any] = {}
@@ -233,3 +218,34 @@ def make_method(
             raise UsageError(f"The method {name} has no settings. Leave them out")
         options["settings"] = settings
     return factory(index, embedder, **options)
+
+
+def make_verifier(
+    name: str, index: Index, embedder: Embedder, model: ChatModel | None, settings: object
+) -> Verifier:
+    """Make a verifier: `auto` is built in and asks a model where it has not enough; `simgrag` always asks.
+
+    Raises UsageError for another name, for `simgrag` without a model, and for settings that are not its own.
+    """
+    factory = cast("Any", imported(str(_verifier_spec(name, settings).verifier), "verifier"))
+    return cast(Verifier, factory(index, embedder, model=model, settings=settings))
+
+
+def make_store_verifier(name: str, copy: DatabaseCopy, model: ChatModel | None, settings: object) -> Verifier:
+    """Make a verifier over a `copy` of a database, or what is near. Raises UsageError as `make_verifier`."""
+    if _verifier_spec(name, settings).needs_model and model is None:
+        raise UsageError(f"To verify claims {name} needs a chat model. Name one with --llm provider/model")
+    if settings is not None and model is None:
+        raise UsageError("These settings are for a language model. Name one with --llm provider/model")
+    factory = cast("Any", imported("clew.methods.neighbourhoods:NearVerifier", "verifier"))
+    return cast(Verifier, factory(name, copy, model, settings))
+
+
+def _verifier_spec(name: str, settings: object) -> MethodSpec:
+    if name not in VERIFIERS:
+        raise UsageError(f"Claims are not verified by {name!r}. Methods are: {', '.join(VERIFIERS)}.")
+    spec = METHODS[name]
+    wanted = spec.settings_class(claims=True)
+    if settings is not None and (wanted is None or not isinstance(settings, wanted)):
+        raise UsageError(f"{settings!r} are no settings of {wanted.__name__ if wanted else name}")
+    return spec

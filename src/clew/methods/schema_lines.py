@@ -51,10 +51,7 @@ class SchemaText:
         return cls(index.graph, schema_of_index(index), ranking)
 
     def lines(self, text: str, near: Sequence[int]) -> str:
-        """The relations of the graph in its order, all if they fit; else the nearest to a text.
-
-        Those of the entities `near` count as nearer than others. It says how many are left out.
-        """
+        """The relations of the graph in its order; the nearest to a text, or at `near`, where not all fit."""
         room = SCHEMA_TOKENS * CHARACTERS
         if sum(map(len, self._all)) + len(self._all) <= room:
             return "\n".join(self._all) or "(none)"
@@ -110,9 +107,8 @@ class SchemaText:
         return "; ".join(map(self._name, self._nodes(end)))
 
     def _nodes(self, end: int) -> list[int]:
-        nodes, relations, others = self.graph.out.columns()
-        of = relations == end // 2
-        return np.unique((nodes if end % 2 == 0 else others)[of]).tolist()
+        side = self.graph.into if end % 2 else self.graph.out
+        return side.nodes_with(end // 2).tolist()
 
     def _example(self, relation: int) -> tuple[str, str]:
         """The ends of a triple of a relation, each as an example."""

@@ -105,10 +105,7 @@ class FindTopicEntities:
         ]
 
     def _codes(self, text: str, mentions: Sequence[Mention]) -> list[Mention]:
-        """Words with a digit, and capitalised ones after the first, that are a part of few names: *HP-40*.
-
-        A number that is the end of one (the 40) does not keep it from being one.
-        """
+        """Words with a digit, and capitalised ones after the first, that are a part of few names: *HP-40*."""
         found: list[Mention] = []
         for word in _WORD.finditer(text):
             over = [m for m in mentions if m.start < word.end() and word.start() < m.stop]
@@ -172,10 +169,7 @@ def _grade(text: str, words: Sequence[Token], mention: Mention) -> int:
 
 
 def names_of_graph(names: NamesIndex, given: Sequence[str]) -> tuple[str, ...]:
-    """Each given name, or the entity for it where it is no name, but whole words of one entity's name alone.
-
-    A single word has to be a code, as other words are parts of too much.
-    """
+    """Each given name, or the entity that it is whole words of, if one alone; one word must be a code."""
     return tuple(name if names.exact(name) else _entity_called(names, name) or name for name in given)
 
 
@@ -185,10 +179,7 @@ def _entity_called(names: NamesIndex, part: str) -> str:
 
 
 def named_by_part(names: NamesIndex, part: str) -> list[int]:
-    """The entities of whose names a text is some whole words.
-
-    Of a code, those with the shortest name alone: *TB-5* is not *TB-5 Mk2*.
-    """
+    """The entities of whose names a text is some whole words; of a code the shortest: *TB-5*, no *TB-5 B*."""
     nodes = nodes_containing(names, part) or []
     if not NAME_CODE.search(part):
         return list(nodes)

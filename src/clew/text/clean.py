@@ -22,10 +22,7 @@ def clean(text: str) -> str:
 
 
 def clean_question(question: str, what: str = "question") -> str:
-    """Clean a question (or a claim: `what`).
-
-    UsageError if nothing is left or it is longer than a question.
-    """
+    """Clean a question (or a claim: `what`); UsageError if nothing is left or it is longer than one."""
     _refuse_others(question, what)
     cleaned = clean(question)
     if not cleaned:

@@ -60,10 +60,7 @@ def unit_rows(vectors: Float32) -> Float32:
 
 
 def checked_rows(vectors: NDArray[np.generic], count: int, dimension: int, name: str) -> Float32:
-    """Check what a model returned and scale it to unit rows.
-
-    Raises EmbedderError: the shape is not [count, dimension] or a value is not finite.
-    """
+    """What a model returned as unit rows; EmbedderError if it is not [count, dimension], or not finite."""
     if vectors.shape != (count, dimension):
         raise EmbedderError(
             f"{name} returned an array of shape {vectors.shape} where {(count, dimension)} was expected. "
@@ -87,9 +84,9 @@ def in_batches(
     batch: int,
     run: Callable[[list[str]], NDArray[np.generic]],
 ) -> Float32:
-    """Embed the texts at the positions `order` by a model's `run`, `batch` at a time; others are 0.
+    """Embed the texts at `order` by `run`, `batch` at a time: float32 [len(texts), dimension], others 0.
 
-    float32 [len(texts), dimension]. Raises as `checked_rows`.
+    Raises as `checked_rows`.
     """
     vectors = np.zeros((len(texts), embedder.dimension), np.float32)
     for start in range(0, len(order), batch):
@@ -102,8 +99,7 @@ def in_batches(
 def probe_fingerprint(embedder: Embedder) -> str:
     """Fingerprint a model whose weights cannot be read: its name, dimension and answers to a few texts.
 
-    Of each answer only the position and sign of the largest component counts, and that only if it leads
-    clearly, so that the small noise of an endpoint does not change the fingerprint.
+    Of each answer only position and sign of the largest component count, if it leads clearly: noise is small.
     """
     parts = [embedder.name, str(embedder.dimension)]
     for vector in embedder.embed(PROBE_TEXTS):

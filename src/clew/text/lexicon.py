@@ -141,10 +141,7 @@ class Lexicon:
 
     @staticmethod
     def load(path: Path = LEXICON_FILE) -> Lexicon:
-        """The lexicon of a table, which a process reads once (about 25 ms).
-
-        Raises FormatError: the file is missing or damaged; the installation is then incomplete.
-        """
+        """The lexicon of a table, read once (25 ms). FormatError: the installation is incomplete."""
         with LOADING:
             return _read(path)
 
@@ -214,11 +211,7 @@ class Lexicon:
             return self._stemmer.stemWord(word.lower())
 
     def classes(self, word: str) -> Mapping[str, float]:
-        """Return the shares of the classes of a word's noun senses, summing to 1; empty for a non-noun.
-
-        Senses count by their frequency: `director` → mostly `person`, `city` → `location`. For the names
-        see `CLASSES`.
-        """
+        """Return the shares of the `CLASSES` of a word's noun senses, by frequency; empty for a non-noun."""
         weights: dict[str, float] = {}
         for base in self.lemmas(word):
             for rank, sense in enumerate(self._senses(base)):
@@ -259,11 +252,6 @@ class Lexicon:
             return word in self
         # Not by `_entry`: a graph may have 100,000 words, and what is near them takes long to find.
         return len(word) <= LONGEST_WORD and (self.known(word) or bool(self._parts(word.lower())))
-
-    def related(self, word: str) -> dict[str, float]:
-        """Return the lemmas near the word with their similarity as seen from this word, best first."""
-        near = self._entry(word).related
-        return {self._names[i]: score for i, score in sorted(near.items(), key=lambda item: -item[1])}
 
     def similarity(self, a: str, b: str) -> float:
         """Say how near two words are in meaning, in [0, 1]; symmetric.

@@ -99,12 +99,7 @@ _CLASSES = _Table(_classify)
 
 
 def normalise(text: str) -> str:
-    """Give the normal form: no case, accents or punctuation, one space between words.
-
-    Compatibility decomposition, combining marks and invisible format characters dropped, case folded, every
-    run of characters that are neither letters nor digits one space, apostrophes between letters dropped.
-    A text without letters and digits is its own normal form, stripped. Idempotent.
-    """
+    """Give the normal form (see above): no case, accents or punctuation, single spaces. Idempotent."""
     folded = text.translate(_FOLDING)
     if "'" in folded:
         folded = _INNER_APOSTROPHE.sub("", folded).replace("'", " ")

@@ -26,10 +26,9 @@ def has_vnni(told: Path = CPU_INFO) -> bool:
 
 
 def open_session(runtime: Any, model: Path, threads: int = 0, vnni: bool | None = None) -> Any:  # noqa: ANN401
-    """Open a model with the module `onnxruntime`; 0 threads are as many as there are cores.
+    """Open a model with the module `onnxruntime`, whose bare exceptions it raises; 0 threads: one a core.
 
-    Without `vnni` 8-bit products are made exact the slow way; None is what the processor has. Raises what
-    onnxruntime raises, bare exceptions of its own among them.
+    Without `vnni` 8-bit products are made exact the slow way; None is what the processor has.
     """
     options = runtime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = threads

@@ -10,9 +10,8 @@ from clew.engine import Clew
 from clew.errors import InputError, UsageError
 from clew.llm.errors import BudgetReached
 from clew.llm.testing import ScriptedModel
-from clew.methods.baselines.around_entities import KgRetrieval, TripleRag
+from clew.methods.baselines.around_entities import KgGpt, KgRetrieval, TripleRag
 from clew.methods.baselines.evidence import EvidenceMethod
-from clew.methods.baselines.kg_gpt import KgGpt
 from clew.methods.baselines.settings import (
     Document,
     KapingSettings,

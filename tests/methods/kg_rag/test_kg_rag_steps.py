@@ -12,8 +12,8 @@ from clew.graph.graph import Names
 from clew.llm.prompting import prompt_named
 from clew.methods.kg_rag.chain import edges_of, follow, given_proofs, hops_of
 from clew.methods.kg_rag.decompose import plan_of
-from clew.methods.kg_rag.reformulate import as_question, stop_of_question
 from clew.methods.kg_rag.retrieve import gone_on_from
+from clew.methods.kg_rag.steps import as_question, stop_of_question
 from clew.methods.topic_entities import entities_named_in, without_names
 from clew.types import Pattern, PatternEdge, PatternNode
 from graph.reference import make_graph

@@ -17,7 +17,7 @@ from clew.llm.managed import ManagedModel, Policy
 from clew.llm.testing import ScriptedModel
 from clew.methods.simgrag.method import SimGRAG
 from clew.methods.simgrag.settings import SimgragSettings
-from clew.methods.simgrag.verify import AutoVerify, VerifyWithModel
+from clew.methods.simgrag.verify import VerifyWithModel, make_auto_verifier
 
 DIRECTOR = ("Memento", "director", "UNKNOWN person 1")
 
@@ -469,7 +469,7 @@ def test_unusable_replies_refute_nothing_even_in_a_closed_world(verify):
 
 
 @pytest.mark.parametrize("closed_world", [False, True])
-@pytest.mark.parametrize("verifier", [VerifyWithModel, AutoVerify])
+@pytest.mark.parametrize("verifier", [VerifyWithModel, make_auto_verifier])
 @pytest.mark.parametrize(
     ("script", "calls", "reason", "detail"),
     [(["", ""], 2, "empty_result", "usable"), ([pattern_reply(DIRECTOR)], 1, "budget", "budget")],
@@ -489,7 +489,7 @@ def test_a_verdict_that_the_model_could_not_give_says_why(
 def test_auto_verifies_without_the_model_where_it_can(films):
     pattern = pattern_reply(("Memento", "runtime_minutes", "113"))
     model = good_model(pattern, lambda graphs: verdict_reply("True"))
-    verifier = AutoVerify(films.index, films.embedder, model=model)
+    verifier = make_auto_verifier(films.index, films.embedder, model=model)
     assert verifier.verify("Christopher Nolan directed Memento.").usage.calls == 0
     result = verifier.verify("Memento keeps one in the seat for 113 ticks of a slow clock, quux.")
     assert (result.verdict, result.method, result.usage.calls) == ("supported", "auto", 2)

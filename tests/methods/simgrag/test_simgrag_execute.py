@@ -14,7 +14,7 @@ from clew.llm.shapes import build
 from clew.llm.testing import ScriptedModel
 from clew.methods.simgrag.execute import Executed, PlanExecutor
 from clew.methods.simgrag.method import SimGRAG
-from clew.methods.simgrag.operations import PlanReply, plan_of
+from clew.methods.simgrag.write_pattern import PlanReply, plan_of
 
 TRIPLES = """\
 HP-40	pressure_bar	260

@@ -3,8 +3,7 @@
 import pytest
 
 from clew.methods.synaptiqa.check_names import NameCheck
-from clew.methods.synaptiqa.choose_name import NameChoice, choose_by_similarity
-from clew.methods.synaptiqa.name_space import Near
+from clew.methods.synaptiqa.choose_name import NameChoice, Near, choose_by_similarity
 from clew.stores.cypher.parser import parse
 from clew.stores.cypher.schema import GraphSchema, SchemaHop
 from clew.text.embedders.static import StaticEmbedder
@@ -40,7 +39,7 @@ class GivenValues:
         return any(isinstance(v, str) and value in v for v in known)
 
     def near(self, place, text, count):
-        from clew.methods.synaptiqa.name_space import NameSpace
+        from clew.methods.synaptiqa.choose_name import NameSpace
 
         texts = [v for v in VALUES.get(place.property, []) if isinstance(v, str)]
         return NameSpace(texts, EMBEDDER, LEXICON).nearest(text, count)

@@ -4,8 +4,7 @@ import pytest
 
 from clew.llm.prompting import Talk
 from clew.llm.testing import ScriptedModel
-from clew.methods.synaptiqa.choose_name import ChooseByModel, Unknown, choose_by_similarity
-from clew.methods.synaptiqa.name_space import Near
+from clew.methods.synaptiqa.choose_name import ChooseByModel, Near, Unknown, choose_by_similarity
 
 
 def unknown(*near, written="x"):

@@ -6,7 +6,12 @@ from clew.graph.build.build import graph_of
 from clew.index.corpus.nearest import NearWalk
 from clew.llm.errors import BudgetReached, LlmError
 from clew.llm.testing import ScriptedModel
-from clew.methods.walk_retrieve.verbalise import SENTENCE_ATTEMPTS, WalkShards, estimate_walks, request_of
+from clew.methods.walk_retrieve.verbalise import (
+    SENTENCE_ATTEMPTS,
+    ModelVerbaliser,
+    estimate_walks,
+    request_of,
+)
 
 
 @pytest.fixture
@@ -20,7 +25,9 @@ def walks(graph):
 
 
 def verbalise(model, graph, walks, folder, concurrency=8):
-    return WalkShards(model, folder, concurrency=concurrency, of_file=8).say(graph, walks)
+    made = ModelVerbaliser(model, folder)
+    made.of_file, made.concurrency = 8, concurrency
+    return made, made.sentences(graph, walks)
 
 
 def said(request):
@@ -29,11 +36,11 @@ def said(request):
 
 def test_one_call_a_distinct_walk(graph, walks, tmp_path):
     model = ScriptedModel(said)
-    report = verbalise(model, graph, [*walks, walks[0]], tmp_path)
+    made, sentences = verbalise(model, graph, [*walks, walks[0]], tmp_path)
     assert len(model.requests) == 30
-    assert report.sentences[3] == "Said: hub | r | n3"
-    assert report.sentences[-1] == report.sentences[0]
-    assert (report.failed, report.calls) == (0, 30)
+    assert sentences[3] == "Said: hub | r | n3"
+    assert sentences[-1] == sentences[0]
+    assert (made.failed, made.calls) == (0, 30)
 
 
 def test_what_was_done_is_not_asked_again(graph, walks, tmp_path):
@@ -43,8 +50,8 @@ def test_what_was_done_is_not_asked_again(graph, walks, tmp_path):
     with pytest.raises(BudgetReached):
         verbalise(ScriptedModel(breaks), graph, walks, tmp_path, concurrency=1)
     model = ScriptedModel(said)
-    report = verbalise(model, graph, walks, tmp_path)
-    assert report.sentences == tuple(f"Said: hub | r | n{i}" for i in range(30))
+    _, sentences = verbalise(model, graph, walks, tmp_path)
+    assert sentences == [f"Said: hub | r | n{i}" for i in range(30)]
     assert len(model.requests) == 10
 
 
@@ -53,11 +60,11 @@ def test_a_walk_that_fails_is_retried_then_left_out_counted_and_done_by_the_next
         return LlmError("down") if "| n5\n" in request.messages[1].text else said(request)
 
     model = ScriptedModel(fails)
-    report = verbalise(model, graph, walks, tmp_path)
-    assert (report.failed, report.sentences[5]) == (1, None)
+    made, sentences = verbalise(model, graph, walks, tmp_path)
+    assert (made.failed, sentences[5]) == (1, None)
     assert len(model.requests) == 29 + SENTENCE_ATTEMPTS
     again = ScriptedModel(said)
-    assert verbalise(again, graph, walks, tmp_path).failed == 0
+    assert verbalise(again, graph, walks, tmp_path)[0].failed == 0
     assert len(again.requests) == 1
 
 
@@ -70,7 +77,7 @@ def test_shards_of_another_model_or_walk_are_not_taken(graph, walks, tmp_path):
 
 def test_a_torn_shard_is_done_again(graph, walks, tmp_path):
     verbalise(ScriptedModel(said), graph, walks, tmp_path)
-    (tmp_path / "shard-000001.json").write_text('{"key": "')
+    (tmp_path / "part-000000" / "shard-000001.json").write_text('{"key": "')
     model = ScriptedModel(said)
     verbalise(model, graph, walks, tmp_path)
     assert len(model.requests) == 8

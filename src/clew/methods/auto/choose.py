@@ -51,9 +51,9 @@ class Chooser:
     schema: SchemaText
 
     def choose(self, reading: Reading, talk: Talk, finds: Callable[[Query], bool]) -> Choice:
-        """Ask once, and once more where the reply cannot be read or its query finds nothing. Raises LlmError.
+        """Ask once, and once more where the reply cannot be read or its query `finds` nothing.
 
-        `finds` says whether a query finds anything. A second query that does not leaves the first.
+        A second query that finds nothing leaves the first. Raises LlmError.
         """
         shown = self._shown(reading)
         near = [c.node for m in reading.mentions for c in m.candidates[:2]][:MOST_NAMES]

@@ -32,11 +32,8 @@ def fit_index(
 ) -> FittedIndex:
     """Learn from questions; what was learned before is replaced, unless this does not help.
 
-    Raises:
-        InputError: too few of the questions can be learned from.
-        IndexAccessError: the index may not be written.
-        EmbedderError: the shipped model cannot be opened.
-
+    Raises InputError (too few can be learned from), IndexAccessError (the index may not be written), and
+    EmbedderError (the shipped model cannot be opened).
     """
     good = usable(given, index.names)
     if len(good.feedback) < LEAST:

@@ -54,10 +54,7 @@ class AutoWithModel:
         self.chooser = Chooser(reader.vocabulary, index.names, schema)
 
     def answer(self, question: str, *, id: str | None = None, entities: Sequence[str] = ()) -> Answer:
-        """Answer one question, or abstain with a reason.
-
-        Raises LlmError if the model is needed and cannot be asked.
-        """
+        """Answer one question, or abstain with a reason. Raises LlmError if the model cannot be asked."""
         from clew.llm.prompting import Talk
 
         read, plain = self.plain.answered(question, id=id, entities=entities)

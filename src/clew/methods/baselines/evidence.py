@@ -8,11 +8,10 @@ from dataclasses import replace
 from typing import Generic, TypeVar
 
 from clew.graph.graph import Graph
-from clew.grounding import ground
 from clew.index.store.directory import Index
 from clew.index.vectors.triple_vectors import with_triple_vectors
 from clew.llm.errors import BudgetReached
-from clew.llm.grounded_reply import ASKED_YES_NO, Given, Proofs, ask_and_ground
+from clew.llm.grounded_reply import ASKED_YES_NO, Given, GroundedReply, Proofs, ask_and_ground
 from clew.llm.prompting import Sampling, Talk, as_data, prompt_named
 from clew.llm.types import ChatModel
 from clew.methods.built_in import built_in_reader
@@ -23,7 +22,7 @@ from clew.methods.registry import ranks_triples
 from clew.methods.run import Run
 from clew.methods.topic_entities import Called, FindTopicEntities, entities_of, shared_names
 from clew.text.embedder import Embedder
-from clew.types import Abstention, Answer, AnswerEntity, Match, Pattern, Step
+from clew.types import Abstention, Answer, AnswerEntity, Pattern, Step
 
 ZERO_SHOT = Sampling(temperature=0.0, max_tokens=2_048)
 SettingsT = TypeVar("SettingsT")
@@ -133,9 +132,8 @@ class EvidenceMethod(ABC, Generic[SettingsT]):
         if not proofs:
             detail = "the triples that were retrieved do not hold the answer"
             return replace(answer, abstained=Abstention("empty_result", detail))
-        matches = [Match(0.0, 0, (entity,), proof) for entity, proof in proofs.items()]
-        answers, citations, left = ground(graph, proofs, matches, 0)
-        text, said = " · ".join(graph.labels[e] for e in proofs), None
+        found, said = GroundedReply(" · ".join(graph.labels[e] for e in proofs), proofs), None
+        answers, citations, text = found.answers(graph), found.citations(graph), found.text
         if pattern.answer is None:
             said = "yes"
         elif asked.counts:
@@ -146,14 +144,11 @@ class EvidenceMethod(ABC, Generic[SettingsT]):
         if said is not None:
             text, answers = said, (AnswerEntity(said, said, 1.0),)
             citations = tuple(replace(c, answer=said) for c in citations)
-        return replace(answer, answers=answers, text=text, abstained=left, citations=citations)
+        return replace(answer, answers=answers, text=text, citations=citations)
 
 
 def follow_pattern(graph: Graph, pattern: Pattern, triples: Sequence[int]) -> tuple[Proofs, bool]:
-    """Follow all edges of a pattern through `triples`: the entities at its last edge, with proofs.
-
-    Also whether no triple that the graph has for an edge was missing among `triples`.
-    """
+    """The proved entities at the last edge of a pattern, and whether `triples` have all that it needs."""
     known, proofs, complete = given_proofs(pattern), dict[int, tuple[int, ...]](), True
     for hop in hops_of(pattern):
         starts = known[hop.start]

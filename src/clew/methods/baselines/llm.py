@@ -18,8 +18,7 @@ from clew.llm.types import ChatModel
 from clew.methods.baselines.settings import LlmSettings
 from clew.methods.kg_rag.chain import Plan
 from clew.methods.kg_rag.decompose import ModelDecompose
-from clew.methods.kg_rag.method import table_3
-from clew.methods.kg_rag.reformulate import reformulated, stop_of_question
+from clew.methods.kg_rag.steps import reformulated, stop_of_question, table_3
 from clew.methods.run import Run
 from clew.methods.simgrag.examples import default_shots
 from clew.text.embedder import Embedder

@@ -13,10 +13,7 @@ from clew.types import Abstention, Pattern, PatternEdge, SubAnswer
 
 @dataclass(frozen=True, slots=True)
 class Hop:
-    """An edge of a pattern as it is walked: from node `start` to node `end`, `forward` if head first.
-
-    `type`: the declared type of what is at its end, where that is asked for.
-    """
+    """An edge as it is walked, from `start` to `end`, `forward` if head first; `type` is that of its end."""
 
     start: int
     end: int
@@ -94,10 +91,7 @@ class HeldValue:
 
 
 def held_values(graph: Graph, link: Link) -> tuple[HeldValue, ...]:
-    """The values of a sub-answer with what has each, if several things have them; else empty.
-
-    *4* alone says neither which party has it, nor that two have.
-    """
+    """The values of a sub-answer with what has each, if several things have them; else empty."""
     values = graph.values
     if not all(values.datatype[e] >= 0 or values.kind[e] != ValueKind.NONE for e in link.proofs):
         return ()
@@ -117,10 +111,7 @@ def adds_nothing(link: Link, earlier: Sequence[Link]) -> bool:
 
 
 def hops_of(pattern: Pattern) -> tuple[Hop, ...]:
-    """The edges of a pattern in an order in which each starts where something is known already.
-
-    An edge between two nodes that are both known narrows the one that was not given.
-    """
+    """The edges of a pattern in an order in which each starts where something is known already."""
     order = {i: 0 for i, node in enumerate(pattern.nodes) if node.known}
     left = list(pattern.edges)
     hops: list[Hop] = []

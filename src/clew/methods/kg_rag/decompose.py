@@ -53,6 +53,8 @@ The graph records the following, and nothing else; ask for its relations, and ta
 </graph>
 """
 """What a prompt says of a graph."""
+About = Callable[[str, Sequence[str]], tuple[str, str]]
+"""(question, entities) → what the graph records, as lines, and other names of what the question names."""
 Decompose = Callable[[str, Sequence[str], Talk | None], Plan]
 """Takes a question apart: (question, names that the user gives for what it is about, talk of forms that ask a
 model) → plan. Raises LlmError."""
@@ -101,15 +103,11 @@ def demonstrations_from(value: object, where: str) -> tuple[Demonstration, ...]:
 
 @dataclass(frozen=True, slots=True)
 class ModelDecompose:
-    """By a chat model, with examples; it thinks first, then numbers sub-questions, and ends at `<END>`.
-
-    `about` gives, for (question, entities), what the graph records, as lines, and other names of what the
-    question names; each may be empty.
-    """
+    """By a chat model, with examples; it thinks first, then numbers sub-questions, and ends at `<END>`."""
 
     sampling: Sampling
     examples: Sequence[Demonstration] = field(default_factory=default_demonstrations)
-    about: Callable[[str, Sequence[str]], tuple[str, str]] | None = None
+    about: About | None = None
 
     def __call__(self, question: str, entities: Sequence[str], talk: Talk | None) -> Plan:
         """Ask the model and read its reply."""
@@ -189,10 +187,7 @@ def _thought(lines: Iterable[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class PatternDecompose:
-    """Without a model: one sub-question for each edge of the pattern that the question is read as.
-
-    `read` gives the pattern of (question, entities) as the built-in method reads it.
-    """
+    """Without a model: one sub-question for each edge of the pattern that `read` makes of the question."""
 
     graph: Graph
     read: Callable[[str, Sequence[str]], AskedPattern | Abstention]

@@ -5,8 +5,8 @@ Intelligence, 2025. Steps, in the paper's order, with their files:
 
     3.4.1 question decomposition        decompose.py
     3.4.2 candidate triple retrieval    graph/neighbourhood.py; index/vectors/triple_vectors.py, when indexed
-    3.4.3 sub-question answering        top-K here, sub_answer.py; reformulate.py
-    3.4.4 answer synthesis              synthesise.py
+    3.4.3 sub-question answering        top-K here, steps.py
+    3.4.4 answer synthesis              steps.py
     then  grounding                     grounding.py
 
 Defaults: N = 3 hops, both directions (3.4.2, 4.3.1); K = 30 (4.3.1); max tokens 256, temperature 0.3, min-p
@@ -45,7 +45,7 @@ Deviations, with their reasons:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from clew.graph.neighbourhood import CandidateTriples, find_candidates, hub_notes
@@ -54,17 +54,14 @@ from clew.index.vectors.triple_search import triple_search
 from clew.index.vectors.triple_vectors import with_triple_vectors
 from clew.llm.errors import BudgetReached
 from clew.llm.grounded_reply import GroundedReply
-from clew.llm.prompting import Sampling, Talk, short
+from clew.llm.prompting import short
 from clew.llm.types import ChatModel
-from clew.methods.built_in import BuiltInReader, built_in_reader
+from clew.methods.built_in import built_in_reader
 from clew.methods.fact_lines import other_names
 from clew.methods.kg_rag.chain import Link, Plan, SubQuestion, adds_nothing, held_values
-from clew.methods.kg_rag.decompose import Decompose, ModelDecompose, PatternDecompose, default_demonstrations
-from clew.methods.kg_rag.reformulate import ModelReformulate, Reformulate, SubstituteAnswers
 from clew.methods.kg_rag.retrieve import RetrievedTriples, gone_on_from, nearest_first, with_lists
-from clew.methods.kg_rag.settings import Frontier, KgRagSettings
-from clew.methods.kg_rag.sub_answer import AnswerSubQuestion, AskedSubQuestion, FollowHop, ModelAnswer
-from clew.methods.kg_rag.synthesise import LastAnswer, ModelSynthesis, Synthesise
+from clew.methods.kg_rag.settings import KgRagSettings
+from clew.methods.kg_rag.steps import AskedSubQuestion, built_in_steps, model_steps
 from clew.methods.relation_ranking import RelationRanking
 from clew.methods.run import Run
 from clew.methods.schema_lines import SchemaText
@@ -80,50 +77,6 @@ from clew.text.embedder import Embedder
 from clew.text.normalise import normalise
 from clew.types import Abstention, Answer, AnswerEntity, Chain, Step
 
-TABLE_3 = Sampling(temperature=0.3, top_k=40, min_p=0.05, max_tokens=256)
-ANSWER_TOKENS = 2_048
-"""Tokens of a reply that states answers."""
-About = Callable[[str, Sequence[str]], tuple[str, str]]
-"""(question, entities) → what the graph records, and other names of what the question names, for a prompt."""
-
-
-def table_3(seed: int, temperature: float) -> Sampling:
-    """Return the sampling of Table 3, with the same seed for all steps (4.2.1)."""
-    return replace(TABLE_3, seed=seed, temperature=temperature)
-
-
-@dataclass(frozen=True, slots=True)
-class KgRagSteps:
-    """The exchangeable steps of KG-RAG."""
-
-    decompose: Decompose
-    answer: AnswerSubQuestion
-    reformulate: Reformulate
-    synthesise: Synthesise
-
-
-def model_steps(settings: KgRagSettings, about: About, find: FindTopicEntities) -> KgRagSteps:
-    """Make the steps as in the paper, by a chat model."""
-    sampling, handed = table_3(settings.seed, settings.temperature), settings.handed
-    demonstrations = default_demonstrations() if settings.examples is None else settings.examples
-    stated = replace(sampling, max_tokens=ANSWER_TOKENS)
-    return KgRagSteps(
-        ModelDecompose(sampling, demonstrations[: settings.shots], about),
-        ModelAnswer(find.graph, replace(stated, repeat_penalty=1.1), find.is_name),
-        ModelReformulate(find.graph, sampling, handed),
-        ModelSynthesis(find.graph, stated, handed, find.is_name),
-    )
-
-
-def built_in_steps(built_in: BuiltInReader, frontier: Frontier) -> KgRagSteps:
-    """Make the steps that need no model; candidates around the question alone need names to go on from."""
-    graph = built_in.reader.graph
-    substitute = SubstituteAnswers(graph)
-    if frontier == "question":
-        substitute = SubstituteAnswers(graph, 8, some=True)
-    decompose = PatternDecompose(graph, built_in.pattern)
-    return KgRagSteps(decompose, FollowHop(graph), substitute, LastAnswer(graph))
-
 
 @dataclass(slots=True)
 class _Asked:
@@ -137,10 +90,6 @@ class _Asked:
     links: list[Link] = field(default_factory=list[Link])
     notes: list[str] = field(default_factory=list[str])
     complete: bool = True
-
-    @property
-    def talk(self) -> Talk | None:
-        return self.run.talk
 
     @property
     def reached(self) -> tuple[int, ...]:
@@ -160,18 +109,16 @@ class KgRag:
         *,
         model: ChatModel | None = None,
         settings: KgRagSettings | None = None,
-        steps: KgRagSteps | None = None,
     ) -> None:
         self.index = with_triple_vectors(index, embedder)
         self.graph, self.model, self.settings = self.index.graph, model, settings or KgRagSettings()
         self.vectors = triple_search(self.index, embedder)
         self.find_topic_entities = FindTopicEntities.of(self.index, embedder)
         self._schema = SchemaText.of(self.index, RelationRanking(self.graph, embedder))
-        self.steps = steps or (
-            built_in_steps(built_in_reader(self.index, embedder), self.settings.frontier)
-            if model is None
-            else model_steps(self.settings, self._about, self.find_topic_entities)
-        )
+        if model is None:
+            self.steps = built_in_steps(built_in_reader(self.index, embedder), self.settings.frontier)
+        else:
+            self.steps = model_steps(self.settings, self._about, self.find_topic_entities)
 
     def _about(self, question: str, entities: Sequence[str]) -> tuple[str, str]:
         """What the prompt that decomposes says of the graph and of the question's names."""
@@ -198,7 +145,7 @@ class KgRag:
             if missing is not None:
                 return self._abstain(work, missing)
         with work.run.stage("decompose"):
-            work.plan = self.steps.decompose(work.question, entities, work.talk)
+            work.plan = self.steps.decompose(work.question, entities, work.run.talk)
         work.complete = not work.plan.cut
         if work.plan.abstained is not None:
             return self._abstain(work, work.plan.abstained)
@@ -228,7 +175,7 @@ class KgRag:
         if self._asks_alone(work):
             return link.reply
         with work.run.stage("synthesise"):
-            return self.steps.synthesise(work.question, work.called, work.links, work.talk)
+            return self.steps.synthesise(work.question, work.called, work.links, work.run.talk)
 
     def _asks_alone(self, work: _Asked) -> bool:
         """Whether a model's plan is one sub-question, in whose place the main question is asked."""
@@ -238,11 +185,9 @@ class KgRag:
         self, work: _Asked, entities: Sequence[int], hops: int, text: str, name: str = "candidates"
     ) -> CandidateTriples:
         """Section 3.4.2, with the bounds for hubs, which the trace reports."""
-        settings = self.settings
         with work.run.stage("candidates"):
-            similarity = self.vectors.similarities(text)
-            limits = settings.limits or self.vectors.limits
-            directed = settings.directed
+            similarity, limits = self.vectors.similarities(text), self.vectors.limits
+            directed = self.settings.directed
             found = find_candidates(self.graph, entities, hops, similarity, limits, directed=directed)
         detail = {
             "entities": [self.graph.entities[e] for e in entities[:10]],
@@ -259,7 +204,7 @@ class KgRag:
         text, notes = question.text, ()
         if work.links:
             with work.run.stage("reformulate"):
-                text, notes = self.steps.reformulate(work.plan, question, work.links, work.talk)
+                text, notes = self.steps.reformulate(work.plan, question, work.links, work.run.talk)
         repeated = any(normalise(text) == normalise(link.asked) for link in work.links)
         if repeated and question.hop is None and not self._says_all:
             work.notes.append(f"over-decomposed: dropped a sub-question that repeats another: {text}")
@@ -283,7 +228,7 @@ class KgRag:
 
     def _sub_answer(self, work: _Asked, asked: AskedSubQuestion) -> Link:
         with work.run.stage("sub_answers"):
-            return self.steps.answer(asked, work.talk)
+            return self.steps.answer(asked, work.run.talk)
 
     def _farther(self, work: _Asked, asked: AskedSubQuestion, text: str) -> Link | None:
         """Ask once more, with the nearest triples of the whole graph and, in a chain, of N hops (4.4.3)."""

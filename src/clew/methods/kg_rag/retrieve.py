@@ -33,11 +33,7 @@ class RetrievedTriples:
 
 
 def gone_on_from(graph: Graph, text: str, sub_answers: Sequence[Proofs]) -> tuple[int, ...]:
-    """The entities that a sub-question goes on from: of the last sub-answer, and of those that it names.
-
-    A sub-answer is taken whole, as a text seldom says all names of a list. Where none is named, all may be
-    meant.
-    """
+    """The entities of the last sub-answer and of those that a text names; of all where it names none."""
     answered = [proofs for proofs in sub_answers if proofs]
     named = set(entities_named_in(graph, text, (entity for proofs in answered for entity in proofs)))
     meant = [proofs for proofs in answered if proofs is answered[-1] or named & proofs.keys()]

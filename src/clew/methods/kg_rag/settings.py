@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Literal
 from clew.methods.options import check_options, option
 
 if TYPE_CHECKING:
-    from clew.graph.neighbourhood import HopLimits
     from clew.methods.kg_rag.decompose import Demonstration
 
 Frontier = Literal["question", "answers"]
@@ -20,8 +19,7 @@ Handed = Literal["facts", "sentences"]
 class KgRagSettings:
     """How KG-RAG works: N `hops`, K triples for a sub-question, and what goes on from one to the next.
 
-    `answer_hops` are those around an earlier answer; `limits` bound a hop at hubs, None for the usual ones.
-    Raises UsageError for values out of range.
+    `answer_hops` are those around an earlier answer. Raises UsageError for values out of range.
     """
 
     hops: int = option(3, "hops around the entities", least=1)
@@ -40,7 +38,6 @@ class KgRagSettings:
     )
     directed: bool = option(False, "look for triples from head to tail alone")
     answer_hops: int = option(1, "hops around an earlier answer", least=1, offered=False)
-    limits: HopLimits | None = None
     seed: int = option(0, "seed of the model's sampling")
     temperature: float = option(0.3, "temperature of the model's sampling", least=0, most=2)
     shots: int = option(3, "examples in a prompt", least=0)

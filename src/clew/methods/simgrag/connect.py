@@ -19,6 +19,12 @@ from clew.methods.relation_ranking import path_scores
 
 Path = tuple[int, ...]
 """Triple ids, from the first thing to the second."""
+MOST_PATHS, MOST_OF_ONE_KIND = 6, 2
+"""Paths between two things that are shown, and those by the same relations: more say nothing more."""
+MOST_EDGES_AROUND = 100_000
+"""Edges at the neighbours of a thing that are looked at; beyond, no third step is."""
+MOST_LISTED_PATHS = 20_000
+"""Paths of one length that are listed before they are ranked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,59 +35,36 @@ class Connection:
     complete: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class PathLimits:
-    """What is shown of the paths between two things, and what is looked for.
-
-    Attributes:
-        shown: Paths that are shown.
-        of_one_kind: Paths by the same relations that are shown: more say nothing more.
-        edges_around: Edges at the neighbours of a thing that are looked at; beyond, no third step is.
-        listed: Paths of one length that are listed before they are ranked.
-
-    """
-
-    shown: int = 6
-    of_one_kind: int = 2
-    edges_around: int = 100_000
-    listed: int = 20_000
-
-
-PATH_LIMITS = PathLimits()
-
-
-def connect(
-    graph: Graph, entities: Sequence[int], alike: Float32, limits: PathLimits = PATH_LIMITS
-) -> Connection:
+def connect(graph: Graph, entities: Sequence[int], alike: Float32) -> Connection:
     """The paths between any two entities, ranked by the words of a claim (`alike` of `RelationRanking`)."""
     paths: dict[Path, None] = {}
     complete = True
     for first, last in combinations(dict.fromkeys(entities), 2):
-        found = _between(_Search(graph, first, last, limits), alike, limits)
+        found = _between(_Search(graph, first, last), alike)
         paths |= dict.fromkeys(found.paths)
         complete = complete and found.complete
     return Connection(tuple(paths), complete)
 
 
-def _between(search: _Search, alike: Float32, limits: PathLimits) -> Connection:
+def _between(search: _Search, alike: Float32) -> Connection:
     lengths = (search.one(), search.two(), search.three())
-    listed = [list(islice(paths, limits.listed + 1)) for paths in lengths]
-    complete = search.complete and all(len(paths) <= limits.listed for paths in listed)
+    listed = [list(islice(paths, MOST_LISTED_PATHS + 1)) for paths in lengths]
+    complete = search.complete and all(len(paths) <= MOST_LISTED_PATHS for paths in listed)
     of_kind: dict[tuple[int, ...], list[Path]] = {}
-    for path in (path for paths in listed for path in paths[: limits.listed]):
+    for path in (path for paths in listed for path in paths[:MOST_LISTED_PATHS]):
         of_kind.setdefault(search.steps(path), []).append(path)
     kinds = list(of_kind)
     scores = path_scores(alike, kinds)
     best = sorted(range(len(kinds)), key=lambda at: (-scores[at], len(kinds[at]), kinds[at]))
-    shown = [path for at in best for path in of_kind[kinds[at]][: limits.of_one_kind]]
-    return Connection(tuple(shown[: limits.shown]), complete)
+    shown = [path for at in best for path in of_kind[kinds[at]][:MOST_OF_ONE_KIND]]
+    return Connection(tuple(shown[:MOST_PATHS]), complete)
 
 
 class _Search:
     """The edges at two entities, and at what lies next to them."""
 
-    def __init__(self, graph: Graph, first: int, last: int, limits: PathLimits) -> None:
-        self.graph, self.first, self.last, self.limits = graph, first, last, limits
+    def __init__(self, graph: Graph, first: int, last: int) -> None:
+        self.graph, self.first, self.last = graph, first, last
         self.complete = True
         self.at_first, self.at_last = triples_at(graph, [first]), triples_at(graph, [last])
         self.near, self.far = self._by_other(self.at_first, first), self._by_other(self.at_last, last)
@@ -92,15 +75,14 @@ class _Search:
 
     def two(self) -> Iterator[Path]:
         """Paths of two edges."""
-        near, far = self.near, self.far
-        for middle in sorted(near.keys() & far.keys()):
-            yield from ((a, b) for a in near[middle] for b in far[middle])
+        for middle in sorted(self.near.keys() & self.far.keys()):
+            yield from ((a, b) for a in self.near[middle] for b in self.far[middle])
 
     def three(self) -> Iterator[Path]:
         """Paths of three edges; none where too many edges lie at what is next to both ends."""
         near, far = self.near, self.far
         few = min((near, far), key=self._edges)
-        if self._edges(few) > self.limits.edges_around:
+        if self._edges(few) > MOST_EDGES_AROUND:
             self.complete = False
             return
         for triple in triples_at(self.graph, sorted(few)).tolist():

@@ -78,10 +78,7 @@ def default_shots() -> Shots:
 
 
 def read_shots(path: Path) -> Shots:
-    """Read a user's examples for one graph; a task that the file leaves out keeps Clew's own.
-
-    Raises InputError: the file cannot be read, or does not hold examples.
-    """
+    """Read a user's examples for one graph; Clew's own of a task that it leaves out. Raises InputError."""
     return shots_from(read_json(path, EXAMPLES_ADVICE), str(path))
 
 

@@ -28,8 +28,8 @@ from clew.methods.simgrag.find_subgraphs import (
     unfit,
 )
 from clew.methods.simgrag.join import FixedEdge, JoinTable, join, stacked
-from clew.methods.simgrag.operations import Operation, PatternPlan, counted_name
 from clew.methods.simgrag.settings import FITTING_GSD
+from clew.methods.simgrag.write_pattern import Operation, PatternPlan, counted_name
 from clew.text.normalise import normalise
 from clew.types import AnswerEntity, Citation, Match, Pattern, PatternEdge, Reason
 

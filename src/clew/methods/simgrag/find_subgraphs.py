@@ -183,8 +183,7 @@ def find_about_claim(
 ) -> tuple[MatchResult, Unfit | None]:
     """What a graph has of a claim, or why it has nothing.
 
-    The matches, and where the best does not fit, first those of the claim with a named thing at its rim
-    left open, since they show what is so instead.
+    Where the best match does not fit, first those with a name at its rim left open: what is so instead.
     """
     found = find_subgraphs(graph, pattern, distances, k)
     left = unfit(graph, pattern, found, distances, bound)
@@ -221,10 +220,7 @@ def _meant(graph: Graph, node: PatternNode, distances: Distances) -> int | None:
 
 
 def _stands_for(graph: Graph, node: PatternNode, entity: int, distances: Distances) -> bool:
-    """Whether an entity may be what a name means: it is near, or shares a word with it.
-
-    Where something is called just so, a word in common is not enough.
-    """
+    """Whether an entity may be what a name means: it is near, or, if nothing is called so, shares a word."""
     near = distances.node_candidates(node, 64)
     is_called_so = bool(len(near.entities)) and float(near.distances[0]) <= TIE
     wanted, words = set(normalise(node.name).split()), set(normalise(graph.labels[entity]).split())

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.foundation.arrays import Int64
-from clew.graph.graph import Graph
+from clew.graph.graph import Graph, listed_places
 
 MOST_JOINED_ROWS = 2_000_000
 """Rows of a table; a join with more is cut, and says so."""
@@ -105,8 +105,7 @@ def _joined(graph: Graph, table: JoinTable, edge: FixedEdge) -> JoinTable:
     whole = table.complete and fits >= len(counts)
     low, counts = low[:fits], counts[:fits]
     rows = np.repeat(np.arange(len(counts)), counts)
-    places = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts) + np.repeat(low, counts)
-    base = table.take(rows)
+    places, base = listed_places(low, counts), table.take(rows)
     reached = others[places]
     joined = JoinTable(len(rows), base.nodes, (*base.triples, slots[places]), whole)
     if far in table.nodes:

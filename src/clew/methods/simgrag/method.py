@@ -4,8 +4,8 @@
 |---|---|---|
 | 4.1, Tables 16, 17 | query to pattern | `write_pattern.py` |
 | 4.2, 4.3, 5 | pattern to subgraphs, by GSD | `find_subgraphs.py`, `graph/match/matcher.py` |
-| beyond | operations | `operations.py`, `execute.py`, `join.py` |
-| 4.4, Tables 18, 19 | verbalised subgraphs, read, grounded | `read.py`, `ground.py` |
+| beyond | operations | `write_pattern.py`, `execute.py`, `join.py` |
+| 4.4, Tables 18, 19 | verbalised subgraphs, read, grounded | `read.py` |
 
 Defaults: k = 3 and 12 shots (C.1). Deviations, each with its reason:
 
@@ -23,7 +23,7 @@ Defaults: k = 3 and 12 shots (C.1). Deviations, each with its reason:
   paper reads whatever is nearest.
 - The first prompt shows what the graph records, in typed lines, and the reply may carry operations (compare,
   count, rank, leave out, or, yes and no), which code carries out over all matches, without a second call
-  (`operations.py`, `execute.py`). `schema="none"` is the paper's: its patterns are written in ignorance of
+  (`execute.py`). `schema="none"` is the paper's: its patterns are written in ignorance of
   the graph.
 - Answers are grounded in the subgraphs. Where the model takes every shown match that ties with the best,
   all others that tie are answers too: k = 3 cannot show the 246 answers that a question of MetaQA has.
@@ -61,12 +61,11 @@ from clew.methods.simgrag.find_subgraphs import (
     triple_names,
     unfit,
 )
-from clew.methods.simgrag.ground import Draft
-from clew.methods.simgrag.operations import PatternPlan
 from clew.methods.simgrag.pattern_distances import Cut, FewCandidates, PatternDistances
-from clew.methods.simgrag.read import read_answers
+from clew.methods.simgrag.read import Draft, read_answers
 from clew.methods.simgrag.settings import SimgragSettings
 from clew.methods.simgrag.write_pattern import (
+    PatternPlan,
     WrittenPattern,
     answer_nodes,
     hint_text,
@@ -176,18 +175,16 @@ class Retrieval:
         return QuestionModel(run.talk or Talk.begin(self.model, run.id), self._refused)
 
     async def retrieve(self, run: Run, task: ExampleKind, query: str) -> Retrieved:
-        """Write a pattern and match it; once more with hints where it fits nothing well.
-
-        The paper's letter asks once.
+        """Write a pattern and match it; if not by the paper's letter, again with hints where nothing fits.
 
         Raises LlmError: as the model; ReplyInvalid where it gives no pattern.
         """
         hints = self._hints(task, query)
         first = await self._once(run, task, query, hints)
-        nothing = first.written is not None and first.written.nothing
-        if first.left is None or first.left.reason == "budget" or self.cut is not None or nothing:
+        left, nothing = first.left, first.written is not None and first.written.nothing
+        if left is None or left.reason == "budget" or self.cut is not None or nothing:
             return first
-        again = await self._once(run, task, query, self._retry(task, query, first))
+        again = await self._once(run, task, query, self._retry(task, query, first, left))
         return again if again.left is None or again.pattern is not None else first
 
     async def _once(self, run: Run, task: ExampleKind, query: str, hints: str) -> Retrieved:
@@ -232,9 +229,9 @@ class Retrieval:
         schema = self._schema.lines(f"{query} {said}", entities_of(called))
         return hint_text(schema, other_names(self.graph, called), operations=task == "question")
 
-    def _retry(self, task: ExampleKind, query: str, first: Retrieved) -> str:
+    def _retry(self, task: ExampleKind, query: str, first: Retrieved, left: Unfit) -> str:
         """The first reply with the blame, and the names and relations that may have been meant."""
-        written, left = first.written, first.left
+        written = first.written
         said = " ".join(edge.relation or "" for edge in first.pattern.edges) if first.pattern else ""
         reply = written.replies[-1].text if written is not None and written.replies else ""
         hints = self._hints(task, query, said)
@@ -244,8 +241,6 @@ class Retrieval:
             nearest = far.argsort(kind="stable")[:MOST_NEAR_RELATIONS].tolist()
             names = "; ".join(as_name(self.graph.relation_labels[relation]) for relation in nearest)
             hints = f"\nThis graph has relations such as {names}.\n"
-        if left is None:
-            return retry_text(hints, short(reply), "", ())
         return retry_text(hints, short(reply), left.detail, self.near_names(left))
 
     def _match_step(self, pattern: Pattern, found: MatchResult, left: Unfit | None) -> Step:
@@ -285,10 +280,7 @@ class SimGRAG(Retrieval):
     name = "simgrag"
 
     def answer(self, question: str, *, id: str | None = None, entities: Sequence[str] = ()) -> Answer:
-        """Answer one question, or abstain with a reason; `entities` are named to the model.
-
-        Raises LlmError if the model cannot be asked.
-        """
+        """Answer one question, or abstain; `entities` are named to the model. Raises LlmError."""
         run = Run.begin(self.name, id, self.model)
         asked = f"{question} (about: {', '.join(entities)})" if entities else question
         try:

@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 
 from clew.claims.claim_values import find_values
 from clew.graph.graph import ValueKind
-from clew.graph.kernels import Array, fast_entry
-from clew.graph.match.distances import Distance, Mask, Measure, NearestEntities
+from clew.graph.match.distances import Distance, Distances, Mask, NearestEntities, distances_from
 from clew.index.names.containing import nodes_containing
 from clew.index.store.directory import Index
 from clew.index.vectors.distances import IndexDistances
@@ -50,19 +49,6 @@ def without_article(name: str) -> str:
     return rest if rest and first.casefold() in ARTICLES else name
 
 
-@fast_entry
-def _far(entities: Array, scale: Array, query: Array) -> Array:
-    """L2 distances float32 [N] of int8 rows [N, d], each times its scale, from a query float32 [d]."""
-    far = np.empty(len(entities), np.float32)
-    for row in range(len(entities)):
-        total = np.float32(0.0)
-        for at in range(len(query)):
-            difference = scale[row] * entities[row, at] - query[at]
-            total += difference * difference
-        far[row] = np.sqrt(total)
-    return far
-
-
 def _distance(cosine: NDArray[np.float32]) -> Distance:
     """L2 distances of unit vectors of these cosines."""
     return np.sqrt(2 * np.clip(1 - cosine, 0.0, None))
@@ -77,7 +63,7 @@ class PatternDistances(IndexDistances):
         self._said: dict[str, Distance] = {}
 
     def relation_distances(self, edge: PatternEdge) -> Distance:
-        """The smaller of the embedder's distance and the words'; the encoder's too where no relation is near.
+        """The least of the embedder's distance, the words', and, where no relation is near, the encoder's.
 
         Raises EmbedderError: the shipped model cannot be opened.
         """
@@ -113,7 +99,7 @@ class PatternDistances(IndexDistances):
 
     def _entity_distances(self, name: str) -> NDArray[np.float32]:
         vectors, names, labels = self.vectors, self._index.names, self._index.graph.labels
-        distances = _far(vectors.entities, vectors.scale, np.asarray(self._embed(name), np.float32))
+        distances = distances_from(vectors.entities, vectors.scale, np.asarray(self._embed(name), np.float32))
         exact = [*self._exact(name), *self._exact(without_article(name))]
         distances[exact] = 0.0
         if distances.min(initial=1.0) > 0.0 and (parts := nodes_containing(names, name)):
@@ -148,7 +134,7 @@ class Cut:
     types: int
 
 
-class FewCandidates:
+class FewCandidates(Distances):
     """The paper's letter (sections 5.1 and C.1): the nearest entities, relations and types, no others."""
 
     def __init__(self, distances: IndexDistances, cut: Cut) -> None:
@@ -164,10 +150,6 @@ class FewCandidates:
     def prepare(self, nodes: Sequence[PatternNode], count: int) -> None:
         """Look up the same few of all."""
         self.distances.prepare(nodes, self.cut.nodes)
-
-    def measure(self, node: PatternNode) -> Measure | None:
-        """Return None: only the nearest are allowed, and they are at hand."""
-        return None
 
     def relation_distances(self, edge: PatternEdge) -> Distance:
         """Distances of the nearest; all others are infinite."""

@@ -1,26 +1,37 @@
-"""The `read` step with a model: verbalised subgraph-augmented generation (SimGRAG, Tables 18, 19).
+"""The `read` step with a model: verbalised subgraph-augmented generation (SimGRAG, Tables 18, 19), grounded.
 
 The model reads the subgraphs and states answers, or judges a claim. Answers are read from the form that
 states them alone (`llm/reply.py`); of prose, as the paper has it (*According to graphs [1][2], the writer is
-…*), none are.
+…*), none are. They are grounded in the subgraphs and in what ties with these.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
+from clew.graph.graph import Graph
+from clew.graph.match.conditions import TIE
+from clew.graph.match.distances import Distances
+from clew.grounding import cite, ground
 from clew.llm.errors import ReplyInvalid
+from clew.llm.evidence_names import EvidenceNames
 from clew.llm.extract import clean, read_value
 from clew.llm.prompting import Prompt
 from clew.llm.refusals import declines
 from clew.llm.reply import StatedAnswer, is_none, stated_answer
 from clew.llm.shapes import build
 from clew.llm.typed import complete_parsed
-from clew.llm.types import ChatModel, Reply, Request, ask
+from clew.llm.types import ChatModel, Request, ask
 from clew.methods.simgrag.examples import Shot, ShownTriples, read_prompt
+from clew.methods.simgrag.find_subgraphs import find_tied
+from clew.methods.simgrag.write_pattern import answer_nodes
+from clew.reading.answer import DraftAnswer, text_of
+from clew.reading.english import HOW_MANY, YES_NO
+from clew.text.normalise import normalise
+from clew.types import Abstention, AnswerEntity, Citation, Match, MatchResult, Pattern
 
 ModelVerdict = Literal["True", "False", "Unknown"]
 LONGEST_PROSE = 20_000
@@ -52,7 +63,6 @@ class ReadAnswers:
     answers: tuple[str, ...]
     reason: str
     prompt: Prompt
-    replies: tuple[Reply, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +72,6 @@ class ReadVerdict:
     verdict: ModelVerdict
     reason: str
     prompt: Prompt
-    replies: tuple[Reply, ...]
 
     @property
     def graphs(self) -> tuple[int, ...]:
@@ -73,16 +82,13 @@ class ReadVerdict:
 async def read_answers(
     model: ChatModel, question: str, graphs: Sequence[ShownTriples], shots: Sequence[Shot]
 ) -> ReadAnswers:
-    """Ask a model what the evidence answers; a reply that does not state it is repaired once.
-
-    Raises LlmError: the model cannot be asked, or states no answer.
-    """
+    """Ask a model what the evidence answers; a reply that states nothing is repaired once, else LlmError."""
     prompt = read_prompt("question", question, graphs, shots)
     request = ask(prompt.user, temperature=0.0)
     typed = await complete_parsed(model, request, lambda text: _stated(text, request))
     stated = typed.value
     items = () if len(stated.items) == 1 and is_none(stated.items[0]) else stated.items
-    return ReadAnswers(items, stated.text, prompt, typed.replies)
+    return ReadAnswers(items, stated.text, prompt)
 
 
 async def read_verdict(
@@ -96,16 +102,13 @@ async def read_verdict(
 ) -> ReadVerdict:
     """Ask a model whether the evidence supports a claim; a reply without a verdict is repaired once.
 
-    In a `closed_world` what the evidence says nothing of is not so. `names` says what the claim calls
-    otherwise than the evidence does.
-
-    Raises LlmError: the model cannot be asked, or gives no verdict.
+    `closed_world` and `names` are as in `read_prompt`. Raises LlmError.
     """
     prompt = read_prompt("claim", claim, graphs, shots, closed_world=closed_world, names=names)
     request = ask(prompt.user, temperature=0.0)
     typed = await complete_parsed(model, request, lambda text: _verdict(text, request))
     verdict, reason = typed.value
-    return ReadVerdict(verdict, reason, prompt, typed.replies)
+    return ReadVerdict(verdict, reason, prompt)
 
 
 def _stated(text: str, request: Request) -> StatedAnswer:
@@ -142,3 +145,118 @@ def _judged(text: str) -> ModelVerdict | None:
     if negated:  # *not supported* and *not refuted* say nothing
         return "False" if word == "true" else "Unknown"
     return _JUDGED.get(word, "Unknown")
+
+
+@dataclass(frozen=True)
+class Draft:
+    """What a model read in the matches of a pattern that it saw.
+
+    With `ties`, matches that it did not see are looked at too, where they tie with the best that it saw;
+    without, nothing is counted.
+    """
+
+    graph: Graph
+    distances: Distances
+    question: str
+    pattern: Pattern
+    found: MatchResult
+    read: ReadAnswers
+    ties: bool = True
+
+    def grounded(self) -> DraftAnswer:
+        """The answers that the evidence proves."""
+        if not self.read.answers:
+            return self._abstain("the model finds no answer in the evidence")
+        said = [normalise(a) for a in self.read.answers]
+        node = self._node()
+        # A number that stands in the evidence is an answer itself (*how much*); names are counted.
+        numbers = all(answer.strip().isdigit() for answer in self.read.answers)
+        unknown = answer_nodes(self.pattern)
+        if HOW_MANY.search(self.question) and unknown and (node is None) == numbers:
+            return self._counted(unknown[-1] if node is None else node)
+        if node is not None:
+            return self._entities(node)
+        if len(said) == 1 and said[0] in ("yes", "no") and YES_NO.search(self.question):
+            best = self.found.matches[0].triples
+            cited = cite(self.graph, said[0], best)
+            return self._answered((AnswerEntity(said[0], said[0], 1.0),), (cited,))
+        return self._relations()
+
+    def _node(self) -> int | None:
+        """The node of the pattern that the model's answers are; None if they are none."""
+        hits = ((len(self._named(node)), node) for node in answer_nodes(self.pattern))
+        most, node = max(hits, default=(0, 0))
+        return node if most else None
+
+    def _named(self, node: int) -> list[int]:
+        """Entities at a node that the model names, in its order."""
+        entities = tuple(dict.fromkeys(m.nodes[node] for m in self.found.matches))
+        names = EvidenceNames(self.graph, entities)
+        linked = (each for said in self.read.answers for each in names.list_of(said))
+        return list(dict.fromkeys(entity for each in linked for entity in each.entities))
+
+    def _entities(self, node: int) -> DraftAnswer:
+        named = self._named(node)
+        matches: Sequence[Match] = self.found.matches
+        complete = self.found.complete
+        if self._takes_all_best(node, named):
+            tied = find_tied(self.graph, self.pattern, self.distances, self.found.matches[0], node)
+            matches, complete = (*matches, *tied.matches), tied.complete
+            named = list(dict.fromkeys([*named, *(m.nodes[node] for m in tied.matches)]))
+        answers, citations, left = ground(self.graph, named, matches, node)
+        if left is not None:
+            return self._abstain(left.detail)
+        return self._answered(answers, citations, node=node, complete=complete)
+
+    def _takes_all_best(self, node: int, named: Sequence[int]) -> bool:
+        """Whether the model takes every match that it saw tie with the best."""
+        if not self.ties:
+            return False
+        best = self.found.matches[0]
+        shown = {
+            m.nodes[node]
+            for m in self.found.matches
+            if m.gsd <= best.gsd + TIE and m.direction_misses == best.direction_misses
+        }
+        return shown <= set(named)
+
+    def _counted(self, node: int) -> DraftAnswer:
+        """*How many*: the number of entities that the node takes among the best matches."""
+        if not self.ties:
+            return self._abstain("the subgraphs that are read are too few to be counted")
+        tied = find_tied(self.graph, self.pattern, self.distances, self.found.matches[0], node)
+        number = str(len({m.nodes[node] for m in tied.matches}))
+        citations = tuple(cite(self.graph, number, m.triples) for m in tied.matches)
+        entity = (AnswerEntity(number, number, 1.0),)
+        return self._answered(entity, citations, node=node, complete=tied.complete)
+
+    def _relations(self) -> DraftAnswer:
+        """Answers that are relations, where the pattern asks for one."""
+        graph = self.graph
+        said = {normalise(a) for a in self.read.answers}
+        found: dict[int, tuple[int, ...]] = {}
+        for match in self.found.matches:
+            for edge, triple in zip(self.pattern.edges, match.triples, strict=True):
+                relation = graph.triple(triple)[1]
+                names = {graph.relations[relation], graph.relation_labels[relation]}
+                if edge.relation is None and said & {normalise(n) for n in names}:
+                    found.setdefault(relation, match.triples)
+        if not found:
+            return self._abstain("none of the model's answers is in the evidence")
+        answers = tuple(AnswerEntity(graph.relations[r], graph.relation_labels[r], 1.0) for r in found)
+        citations = tuple(cite(graph, graph.relations[r], triples) for r, triples in found.items())
+        return self._answered(answers, citations)
+
+    def _answered(
+        self,
+        answers: tuple[AnswerEntity, ...],
+        citations: tuple[Citation, ...],
+        *,
+        node: int | None = None,
+        complete: bool = True,
+    ) -> DraftAnswer:
+        pattern = replace(self.pattern, answer=node)
+        return DraftAnswer(answers, citations, text_of(answers), pattern, None, complete)
+
+    def _abstain(self, detail: str) -> DraftAnswer:
+        return DraftAnswer(pattern=self.pattern, abstained=Abstention("not_in_evidence", detail))

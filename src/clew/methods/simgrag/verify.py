@@ -51,10 +51,7 @@ class VerifyWithModel(Retrieval):
     name = "simgrag"
 
     def verify(self, claim: str, *, id: str | None = None, closed_world: bool = False) -> Verification:
-        """Verify one claim; in a closed world what the graph does not record is not so.
-
-        Raises LlmError if the model cannot be asked.
-        """
+        """Verify one claim; in a closed world what the graph does not record is not so. Raises LlmError."""
         run = Run.begin(self.name, id, self.model)
         judged, retrieved, abstained = ClaimJudgement(), Retrieved(), None
         try:
@@ -123,10 +120,7 @@ class VerifyWithModel(Retrieval):
         return found.paths
 
     def _parts(self, claim: str, retrieved: Retrieved, judged: ClaimJudgement) -> tuple[ClaimPart, ...]:
-        """One part for each triple of the pattern, with the triple for it of the match that it rests on.
-
-        The whole claim is one part where its proof is a path, or where there is none.
-        """
+        """A part for each triple of the pattern with that of its match; the whole claim without a match."""
         verdict, pattern = judged.verdict, retrieved.pattern
         if pattern is None or not judged.matches:
             ids = tuple(dict.fromkeys(triple for path in judged.paths for triple in path))
@@ -162,16 +156,8 @@ class AutoVerify:
 
     name = "auto"
 
-    def __init__(
-        self,
-        index: Index,
-        embedder: Embedder,
-        *,
-        model: ChatModel | None = None,
-        settings: SimgragSettings | None = None,
-    ) -> None:
-        self.plain = Verify(index, embedder)
-        self.with_model = VerifyWithModel(index, embedder, model=model, settings=settings)
+    def __init__(self, plain: Verify, with_model: VerifyWithModel) -> None:
+        self.plain, self.with_model = plain, with_model
 
     def verify(self, claim: str, *, id: str | None = None, closed_world: bool = False) -> Verification:
         """Verify one claim; raises LlmError if the model is needed and cannot be asked."""
@@ -193,11 +179,12 @@ class AutoVerify:
 
 
 def make_auto_verifier(
-    index: Index, embedder: Embedder, *, model: ChatModel | None, settings: SimgragSettings | None
+    index: Index, embedder: Embedder, *, model: ChatModel | None, settings: SimgragSettings | None = None
 ) -> Verify | AutoVerify:
     """Make the default verifier: without a model the built-in one alone, which has no settings."""
+    plain = Verify(index, embedder)
     if model is not None:
-        return AutoVerify(index, embedder, model=model, settings=settings)
+        return AutoVerify(plain, VerifyWithModel(index, embedder, model=model, settings=settings))
     if settings is not None:
         raise UsageError("These settings are for a language model. Name one with --llm provider/model")
-    return Verify(index, embedder)
+    return plain

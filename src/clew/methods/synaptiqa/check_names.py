@@ -13,8 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from clew.methods.synaptiqa.choose_name import Choose, Unknown
-from clew.methods.synaptiqa.name_space import SAME, NameSpace, Near
+from clew.methods.synaptiqa.choose_name import SAME, Choose, NameSpace, Near, Unknown
 from clew.methods.synaptiqa.values import Place, StoredValues
 from clew.stores.cypher import tree
 from clew.stores.cypher.direction import Correction
@@ -73,10 +72,7 @@ class NameCheck:
         return NameSpace(tuple(names), self._embedder, self._lexicon)
 
     def names(self, statement: Statement, question: str, choose: Choose) -> CheckedStatement:
-        """Check relations, then labels (by the relations at them), then properties (by the labels).
-
-        Raises as `choose`.
-        """
+        """Check relations, labels (by the relations), then properties (by the labels). Raises as `choose`."""
         relations = self._replaced(statement, self._relations(statement), question, choose)
         labels = self._replaced(relations.statement, self._labels_at(relations.statement), question, choose)
         if labels.unknown and labels.corrections:
@@ -120,10 +116,7 @@ class NameCheck:
     def _lacking(
         self, statement: Statement, kind: NameKind, known: NameSpace, allowed: Mapping[int, Collection[str]]
     ) -> list[_Spot]:
-        """Names of a kind that the graph lacks, with those like them that are allowed at a token, if any are.
-
-        The only label that is allowed is what is meant.
-        """
+        """Names of a kind that the graph lacks, with those like them, if any, that are allowed at a token."""
         places: list[_Spot] = []
         for use in uses_of(statement).names:
             if use.kind != kind or use.text in known:

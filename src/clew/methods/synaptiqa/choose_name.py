@@ -1,24 +1,102 @@
-"""The `choose` step: which name of the graph a name means that the graph lacks (SynaptiQA, section III.B).
+"""Names of a graph like one that it lacks, and the `choose` step, which of them is meant (SynaptiQA, III.B).
 
-Built in: the most similar one, if it is similar enough and no other is about as similar.
+Entities, relations and attributes are embedded each by themselves, and a name of a query is compared with
+those of its own kind only. The built-in choice is the most similar one, if it is similar enough and no other
+is about as similar.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
+import numpy as np
+from rapidfuzz import fuzz, process
+
+from clew.foundation.arrays import Float32
 from clew.llm.errors import ReplyInvalid
 from clew.llm.extract import read_value
 from clew.llm.prompting import Sampling, Talk, as_data, data_line, prompt_named, query_text
 from clew.llm.shapes import build
-from clew.methods.synaptiqa.name_space import SAME, Near
+from clew.text.embedder import Embedder
+from clew.text.labels import relation_text
+from clew.text.lexicon import Lexicon
+from clew.text.normalise import normalise
 
+SAME = 1.0
+"""Score of names that differ in case, underscores, accents or number (`Movies`, `movie`) only."""
+NEARLY = 0.99
+"""Score of the best name that is another one."""
+_LONGEST = 200
 LEAST = 0.6
 """Likeness below which nothing is chosen by likeness alone."""
 MARGIN = 0.05
 """Lead over the next name that makes a choice clear."""
 _SAMPLING = Sampling(temperature=0.0, max_tokens=256)
+
+
+@dataclass(frozen=True, slots=True)
+class Near:
+    """A name of the graph like one that it lacks; `score` in [0, 1], 1: the same, written otherwise.
+
+    `why` it is proposed, where that is not for its likeness.
+    """
+
+    name: str
+    score: float
+    why: str = ""
+
+
+class NameSpace:
+    """Names of one kind, compared by meaning and by letters."""
+
+    def __init__(self, names: Sequence[str], embedder: Embedder, lexicon: Lexicon) -> None:
+        self.names = tuple(dict.fromkeys(names))
+        self._known = frozenset(self.names)
+        self._embedder, self._lexicon = embedder, lexicon
+        self._folded = [self._fold(name) for name in self.names]
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._known
+
+    @cached_property
+    def _vectors(self) -> Float32:
+        return self._embedder.embed([words_of(name) for name in self.names])
+
+    def scores(self, text: str) -> Float32:
+        """Return how like a text every name is, float32 [names], in [0, 1]: cosine or letters, the larger."""
+        if not self.names:
+            return np.zeros(0, np.float32)
+        cosine = self._vectors @ self._embedder.embed([words_of(text)])[0]
+        folded = self._fold(text)
+        letters = process.cdist([folded], self._folded, scorer=fuzz.ratio)[0] / 100
+        same = np.array([folded == other for other in self._folded])
+        # Letters and meaning may both come near to 1 for names that are not the same.
+        return np.where(same, SAME, np.clip(np.maximum(cosine, letters), 0, NEARLY)).astype(np.float32)
+
+    def meanings(self, text: str) -> Float32:
+        """Return the cosines of a text, such as a question, and every name, float32 [names]."""
+        if not self.names:
+            return np.zeros(0, np.float32)
+        return self._vectors @ self._embedder.embed([text])[0]
+
+    def nearest(self, text: str, count: int) -> tuple[Near, ...]:
+        """Return the `count` names most like a text, best first; ties in the order of the names."""
+        scores = self.scores(text)
+        order = np.argsort(-scores, kind="stable")[:count]
+        return tuple(Near(self.names[i], round(float(scores[i]), 4)) for i in order.tolist())
+
+    def _fold(self, text: str) -> str:
+        """Return the stems of the words of a text, without spaces."""
+        words = normalise(words_of(text)).split()
+        return "".join(self._lexicon.stem(word) for word in words) or text
+
+
+def words_of(name: str) -> str:
+    """Return the words of a name: `ACTED_IN` is *acted in*, `productName` *product name*."""
+    words = relation_text(name[:_LONGEST])
+    return words.lower() if words.isupper() else words
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,10 +147,7 @@ def _clearest(each: Unknown) -> NameChoice:
 
 @dataclass(frozen=True)
 class ChooseByModel:
-    """The model picks from the similar names; the same name in another form is taken without asking.
-
-    Where its reply is of no use, similarity decides.
-    """
+    """The model picks from the similar names, or similarity where its reply is of no use or it is plain."""
 
     talk: Talk
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 
 from clew.llm.extract import fenced
@@ -135,18 +136,16 @@ def apply_rules(text: str) -> tuple[str, list[Correction]]:
         return f"\x00{len(strings) - 1}\x00"
 
     plain = _STRING.sub(hide, plain.replace("\x00", " "))
-    for reason, pattern, new in _RULES:
+    for reason, pattern, new in (*_RULES, ("LIKE is CONTAINS", _LIKE, partial(_contains, strings))):
         mended = pattern.sub(new, plain)
         if mended != plain:
             made.append(Correction("rule", _shown(plain, strings), _shown(mended, strings), reason))
             plain = mended
-    mended = _LIKE.sub(lambda found: _contains(strings, int(found[1])), plain)
-    if mended != plain:
-        made.append(Correction("rule", _shown(plain, strings), _shown(mended, strings), "LIKE is CONTAINS"))
-    return _shown(mended, strings), made
+    return _shown(plain, strings), made
 
 
-def _contains(strings: list[str], at: int) -> str:
+def _contains(strings: list[str], found: re.Match[str]) -> str:
+    at = int(found[1])
     body = strings[at][1:-1]
     operator = {(True, True): "CONTAINS", (True, False): "ENDS WITH", (False, True): "STARTS WITH"}.get(
         (body.startswith("%"), body.endswith("%")), "="

@@ -50,8 +50,15 @@ from clew.methods.synaptiqa.queried import QueriedGraph, QueryResult, embedded_s
 from clew.methods.synaptiqa.read_rows import ReadRow, is_absence, is_void
 from clew.methods.synaptiqa.read_rows_llm import read_own, read_rows
 from clew.methods.synaptiqa.settings import SynaptiqaSettings
-from clew.methods.synaptiqa.tried import Tried, abstention, feedback, short
-from clew.methods.synaptiqa.write_query_llm import QueryWriter, lacks, most_similar
+from clew.methods.synaptiqa.write_query_llm import (
+    QueryWriter,
+    Tried,
+    abstention,
+    feedback,
+    lacks,
+    most_similar,
+    short,
+)
 from clew.methods.topic_entities import FindTopicEntities, shared_names
 from clew.reading.answer import text_of
 from clew.stores.cypher.direction import Correction, require_legal
@@ -103,10 +110,7 @@ class SynaptiQA:
 
 
 class KgQuery(SynaptiQA):
-    """`kg-query`, the paper's ablation (section IV.D): the query as the model writes it, guarded, then read.
-
-    Nothing is extracted, cleaned, corrected, replaced or repaired.
-    """
+    """`kg-query`, the paper's ablation (section IV.D): the query as the model writes it, but guarded."""
 
     name = "kg-query"
     optimised = False

@@ -85,10 +85,7 @@ class PatternQuery:
         return f"{match} RETURN n{answer}.clew_id AS answer{triples}"
 
     def _of_rows(self, drafted: Answer, rows: Rows) -> Answer:
-        """Read answers and citations off the rows: the first row of each entity proves it.
-
-        The store gives rows in any order; sorted by ids, the same question has the same answer.
-        """
+        """Read answers and citations off the rows, by ids: the first row of each entity proves it."""
         proofs: dict[int, tuple[int, ...]] = {}
         for entity, *triples in sorted([int(str(value)) for value in row] for row in rows.rows):
             proofs.setdefault(entity, tuple(triples))
@@ -103,10 +100,7 @@ class PatternQuery:
 
 
 def _turns(pattern: Pattern) -> bool:
-    """Whether a path of the pattern goes back through the relation of the edge before.
-
-    Then it must not be the same triple: *films that share a director with X* does not mean X.
-    """
+    """Whether a path of the pattern goes back through the relation of the edge before, by another triple."""
     edges = pattern.edges
     return any(
         a.fixed == b.fixed and (a.head == b.head or a.tail == b.tail)

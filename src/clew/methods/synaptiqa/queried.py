@@ -93,19 +93,13 @@ class QueriedGraph:
         return cls.of_store(store, embedder, IndexTriples(graph), named)
 
     def directions(self, statement: Statement) -> Directions:
-        """Correct the directions of a statement by the schema, and by the graph where that lacks a hop.
-
-        Raises StoreError where the database fails.
-        """
+        """Correct directions by the schema, and by the graph where that lacks a hop. Raises StoreError."""
         found = correct_directions(statement, self.schema)
         hops = [hop for search in found.lacking for hop in self.store.find_hops(search)]
         return correct_directions(statement, self.schema.with_hops(hops)) if hops else found
 
     def run(self, statement: Statement) -> QueryResult:
-        """Run a statement and read its rows with what they rest on.
-
-        Raises QueryError for a query that is not run, StoreTimeout and StoreError.
-        """
+        """Run a statement and read its rows with what they rest on. Raises QueryError, StoreError."""
         try:
             found = [self.store.run(text) for text in with_evidence(statement)]
         except (QueryError, StoreTimeout):
@@ -197,10 +191,7 @@ class Ordered:
 def with_nulls_last(
     statement: Statement, result: QueryResult, run: Callable[[Statement], QueryResult]
 ) -> Ordered:
-    """Run a statement again with nulls last, if it keeps some rows of a descending order, or goes on in it.
-
-    The statement stays as it is where the rows are the same, or the database takes no such order.
-    """
+    """Run again with nulls last what keeps rows of a descending order; it stays if rows are the same."""
     edits, made = _edits(statement)
     if not edits:
         return Ordered(statement, result)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
 
 from clew.graph.graph import Graph, ValueKind
 from clew.grounding import triple_text
@@ -26,26 +25,6 @@ class Proved:
 
     triple: TripleText
     id: int | None = None
-
-
-class RowTriples(Protocol):
-    """Knows the triples behind what a store returns."""
-
-    def name(self, node: StoredNode) -> str:
-        """Return what the source calls a node."""
-        ...
-
-    def label(self, node: StoredNode) -> str:
-        """Return what people call a node."""
-        ...
-
-    def of_edge(self, edge: StoredEdge, head: StoredNode, tail: StoredNode) -> Proved:
-        """Return the triple of an edge."""
-        ...
-
-    def of_property(self, node: StoredNode, key: str) -> tuple[Proved, ...]:
-        """Return the triples of a property that a node has."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -119,6 +98,10 @@ class IndexTriples:
 
     def _proved(self, triple: int) -> Proved:
         return Proved(triple_text(self.graph, triple), triple)
+
+
+RowTriples = StoredTriples | IndexTriples
+"""What knows the triples behind what a store returns."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -89,9 +89,7 @@ def _reply_of(text: str) -> RowsReply | None:
 
 
 def read_own(talk: Talk, question: str) -> OwnReply:
-    """Ask a model for its own answer, with a confidence in [0, 1]; prose is an answer without any.
-
-    The answer is empty where the model says that it has none.
+    """Ask a model for its own answer with a confidence in [0, 1], 0 for prose; empty where it has none.
 
     Raises LlmError.
     """

@@ -13,7 +13,7 @@ import numpy as np
 
 from clew.llm.prompting import query_text
 from clew.methods.schema_lines import CHARACTERS
-from clew.methods.synaptiqa.name_space import NameSpace
+from clew.methods.synaptiqa.choose_name import NameSpace
 from clew.stores.cypher.schema import GraphSchema
 from clew.stores.cypher.tokens import quote_name
 from clew.stores.naming import naming_property

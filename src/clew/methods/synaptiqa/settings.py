@@ -9,7 +9,7 @@ from clew.errors import UsageError
 from clew.methods.options import check_options, option
 
 if TYPE_CHECKING:
-    from clew.methods.synaptiqa.write_query_llm import Solved
+    from clew.stores.history import SolvedEntry
 
 PARTS = ("clean", "names", "directions", "values")
 """Parts of the query optimisation (section III.B) that an ablation may leave out."""
@@ -33,7 +33,7 @@ class SynaptiqaSettings:
     most_relations: int = option(
         30_000, "relations of a graph that is asked; its store takes 2 ms for each", least=1, offered=False
     )
-    history: tuple[Solved, ...] = option(
+    history: tuple[SolvedEntry, ...] = option(
         (),
         "solved questions, from which examples are taken",
         kind=str,

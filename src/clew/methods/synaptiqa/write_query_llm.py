@@ -1,51 +1,50 @@
 """The `write query` step with a model: generation, cleaning, repair (SynaptiQA, section III.A and B).
 
-Few-shots are the solved questions most similar to a question (section III.A).
+Few-shots are the solved questions most similar to a question (section III.A). What came of a reply, a query
+with its rows or what is wrong with it, is told to the model that repairs it, and in the end to the user.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 
 from clew.errors import InputError
 from clew.llm.prompting import Sampling, Talk, as_data, prompt_named, query_text
+from clew.methods.synaptiqa.choose_name import Unknown
+from clew.methods.synaptiqa.queried import QueryResult
 from clew.methods.synaptiqa.schema_slice import SchemaSlice
-from clew.stores.history import History
+from clew.stores.cypher.direction import Correction
+from clew.stores.history import History, SolvedEntry
 from clew.text.embedder import Embedder
+from clew.types import Abstention, Reason
 
 _SAMPLING = Sampling(temperature=0.0, max_tokens=512)
 _LACKS = re.compile(r"[\s`*\"']*NOT IN (?:THIS|THE) GRAPH\b[\s:.*]*(.*)", re.IGNORECASE)
 _LONGEST = 4_000
 """Characters of a query that a later prompt shows."""
+MOST_SHOWN = 20
+"""Rows that the steps of an answer show."""
+LONGEST_REPLY_SHOWN = 2_000
+"""Characters of a model's reply that the steps show."""
 
 
-@dataclass(frozen=True, slots=True)
-class Solved:
-    """A question, and the query that answers it."""
-
-    question: str
-    query: str
-
-
-def read_solved(path: Path) -> tuple[Solved, ...]:
+def read_solved(path: Path) -> tuple[SolvedEntry, ...]:
     """Read the solved questions of a history, of all sources. Raises InputError, ParseError for a line."""
     if not path.is_file():
         raise InputError(f"{path}: there is no such history. Make one: clew history import")
-    return tuple(Solved(entry.question, entry.query) for entry in History(path).entries())
+    return History(path).entries()
 
 
 def most_similar(
-    solved: Sequence[Solved], question: str, count: int, embedder: Embedder
-) -> tuple[Solved, ...]:
-    """Return the `count` solved questions most similar to a question, the most similar one last.
-
-    A prompt shows them in this order, so that the best example stands nearest to the question.
-    """
+    solved: Sequence[SolvedEntry], question: str, count: int, embedder: Embedder
+) -> tuple[SolvedEntry, ...]:
+    """Return the `count` solved questions most similar to a question, the best nearest to it: as the last."""
     if not solved or count < 1:
         return ()
     vectors = embedder.embed([each.question for each in solved])
@@ -56,16 +55,13 @@ def most_similar(
 
 @dataclass(frozen=True)
 class QueryWriter:
-    """Asks a model for queries; what it replies is text, to be parsed and guarded.
-
-    `names` are other names of what the question names, as a line.
-    """
+    """Asks a model for queries; `names` is a line of other names of what the question names."""
 
     talk: Talk
     schema: SchemaSlice
     names: str = ""
 
-    def write(self, question: str, solved: Sequence[Solved]) -> str:
+    def write(self, question: str, solved: Sequence[SolvedEntry]) -> str:
         """Return the model's reply to a question. Raises LlmError."""
         shots = (f"Question: {as_data(s.question)}\nCypher: {query_text(s.query)}" for s in solved)
         values = {"SCHEMA": str(self.schema), "SOLVED": "\n".join(shots) or "(none)", "NAMES": self.names}
@@ -94,3 +90,74 @@ def lacks(reply: str) -> str | None:
 def _query(text: str) -> str:
     """A query as data: its arrows stay, a tag that could end the block does not."""
     return text[:_LONGEST].replace("</", "‹/")
+
+
+@dataclass
+class Tried:
+    """What came of one reply: a result, a problem (`error`, `empty`), or that the graph `lacks` it."""
+
+    query: str
+    kind: Literal["rows", "error", "empty", "lacks"]
+    problem: str = ""
+    result: QueryResult | None = None
+    corrections: list[Correction] = field(default_factory=list[Correction])
+    unknown: list[Unknown] = field(default_factory=list[Unknown])
+
+    def shown(self, reply: str) -> dict[str, object]:
+        """Say for the steps what the model wrote, each correction and why, the query, and its rows."""
+        left = [{"name": str(each), "near": [near.name for near in each.near]} for each in self.unknown]
+        detail: dict[str, object] = {
+            "written": short(reply),
+            "corrections": [asdict(correction) for correction in self.corrections],
+            "not_in_graph": left,
+            "query": self.query,
+            "outcome": self.kind,
+            "problem": self.problem,
+        }
+        if self.result is not None:
+            detail |= {
+                "sent": self.result.sent,
+                "columns": list(self.result.columns),
+                "rows": [row.labels for row in self.result.rows[:MOST_SHOWN]],
+                "row_count": len(self.result.rows),
+                "complete": self.result.complete,
+                "evidence_sampled": self.result.sampled,
+            }
+        return detail
+
+
+def feedback(tried: Tried) -> list[str]:
+    """Say what is wrong with a query: it could not be run, or it found nothing; and what the graph has."""
+    lines = ["EMPTY: the query was run without an error and found nothing."]
+    if tried.kind == "error":
+        lines = [f"ERROR: the query could not be run. {tried.problem}."]
+    for each in tried.unknown:
+        near = ", ".join(near.name for near in each.near)
+        lines.append(f"The graph has no {each}. It has: {near or 'nothing like it'}")
+    if tried.kind == "empty" and not tried.unknown:
+        lines.append(
+            "All names and values of the query are in the graph. If it asks by the wrong path or condition,"
+            " write another; if it is right, the graph holds no answer: write NOT IN THIS GRAPH"
+        )
+    return lines
+
+
+def abstention(tried: Tried) -> Abstention:
+    """Say why the last query gives no answer."""
+    near = tuple(dict.fromkeys(n.name for each in tried.unknown for n in each.near))
+    reason: Reason = "empty_result"
+    if tried.unknown:
+        reason = "no_entity" if tried.unknown[0].kind == "value" else "no_relation"
+    shown = f". The query: {tried.query}" if tried.query else ""
+    if tried.kind == "lacks":
+        told = f"the model finds nothing of the kind in the schema: {tried.problem}"
+        return Abstention("no_relation", told, near)
+    if tried.kind == "error":
+        return Abstention(reason, f"no query could be run. {tried.problem.rstrip('.')}{shown}", near)
+    lacks = "".join(f"; the graph has no {each}" for each in tried.unknown)
+    return Abstention(reason, f"the query found nothing{lacks}{shown}", near)
+
+
+def short(text: str) -> str:
+    """Cut a text for the steps of an answer."""
+    return text if len(text) <= LONGEST_REPLY_SHOWN else text[:LONGEST_REPLY_SHOWN] + " …"

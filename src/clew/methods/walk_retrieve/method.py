@@ -92,10 +92,7 @@ class WalkRetrieve:
         self._ranking = RelationRanking(index.graph, embedder)
 
     def answer(self, question: str, *, id: str | None = None, entities: Sequence[str] = ()) -> Answer:
-        """Answer from retrieved walks, or abstain; `entities` are names that the question is about, if known.
-
-        Raises LlmError if a model fails, but a reached budget is an abstention.
-        """
+        """Answer from retrieved walks, or abstain; `entities` are names that it is about. Raises LlmError."""
         if self.model is not None:
             return self._generate(self.model, question, id, entities)
         run = Run(self.name, id, None)
@@ -134,10 +131,7 @@ class WalkRetrieve:
         return sorted(found, key=lambda walk: -walk.score)
 
     def _read(self, written: Answer, pattern: Pattern, walks: Sequence[NearWalk]) -> dict[str, object]:
-        """The fields of the answer that walks prove.
-
-        Yes needs one match of the pattern, no and numbers need more than walks.
-        """
+        """The fields of the answer that walks prove: yes by one match, no and numbers by more than walks."""
         matches = match_in_walks(pattern, leads_of(self.graph, walks))
         if not matches:
             detail = "the walks that were retrieved hold nothing that fits the question"
@@ -253,11 +247,7 @@ def context_of(
     lines: Sequence[ContextLine],
     sentences: Mapping[str, NearWalk],
 ) -> tuple[dict[str, str], Given]:
-    """What is read: lines of paths, of types and of whole relations, then the sentences of walks.
-
-    As values of the prompt, and as what they hold. Proofs begin at the question's entities, or where walks do
-    without any.
-    """
+    """What is read, as values of the prompt and as what they hold: `lines`, then `sentences` of walks."""
     graph, topics = find.graph, entities_of(called)
     told = [line.text for line in lines] + [data_line(each, LONGEST_SENTENCE) for each in sentences]
     numbered = "\n".join(f"[{number}] {line}" for number, line in enumerate(told, 1)) or "(none)"

@@ -38,18 +38,6 @@ MOST_SAID_TOKENS = 128
 """Tokens of a sentence that says a walk."""
 LEAST_ALL = 8
 """Walks of a shard that must fail together for the model to be taken for down."""
-VerbaliseProgress = Callable[[int, int, float | None], None]
-"""Called with (walks done, all walks, cost so far)."""
-
-
-@dataclass(frozen=True, slots=True)
-class VerbaliseReport:
-    """Sentences of all walks (None where `failed`), how many calls were made, and their cost."""
-
-    sentences: tuple[str | None, ...]
-    failed: int
-    calls: int
-    cost: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,12 +53,12 @@ class VerbaliseEstimate:
 class ModelVerbaliser:
     """A `Verbaliser` (`clew.index.corpus.walk_vectors`) that is a model; shards are kept in `folder`.
 
-    `estimated` is called once before anything is sent, `progress` as walks are done. `said`, `failed`,
-    `calls` and `cost` count what was done so far. With a `cluster` its workers ask the model, which can be
-    pickled then.
+    `estimated` is called once before anything is sent, `progress` with (walks done, all walks, cost so far).
+    `said`, `failed`, `calls` and `cost` count what was done so far. With a `cluster` its workers ask the
+    model, which can be pickled then. `of_file` walks are a shard, `concurrency` requests go at a time.
     """
 
-    of_file = WALKS_OF_FILE
+    of_file, concurrency = WALKS_OF_FILE, 8
 
     def __init__(
         self,
@@ -79,7 +67,7 @@ class ModelVerbaliser:
         *,
         price: Price | None = None,
         estimated: Callable[[VerbaliseEstimate], None] | None = None,
-        progress: VerbaliseProgress | None = None,
+        progress: Callable[[int, int, float | None], None] | None = None,
         cluster: Workers | None = None,
     ) -> None:
         self.name, self.said, self.failed, self.calls = model.name, 0, 0, 0
@@ -100,23 +88,40 @@ class ModelVerbaliser:
             self._estimated(VerbaliseEstimate(self._total, *tokens, money))
 
     def say(self, graph: Graph, roots: Sequence[int], steps: Int32, nodes: Int32) -> list[str]:
-        """Say walks, one call each; empty where it failed. Raises as `WalkShards.say`."""
-        walks = _near_walks(roots, steps, nodes)
-        before, spent = self.said, self.cost
+        """Say walks, one call each; empty where it failed. Raises as `sentences`."""
+        return [sentence or "" for sentence in self.sentences(graph, _near_walks(roots, steps, nodes))]
 
-        def progress(done: int, _total: int, cost: float | None) -> None:
-            self.said = before + done
-            self.cost = None if spent is None or cost is None else spent + cost
+    def sentences(self, graph: Graph, walks: Sequence[NearWalk]) -> list[str | None]:
+        """What is said of walks, None where it failed; those of a shard that is there as they were said.
+
+        Raises BudgetReached and KeyRefused, which no further try would mend, and the last LlmError if none of
+        the walks of a shard could be said; what was done until then is kept.
+        """
+        folder = self._folder / f"part-{self._parts:06}"
+        folder.mkdir(parents=True, exist_ok=True)
+        distinct = list(dict.fromkeys(walks))
+        parts = [distinct[at : at + self.of_file] for at in range(0, len(distinct), self.of_file)]
+        files = (folder / f"shard-{number:06}.json" for number in range(len(parts)))
+        shards = [_Shard.of(self.name, graph, *each) for each in zip(parts, files, strict=True)]
+        said: dict[NearWalk, str | None] = {}
+        before, calls = self.said, 0
+        ended: list[LlmError] = []
+        for shard, came in _said(shards, _AskShard(self._model, self.concurrency), self._cluster, ended):
+            if came is not None:
+                shard.take(came.replies)
+                for reply in (reply for reply in came.replies if reply is not None):
+                    calls += reply.usage.calls
+                    self.cost = None if self.cost is None or reply.cost is None else self.cost + reply.cost
+            said |= dict(zip(shard.walks, shard.sentences, strict=True))
+            self.said = before + len(said)
             if self._progress is not None:
                 self._progress(self.said, max(self._total, self.said), self.cost)
-
-        folder = self._folder / f"part-{self._parts:06}"
-        shards = WalkShards(self._model, folder, self._cluster, of_file=self.of_file)
-        report = shards.say(graph, walks, progress)
+        if ended:
+            raise ended[0]
         self._parts += 1
-        self.failed += report.failed
-        self.calls += report.calls
-        return [sentence or "" for sentence in report.sentences]
+        self.calls += calls
+        self.failed += sum(said[walk] is None for walk in walks)
+        return [said[walk] for walk in walks]
 
 
 def _near_walks(roots: Sequence[int], steps: Int32, nodes: Int32) -> list[NearWalk]:
@@ -141,50 +146,6 @@ def request_of(graph: Graph, walk: NearWalk) -> Request:
     told = "\n".join(data_line(row, LONGEST_SENTENCE) for row in rows)
     messages = prompt_named("clew.methods.walk_retrieve", "verbalise").messages(WALK=told)
     return Request(messages, temperature=0.0, max_tokens=MOST_SAID_TOKENS)
-
-
-@dataclass(frozen=True, slots=True)
-class WalkShards:
-    """Says walks with a model: `of_file` of them a file of `folder`, `concurrency` requests at a time.
-
-    Shards are said one after the other, or side by side on a `cluster`, and written here.
-    """
-
-    model: ChatModel
-    folder: Path
-    cluster: Workers | None = None
-    concurrency: int = 8
-    of_file: int = WALKS_OF_FILE
-
-    def say(
-        self, graph: Graph, walks: Sequence[NearWalk], progress: VerbaliseProgress | None = None
-    ) -> VerbaliseReport:
-        """Say walks, those of a shard that is there already as they were said.
-
-        Raises BudgetReached and KeyRefused, which no further try would mend, and the last LlmError if none of
-        the walks of a shard could be said; what was done until then is kept.
-        """
-        self.folder.mkdir(parents=True, exist_ok=True)
-        distinct = list(dict.fromkeys(walks))
-        parts = [distinct[at : at + self.of_file] for at in range(0, len(distinct), self.of_file)]
-        files = (self.folder / f"shard-{number:06}.json" for number in range(len(parts)))
-        shards = [_Shard.of(self.model.name, graph, *each) for each in zip(parts, files, strict=True)]
-        said: dict[NearWalk, str | None] = {}
-        calls, cost = 0, cast("float | None", 0.0)
-        ended: list[LlmError] = []
-        for shard, came in _said(shards, _AskShard(self.model, self.concurrency), self.cluster, ended):
-            if came is not None:
-                shard.take(came.replies)
-                for reply in (reply for reply in came.replies if reply is not None):
-                    calls += reply.usage.calls
-                    cost = None if cost is None or reply.cost is None else cost + reply.cost
-            said |= dict(zip(shard.walks, shard.sentences, strict=True))
-            if progress is not None:
-                progress(len(said), len(distinct), cost)
-        if ended:
-            raise ended[0]
-        sentences = tuple(said[walk] for walk in walks)
-        return VerbaliseReport(sentences, sum(s is None for s in said.values()), calls, cost)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,10 +9,7 @@ from clew.errors import MissingExtra
 
 
 def require(package: str, extra: str) -> Any:  # noqa: ANN401
-    """Import an optional package.
-
-    Raises MissingExtra: it is not installed; the message names the extra of clew that brings it.
-    """
+    """Import an optional package; MissingExtra names the `extra` that brings it, if it is not there."""
     try:
         return importlib.import_module(package)
     except ImportError as error:

@@ -47,8 +47,7 @@ class OnnxEmbedder:
     def open(cls, path: Path) -> Self:
         """Open a model: its file, or the directory that has it, with `tokenizer.json` beside it or one above.
 
-        Raises MissingExtra (onnxruntime or tokenizers is not installed), EmbedderError (a file is missing or
-        cannot be read).
+        Raises MissingExtra, EmbedderError (a file is missing or cannot be read).
         """
         runtime, tokenizers = require("onnxruntime", "onnx"), require("tokenizers", "onnx")
         model = _model_file(path)
@@ -75,10 +74,7 @@ class OnnxEmbedder:
         return self._fingerprint
 
     def embed(self, texts: Sequence[str]) -> Float32:
-        """Embed texts: float32 [len(texts), dimension]; blank ones are 0.
-
-        Raises EmbedderError: the model failed.
-        """
+        """Embed texts: float32 [len(texts), dimension]; blank ones are 0. Raises EmbedderError."""
         order = sorted(with_content(texts), key=lambda i: len(texts[i]))
         return in_batches(self, texts, order, TEXTS_AT_ONCE, self._run)
 
@@ -107,10 +103,7 @@ class OnnxEmbedder:
 
 
 def _model_file(path: Path) -> Path:
-    """Find the model: `path` itself, or `model.onnx`, or the only .onnx file, in it or its `onnx/` directory.
-
-    Raises EmbedderError: there is none, or several and none is `model.onnx`.
-    """
+    """Find `path` itself, or `model.onnx` or the only .onnx file in it or its `onnx/`; else EmbedderError."""
     if path.is_file():
         return path
     found = [file for folder in (path, path / "onnx") for file in sorted(folder.glob("*.onnx"))]

@@ -43,8 +43,7 @@ class OpenAIEmbedder:
         """Connect to an endpoint and ask for one vector, to learn the dimension.
 
         `base_url` ends in `/v1`; None is OpenAI itself. `api_key` may be None for a local server; `timeout`
-        is in seconds. Raises MissingExtra (openai is not installed), EmbedderError (the endpoint cannot be
-        reached, refuses, or does not answer with vectors).
+        is in seconds. Raises MissingExtra, EmbedderError (it is not reached, refuses, or has no vectors).
         """
         package = require("openai", "openai")
         client = package.OpenAI(
@@ -63,10 +62,7 @@ class OpenAIEmbedder:
         return self._fingerprint
 
     def embed(self, texts: Sequence[str]) -> Float32:
-        """Embed texts: float32 [len(texts), dimension]; blank ones are 0.
-
-        Raises EmbedderError: the endpoint failed after the client's retries, or answered with something else.
-        """
+        """Embed texts: float32 [len(texts), dimension]; blank ones are 0. Raises EmbedderError."""
         return in_batches(self, texts, with_content(texts), self._batch, self._request)
 
     def _request(self, texts: list[str]) -> NDArray[np.float32]:

@@ -15,8 +15,7 @@ SPECS = (DEFAULT, "onnx:PATH", "sentence-transformers/NAME", "openai/NAME")
 def embedder(spec: str = DEFAULT, *, base_url: str | None = None, api_key: str | None = None) -> Embedder:
     """Make the embedder of a spec, one of `SPECS`; `base_url` and `api_key` are for `openai/NAME`.
 
-    Raises UsageError (there is no such kind), MissingExtra (the package that it needs is not installed),
-    EmbedderError (the model cannot be opened or reached).
+    Raises UsageError (no such kind), MissingExtra, EmbedderError (it cannot be opened or reached).
     """
     if spec == DEFAULT:
         from clew.text.embedders.static import StaticEmbedder

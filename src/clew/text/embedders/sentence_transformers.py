@@ -25,11 +25,7 @@ class SentenceTransformersEmbedder:
 
     @classmethod
     def open(cls, name: str) -> Self:
-        """Load a model by its name on the model hub, or from a directory.
-
-        Raises MissingExtra (sentence-transformers is not installed), EmbedderError (the model cannot be
-        loaded).
-        """
+        """Load a model by its name on the hub, or from a directory. Raises MissingExtra, EmbedderError."""
         package = require("sentence_transformers", "sentence-transformers")
         try:
             return cls(package.SentenceTransformer(name), name)
@@ -45,10 +41,7 @@ class SentenceTransformersEmbedder:
         return self._fingerprint
 
     def embed(self, texts: Sequence[str]) -> Float32:
-        """Embed texts: float32 [len(texts), dimension]; blank ones are 0.
-
-        Raises EmbedderError: the model failed.
-        """
+        """Embed texts: float32 [len(texts), dimension]; blank ones are 0. Raises EmbedderError."""
         return in_batches(self, texts, with_content(texts), max(1, len(texts)), self._encode)
 
     def _encode(self, texts: list[str]) -> NDArray[np.generic]:

@@ -57,10 +57,7 @@ class StaticEmbedder:
 
     @classmethod
     def load(cls, folder: Path = EMBEDDER_DATA) -> Self:
-        """Read the table that ships (about 20 ms).
-
-        Raises EmbedderError: a file is missing or damaged; the installation is then incomplete.
-        """
+        """Read the table that ships (20 ms). EmbedderError: the installation is incomplete."""
         try:
             with LOADING, (folder / "clew-static.npz").open("rb") as opened, np.load(opened) as file:
                 rows, scales = file["q"], file["s"].astype(np.float32)
@@ -112,10 +109,7 @@ class StaticEmbedder:
         return ids
 
     def _cut(self, word: str) -> tuple[int, ...]:
-        """Cut a word into wordpieces, longest first from the left, and remember it.
-
-        Every letter, digit and the apostrophe is a piece by itself, so no word is without.
-        """
+        """Cut a word into wordpieces, longest first from the left, and remember it; letters are pieces."""
         ids: list[int] = []
         start, prefix = 0, ""
         while start < len(word):

@@ -1,0 +1,339 @@
+"""The steps of KG-RAG that answer (sections 3.4.3, 3.4.4), each with a model and without, and all together.
+
+`reformulate`: the answers so far go into the next sub-question. `answer`: its top-K triples become a grounded
+answer. `synthesise`: sub-questions and their answers become the final answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+
+from clew.graph.graph import Graph
+from clew.llm.evidence_names import IsName
+from clew.llm.grounded_reply import Fact, Given, GroundedReply, Proofs, ask_and_ground
+from clew.llm.prompting import Sampling, Talk, as_data, data_line, data_lines, prompt_named
+from clew.llm.refusals import declines
+from clew.methods.built_in import BuiltInReader
+from clew.methods.fact_lines import fact_lines, other_names
+from clew.methods.kg_rag.chain import (
+    Link,
+    Plan,
+    SubQuestion,
+    edges_of,
+    follow,
+    given_proofs,
+    held_values,
+    used_of,
+)
+from clew.methods.kg_rag.decompose import (
+    LONGEST_QUESTION,
+    About,
+    Decompose,
+    ModelDecompose,
+    PatternDecompose,
+    default_demonstrations,
+    hop_text,
+)
+from clew.methods.kg_rag.retrieve import lists_are_whole
+from clew.methods.kg_rag.settings import Frontier, Handed, KgRagSettings
+from clew.methods.topic_entities import Called, FindTopicEntities, entities_named_in, entities_of
+from clew.text.labels import readable
+
+TABLE_3 = Sampling(temperature=0.3, top_k=40, min_p=0.05, max_tokens=256)
+ANSWER_TOKENS = 2_048
+"""Tokens of a reply that states answers."""
+MOST_REPEATED_NAMES = 30
+"""Names of one sub-answer that a prompt repeats."""
+MOST_SUB_ANSWER_TRIPLES = 80
+"""Triples of one sub-answer that the prompt shows."""
+Reformulate = Callable[[Plan, SubQuestion, Sequence[Link], Talk | None], tuple[str, tuple[str, ...]]]
+"""Puts earlier answers into a sub-question: (plan, sub-question, links before it, talk) → the question to
+ask, and notes. Raises LlmError."""
+Synthesise = Callable[[str, Called, Sequence[Link], Talk | None], GroundedReply]
+"""Answers the main question, with what it calls its entities, from the chain: without proofs and value if
+nothing that was said is in it. Raises LlmError."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelReformulate:
+    """By a chat model, which stops at the question mark."""
+
+    graph: Graph
+    sampling: Sampling
+    handed: Handed = "facts"
+
+    def __call__(
+        self, plan: Plan, question: SubQuestion, earlier: Sequence[Link], talk: Talk | None
+    ) -> tuple[str, tuple[str, ...]]:
+        """Ask the model; a reply that is no question leaves the sub-question as it was."""
+        if talk is None:
+            raise ValueError("this form needs a model")
+        known = earlier_answers(self.graph, earlier, self.handed)
+        stop = stop_of_question(question.text, known)
+        prompt = prompt_named("clew.methods.kg_rag", "reformulate")
+        reply = talk.ask(prompt, self.sampling, stop=stop, QUESTION=as_data(question.text), EARLIER=known)
+        names = [self.graph.labels[entity] for link in earlier for entity in link.proofs]
+        text = reformulated(reply, question.text, names)
+        if not text:
+            return question.text, ("the reformulation is no question: the sub-question is asked as it was",)
+        return text, ()
+
+
+def stop_of_question(question: str, earlier: str) -> tuple[str, ...]:
+    """Where a reformulation stops: at its question mark (3.4.3), unless a name in it may hold one."""
+    lines = [question, *earlier.splitlines()]
+    answers = (line.removeprefix("Answer: ") for line in lines if line.startswith("Answer: "))
+    asked = (line.rstrip("? ") for line in lines if not line.startswith("Answer: "))
+    return () if any("?" in text for text in (*asked, *answers)) else ("?",)
+
+
+def reformulated(reply: str, question: str, names: Sequence[str] = ()) -> str:
+    """The question of a reply that puts `names` into another; empty where it has none, or refuses."""
+    text = as_question(reply)
+    return "" if declines(text, names) and not declines(question) else text
+
+
+def as_question(reply: str) -> str:
+    """The question in a reply that was stopped at its mark: its last line, empty where that is too long."""
+    lines = [line.strip(' "*') for line in reply.splitlines()]
+    text = next((line for line in reversed(lines) if any(c.isalnum() for c in line)), "")
+    if not text or len(text) > LONGEST_QUESTION:
+        return ""
+    return text.rstrip("?. ") + "?"
+
+
+def earlier_answers(graph: Graph, links: Sequence[Link], handed: Handed = "facts") -> str:
+    """Sub-questions and their answers, for a prompt: the names that are proved, or the model's sentences."""
+    lines: list[str] = []
+    for number, link in enumerate(links, 1):
+        answer = data_line(link.text) if handed == "sentences" else answer_line(graph, link)
+        lines += [data_line(f"{number}. {link.asked}"), f"Answer: {answer}"]
+    return "\n".join(lines)
+
+
+def answer_line(graph: Graph, link: Link) -> str:
+    """What answers a sub-question, each name cut by itself, values with what has them (*party 6: 4*)."""
+    if not link.proofs:
+        return data_line(link.value) or "not found"
+    names = [data_line(readable(graph.labels[e])) for e in link.proofs]
+    if held := held_values(graph, link):
+        of = {each.value: readable(graph.labels[each.value]) for each in held}
+        names = [data_line(f"{readable(graph.labels[each.head])}: {of[each.value]}") for each in held]
+    more = f" and {len(names) - MOST_REPEATED_NAMES} more" if len(names) > MOST_REPEATED_NAMES else ""
+    return f"{'; '.join(names[:MOST_REPEATED_NAMES])}{more}"
+
+
+@dataclass(frozen=True, slots=True)
+class SubstituteAnswers:
+    """Without a model: the names that were found, in their place.
+
+    More than `most` names would blur what a sub-question asks for. They are left out then, if the triples to
+    choose from are around them anyway, else (`some`) the first are named.
+    """
+
+    graph: Graph
+    most: int = 3
+    some: bool = False
+
+    def __call__(
+        self, plan: Plan, question: SubQuestion, earlier: Sequence[Link], talk: Talk | None
+    ) -> tuple[str, tuple[str, ...]]:
+        """Write the sub-question of the hop again, with names."""
+        hop = question.hop
+        if hop is None or plan.pattern is None:
+            return question.text, ()
+        ends = {link.question.hop.end: link for link in earlier if link.question.hop is not None}
+        found = ends[hop.start].proofs if hop.start in ends else {}
+        names = [readable(self.graph.labels[e]) for e in found]
+        if len(names) > self.most:
+            names = names[: self.most] if self.some else []
+        return hop_text(self.graph, plan.pattern, hop, names, joins=hop.end in ends), ()
+
+
+@dataclass(frozen=True, slots=True)
+class AskedSubQuestion:
+    """A sub-question to be answered: as it is asked, from which triples (best first), after which links.
+
+    `topic_entities` are the entities of the main question, `called` what it calls them.
+    """
+
+    plan: Plan
+    question: SubQuestion
+    text: str
+    triples: tuple[int, ...]
+    earlier: Sequence[Link]
+    topic_entities: tuple[int, ...]
+    notes: tuple[str, ...] = ()
+    called: Called = field(default_factory=dict[str, tuple[int, ...]])
+
+
+AnswerSubQuestion = Callable[[AskedSubQuestion, Talk | None], Link]
+"""Answers a sub-question from triples: a link without proofs if they do not hold it. Raises LlmError."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelAnswer:
+    """By a chat model, zero-shot; of what it states as its answer, what the evidence proves counts."""
+
+    graph: Graph
+    sampling: Sampling
+    is_name: IsName | None = None
+
+    def __call__(self, asked: AskedSubQuestion, talk: Talk | None) -> Link:
+        """Ask the model, and ground its reply."""
+        if talk is None:
+            raise ValueError("this form needs a model")
+        known = known_proofs(self.graph, asked.earlier, asked.topic_entities)
+        lines = fact_lines(self.graph, asked.triples, known)
+        # In a chain, what the main question names may well answer a sub-question that does not.
+        own = frozenset(() if asked.earlier else asked.topic_entities)
+        names = own | set(entities_named_in(self.graph, asked.text, known))
+        given = Given(self.graph, lines.facts, known, names, self.is_name)
+        values = {
+            "TRIPLES": str(lines),
+            "NAMES": other_names(self.graph, asked.called),
+            "QUESTION": data_lines([asked.text]),
+        }
+        prompt = prompt_named("clew.methods.kg_rag", "sub_answer")
+        found = ask_and_ground(talk, prompt, self.sampling, given, values)
+        notes = (*asked.notes, *found.notes)
+        held, proofs = {*known.values(), ()}, found.proofs.values()
+        if proofs and all(proof[:-1] not in held and len(proof) > 1 for proof in proofs):
+            notes = (*notes, "under-decomposed: this sub-question spans several triples")
+        complete = lists_are_whole(self.graph, found.proofs, set(asked.triples))
+        return Link(
+            asked.question, asked.text, found.text, found.proofs, asked.triples, notes,
+            complete=complete and not found.cut, value=found.value, rests_on=found.rests_on,
+        )  # fmt: skip
+
+
+def known_proofs(graph: Graph, earlier: Sequence[Link], topic_entities: Sequence[int]) -> Proofs:
+    """Where proofs begin: the earlier answers, the last ones first, and the question's entities."""
+    known: dict[int, tuple[int, ...]] = {}
+    for link in reversed(earlier):
+        known |= {e: p for e, p in link.proofs.items() if e not in known}
+        # What has a value that was found is found too.
+        known |= {h.head: (h.triple,) for h in held_values(graph, link) if h.head not in known}
+    return known | {seed: () for seed in topic_entities if seed not in known}
+
+
+@dataclass(frozen=True, slots=True)
+class FollowHop:
+    """Without a model: the triples of the sub-question's edge at what is known."""
+
+    graph: Graph
+
+    def __call__(self, asked: AskedSubQuestion, talk: Talk | None) -> Link:
+        """Walk the edge through the given triples; notes how many the whole graph has."""
+        hop, pattern = asked.question.hop, asked.plan.pattern
+        if hop is None or pattern is None:
+            raise ValueError("this form needs a pattern")
+        known = given_proofs(pattern)
+        for link in asked.earlier:
+            if link.question.hop is not None:
+                known[link.question.hop.end] = link.proofs
+        proofs = follow(self.graph, hop, known, asked.triples)
+        total = edges_of(self.graph, hop, known[hop.start])
+        used = used_of(self.graph, hop, known[hop.start], asked.triples)
+        notes = list(asked.notes)
+        if used < total:
+            notes.append(
+                f"{used} of the {total} triples of this step are among the {len(asked.triples)} given"
+            )
+        text = ", ".join(self.graph.labels[e] for e in proofs) or "not in these triples"
+        return Link(asked.question, asked.text, text, proofs, asked.triples, tuple(notes), used == total)
+
+
+@dataclass(frozen=True, slots=True)
+class ModelSynthesis:
+    """By a chat model, zero-shot, from the sub-answers with the triples that prove them ("facts")."""
+
+    graph: Graph
+    sampling: Sampling
+    handed: Handed = "facts"
+    is_name: IsName | None = None
+
+    def __call__(
+        self, question: str, called: Called, links: Sequence[Link], talk: Talk | None
+    ) -> GroundedReply:
+        """Ask the model; what it states has to be proved by the chain."""
+        if talk is None:
+            raise ValueError("this form needs a model")
+        topics = entities_of(called)
+        known = known_proofs(self.graph, links, topics)
+        told, facts = self._told(links, known)
+        given = Given(self.graph, facts, known, frozenset(topics), self.is_name)
+        values = {"ANSWERS": told, "NAMES": other_names(self.graph, called), "QUESTION": as_data(question)}
+        prompt = prompt_named("clew.methods.kg_rag", "synthesise")
+        return ask_and_ground(talk, prompt, self.sampling, given, values)
+
+    def _told(self, links: Sequence[Link], known: Proofs) -> tuple[str, tuple[Fact, ...]]:
+        lines, facts = list[str](), list[Fact]()
+        for number, link in enumerate(links, 1):
+            triples = tuple(dict.fromkeys([*(p[-1] for p in link.proofs.values()), *link.rests_on]))
+            if self.handed == "sentences":
+                lines += [f"[{number}] {data_line(link.asked)}", f"Answer: {data_line(link.text)}"]
+                facts.append(Fact(triples))
+                continue
+            # What was known before a link: its own answers are the lists of its facts.
+            before = {entity: proof for entity, proof in known.items() if entity not in link.proofs}
+            shown = fact_lines(self.graph, triples[:MOST_SUB_ANSWER_TRIPLES], before, len(facts) + 1)
+            more = len(triples) - MOST_SUB_ANSWER_TRIPLES
+            lines += [data_line(f"{number}. {link.asked}"), *shown.lines]
+            lines += [f"({more:,} more facts are not shown)"] if more > 0 else []
+            lines.append(f"Answer: {answer_line(self.graph, link)}")
+            facts += shown.facts
+        return "\n".join(lines), tuple(facts)
+
+
+@dataclass(frozen=True, slots=True)
+class LastAnswer:
+    """Without a model: what was found for the pattern's answer."""
+
+    graph: Graph
+
+    def __call__(
+        self, question: str, called: Called, links: Sequence[Link], talk: Talk | None
+    ) -> GroundedReply:
+        """The last link's entities."""
+        proofs = links[-1].proofs
+        return GroundedReply(" · ".join(self.graph.labels[e] for e in proofs), proofs)
+
+
+def table_3(seed: int, temperature: float) -> Sampling:
+    """Return the sampling of Table 3, with the same seed for all steps (4.2.1)."""
+    return replace(TABLE_3, seed=seed, temperature=temperature)
+
+
+@dataclass(frozen=True, slots=True)
+class KgRagSteps:
+    """The exchangeable steps of KG-RAG."""
+
+    decompose: Decompose
+    answer: AnswerSubQuestion
+    reformulate: Reformulate
+    synthesise: Synthesise
+
+
+def model_steps(settings: KgRagSettings, about: About, find: FindTopicEntities) -> KgRagSteps:
+    """Make the steps as in the paper, by a chat model."""
+    sampling, handed = table_3(settings.seed, settings.temperature), settings.handed
+    demonstrations = default_demonstrations() if settings.examples is None else settings.examples
+    stated = replace(sampling, max_tokens=ANSWER_TOKENS)
+    return KgRagSteps(
+        ModelDecompose(sampling, demonstrations[: settings.shots], about),
+        ModelAnswer(find.graph, replace(stated, repeat_penalty=1.1), find.is_name),
+        ModelReformulate(find.graph, sampling, handed),
+        ModelSynthesis(find.graph, stated, handed, find.is_name),
+    )
+
+
+def built_in_steps(built_in: BuiltInReader, frontier: Frontier) -> KgRagSteps:
+    """Make the steps that need no model; candidates around the question alone need names to go on from."""
+    graph = built_in.reader.graph
+    substitute = SubstituteAnswers(graph)
+    if frontier == "question":
+        substitute = SubstituteAnswers(graph, 8, some=True)
+    decompose = PatternDecompose(graph, built_in.pattern)
+    return KgRagSteps(decompose, FollowHop(graph), substitute, LastAnswer(graph))
