@@ -243,6 +243,8 @@ def test_crag_and_its_mock_graph(files, tmp_path):
     assert part.questions[0].gold == (GoldAnswer("en", ("English",)),)
     assert part.questions[1].gold == ()
     assert [q.id for q in read("crag", folder, "open", "dev").questions] == ["i3"]
+    with pytest.raises(UsageError, match="no split 'train'"):
+        read("crag", folder, "open", "train")
     assert triples(part, tmp_path) == {
         ("Berlin", "country", "Germany"), ("Berlin", "mayor", "K"), ("Berlin", "area total", "891"),
         ("Berlin", "twins", "Paris"), ("Berlin", "twins", "Tokyo"), ("Heat", "director", "Mann"),

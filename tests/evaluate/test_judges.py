@@ -32,6 +32,8 @@ def scripted(*replies):
     [
         ('{"verdict": "accurate"}', "accurate"),
         ('Let me see. {"verdict": "missing"} no: ```json\n{"verdict": "Incorrect"}\n```', "incorrect"),
+        ('<think>{"verdict": "accurate"} perhaps</think>{"verdict": "missing"}', "missing"),
+        ('<think>{"verdict": "accurate"} perhaps</think>I cannot say', None),
         ('{"verdict": "great"}', None),
         ("accurate", None),
         ("", None),

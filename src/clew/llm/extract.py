@@ -39,7 +39,7 @@ _OPENING = re.compile(r"[{\[]")
 def clean(text: str, messages: Sequence[Message] = (), stop: Sequence[str] = ()) -> str:
     """Take off thoughts, an echo of the messages, and stop tokens with what follows them."""
     text = _without_echo(text[:LONGEST_JSON_REPLY], messages)
-    text = _without_thoughts(text)
+    text = without_thoughts(text)
     leading = _STOP.match(text.lstrip())
     while leading and leading.end():
         text = text.lstrip()[leading.end() :]
@@ -69,7 +69,8 @@ def _without_echo(text: str, messages: Sequence[Message]) -> str:
     return rest
 
 
-def _without_thoughts(text: str) -> str:
+def without_thoughts(text: str) -> str:
+    """A reply without what a model said to itself before it (`<think>…</think>`)."""
     found = _THOUGHT.match(text)
     while found:
         text = text[found.end() :]

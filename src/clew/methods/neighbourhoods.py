@@ -194,8 +194,8 @@ class NearVerifier:
         found = near.made.verify(claim, id=id, closed_world=closed_world and whole)
         return replace(
             found,
-            complete=near.complete,
-            notes=near.notes,
+            complete=found.complete and near.complete,
+            notes=(*found.notes, *near.notes),
             timings_ms=near.times(dict(found.timings_ms)),
             steps=(near.step, *found.steps),
         )

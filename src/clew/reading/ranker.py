@@ -243,11 +243,11 @@ class GraphRanker:
         aligner = Aligner(self.vocabulary, question, mentions, likeness, labels)
         alignment = aligner.alignment([o.query for o in kept], [heard[v] for v in rows.view])
         asked = asked_type(question, mentions, likeness)
-        if asked < 0:
-            asked = self._near_types.meant(question, mentions, likeness)
         if asked >= 0:
             of_type = [rows.describer.of_type(option.query, asked) for option in kept]
             answer_with_type(self.vocabulary, kept, scores, asked, of_type)
+        elif (near := self._near_types.meant(question, mentions, likeness)) >= 0:
+            answer_with_type(self.vocabulary, kept, scores, near)
         elif asks_who(question):
             types = [rows.describer.answer_type(option.query) for option in kept]
             nobody = [self._kinds.answers_nobody(o.query, t) for o, t in zip(kept, types, strict=True)]

@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from clew.errors import InputError
-from clew.evaluate.datasets.base import DatasetAbout, find_file, find_optional, unique
+from clew.evaluate.datasets.base import DatasetAbout, choose_split, find_file, find_optional, unique
 from clew.evaluate.datasets.files import (
     Fields,
     PlainTriple,
@@ -73,7 +73,8 @@ class Crag:
     def read(self, folder: Path, part: str, split: str | None) -> DatasetPart:
         """Read the questions of a split, of all domains or one; raises as `DatasetReader.read`."""
         file = find_file(folder, _QUESTIONS, "file of questions")
-        wanted = _SPLITS[split or "test"]
+        split = choose_split(self.splits, self.splits, split, folder)
+        wanted = _SPLITS[split]
         rows = [Fields(value, file, number) for number, value in json_lines(file)]
         questions = [
             _question(fields)
@@ -81,7 +82,7 @@ class Crag:
             if fields.text_or("split", wanted) == wanted and part in ("all", fields.text_or("domain"))
         ]
         graph = next((folder / name for name in _KG if (folder / name).is_dir()), None)
-        name, asked = f"crag/{part}/{split or 'test'}", unique(questions, file)
+        name, asked = f"crag/{part}/{split}", unique(questions, file)
         if graph is None:
             return DatasetPart(name, asked, (file,))
         source = GraphSource(make=lambda path: write_triples(graph_triples(graph), path))

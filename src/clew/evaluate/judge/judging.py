@@ -22,6 +22,7 @@ from clew.evaluate.run.answering import in_threads
 from clew.evaluate.run.rundir import JUDGEMENTS, LineFile, RunDirectory, key_of
 from clew.foundation.json_form import fields_json
 from clew.llm.errors import BudgetReached
+from clew.llm.extract import without_thoughts
 from clew.llm.managed import ManagedModel
 from clew.llm.prompting import Prompt, data_line, prompt_named
 from clew.llm.run import run_sync
@@ -85,9 +86,12 @@ class AnswerJudge:
 
 
 def read_verdict(text: str, verdicts: tuple[str, ...]) -> str | None:
-    """Read the verdict from a reply: the last JSON object in it that has one; None if there is none."""
+    """Read the verdict from a reply: the last JSON object in it that has one; None if there is none.
+
+    What a model said to itself before it replied has none.
+    """
     found: str | None = None
-    for match in _OBJECT.finditer(text):
+    for match in _OBJECT.finditer(without_thoughts(text)):
         try:
             value = json.loads(match[0])
         except (json.JSONDecodeError, RecursionError):
