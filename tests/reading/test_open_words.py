@@ -56,6 +56,8 @@ TYPES = {"Ibis": ["ship"], "Heron": ["ship"], "Ann": ["person"], "Bo": ["person"
         ("haunted ships of captain Ann", True),
         ("twin-masted ships of captain Ann", True),
         ("the best attended ships of captain Ann", False),
+        ("the longest-serving captain of a ship", False),
+        ("anything red", False),
         ("Which different ships have the captain Ann?", False),
         ("Which ships have the captain Ann?", False),
         ("How many red ships are there?", False),
@@ -142,3 +144,9 @@ def test_a_name_beside_a_common_word_is_of_another_thing():
         answer = graph.ask("commander of Southgate Fire Station")
         assert not answer.answers
         assert "Southgate" in answer.abstained.detail
+
+
+def test_what_is_mutual_is_said_by_its_adjective():
+    triples = [("Mill Hill", "borders on", "Old Town"), ("Old Town", "borders on", "Eastmoor")]
+    types = {name: ["district"] for name in ("Mill Hill", "Old Town", "Eastmoor")}
+    assert not leaves_open(leaves_modifier_open, triples, types, "neighbouring districts of Mill Hill")

@@ -517,3 +517,17 @@ def test_a_yes_that_cannot_be_is_not_asked_for():
     assert math.exp(signs.against(Query("yes", Both(member, bob)))) == pytest.approx(IGNORED)
     same = Walk(member, bands.step("^member_of"))
     assert math.exp(signs.against(Query("yes", Both(same, bob)))) > IGNORED
+
+
+@pytest.mark.parametrize(
+    ("question", "relation", "left"),
+    [
+        ("our newest drug", "made_by", IGNORED),
+        ("which maker has the newest drug", "made_by", 1),
+        ("the latest approved", "approved", 1),
+    ],
+)
+def test_what_is_only_ranked_is_asked_for_itself(question, relation, left):
+    newest = Extreme(DRUGS, (APPROVED,), counted=False, largest=True)
+    told = against(question, Walk(newest, SMALL.step(relation))) - against(question, newest)
+    assert math.exp(told) == pytest.approx(left)

@@ -10,20 +10,24 @@ from collections.abc import Iterator
 
 from clew.reading.english import (
     AGGREGATE,
+    ANYONE,
     COUNT,
     EXTREME,
     FUNCTION,
     LIGHT,
+    MUTUAL,
     NARROWS_NOTHING,
     NEGATION,
     SUPERLATIVE,
     is_rank,
+    singular,
 )
 from clew.reading.likeness import said_by_labels, types_said
 from clew.reading.mentions import Mention
-from clew.reading.query import Compared, Counted, Extreme, OfType, Query, Without, mentions_of
+from clew.reading.query import Compared, Counted, Extreme, OfType, Query, Without, mentions_of, steps_of
 from clew.reading.reader import Reading
 from clew.reading.vocabulary import UNEXPLAINED, Vocabulary
+from clew.text.lexicon import Lexicon
 
 _OF_NAME = re.compile(r"\s*(?:of|for)\s+(?:the\s+|an?\s+)?", re.I)
 _OWNED = re.compile(r"\s*['’]s?\s+")
@@ -47,8 +51,11 @@ _BEFORE_MODIFIER = frozenset(
 """Words that a modifier follows; behind others (*who visited planets*) a word before a noun may be a verb."""
 _FIRST_ONLY = frozenset(("which", "what"))
 """Such words, at the beginning of a question alone: else what follows *which* is a verb."""
-_HOW_WELL = re.compile(r"(?:best|worst|longest|shortest|highest|lowest|fastest|slowest)[-\s]+\w+ed", re.I)
-"""Words that rank by what is done: *best attended*, *longest-matured*."""
+_HOW_WELL = re.compile(
+    r"(?:best|worst|longest|shortest|highest|lowest|fastest|slowest)[-\s]+(?:\w+ed|serving|running|standing)\b",
+    re.I,
+)
+"""Words that rank by what is done: *best attended*, *longest-serving*."""
 _ASKS_WHICH = re.compile(r"\W*(?:which|what|how many)\s+(?!(?:are|is|were|was|do|does|did)\b)\w+", re.I)
 _PREDICATE = re.compile(
     r"\b(?:have|has|had|are|is|were|was|do|does|did|can|could|will|get|gets|need|needs)\b", re.I
@@ -87,14 +94,22 @@ def leaves_modifier_open(vocabulary: Vocabulary, reading: Reading, query: Query)
         start, stop, word = like.words[place]
         behind = next((i for i, (at, _, _) in enumerate(like.words) if text[stop:at] == " "), -1)
         narrows = behind >= 0 and like.types[behind, types].max(initial=0.0) >= LIKE_A_TYPE
+        narrows = narrows and not Lexicon.load().mostly_verb(like.words[behind][2])
         narrows = narrows or any(text[stop:at] == " " for at in values)
         begin = _start_of_compound(text, start)
         named = any(m.start < stop and begin < m.stop for m in names) or any(
             found.start() <= start < found.end() for found in _HOW_WELL.finditer(text)
         )
+        named = named or (word in MUTUAL and _is_mutual(vocabulary, query))
         if narrows and not named and _may_narrow(word) and _is_modifier_at(text, begin):
             return True
     return False
+
+
+def _is_mutual(vocabulary: Vocabulary, query: Query) -> bool:
+    """Whether a relation of a query holds both ways by its name: *neighbouring* is what *borders*."""
+    labels = (vocabulary.relations[step // 2].split() for step in steps_of(query))
+    return any(singular(word) in MUTUAL for label in labels for word in label)
 
 
 def leaves_clause_open(vocabulary: Vocabulary, reading: Reading, query: Query) -> bool:
@@ -164,7 +179,7 @@ def _unsaid(vocabulary: Vocabulary, reading: Reading, query: Query) -> Iterator[
 
 
 def _may_narrow(word: str) -> bool:
-    restricts = word.isalpha() and word not in NARROWS_NOTHING
+    restricts = word.isalpha() and word not in NARROWS_NOTHING and word not in ANYONE
     return restricts and not any(pattern.fullmatch(word) for pattern in _OPERATIONS)
 
 

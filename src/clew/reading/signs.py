@@ -59,6 +59,10 @@ _ADDS = re.compile(
     re.I,
 )
 """What asks for a sum or a mean."""
+_ONLY_RANKS = re.compile(
+    r"\W*(?:(?:which|what|is|what's|the|our|my)\s+)*(?:most recent|\w{3,}est)\s+[a-z]+\W*$", re.I
+)
+"""*Our newest account*: the thing itself is asked for, and nothing of it."""
 _PAST = re.compile(r"\b(former(ly)?|previous(ly)?|past|ex|no longer|did\b.*\buse to|used to)\b", re.I)
 _SERVES = re.compile(r"\b(is|are|was|were|be|been|being|get|gets|got)\b(\s\w+)?\sused to\b", re.I)
 """*What is used to cut it*: what serves, not what was."""
@@ -104,7 +108,7 @@ class Signs:
         self.ranks_one = bool(english.SUPERLATIVE.search(question))
         self.superlatives = Superlatives(vocabulary, question)
         self.journeys = Journeys(vocabulary, question)
-        self.adds = bool(_ADDS.search(question))
+        self.adds, self.only_ranks = bool(_ADDS.search(question)), bool(_ONLY_RANKS.match(question))
         self.denies = denies(question, mentions)
         self.asks_yes = bool(english.YES_NO.search(question))
         self.counted = counted_word(question, likeness)
@@ -135,6 +139,7 @@ class Signs:
         if self.adds and query.ask == "list" and not self._is_aggregate(query):
             told += math.log(IGNORED)
         told += self.journeys.against(query) * math.log(TURNED)
+        told += (self.only_ranks and _goes_on_from_rank(query)) * math.log(IGNORED)
         if self.vocabulary.past_relations:
             is_past = any(step // 2 in self.vocabulary.past_relations for step in steps_of(query))
             told += math.log(IGNORED if self.past else LEFT_OPEN) if self.past != is_past else 0.0
@@ -305,6 +310,15 @@ class Signs:
             if not dates:
                 return -1 if word in FEWER else 1
         return 0
+
+
+def _goes_on_from_rank(query: Query) -> bool:
+    """Whether a query is for something of what it ranks, which is no value that it ranks by."""
+    match query.part:
+        case Walk(Extreme(_, steps), step):
+            return step // 2 != steps[-1] // 2
+        case _:
+            return False
 
 
 def counted_word(question: str, likeness: Likeness) -> int:
