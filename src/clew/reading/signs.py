@@ -108,7 +108,8 @@ class Signs:
         self.ranks_one = bool(english.SUPERLATIVE.search(question))
         self.superlatives = Superlatives(vocabulary, question)
         self.journeys = Journeys(vocabulary, question)
-        self.adds, self.only_ranks = bool(_ADDS.search(question)), bool(_ONLY_RANKS.match(question))
+        self.adds = bool(_ADDS.search(question)) and not self.ranks_one
+        self.only_ranks = bool(_ONLY_RANKS.match(question))
         self.denies = denies(question, mentions)
         self.asks_yes = bool(english.YES_NO.search(question))
         self.counted = counted_word(question, likeness)
