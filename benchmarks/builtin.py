@@ -60,8 +60,8 @@ def _strangers() -> list[tuple[str, Iterable[Source]]]:
     return [
         ("five graphs by a blind author (check)", databases("blind")),
         ("six graphs by two blind authors (check)", databases("unseen")),
-        ("eight trades by four blind authors (development)", databases("trades/dev")),
-        ("six trades by three blind authors (check)", databases("trades/check")),
+        ("twelve trades by six blind authors (development)", databases("trades/dev")),
+        ("fourteen trades by five blind authors (check)", databases("trades/check")),
     ]
 
 

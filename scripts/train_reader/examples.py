@@ -1,6 +1,6 @@
 """Examples for the ranker: candidates of each question as rows of tokens and features, and which are right.
 
-    python scripts/train_reader/examples.py OUT [made-up handfuls spider tables simple] [--processes N]
+    python scripts/train_reader/examples.py OUT [made-up handfuls spider tables simple asked] [--processes N]
 
 One file of arrays a graph in OUT (`Packed`), which the nodes of a Ray cluster must see, as this folder and
 ../shared/data. A candidate is right if it means what the question is said to
@@ -29,7 +29,7 @@ import numpy as np
 from compose import composed
 from covered import said, same
 from notation import Translator, Tree
-from sets import DATA, ROOT, Asked, Question, spider
+from sets import DATA, ROOT, Asked, Question, asked, spider
 from simple import simple
 from tables import tables
 from tokenizers import Tokenizer
@@ -43,6 +43,7 @@ from clew.reading.mentions import Mention, MentionFinder
 from clew.reading.name_words import NameWords
 from clew.reading.query import Query, key_of
 from clew.reading.ranker import MODEL, span_of
+from clew.reading.reader import QuestionReader
 from clew.reading.tokens import (
     MENTION_KINDS,
     MOST_TOKENS,
@@ -60,7 +61,7 @@ from clew.workers.base import Workers
 from clew.workers.local import Processes
 from clew.workers.on_ray import RayWorkers
 
-SCHEMAS = ROOT / "training" / "schemas"
+SCHEMAS, ASKED = ROOT / "training" / "schemas", ROOT / "training" / "asked"
 LONGEST = 48
 """Tokens of a question."""
 VARIANTS = 4
@@ -314,6 +315,28 @@ def spider_graph(name: str) -> Made:
     return f"spider-{name}", builder.vocabulary.relations, builder.vocabulary.types, examples
 
 
+def asked_folders() -> Iterator[tuple[object, ...]]:
+    """The graphs of `training/asked`."""
+    yield from ((folder.name,) for folder in sorted(ASKED.iterdir()) if folder.is_dir())
+
+
+def asked_graph(name: str) -> Made:
+    """One of them, read as in use; of what its answers alone are known. *Yes* and *no* say too little."""
+    of = next(asked(name))
+    reader = QuestionReader(of.graph, of.schema, of.names, EMBEDDER)
+    executor, examples = Executor(of.graph), list[Example]()
+    for question in of.questions:
+        if question.gold <= {"yes", "no"} and question.gold:
+            continue
+        heard, options = reader.heard(question.text)
+        described = Described(reader.vocabulary, heard.text, heard.mentions, heard.likeness)
+        right = [bool(question.gold) and same(said(executor, o), question.gold) for o in options]
+        example = described.rows(options, right)
+        if example is not None and (example.right.any() or not question.gold):
+            examples.append(example)
+    return f"asked-{name}", reader.vocabulary.relations, reader.vocabulary.types, examples
+
+
 def _by_answers(asked: Asked, options: Sequence[Option], question: Question) -> list[bool]:
     executor = Executor(asked.graph)
     asks = ASKED_FOR.get(question.kind, ("list",))
@@ -337,6 +360,7 @@ SOURCES: dict[str, tuple[Callable[[], Iterator[tuple[object, ...]]], Callable[..
     "spider": (spider_databases, spider_graph),
     "tables": (table_graphs, _from_meanings),
     "simple": (simple_graphs, _from_meanings),
+    "asked": (asked_folders, asked_graph),
 }
 
 

@@ -98,8 +98,15 @@ def _folder(folder: Path) -> Iterator[Asked]:
     yield Asked(
         folder.name,
         graph,
-        [Question(r["question"], frozenset(map(str, r["answers"])), r["kind"]) for r in rows],
+        [Question(r["question"], frozenset(map(str, r["answers"])), r.get("kind", "")) for r in rows],
     )
+
+
+def asked(only: str = "") -> Iterator[Asked]:
+    """The graphs of `training/asked`, with questions as people ask; one with `only`."""
+    for folder in sorted((ROOT / "training" / "asked").iterdir()):
+        if folder.is_dir() and only in ("", folder.name):
+            yield from _folder(folder)
 
 
 def domains(which: str) -> Iterator[Asked]:

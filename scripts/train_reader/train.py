@@ -35,7 +35,7 @@ DROPPED = 0.06
 """Share of examples whose right candidates are taken out, so that none is right."""
 MEAN = 0.999
 """How slowly the mean of the weights moves, a step."""
-SHARES = {"made-up": 1.0, "composed": 0.4, "spider": 0.8, "tables": 0.2, "simple": 0.3}
+SHARES = {"made-up": 1.0, "composed": 0.4, "spider": 0.8, "tables": 0.2, "simple": 0.3, "asked": 6.0}
 """How much is drawn of each source, against questions over made-up graphs, of which the meaning is known."""
 BATCH, CHUNK = 64, 200_000
 MEASURED = 8

@@ -119,6 +119,10 @@ class QuestionReader:
         times["rank"] = (perf_counter() - began) * 1000
         return Reading(heard.text, heard.mentions, heard.likeness, ranking, times, question, heard.respelt)
 
+    def heard(self, question: str) -> tuple[Heard, list[Option]]:
+        """A question as it is heard, with its candidates."""
+        return self._candidates(question, (), {})
+
     def score(self, question: str) -> tuple[Heard, Scored]:
         """What the shipped model makes of all candidates of a question, whatever was learned beside it.
 
@@ -126,7 +130,7 @@ class QuestionReader:
             EmbedderError: the shipped model cannot be opened.
 
         """
-        heard, options = self._candidates(question, (), {})
+        heard, options = self.heard(question)
         return heard, self._ranker.score(heard.text, heard.mentions, heard.likeness, options)
 
     def spell(self, text: str, entities: Sequence[str] = ()) -> tuple[str, tuple[Mention, ...], Respelt]:
