@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -17,6 +18,11 @@ LEAST_NEAR, LEAST_APART = 0.5, 0.12
 """Least cosine of a noun and the type that it means, and how much nearer that is than any other: of 36 nouns
 over four graphs 20 were so near to a type, which was the right one of all of them."""
 
+MOST_TYPES = 200
+"""Of more types none is told: each takes a millisecond, once."""
+MOST_NOUNS = 10_000
+"""Nouns that are remembered."""
+
 
 @dataclass(frozen=True, eq=False)
 class NearTypes:
@@ -26,13 +32,19 @@ class NearTypes:
     encode: Callable[[Sequence[str]], Float32]
     _known: dict[str, int] = field(default_factory=dict[str, int])
 
+    @cached_property
+    def _vectors(self) -> Float32:
+        return self.encode(self.types)
+
     def meant(self, question: str, mentions: Sequence[Mention], likeness: Likeness) -> int:
         """The type that is meant by the noun that a question asks for, -1 where none or a relation is."""
-        noun = noun_asked_for(question, mentions) if len(self.types) > 1 else ""
+        noun = noun_asked_for(question, mentions) if 1 < len(self.types) <= MOST_TYPES else ""
         if not noun or _is_relation(likeness, noun):
             return -1
         if noun not in self._known:
-            near = self.encode(self.types) @ self.encode([noun])[0]
+            if len(self._known) >= MOST_NOUNS:
+                self._known.clear()
+            near = self._vectors @ self.encode([noun])[0]
             second, first = np.argsort(near)[-2:].tolist()
             is_near = near[first] >= LEAST_NEAR and near[first] - near[second] >= LEAST_APART
             self._known[noun] = first if is_near else -1
