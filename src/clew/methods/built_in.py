@@ -26,7 +26,7 @@ from clew.reading.answer import (
     taken_for,
 )
 from clew.reading.execute import Executor
-from clew.reading.flags import as_asked, leads_to_flag
+from clew.reading.flags import leads_to_flag
 from clew.reading.left_open import left_open, unknown_given
 from clew.reading.mentions import HOW
 from clew.reading.mutual import both_ways, either_way
@@ -164,8 +164,7 @@ class BuiltInReader:
         best = likeliest(executor, self.reader.vocabulary, reading)
         if best is None:
             return LikelyReading(reading, None, 0.0)
-        query = as_asked(self.reader.vocabulary, reading.question, best.option.query)
-        query, likely = either_way(self.reader.vocabulary, executor, query), best.probability
+        query, likely = either_way(self.reader.vocabulary, executor, best.option.query), best.probability
         if likely < self._sure_unsaid(query):
             likely *= not says_nothing(self.reader.vocabulary, reading, query)
         return LikelyReading(reading, query, 0.0 if self._leaves_open(reading, query, likely) else likely)

@@ -85,10 +85,10 @@ def likeliest(executor: Executor, vocabulary: Vocabulary, reading: Reading) -> R
     for one in reading.ranking.ranked[:MOST_MERGED]:
         if one.probability < LEAST_MERGED and groups:
             break
-        query = as_asked(vocabulary, reading.question, both_ways(vocabulary, one.option.query))
-        key = _answers_of(executor, vocabulary, query)
-        known = groups.get(key)
-        groups[key] = (one.probability, one) if known is None else (known[0] + one.probability, known[1])
+        asked = as_asked(vocabulary, reading.question, one.option.query)
+        key = _answers_of(executor, vocabulary, both_ways(vocabulary, asked))
+        share, best = groups.get(key, (0.0, replace(one, option=replace(one.option, query=asked))))
+        groups[key] = share + one.probability, best
     if not groups:
         return None
     share, best = max(groups.values(), key=lambda g: g[0])

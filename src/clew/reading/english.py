@@ -57,6 +57,12 @@ MUTUAL = frozenset(
 """Words of what holds both ways, though a graph may record it one way only."""
 OF_ONE_SEX = frozenset("sister brother wife husband".split())
 
+
+def mutual_words(label: str) -> frozenset[str]:
+    """The words of a label by which it holds both ways."""
+    return MUTUAL.intersection(map(singular, label.split()))
+
+
 COUNT = re.compile(r"\b(how (many|much|often)|numbers?|counts?|totals?|amount|quantity|size)\b", re.I)
 DIFFERENT = re.compile(r"\b(different|distinct|unique|various|kinds?|types?|values?)\b", re.I)
 """Words by which also values that are equal for several are counted once."""

@@ -286,7 +286,7 @@ def _may_mean_all(of: Exploration, large: bool) -> bool:
 
 
 def typed_sets(of: Exploration, bases: Sequence[Base]) -> Iterator[Base]:
-    """Sets of things of several types, less those that are not of a type that the question says."""
+    """What is of a type that the question says, of sets of things that may be of several."""
     named = np.flatnonzero(of.types_say.max(1, initial=0.0) > NAMED_TYPE).tolist()
     if not named:
         return

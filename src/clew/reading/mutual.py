@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import fields, replace
 
-from clew.reading.english import MUTUAL, OF_ONE_SEX, singular
+from clew.reading.english import OF_ONE_SEX, mutual_words
 from clew.reading.execute import Executor
 from clew.reading.query import Anchor, Both, Either, Part, Query, Walk
 from clew.reading.vocabulary import Vocabulary
@@ -42,6 +42,6 @@ def _both_ways(vocabulary: Vocabulary, part: Part) -> Part:
 
 def _is_mutual(vocabulary: Vocabulary, relation: int) -> bool:
     """Whether a relation by its name holds both ways, of anyone (a wife's wife is another)."""
-    words = [singular(word) for word in vocabulary.relations[relation].split()]
-    named = any(word in MUTUAL and word not in OF_ONE_SEX for word in words) and "by" not in words
+    label = vocabulary.relations[relation]
+    named = bool(mutual_words(label) - OF_ONE_SEX) and "by" not in label.split()
     return named and goes_both_ways(vocabulary, relation)

@@ -20,7 +20,7 @@ from clew.reading.english import (
     NEGATION,
     SUPERLATIVE,
     is_rank,
-    singular,
+    mutual_words,
 )
 from clew.reading.likeness import said_by_labels, types_said
 from clew.reading.mentions import Mention
@@ -38,7 +38,8 @@ _RELATIVE = (
     r"|which(?=\s+(?:is|are|was|were|ha[sd]|have|do|does|did|can|could|will)\b))"
 )
 _CLAUSE = re.compile(
-    rf"(?<=\w)\s+{_RELATIVE}\s+(?!who|whom|which|what)(?P<said>(?:\w+\s+with\s+)?[^,;:?!.()]+?)(?=\s+{_RELATIVE}\s|[,;:?!.()]|$)",
+    rf"(?<=\w)\s+{_RELATIVE}\s+(?!who|whom|which|what)(?P<said>(?:\w+\s+with\s+)?[^,;:?!.()]+?)"
+    rf"(?=\s+{_RELATIVE}\s|[,;:?!.()]|$)",
     re.I,
 )
 """A clause behind what it narrows."""
@@ -100,16 +101,15 @@ def leaves_modifier_open(vocabulary: Vocabulary, reading: Reading, query: Query)
         named = any(m.start < stop and begin < m.stop for m in names) or any(
             found.start() <= start < found.end() for found in _HOW_WELL.finditer(text)
         )
-        named = named or (word in MUTUAL and _is_mutual(vocabulary, query))
+        named = named or (word in MUTUAL and _says_mutual(vocabulary, query))
         if narrows and not named and _may_narrow(word) and _is_modifier_at(text, begin):
             return True
     return False
 
 
-def _is_mutual(vocabulary: Vocabulary, query: Query) -> bool:
+def _says_mutual(vocabulary: Vocabulary, query: Query) -> bool:
     """Whether a relation of a query holds both ways by its name: *neighbouring* is what *borders*."""
-    labels = (vocabulary.relations[step // 2].split() for step in steps_of(query))
-    return any(singular(word) in MUTUAL for label in labels for word in label)
+    return any(mutual_words(vocabulary.relations[step // 2]) for step in steps_of(query))
 
 
 def leaves_clause_open(vocabulary: Vocabulary, reading: Reading, query: Query) -> bool:

@@ -158,14 +158,15 @@ class Vocabulary:
 
     def _tails(self, relation: int) -> NDArray[np.int32]:
         """The tails of a relation, of some triples where there are many."""
-        return self._by_relation[1].at(relation)
+        return self._tails_by_relation.at(relation)
 
     @cached_property
-    def _by_relation(self) -> tuple[_ByRelation, _ByRelation]:
-        """Heads and tails by relation."""
-        into, out = (_sampled(side, self.graph.triples) for side in (self.graph.into, self.graph.out))
-        count = len(self.relations)
-        return _ByRelation.of(*into, count), _ByRelation.of(*out, count)
+    def _tails_by_relation(self) -> _ByRelation:
+        return _ByRelation.of(*_sampled(self.graph.out, self.graph.triples), len(self.relations))
+
+    @cached_property
+    def _heads_by_relation(self) -> _ByRelation:
+        return _ByRelation.of(*_sampled(self.graph.into, self.graph.triples), len(self.relations))
 
     def are_words(self, end: int) -> bool:
         """Whether what stands at an end is written in small letters, where things are written otherwise.
@@ -185,7 +186,8 @@ class Vocabulary:
         if not self._has_full_names or self.ends[end] in (NUMBER, DATE):
             return False
         if end not in self._coded:
-            some = dict.fromkeys(self._by_relation[end & 1].at(end // 2)[:MOST_READ].tolist())
+            side = self._tails_by_relation if end & 1 else self._heads_by_relation
+            some = dict.fromkeys(side.at(end // 2)[:MOST_READ].tolist())
             coded = [bool(_CODE.fullmatch(self.graph.labels[node])) for node in some]
             self._coded[end] = sum(coded) > MOSTLY_CODES * len(coded)
         return self._coded[end]
