@@ -1,6 +1,6 @@
 """What words of a question tell against a candidate: comparisons that it does not make, names it leaves out.
 
-*after 2000*, *20 minutes or less*, *later than X*; *used to play for* where a relation is of what was once;
+*after 2000*, *20 minutes or less*, *later than X*;
 *won an Oscar* where no name of the graph is like Oscar; *not*.
 """
 
@@ -10,12 +10,10 @@ import math
 import re
 from collections.abc import Sequence
 
-import numpy as np
-
 from clew.reading import english
 from clew.reading.comparisons import EARLIER, FEWER, LATER, THAN_WORD, sign_beside
 from clew.reading.journeys import Journeys
-from clew.reading.likeness import Likeness, content_share, said_by_labels, types_said
+from clew.reading.likeness import Likeness
 from clew.reading.mentions import Mention, spans_of
 from clew.reading.odds import IGNORED, LEFT_OPEN, LOOSE, TURNED, UNSAID
 from clew.reading.query import (
@@ -33,17 +31,14 @@ from clew.reading.query import (
     Walk,
     Without,
     mentions_of,
-    steps_of,
 )
 from clew.reading.superlatives import Superlatives
 from clew.reading.unsayable import denies, is_denial
 from clew.reading.value_pairs import ValuePairs
 from clew.reading.values import FIRST_YEAR, LAST_YEAR
-from clew.reading.vocabulary import DATE, LEAF, NUMBER, THING, UNEXPLAINED, Vocabulary
+from clew.reading.vocabulary import DATE, Vocabulary
 from clew.text.lexicon import Lexicon
 
-ONCE_SAID = 0.6
-"""The same for what has the same maker as another, where words say the making once."""
 LIKE_A_LABEL = 0.7
 """From this likeness by spelling on a word is one of the graph's labels."""
 
@@ -53,35 +48,12 @@ _COMPARES = re.compile(
     r"|earlier|later|prior|preced\w*)\b",
     re.I,
 )
-_ADDS = re.compile(
-    r"^\W*(?:add up|sum up|(?:what(?:'s| is) )?(?:the )?(?:sum|total|average|avg|mean)\b)|\badd(?:s|ed)? up\b"
-    r"|\b(?:all ?together|altogether|in total|on average|combined)\W*$",
-    re.I,
-)
-"""What asks for a sum or a mean."""
-_ONLY_RANKS = re.compile(
-    r"\W*(?:(?:which|what|is|what's|the|our|my)\s+)*(?:most recent|\w{3,}est)\s+[a-z]+\W*$", re.I
-)
-"""*Our newest account*: the thing itself is asked for, and nothing of it."""
-_PAST = re.compile(r"\b(former(ly)?|previous(ly)?|past|ex|no longer|did\b.*\buse to|used to)\b", re.I)
-_SERVES = re.compile(r"\b(is|are|was|were|be|been|being|get|gets|got)\b(\s\w+)?\sused to\b", re.I)
-"""*What is used to cut it*: what serves, not what was."""
-_ASKING = re.compile(r"\W*(?:(?P<many>how many)|who|whom|where)\b", re.I)
 _WHICH = re.compile(r"\W*(?:which|what|list|show|find|all|the|any)?\b((?:\s*[a-z]+){1,2})", re.I)
-_MORE_OF = re.compile(
-    r"\b(?:more|fewer|less|as many|as much)\s+([^\W\d_]+(?<!ou)(?<!s)s)\s+(?:than|as)\b", re.I
-)
-_GRAND = re.compile(
-    r"\b(?P<great>(?:great[-\s]?)*)grand[-\s]?"
-    r"(?:father|mother|parent|dad|mum|mom|pa|ma|son|daughter|child|children|niece|nephew)s?\b",
-    re.I,
-)
-"""Kin of kin: *grandfather* is two steps, *great-grandfather* three."""
 _UP: dict[str, int] = {">": 1, ">=": 1, "<": -1, "<=": -1}
 
 
 class Signs:
-    """The words of comparison of one question, of what was once, and those that are written as names."""
+    """The words of comparison of one question, and those that are written as names."""
 
     def __init__(
         self, vocabulary: Vocabulary, question: str, mentions: Sequence[Mention], likeness: Likeness
@@ -91,35 +63,19 @@ class Signs:
         self.beside = {i: sign_beside(question, m) for i, m in enumerate(mentions) if m.values}
         self.pairs = ValuePairs(question, mentions, likeness)
         self.beside |= self.pairs.bounds
-        self.ranks = {
-            i: int(m.values[0].number)
-            for i, m in enumerate(mentions)
-            if m.values and english.is_rank(question, m.start, m.stop)
-        }
         self.dates = [
             m
             for m in mentions
             if any(v.date and v.number >= 1 for v in m.values) and any(c.isdigit() for c in m.text)
         ]
         self.ranges = {i for i, m in enumerate(mentions) if _DECADE.fullmatch(m.text)}
-        self.past = bool(_PAST.search(question)) and not _SERVES.search(question)
-        self.kinds = kinds_asked_for(question)
         self.compares = bool(_COMPARES.search(question))
         self.ranks_one = bool(english.SUPERLATIVE.search(question))
         self.superlatives = Superlatives(vocabulary, question)
         self.journeys = Journeys(vocabulary, question)
-        self.adds = bool(_ADDS.search(question)) and not self.ranks_one
-        self.only_ranks = bool(_ONLY_RANKS.match(question))
         self.denies = denies(question, mentions)
         self.asks_yes = bool(english.YES_NO.search(question))
-        self.counted = counted_word(question, likeness)
-        self.more_of = more_of(question, likeness)
         self.asked = relations_asked_for(vocabulary, question, mentions)
-        said = any("grand" in label for label in vocabulary.relations)
-        self.kin = (
-            0 if said else sum(2 + m["great"].lower().count("great") for m in _GRAND.finditer(question))
-        )
-        self.alike = bool(english.ALIKE.search(question))
         self._open: dict[tuple[tuple[int, ...], tuple[int, ...]], int] = {}
         self.words = [(m[1] or m[2]).lower() for m in THAN_WORD.finditer(question)]
 
@@ -127,26 +83,12 @@ class Signs:
         """The logarithm of what is left of the odds of a candidate."""
         told = self.open_names(query) * math.log(LEFT_OPEN) + self._of_what_is_asked(query)
         told += self.pairs.against(query)
-        if self.ranks:
-            told += self._of_ranks(query)
         if self.dates:
             told += self._open_dates(query) * math.log(IGNORED)
-        if self.counted >= 0 and not self._says(query, self.counted):
-            told += math.log(UNSAID)
-        if query.ask == "list" and self.kinds and self._kind_of(query.part) not in self.kinds:
-            told += math.log(IGNORED)
-        if len(steps_of(query)) < self.kin:
-            told += math.log(IGNORED)
-        if self.adds and query.ask == "list" and not self._is_aggregate(query):
-            told += math.log(IGNORED)
         told += self.journeys.against(query) * math.log(TURNED)
-        told += (self.only_ranks and _goes_on_from_rank(query)) * math.log(IGNORED)
-        if self.vocabulary.past_relations:
-            is_past = any(step // 2 in self.vocabulary.past_relations for step in steps_of(query))
-            told += math.log(IGNORED if self.past else LEFT_OPEN) if self.past != is_past else 0.0
-        return told + sum([self._of_part(part, query) for part in query.contents.parts])
+        return told + sum([self._of_part(part) for part in query.contents.parts])
 
-    def _of_part(self, part: Part, query: Query) -> float:
+    def _of_part(self, part: Part) -> float:
         """What one part of a candidate tells against it."""
         match part:
             case Anchor(_, mention) if self.beside.get(mention) or mention in self.ranges:
@@ -160,33 +102,12 @@ class Signs:
                 return self._of_value(mention, sign) + beyond * math.log(UNSAID)
             case Extreme():
                 return self._of_extreme(part)
-            case Both(Walk(_, step), Anchor(node, _)) if self._is_never_at(node, step ^ 1):
-                return math.log(IGNORED)
-            case Walk(Walk(_, there), back) if back == there ^ 1 and not self.alike:
-                return self._of_way_back(query, there)
             case Compared(_, steps, sign, _):
                 way = self._way(self.vocabulary.ends[steps[-1] ^ 1] == DATE)
                 told = math.log(IGNORED) if sign in _UP and not self.compares else 0.0
-                if self.more_of >= 0 and self.likeness.relations[self.more_of, steps[-1] // 2] < UNEXPLAINED:
-                    told += math.log(IGNORED)
                 return told + (math.log(TURNED) if way * _UP.get(sign, 0) < 0 else 0.0)
             case _:
                 return 0.0
-
-    def _is_aggregate(self, query: Query) -> bool:
-        """Whether the label of a relation of a query says a sum or a mean itself: *total area*."""
-        said = (self.vocabulary.relations[step // 2] for step in steps_of(query))
-        return any(english.AGGREGATE.search(label) for label in said)
-
-    def _is_never_at(self, node: int, end: int) -> bool:
-        """Whether a thing cannot stand at an end of a relation, where nothing of its declared types does."""
-        types = self.vocabulary.types_of(node)
-        return len(types) > 0 and not self.vocabulary.schema.typed[end, types].any()
-
-    def _says(self, query: Query, word: int) -> bool:
-        """Whether a label of a query is like a content word by spelling."""
-        types = types_said(self.vocabulary, query)
-        return bool(said_by_labels(self.likeness, query, types, exactly=True)[word] >= LIKE_A_LABEL)
 
     def _of_what_is_asked(self, query: Query) -> float:
         """A *not* left out, a yes or no where things are asked for, what has a boat where boats are."""
@@ -202,34 +123,6 @@ class Signs:
         if self.denies and query.ask != "yes" and not is_denial(self.vocabulary, query):
             told += math.log(UNSAID)
         return told
-
-    def _of_way_back(self, query: Query, step: int) -> float:
-        """What tells against the same of something as another has: least where it is a thing, as a maker."""
-        if self._is_said_twice(query, step):
-            return 0.0
-        is_value = bool(self.vocabulary.types) and self.vocabulary.ends[step ^ 1] != THING
-        return math.log(UNSAID if is_value else ONCE_SAID)
-
-    def _is_said_twice(self, query: Query, step: int) -> bool:
-        """Whether two words outside of the names of a query say a relation, or what it leads to."""
-        spans = spans_of(self.mentions, mentions_of(query))
-        said = self.likeness.relations[:, step // 2]
-        type_ = self.vocabulary.end_types[step ^ 1]
-        if type_ >= 0:
-            said = np.maximum(said, self.likeness.types[:, type_])
-        return int((said[content_share(self.likeness, spans)] >= UNEXPLAINED).sum()) > 1
-
-    def _kind_of(self, part: Part) -> int:
-        """What a part gives: things, numbers, dates or plain texts."""
-        match part:
-            case Walk(_, step):
-                return self.vocabulary.ends[step ^ 1]
-            case Both(left, _) | Either(left, _) | Without(left, _):
-                return self._kind_of(left)
-            case Compared(source) | Counted(source) | Extreme(source):
-                return self._kind_of(source)
-            case _:
-                return THING
 
     def against_names(self, query: Query) -> float:
         """What names that are left open tell beside `against`, by which the first look keeps candidates."""
@@ -270,13 +163,6 @@ class Signs:
             told += math.log(IGNORED)
         return told if part.counted else told + self.superlatives.against(part)
 
-    def _of_ranks(self, query: Query) -> float:
-        """*The 2 largest* are two of a rank, and 2 is no value."""
-        chosen = {p.number for p in query.contents.parts if isinstance(p, Extreme)}
-        as_value = sum(i in self.ranks for i in mentions_of(query))
-        missed = sum(number not in chosen for number in self.ranks.values())
-        return (as_value + missed) * math.log(IGNORED)
-
     def _is_beyond(self, end: int, value: Value) -> bool:
         """Whether a number is beyond all at an end, or no date where dates stand: it tells none apart."""
         schema = self.vocabulary.schema
@@ -313,34 +199,6 @@ class Signs:
         return 0
 
 
-def _goes_on_from_rank(query: Query) -> bool:
-    """Whether a query is for something of what it ranks, which is no value that it ranks by."""
-    match query.part:
-        case Walk(Extreme(_, steps), step):
-            return step // 2 != steps[-1] // 2
-        case _:
-            return False
-
-
-def counted_word(question: str, likeness: Likeness) -> int:
-    """The place of the word right behind *how many*, where a label of the graph is like it; else -1."""
-    match = english.HOW_MANY.search(question)
-    if match is None:
-        return -1
-    place = next((i for i, (start, _, _) in enumerate(likeness.words) if start >= match.end()), -1)
-    if place < 0 or question[match.end() : likeness.words[place][0]].strip():
-        return -1
-    best = max(float(t[place].max(initial=0.0)) for t in (likeness.exact_relations, likeness.exact_types))
-    return place if best >= LIKE_A_LABEL else -1
-
-
-def more_of(question: str, likeness: Likeness) -> int:
-    """The place of the plural between *more* and *than*, as in *more films than Ann*; else -1."""
-    match = _MORE_OF.search(question)
-    starts = [start for start, _, _ in likeness.words]
-    return starts.index(match.start(1)) if match is not None and match.start(1) in starts else -1
-
-
 def relations_asked_for(vocabulary: Vocabulary, question: str, mentions: Sequence[Mention]) -> frozenset[int]:
     """The relations that are a noun which a question asks for: *which boats* are what `boat` leads to."""
     match, lexicon, found = _WHICH.match(question), Lexicon.load(), set[int]()
@@ -352,14 +210,6 @@ def relations_asked_for(vocabulary: Vocabulary, question: str, mentions: Sequenc
         if not named and lexicon.classes(noun) and not lexicon.mostly_verb(noun):
             found.update(vocabulary.relations_by_words.get((noun,), ()))
     return frozenset(found)
-
-
-def kinds_asked_for(question: str) -> tuple[int, ...]:
-    """What may be listed where *how many*, *who* or *where* is asked: numbers, or no values; else empty."""
-    match = _ASKING.match(question)
-    if match is None:
-        return ()
-    return (THING, LEAF) if match["many"] is None else (NUMBER,)
 
 
 def written_as_names(question: str, likeness: Likeness) -> list[int]:
