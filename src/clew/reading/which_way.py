@@ -26,6 +26,9 @@ from clew.text.lexicon import Lexicon
 
 LEAST_SCORE = -30.0
 """The score of a candidate that another one takes the place of."""
+LEAST_SHARED = 0.1
+"""Of the end that has fewer nodes, the share that the other end has too, from which on both are of one kind:
+a few films that are called like their writers are no chain of writers."""
 _ARTICLES = frozenset("the a an".split())
 _LEADING = BEING | DOING | _ARTICLES | frozenset("has have had".split())
 _DETERMINERS = _ARTICLES | frozenset("s whose its his her their any all some no".split())
@@ -70,9 +73,14 @@ class RelationName:
 def goes_both_ways(vocabulary: Vocabulary, relation: int) -> bool:
     """Whether the things at both ends of a relation are of one kind, so that each way means another thing."""
     there, back = 2 * relation, 2 * relation + 1
-    one, other = vocabulary.end_types[there], vocabulary.end_types[back]
-    alike = one == other >= 0 or vocabulary.schema.together.meet(there, back)
-    return bool(vocabulary.canonical[there] != vocabulary.canonical[back]) and alike
+    if vocabulary.canonical[there] == vocabulary.canonical[back]:
+        return False
+    if vocabulary.end_types[there] == vocabulary.end_types[back] >= 0:
+        return True
+    schema = vocabulary.schema
+    return bool(
+        schema.together.row(there)[back] > LEAST_SHARED * min(schema.nodes[there], schema.nodes[back])
+    )
 
 
 class WhichWay:
