@@ -62,10 +62,9 @@ LAND_READER = QuestionReader(LAND.graph, schema_of(LAND.graph), NamesIndex.of(LA
     [
         ("Which state has the nickname The Copper State?", {"Alder"}),
         ("Which city has the nickname The Old Town?", {"Elmton"}),
-        ("lakes in Birch", {"Mere"}),
     ],
 )
-def test_of_what_several_types_have_the_type_is_kept_and_the_nearest_is_meant(question, wanted) -> None:
+def test_of_what_several_types_have_the_type_is_kept(question, wanted) -> None:
     best = LAND_READER.read(question).ranking.ranked[0]
     drafted = answer_of(LAND.graph, LAND_READER.vocabulary, best.option.query)
     assert {a.label for a in drafted.answers} == wanted

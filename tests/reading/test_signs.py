@@ -23,7 +23,7 @@ from clew.reading.query import (
     Walk,
     Without,
 )
-from clew.reading.signs import Signs
+from clew.reading.signs import ONCE_SAID, Signs
 
 SMALL = SmallGraph(
     """
@@ -375,3 +375,68 @@ def test_a_journey_ends_where_it_goes(question, departure, arrival):
     flight = Anchor(FLIGHTS.ids["KX1"], 0)
     for relation, left in (("dep_apt", departure), ("arr_apt", arrival)):
         assert told_of_flights(question, Walk(flight, FLIGHTS.step(relation))) == pytest.approx(left)
+
+
+def test_a_number_of_a_rank_is_no_value():
+    question = "the 2 newest drugs"
+    two = Extreme(DRUGS, (APPROVED,), False, True, 2)
+    assert against(question, two) == 0
+    assert against(question, Extreme(DRUGS, (APPROVED,), False, True)) == pytest.approx(math.log(IGNORED))
+
+
+KIN = SmallGraph("Ann | parent | Bo\nBo | parent | Cy\nCy | parent | Di")
+
+
+@pytest.mark.parametrize(
+    ("question", "steps"),
+    [
+        ("Ann's grandfather", 2),
+        ("the great-grandmother of Ann", 3),
+        ("Ann's parent", 1),
+        ("grandmasters like Ann", 1),
+    ],
+)
+def test_kin_of_kin_is_so_many_steps(question: str, steps: int) -> None:
+    signs = Signs(KIN.vocabulary, question, KIN.mentions(question), KIN.matcher.compare(question))
+    part: Part = Anchor(KIN.ids["Ann"], 0)
+    for step in range(1, 4):
+        part = Walk(part, KIN.step("parent"))
+        assert (signs.against(Query("list", part)) < 0) == (step < steps)
+
+
+MADE = SmallGraph(
+    """
+    Oak Hall | architect | Ana Ruiz
+    Oak Hall | has_garden | yes
+    Oak Hall | rooms | 4
+    Elm House | architect | Ana Ruiz
+    Elm House | rooms | 9
+    Elm House | colour | red
+    Oak Hall | colour | red
+    """,
+    {"House": ["Oak Hall", "Elm House"], "Person": ["Ana Ruiz"]},
+)
+
+
+def told_of(question: str, query: Query) -> float:
+    mentions, likeness = MADE.mentions(question), MADE.matcher.compare(question)
+    return Signs(MADE.vocabulary, question, mentions, likeness).against(query)
+
+
+def alike(relation: str, question: str) -> Query:
+    step = MADE.step(relation)
+    hall = MADE.ids["Oak Hall"]
+    place = next(i for i, m in enumerate(MADE.mentions(question)) if hall in {c.node for c in m.candidates})
+    return Query("list", Walk(Walk(Anchor(hall, place), step), step ^ 1))
+
+
+@pytest.mark.parametrize(
+    ("question", "relation", "left"),
+    [
+        ("houses of the same colour as Oak Hall", "colour", 1),
+        ("the colour of Oak Hall", "colour", UNSAID),
+        ("which houses are by the architect of Oak Hall", "architect", ONCE_SAID),
+    ],
+)
+def test_what_is_like_another_needs_a_word_for_it(question, relation, left):
+    assert told_of(question, alike(relation, question)) == pytest.approx(math.log(left))

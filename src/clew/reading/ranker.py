@@ -27,7 +27,6 @@ from clew.reading.answer_type import answer_with_type
 from clew.reading.asked_type import OTHER, asked_type
 from clew.reading.calibration import KNOWN_BEFORE, Calibration, rows_of
 from clew.reading.candidates import Option
-from clew.reading.detours import against_detours
 from clew.reading.features import COMPARED, FEATURES, Describer
 from clew.reading.first_pass import FirstPass
 from clew.reading.flags import put_flags_right
@@ -252,7 +251,6 @@ class GraphRanker:
         literal = Literal(self.vocabulary, question, mentions, likeness)
         scores[:-1] += [literal.for_(option.query) for option in kept]
         scores[:-1] += told + [signs.against_names(option.query) for option in kept]
-        scores[:-1] += against_detours(self.vocabulary, mentions, likeness, kept, asked)
         Narrower(self.vocabulary, mentions, likeness).put_right(kept, scores[:-1])
         return Scored(tuple(kept), rows.tokens, known, scores, alignment, len(options) - len(kept))
 
