@@ -1,0 +1,145 @@
+"""What each part of the reader that is written by hand is worth: each is left out in turn.
+
+    python scripts/train_reader/parts.py FOLDER... [--processes N]
+
+FOLDER: a graph as in `training/asked` (`kg.tsv`, perhaps `types.tsv`, `questions.jsonl`). Exact answer sets;
+prints what leaving a part out changes: right and wrong answers of the answerable questions, and unanswerable
+ones that are answered.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import multiprocessing
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from clew import Clew
+from clew.methods import built_in
+from clew.methods.built_in import BuiltInReader, built_in_reader
+from clew.reading import mentions, ranker, reader, signs
+
+
+def _nothing(*_: object) -> None:
+    """Say nothing, change nothing."""
+
+
+def _sign(name: str, empty: object) -> tuple[Any, str, Any]:
+    """`Signs` with one of its attributes empty."""
+    init = signs.Signs.__init__
+
+    def made(self: signs.Signs, *args: object) -> None:
+        init(self, *args)  # type: ignore[arg-type]
+        setattr(self, name, empty)
+
+    return signs.Signs, "__init__", made
+
+
+SIGNS = {
+    "beside": {},
+    "names": [],
+    "dates": [],
+    "ranks": {},
+    "kinds": (),
+    "kin": 0,
+    "denies": False,
+    "asked": frozenset(),
+}
+GUARDS = (
+    "asks_more", "denies", "leaves_noun_open", "_leaves_out_a_name", "leaves_number_open",
+    "leaves_modifier_open", "leaves_clause_open", "leaves_predicate_open", "of_another_kind", "says_nothing",
+    "ambiguous",
+)  # fmt: skip
+PARTS: Mapping[str, tuple[Any, str, Any]] = {
+    **{f"sign: {name}": _sign(name, empty) for name, empty in SIGNS.items()},
+    **{f"guard: {name}": (built_in, name, _nothing) for name in GUARDS},
+    "sign: ways back": (signs.Signs, "_of_way_back", lambda *_: 0.0),
+    "sign: beyond all": (signs.Signs, "_is_beyond", lambda *_: False),
+    "sign: superlatives": (signs.Superlatives, "against", lambda *_: 0.0),
+    "sign: journeys": (signs.Journeys, "against", lambda *_: False),
+    "sign: places of values": (signs.ValuePairs, "against", lambda *_: 0.0),
+    "flags": (ranker, "put_flags_right", _nothing),
+    "literal": (ranker.Literal, "for_", lambda *_: 0.0),
+    "narrower": (ranker.Narrower, "put_right", _nothing),
+    "which way": (ranker.WhichWay, "put_right", _nothing),
+    "near types": (ranker.NearTypes, "meant", lambda *_: -1),
+    "asked types": (ranker, "answer_with_type", _nothing),
+    "people are no codes": (ranker, "asks_people", lambda *_: False),
+    "framing": (reader, "unframed", lambda text, *_: text),
+    "adjectives of countries": (mentions, "places_named", lambda *_: ()),
+}  # fmt: skip
+
+
+@contextmanager
+def without(part: str) -> Iterator[None]:
+    """Leave a part out; nothing with an empty name."""
+    if not part:
+        yield
+        return
+    owner, name, instead = PARTS[part]
+    kept = getattr(owner, name)
+    setattr(owner, name, instead)
+    try:
+        yield
+    finally:
+        setattr(owner, name, kept)
+
+
+def main() -> None:
+    """Ask all questions with each part left out, and print what changed."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("folders", nargs="+", type=Path)
+    parser.add_argument("--processes", type=int, default=1)
+    args = parser.parse_args()
+    total: dict[str, Counter[str]] = {part: Counter() for part in ("", *PARTS)}
+    with multiprocessing.Pool(args.processes) as pool:
+        for counted in pool.imap_unordered(counts_of, args.folders):
+            for part, counts in counted.items():
+                total[part].update(counts)
+    whole = total.pop("")
+    print("| left out | right | wrong | unanswerable answered |\n|---|---|---|---|")
+    print(f"| nothing | {whole['right']} of {whole['answerable']} | {whole['wrong']} | {whole['guessed']} |")
+    for part, counts in sorted(total.items(), key=lambda made: made[1]["right"] - made[1]["wrong"]):
+        cells = (f"{counts[name] - whole[name]:+d}" for name in ("right", "wrong", "guessed"))
+        print(f"| {part} | {' | '.join(cells)} |")
+
+
+def counts_of(folder: Path) -> dict[str, Counter[str]]:
+    """What is right of the questions of a graph, with each part left out."""
+    types = folder / "types.tsv"
+    lines = (folder / "questions.jsonl").read_text("utf-8").splitlines()
+    asked = [(q["question"], {_written(a) for a in q["answers"]}) for q in map(json.loads, lines)]
+    with Clew.open(folder / "kg.tsv", types=types if types.exists() else None) as graph:
+        answering = built_in_reader(graph.index, graph.embedder)
+        return {part: _counted(answering, asked, part) for part in ("", *PARTS)}
+
+
+def _counted(answering: BuiltInReader, asked: list[tuple[str, set[str]]], part: str) -> Counter[str]:
+    counts: Counter[str] = Counter()
+    with without(part):
+        for question, gold in asked:
+            got = {_written(answer.label) for answer in answering.answer(question).answers}
+            counts["answerable"] += bool(gold)
+            counts["right"] += bool(gold) and got == gold
+            counts["wrong"] += bool(gold and got) and got != gold
+            counts["guessed"] += bool(got) and not gold
+    return counts
+
+
+_NUMBER = re.compile(r"[-+]?\d+(\.\d+)?")
+
+
+def _written(text: object) -> str:
+    """An answer as it is compared: numbers by their value."""
+    return f"{float(str(text)):g}" if _NUMBER.fullmatch(str(text)) else str(text)
+
+
+if __name__ == "__main__":
+    main()
