@@ -12,12 +12,15 @@ from __future__ import annotations
 import argparse
 import json
 import multiprocessing
-import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
+from unittest.mock import patch
+
+from covered import same
+from sets import lines, packed
 
 from clew import Clew
 from clew.methods import built_in
@@ -75,21 +78,6 @@ PARTS: Mapping[str, tuple[Any, str, Any]] = {
 }  # fmt: skip
 
 
-@contextmanager
-def without(part: str) -> Iterator[None]:
-    """Leave a part out; nothing with an empty name."""
-    if not part:
-        yield
-        return
-    owner, name, instead = PARTS[part]
-    kept = getattr(owner, name)
-    setattr(owner, name, instead)
-    try:
-        yield
-    finally:
-        setattr(owner, name, kept)
-
-
 def main() -> None:
     """Ask all questions with each part left out, and print what changed."""
     parser = argparse.ArgumentParser(
@@ -113,32 +101,30 @@ def main() -> None:
 
 def counts_of(folder: Path) -> dict[str, Counter[str]]:
     """What is right of the questions of a graph, with each part left out."""
-    types = folder / "types.tsv"
-    lines = (folder / "questions.jsonl").read_text("utf-8").splitlines()
-    asked = [(q["question"], {_written(a) for a in q["answers"]}) for q in map(json.loads, lines)]
-    with Clew.open(folder / "kg.tsv", types=types if types.exists() else None) as graph:
-        answering = built_in_reader(graph.index, graph.embedder)
-        return {part: _counted(answering, asked, part) for part in ("", *PARTS)}
+    types = packed(folder / "types.tsv")
+    rows = map(json.loads, lines(folder / "questions.jsonl"))
+    asked = [(row["question"], frozenset(map(str, row["answers"]))) for row in rows]
+    with TemporaryDirectory() as cache:
+        source, types = packed(folder / "kg.tsv"), types if types.exists() else None
+        with Clew.open(source, types=types, cache_dir=Path(cache)) as graph:
+            answering = built_in_reader(graph.index, graph.embedder)
+            made = {"": _counted(answering, asked)}
+            for part, (owner, name, instead) in PARTS.items():
+                with patch.object(owner, name, instead):
+                    made[part] = _counted(answering, asked)
+    return made
 
 
-def _counted(answering: BuiltInReader, asked: list[tuple[str, set[str]]], part: str) -> Counter[str]:
+def _counted(answering: BuiltInReader, asked: Sequence[tuple[str, frozenset[str]]]) -> Counter[str]:
     counts: Counter[str] = Counter()
-    with without(part):
-        for question, gold in asked:
-            got = {_written(answer.label) for answer in answering.answer(question).answers}
-            counts["answerable"] += bool(gold)
-            counts["right"] += bool(gold) and got == gold
-            counts["wrong"] += bool(gold and got) and got != gold
-            counts["guessed"] += bool(got) and not gold
+    for question, gold in asked:
+        answered = frozenset(answer.label for answer in answering.answer(question).answers)
+        right = bool(gold) and same(answered, gold)
+        counts["answerable"] += bool(gold)
+        counts["right"] += right
+        counts["wrong"] += bool(gold and answered) and not right
+        counts["guessed"] += bool(answered) and not gold
     return counts
-
-
-_NUMBER = re.compile(r"[-+]?\d+(\.\d+)?")
-
-
-def _written(text: object) -> str:
-    """An answer as it is compared: numbers by their value."""
-    return f"{float(str(text)):g}" if _NUMBER.fullmatch(str(text)) else str(text)
 
 
 if __name__ == "__main__":

@@ -3,6 +3,8 @@
 import pytest
 
 from clew import Clew
+from clew.methods.built_in import built_in_reader
+from clew.reading.which_way import goes_both_ways
 
 TRIPLES = (
     ("Ada", "reports_to", "Bo"), ("Bo", "reports_to", "Cy"), ("Dee", "reports_to", "Bo"),
@@ -61,3 +63,20 @@ def test_whether_it_is_so_minds_the_direction(graph, question, said):
 @pytest.mark.parametrize("question", ["Is Zed married to Uma?", "Is Uma married to Zed?"])
 def test_what_is_mutual_holds_both_ways(graph, question):
     assert graph.ask(question).text == "yes"
+
+
+def test_a_few_names_that_are_shared_by_chance_are_no_chain():
+    """Of twelve films one is called like a writer: nobody wrote a writer."""
+    triples = [(f"Film {i}", "written_by", f"Writer {i}") for i in range(11)]
+    triples += [
+        ("Writer 3", "written_by", "Writer 4"),
+        ("Film 3", "released", "1999"),
+        ("Film 4", "released", "2001"),
+    ]
+    with Clew.from_triples(triples) as clew:
+        vocabulary = built_in_reader(clew.index, clew.embedder).reader.vocabulary
+        relation = list(vocabulary.graph.relations).index("written_by")
+        assert not goes_both_ways(vocabulary, relation)
+    with Clew.from_triples(TRIPLES) as clew:
+        vocabulary = built_in_reader(clew.index, clew.embedder).reader.vocabulary
+        assert goes_both_ways(vocabulary, list(vocabulary.graph.relations).index("reports_to"))

@@ -1,7 +1,7 @@
 """What words of a question tell against a candidate: comparisons that it does not make, names it leaves out.
 
-*after 2000*, *20 minutes or less*, *later than X*;
-*won an Oscar* where no name of the graph is like Oscar; *not*.
+*after 2000*, *20 minutes or less*, *later than X*; *won an Oscar* where no name of the graph is like Oscar;
+*not*.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from clew.reading.vocabulary import DATE, LEAF, NUMBER, THING, UNEXPLAINED, Voca
 from clew.text.lexicon import Lexicon
 
 ONCE_SAID = 0.6
-"""The same for what has the same maker as another, where words say the making once."""
+"""What is left of the odds of what has the same maker as another, where words say the making once."""
 LIKE_A_LABEL = 0.7
 """From this likeness by spelling on a word is one of the graph's labels."""
 

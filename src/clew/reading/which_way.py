@@ -78,9 +78,10 @@ def goes_both_ways(vocabulary: Vocabulary, relation: int) -> bool:
     if vocabulary.end_types[there] == vocabulary.end_types[back] >= 0:
         return True
     schema = vocabulary.schema
-    return bool(
-        schema.together.row(there)[back] > LEAST_SHARED * min(schema.nodes[there], schema.nodes[back])
-    )
+    if not schema.together.meet(there, back):
+        return False
+    shared = int(schema.together.row(there)[back])
+    return shared > LEAST_SHARED * int(min(schema.nodes[there], schema.nodes[back]))
 
 
 class WhichWay:
