@@ -1,4 +1,4 @@
-"""Words that a reading must say, and does not: a noun of a name, and what narrows all of a type.
+"""Words that a reading must say, and does not: a noun of a name, and what narrows what is asked for.
 
 *The music of Memento*, where no relation is of music; *animated films*, where nothing says which are.
 """
@@ -87,12 +87,7 @@ def leaves_noun_open(vocabulary: Vocabulary, reading: Reading, query: Query) -> 
 
 
 def leaves_modifier_open(vocabulary: Vocabulary, reading: Reading, query: Query) -> bool:
-    """Whether a query is of all of a type, and a word right before one that says it is like no label.
-
-    Where a query says more than the type, what it is ranked by tells as well which words it leaves open.
-    """
-    if not isinstance(query.part, OfType):
-        return False
+    """Whether a word right before one that says a type of a query narrows it, and is like no label of it."""
     like, text, types = reading.likeness, reading.question, types_said(vocabulary, query)
     names = _names(reading, query)
     values = [m.start for m in names if m.candidates and text[m.start : m.start + 1].islower()]
