@@ -68,6 +68,15 @@ def test_a_declared_type_is_left_to_the_ranker():
     assert not AnswerKinds(typed.vocabulary).features([query], asked_kind("Who is it?", [])).any()
 
 
+def test_a_type_that_can_be_no_one_is_nobody():
+    jobs = SmallGraph("Job 1 | employee | Ann", {"Employment": ["Job 1"], "Person": ["Ann"]})
+    kinds = AnswerKinds(jobs.vocabulary)
+    assert {name: kinds.is_nobody(i) for name, i in jobs.types.items()} == {
+        "Employment": True,
+        "Person": False,
+    }
+
+
 def test_codes_are_nobody_where_people_have_names():
     school = SmallGraph(
         """

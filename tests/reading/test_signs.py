@@ -440,3 +440,22 @@ def alike(relation: str, question: str) -> Query:
 )
 def test_what_is_like_another_needs_a_word_for_it(question, relation, left):
     assert told_of(question, alike(relation, question)) == pytest.approx(math.log(left))
+
+
+def test_a_yes_that_cannot_be_is_not_asked_for():
+    bands = SmallGraph(
+        """
+        Ann | member_of | Rovers
+        Bob | member_of | Rovers
+        """,
+        {"person": ["Ann", "Bob"], "band": ["Rovers"]},
+    )
+    question = "Is Ann in a band with Bob?"
+    mentions = bands.mentions(question)
+    at = {m.text: i for i, m in enumerate(mentions)}
+    signs = Signs(bands.vocabulary, question, mentions, bands.matcher.compare(question))
+    ann, bob = (Anchor(bands.ids[name], at[name]) for name in ("Ann", "Bob"))
+    member = Walk(ann, bands.step("member_of"))
+    assert math.exp(signs.against(Query("yes", Both(member, bob)))) == pytest.approx(IGNORED)
+    same = Walk(member, bands.step("^member_of"))
+    assert math.exp(signs.against(Query("yes", Both(same, bob)))) > IGNORED

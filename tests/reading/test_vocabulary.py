@@ -150,3 +150,18 @@ def test_equal_is_always_possible() -> None:
 )
 def test_the_singular_of_a_word(plural, one) -> None:
     assert singular(plural) == one
+
+
+def test_what_is_written_small_among_capitals_are_words():
+    courses = SmallGraph(
+        """
+        Company Law | taught by | Ann Lee
+        Roman Law | taught by | the Okonkwo family
+        Company Law | assessed by | exam
+        Roman Law | assessed by | essay
+        """
+    )
+    words = [courses.vocabulary.are_words(courses.step(r) ^ 1) for r in ("taught by", "assessed by")]
+    assert words == [False, True]
+    small = SmallGraph("heat | by | mann\nran | by | kurosawa")
+    assert not small.vocabulary.are_words(small.step("by") ^ 1)

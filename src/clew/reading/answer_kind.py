@@ -37,8 +37,8 @@ KINDS = ("kind_like", "kind_known")
 """How like the sort of answer is to what is asked for, in [0, 1], and whether both are known."""
 LEAST_SHARED = 0.3
 """Ends that a smaller share of an end's nodes have say nothing of its sort."""
-PEOPLE = 0.9
-"""From this likeness to persons on a noun asks for people."""
+LEAST_LIKE, PEOPLE = 0.3, 0.9
+"""A type that is less like persons, groups and animals is nobody; a noun as like persons asks for people."""
 MOST_RELATIONS = 2_000
 """Relations of a graph up to which ends are told by other ends too, which takes a row of all for each."""
 _ASKED_KIND = re.compile(
@@ -65,6 +65,7 @@ def _one(name: str) -> Float32:
 
 
 UNKNOWN = np.zeros(len(CLASSES), np.float32)
+_WHO = (_one("person"), _one("group"), _one("animal"))
 _SAID = {"who": _one("person"), "where": _one("location"), "when": _one("time")}
 
 
@@ -85,7 +86,7 @@ def asks_people(question: str, mentions: Sequence[Mention]) -> bool:
     """Whether a question begins with *who* or *whose*, or with a noun of persons alone: *pupils of*."""
     if asks_who(question) or _WHOSE.match(question):
         return True
-    return float(_of_noun(noun_asked_for(question, mentions)) @ _SAID["who"]) >= PEOPLE
+    return float(_of_noun(noun_asked_for(question, mentions)) @ _WHO[0]) >= PEOPLE
 
 
 def noun_asked_for(question: str, mentions: Sequence[Mention]) -> str:
@@ -141,6 +142,16 @@ class AnswerKinds:
                 made[row] = float(kind @ asked), 1
         return made
 
+    def answers_nobody(self, query: Query, type_: int) -> bool:
+        """Whether what a query lists, of a declared type or -1, is no person or group, as it is written."""
+        if type_ >= 0:
+            return self.is_nobody(type_)
+        match query:
+            case Query("list", Walk(_, step)):
+                return self.vocabulary.are_words(step ^ 1)
+            case _:
+                return False
+
     def are_codes(self, query: Query) -> bool:
         """Whether what a query lists or counts has codes for names, so that it is nobody."""
         match query:
@@ -148,6 +159,11 @@ class AnswerKinds:
                 return self.vocabulary.are_codes(step ^ 1)
             case _:
                 return False
+
+    def is_nobody(self, type_: int) -> bool:
+        """Whether nothing that a declared type may mean is a person, a group of them, or an animal."""
+        kind = self._of_type(type_)
+        return bool(kind.any()) and max(float(kind @ one) for one in _WHO) < LEAST_LIKE
 
     def _of_part(self, part: Part) -> Float32:
         match part:

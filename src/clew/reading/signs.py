@@ -131,6 +131,8 @@ class Signs:
                 return self._of_value(mention, sign) + beyond * math.log(UNSAID)
             case Extreme():
                 return self._of_extreme(part)
+            case Both(Walk(_, step), Anchor(node, _)) if self._is_never_at(node, step ^ 1):
+                return math.log(IGNORED)
             case Walk(Walk(_, there), back) if back == there ^ 1 and not self.alike:
                 return self._of_way_back(query, there)
             case Compared(_, steps, sign, _):
@@ -139,6 +141,11 @@ class Signs:
                 return told + (math.log(TURNED) if way * _UP.get(sign, 0) < 0 else 0.0)
             case _:
                 return 0.0
+
+    def _is_never_at(self, node: int, end: int) -> bool:
+        """Whether a thing cannot stand at an end of a relation, where nothing of its declared types does."""
+        types = self.vocabulary.types_of(node)
+        return len(types) > 0 and not self.vocabulary.schema.typed[end, types].any()
 
     def _of_what_is_asked(self, query: Query) -> float:
         """A *not* left out, a yes or no where things are asked for, what has a boat where boats are."""

@@ -25,7 +25,6 @@ MOST_READ = 200
 TRUTH = {"yes": True, "y": True, "true": True, "t": True, "no": False, "n": False, "false": False, "f": False}
 """How values are written that say whether something is so."""
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-"""Words in the name of a relation that holds no longer."""
 INVERTED = frozenset("inverse inverted inv reverse reversed".split())
 """Words in the name of a relation that only say of which other one it is the inverse."""
 _HAVING = frozenset(("has", "is", "was", "have"))
@@ -162,6 +161,16 @@ class Vocabulary:
     def _heads_by_relation(self) -> _ByRelation:
         return _ByRelation.of(*_sampled(self.graph.into, self.graph.triples), len(self.relations))
 
+    def are_words(self, end: int) -> bool:
+        """Whether what stands at an end is written in small letters, where things are written otherwise.
+
+        *Exam* is nobody in a graph that has `exam` and `Ann Lee`.
+        """
+        if not end & 1 or not self._has_capitals:
+            return False
+        some = dict.fromkeys(self._tails(end // 2)[:MOST_READ].tolist())
+        return len(some) > 1 and all(self.graph.labels[node].islower() for node in some)
+
     def are_codes(self, end: int) -> bool:
         """Whether what stands at an end has codes for names, where others have full ones.
 
@@ -180,6 +189,11 @@ class Vocabulary:
     def _has_full_names(self) -> bool:
         some = [label for label, _ in zip(self.graph.labels, range(MOST_READ), strict=False)]
         return sum(bool(_FULL_NAME.fullmatch(label)) for label in some) > FULL_NAMES * len(some)
+
+    @cached_property
+    def _has_capitals(self) -> bool:
+        some = [self.graph.labels[n][:1] for n in range(min(self.graph.nodes, MOST_READ))]
+        return sum(first.isupper() for first in some) >= MOSTLY * sum(first.isalpha() for first in some) > 0
 
     def _flag(self, tails: NDArray[np.int32]) -> tuple[int, int] | None:
         nodes = [-1, -1]
