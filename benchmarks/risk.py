@@ -148,7 +148,7 @@ def row(name: str, asked: list[Asked]) -> str:
 
 def is_answered(asked: Asked, confidence: float) -> bool:
     """Whether a question is answered with some `--confidence`."""
-    return asked.answered and asked.read.likely >= asked.read.least(confidence)
+    return asked.answered and asked.read.likely >= confidence
 
 
 if __name__ == "__main__":

@@ -136,7 +136,9 @@ def _example(
     if not scored.options:
         return None
     right.append(query is None or not any(right))
-    return Example(name, composed, scored.scores, scored.rows, scored.alignment, np.array(right))
+    return Example(
+        name, composed, scored.scores, scored.known[:, : -len(ALIGNED)], scored.alignment, np.array(right)
+    )
 
 
 def _right(executor: Executor, options: Sequence[Option], query: Query | None) -> list[bool]:

@@ -15,7 +15,8 @@ import numpy as np
 from covered import said, same
 from sets import MEASURED, all_of
 
-from clew.reading.answer import likeliest
+from clew.reading.answer import meanings_of
+from clew.reading.certainty import how_sure
 from clew.reading.execute import Executor
 from clew.reading.ranker import Ranker
 from clew.reading.reader import QuestionReader
@@ -42,10 +43,11 @@ def main() -> None:
             reading = reader.read(question.text)
             times[name].append(time.process_time() - began)
             executor = Executor(asked.graph)
-            best = likeliest(executor, reader.vocabulary, reading)
-            first = [] if best is None else [best, *reading.ranking.ranked[:3]]
+            meanings = meanings_of(executor, reader.vocabulary, reading)
+            told = how_sure(reader.vocabulary, reading, meanings) if meanings else np.zeros(1)
+            first = [m.ranked for m in meanings[told.argmax() :][:1]] + [*reading.ranking.ranked[:3]]
             hits = [bool(question.gold) and same(said(executor, r.option), question.gold) for r in first]
-            sure = first[0].probability if first else 0.0
+            sure = float(told.max())
             hit1 = bool(hits and hits[0])
             if first and question.gold and not hit1:
                 answers = said(executor, first[0].option)

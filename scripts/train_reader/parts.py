@@ -53,11 +53,7 @@ SIGNS = {
     "denies": False,
     "asked": frozenset(),
 }
-GUARDS = (
-    "asks_more", "denies", "leaves_noun_open", "_leaves_out_a_name", "leaves_number_open",
-    "leaves_modifier_open", "leaves_clause_open", "leaves_predicate_open", "of_another_kind", "says_nothing",
-    "ambiguous",
-)  # fmt: skip
+GUARDS = ("asks_more", "of_another_kind", "ambiguous")
 PARTS: Mapping[str, tuple[Any, str, Any]] = {
     **{f"sign: {name}": _sign(name, empty) for name, empty in SIGNS.items()},
     **{f"guard: {name}": (built_in, name, _nothing) for name in GUARDS},

@@ -24,7 +24,8 @@ from sets import Asked
 
 from clew.errors import ClewError
 from clew.methods.auto.settings import AutoSettings
-from clew.reading.answer import answer_of, likeliest
+from clew.reading.answer import answer_of, meanings_of
+from clew.reading.certainty import how_sure
 from clew.reading.execute import Executor, OverBudget
 from clew.reading.query import Anchor, Query, Walk
 from clew.reading.reader import QuestionReader
@@ -130,12 +131,15 @@ class Prober:
         self.executor, self.rng = Executor(self.graph), random.Random(path.stem)
 
     def outcome(self, text: str, gold: frozenset[str]) -> tuple[bool, bool]:
-        """Whether what the likeliest reading answers is right, and whether it is wrong."""
+        """Whether what the surest reading answers is right, and whether it is wrong."""
         reading = self.reader.read(text)
-        best = likeliest(self.executor, self.reader.vocabulary, reading)
-        if best is None or best.probability < AutoSettings().confidence:
+        meanings = meanings_of(self.executor, self.reader.vocabulary, reading)
+        if not meanings:
             return False, False
-        drafted = answer_of(self.graph, self.reader.vocabulary, best.option.query)
+        sure = how_sure(self.reader.vocabulary, reading, meanings)
+        if sure.max() < AutoSettings().confidence:
+            return False, False
+        drafted = answer_of(self.graph, self.reader.vocabulary, meanings[sure.argmax()].query)
         answers = {a.label for a in drafted.answers}
         return answers == gold, bool(answers) and answers != gold
 

@@ -158,9 +158,8 @@ Heat	written_by	Ann Lee
 Heat	starred_actors	Tom Bell
 Heat	directed_by	Jo May
 """
-    answer = opened(tmp_path_factory, "made", text).ask("Who made Heat?")
+    answer = opened(tmp_path_factory, "made", text).ask("Who insured Heat?")
     assert answer.abstained.reason == "no_relation"
-    assert answer.alternatives
 
 
 FAMILY = """

@@ -7,7 +7,7 @@ import pytest
 
 from clew.reading.likeness import Likeness
 from clew.reading.mentions import Mention
-from clew.reading.ranker import Ranking
+from clew.reading.ranker import Ranking, Scored
 from clew.reading.reader import Reading
 from clew.reading.said_kinds import kinds_of
 
@@ -40,7 +40,7 @@ def test_a_noun_beside_a_name_is_its_kind(question: str, name: str, kinds: list[
     start = question.index(name)
     mention = Mention(start, start + len(name), name, ())
     like = Likeness(tuple(words), NONE, NONE, NONE, NONE)
-    reading = Reading(question, (mention,), like, Ranking((), 1.0), {})
+    reading = Reading(question, (mention,), like, Ranking((), 1.0, Scored.nothing(0)), {})
     assert [words[place][2] for place in kinds_of(reading, mention)] == kinds
 
 
@@ -50,4 +50,4 @@ def test_a_verb_behind_a_name_is_no_kind():
     like = Likeness(((start, start + 8, "assessed"),), NONE, NONE, NONE, NONE)
     place = question.index(name)
     mention = Mention(place, place + len(name), name, ())
-    assert not kinds_of(Reading(question, (mention,), like, Ranking((), 1.0), {}), mention)
+    assert not kinds_of(Reading(question, (mention,), like, Ranking((), 1.0, Scored.nothing(0)), {}), mention)

@@ -10,7 +10,7 @@ What the words say of a candidate beside the ranker: `alignment` and `word_order
 `value_pairs` of the places of values, `narrower` of conditions left out, `which_way` of ways; `demonyms`,
 `countries`.
 
-Whether to answer: `open_words`, `unsayable`, `said_kinds`; why not: `left_open`, `near_names`. With what:
-`answer`, `execute` (`sets`), `prove`, `since_when`. What `clew fit` learns: `feedback`, `fitting`
-(`fitted_layer`), `learned_words`, `adapter`.
+Which meaning to answer, and whether: `certainty`, `unsayable`, `said_kinds`; why not: `left_open`,
+`near_names`. With what: `answer`, `execute` (`sets`), `prove`, `since_when`. What `clew fit` learns:
+`feedback`, `fitting` (`fitted_layer`), `learned_words`, `adapter`.
 """

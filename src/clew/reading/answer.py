@@ -10,32 +10,26 @@ import numpy as np
 from clew.foundation.bounds import most_answers
 from clew.graph.graph import Graph
 from clew.grounding import cite
-from clew.reading.asked_type import is_kind
 from clew.reading.english import PREPOSITIONS
 from clew.reading.execute import Executor, Nodes, OverBudget
 from clew.reading.flags import as_asked, that_decides
-from clew.reading.likeness import content_share, types_said
-from clew.reading.mentions import PARTIAL, TYPO, WORDS, Candidate, spans_of
-from clew.reading.mutual import both_ways
+from clew.reading.mentions import PARTIAL, TYPO, WORDS, Candidate
+from clew.reading.mutual import both_ways, either_way
 from clew.reading.prove import pattern_of, prove
 from clew.reading.query import (
     Anchor,
     Both,
-    Compared,
     Counted,
-    Extreme,
     Query,
     Walk,
     Without,
     key_of,
-    mentions_of,
     parts_of,
-    steps_of,
     with_entity,
 )
 from clew.reading.ranker import Ranked
 from clew.reading.reader import Reading
-from clew.reading.vocabulary import UNEXPLAINED, Vocabulary
+from clew.reading.vocabulary import Vocabulary
 from clew.reading.words import say
 from clew.types import Abstention, Alternative, Answer, AnswerEntity, Citation, Pattern
 
@@ -44,7 +38,8 @@ MOST_PROVED = 200
 MOST_ALTERNATIVES = 4
 MOST_MERGED = 10
 """Candidates that are executed to see which of them answer the same."""
-LEAST_MERGED = 0.01
+LEAST_MERGED, MOST_MEANINGS = 0.004, 6
+"""Share from which on a candidate is one of the meanings of a question, of which so many are told apart."""
 _QUESTION_WORDS = PREPOSITIONS.union(("who", "when", "where"))
 """Words that name no relation by themselves."""
 LEAST_LIKELY = 0.02
@@ -75,41 +70,53 @@ def drawn(answer: Answer, drafted: DraftAnswer, reading: str | None) -> Answer:
     return replace(answer, reading=reading, **{f.name: getattr(drafted, f.name) for f in fields(drafted)})
 
 
-def likeliest(executor: Executor, vocabulary: Vocabulary, reading: Reading) -> Ranked | None:
-    """The candidate to answer from, of the likeliest answers and not of the likeliest words.
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """Candidates that answer the same: the likeliest of them, and how likely all of them are together.
+
+    `size`: how many things answer it, -1 where that takes more edges than may be followed.
+    """
+
+    ranked: Ranked
+    query: Query
+    share: float
+    size: int
+
+
+def meanings_of(executor: Executor, vocabulary: Vocabulary, reading: Reading) -> list[Meaning]:
+    """What a question may mean, the likeliest first: at most `MOST_MEANINGS` that answer otherwise.
 
     Candidates that answer the same are one: their probabilities are added, and the likeliest of them stands
     for all. Only the `MOST_MERGED` likeliest are executed.
     """
-    groups: dict[tuple[object, ...], tuple[float, Ranked]] = {}
+    found: dict[tuple[object, ...], Meaning] = {}
     for one in reading.ranking.ranked[:MOST_MERGED]:
-        if one.probability < LEAST_MERGED and groups:
+        if one.probability < LEAST_MERGED and found:
             break
-        asked = as_asked(vocabulary, reading.question, one.option.query)
-        key = _answers_of(executor, vocabulary, both_ways(vocabulary, asked))
-        share, best = groups.get(key, (0.0, replace(one, option=replace(one.option, query=asked))))
-        groups[key] = share + one.probability, best
-    if not groups:
-        return None
-    share, best = max(groups.values(), key=lambda g: g[0])
-    return Ranked(best.option, min(1.0, share))
+        query = either_way(vocabulary, executor, as_asked(vocabulary, reading.question, one.option.query))
+        key, size = _answers_of(executor, vocabulary, both_ways(vocabulary, query))
+        known = found.get(key, Meaning(one, query, 0.0, size))
+        found[key] = replace(known, share=min(1.0, known.share + one.probability))
+    return sorted(found.values(), key=lambda m: -m.share)[:MOST_MEANINGS]
 
 
 def _written(number: float) -> str:
     return f"{number:.6f}".rstrip("0").rstrip(".")
 
 
-def _answers_of(executor: Executor, vocabulary: Vocabulary, query: Query) -> tuple[object, ...]:
-    """Equal for queries that answer the same; what has no members answers nothing but itself."""
+def _answers_of(executor: Executor, vocabulary: Vocabulary, query: Query) -> tuple[tuple[object, ...], int]:
+    """Equal for queries that answer the same, and how many things do; one without answers is but itself."""
     try:
         members = executor.members(query.part)
         if not len(members) and query.ask == "list":
-            return ("none", key_of(query))
+            return ("none", key_of(query)), 0
         if query.ask == "yes":
-            return ("yes", len(members) > 0 and that_decides(vocabulary, query, members)[0])
-        return ("list", members.tobytes()) if query.ask == "list" else ("number", executor.number(query))
+            return ("yes", len(members) > 0 and that_decides(vocabulary, query, members)[0]), len(members)
+        if query.ask == "list":
+            return ("list", members.tobytes()), len(members)
+        return ("number", executor.number(query)), len(members)
     except OverBudget:
-        return ("budget", key_of(query))
+        return ("budget", key_of(query)), -1
 
 
 def answer_of(graph: Graph, vocabulary: Vocabulary, query: Query, probability: float = 1.0) -> DraftAnswer:
@@ -144,29 +151,6 @@ def taken_for(graph: Graph, reading: Reading, query: Query) -> tuple[str, ...]:
             name, *others = _told_apart(graph, (part.node, *equal))
             notes.append(f'"{mention.text}" may also be {" or ".join(others)}; this is of {name}')
     return tuple(dict.fromkeys(notes))
-
-
-def says_nothing(vocabulary: Vocabulary, reading: Reading, query: Query) -> bool:
-    """Whether no word of the question outside of the names is like a relation or a type of a query.
-
-    Of one that answers *yes*, whether some relation of it is said by none: a way round is no answer.
-    """
-    spans = spans_of(reading.mentions, mentions_of(query))
-    outside = content_share(reading.likeness, spans)
-    places = [
-        i
-        for i, (_, _, word) in enumerate(reading.likeness.words)
-        if outside[i] and word not in _QUESTION_WORDS
-    ]
-    if all(is_kind(reading.likeness, reading.question, i) for i in places):
-        return False
-    steps, types, like = steps_of(query), types_said(vocabulary, query), reading.likeness
-    if query.ask == "yes" and len(steps) > 1:
-        return any(float(like.relations[places, s // 2].max()) < UNEXPLAINED for s in steps)
-    best = [like.relations[places, s // 2].max() for s in steps] + [
-        like.types[places, t].max() for t in types
-    ]
-    return bool(best) and float(max(best)) < UNEXPLAINED
 
 
 def ambiguous(graph: Graph, reading: Reading, query: Query) -> Abstention | None:
@@ -296,12 +280,6 @@ def is_negated(query: Query) -> bool:
     """Whether a query is of what the graph does not record."""
     parts = query.contents.parts
     return any(isinstance(p, Without) or (isinstance(p, Counted) and p.number == 0) for p in parts)
-
-
-def is_operation(query: Query) -> bool:
-    """Whether a query does more than follow and join relations."""
-    operations = (Compared, Counted, Extreme, Without)
-    return query.ask != "list" or any(isinstance(p, operations) for p in query.contents.parts)
 
 
 def _notes(query: Query) -> tuple[str, ...]:

@@ -63,6 +63,10 @@ class Calibration:
         return made.astype(np.float32)
 
 
+PLAIN = Calibration.of(1.0, {}, {})
+"""Weights that leave scores as they are."""
+
+
 def rows_of(features: Float32, tokens: Sequence[Sequence[QueryToken]]) -> Float32:
     """What is known of candidates before the encoder reads: float32 [n, KNOWN_BEFORE]."""
     places = [row * len(Kind) + kind for row, said in enumerate(tokens) for kind, _ in said]

@@ -1,6 +1,6 @@
-"""Words that a reading must say, and does not: a noun of a name, and what narrows what is asked for.
+"""Words that a reading must say, and does not: what narrows what is asked for, a number that is of a name.
 
-*The music of Memento*, where no relation is of music; *animated films*, where nothing says which are.
+*Animated films*, where nothing says which are; *8 Merchant House*, which is no Merchant House.
 """
 
 from __future__ import annotations
@@ -29,10 +29,6 @@ from clew.reading.reader import Reading
 from clew.reading.vocabulary import UNEXPLAINED, Vocabulary
 from clew.text.lexicon import Lexicon
 
-_OF_NAME = re.compile(r"\s*(?:of|for)\s+(?:the\s+|an?\s+)?", re.I)
-_OWNED = re.compile(r"\s*['’]s?\s+")
-_ASKED_FOR = re.compile(r"(?:\b(?:which|what|list|name|show|find|all|any|other|how many)\s+|^\W*)$", re.I)
-"""Before what is asked for itself, which no label may say where no types are declared: *which films of X*."""
 _RELATIVE = (
     r"(?:with|without|that|(?<!and )(?:who|whose)"
     r"|which(?=\s+(?:is|are|was|were|ha[sd]|have|do|does|did|can|could|will)\b))"
@@ -67,23 +63,29 @@ _EXISTING = frozenset(
 )
 """What may be said of all there are."""
 _OPERATIONS = (AGGREGATE, COUNT, EXTREME, NEGATION)
+MOST_STEPS = 2
+"""Steps that may lead from one name to the other unsaid."""
 LIKE_A_TYPE = 0.7
 """From this likeness on a word says a type."""
 
 
-def leaves_noun_open(vocabulary: Vocabulary, reading: Reading, query: Query) -> bool:
-    """Whether a word that *of*, *for* or *'s* joins to a name of a query is like no label of the query."""
-    text, names = reading.question, _names(reading, query)
-    for place in _unsaid(vocabulary, reading, query):
-        start, stop, _ = reading.likeness.words[place]
-        joined = any(
-            (stop <= m.start and _OF_NAME.fullmatch(text, stop, m.start))
-            or (m.stop <= start and _OWNED.fullmatch(text, m.stop, start))
-            for m in names
-        )
-        if joined and not _ASKED_FOR.search(text[:start]):
-            return True
-    return False
+def leaves_open(vocabulary: Vocabulary, reading: Reading, query: Query) -> bool:
+    """Whether a query answers more than was asked, as it says nothing of what narrows it."""
+    return (
+        leaves_number_open(reading, query)
+        or leaves_modifier_open(vocabulary, reading, query)
+        or leaves_clause_open(vocabulary, reading, query)
+        or leaves_predicate_open(vocabulary, reading, query)
+        or goes_round(reading, query)
+    )
+
+
+def goes_round(reading: Reading, query: Query) -> bool:
+    """Whether a *yes* is found by a way round: over several steps, of which some are said by no word."""
+    steps, like = steps_of(query), reading.likeness.relations
+    if query.ask != "yes" or len(steps) <= MOST_STEPS:
+        return False
+    return any(like[:, step // 2].max(initial=0.0) < UNEXPLAINED for step in steps)
 
 
 def leaves_modifier_open(vocabulary: Vocabulary, reading: Reading, query: Query) -> bool:

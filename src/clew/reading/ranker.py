@@ -22,10 +22,10 @@ from clew.errors import EmbedderError
 from clew.foundation.arrays import Float32
 from clew.reading.adapter import Adapter
 from clew.reading.alignment import NOTHING, Aligner, Alignment, EncodedView
-from clew.reading.answer_kind import KINDS, AnswerKinds, asked_kind, asks_people
+from clew.reading.answer_kind import AnswerKinds, asked_kind, asks_people
 from clew.reading.answer_type import answer_with_type
 from clew.reading.asked_type import OTHER, asked_type, asks_who
-from clew.reading.calibration import KNOWN_BEFORE, Calibration, rows_of
+from clew.reading.calibration import OF_CANDIDATES, PLAIN, Calibration, rows_of
 from clew.reading.candidates import Option
 from clew.reading.features import COMPARED, FEATURES, Describer
 from clew.reading.first_pass import FirstPass
@@ -74,28 +74,23 @@ class Ranked:
 
     option: Option
     probability: float
-
-
-@dataclass(frozen=True, slots=True)
-class Ranking:
-    """Candidates, the likeliest first, and the probability that none of them is right."""
-
-    ranked: tuple[Ranked, ...]
-    none: float
-    left_out: int = 0
-    """Candidates that were not ranked: too long, of other names than most, or left out by the first look."""
+    row: int = -1
+    """Its row among those that were scored."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Scored:
     """Candidates with their rows of tokens and features, and their scores, that of none right last.
 
-    `rows` float32 [n, KNOWN_BEFORE + KINDS], `scores` float32 [n + 1]; `left_out` as of `Ranking`.
+    `known` float32 [n, OF_CANDIDATES]; `head`, `calibrated` and `scores` float32 [n + 1]: by the head, as the
+    calibration has them, and with all signs; `left_out` as of `Ranking`.
     """
 
     options: tuple[Option, ...]
     tokens: Sequence[Sequence[QueryToken]]
-    rows: Float32
+    known: Float32
+    head: Float32
+    calibrated: Float32
     scores: Float32
     alignment: Alignment
     left_out: int
@@ -103,13 +98,27 @@ class Scored:
     @property
     def features(self) -> Float32:
         """The features of the candidates, float32 [n, FEATURES]."""
-        return self.rows[:, : len(FEATURES)]
+        return self.known[:, : len(FEATURES)]
 
     @classmethod
     def nothing(cls, left_out: int) -> Scored:
         """No candidate, where so many were left out."""
-        known = np.zeros((0, len(KNOWN_BEFORE) + len(KINDS)), np.float32)
-        return cls((), (), known, np.zeros(1, np.float32), NOTHING, left_out)
+        known, alone = np.zeros((0, len(OF_CANDIDATES)), np.float32), np.zeros(1, np.float32)
+        return cls((), (), known, alone, alone, alone, NOTHING, left_out)
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """Candidates, the likeliest first, the probability that none of them is right, and what was scored."""
+
+    ranked: tuple[Ranked, ...]
+    none: float
+    scored: Scored
+
+    @property
+    def left_out(self) -> int:
+        """Candidates that were not ranked: too long, of other names than most, or left out at first sight."""
+        return self.scored.left_out
 
 
 @dataclass(eq=False)
@@ -120,8 +129,8 @@ class Ranker:
     head: Any
     tokenizer: Any
     first_pass: FirstPass
-    calibration: Calibration | None = None
-    """What makes probabilities of scores; without it they are the head's own."""
+    calibration: Calibration = PLAIN
+    """What makes probabilities of scores; by default they are the head's own."""
 
     @classmethod
     def open(cls, folder: Path = MODEL) -> Ranker:
@@ -149,7 +158,7 @@ class Ranker:
             tokenizer.no_padding()
             tokenizer.enable_truncation(int(about["longest"]))
             given = about.get("calibration")
-            calibration = None if given is None else Calibration.of(**given)
+            calibration = PLAIN if given is None else Calibration.of(**given)
         except EmbedderError:
             raise
         except Exception as error:  # both libraries raise bare Exceptions of their own
@@ -211,15 +220,16 @@ class GraphRanker:
         """Rank all candidates of a question."""
         scored = self.score(question, mentions, likeness, options)
         if not scored.options:
-            return Ranking((), 1.0, scored.left_out)
+            return Ranking((), 1.0, scored)
         scores = scored.scores
         if self.adapter is not None:
             scores = self.adapter.rescore(question, mentions, scored.tokens, scored.features, scores)
         shares = np.exp(scores - scores.max())
         shares /= shares.sum()
-        ranked = [Ranked(o, float(p)) for o, p in zip(scored.options, shares[:-1].tolist(), strict=True)]
+        likely: list[float] = shares.tolist()
+        ranked = [Ranked(option, likely[row], row) for row, option in enumerate(scored.options)]
         ranked.sort(key=lambda r: (-r.probability, -r.option.worth))
-        return Ranking(tuple(ranked), float(shares[-1]), scored.left_out)
+        return Ranking(tuple(ranked), float(shares[-1]), scored)
 
     def score(
         self, question: str, mentions: Sequence[Mention], likeness: Likeness, options: Sequence[Option]
@@ -235,7 +245,8 @@ class GraphRanker:
         best = self.ranker.first_pass.best(known, told)
         rows.keep(best.tolist())
         kept, known, told = [kept[i] for i in best], known[best], told[best]
-        scores, labels, heard = self._scores(rows, known[:, :GIVEN])
+        head, labels, heard = self._scores(rows, known[:, :GIVEN])
+        scores = head.copy()
         kind = asked_kind(question, mentions)
         known = np.concatenate([known, self._kinds.features([o.query for o in kept], kind)], axis=1)
         aligner = Aligner(self.vocabulary, question, mentions, likeness, labels)
@@ -250,9 +261,10 @@ class GraphRanker:
             types = [rows.describer.answer_type(option.query) for option in kept]
             nobody = [self._kinds.answers_nobody(o.query, t) for o, t in zip(kept, types, strict=True)]
             scores[:-1] += math.log(OTHER) * np.array(nobody)
-        if self.ranker.calibration is not None:
-            aligned = alignment.features(self.ranker.calibration.of_alignment)
-            scores = self.ranker.calibration.scores(scores, np.concatenate([known, aligned], axis=1))
+        aligned = alignment.features(self.ranker.calibration.of_alignment)
+        known = np.concatenate([known, aligned], axis=1)
+        calibrated = self.ranker.calibration.scores(scores, known)
+        scores = calibrated.copy()
         if asked < 0 and asks_people(question, mentions):
             scores[:-1] += math.log(OTHER) * np.array([self._kinds.are_codes(o.query) for o in kept])
         WhichWay(self.vocabulary, question, mentions).put_right(kept, scores)
@@ -262,7 +274,8 @@ class GraphRanker:
         scores[:-1] += NO_NAME * ((known[:, _OPEN_STRONG] > 0) & (known[:, _ANCHORS] == 0))
         scores[:-1] += told + [signs.against_names(option.query) for option in kept]
         Narrower(self.vocabulary, mentions, likeness).put_right(kept, scores[:-1])
-        return Scored(tuple(kept), rows.tokens, known, scores, alignment, len(options) - len(kept))
+        left_out = len(options) - len(kept)
+        return Scored(tuple(kept), rows.tokens, known, head, calibrated, scores, alignment, left_out)
 
     def vector(self, text: str) -> Float32:
         """The vector of a text, of length 1: float32 [384]."""

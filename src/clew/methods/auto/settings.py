@@ -11,7 +11,7 @@ from clew.methods.options import check_options, option
 class AutoSettings:
     """How sure the built-in reader must be. Raises UsageError for a confidence outside of [0, 1]."""
 
-    confidence: float = option(0.3, "how likely a reading must be to be answered from", least=0, most=1)
+    confidence: float = option(0.5, "how likely a reading must be to be answered from", least=0, most=1)
 
     def __post_init__(self) -> None:
         check_options("auto", self)

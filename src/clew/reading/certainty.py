@@ -1,0 +1,193 @@
+"""How sure it is that a question means one of its likeliest readings: trees over what is known of each.
+
+The ranker tells many candidates apart, each by itself. Of the few likeliest answers more is known: how far
+each is before the others, which words of the question it leaves unsaid, how many things it is, what sort of
+question is asked. `scripts/train_reader/train_certainty.py` fits the trees on questions of people over graphs
+that the ranker was not trained on, and on the same without the relations that some of them ask for;
+`model/certainty.npz` keeps them.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from zipfile import BadZipFile
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clew.errors import EmbedderError
+from clew.foundation.arrays import LOADING, Float32
+from clew.reading.answer import LEAST_MERGED, Meaning
+from clew.reading.calibration import OF_CANDIDATES
+from clew.reading.english import (
+    COUNT,
+    EXTREME,
+    FUNCTION,
+    LIGHT,
+    NEGATION,
+    PREPOSITIONS,
+    THAN,
+    YES_NO,
+)
+from clew.reading.likeness import content_share, types_said
+from clew.reading.mentions import spans_of
+from clew.reading.query import Query, mentions_of, steps_of
+from clew.reading.ranker import MODEL
+from clew.reading.reader import Reading
+from clew.reading.vocabulary import UNEXPLAINED, Vocabulary
+
+OF_SHARES = ("share", "none", "lead", "place", "best_share", "candidates")
+"""Log odds of a meaning and of none; how far it is before the others; its place; the odds of the first."""
+OF_SCORES = ("head", "head_gap", "head_none", "signs")
+"""The head's score, less its best, less that of none; what the signs added to the odds against none."""
+OF_WORDS = (
+    "words", "said_least", "said_mean", "said_most", "step_least", "step_mean", "unsaid", "said_elsewhere",
+)  # fmt: skip
+"""Content words outside of the names: how like they are to labels of the meaning, and to other labels."""
+OF_QUESTION = (
+    "length", "asks_who", "asks_when_where", "asks_what", "asks_yes_no", "asks_count", "asks_extreme",
+    "asks_not", "asks_than", "asks_several",
+)  # fmt: skip
+OF_ANSWER = ("open_names", "answers")
+"""Names of the question that the meaning leaves out; the logarithm of how many things answer it."""
+OF_MEANING = (*OF_SHARES, *OF_SCORES, *OF_WORDS, *OF_QUESTION, *OF_ANSWER, *OF_CANDIDATES)
+LEAST_SHARE, MOST_SIGNS = 1e-5, 20.0
+"""Shares below, and what signs say beyond, count no further."""
+_WHO = re.compile(r"\W*who(?:m|se)?\b", re.I)
+_WHEN_WHERE = re.compile(r"\W*(?:when|where)\b", re.I)
+_WHAT = re.compile(r"\W*(?:what|which|how)\b", re.I)
+_SEVERAL = re.compile(r"\b(?:are|were|have|all|list|do|every)\b|\b(?:which|what|how many|any)\s+\w+s\b", re.I)
+"""What tells that several things are asked for."""
+_IDLE = LIGHT | FUNCTION | PREPOSITIONS
+
+
+@dataclass(frozen=True, eq=False)
+class Certainty:
+    """Trees side by side: int32 and float32 [trees, nodes], each beginning with its first node.
+
+    At a node the value of feature `feature` is compared with `least`; it goes on at `low` where it is not
+    above, at `high` where it is. A leaf goes on at itself, and its `value`, in logits, is what its tree says.
+    """
+
+    feature: NDArray[np.int32]
+    least: Float32
+    low: NDArray[np.int32]
+    high: NDArray[np.int32]
+    value: Float32
+    start: float
+    depth: int
+
+    @classmethod
+    def open(cls, path: Path) -> Certainty:
+        """Read trained trees.
+
+        Raises OSError, KeyError, ValueError, EOFError or BadZipFile for a file that holds none.
+        """
+        with LOADING, np.load(path) as arrays:
+            if arrays["names"].tolist() != list(OF_MEANING):
+                raise ValueError(f"{path.name} is of another version")
+            feature, least, low, high, value = (
+                arrays[name] for name in ("feature", "least", "low", "high", "value")
+            )
+            return cls(feature, least, low, high, value, float(arrays["start"]), int(arrays["depth"]))
+
+    def of(self, rows: Float32) -> Float32:
+        """How sure it is that each meaning is the right one, float32 [n]; `rows` float32 [n, OF_MEANING]."""
+        trees = np.arange(len(self.feature))
+        at = np.zeros((len(rows), len(trees)), np.int32)
+        which = np.arange(len(rows))[:, None]
+        for _ in range(self.depth):
+            above = rows[which, self.feature[trees, at]] > self.least[trees, at]
+            at = np.where(above, self.high[trees, at], self.low[trees, at])
+        told = self.value[trees, at].sum(1, dtype=np.float64) + self.start
+        return (1 / (1 + np.exp(-told))).astype(np.float32)
+
+
+@cache
+def shipped_certainty() -> Certainty:
+    """The trees of the package, read once a process. Raises EmbedderError."""
+    path = MODEL / "certainty.npz"
+    try:
+        return Certainty.open(path)
+    except (OSError, KeyError, ValueError, EOFError, BadZipFile) as error:
+        raise EmbedderError(
+            f"{path}: cannot read the reader's model ({error}). Install clew again."
+        ) from error
+
+
+def how_sure(vocabulary: Vocabulary, reading: Reading, meanings: Sequence[Meaning]) -> Float32:
+    """How sure it is of each of the likeliest meanings of a question that it is the right one, float32 [n].
+
+    Raises EmbedderError if the shipped trees cannot be read.
+    """
+    return shipped_certainty().of(rows_of(vocabulary, reading, meanings))
+
+
+def rows_of(vocabulary: Vocabulary, reading: Reading, meanings: Sequence[Meaning]) -> Float32:
+    """What is known of the likeliest meanings of a question, float32 [n, OF_MEANING]."""
+    asked = _of_question(reading.question)
+    rows: list[tuple[float, ...]] = []
+    for place, meaning in enumerate(meanings):
+        spans = spans_of(reading.mentions, mentions_of(meaning.query))
+        of_words = _of_words(vocabulary, reading, meaning.query, spans)
+        of_answer = _open_names(reading, spans), math.log1p(max(meaning.size, 0))
+        shares = _of_shares(reading, meanings, place)
+        rows.append((*shares, *_of_scores(reading, meaning), *of_words, *asked, *of_answer))
+    known = reading.ranking.scored.known[[m.ranked.row for m in meanings]]
+    return np.concatenate([np.array(rows, np.float32), known], axis=1)
+
+
+def _of_shares(reading: Reading, meanings: Sequence[Meaning], place: int) -> tuple[float, ...]:
+    shares = [m.share for m in meanings]
+    mine, others = shares[place], max((s for i, s in enumerate(shares) if i != place), default=0.0)
+    lead = math.log((mine + LEAST_MERGED) / (others + LEAST_MERGED))
+    odds, count = (_odds(s) for s in (mine, reading.ranking.none, max(shares))), len(reading.ranking.ranked)
+    share, none, best = odds
+    return share, none, lead, place, best, math.log(count)
+
+
+def _odds(share: float) -> float:
+    share = min(max(share, LEAST_SHARE), 1 - LEAST_SHARE)
+    return math.log(share / (1 - share))
+
+
+def _of_scores(reading: Reading, meaning: Meaning) -> tuple[float, ...]:
+    scored, row = reading.ranking.scored, meaning.ranked.row
+    head, before, after = scored.head, scored.calibrated, scored.scores
+    signs = float((after[row] - after[-1]) - (before[row] - before[-1]))
+    gaps = head[row] - head[:-1].max(), head[row] - head[-1]
+    return head[row], *gaps, max(-MOST_SIGNS, min(MOST_SIGNS, signs))
+
+
+def _open_names(reading: Reading, spans: Sequence[tuple[int, int]]) -> int:
+    names = [m for m in reading.mentions if m.strong and m.candidates]
+    return sum(not any(a < m.stop and m.start < b for a, b in spans) for m in names)
+
+
+def _of_words(
+    vocabulary: Vocabulary, reading: Reading, query: Query, spans: Sequence[tuple[int, int]]
+) -> tuple[float, ...]:
+    like, outside = reading.likeness, content_share(reading.likeness, spans)
+    words = [i for i, (_, _, word) in enumerate(like.words) if outside[i] and word not in _IDLE]
+    if not words:
+        return (0, 1, 1, 1, 1, 1, 0, 0)
+    steps = sorted({step // 2 for step in steps_of(query)})
+    ends = [end for step in steps_of(query) if (end := vocabulary.end_types[step ^ 1]) >= 0]
+    types = sorted({*types_said(vocabulary, query), *ends})
+    by_step = like.relations[np.ix_(words, steps)].max(1, initial=0.0)
+    said = np.maximum(by_step, like.types[np.ix_(words, types)].max(1, initial=0.0))
+    best = np.maximum(like.relations[words].max(1, initial=0.0), like.types[words].max(1, initial=0.0))
+    unsaid, elsewhere = float((said < UNEXPLAINED).sum()), float((best - said).max())
+    heard = said.min(), said.mean(), said.max()
+    return len(words), *heard, by_step.min(), by_step.mean(), unsaid, elsewhere
+
+
+def _of_question(text: str) -> tuple[float, ...]:
+    asks = [bool(p.match(text)) for p in (_WHO, _WHEN_WHERE, _WHAT)]
+    holds = [bool(p.search(text)) for p in (YES_NO, COUNT, EXTREME, NEGATION, THAN, _SEVERAL)]
+    return (len(text.split()), *asks, *holds)
