@@ -62,6 +62,7 @@ def _strangers() -> list[tuple[str, Iterable[Source]]]:
         ("six graphs by two blind authors (check)", databases("unseen")),
         ("twelve trades by six blind authors (development)", databases("trades/dev")),
         ("fourteen trades by five blind authors (check)", databases("trades/check")),
+        ("eight trades by later blind authors (check)", databases("trades/later")),
     ]
 
 
