@@ -53,7 +53,7 @@ SIGNS = {
     "denies": False,
     "asked": frozenset(),
 }
-GUARDS = ("asks_more", "of_another_kind", "ambiguous")
+GUARDS = ("asks_more", "leaves_open", "of_another_kind", "ambiguous")
 PARTS: Mapping[str, tuple[Any, str, Any]] = {
     **{f"sign: {name}": _sign(name, empty) for name, empty in SIGNS.items()},
     **{f"guard: {name}": (built_in, name, _nothing) for name in GUARDS},
