@@ -366,3 +366,20 @@ def test_a_number_that_words_compare_with_is_no_name():
 def test_a_plain_difference_is_not_crowded_out_by_longer_ones():
     books = TYPED.options("Which books of Harbour Press did Ida Lorn not write?")
     assert key_of(Query("list", Without(BY_PRESS, BY_IDA))) in {key_of(o.query) for o in books}
+
+
+@pytest.mark.parametrize(
+    ("question", "sign", "numbers"),
+    [
+        ("Which films are longer than an hour and a half?", ">", {90}),
+        ("films between 1 and 2 hours long", ">=", {60, 120}),
+        ("films over 100 minutes", ">", {100}),
+    ],
+)
+def test_a_number_is_compared_in_the_unit_of_the_relation(question, sign, numbers) -> None:
+    films = SmallGraph("\n".join(f"Film {i} | running time minutes | {50 + 10 * i}" for i in range(9)))
+    parts = [part for o in films.options(question) for part in parts_of(o.query.part)]
+    compared = {p.value for p in parts if isinstance(p, Compared) and isinstance(p.value, Value)}
+    assert numbers <= {value.number for value in compared}
+    assert {value.unit for value in compared} == {""}
+    assert sign in {p.sign for p in parts if isinstance(p, Compared)}

@@ -8,8 +8,8 @@ from clew.reading.query import Value
 from clew.reading.values import date_of, in_unit_of, values_in
 
 
-def number(value: float, width: float = 0.0) -> Value:
-    return Value(value, width=width)
+def number(value: float, width: float = 0.0, unit: str = "") -> Value:
+    return Value(value, width=width, unit=unit)
 
 
 def days(first: str, last: str = "") -> Value:
@@ -122,7 +122,7 @@ def test_a_period_is_its_years(written, first, last) -> None:
 
 
 def test_what_is_too_large_for_a_year_is_a_number_alone() -> None:
-    assert values("over 2500 m") == {"2500": [number(2500)]}
+    assert values("over 2500 m") == {"2500": [number(2500, unit="m")]}
     assert values("over 2500 of them") == {"2500": [number(2500)]}
 
 
@@ -181,3 +181,24 @@ def test_a_number_is_in_the_unit_of_the_label():
     assert in_unit_of("copies sold in millions", number(5e6)) == number(5)
     assert in_unit_of("copies sold in millions", number(5)) == number(5)
     assert in_unit_of("copies sold", number(5e6)) == number(5e6)
+    assert in_unit_of("runtime min", number(2, unit="hours")) == number(120)
+    assert in_unit_of("weight g", number(2.5, unit="kg")) == number(2500)
+    assert in_unit_of("running time", number(2, unit="hours")) == number(2)
+    assert in_unit_of("weight kg", number(2, unit="hours")) == number(2)
+
+
+@pytest.mark.parametrize(
+    ("text", "written", "value", "unit"),
+    [
+        ("longer than an hour and a half", "an hour and a half", 1.5, "hour"),
+        ("flights under half an hour", "half an hour", 0.5, "hour"),
+        ("more than a kilo", "a kilo", 1, "kilo"),
+        ("over 3.5 tonnes", "3.5", 3.5, "tonnes"),
+    ],
+)
+def test_an_amount_has_its_unit(text, written, value, unit):
+    assert values(text) == {written: [number(value, unit=unit)]}
+
+
+def test_a_unit_alone_is_no_amount():
+    assert values("what did he do in an hour") == {}

@@ -63,6 +63,9 @@ DRUGS, APPROVED, MADE_BY = OfType(0), SMALL.step("approved"), SMALL.step("made_b
         ("boats built pre-1939", "1939", "<"),
         ("staff older than 40", "40", ">"),
         ("boats built post-1939", "1939", ">"),
+        ("minerals softer than 3", "3", "<"),
+        ("links of 1000 Mbps upwards", "1000", ">="),
+        ("precisely 57 replies", "57", "="),
     ],
 )
 def test_the_words_beside_a_value(text, value, sign):
@@ -282,6 +285,9 @@ TRAINS = SmallGraph(
         ("which is the fastest train", "minutes to Marlow", False, 1),
         ("which is the fastest train", "minutes to Marlow", True, TURNED),
         ("which is the slowest train", "top speed", False, 1),
+        ("the train with the smallest top speed", "top speed", True, TURNED),
+        ("the train with the smallest top speed", "top speed", False, 1),
+        ("the highest of the smallest", "top speed", True, 1),
         ("the oldest train", "leaves at", False, IGNORED),
         ("the earliest train", "leaves at", False, 1),
         ("the oldest train", "built", False, 1),

@@ -17,6 +17,7 @@ import numpy as np
 from clew.graph.graph import ValueKind
 from clew.graph.values import month_days
 from clew.reading.comparisons import COMPARATORS
+from clew.reading.units import factor_to, unit_behind
 from clew.reading.values import Written, written_in
 
 _BETWEEN = re.compile(r"\bbetween $", re.IGNORECASE)
@@ -25,20 +26,6 @@ _TIMED = re.compile(
 )
 _DIGITS = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?:e\+?\d+)?(?!\w)", re.IGNORECASE)
 SAME_NUMBER = 1e-14
-UNITS: dict[str, tuple[str, float]] = {
-    **dict.fromkeys(("second", "seconds"), ("time", 1.0)),
-    **dict.fromkeys(("minute", "minutes", "min", "mins"), ("time", 60.0)),
-    **dict.fromkeys(("hour", "hours"), ("time", 3600.0)),
-    **dict.fromkeys(("day", "days"), ("time", 86_400.0)),
-    **dict.fromkeys(("centimetre", "centimetres", "centimeter", "centimeters", "cm"), ("length", 0.01)),
-    **dict.fromkeys(("metre", "metres", "meter", "meters", "m"), ("length", 1.0)),
-    **dict.fromkeys(("kilometre", "kilometres", "kilometer", "kilometers", "km"), ("length", 1000.0)),
-    **dict.fromkeys(("foot", "feet", "ft"), ("length", 0.3048)),
-    **dict.fromkeys(("mile", "miles"), ("length", 1609.344)),
-    **dict.fromkeys(("gram", "grams", "g"), ("mass", 0.001)),
-    **dict.fromkeys(("kilogram", "kilograms", "kg"), ("mass", 1.0)),
-}
-"""What a unit measures, and how much of the measure's base unit it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,9 +83,7 @@ class ClaimedValue:
 
     def factor(self, label: Sequence[str]) -> float:
         """What turns values of a relation, whose name has the words `label`, into the claim's unit."""
-        mine = UNITS.get(self.unit or "")
-        theirs = next((UNITS[word] for word in label if word in UNITS and len(word) > 1), None)
-        return theirs[1] / mine[1] if mine and theirs and mine[0] == theirs[0] else 1.0
+        return 1 / factor_to(self.unit or "", label)
 
 
 def find_values(text: str) -> list[ClaimedValue]:
@@ -149,7 +134,9 @@ def _between(text: str, first: Written, second: Written) -> ClaimedValue:
     low, high = first.number, second.number
     numbers = None if low is None or high is None else Range(min(low, high), max(low, high))
     dates = None if first.days is None or second.days is None else Range(first.days[0], second.days[1])
-    return ClaimedValue(start, stop, text[start:stop], numbers, dates, None, True, _unit(text, stop))
+    return ClaimedValue(
+        start, stop, text[start:stop], numbers, dates, None, True, unit_behind(text, stop) or None
+    )
 
 
 def _compared(
@@ -159,7 +146,7 @@ def _compared(
     before = text[:start].lower().split()
     if before[-1:] == ["the"]:
         before.pop()
-    unit = _unit(text, stop)
+    unit = unit_behind(text, stop) or None
     for length in (3, 2, 1):
         phrase = " ".join(before[-length:]) if len(before) >= length else ""
         compared = (-1, True) if phrase == "by" and dates is not None else COMPARATORS.get(phrase)
@@ -182,9 +169,3 @@ def _compared(
 def _open(low: float, high: float, sign: int, counts: bool) -> Range:
     """All above `low` (sign 1) or below `high`."""
     return Range(low, math.inf, counts, True) if sign > 0 else Range(-math.inf, high, True, counts)
-
-
-def _unit(text: str, stop: int) -> str | None:
-    word = re.match(r"[\s-]*([A-Za-z]+)", text[stop:])
-    name = word[1].lower() if word else ""
-    return name if name in UNITS else None

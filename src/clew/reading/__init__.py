@@ -1,9 +1,9 @@
 """Questions → query graphs, ranked, executed and proved, or left open, without a chat model.
 
 What a question means: `query` (as text `notation`, in words `words`). The road of one: `reader` (one an
-index: `shared_reader`) finds `mentions` (`values`, `name_words`, `own_titles`), makes `candidates` of them
-(`paths`, `joins`, `operations`, over the `vocabulary` of the graph, its `short_forms` written out) and ranks
-these: `likeness`, `tokens`, `features`, `first_pass`, `ranker`, `calibration`.
+index: `shared_reader`) finds `mentions` (`values`, `units`, `name_words`, `own_titles`), makes `candidates`
+of them (`paths`, `joins`, `operations`, over the `vocabulary` of the graph, its `short_forms` written out)
+and ranks these: `likeness`, `tokens`, `features`, `first_pass`, `ranker`, `calibration`.
 
 What the words say of a candidate beside the ranker: `alignment` and `word_order` of chains, `asked_type` and
 `answer_kind` of what is asked for, `signs` of comparisons (by how much: `odds`), `superlatives` of ranks,

@@ -14,9 +14,11 @@ THAN_WORD = re.compile(r"\b(more recent|[a-z]+er|more|less)\b[^?;:.]{0,40}?\btha
 LATER = frozenset(("later", "newer", "younger", "after", "more recent"))
 EARLIER = frozenset("earlier older elder before sooner".split())
 """Words that compare times upwards and downwards."""
-FEWER = frozenset(
-    "less fewer lower smaller shorter lighter cheaper slower narrower weaker poorer younger before".split()
+_DOWN = (
+    "lower|smaller|shorter|lighter|cheaper|narrower|weaker|poorer|younger|softer|thinner|shallower|slimmer"
+    "|nearer|closer|colder|cooler|quieter|briefer|milder"
 )
+FEWER = frozenset(("less", "fewer", "slower", "before", *_DOWN.split("|")))
 """Words that compare numbers downwards; all others do so upwards."""
 
 _FILLER = r"(?:\W|\b(?:than|the|of|about|around|year|a|an|is|was|are|end|start|beginning)\b)*"
@@ -24,7 +26,7 @@ _MORE = (
     "more|greater|larger|higher|bigger|longer|older|later|newer|"
     r"above|over|exceed\w*|beyond|after|past|follow\w*|post"
 )
-_LESS = "less|fewer|lower|smaller|shorter|younger|below|under|before|earlier|prior to|pre|cheaper|lighter"
+_LESS = f"less|fewer|below|under|before|earlier|prior to|pre|{_DOWN}"
 _THEN_TOO, _SAME = "on|at|in|during", r"(?:equal|same)(?: to| as)?"
 _NO_LESS = (
     "at least|no (?:less|fewer|earlier) than|not (?:less|fewer) than|minimum|since|starting(?: in)?"
@@ -38,12 +40,13 @@ _NO_MORE = (
 )
 _ANY_MORE = r"(?!other|rather)\w{2,}er than"
 _BEFORE: tuple[tuple[str, Sign], ...] = (
-    (_NO_LESS, ">="), (_NO_MORE, "<="), (_MORE, ">"), (_LESS, "<"), (_ANY_MORE, ">"),
+    ("exactly|precisely", "="), (_NO_LESS, ">="), (_NO_MORE, "<="), (_MORE, ">"), (_LESS, "<"),
+    (_ANY_MORE, ">"),
 )  # fmt: skip
-_OR_LESS = "less|fewer|lower|earlier|below|under|smaller|shorter|before|down|cheaper|lighter|younger|narrower"
+_OR_LESS = f"less|fewer|earlier|below|under|before|down|{_DOWN}"
 _OR_MORE = rf"more|above|over|up|upwards?|onwards?|after|(?!{_OR_LESS})\w{{2,}}er"
 _AFTER: tuple[tuple[str, Sign], ...] = (
-    (rf"(?:or|and) (?:{_OR_MORE})|onwards?|plus", ">="),
+    (rf"(?:or|and) (?:{_OR_MORE})|onwards?|upwards?|plus", ">="),
     (rf"(?:or|and) (?:{_OR_LESS})|at most|tops", "<="),
 )
 _FEW_WORDS = r"\W*(?:[\w%]+\W+){0,3}?"
@@ -53,11 +56,11 @@ _BY_THEN = re.compile(r"\bby\s+(?:the\s+)?(?:end\s+of\s+)?$", re.I)
 
 _OPENS_LEAST = (
     rf"{_NO_LESS}|or more|or (?:above|over|(?!{_OR_LESS})\w{{2,}}er)|from|and (?:up|above|over)|not before"
-    "|starting|onwards?"
+    "|starting|onwards?|upwards?"
 )
 _OPENS_MOST = rf"{_NO_MORE}|or (?:{_OR_LESS})|by|not (?:after|exceed\w*)|within"
 _WIDER: tuple[tuple[str, Sign], ...] = (
-    (_OPENS_LEAST, ">="), (_OPENS_MOST, "<="), (rf"{_MORE}|upwards?", ">"), (_LESS, "<"),
+    (_OPENS_LEAST, ">="), (_OPENS_MOST, "<="), (_MORE, ">"), (_LESS, "<"),
 )  # fmt: skip
 """Words with which a value may be a bound, where they stand near it; with others of them it is none."""
 _EITHER_END: tuple[Sign, ...] = (">=", "<=")

@@ -172,10 +172,12 @@ def _by_two(of: Exploration, base: Base, valued: Sequence[tuple[int, Value]]) ->
             continue
         if low.number > high.number:
             i, low, j, high = j, high, i, low
-        one, other = replace(low, mention=i), replace(high, mention=j)
+        unit = low.unit or high.unit
+        both = replace(low, mention=i, unit=unit), replace(high, mention=j, unit=high.unit or unit)
         for step, kind in of.attributes(base):
             if low.date != (kind == DATE):
                 continue
+            one, other = (in_unit_of(of.vocabulary.relations[step // 2], value) for value in both)
             said = np.maximum(of.said_by(base, step, i), of.covered(j))
             mentions, steps = base.mentions | {i, j}, (*base.steps, step)
             for at, part in enumerate(_of_both(base.part, step, one, other, either)):

@@ -68,7 +68,8 @@ class Without:
 class Value:
     """A number, or a date in days since 0001-01-01, and all that is at most `width` above it (1980s: 9).
 
-    A date below 1 is a time of day. One of every year is `yearly`: 100 times its month, and its day.
+    A date below 1 is a time of day. One of every year is `yearly`: 100 times its month, and its day. A number
+    is in the `unit` behind it, until it is compared with something.
     """
 
     number: float
@@ -76,6 +77,7 @@ class Value:
     width: float = 0.0
     mention: int = -1
     yearly: bool = False
+    unit: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,12 @@ _SIZES = re.compile(
     re.I,
 )
 """Superlatives of a size, which no date has."""
+_LEAST = re.compile(
+    r"\b(?:shortest|smallest|lowest|lightest|cheapest|narrowest|thinnest|softest|shallowest|slimmest|coldest"
+    r"|quietest|briefest|fewest|least expensive)\b",
+    re.I,
+)
+"""Superlatives of the smallest number, whatever it is of."""
 _AGES = frozenset("age ages old year years".split())
 _ENDS_OF_TIME = re.compile(
     r"\b(?:(?P<early>oldest|earliest|eldest)|(?P<late>youngest|newest|latest|most recent(?:ly)?))\b", re.I
@@ -58,6 +64,8 @@ class Superlatives:
         since, fastest = _LONGEST_SINCE.search(question), _FASTEST.search(question)
         self.since = None if since is None else "shortest" in since[0].lower()
         self.sizes = bool(_SIZES.search(question)) and since is None
+        others = [m for m in _SIZES.finditer(question) if not _LEAST.fullmatch(m[0])]
+        self.least = bool(_LEAST.search(question)) and since is None and not others
         self.ends_of_time = tuple({bool(m["late"]) for m in _ENDS_OF_TIME.finditer(question)})
         self.oldest = bool(_OLDEST.search(question))
         self.later = _LATER if _NEW.search(question) else _LATER | _JOINED
@@ -79,6 +87,8 @@ class Superlatives:
             told += math.log(TURNED) if self.since == (not part.largest) else 0.0
             told += math.log(UNSAID) if self.sizes else 0.0
             told += math.log(TURNED) if self.ends_of_time == (not part.largest,) else 0.0
+        elif self.least and part.largest:
+            told += math.log(TURNED)
         elif self.ends_of_time and _AGES.isdisjoint(label):
             told += math.log(UNSAID)
         elif self.ends_of_time == (part.largest,):

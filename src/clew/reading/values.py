@@ -9,6 +9,7 @@ from math import isfinite
 
 from clew.graph.values import MONTHS, days_since_epoch, time_of_day
 from clew.reading.query import Value
+from clew.reading.units import UNITS, factor_to, unit_behind
 
 _MONTH = "|".join(("sept", *(f"{m[:3]}(?:{m[3:]})?" if len(m) > 3 else m for m in MONTHS)))
 _DATE = re.compile(
@@ -83,6 +84,12 @@ _CLOCK = re.compile(
     r"|(?-i:(?P<word>noon|midday|midnight)\b))(?![:\d])",
     re.IGNORECASE,
 )
+_ONE = re.compile(
+    r"\b(?:than|over|under|above|below|least|most|within|about|exactly|only|to|beyond|past) "
+    rf"(?P<all>(?P<half>half )?an? (?P<unit>{'|'.join(u for u in UNITS if len(u) > 2)})"
+    r"(?P<more> and a half)?)\b",
+    re.IGNORECASE,
+)
 _WORDS_OF_TIME = {"noon": 12, "midday": 12, "midnight": 0}
 FIRST_YEAR, LAST_YEAR = 1000, 2100
 """Whole numbers in this range may be years."""
@@ -94,8 +101,8 @@ class Written:
 
     `number` with the `unit` of its last written digit, and how much further it goes if it is a decade or a
     century (`width`); `days`, the first and the last day since 0001-01-01, below 1 for a time of day;
-    `or_day`, where day and month may be either. `spelt` as a word. `yearly`: the first and the last day, of
-    no year, as `query.Value` has it.
+    `or_day`, where day and month may be either. `spelt` as a word; `of` which unit, if that is part of it.
+    `yearly`: the first and the last day, of no year, as `query.Value` has it.
     """
 
     start: int
@@ -106,6 +113,7 @@ class Written:
     days: tuple[float, float] | None = None
     or_day: int | None = None
     spelt: bool = False
+    of: str = ""
     yearly: tuple[float, float] | None = None
 
 
@@ -130,7 +138,16 @@ def written_in(text: str) -> list[Written]:
 
 def values_in(question: str) -> dict[tuple[int, int], tuple[Value, ...]]:
     """What each number or date of a question may stand for, by its span in characters; a year is both."""
-    return {(value.start, value.stop): tuple(_values(value)) for value in written_in(question)}
+    written = written_in(question)
+    written += [
+        one
+        for one in _one_of_a_unit(question)
+        if not any(one.start < w.stop and w.start < one.stop for w in written)
+    ]
+    return {
+        (value.start, value.stop): tuple(_values(value, value.of or unit_behind(question, value.stop)))
+        for value in sorted(written, key=lambda value: value.start)
+    }
 
 
 def date_of(text: str) -> Value | None:
@@ -141,14 +158,23 @@ def date_of(text: str) -> Value | None:
 
 
 def in_unit_of(label: str, value: Value) -> Value:
-    """A number in the unit that a label says: 5 million *copies sold in millions* are 5."""
+    """A number in the unit that a label says: 5 million *copies sold in millions* are 5, an hour 60 *min*."""
+    if value.unit:
+        return replace(value, number=value.number * factor_to(value.unit, label.split()), unit="")
     scale = max((_COUNTED_IN.get(word, 1.0) for word in label.split()), default=1.0)
     return value if value.date or abs(value.number) < scale else replace(value, number=value.number / scale)
 
 
-def _values(value: Written) -> Iterator[Value]:
+def _one_of_a_unit(text: str) -> Iterator[Written]:
+    """*An hour*, *half a mile*, *a kilo and a half* behind a word of comparison."""
+    for hit in _ONE.finditer(text):
+        number = (0.5 if hit["half"] else 1.0) + (0.5 if hit["more"] else 0.0)
+        yield Written(hit.start("all"), hit.end(), number, number, spelt=True, of=hit["unit"].lower())
+
+
+def _values(value: Written, unit: str = "") -> Iterator[Value]:
     if value.number is not None:
-        yield Value(value.number, width=value.width)
+        yield Value(value.number, width=value.width, unit=unit)
     if value.days is not None:
         first, last = value.days
         yield Value(float(first), date=True, width=float(last - first))
