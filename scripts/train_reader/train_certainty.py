@@ -69,8 +69,8 @@ def labels_of(reader: QuestionReader, query: Query) -> frozenset[str]:
 
 
 def plain(answers: set[str] | frozenset[str]) -> frozenset[str]:
-    """Answers with numbers written alike."""
-    return frozenset(f"{float(a):g}" if _is_number(a) else a for a in answers)
+    """Answers with numbers written alike, with two digits behind the point, as people write averages."""
+    return frozenset(f"{round(float(a), 2):.12g}" if _is_number(a) else a for a in answers)
 
 
 def _is_number(text: str) -> bool:
