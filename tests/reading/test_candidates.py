@@ -374,6 +374,7 @@ def test_a_plain_difference_is_not_crowded_out_by_longer_ones():
         ("Which films are longer than an hour and a half?", ">", {90}),
         ("films between 1 and 2 hours long", ">=", {60, 120}),
         ("films over 100 minutes", ">", {100}),
+        ("films between 2 hours and 70 minutes long", "<=", {70, 120}),
     ],
 )
 def test_a_number_is_compared_in_the_unit_of_the_relation(question, sign, numbers) -> None:
@@ -383,3 +384,17 @@ def test_a_number_is_compared_in_the_unit_of_the_relation(question, sign, number
     assert numbers <= {value.number for value in compared}
     assert {value.unit for value in compared} == {""}
     assert sign in {p.sign for p in parts if isinstance(p, Compared)}
+
+
+def test_the_ends_of_a_range_are_ordered_in_the_unit_of_the_relation() -> None:
+    films = SmallGraph("\n".join(f"Film {i} | running time minutes | {50 + 10 * i}" for i in range(9)))
+    ranges = {
+        (part.source.value.number, part.value.number): -option.worth
+        for option in sorted(
+            films.options("films between 30 minutes and 2 hours long"), key=lambda o: o.worth
+        )
+        for part in parts_of(option.query.part)
+        if isinstance(part, Compared) and isinstance(part.source, Compared)
+        if (part.source.sign, part.sign) == (">=", "<=")
+    }
+    assert min(ranges, key=ranges.__getitem__) == (30, 120)

@@ -185,6 +185,10 @@ def test_a_number_is_in_the_unit_of_the_label():
     assert in_unit_of("weight g", number(2.5, unit="kg")) == number(2500)
     assert in_unit_of("running time", number(2, unit="hours")) == number(2)
     assert in_unit_of("weight kg", number(2, unit="hours")) == number(2)
+    assert in_unit_of("length min", number(2.3, unit="hours")) == number(138)
+    assert in_unit_of("speed km per hour", number(120, unit="minutes")) == number(120)
+    assert in_unit_of("speed km per hour", number(100, unit="miles")) == number(160.9344)
+    assert in_unit_of("sold in millions of litres", number(5e6, unit="litres")) == number(5)
 
 
 @pytest.mark.parametrize(
@@ -200,5 +204,6 @@ def test_an_amount_has_its_unit(text, written, value, unit):
     assert values(text) == {written: [number(value, unit=unit)]}
 
 
-def test_a_unit_alone_is_no_amount():
-    assert values("what did he do in an hour") == {}
+@pytest.mark.parametrize("text", ["what did he do in an hour", "what is more than a second film"])
+def test_a_unit_alone_is_no_amount(text):
+    assert values(text) == {}

@@ -172,12 +172,15 @@ def _by_two(of: Exploration, base: Base, valued: Sequence[tuple[int, Value]]) ->
             continue
         if low.number > high.number:
             i, low, j, high = j, high, i, low
-        unit = low.unit or high.unit
-        both = replace(low, mention=i, unit=unit), replace(high, mention=j, unit=high.unit or unit)
+        both = (
+            replace(low, mention=i, unit=low.unit or high.unit),
+            replace(high, mention=j, unit=high.unit or low.unit),
+        )
         for step, kind in of.attributes(base):
             if low.date != (kind == DATE):
                 continue
-            one, other = (in_unit_of(of.vocabulary.relations[step // 2], value) for value in both)
+            there = [in_unit_of(of.vocabulary.relations[step // 2], value) for value in both]
+            one, other = sorted(there, key=lambda value: value.number)
             said = np.maximum(of.said_by(base, step, i), of.covered(j))
             mentions, steps = base.mentions | {i, j}, (*base.steps, step)
             for at, part in enumerate(_of_both(base.part, step, one, other, either)):

@@ -12,18 +12,17 @@ from clew.reading.odds import IGNORED, TURNED, UNSAID
 from clew.reading.query import Extreme
 from clew.reading.vocabulary import DATE, Vocabulary
 
+_SMALLEST = (
+    "shortest|smallest|lowest|lightest|cheapest|narrowest|thinnest|softest|shallowest|slimmest|coldest"
+    "|quietest|briefest|fewest|least expensive"
+)
 _SIZES = re.compile(
-    r"\b(longest|shortest|largest|biggest|greatest|smallest|tallest|highest|lowest|heaviest|lightest|widest"
-    r"|deepest|fastest|slowest|cheapest|dearest|(?:most|least) expensive)\b"
-    r"(?![-\s](?:serving|running|standing|lived))",
+    rf"\b({_SMALLEST}|longest|largest|biggest|greatest|tallest|highest|heaviest|widest|deepest|fastest"
+    r"|slowest|dearest|most expensive)\b(?![-\s](?:serving|running|standing|lived))",
     re.I,
 )
 """Superlatives of a size, which no date has."""
-_LEAST = re.compile(
-    r"\b(?:shortest|smallest|lowest|lightest|cheapest|narrowest|thinnest|softest|shallowest|slimmest|coldest"
-    r"|quietest|briefest|fewest|least expensive)\b",
-    re.I,
-)
+_LEAST = re.compile(rf"\b(?:{_SMALLEST})\b", re.I)
 """Superlatives of the smallest number, whatever it is of."""
 _AGES = frozenset("age ages old year years".split())
 _ENDS_OF_TIME = re.compile(

@@ -37,7 +37,7 @@ def unit_behind(text: str, stop: int) -> str:
 
 def factor_to(unit: str, label: Sequence[str]) -> float:
     """How many of the unit that is among the words of a relation's name one `unit` is; 1 where none is."""
-    mine = UNITS.get(unit)
-    said = [word for word in label if word in UNITS and (len(word) > 1 or word == label[-1])]
-    theirs = UNITS[said[-1]] if said else None
-    return mine[1] / theirs[1] if mine and theirs and mine[0] == theirs[0] else 1.0
+    measure, mine = UNITS.get(unit, ("", 1.0))
+    words = label[: label.index("per")] if "per" in label else label
+    said = [UNITS[w] for w in words if w in UNITS and (len(w) > 1 or w == words[-1])]
+    return mine / next((theirs for of, theirs in said if of == measure), mine)

@@ -84,12 +84,13 @@ _CLOCK = re.compile(
     r"|(?-i:(?P<word>noon|midday|midnight)\b))(?![:\d])",
     re.IGNORECASE,
 )
+_LONG_UNITS = "|".join(u for u in UNITS if len(u) > 2 and not u.startswith("sec"))
 _ONE = re.compile(
-    r"\b(?:than|over|under|above|below|least|most|within|about|exactly|only|to|beyond|past) "
-    rf"(?P<all>(?P<half>half )?an? (?P<unit>{'|'.join(u for u in UNITS if len(u) > 2)})"
-    r"(?P<more> and a half)?)\b",
+    r"\b(?:than|over|under|above|below|least|most|within|about|exactly|beyond) "
+    rf"(?P<all>(?P<half>half )?an? (?P<unit>{_LONG_UNITS})(?P<more> and a half)?)\b",
     re.IGNORECASE,
 )
+"""One of a unit; *than a second film* is none."""
 _WORDS_OF_TIME = {"noon": 12, "midday": 12, "midnight": 0}
 FIRST_YEAR, LAST_YEAR = 1000, 2100
 """Whole numbers in this range may be years."""
@@ -139,11 +140,7 @@ def written_in(text: str) -> list[Written]:
 def values_in(question: str) -> dict[tuple[int, int], tuple[Value, ...]]:
     """What each number or date of a question may stand for, by its span in characters; a year is both."""
     written = written_in(question)
-    written += [
-        one
-        for one in _one_of_a_unit(question)
-        if not any(one.start < w.stop and w.start < one.stop for w in written)
-    ]
+    written += [_one_of_a_unit(hit) for hit in _ONE.finditer(question) if not _taken(written, hit)]
     return {
         (value.start, value.stop): tuple(_values(value, value.of or unit_behind(question, value.stop)))
         for value in sorted(written, key=lambda value: value.start)
@@ -159,17 +156,18 @@ def date_of(text: str) -> Value | None:
 
 def in_unit_of(label: str, value: Value) -> Value:
     """A number in the unit that a label says: 5 million *copies sold in millions* are 5, an hour 60 *min*."""
+    words = label.split()
     if value.unit:
-        return replace(value, number=value.number * factor_to(value.unit, label.split()), unit="")
-    scale = max((_COUNTED_IN.get(word, 1.0) for word in label.split()), default=1.0)
+        # Rounded, as 2.3 hours are 138 minutes and not the float below.
+        value = replace(value, number=float(f"{value.number * factor_to(value.unit, words):.12g}"), unit="")
+    scale = max((_COUNTED_IN.get(word, 1.0) for word in words), default=1.0)
     return value if value.date or abs(value.number) < scale else replace(value, number=value.number / scale)
 
 
-def _one_of_a_unit(text: str) -> Iterator[Written]:
+def _one_of_a_unit(hit: re.Match[str]) -> Written:
     """*An hour*, *half a mile*, *a kilo and a half* behind a word of comparison."""
-    for hit in _ONE.finditer(text):
-        number = (0.5 if hit["half"] else 1.0) + (0.5 if hit["more"] else 0.0)
-        yield Written(hit.start("all"), hit.end(), number, number, spelt=True, of=hit["unit"].lower())
+    number = (0.5 if hit["half"] else 1.0) + (0.5 if hit["more"] else 0.0)
+    return Written(hit.start("all"), hit.end(), number, number, spelt=True, of=hit["unit"].lower())
 
 
 def _values(value: Written, unit: str = "") -> Iterator[Value]:
