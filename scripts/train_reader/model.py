@@ -366,3 +366,11 @@ class Ranker(nn.Module):
         self.texts = Texts.open(packed if packed.exists() else folder / "tokenizer.json")
         self.encoder = Encoder(encoder_weights(folder))
         self.head = head_of(folder)
+        self.goes_on = (folder / "head.onnx").exists()
+
+    def train(self, mode: bool = True) -> Ranker:
+        """As in torch; but what a shipped head knows of the spread of features stays."""
+        super().train(mode)
+        if self.goes_on:
+            self.head.norm_f.eval()
+        return self

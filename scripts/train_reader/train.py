@@ -22,7 +22,7 @@ import torch
 from model import ENCODER_LAYERS, TOKENS, WIDE, Ranker, Texts
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "src"))
-from train_first_pass import HELD_OUT, rows_of_examples
+from train_first_pass import HELD_OUT, SHARES, rows_of_examples, source_of
 
 from clew.reading.first_pass import KEPT, FirstPass
 from clew.reading.ranker import MODEL
@@ -35,11 +35,11 @@ DROPPED = 0.06
 """Share of examples whose right candidates are taken out, so that none is right."""
 MEAN = 0.999
 """How slowly the mean of the weights moves, a step."""
-SHARES = {"made-up": 1.0, "composed": 0.4, "spider": 0.8, "tables": 0.2, "simple": 0.3, "asked": 6.0}
-"""How much is drawn of each source, against questions over made-up graphs, of which the meaning is known."""
 BATCH, CHUNK = 64, 200_000
 MEASURED = 8
 """Examples that are measured at once."""
+OF_GRAPH = 4
+"""Questions of one graph that are drawn together: they share labels, which are encoded once."""
 AHEAD = 4
 """Batches that are drawn while one is trained on."""
 LABEL = 24
@@ -86,7 +86,7 @@ def load(folder: Path, texts: Texts, device: str) -> Data:
             parts[key].append(value)
         rows.append(a["rows"][1:] + row_at)
         row_at, view_at = row_at + int(a["rows"][-1]), view_at + int(a["views"][-1])
-        kind = next(s for s in SHARES if path.stem.startswith(s))
+        kind = source_of(path)
         source += ["composed" if one else kind for one in a["composed"]]
         graph += [path.stem.rsplit("-", 1)[0] if kind == "made-up" else path.stem] * len(lengths)
     labels = torch.zeros(len(known), LABEL, dtype=torch.int32)
@@ -96,9 +96,12 @@ def load(folder: Path, texts: Texts, device: str) -> Data:
     return Data(**tensors, labels=labels.to(device), rows=np.concatenate(rows), source=source, graph=graph)
 
 
-def of_held_out(data: Data) -> np.ndarray:
-    """Which examples are of graphs that are held out, bool [examples]."""
-    return np.array([sum(map(ord, graph)) % HELD_OUT == 0 for graph in data.graph])
+def of_held_out(data: Data, half: int | None = None) -> np.ndarray:
+    """Which examples are held out, bool [examples]: of one graph in fourteen, or of half of people's."""
+    if half is None:
+        return np.array([sum(map(ord, graph)) % HELD_OUT == 0 for graph in data.graph])
+    asked = sorted({graph for graph, kind in zip(data.graph, data.source, strict=True) if kind == "asked"})
+    return np.isin(data.graph, asked[half::2])
 
 
 class Below:
@@ -200,7 +203,10 @@ class Drawer:
         self.right = data.right.cpu().numpy()
         kinds = data.kinds.cpu().numpy()
         weights = np.array([SHARES[data.source[i]] * self._weight(kinds, i) for i in of])
-        self.bounds = np.cumsum(weights / weights.sum())
+        names, graph = np.unique([data.graph[i] for i in of], return_inverse=True)
+        self.of_graph = [np.flatnonzero(graph == at) for at in range(len(names))]
+        self.bounds = [np.cumsum(weights[some]) for some in self.of_graph]
+        self.graphs = np.cumsum([bounds[-1] for bounds in self.bounds])
 
     def seed(self, step: int) -> np.random.Generator:
         """The chance of one step."""
@@ -228,8 +234,7 @@ class Drawer:
 
     def draw(self, count: int, most: int, rng: np.random.Generator) -> tuple[list[np.ndarray], np.ndarray]:
         """Rows of some examples, and which are right: bool [count, most + 1], NONE last."""
-        drawn = np.searchsorted(self.bounds, rng.random(count)).clip(max=len(self.of) - 1)
-        chosen = self.of[drawn]
+        chosen = self.of[np.concatenate([self._of_one(rng) for _ in range(count // OF_GRAPH)])]
         picked: list[np.ndarray] = []
         for i in chosen:
             start, stop = self.data.rows[i], self.data.rows[i + 1]
@@ -241,11 +246,21 @@ class Drawer:
                 key = rng.gumbel(size=len(rows)) + self.likely[rows] + 1000 * right
                 rows = rows[np.argsort(-key)[:most]]
             picked.append(rows)
-        marks = np.zeros((count, max(map(len, picked)) + 1), bool)
+        marks = np.zeros((len(picked), max(map(len, picked)) + 1), bool)
         for i, rows in enumerate(picked):
             marks[i, : len(rows)] = self.right[rows]
         marks[:, -1] = ~marks.any(1)
         return picked, marks
+
+    def _of_one(self, rng: np.random.Generator) -> np.ndarray:
+        """Some questions of one graph, as places among all."""
+        graph = int(_at(self.graphs, rng.random(1))[0])
+        return self.of_graph[graph][_at(self.bounds[graph], rng.random(OF_GRAPH))]
+
+
+def _at(bounds: np.ndarray, shares: np.ndarray) -> np.ndarray:
+    """Where shares of the whole fall between bounds."""
+    return np.searchsorted(bounds, shares * bounds[-1]).clip(max=len(bounds) - 1)
 
 
 def likely(data: Data, first_pass: FirstPass) -> np.ndarray:
@@ -313,6 +328,7 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=28)
     parser.add_argument("--rate", type=float, default=4e-5, help="of the encoder")
     parser.add_argument("--head-rate", type=float, default=3e-4)
+    parser.add_argument("--half", type=int, choices=(0, 1), help="of the graphs of people, to be held out")
     parser.add_argument("--held", type=int, default=600, help="held-out examples to measure on")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--seed", type=int, default=1)
@@ -323,7 +339,7 @@ def main() -> None:
     began = time.time()
     model = Ranker(args.start)
     data = load(args.examples, model.texts, device)
-    out = of_held_out(data)
+    out = of_held_out(data, args.half)
     order = np.random.default_rng(0).permutation(len(out))
     held = order[out[order]][: args.held]
     near = likely(data, FirstPass.open(MODEL / "first_pass.npz"))

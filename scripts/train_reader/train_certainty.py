@@ -1,6 +1,7 @@
 """Train the trees that say how sure a reading is: on questions of people, and on what no graph records.
 
-python scripts/train_reader/train_certainty.py ROWS.npz [--processes N]        write what is known of meanings
+python scripts/train_reader/train_certainty.py ROWS.npz [--processes N] [--halves FOLDER FOLDER]
+                                                                               write what is known of meanings
 python scripts/train_reader/train_certainty.py ROWS.npz --out certainty.npz    fit, measure, write the trees
 
 Questions: those of `training/asked`, over each graph as it is and without some of its relations, so that it
@@ -15,8 +16,9 @@ import json
 import multiprocessing
 import random
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache, partial
 from pathlib import Path
 
 import made_up
@@ -34,6 +36,7 @@ from clew.reading.certainty import OF_MEANING, Certainty, rows_of
 from clew.reading.execute import Executor, OverBudget
 from clew.reading.mutual import both_ways
 from clew.reading.query import Query, steps_of
+from clew.reading.ranker import MODEL, Ranker
 from clew.reading.reader import QuestionReader
 from clew.text.embedders.static import StaticEmbedder
 
@@ -47,6 +50,7 @@ WITHOUT = 0.7
 """Of graphs without relations and of a few triples: questions without an answer for each that has one."""
 TREES, LEAVES, FOLDS, SEED = 150, 16, 6, 1
 WHOLE = ("asked", "made-up")
+opened = cache(Ranker.open)
 
 
 @dataclass(frozen=True)
@@ -102,19 +106,19 @@ def _relations(reader: QuestionReader, meaning: Meaning) -> set[str]:
     return {reader.graph.relations[step // 2] for step in steps_of(meaning.query)}
 
 
-def reader_of(name: str, graph: Path, types: Path | None) -> QuestionReader:
+def reader_of(name: str, graph: Path, types: Path | None, model: Path = MODEL) -> QuestionReader:
     """The reader of a graph."""
     asked = Asked(name, with_implied_types(read_graph(graph, types)))
-    return QuestionReader(asked.graph, asked.schema, asked.names, StaticEmbedder.load())
+    return QuestionReader(asked.graph, asked.schema, asked.names, StaticEmbedder.load(), Ranker.open(model))
 
 
-def of_folder(folder: Path) -> list[Known]:
+def of_folder(folder: Path, model: Path) -> list[Known]:
     """A graph with questions of people, whole and without some of its relations."""
     types = folder / "types.tsv"
     types = types if types.exists() else None
     rows = [json.loads(line) for line in (folder / "questions.jsonl").read_text("utf-8").splitlines()]
     questions = [Question(r["question"], frozenset(map(str, r["answers"])), "") for r in rows]
-    reader = reader_of(folder.name, folder / "kg.tsv", types)
+    reader = reader_of(folder.name, folder / "kg.tsv", types, model)
     made = list(known_of("asked", folder.name, reader, questions))
     needed = {
         k.question: next((r for r, x in zip(k.relations, k.right, strict=True) if x), None) for k in made
@@ -137,7 +141,7 @@ def of_folder(folder: Path) -> list[Known]:
             path.write_text(
                 "\n".join(t for t in triples if t.split("\t")[1:2] and t.split("\t")[1] in kept) + "\n"
             )
-            made += known_of("reduced", folder.name, reader_of(folder.name, path, types), left)
+            made += known_of("reduced", folder.name, reader_of(folder.name, path, types, model), left)
     return made
 
 
@@ -167,10 +171,15 @@ def of_schema(path: Path) -> list[Known]:
     return made
 
 
-def write_rows(out: Path, processes: int) -> None:
-    """Read all questions and write what is known of their meanings."""
-    jobs = [(of_folder, p) for p in sorted(ASKED.iterdir()) if p.is_dir()]
-    jobs += [(of_schema, p) for p in sorted(SCHEMAS.glob("*.json"))]
+def write_rows(out: Path, processes: int, halves: tuple[Path, Path]) -> None:
+    """Read all questions and write what is known of their meanings.
+
+    `halves`: models trained without every other graph of people, the first among them, and without the rest;
+    each graph is read by the one that has not seen it.
+    """
+    folders = sorted(path for path in ASKED.iterdir() if path.is_dir())
+    jobs = [partial(of_folder, folder, halves[i % 2]) for i, folder in enumerate(folders)]
+    jobs += [partial(of_schema, path) for path in sorted(SCHEMAS.glob("*.json"))]
     with multiprocessing.Pool(processes) as pool:
         found: list[Known] = []
         for some in pool.imap(_run, jobs):
@@ -189,9 +198,8 @@ def write_rows(out: Path, processes: int) -> None:
     )
 
 
-def _run(job: tuple[object, Path]) -> list[Known]:
-    make, path = job
-    return make(path)
+def _run(job: Callable[[], list[Known]]) -> list[Known]:
+    return job()
 
 
 @dataclass(frozen=True)
@@ -284,9 +292,16 @@ def main() -> None:
     parser.add_argument("rows", type=Path)
     parser.add_argument("--out", type=Path, help="fit, and write the trees here")
     parser.add_argument("--processes", type=int, default=1)
+    parser.add_argument(
+        "--halves",
+        type=Path,
+        nargs=2,
+        default=(MODEL, MODEL),
+        help="models trained without half of people's graphs",
+    )
     args = parser.parse_args()
     if args.out is None:
-        write_rows(args.rows, args.processes)
+        write_rows(args.rows, args.processes, args.halves)
         return
     table = Table.read(args.rows)
     table.report(table.held_out())

@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import sys
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -22,20 +23,38 @@ from clew.reading.tokens import Kind
 WIDE, BATCH = 48, 24
 HELD_OUT = 14
 """One graph in so many is held out."""
-Example = tuple[np.ndarray, np.ndarray]
+SHARES = {"made-up": 1.0, "composed": 0.3, "spider": 0.6, "tables": 0.2, "simple": 0.3, "asked": 4.0}
+"""How often a question of each source is drawn, against one over a made-up graph."""
 
 
-def load(folder: Path) -> tuple[list[Example], list[Example]]:
-    """Rows float16 [n, F] and which are right, of the examples with a right one: trained on, held out."""
-    sets: tuple[list[Example], list[Example]] = ([], [])
+@dataclass(frozen=True)
+class Examples:
+    """Rows float16 [n, F] of questions, which are right, and how often each question is drawn."""
+
+    rows: list[np.ndarray]
+    right: list[np.ndarray]
+    shares: list[float]
+
+
+def load(folder: Path) -> tuple[Examples, Examples]:
+    """The examples with a right candidate: those that are trained on, those held out."""
+    sets = (Examples([], [], []), Examples([], [], []))
     for path in sorted(folder.glob("*.npz")):
         a = np.load(path)
         rows = rows_of_examples(a["features"], a["kinds"])
-        away = sum(map(ord, path.stem.rsplit("-", 1)[0])) % HELD_OUT == 0
-        for start, stop in zip(a["rows"][:-1], a["rows"][1:], strict=True):
+        to = sets[sum(map(ord, path.stem.rsplit("-", 1)[0])) % HELD_OUT == 0]
+        source = source_of(path)
+        for at, (start, stop) in enumerate(zip(a["rows"][:-1], a["rows"][1:], strict=True)):
             if a["right"][start:stop].any():
-                sets[away].append((rows[start:stop], a["right"][start:stop]))
+                to.rows.append(rows[start:stop])
+                to.right.append(a["right"][start:stop])
+                to.shares.append(SHARES["composed" if a["composed"][at] else source])
     return sets
+
+
+def source_of(path: Path) -> str:
+    """The source of a file of examples, by its name."""
+    return next(source for source in SHARES if path.stem.startswith(source))
 
 
 def rows_of_examples(features: np.ndarray, kinds: np.ndarray) -> np.ndarray:
@@ -58,18 +77,20 @@ def main() -> None:
     torch.manual_seed(args.seed)
     torch.set_num_threads(1)
     train, held = load(args.examples)
-    some = np.concatenate([rows for rows, _ in train[:: max(1, len(train) // 1500)]]).astype(np.float32)
+    some = np.concatenate(train.rows[:: max(1, len(train.rows) // 1500)]).astype(np.float32)
+    bounds = np.cumsum(train.shares) / sum(train.shares)
     mean, scale = some.mean(0), some.std(0) + 0.05
     net = torch.nn.Sequential(torch.nn.Linear(len(mean), WIDE), torch.nn.ReLU(), torch.nn.Linear(WIDE, 1))
     optimiser = torch.optim.Adam(net.parameters(), 3e-3)
     rng, began = np.random.default_rng(args.seed), time.time()
     while (spent := (time.time() - began) / 60) < args.minutes:
         optimiser.param_groups[0]["lr"] = 3e-3 * max(0.02, 1 - spent / args.minutes)
-        chosen = [train[i] for i in rng.integers(len(train), size=BATCH)]
-        rows = torch.from_numpy((np.concatenate([r for r, _ in chosen]).astype(np.float32) - mean) / scale)
+        chosen = np.searchsorted(bounds, rng.random(BATCH)).clip(max=len(bounds) - 1)
+        given = np.concatenate([train.rows[i] for i in chosen]).astype(np.float32)
+        rows = torch.from_numpy((given - mean) / scale)
         losses, at = [], 0
         scores = net(rows)[:, 0]
-        for _, right in chosen:
+        for right in (train.right[i] for i in chosen):
             own = scores[at : at + len(right)]
             losses.append(own.logsumexp(0) - own[torch.from_numpy(right)].logsumexp(0))
             at += len(right)
@@ -85,9 +106,10 @@ def main() -> None:
         last.weight.detach().numpy()[0],
     )
     np.savez(args.out, mean=made.mean, scale=made.scale, inner=made.inner, bias=made.bias, outer=made.outer)
-    for most in (1, 20, 40, 60, 80, KEPT, 120):
-        there = [right[made.best(rows.astype(np.float32), most=most)].any() for rows, right in held]
-        print(f"{most}: {np.mean(there):.4f} of {len(held)}")
+    for most in (1, 20, KEPT, 60, 80, 120):
+        best = (made.best(rows.astype(np.float32), most=most) for rows in held.rows)
+        there = [right[places].any() for right, places in zip(held.right, best, strict=True)]
+        print(f"{most}: {np.mean(there):.4f} of {len(there)}")
 
 
 if __name__ == "__main__":

@@ -114,7 +114,14 @@ def test_a_decade_is_its_ten_years() -> None:
 
 @pytest.mark.parametrize(
     ("written", "first", "last"),
-    [("nineties", 1990, 1999), ("'90s", 1990, 1999), ("19th century", 1801, 1900)],
+    [
+        ("nineties", 1990, 1999),
+        ("'90s", 1990, 1999),
+        ("19th century", 1801, 1900),
+        ("1700s", 1700, 1799),
+        ("1910s", 1910, 1919),
+        ("2000s", 2000, 2009),
+    ],
 )
 def test_a_period_is_its_years(written, first, last) -> None:
     meant = [number(first, last - first), days(f"{first}-01-01", f"{last}-12-31")]

@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from clew.foundation.arrays import LOADING, Float32
 
-KEPT = 80
-"""Candidates that go on; where a right one is there, 98 % of times it is among them (held-out questions)."""
+KEPT = 40
+"""Candidates that go on. Of 8,130 questions of people a right one, if any, is among them for 95 %,
+among 80 for 98; yet of 80 no more is right first, and more that is wrong shares what is likely."""
 MOST_OF_KIND = 3.0
 """Tokens of one kind beyond which more of them count no further."""
 

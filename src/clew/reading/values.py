@@ -92,7 +92,7 @@ _ONE = re.compile(
 )
 """One of a unit; *than a second film* is none."""
 _WORDS_OF_TIME = {"noon": 12, "midday": 12, "midnight": 0}
-FIRST_YEAR, LAST_YEAR = 1000, 2100
+FIRST_YEAR, LAST_YEAR, _LAST_CENTURY = 1000, 2100, 2000
 """Whole numbers in this range may be years."""
 
 
@@ -302,10 +302,15 @@ def _number(hit: re.Match[str]) -> Written | None:
     number, unit = (-number if hit["sign"] else number) * scale, 10.0**-digits * scale
     if not (isfinite(number) and isfinite(unit)):
         return None
-    width = 9.0 if hit["decade"] else 0.0
+    width = _years_behind(number) if hit["decade"] else 0.0
     plain = bool(hit["digits"]) and hit["digits"].isdigit() and not hit["scale"]
     days = years(number, number + width) if plain and FIRST_YEAR <= number <= LAST_YEAR else None
     return Written(hit.start(), hit.end(), number, unit, width, days, spelt=bool(hit["word"]))
+
+
+def _years_behind(first: float) -> float:
+    """Of *the 1980s* nine, of *the 1700s* ninety-nine; *the 2000s* are a decade."""
+    return 99.0 if FIRST_YEAR <= first < _LAST_CENTURY and first % 100 == 0 else 9.0
 
 
 def years(first: float, last: float) -> tuple[float, float]:
