@@ -234,7 +234,8 @@ class Drawer:
 
     def draw(self, count: int, most: int, rng: np.random.Generator) -> tuple[list[np.ndarray], np.ndarray]:
         """Rows of some examples, and which are right: bool [count, most + 1], NONE last."""
-        chosen = self.of[np.concatenate([self._of_one(rng) for _ in range(count // OF_GRAPH)])]
+        graphs = -(-count // OF_GRAPH)
+        chosen = self.of[np.concatenate([self._of_one(rng) for _ in range(graphs)])[:count]]
         picked: list[np.ndarray] = []
         for i in chosen:
             start, stop = self.data.rows[i], self.data.rows[i + 1]
@@ -246,7 +247,7 @@ class Drawer:
                 key = rng.gumbel(size=len(rows)) + self.likely[rows] + 1000 * right
                 rows = rows[np.argsort(-key)[:most]]
             picked.append(rows)
-        marks = np.zeros((len(picked), max(map(len, picked)) + 1), bool)
+        marks = np.zeros((count, max(map(len, picked)) + 1), bool)
         for i, rows in enumerate(picked):
             marks[i, : len(rows)] = self.right[rows]
         marks[:, -1] = ~marks.any(1)
