@@ -109,7 +109,7 @@ def _relations(reader: QuestionReader, meaning: Meaning) -> set[str]:
 def reader_of(name: str, graph: Path, types: Path | None, model: Path = MODEL) -> QuestionReader:
     """The reader of a graph."""
     asked = Asked(name, with_implied_types(read_graph(graph, types)))
-    return QuestionReader(asked.graph, asked.schema, asked.names, StaticEmbedder.load(), Ranker.open(model))
+    return QuestionReader(asked.graph, asked.schema, asked.names, StaticEmbedder.load(), opened(model))
 
 
 def of_folder(folder: Path, model: Path) -> list[Known]:
