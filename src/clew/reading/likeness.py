@@ -148,7 +148,7 @@ class WordMatcher:
             return 1.0
         if word in FUNCTION or other in FUNCTION or word.isdigit():
             return 0.0
-        return self.lexicon.similarity(word, other)
+        return self.lexicon.nearness(word, other)
 
 
 def types_said(vocabulary: Vocabulary, query: Query) -> list[int]:
