@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from itertools import pairwise
+from dataclasses import dataclass
 
 import numpy as np
 
-from clew.foundation.arrays import Float32
+from clew.foundation.arrays import Float32, Float64
 from clew.reading.asked_type import OTHER, UNKNOWN
 from clew.reading.candidates import Option
+from clew.reading.label_features import OF_LABELS, LabelFeatures, how_like
 from clew.reading.likeness import Likeness, content_share
 from clew.reading.mentions import PARTIAL, TYPO, Mention, spans_of
 from clew.reading.query import (
     Anchor,
     Both,
     Compared,
+    Contents,
     Counted,
     Either,
     Extreme,
@@ -27,10 +28,10 @@ from clew.reading.query import (
     Walk,
     Without,
 )
-from clew.reading.vocabulary import UNEXPLAINED, Vocabulary
+from clew.reading.vocabulary import Vocabulary
 from clew.reading.word_order import MOST_STEPS, StepChain, chain_of, in_order
 
-MOST_SIZE, MOST_RARE, MOST_HUB = 0.65, 0.5, 0.4
+MOST_SIZE, MOST_HUB = 0.65, 0.4
 """Logarithms of sizes end here: larger graphs than the ranker was trained on look to it like large ones."""
 FEATURES = (
     "link_least", "link_mean", "anchors", "covered", "open_strong", "open_values", "steps", "step_least",
@@ -45,11 +46,8 @@ COMPARED = (
 """Features that are also given as their distance from the best one among the candidates."""
 OF_ENTITIES = ("link_least", "link_mean", "anchors", "partial", "typo", "hub", "rank_of_candidate")
 OF_MENTIONS = ("covered", "open_strong", "open_values", "named_by_words", "values_used")
-OF_LABELS = (
-    "steps", "step_least", "step_mean", "step_exact", "explained", "explained_exact", "unexplained",
-    "turns_back", "rare", "types_said", "left_then_right", "right_then_left",
-)  # fmt: skip
-_TOLD = (*OF_ENTITIES, *OF_MENTIONS, *OF_LABELS, "empty", "unknown_size", "size", "final_type")
+OF_SIZE = ("empty", "unknown_size", "size")
+_TOLD = (*OF_ENTITIES, *OF_MENTIONS, *OF_LABELS, "final_type", *OF_SIZE)
 _ORDER = [_TOLD.index(name) for name in FEATURES]
 _BEST = [FEATURES.index(name) for name in COMPARED]
 _LESS_IS_BETTER = np.array([name in ("open_strong", "unexplained") for name in COMPARED])
@@ -62,23 +60,12 @@ def with_distances(features: Float32) -> Float32:
     return np.concatenate([features, some - best], axis=1)
 
 
-@dataclass(frozen=True, slots=True)
-class _Label:
-    """How well one label says each of some words, by likeness and by spelling, and the best of each."""
-
-    near: list[float]
-    exact: list[float]
-    best_near: float
-    best_exact: float
-
-
 @dataclass(eq=False)
 class _Outside:
     """The content words outside of some mentions, and what these and those left open are: `OF_MENTIONS`."""
 
     words: list[int]
     told: tuple[float, ...]
-    labels: dict[tuple[bool, int], _Label] = field(default_factory=dict[tuple[bool, int], _Label])
 
 
 @dataclass(eq=False)
@@ -93,15 +80,17 @@ class Describer:
     def __post_init__(self) -> None:
         self._by = [{c.node: (c, rank) for rank, c in enumerate(m.candidates)} for m in self.mentions]
         self._length = max(1, len(self.question))
-        self._triples = self.vocabulary.schema.triples
         self._outside: dict[tuple[int, ...], _Outside] = {}
         self._named: dict[tuple[Anchor, ...], tuple[float, ...]] = {}
-        self._said: dict[tuple[tuple[int, ...], ...], tuple[float, ...]] = {}
+        self._labels = LabelFeatures(self.vocabulary)
 
     def features(self, options: Sequence[Option]) -> Float32:
         """The features of candidates, float32 [n, FEATURES]."""
-        made = np.array([self._features(o) for o in options], np.float32)
-        made = made.reshape(-1, len(FEATURES)).take(_ORDER, axis=1)
+        named = np.array([self._of_names(o.query.contents) for o in options]).reshape(len(options), -1)
+        made = np.concatenate(
+            [named, self._of_labels([o.query for o in options]), _of_sizes(options)], axis=1
+        )
+        made = made.astype(np.float32).take(_ORDER, axis=1)
         chains: dict[int, list[tuple[int, StepChain]]] = {}
         for row, option in enumerate(options):
             chain = chain_of(option.query.part)
@@ -131,28 +120,25 @@ class Describer:
         behind = [self.likeness.words[w][0] > start for w in outside.words]
         return in_order(near.transpose(1, 0, 2), counts, behind)
 
-    def _features(self, option: Option) -> tuple[float, ...]:
-        """The features of one candidate, in the order in which they are told.
-
-        What many candidates have in common is told once; where one is no chain, all that is said is taken to
-        be in order.
-        """
-        of = option.query.contents
-        outside, final = self._outside_of(of.mentions), self._final_type(option.query.part)
+    def _of_names(self, of: Contents) -> tuple[float, ...]:
+        """`OF_ENTITIES` and `OF_MENTIONS` of a candidate; what many have in common is told once."""
         named = self._named.get(of.entities)
         if named is None:
             named = self._named[of.entities] = self._of_entities(of.entities)
-        key = of.mentions, of.steps, of.types
-        said = self._said.get(key)
-        if said is None:
-            said = self._said[key] = self._of_labels(outside, of.steps, of.types)
-        size = (
-            float(option.size == 0),
-            float(option.size < 0),
-            min(MOST_SIZE, math.log1p(max(option.size, 0)) / 8),
-            self._label(outside, True, final).best_near if final >= 0 else 0.0,
-        )
-        return named + outside.told + said + size
+        return named + self._outside_of(of.mentions).told
+
+    def _of_labels(self, queries: Sequence[Query]) -> Float64:
+        """`OF_LABELS` of candidates, and how well their last type is said, outside of their names."""
+        made = np.zeros((len(queries), len(OF_LABELS) + 1))
+        alike: dict[tuple[int, ...], list[int]] = {}
+        for row, query in enumerate(queries):
+            alike.setdefault(query.contents.mentions, []).append(row)
+        for mentions, rows in alike.items():
+            words, some = self._outside_of(mentions).words, [queries[row] for row in rows]
+            final = np.array([self._final_type(query.part) for query in some], np.int64)
+            made[rows, :-1] = self._labels.of(self.likeness, words, some)
+            made[rows, -1] = how_like(self.likeness.types, words, final).max(0, initial=0.0)
+        return made
 
     def _of_entities(self, entities: Sequence[Anchor]) -> tuple[float, ...]:
         """`OF_ENTITIES`: how the entities of a candidate were linked, and how many edges they have."""
@@ -182,32 +168,6 @@ class Describer:
             sum(bool(self.mentions[i].values) for i in used) / 2,
         )
 
-    def _of_labels(
-        self, outside: _Outside, steps: Sequence[int], declared: Sequence[int]
-    ) -> tuple[float, ...]:
-        """`OF_LABELS`: how well steps and types say the words outside of the mentions."""
-        named = [self._label(outside, False, s // 2) for s in steps]
-        types = [self._label(outside, True, t) for t in declared]
-        ends = [self._label(outside, True, t) for s in steps if (t := self.vocabulary.end_types[s ^ 1]) >= 0]
-        said, count = {id(x): x for x in (*named, *types, *ends)}.values(), max(1, len(outside.words))
-        near = [max(column) for column in zip(*(x.near for x in said), strict=True)] or [0.0] * count
-        exact = [max(column) for column in zip(*(x.exact for x in said), strict=True)]
-        explained = sum(near) / count
-        return (
-            len(steps) / 4,
-            min((x.best_near for x in named), default=0.5),
-            sum(x.best_near for x in named) / len(named) if named else 0.5,
-            sum(x.best_exact for x in named) / max(1, len(named)),
-            explained,
-            sum(exact) / count,
-            sum(x < UNEXPLAINED for x in near[: len(outside.words)]) / 4,
-            sum(a ^ 1 == b for a, b in pairwise(steps)) / 2,
-            min(MOST_RARE, min((math.log1p(int(self._triples[s // 2])) for s in steps), default=5.0) / 12),
-            sum(x.best_near for x in types) / 2,
-            explained,
-            explained,
-        )
-
     def of_type(self, query: Query, asked: int) -> float:
         """What the score of a candidate loses for answering with another type than the one asked for."""
         if query.ask not in ("list", "count"):
@@ -231,17 +191,6 @@ class Describer:
             known = self._outside[used] = _Outside(words, self._of_mentions(used))
         return known
 
-    def _label(self, outside: _Outside, is_type: bool, label: int) -> _Label:
-        """How well a label says the words outside of some mentions."""
-        known = outside.labels.get((is_type, label))
-        if known is None:
-            like = self.likeness
-            tables = (like.types, like.exact_types) if is_type else (like.relations, like.exact_relations)
-            near, exact = (table[outside.words, label].tolist() for table in tables)
-            known = _Label(near, exact, max(near, default=0.0), max(exact, default=0.0))
-            outside.labels[is_type, label] = known
-        return known
-
     def _final_type(self, part: Part) -> int:
         match part:
             case OfType(type_, _):
@@ -256,6 +205,14 @@ class Describer:
                 return self._final_type(source)
             case Anchor(node, _):
                 return self.vocabulary.type_of(node)
+
+
+def _of_sizes(options: Sequence[Option]) -> Float64:
+    """`OF_SIZE`: whether a candidate has no answers here, or how many is not known; and how many."""
+    sizes, made = np.array([option.size for option in options]), np.zeros((len(options), len(OF_SIZE)))
+    made[:, 0], made[:, 1] = sizes == 0, sizes < 0
+    made[:, 2] = np.minimum(MOST_SIZE, np.log1p(np.maximum(sizes, 0)) / 8)
+    return made
 
 
 def _inside(mention: Mention, spans: Sequence[tuple[int, int]]) -> bool:
