@@ -11,7 +11,6 @@ from clew.reading.mentions import Mention
 from clew.reading.odds import IGNORED, LEFT_OPEN, LOOSE, TURNED, UNSAID
 from clew.reading.query import (
     Anchor,
-    Ask,
     Both,
     Compared,
     Counted,
@@ -348,66 +347,6 @@ def test_yes_or_no_is_not_what_a_list_is_asked_for(question, left):
     signs = Signs(inns.vocabulary, question, inns.mentions(question), inns.matcher.compare(question))
     listed = Query("list", Walk(Anchor(inns.ids["Swan"]), inns.step("has_pool")))
     assert signs.against(listed) == pytest.approx(math.log(left))
-
-
-FLIGHTS = SmallGraph(
-    """
-    KX1 | dep_apt | EDI
-    KX1 | arr_apt | BGO
-    KX1 | pax | 140
-    KX2 | dep_apt | BGO
-    KX2 | arr_apt | EDI
-    KX2 | pax | 90
-    """
-)
-
-
-def told_of_flights(question: str, part: Part, ask: Ask = "list") -> float:
-    mentions = FLIGHTS.mentions(question)
-    signs = Signs(FLIGHTS.vocabulary, question, mentions, FLIGHTS.matcher.compare(question))
-    return math.exp(signs.against(Query(ask, part)))
-
-
-@pytest.mark.parametrize(
-    ("question", "departure", "arrival"),
-    [
-        ("Where does KX1 go?", TURNED, 1),
-        ("Which airport does KX1 fly to?", TURNED, 1),
-        ("Which airport does KX1 leave from?", 1, TURNED),
-        ("Which airport is KX1 at?", 1, 1),
-    ],
-)
-def test_a_journey_ends_where_it_goes(question, departure, arrival):
-    flight = Anchor(FLIGHTS.ids["KX1"], 0)
-    for relation, left in (("dep_apt", departure), ("arr_apt", arrival)):
-        assert told_of_flights(question, Walk(flight, FLIGHTS.step(relation))) == pytest.approx(left)
-
-
-def test_a_number_of_a_rank_is_no_value():
-    question = "the 2 newest drugs"
-    two = Extreme(DRUGS, (APPROVED,), False, True, 2)
-    assert against(question, two) == 0
-    assert against(question, Extreme(DRUGS, (APPROVED,), False, True)) == pytest.approx(math.log(IGNORED))
-
-
-KIN = SmallGraph("Ann | parent | Bo\nBo | parent | Cy\nCy | parent | Di")
-
-
-@pytest.mark.parametrize(
-    ("question", "steps"),
-    [
-        ("Ann's grandfather", 2),
-        ("the great-grandmother of Ann", 3),
-        ("Ann's parent", 1),
-        ("grandmasters like Ann", 1),
-    ],
-)
-def test_kin_of_kin_is_so_many_steps(question: str, steps: int) -> None:
-    signs = Signs(KIN.vocabulary, question, KIN.mentions(question), KIN.matcher.compare(question))
-    part: Part = Anchor(KIN.ids["Ann"], 0)
-    for step in range(1, 4):
-        part = Walk(part, KIN.step("parent"))
-        assert (signs.against(Query("list", part)) < 0) == (step < steps)
 
 
 MADE = SmallGraph(

@@ -12,12 +12,11 @@ from clew.reading.which_way import LEAST_SCORE
 
 
 def answer_with_type(
-    vocabulary: Vocabulary, options: Sequence[Option], scores: Float32, asked: int, told: Sequence[float] = ()
+    vocabulary: Vocabulary, options: Sequence[Option], scores: Float32, asked: int, told: Sequence[float]
 ) -> None:
     """Give scores to what answers with the type that is asked for; `scores` float32 [n + 1] are changed.
 
-    `told` is what the type of each candidate's answers tells against it, which is added to all; nothing, and
-    only walks to nodes of several types give, where the type is not named but near (`near_types`). A walk to
+    `told` is what the type of each candidate's answers tells against it, which is added to all. A walk to
     nodes of several types, or either of two, gives its own to the candidate that keeps those of this type;
     one to nodes of which none is of it, to the only candidate that goes on from there to some that are:
     *which animals are endangered*, where the species are.
@@ -34,15 +33,14 @@ def answer_with_type(
         ends = _ends_of(query.part)
         to = places.get(key_of(Query(query.ask, Both(query.part, OfType(asked))))) if ends else None
         given = scores[i]
-        if told and len(ends) == 1 and not vocabulary.schema.typed[ends[0], asked]:
+        if len(ends) == 1 and not vocabulary.schema.typed[ends[0], asked]:
             further = onward.get(key_of(query), [])
             to = further[0] if len(further) == 1 else None
             given += told[i]
         if to is not None and not all(vocabulary.all_of_type(end, asked) for end in ends):
             scores[to] = max(scores[to], given)
             scores[i] = LEAST_SCORE
-    if told:
-        scores[:-1] += told
+    scores[:-1] += told
 
 
 def _ends_of(part: Part) -> tuple[int, ...]:

@@ -34,7 +34,6 @@ from clew.reading.likeness import Likeness
 from clew.reading.literal import Literal
 from clew.reading.mentions import Mention
 from clew.reading.narrower import Narrower
-from clew.reading.near_types import NearTypes
 from clew.reading.signs import Signs
 from clew.reading.tokens import (
     MENTION_KINDS,
@@ -59,11 +58,6 @@ ALL_AT_ONCE = 300
 """Labels of a graph that are all encoded when the first is needed."""
 GIVEN = len(FEATURES) + len(COMPARED)
 """Features of a candidate that the head is given."""
-NO_NAME = -2.0
-"""What tells against a candidate, as a logarithm, that uses no name where something is written like one:
-of 1,163 questions over schemas that nothing was trained on hardly any is meant so."""
-_ANCHORS = FEATURES.index("anchors")
-_OPEN_STRONG = FEATURES.index("open_strong")
 MOST_LABELS = 20_000
 """Labels of one graph that are kept encoded."""
 
@@ -212,7 +206,6 @@ class GraphRanker:
 
     def __post_init__(self) -> None:
         self._kinds = AnswerKinds(self.vocabulary)
-        self._near_types = NearTypes(self.vocabulary.types, self._unit_vectors)
 
     def rank(
         self, question: str, mentions: Sequence[Mention], likeness: Likeness, options: Sequence[Option]
@@ -255,8 +248,6 @@ class GraphRanker:
         if asked >= 0:
             of_type = [rows.describer.of_type(option.query, asked) for option in kept]
             answer_with_type(self.vocabulary, kept, scores, asked, of_type)
-        elif (near := self._near_types.meant(question, mentions, likeness)) >= 0:
-            answer_with_type(self.vocabulary, kept, scores, near)
         elif asks_who(question):
             types = [rows.describer.answer_type(option.query) for option in kept]
             nobody = [self._kinds.answers_nobody(o.query, t) for o, t in zip(kept, types, strict=True)]
@@ -271,8 +262,7 @@ class GraphRanker:
         put_flags_right(self.vocabulary, question, kept, scores)
         literal = Literal(self.vocabulary, question, mentions, likeness)
         scores[:-1] += [literal.for_(option.query) for option in kept]
-        scores[:-1] += NO_NAME * ((known[:, _OPEN_STRONG] > 0) & (known[:, _ANCHORS] == 0))
-        scores[:-1] += told + [signs.against_names(option.query) for option in kept]
+        scores[:-1] += told
         Narrower(self.vocabulary, mentions, likeness).put_right(kept, scores[:-1])
         left_out = len(options) - len(kept)
         return Scored(tuple(kept), rows.tokens, known, head, calibrated, scores, alignment, left_out)

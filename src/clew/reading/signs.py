@@ -13,8 +13,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from clew.reading import english
+from clew.reading.bounds import bounds_between
 from clew.reading.comparisons import EARLIER, FEWER, LATER, THAN_WORD, sign_beside
-from clew.reading.journeys import Journeys
 from clew.reading.likeness import Likeness, content_share
 from clew.reading.mentions import Mention, spans_of
 from clew.reading.odds import IGNORED, LEFT_OPEN, LOOSE, TURNED, UNSAID
@@ -33,13 +33,11 @@ from clew.reading.query import (
     Walk,
     Without,
     mentions_of,
-    steps_of,
 )
 from clew.reading.superlatives import Superlatives
 from clew.reading.unsayable import denies, is_denial
-from clew.reading.value_pairs import ValuePairs
 from clew.reading.values import FIRST_YEAR, LAST_YEAR
-from clew.reading.vocabulary import DATE, LEAF, NUMBER, THING, UNEXPLAINED, Vocabulary
+from clew.reading.vocabulary import DATE, THING, UNEXPLAINED, Vocabulary
 from clew.text.lexicon import Lexicon
 
 ONCE_SAID = 0.6
@@ -53,14 +51,7 @@ _COMPARES = re.compile(
     r"|earlier|later|prior|preced\w*)\b",
     re.I,
 )
-_ASKING = re.compile(r"\W*(?:(?P<many>how many)|who|whom|where)\b", re.I)
 _WHICH = re.compile(r"\W*(?:which|what|list|show|find|all|the|any)?\b((?:\s*[a-z]+){1,2})", re.I)
-_GRAND = re.compile(
-    r"\b(?P<great>(?:great[-\s]?)*)grand[-\s]?"
-    r"(?:father|mother|parent|dad|mum|mom|pa|ma|son|daughter|child|children|niece|nephew)s?\b",
-    re.I,
-)
-"""Kin of kin: *grandfather* is two steps, *great-grandfather* three."""
 _UP: dict[str, int] = {">": 1, ">=": 1, "<": -1, "<=": -1}
 
 
@@ -73,31 +64,19 @@ class Signs:
         self.vocabulary, self.mentions = vocabulary, mentions
         self.names, self.likeness = written_as_names(question, likeness), likeness
         self.beside = {i: sign_beside(question, m) for i, m in enumerate(mentions) if m.values}
-        self.pairs = ValuePairs(question, mentions, likeness)
-        self.beside |= self.pairs.bounds
-        self.ranks = {
-            i: int(m.values[0].number)
-            for i, m in enumerate(mentions)
-            if m.values and english.is_rank(question, m.start, m.stop)
-        }
+        self.beside |= bounds_between(question, mentions)
         self.dates = [
             m
             for m in mentions
             if any(v.date and v.number >= 1 for v in m.values) and any(c.isdigit() for c in m.text)
         ]
         self.ranges = {i for i, m in enumerate(mentions) if _DECADE.fullmatch(m.text)}
-        self.kinds = kinds_asked_for(question)
         self.compares = bool(_COMPARES.search(question))
         self.ranks_one = bool(english.SUPERLATIVE.search(question))
         self.superlatives = Superlatives(vocabulary, question)
-        self.journeys = Journeys(vocabulary, question)
         self.denies = denies(question, mentions)
         self.asks_yes = bool(english.YES_NO.search(question))
         self.asked = relations_asked_for(vocabulary, question, mentions)
-        said = any("grand" in label for label in vocabulary.relations)
-        self.kin = (
-            0 if said else sum(2 + m["great"].lower().count("great") for m in _GRAND.finditer(question))
-        )
         self.alike = bool(english.ALIKE.search(question))
         self._open: dict[tuple[tuple[int, ...], tuple[int, ...]], int] = {}
         self.words = [(m[1] or m[2]).lower() for m in THAN_WORD.finditer(question)]
@@ -105,16 +84,8 @@ class Signs:
     def against(self, query: Query) -> float:
         """The logarithm of what is left of the odds of a candidate."""
         told = self.open_names(query) * math.log(LEFT_OPEN) + self._of_what_is_asked(query)
-        told += self.pairs.against(query)
-        if self.ranks:
-            told += self._of_ranks(query)
         if self.dates:
             told += self._open_dates(query) * math.log(IGNORED)
-        if query.ask == "list" and self.kinds and self._kind_of(query.part) not in self.kinds:
-            told += math.log(IGNORED)
-        if len(steps_of(query)) < self.kin:
-            told += math.log(IGNORED)
-        told += self.journeys.against(query) * math.log(TURNED)
         return told + sum([self._of_part(part, query) for part in query.contents.parts])
 
     def _of_part(self, part: Part, query: Query) -> float:
@@ -178,22 +149,6 @@ class Signs:
             said = np.maximum(said, self.likeness.types[:, type_])
         return int((said[content_share(self.likeness, spans)] >= UNEXPLAINED).sum()) > 1
 
-    def _kind_of(self, part: Part) -> int:
-        """What a part gives: things, numbers, dates or plain texts."""
-        match part:
-            case Walk(_, step):
-                return self.vocabulary.ends[step ^ 1]
-            case Both(left, _) | Either(left, _) | Without(left, _):
-                return self._kind_of(left)
-            case Compared(source) | Counted(source) | Extreme(source):
-                return self._kind_of(source)
-            case _:
-                return THING
-
-    def against_names(self, query: Query) -> float:
-        """What names that are left open tell beside `against`, by which the first look keeps candidates."""
-        return self.open_names(query) * (math.log(IGNORED) - math.log(LEFT_OPEN))
-
     def open_names(self, query: Query) -> int:
         """How many words that are written as names a candidate neither names nor says by a label."""
         if not self.names:
@@ -228,13 +183,6 @@ class Signs:
         if self.compares and not self.ranks_one and not isinstance(part.source, Either):
             told += math.log(IGNORED)
         return told if part.counted else told + self.superlatives.against(part)
-
-    def _of_ranks(self, query: Query) -> float:
-        """*The 2 largest* are two of a rank, and 2 is no value."""
-        chosen = {p.number for p in query.contents.parts if isinstance(p, Extreme)}
-        as_value = sum(i in self.ranks for i in mentions_of(query))
-        missed = sum(number not in chosen for number in self.ranks.values())
-        return (as_value + missed) * math.log(IGNORED)
 
     def _is_beyond(self, end: int, value: Value) -> bool:
         """Whether a number is beyond all at an end, or no date where dates stand: it tells none apart."""
@@ -283,14 +231,6 @@ def relations_asked_for(vocabulary: Vocabulary, question: str, mentions: Sequenc
         if not named and lexicon.classes(noun) and not lexicon.mostly_verb(noun):
             found.update(vocabulary.relations_by_words.get((noun,), ()))
     return frozenset(found)
-
-
-def kinds_asked_for(question: str) -> tuple[int, ...]:
-    """What may be listed where *how many*, *who* or *where* is asked: numbers, or no values; else empty."""
-    match = _ASKING.match(question)
-    if match is None:
-        return ()
-    return (THING, LEAF) if match["many"] is None else (NUMBER,)
 
 
 def written_as_names(question: str, likeness: Likeness) -> list[int]:

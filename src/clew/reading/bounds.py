@@ -1,0 +1,27 @@
+"""Two values between which a question asks for others: *between 2 and 5*, *from 3 to 5*."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import pairwise
+
+from clew.reading.mentions import Mention
+from clew.reading.query import Sign
+
+_BETWEEN = re.compile(r"\bbetween\s+(?:the\s+)?[$£€]?$", re.I)
+_FROM = re.compile(r"\bfrom\s+(?:the\s+)?[$£€]?$", re.I)
+_AND = re.compile(r"[^,;?]{0,12}\s*(?:and|to|[-–])\s*(?:the\s+)?[$£€]?", re.I)
+_TO = re.compile(r"[^,;?]{0,12}\s*(?:to|until|till|through|[-–])\s*(?:the\s+)?[$£€]?", re.I)
+
+
+def bounds_between(question: str, mentions: Sequence[Mention]) -> dict[int, Sign]:
+    """The comparisons that *between* and *from … to* make with two values, by their mentions."""
+    bounds: dict[int, Sign] = {}
+    valued = sorted((m.start, m.stop, i) for i, m in enumerate(mentions) if m.values)
+    for (start, stop, i), (after, _, j) in pairwise(valued):
+        between, before = question[stop : max(stop, after)], question[:start]
+        ranged = (_BETWEEN, _AND), (_FROM, _TO)
+        if any(first.search(before) and then.fullmatch(between) for first, then in ranged):
+            bounds |= {i: ">=", j: "<="}
+    return bounds
