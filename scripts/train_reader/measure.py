@@ -1,92 +1,106 @@
-"""What the reader makes of the measured sets, and how risk goes with coverage.
+"""Where the answers of the measured sets are lost: not among the candidates, ranked too low, or too unsure.
 
-python scripts/train_reader/measure.py SET … [--model FOLDER] [--limit N] [-v]
+    python scripts/train_reader/measure.py SET… [--limit N] [--model FOLDER] [-v]
+
+Of the questions that have an answer: for how many a candidate gives it, one that the first look keeps, one of
+the likeliest meanings, the surest of them; what is then answered, right and wrong; and how many of the others
+are answered. Exact answer sets. `-v` shows those whose surest meaning is another, with what the surest is.
 """
 
 from __future__ import annotations
 
 import argparse
 import random
-import time
-from collections import Counter, defaultdict
+from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
-import numpy as np
-from covered import said, same
-from sets import MEASURED, all_of
+from sets import MEASURED, Asked, Question, all_of
+from train_certainty import labels_of, plain
 
+from clew.errors import ClewError
+from clew.methods.auto.settings import AutoSettings
 from clew.reading.answer import meanings_of
 from clew.reading.certainty import how_sure
 from clew.reading.execute import Executor
+from clew.reading.query import Query
 from clew.reading.ranker import Ranker
-from clew.reading.reader import QuestionReader
+from clew.reading.reader import QuestionReader, Reading
+from clew.reading.words import say
 from clew.text.embedders.static import StaticEmbedder
+
+STAGES = ("a candidate", "kept", "a meaning", "the surest", "answered", "wrong")
+
+
+class Measure:
+    """Counts where the answers of one set are lost."""
+
+    def __init__(self, show: bool) -> None:
+        self.show, self.counts, self.least = show, Counter[str](), AutoSettings().confidence
+
+    def add(self, reader: QuestionReader, question: Question) -> None:
+        """Count one question."""
+        reading, gold = reader.read(question.text), plain(question.gold)
+        meanings = meanings_of(Executor(reader.graph), reader.vocabulary, reading)
+        sure = how_sure(reader.vocabulary, reading, meanings) if meanings else None
+        best = -1 if sure is None else int(sure.argmax())
+        told = sure is not None and float(sure[best]) >= self.least
+        if not gold:
+            self.counts.update(others=1, guessed=told)
+            return
+        right = [_answers(reader, m.query) == gold for m in meanings]
+        kept = any(right) or any(_answers(reader, q) == gold for q in _ranked(reading))
+        among = kept or any(_answers(reader, o.query) == gold for o in reader.heard(question.text)[1])
+        surest = best >= 0 and right[best]
+        reached = (among, kept, any(right), surest, told and surest, told and not surest)
+        self.counts.update(questions=1, **dict(zip(STAGES, map(int, reached), strict=True)))
+        if self.show and not surest:
+            said = say(meanings[best].query, reader.vocabulary) if meanings else "nothing"
+            print(f"{question.text} | {sorted(gold)[:3]} | {'told' if told else 'left open'}: {said}")
+
+    def row(self, name: str) -> str:
+        """The row of a set."""
+        counts = self.counts
+        shares = " | ".join(f"{100 * counts[stage] / max(1, counts['questions']):.1f}" for stage in STAGES)
+        return f"| {name} | {counts['questions']} | {shares} | {counts['guessed']} of {counts['others']} |"
+
+
+def _ranked(reading: Reading) -> Iterator[Query]:
+    yield from (one.option.query for one in reading.ranking.ranked)
+
+
+def _answers(reader: QuestionReader, query: Query) -> frozenset[str]:
+    try:
+        return labels_of(reader, query)
+    except ClewError:
+        return frozenset()
+
+
+def reader_of(asked: Asked, ranker: Ranker | None) -> QuestionReader:
+    """The reader of a set's graph."""
+    return QuestionReader(asked.graph, asked.schema, asked.names, StaticEmbedder.load(), ranker)
 
 
 def main() -> None:
-    """Print, by set: right first, right among the first three, and the curve of risk."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("sets", nargs="+")
-    parser.add_argument("--model", type=Path)
-    parser.add_argument("--limit", type=int, default=10**9, help="questions of each graph")
-    parser.add_argument("-v", action="store_true")
+    """Print the table."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("sets", nargs="+", choices=MEASURED, metavar="SET")
+    parser.add_argument("--limit", type=int, default=10**9, help="questions of each graph, drawn with a seed")
+    parser.add_argument("--model", type=Path, help="a folder that export.py wrote")
+    parser.add_argument("-v", action="store_true", help="show what is not the surest")
     args = parser.parse_args()
     ranker = Ranker.open(args.model) if args.model else None
-    rows: dict[str, list[tuple[str, bool, bool, float, bool, bool]]] = defaultdict(list)
-    times: dict[str, list[float]] = defaultdict(list)
-    embedder = StaticEmbedder.load()
-    for name, asked in all_of([s for s in args.sets if s in MEASURED]):
-        reader = QuestionReader(asked.graph, asked.schema, asked.names, embedder, ranker)
-        some = random.Random(3).sample(asked.questions, min(args.limit, len(asked.questions)))
-        for question in some:
-            began = time.process_time()
-            reading = reader.read(question.text)
-            times[name].append(time.process_time() - began)
-            executor = Executor(asked.graph)
-            meanings = meanings_of(executor, reader.vocabulary, reading)
-            told = how_sure(reader.vocabulary, reading, meanings) if meanings else np.zeros(1)
-            first = [m.ranked for m in meanings[told.argmax() :][:1]] + [*reading.ranking.ranked[:3]]
-            hits = [bool(question.gold) and same(said(executor, r.option), question.gold) for r in first]
-            sure = float(told.max())
-            hit1 = bool(hits and hits[0])
-            if first and question.gold and not hit1:
-                answers = said(executor, first[0].option)
-                hit1 = False
-                hit_at_1 = bool(answers & question.gold)
-            else:
-                hit_at_1 = hit1
-            rows[name].append((question.kind, hit1, any(hits), sure, bool(question.gold), hit_at_1))
-            if args.v and question.gold and not hit1:
-                print(
-                    name,
-                    "|",
-                    question.text,
-                    "|",
-                    sorted(question.gold)[:3],
-                    "|",
-                    f"{sure:.2f}",
-                    [first[0].option.query, sorted(said(executor, first[0].option))[:3]] if first else None,
-                )
-    for name, all_ in rows.items():
-        known = [r for r in all_ if r[4]]
-        right, top3, hits = (100 * np.mean([r[i] for r in known]) for i in (1, 2, 5))
-        middle, slow = (1e3 * np.quantile(times[name], share) for share in (0.5, 0.95))
-        print(
-            f"{name}: {len(known)} answerable: right {right:.1f}, Hits@1 {hits:.1f}, top 3 {top3:.1f}; "
-            f"ms p50 {middle:.0f} p95 {slow:.0f}"
-        )
-        for bound in (0.3, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95):
-            said_ = [r for r in all_ if r[3] >= bound]
-            unknown = [r for r in all_ if not r[4]]
-            right = sum(r[1] for r in said_ if r[4])
-            wrong = sum(r[4] for r in said_) - right
-            kept = sum(r[3] < bound for r in unknown)
-            print(
-                f"   p >= {bound}: right {100 * right / len(known):.1f} wrong {100 * wrong / len(known):.1f} "
-                f"of answerable; abstained {kept}/{len(unknown)} of others"
-            )
-        kinds = Counter(r[0] for r in known)
-        print("   ", {k: f"{sum(r[1] for r in known if r[0] == k)}/{n}" for k, n in sorted(kinds.items())})
+    measures: dict[str, Measure] = {}
+    for name, asked in all_of(args.sets):
+        measure, reader = measures.setdefault(name, Measure(args.v)), reader_of(asked, ranker)
+        for question in random.Random(3).sample(asked.questions, min(args.limit, len(asked.questions))):
+            measure.add(reader, question)
+    print(f"| set | questions | {' | '.join(STAGES)} | others answered |")
+    print("|---" * (len(STAGES) + 3) + "|")
+    for name, measure in measures.items():
+        print(measure.row(name))
 
 
 if __name__ == "__main__":

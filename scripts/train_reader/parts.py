@@ -25,11 +25,16 @@ from sets import lines, packed
 from clew import Clew
 from clew.methods import built_in
 from clew.methods.built_in import BuiltInReader, built_in_reader
-from clew.reading import mentions, ranker, reader, signs
+from clew.reading import answer, candidates, certainty, joins, mentions, operations, ranker, reader, signs
 
 
 def _nothing(*_: object) -> None:
     """Say nothing, change nothing."""
+
+
+def _unspelt(reader: reader.QuestionReader, text: str, names: Sequence[str] = ()) -> tuple[Any, ...]:
+    """A text as it is, and its mentions."""
+    return text, reader.name(text, names), ()
 
 
 def _sign(name: str, empty: object) -> tuple[Any, str, Any]:
@@ -47,9 +52,6 @@ SIGNS = {
     "beside": {},
     "names": [],
     "dates": [],
-    "ranks": {},
-    "kinds": (),
-    "kin": 0,
     "denies": False,
     "asked": frozenset(),
 }
@@ -60,15 +62,35 @@ PARTS: Mapping[str, tuple[Any, str, Any]] = {
     "sign: ways back": (signs.Signs, "_of_way_back", lambda *_: 0.0),
     "sign: beyond all": (signs.Signs, "_is_beyond", lambda *_: False),
     "sign: superlatives": (signs.Superlatives, "against", lambda *_: 0.0),
-    "sign: journeys": (signs.Journeys, "against", lambda *_: False),
-    "sign: places of values": (signs.ValuePairs, "against", lambda *_: 0.0),
     "flags": (ranker, "put_flags_right", _nothing),
     "literal": (ranker.Literal, "for_", lambda *_: 0.0),
     "narrower": (ranker.Narrower, "put_right", _nothing),
     "which way": (ranker.WhichWay, "put_right", _nothing),
-    "near types": (ranker.NearTypes, "meant", lambda *_: -1),
     "asked types": (ranker, "answer_with_type", _nothing),
     "people are no codes": (ranker, "asks_people", lambda *_: False),
+    "who is somebody": (ranker.AnswerKinds, "answers_nobody", lambda *_: False),
+    "sign: what is asked for": (signs.Signs, "_of_what_is_asked", lambda *_: 0.0),
+    "sign: never at an end": (signs.Signs, "_is_never_at", lambda *_: False),
+    "sign: said twice": (signs.Signs, "_is_said_twice", lambda *_: False),
+    "sign: extremes": (signs.Signs, "_of_extreme", lambda *_: 0.0),
+    "sign: values": (signs.Signs, "_of_value", lambda *_: 0.0),
+    "sign: way of comparison": (signs.Signs, "_way", lambda *_: 0),
+    "certainty: signs against": (certainty, "AGAINST", 1e9),
+    "flags as asked": (answer, "as_asked", lambda *given: given[2]),
+    "mutual, yes or no": (answer, "either_way", lambda *given: given[2]),
+    "mutual, lists": (built_in, "both_ways", lambda *given: given[1]),
+    "own titles": (reader, "without_own_titles", lambda *given: tuple(given[1])),
+    "types before names": (reader, "with_types", lambda *given: tuple(given[2])),
+    "spelling": (reader.QuestionReader, "spell", _unspelt),
+    "codes": (mentions.MentionFinder, "_add_codes", _nothing),
+    "names by words": (mentions.MentionFinder, "_add_words", _nothing),
+    "other names": (mentions.MentionFinder, "_drop_other_names", _nothing),
+    "sets: flags": (candidates, "with_flags", lambda *_: ()),
+    "sets: less": (candidates, "sets_without", lambda *_: ()),
+    "sets: absent": (candidates, "absent_sets", lambda *_: ()),
+    "sets: twice": (joins, "_twice", lambda *_: ()),
+    "sets: than another": (operations, "_than_another", lambda *_: []),
+    "sets: two values": (operations, "_by_two", lambda *_: ()),
     "framing": (reader, "unframed", lambda text, *_: text),
     "adjectives of countries": (mentions, "places_named", lambda *_: ()),
 }  # fmt: skip
