@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from small_graph import SmallGraph
 
-from clew.reading.answer_kind import AnswerKinds, asked_kind, asks_people
+from clew.reading.answer_kind import AnswerKinds, asked_kind, asks_people, noun_asked_for
 from clew.reading.query import Anchor, OfType, Query, Walk
 from clew.text.lexicon import CLASSES
 
@@ -92,3 +92,18 @@ def test_codes_are_nobody_where_people_have_names():
     assert asks_people("Which pupils have results?", ())
     assert asks_people("pupils taught by her", ())
     assert not asks_people("flights to Oslo", ())
+
+
+@pytest.mark.parametrize(
+    ("question", "noun"),
+    [
+        ("which of our buyers are in Porto", "buyers"),
+        ("list all vendors", "vendors"),
+        ("vendors in Porto", "vendors"),
+        ("When did the ferry leave", ""),
+        ("is there a lift at Porto", ""),
+        ("Who sells tuna", ""),
+    ],
+)
+def test_the_noun_that_is_asked_for(question, noun):
+    assert noun_asked_for(question, ()) == noun

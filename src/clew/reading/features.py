@@ -11,7 +11,7 @@ import numpy as np
 from clew.foundation.arrays import Float32, Float64
 from clew.reading.asked_type import OTHER, UNKNOWN
 from clew.reading.candidates import Option
-from clew.reading.label_features import OF_LABELS, LabelFeatures, how_like
+from clew.reading.label_features import OF_LABELS, how_like, label_features
 from clew.reading.likeness import Likeness, content_share
 from clew.reading.mentions import PARTIAL, TYPO, Mention, spans_of
 from clew.reading.query import (
@@ -82,15 +82,13 @@ class Describer:
         self._length = max(1, len(self.question))
         self._outside: dict[tuple[int, ...], _Outside] = {}
         self._named: dict[tuple[Anchor, ...], tuple[float, ...]] = {}
-        self._labels = LabelFeatures(self.vocabulary)
 
     def features(self, options: Sequence[Option]) -> Float32:
         """The features of candidates, float32 [n, FEATURES]."""
-        named = np.array([self._of_names(o.query.contents) for o in options]).reshape(len(options), -1)
-        made = np.concatenate(
-            [named, self._of_labels([o.query for o in options]), _of_sizes(options)], axis=1
-        )
-        made = made.astype(np.float32).take(_ORDER, axis=1)
+        named = np.array([self._of_names(o.query.contents) for o in options])
+        named = named.reshape(-1, len(OF_ENTITIES) + len(OF_MENTIONS))
+        told = named, self._of_labels([o.query for o in options]), _of_sizes(options)
+        made = np.concatenate(told, axis=1).astype(np.float32).take(_ORDER, axis=1)
         chains: dict[int, list[tuple[int, StepChain]]] = {}
         for row, option in enumerate(options):
             chain = chain_of(option.query.part)
@@ -106,7 +104,7 @@ class Describer:
     def _in_order(self, mention: int, outside: _Outside, chains: Sequence[StepChain]) -> Float32:
         """How far words outside of a mention say the steps of its chains in their order, float32 [n, 2]."""
         steps = np.array([[*c.steps, *[0] * (MOST_STEPS - len(c.steps))] for c in chains])
-        ends = np.array(self.vocabulary.end_types)[steps ^ 1]
+        ends = self.vocabulary.types_at_ends[steps ^ 1]
         near = self.likeness.relations[outside.words][:, steps // 2]
         types = self.likeness.types[outside.words]
         if types.shape[1]:
@@ -136,7 +134,7 @@ class Describer:
         for mentions, rows in alike.items():
             words, some = self._outside_of(mentions).words, [queries[row] for row in rows]
             final = np.array([self._final_type(query.part) for query in some], np.int64)
-            made[rows, :-1] = self._labels.of(self.likeness, words, some)
+            made[rows, :-1] = label_features(self.vocabulary, self.likeness, words, some)
             made[rows, -1] = how_like(self.likeness.types, words, final).max(0, initial=0.0)
         return made
 

@@ -21,49 +21,48 @@ WITHOUT_STEPS, RARE_WITHOUT_STEPS = 0.5, 5 / 12
 """How well a step is said, and how rare it is, where there is none."""
 
 
-class LabelFeatures:
-    """Features of the labels of one graph."""
+def label_features(
+    vocabulary: Vocabulary, likeness: Likeness, words: Sequence[int], queries: Sequence[Query]
+) -> Float64:
+    """`OF_LABELS` of queries by how they say some words of the question, float64 [n, OF_LABELS].
 
-    def __init__(self, vocabulary: Vocabulary) -> None:
-        self._ends = np.array(vocabulary.end_types, np.int64)
-        self._rare = np.log1p(vocabulary.schema.triples) / 12
+    Where a query is no chain, all that is said is taken to be in order.
+    """
+    steps, types = (_padded([getattr(q.contents, name) for q in queries]) for name in ("steps", "types"))
+    none = steps < 0
+    count = (~none).sum(1)
+    relations, ends = np.where(none, -1, steps // 2), np.full(steps.shape, -1)
+    ends[~none] = vocabulary.types_at_ends[steps[~none] ^ 1]
+    tables = (likeness.relations, likeness.types), (likeness.exact_relations, likeness.exact_types)
+    near, exact = (
+        (how_like(one, words, relations), how_like(other, words, types), how_like(other, words, ends))
+        for one, other in tables
+    )
+    said = np.concatenate(near, 2).max(2)
+    by_step, by_type = near[0].max(0, initial=0.0), near[1].max(0, initial=0.0)
+    explained = said.sum(0) / max(1, len(words))
+    made = (
+        count / 4,
+        np.where(count, np.where(none, np.inf, by_step).min(1), WITHOUT_STEPS),
+        np.where(count, by_step.sum(1) / np.maximum(1, count), WITHOUT_STEPS),
+        exact[0].max(0, initial=0.0).sum(1) / np.maximum(1, count),
+        explained,
+        np.concatenate(exact, 2).max(2).sum(0) / max(1, len(words)),
+        (said < UNEXPLAINED).sum(0) / 4,
+        (steps[:, :-1] ^ 1 == steps[:, 1:]).sum(1) / 2,
+        _how_rare(vocabulary, relations),
+        by_type.sum(1) / 2,
+        explained,
+        explained,
+    )
+    return np.stack(made, axis=1)
 
-    def of(self, likeness: Likeness, words: Sequence[int], queries: Sequence[Query]) -> Float64:
-        """`OF_LABELS` of queries by how they say some words of the question, float64 [n, OF_LABELS].
 
-        Where a query is no chain, all that is said is taken to be in order.
-        """
-        steps, types = (_padded([getattr(q.contents, name) for q in queries]) for name in ("steps", "types"))
-        none = steps < 0
-        count = (~none).sum(1)
-        relations, ends = np.where(none, -1, steps // 2), np.where(none, -1, self._ends[steps ^ 1])
-        tables = (likeness.relations, likeness.types), (likeness.exact_relations, likeness.exact_types)
-        near, exact = (
-            (how_like(one, words, relations), how_like(other, words, types), how_like(other, words, ends))
-            for one, other in tables
-        )
-        said = np.concatenate(near, 2).max(2)
-        by_step, by_type = near[0].max(0, initial=0.0), near[1].max(0, initial=0.0)
-        explained = said.sum(0) / max(1, len(words))
-        made = (
-            count / 4,
-            np.where(count, np.where(none, np.inf, by_step).min(1), WITHOUT_STEPS),
-            np.where(count, by_step.sum(1) / np.maximum(1, count), WITHOUT_STEPS),
-            exact[0].max(0, initial=0.0).sum(1) / np.maximum(1, count),
-            explained,
-            np.concatenate(exact, 2).max(2).sum(0) / max(1, len(words)),
-            (said < UNEXPLAINED).sum(0) / 4,
-            (steps[:, :-1] ^ 1 == steps[:, 1:]).sum(1) / 2,
-            self._how_rare(relations, none),
-            by_type.sum(1) / 2,
-            explained,
-            explained,
-        )
-        return np.stack(made, axis=1)
-
-    def _how_rare(self, relations: Int64, none: np.ndarray) -> Float64:
-        least = np.where(none, np.inf, self._rare[np.maximum(relations, 0)]).min(1)
-        return np.minimum(MOST_RARE, np.where(none.all(1), RARE_WITHOUT_STEPS, least))
+def _how_rare(vocabulary: Vocabulary, relations: Int64) -> Float64:
+    """The logarithm of the triples of the rarest relation of each query."""
+    least, some = np.full(relations.shape, np.inf), relations >= 0
+    least[some] = np.log1p(vocabulary.schema.triples[relations[some]]) / 12
+    return np.minimum(MOST_RARE, np.where(some.any(1), least.min(1), RARE_WITHOUT_STEPS))
 
 
 def how_like(table: Float32, words: Sequence[int], labels: Int64) -> Float64:

@@ -101,7 +101,7 @@ class Exploration:
         self._behind: dict[tuple[bytes, int], list[int]] = {}
         self.relations_say = _said(self.likeness.relations.T)
         self.types_say = _said(self.likeness.types.T)
-        arrived = np.array(self.vocabulary.end_types, np.int64).reshape(-1, 2)[:, ::-1].ravel()
+        arrived = self.vocabulary.types_at_ends.reshape(-1, 2)[:, ::-1].ravel()
         none = np.zeros((1, self.types_say.shape[1]), np.float32)
         types = np.concatenate([self.types_say, none])[arrived] * BY_TYPE
         self.steps_say = np.maximum(np.repeat(self.relations_say, 2, axis=0), types)

@@ -269,10 +269,7 @@ class GraphRanker:
 
     def vector(self, text: str) -> Float32:
         """The vector of a text, of length 1: float32 [384]."""
-        return self._unit_vectors([text])[0]
-
-    def _unit_vectors(self, texts: Sequence[str]) -> Float32:
-        return _unit(self.ranker.encode_labels(list(texts)))
+        return _unit(self.ranker.encode_labels([text]))[0]
 
     def likenesses(self, vector: Float32, relations: Sequence[int]) -> Float32:
         """How like a vector of `vector` is to those of the labels of relations: cosines, float32 [R]."""

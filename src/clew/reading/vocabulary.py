@@ -113,6 +113,11 @@ class Vocabulary:
         return Kept(1_000_000)
 
     @cached_property
+    def types_at_ends(self) -> NDArray[np.int64]:
+        """`end_types`, int64 [ends]: of 100,000 relations too many to go over in each question."""
+        return np.array(self.end_types, np.int64)
+
+    @cached_property
     def canonical(self) -> NDArray[np.int64]:
         """The step that stands for each, int64 [steps]: another where a relation has an inverse.
 
