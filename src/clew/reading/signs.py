@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from clew.reading import english
-from clew.reading.bounds import bounds_between
+from clew.reading.between import bounds_between
 from clew.reading.comparisons import EARLIER, FEWER, LATER, THAN_WORD, sign_beside
 from clew.reading.likeness import Likeness, content_share
 from clew.reading.mentions import Mention, spans_of

@@ -3,7 +3,7 @@
 import pytest
 from small_graph import SmallGraph
 
-from clew.reading.bounds import bounds_between
+from clew.reading.between import bounds_between
 
 SMALL = SmallGraph(
     """
