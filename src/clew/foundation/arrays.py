@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from threading import RLock
-from typing import Any
+from typing import Any, BinaryIO, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +24,12 @@ Float64 = NDArray[np.float64]
 LOADING = RLock()
 """For reading NumPy's files: their headers go through Python's parser, and two threads of CPython 3.11 that
 parse at once may end in a SystemError (AST constructor recursion depth)."""
+
+
+def load_array(file: Path | BinaryIO, mode: Literal["r", "c"] | None = None) -> AnyArray:
+    """Read or map (`mode`) one array of an `.npy` file. Raises OSError, ValueError or EOFError, as NumPy."""
+    with LOADING:
+        return np.load(file, mmap_mode=mode, allow_pickle=False)
 
 
 def chunks_of(first: int, stop: int, size: int) -> Iterator[tuple[int, int]]:

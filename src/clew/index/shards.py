@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.errors import ClewError, IndexAccessError
-from clew.foundation.arrays import Int32, chunks_of
+from clew.foundation.arrays import Int32, chunks_of, load_array
 from clew.graph.graph import Graph
 from clew.index.names.names import NamePart, differing_labels, entry_count
 from clew.index.new_index import NewIndex, Span
@@ -89,8 +89,7 @@ class Shards:
                 make_shard(folder, new.graph, self.label_nodes, new.embedder, (kind, *span))
                 finished(span)
         return [
-            {file.stem: np.load(file, mmap_mode="r") for file in self._place(kind, span).iterdir()}
-            for span in spans
+            {file.stem: load_array(file, "r") for file in self._place(kind, span).iterdir()} for span in spans
         ]
 
     def remove(self, kind: ShardKind) -> None:

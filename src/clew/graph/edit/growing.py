@@ -14,6 +14,8 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from clew.foundation.arrays import load_array
+
 _T = TypeVar("_T", bound=np.generic)
 _MAP_FIXED = 0x10
 """Replace what is mapped there; the same number on Linux, macOS and the BSDs."""
@@ -22,7 +24,7 @@ _MAP_FIXED = 0x10
 def mapped(path: Path) -> NDArray[Any]:
     """Map an `.npy` file, copy-on-write, so that `grown` finds the file again, or sees that it is another."""
     status = path.stat()
-    array: NDArray[Any] = np.load(path, mmap_mode="c", allow_pickle=False)
+    array: NDArray[Any] = load_array(path, "c")
     if isinstance(array, np.memmap):
         array.identity = (status.st_dev, status.st_ino)  # pyright: ignore[reportAttributeAccessIssue]
     return np.asarray(array)

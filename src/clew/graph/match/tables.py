@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.errors import InputError, PatternError
-from clew.foundation.arrays import Float32, Int32
+from clew.foundation.arrays import Float32, Int32, load_array
 from clew.graph.match.distances import Distance, Distances, NearestEntities
 from clew.types import PatternEdge, PatternNode
 
@@ -113,7 +113,7 @@ def _list(record: Mapping[str, Any], field: str, where: str) -> list[dict[str, A
 
 def _load(path: Path) -> NDArray[Any]:
     try:
-        array = np.load(path, mmap_mode="r", allow_pickle=False)
+        array = load_array(path, "r")
     except FileNotFoundError as error:
         raise InputError(
             f"{path}: no such file. A directory of tables needs {', '.join(TABLE_FILES)}"

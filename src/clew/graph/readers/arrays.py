@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.errors import InputError, ParseError
-from clew.foundation.arrays import Int32, UInt64
+from clew.foundation.arrays import Int32, UInt64, load_array
 from clew.graph.graph import Names
 from clew.graph.kernels import Array, entry
 from clew.graph.readers.batch import Batch, IdTriples, Tally
@@ -105,7 +105,7 @@ def _check_names(path: Path, names: Names) -> None:
 def _column(path: Path, count: int) -> Int32:
     """Load a column of ids; InputError unless all are in [0, count)."""
     try:
-        column = np.load(path, mmap_mode="r", allow_pickle=False)
+        column = load_array(path, "r")
     except (ValueError, EOFError, OSError) as error:
         raise InputError(f"{path}: not a NumPy array file: {error}") from error
     if column.ndim != 1 or not np.issubdtype(column.dtype, np.integer):

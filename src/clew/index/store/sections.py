@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.errors import IndexAccessError
+from clew.foundation.arrays import load_array
 from clew.graph.graph import Adjacency, Aliases, EdgeProperties, Graph, Names, Stated, Types, Values
 
 _T = TypeVar("_T", bound=np.generic)
@@ -160,5 +161,5 @@ def written_graph(folder: Path) -> Graph:
         raise IndexAccessError(
             f"{folder}: the index that is written is not there. Write it to a folder that all nodes see"
         )
-    arrays = {f.name.removeprefix("graph.").removesuffix(".npy"): np.load(f, mmap_mode="r") for f in files}
+    arrays = {f.name.removeprefix("graph.").removesuffix(".npy"): load_array(f, "r") for f in files}
     return graph_of_sections(arrays)

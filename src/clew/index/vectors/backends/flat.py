@@ -8,7 +8,7 @@ from typing import Self
 import numpy as np
 
 from clew.errors import UsageError
-from clew.foundation.arrays import Float32, Int64
+from clew.foundation.arrays import Float32, Int64, load_array
 from clew.index.vectors.backends.base import Nearest, check_file, check_query, check_rows, save_file
 
 
@@ -68,6 +68,6 @@ class FlatVectors:
         _, held = check_file(path, cls.name, dimension)
         opened = cls(held)
         with path.open("rb") as file:
-            opened._ids = np.load(file, allow_pickle=False)
-            opened._vectors = np.load(file, allow_pickle=False)
+            opened._ids = load_array(file)
+            opened._vectors = load_array(file)
         return opened
