@@ -25,7 +25,7 @@ from clew import Clew
 from clew.llm.testing import ScriptedModel
 from clew.llm.types import Request
 from clew.methods.synaptiqa.method import KgQuery, SynaptiQA
-from clew.methods.synaptiqa.queried import MOST_ROWS, SECONDS, QueriedGraph, embedded_store
+from clew.methods.synaptiqa.queried import MOST_ROWS_READ, SECONDS, QueriedGraph, embedded_store
 from clew.stores.cypher.parser import parse
 from clew.text.embedders.static import StaticEmbedder
 
@@ -88,7 +88,7 @@ def on_neo4j(questions: list[Row], visit: Callable[[QueriedGraph, list[Row]], No
         for name in GRAPHS:
             with neo4j.GraphDatabase.driver(address, auth=("neo4j", PASSWORD)) as driver:
                 graphs.load(driver, name)
-            store = Neo4jStore(address, password=PASSWORD, seconds=SECONDS, rows=MOST_ROWS)
+            store = Neo4jStore(address, password=PASSWORD, seconds=SECONDS, rows=MOST_ROWS_READ)
             graph = QueriedGraph.of_store(store, StaticEmbedder.load())
             visit(graph, [row for row in questions if row["graph"] == name])
             store.close()

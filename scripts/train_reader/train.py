@@ -24,7 +24,7 @@ from model import ENCODER_LAYERS, TOKENS, WIDE, Ranker, Texts
 sys.path.insert(0, str(Path(__file__).parents[2] / "src"))
 from train_first_pass import HELD_OUT, SHARES, rows_of_examples, source_of
 
-from clew.reading.first_pass import KEPT, FirstPass
+from clew.reading.first_pass import CANDIDATES_KEPT, FirstPass
 from clew.reading.ranker import MODEL
 from clew.reading.tokens import Kind
 
@@ -305,7 +305,7 @@ def _ranked(scorer: Scorer, held: np.ndarray, near: np.ndarray) -> Iterator[tupl
             chosen: list[np.ndarray] = []
             for i in group:
                 rows = np.arange(data.rows[i], data.rows[i + 1])
-                chosen.append(rows[np.sort(np.argsort(-near[rows])[:KEPT])])
+                chosen.append(rows[np.sort(np.argsort(-near[rows])[:CANDIDATES_KEPT])])
             table = scorer.scores(chosen).log_softmax(1).cpu().numpy()
             for i, rows, scores in zip(group, chosen, table, strict=True):
                 known = right[data.rows[i] : data.rows[i + 1]].any()

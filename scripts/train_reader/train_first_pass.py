@@ -17,7 +17,7 @@ import numpy as np
 import torch
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "src"))
-from clew.reading.first_pass import KEPT, MOST_OF_KIND, FirstPass
+from clew.reading.first_pass import CANDIDATES_KEPT, MOST_OF_KIND, FirstPass
 from clew.reading.tokens import Kind
 
 WIDE, BATCH = 48, 24
@@ -106,7 +106,7 @@ def main() -> None:
         last.weight.detach().numpy()[0],
     )
     np.savez(args.out, mean=made.mean, scale=made.scale, inner=made.inner, bias=made.bias, outer=made.outer)
-    for most in (1, 20, KEPT, 60, 80, 120):
+    for most in (1, 20, CANDIDATES_KEPT, 60, 80, 120):
         best = (made.best(rows.astype(np.float32), most=most) for rows in held.rows)
         there = [right[places].any() for right, places in zip(held.right, best, strict=True)]
         print(f"{most}: {np.mean(there):.4f} of {len(there)}")

@@ -53,10 +53,10 @@ class Database(Asks):
 
         Raises UsageError for another address, StoreError if there is no usable server, MissingExtra.
         """
-        from clew.methods.synaptiqa.queried import MOST_ROWS, SECONDS
+        from clew.methods.synaptiqa.queried import MOST_ROWS_READ, SECONDS
         from clew.stores.opening import open_database
 
-        store = open_database(address, neo4j_login(), seconds=SECONDS, rows=MOST_ROWS)
+        store = open_database(address, neo4j_login(), seconds=SECONDS, rows=MOST_ROWS_READ)
         cache = cache_folder(cache_dir)
         return cls(store, make_embedder(embedder), cache_dir=cache, language=language)
 

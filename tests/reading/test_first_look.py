@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from clew.reading.calibration import KNOWN_BEFORE
-from clew.reading.first_pass import KEPT, FirstPass
+from clew.reading.first_pass import CANDIDATES_KEPT, FirstPass
 from clew.reading.query import Anchor, Both, OfType, Walk
 from clew.reading.ranker import MODEL
 from clew.reading.word_order import MOST_STEPS, StepChain, chain_of, in_order
@@ -14,12 +14,12 @@ ONE = Anchor(7, 0)
 
 def test_few_candidates_are_all_kept_and_of_many_the_best():
     first = FirstPass.open(MODEL / "first_pass.npz")
-    rows = np.random.default_rng(0).random((KEPT + 40, len(KNOWN_BEFORE)), np.float32)
-    assert first.best(rows[:KEPT]).tolist() == list(range(KEPT))
+    rows = np.random.default_rng(0).random((CANDIDATES_KEPT + 40, len(KNOWN_BEFORE)), np.float32)
+    assert first.best(rows[:CANDIDATES_KEPT]).tolist() == list(range(CANDIDATES_KEPT))
     best = first.best(rows)
     left = np.setdiff1d(np.arange(len(rows)), best)
     scores = first.scores(rows)
-    assert (len(best), best.tolist()) == (KEPT, sorted(best.tolist()))
+    assert (len(best), best.tolist()) == (CANDIDATES_KEPT, sorted(best.tolist()))
     assert scores[best].min() >= scores[left].max()
 
 

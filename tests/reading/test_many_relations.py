@@ -9,7 +9,7 @@ from clew.reading.paths import Exploration
 
 
 def test_of_too_many_steps_those_that_the_question_says_are_followed(monkeypatch) -> None:
-    monkeypatch.setattr(paths, "MOST_STEPS", 3)
+    monkeypatch.setattr(paths, "MOST_STEPS_SEEN", 3)
     lines = [f"Hub | colour {i} | thing {i}" for i in range(20)]
     small = SmallGraph("\n".join([*lines, "Hub | owner | Ann", "Bee | owner | Ann"]))
     question = "Who is the owner of Hub?"

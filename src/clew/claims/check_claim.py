@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from clew.claims.claim_readings import PieceReading
 from clew.claims.claim_text import EXCEPTED, NOBODY, ClaimText, Item
 from clew.claims.claim_values import ClaimedValue
-from clew.claims.meanings import Meaning
+from clew.claims.meanings import ClaimMeaning
 from clew.graph.graph import Graph
 from clew.grounding import triple_text
 from clew.index.store.directory import Excerpt
@@ -108,7 +108,7 @@ class Checker:
             found, triples = "open", ()
         return Checked(piece.start, piece.stop, found, triples, piece.negated, piece.either, read)
 
-    def _is_told(self, meaning: Meaning, found: Found) -> bool:
+    def _is_told(self, meaning: ClaimMeaning, found: Found) -> bool:
         """Whether what was found needs no edges but those at hand; what is not there needs all of a node."""
         if self.excerpt is None or meaning.kind == "type":
             return True
@@ -129,7 +129,7 @@ class Checker:
                     return False
         return told >= LEAST_OTHERWISE
 
-    def _found(self, meaning: Meaning) -> tuple[Found, tuple[int, ...]]:
+    def _found(self, meaning: ClaimMeaning) -> tuple[Found, tuple[int, ...]]:
         match meaning.kind:
             case "path":
                 proof = self._proof(meaning.node, meaning.steps, meaning.other)
@@ -192,7 +192,7 @@ class Checker:
             for s in steps
         )
 
-    def _path_otherwise(self, meaning: Meaning) -> tuple[Found, tuple[int, ...]]:
+    def _path_otherwise(self, meaning: ClaimMeaning) -> tuple[Found, tuple[int, ...]]:
         """Triples that contradict a path: where it leads from either end, or where both ends lead to."""
         a, b, steps = meaning.node, meaning.other, meaning.steps
         back = tuple(s ^ 1 for s in reversed(steps))
@@ -206,7 +206,7 @@ class Checker:
             others = (*mine, *theirs) if mine and theirs else ()
         return ("otherwise", others) if others else ("unknown", ())
 
-    def _ends(self, meaning: Meaning) -> list[tuple[int, tuple[int, ...]]]:
+    def _ends(self, meaning: ClaimMeaning) -> list[tuple[int, tuple[int, ...]]]:
         """The nodes before the last step of a meaning, each with the triples that lead there."""
         if len(meaning.steps) == 1:
             return [(meaning.node, ())]
@@ -216,7 +216,7 @@ class Checker:
             for n in self.walk(meaning.node, first)[:MOST_MIDDLES]
         ]
 
-    def _value(self, meaning: Meaning) -> tuple[Found, tuple[int, ...]]:
+    def _value(self, meaning: ClaimMeaning) -> tuple[Found, tuple[int, ...]]:
         value, step = meaning.value, meaning.steps[-1]
         if value is None:
             return "unknown", ()
@@ -238,7 +238,7 @@ class Checker:
         factor = value.factor(self.vocabulary.relations[step // 2].split())
         return value.holds(int(values.kind[node]), float(values.value[node]), factor)
 
-    def _count(self, meaning: Meaning) -> tuple[Found, tuple[int, ...]]:
+    def _count(self, meaning: ClaimMeaning) -> tuple[Found, tuple[int, ...]]:
         value = meaning.value
         if value is None or value.numbers is None:
             return "unknown", ()
@@ -248,7 +248,7 @@ class Checker:
         found = "there" if value.numbers.hold(count) else "otherwise"
         return found, self.recorded(meaning.node, meaning.steps)
 
-    def _compare(self, meaning: Meaning) -> tuple[Found, tuple[int, ...]]:
+    def _compare(self, meaning: ClaimMeaning) -> tuple[Found, tuple[int, ...]]:
         step, sign = meaning.steps[0], 1 if meaning.sign == ">" else -1
         best: list[tuple[float, int]] = []
         for node in (meaning.node, meaning.other):
@@ -261,7 +261,7 @@ class Checker:
         holds = sign * best[0][0] > sign * best[1][0]
         return ("there" if holds else "otherwise"), tuple(t for _, t in best)
 
-    def _more(self, meaning: Meaning) -> tuple[Found, tuple[int, ...]]:
+    def _more(self, meaning: ClaimMeaning) -> tuple[Found, tuple[int, ...]]:
         """*More films than*: of how many nodes a step leads to."""
         mine, theirs = (len(self.walk(node, meaning.steps[0])) for node in (meaning.node, meaning.other))
         if not mine and not theirs:
@@ -272,7 +272,7 @@ class Checker:
         return ("there" if holds else "otherwise"), triples
 
     def _only(
-        self, read: PieceReading, meaning: Meaning, triples: tuple[int, ...]
+        self, read: PieceReading, meaning: ClaimMeaning, triples: tuple[int, ...]
     ) -> tuple[Found, tuple[int, ...]]:
         """Otherwise where the graph has others beside the *only* one: *X is the only director of Y*."""
         items = read.piece.items
@@ -295,7 +295,7 @@ class Checker:
                 return "otherwise", tuple(triple_of(self.graph, other, step, n) for n in shown)
         return "there", triples
 
-    def _all(self, meaning: Meaning) -> tuple[Found, tuple[int, ...]]:
+    def _all(self, meaning: ClaimMeaning) -> tuple[Found, tuple[int, ...]]:
         """*All films of X star Y*: every node in the middle of a path leads to its end."""
         first, second = meaning.steps
         middles = self.walk(meaning.node, first)[:MOST_MIDDLES].tolist()

@@ -172,7 +172,7 @@ class _Cutter:
     def _trailing(self, clause: ClauseSpan, subject: Item, last: Item) -> None:
         """A clause after the last item: *but starred in it*, *and has a nickname*."""
         words = self.words(clause)
-        hit = claim_text.AGAIN.search(words)
+        hit = claim_text.REFERS_BACK.search(words)
         rest = [words] if hit is None else [words[: hit.start()], last, words[hit.end() :]]
         self.add(clause.start, clause.stop, [subject, *rest], clause.stop)
 

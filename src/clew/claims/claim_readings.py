@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from clew.claims.claim_text import BESIDE, TOGETHER, Item, Piece
 from clew.claims.claim_values import ClaimedValue
-from clew.claims.meanings import TIMED, UNSAID, Meaning, Wording
+from clew.claims.meanings import TIMED, UNSAID, ClaimMeaning, Wording
 from clew.reading.candidates import Option
 from clew.reading.comparisons import EARLIER, FEWER, THAN_WORD
 from clew.reading.mentions import Mention
@@ -65,16 +65,16 @@ class PieceReading:
     """
 
     piece: Piece
-    meanings: tuple[Meaning, ...]
+    meanings: tuple[ClaimMeaning, ...]
     probability: float
     none: float
     named: float
     said: int
-    others: tuple[tuple[Meaning, float], ...] = ()
+    others: tuple[tuple[ClaimMeaning, float], ...] = ()
     """The other meanings with their share."""
 
     @property
-    def meaning(self) -> Meaning:
+    def meaning(self) -> ClaimMeaning:
         """The likeliest of the meanings."""
         return self.meanings[0]
 
@@ -88,7 +88,7 @@ def read_piece(reader: QuestionReader, piece: Piece) -> PieceReading | None:
         return None
     ranking = reader.rank_options(of, [Option(query, 0.0) for query in meanings])
     words = Wording(reader, of, mentions)
-    shares: dict[tuple[object, ...], dict[Meaning, float]] = {}
+    shares: dict[tuple[object, ...], dict[ClaimMeaning, float]] = {}
     for ranked in ranking.ranked:
         meaning = meanings[ranked.option.query]
         same = shares.setdefault(meaning.key, {})
@@ -107,7 +107,7 @@ def read_piece(reader: QuestionReader, piece: Piece) -> PieceReading | None:
     return PieceReading(piece, tuple(order), share, ranking.none, named, said, tuple(others))
 
 
-def _weigh(words: Wording, shares: dict[tuple[object, ...], dict[Meaning, float]]) -> None:
+def _weigh(words: Wording, shares: dict[tuple[object, ...], dict[ClaimMeaning, float]]) -> None:
     """Where words say one of the likely meanings, little is left of those of which they say nothing."""
     most = max((sum(same.values()) for same in shares.values()), default=0.0)
     likely = {key: same for key, same in shares.items() if sum(same.values()) >= RIVAL * most}
@@ -116,7 +116,7 @@ def _weigh(words: Wording, shares: dict[tuple[object, ...], dict[Meaning, float]
         shares[key] = {meaning: share * UNFIT for meaning, share in shares[key].items()}
 
 
-def _fits(meaning: Meaning, text: str) -> float:
+def _fits(meaning: ClaimMeaning, text: str) -> float:
     """What is left of the odds of a meaning: a way there and back says *X and Y share a director*."""
     back = len(meaning.steps) == 2 and meaning.steps[0] == meaning.steps[1] ^ 1
     if TOGETHER.search(text):
@@ -125,8 +125,8 @@ def _fits(meaning: Meaning, text: str) -> float:
 
 
 def _turned(
-    of: Exploration, shares: dict[tuple[object, ...], dict[Meaning, float]], best: Meaning
-) -> list[Meaning]:
+    of: Exploration, shares: dict[tuple[object, ...], dict[ClaimMeaning, float]], best: ClaimMeaning
+) -> list[ClaimMeaning]:
     """The meanings with the two ends the other way round, of a relation that holds both ways."""
     if best.kind != "path" or len(best.steps) != 1:
         return []
@@ -176,7 +176,7 @@ def _sign(value: ClaimedValue) -> Sign:
     return "="
 
 
-def _meanings(of: Exploration, piece: Piece) -> Iterator[tuple[Query, Meaning]]:
+def _meanings(of: Exploration, piece: Piece) -> Iterator[tuple[Query, ClaimMeaning]]:
     """All query graphs of a piece with what they mean."""
     first = piece.items[0]
     second = piece.items[1] if len(piece.items) > 1 else None
@@ -200,14 +200,14 @@ def _meanings(of: Exploration, piece: Piece) -> Iterator[tuple[Query, Meaning]]:
                 yield from _compared(of, here, there, word) if word else _paths(of, here, there)
 
 
-def _alone(of: Exploration, here: Anchor, *, is_a: bool) -> Iterator[tuple[Query, Meaning]]:
+def _alone(of: Exploration, here: Anchor, *, is_a: bool) -> Iterator[tuple[Query, ClaimMeaning]]:
     """What one thing has, or what it is."""
     node = np.array([here.node], np.int64)
     for step in [*of.steps_at(node), *of.absent_steps(here.node)]:
-        yield Query("yes", Walk(here, step)), Meaning("exists", here.node, (step,))
+        yield Query("yes", Walk(here, step)), ClaimMeaning("exists", here.node, (step,))
     for type_ in range(len(of.vocabulary.types) if is_a else 0):
         if float(of.types_say[type_].sum()) > 0:
-            yield Query("yes", Both(here, OfType(type_))), Meaning("type", here.node, (type_,))
+            yield Query("yes", Both(here, OfType(type_))), ClaimMeaning("type", here.node, (type_,))
 
 
 def may_stand(of: Exploration, node: int) -> NDArray[np.bool_]:
@@ -222,7 +222,7 @@ def may_stand(of: Exploration, node: int) -> NDArray[np.bool_]:
     return found
 
 
-def _paths(of: Exploration, here: Anchor, there: Anchor) -> Iterator[tuple[Query, Meaning]]:
+def _paths(of: Exploration, here: Anchor, there: Anchor) -> Iterator[tuple[Query, ClaimMeaning]]:
     """Paths of one or two steps from one thing to another, whether the graph has them or not."""
     stands, arrives = may_stand(of, here.node), may_stand(of, there.node)
     mine, theirs = (set(of.steps_at(np.array([n], np.int64))) for n in (here.node, there.node))
@@ -249,9 +249,9 @@ def _base(of: Exploration, here: Anchor) -> Base:
     return Base(here, node, -1, frozenset({here.mention}), (), said, 0.0)
 
 
-def _forms(here: Anchor, there: Anchor, steps: tuple[int, ...]) -> Iterator[tuple[Query, Meaning]]:
+def _forms(here: Anchor, there: Anchor, steps: tuple[int, ...]) -> Iterator[tuple[Query, ClaimMeaning]]:
     """The query graphs that say one path: from either end, or to what both lead to."""
-    meaning = Meaning("path", here.node, steps, there.node)
+    meaning = ClaimMeaning("path", here.node, steps, there.node)
     back = tuple(s ^ 1 for s in reversed(steps))
     yield Query("yes", Both(_walk(here, steps), there)), meaning
     yield Query("yes", Both(_walk(there, back), here)), meaning
@@ -267,7 +267,7 @@ def _walk(part: Part, steps: Sequence[int]) -> Part:
 
 def _valued(
     of: Exploration, here: Anchor, value: ClaimedValue, mention: int, *, counted: bool
-) -> Iterator[tuple[Query, Meaning]]:
+) -> Iterator[tuple[Query, ClaimMeaning]]:
     """A value of a thing, or of what it leads to, or how many things it leads to."""
     start, sign = _base(of, here), _sign(value)
     things = [b for b in by_worth(list(of.grown(start))) if of.is_of_things(b)][:MOST_GROWN]
@@ -278,14 +278,14 @@ def _valued(
                 if shown.date == (kind == DATE):
                     shown = replace(shown, mention=mention)
                     query = Query("yes", Compared(base.part, (step,), sign, shown))
-                    yield query, Meaning("value", here.node, (*base.steps, step), value=value)
+                    yield query, ClaimMeaning("value", here.node, (*base.steps, step), value=value)
     number = value.exact
     if not counted or value.unit or number is None or number != round(number) or number > 1e6:
         return
     for step in of.steps_at(start.members):
         if of.vocabulary.ends[step ^ 1] not in (NUMBER, DATE):
             query = Query("yes", Counted(here, step, sign, int(number), mention))
-            yield query, Meaning("count", here.node, (step,), value=value)
+            yield query, ClaimMeaning("count", here.node, (step,), value=value)
 
 
 def _comparing(piece: Piece) -> str:
@@ -297,7 +297,9 @@ def _comparing(piece: Piece) -> str:
     return (hits[-1][1] or hits[-1][2]).lower().split()[-1]
 
 
-def _compared(of: Exploration, here: Anchor, there: Anchor, word: str) -> Iterator[tuple[Query, Meaning]]:
+def _compared(
+    of: Exploration, here: Anchor, there: Anchor, word: str
+) -> Iterator[tuple[Query, ClaimMeaning]]:
     """*A is longer than B*: by values of both, or as a relation says of B (`broader`) or A (`older than`)."""
     for relation, label in enumerate(of.vocabulary.relations):
         if word in label.split():
@@ -307,11 +309,14 @@ def _compared(of: Exploration, here: Anchor, there: Anchor, word: str) -> Iterat
         for step in of.repeated_steps_at(np.array([here.node, there.node], np.int64)):
             most = Extreme(both, (step,), True, word == "more")
             sign: Sign = ">" if word == "more" else "<"
-            yield (Query("yes", Both(most, here)), Meaning("more", here.node, (step,), there.node, sign=sign))
+            yield (
+                Query("yes", Both(most, here)),
+                ClaimMeaning("more", here.node, (step,), there.node, sign=sign),
+            )
     for step, kind in of.attributes(_base(of, here)):
         timed = kind == DATE or bool(of.schema.years[step ^ 1])
         if word in TIMED and not timed:
             continue
         sign = "<" if word in (EARLIER if timed else FEWER) else ">"
         query = Query("yes", Compared(here, (step,), sign, Walk(there, step)))
-        yield query, Meaning("compare", here.node, (step,), there.node, sign=sign)
+        yield query, ClaimMeaning("compare", here.node, (step,), there.node, sign=sign)

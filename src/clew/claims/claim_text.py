@@ -76,7 +76,7 @@ JOINT = re.compile(
 """What joins two clauses, or two verbs."""
 GOES_ON = re.compile(r"\s*,?\s*(?:who|whom|which|that|whose|where|of|from|in|'s)\b|\s*,", re.IGNORECASE)
 """What may go on about the thing right before it."""
-AGAIN = re.compile(r"\b(?:it|him|her|them|there)\b", re.IGNORECASE)
+REFERS_BACK = re.compile(r"\b(?:it|him|her|them|there)\b", re.IGNORECASE)
 """Words that stand for a thing that was named."""
 TOGETHER = re.compile(r"\b(?:same|shares?|shared|together|each other|one another|in common)\b", re.IGNORECASE)
 """Words that say something of what is listed, of one and another, and not of each."""

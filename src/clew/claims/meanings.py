@@ -52,7 +52,7 @@ _AGENT = ("er", "or")
 
 
 @dataclass(frozen=True, slots=True)
-class Meaning:
+class ClaimMeaning:
     """What a piece may mean: `steps` from one node to another, to a value, to a number of nodes, or to any.
 
     `kind` type: `steps` is the one declared type. `sign` is of comparisons.
@@ -90,7 +90,7 @@ class Wording:
     def _word(self, row: int) -> str:
         return self.like.words[row][2]
 
-    def states_more(self, meaning: Meaning) -> bool:
+    def states_more(self, meaning: ClaimMeaning) -> bool:
         """Whether a word is the name of a relation of which the meaning says nothing."""
         if meaning.kind == "type":
             return False
@@ -103,7 +103,7 @@ class Wording:
                 return True
         return False
 
-    def likeness(self, meaning: Meaning) -> float:
+    def likeness(self, meaning: ClaimMeaning) -> float:
         """How like some word is to what a meaning says; 1 where there are no words."""
         like, rows = self.like, self.saying
         if not rows:
@@ -115,7 +115,7 @@ class Wording:
         best += [like.types[rows, t].max() for s in meaning.steps if (t := ends[s ^ 1]) >= 0]
         return float(max(best))
 
-    def said(self, meaning: Meaning) -> int:
+    def said(self, meaning: ClaimMeaning) -> int:
         """How surely the words say every step of a meaning: `SAID`, `HINTED` or `UNSAID`."""
         if meaning.kind == "type":
             return SAID
@@ -139,7 +139,7 @@ class Wording:
         # *A film by X stars Y* has no word for the first of its two steps.
         return min(how) if len(words) > 1 else max(how)
 
-    def _is_of_another_part(self, meaning: Meaning, rows: Sequence[int]) -> bool:
+    def _is_of_another_part(self, meaning: ClaimMeaning, rows: Sequence[int]) -> bool:
         """Whether the verb between two things gives the first another part than the relation does."""
         if meaning.kind != "path" or len(meaning.steps) != 1 or meaning.steps[0] % 2:
             return False
@@ -163,7 +163,7 @@ class Wording:
             return SAID
         return HINTED if text >= HINTS else UNSAID
 
-    def _types(self, meaning: Meaning) -> list[int]:
+    def _types(self, meaning: ClaimMeaning) -> list[int]:
         """The types of the ends of the steps of a meaning."""
         ends = self.vocabulary.end_types
         return [t for s in meaning.steps for t in (ends[s], ends[s ^ 1]) if t >= 0]

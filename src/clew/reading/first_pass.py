@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from clew.foundation.arrays import LOADING, Float32
 
-KEPT = 40
+CANDIDATES_KEPT = 40
 """Candidates that go on. Of 8,130 questions of people a right one, if any, is among them for 95 %,
 among 80 for 98; yet of 80 no more is right first, and more that is wrong shares what is likely."""
 MOST_OF_KIND = 3.0
@@ -39,7 +39,9 @@ class FirstPass:
         with LOADING, np.load(path) as arrays:
             return cls(*(arrays[name] for name in ("mean", "scale", "inner", "bias", "outer")))
 
-    def best(self, rows: Float32, known: Float32 | None = None, most: int = KEPT) -> NDArray[np.int64]:
+    def best(
+        self, rows: Float32, known: Float32 | None = None, most: int = CANDIDATES_KEPT
+    ) -> NDArray[np.int64]:
         """The places of the best of some candidates, ascending; `rows` as of `calibration.rows_of`.
 
         `known` is what else is known of their scores, in logits, float32 [n].

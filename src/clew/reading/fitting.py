@@ -27,9 +27,9 @@ from clew.reading.ranker import Scored
 from clew.reading.reader import QuestionReader
 from clew.reading.tokens import RELATION_KINDS, Kind
 
-LEAST = 20
+LEAST_QUESTIONS = 20
 """Questions with a right candidate that must be there."""
-MOST_ROWS = 100
+MOST_OF_QUESTION = 100
 """Candidates of a question that are learned from, the right ones and those that the head likes best."""
 STRENGTHS = (60.0, 8.0, 1.0, 0.12)
 """Penalties that are tried, strongest first: a graph with few questions wants another than one with many."""
@@ -88,10 +88,10 @@ def fit(
     half = np.random.default_rng(seed).permutation(len(given)) % 2
     examples = read_examples(reader, given, "reading questions", tell)
     covered = sum(e.covered for e in examples)
-    if covered < LEAST:
+    if covered < LEAST_QUESTIONS:
         raise InputError(
             f"{covered} of {len(given)} usable questions have a reading with the given answers, and at least "
-            f"{LEAST} are needed. Give more questions, and all answers of each"
+            f"{LEAST_QUESTIONS} are needed. Give more questions, and all answers of each"
         )
     words = LikelyWords()
     held_out = examples
@@ -138,7 +138,7 @@ def _read_again(
 def _example(reader: QuestionReader, feedback: Feedback) -> Example:
     heard, scored = reader.score(feedback.question)
     right = Judge(Executor(reader.graph), reader.names).right(feedback, scored.options)
-    kept = np.argsort(-(scored.scores[:-1] + 1000.0 * right[:-1]), kind="stable")[:MOST_ROWS].tolist()
+    kept = np.argsort(-(scored.scores[:-1] + 1000.0 * right[:-1]), kind="stable")[:MOST_OF_QUESTION].tolist()
     rows = [
         ExampleRow(
             tuple(sorted(symbols_of(scored.tokens[i]))),

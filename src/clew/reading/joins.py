@@ -28,7 +28,7 @@ from clew.reading.vocabulary import LEAF, THING
 
 MOST_SHORT, MOST_JOINED, MOST_JOINS = 12, 26, 900
 """Paths of one step, and of any length, of an entity that are joined with others; joins that are tried."""
-MOST_ALTERNATIVES = 8
+MOST_DISJUNCTIONS = 8
 """Sets of what either of two mentions has that are joined with a third, and from which a step goes on."""
 MOST_TYPES, MOST_FLAGS, MOST_TYPED = 40, 6, 60
 NAMED_TYPE = 0.2
@@ -114,7 +114,7 @@ def joined_sets(of: Exploration, paths: CandidatePaths) -> Iterator[Base]:
         alternatives = by_worth(list(_alternatives(of, paths)))
         yield from alternatives
     short = [b for b in alternatives if len(b.steps) == 2]
-    first = list(dict.fromkeys([*short[:4], *alternatives]))[:MOST_ALTERNATIVES]
+    first = list(dict.fromkeys([*short[:4], *alternatives]))[:MOST_DISJUNCTIONS]
     for pair in [*pairs[:14], *first]:
         yield from of.grown(pair)
         for (k, _), more in paths.items():

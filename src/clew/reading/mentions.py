@@ -14,6 +14,7 @@ from functools import cached_property
 from clew.graph.graph import Values
 from clew.index.names.containing import nodes_containing
 from clew.index.names.names import NamesIndex
+from clew.reading.category_words import CategoryWords
 from clew.reading.demonyms import places_named
 from clew.reading.english import FUNCTION, singular
 from clew.reading.name_runs import (
@@ -45,10 +46,10 @@ LEAST_MISSPELT, MOST_TRIED = 5, 24
 LONGEST_BLOB = 64_000_000
 """Bytes of names in which a part of a name is looked for; in more of them that would take too long."""
 
-GIVEN, EXACT, ALIAS, NORMAL, PLURAL, PARTIAL, TYPO, WORDS = range(8)
+GIVEN, EXACT, ALIAS, NORMAL, PLURAL, PARTIAL, TYPO, WORDS, MEANT = range(9)
 """How a candidate was found. WORDS: all words of the name stand in the question, in any order."""
-HOW = ("given", "exact", "alias", "normalised", "plural", "part", "typo", "words")
-QUALITY = (1.0, 1.0, 0.97, 0.93, 0.85, 0.7, 0.6, 0.75)
+HOW = ("given", "exact", "alias", "normalised", "plural", "part", "typo", "words", "meant")
+QUALITY = (1.0, 1.0, 0.97, 0.93, 0.85, 0.7, 0.6, 0.75, 0.95)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +93,8 @@ class MentionFinder:
     """Words of the graph's relations and types, which are no misspelt names."""
     by_word: NameWords | None = None
     """Names by their words, where there are not too many."""
+    by_meaning: CategoryWords | None = None
+    """Categories by other words."""
     values: Values | None = None
     """The numbers and dates of the graph."""
 
@@ -111,6 +114,7 @@ class MentionFinder:
         self._add_words(question, found, spans)
         self._add_typos(question, found, spans)
         self._drop_other_names(question, found, spans)
+        self._add_meant(found, spans)
         mentions = [
             _mention(question, span, _surest(nodes.values())) for span, nodes in spans.items() if nodes
         ]
@@ -228,6 +232,19 @@ class MentionFinder:
             for node in nodes:
                 made = Candidate(node, WORDS, QUALITY[WORDS] * PART)
                 spans.setdefault((token.start, token.stop), {}).setdefault(node, made)
+
+    def _add_meant(self, found: Sequence[Token], spans: dict[tuple[int, int], dict[int, Candidate]]) -> None:
+        """Categories that words mean which are of no name and of no label."""
+        if self.by_meaning is None:
+            return
+        taken = [span for span, nodes in spans.items() if nodes]
+        for token in found:
+            inside = any(a <= token.start and token.stop <= b for a, b in taken)
+            if inside or token.norm in FUNCTION or len(token.norm) < LEAST_PART or self._kinds.types(token):
+                continue
+            for node, near in self.by_meaning.meant_by(token.norm):
+                made = Candidate(node, MEANT, QUALITY[MEANT] * near)
+                spans.setdefault((token.start, token.stop), {})[node] = made
 
     def _drop_other_names(
         self, question: str, found: Sequence[Token], spans: dict[tuple[int, int], dict[int, Candidate]]

@@ -36,7 +36,7 @@ LEFT_OUT = 0.1
 """What is left of the odds of a candidate that leaves out what another one says beside all that it says."""
 SAID = 0.7
 """From this likeness by spelling and word forms on a label says a word."""
-MOST_APART = 4.0
+MOST_LOG_ODDS = 4.0
 """How much likelier, as a logarithm, a candidate may be for another to tell against it."""
 MOST_WIDE, MOST_NARROW = 6, 24
 """Candidates, the likeliest first, that others may narrow, and that may narrow others."""
@@ -59,7 +59,7 @@ class Narrower:
         narrow = [i for i in order[:MOST_NARROW].tolist() if options[i].size != 0]
         before = scores.copy()
         for i in order[:MOST_WIDE].tolist():
-            near = (j for j in narrow if before[j] >= before[i] - MOST_APART)
+            near = (j for j in narrow if before[j] >= before[i] - MOST_LOG_ODDS)
             to = next((j for j in near if self._leaves_out(options[i].query, options[j].query)), -1)
             if to >= 0:
                 scores[to] = np.logaddexp(scores[to], scores[i] + math.log(1 - LEFT_OUT))

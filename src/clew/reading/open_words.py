@@ -63,7 +63,7 @@ _EXISTING = frozenset(
 )
 """What may be said of all there are."""
 _OPERATIONS = (AGGREGATE, COUNT, EXTREME, NEGATION)
-MOST_STEPS = 2
+MOST_UNSAID_STEPS = 2
 """Steps that may lead from one name to the other unsaid."""
 LIKE_A_TYPE = 0.7
 """From this likeness on a word says a type."""
@@ -83,7 +83,7 @@ def leaves_open(vocabulary: Vocabulary, reading: Reading, query: Query) -> bool:
 def goes_round(reading: Reading, query: Query) -> bool:
     """Whether a *yes* is found by a way round: over several steps, of which some are said by no word."""
     steps, like = steps_of(query), reading.likeness.relations
-    if query.ask != "yes" or len(steps) <= MOST_STEPS:
+    if query.ask != "yes" or len(steps) <= MOST_UNSAID_STEPS:
         return False
     return any(like[:, step // 2].max(initial=0.0) < UNEXPLAINED for step in steps)
 

@@ -42,7 +42,7 @@ LIKE_IT = 0.1
 IMPLIED = 0.5
 """Least share of the nodes of one of its ends that have another end, for an untyped node to miss that one; of
 all nodes, where they have one type."""
-MOST_STEPS = 1_000
+MOST_STEPS_SEEN = 1_000
 """Steps of one set that are followed."""
 MOST_BEHIND = 60
 """Members of a set, and nodes that a step leads to from there, that are looked at for a second step."""
@@ -306,11 +306,11 @@ class Exploration:
         """The steps, each of what is recorded twice once; where they are many, those that are said best."""
         same = self.vocabulary.canonical
         steps = [s for s in steps if (c := same[s]) == s or c not in steps]
-        if len(steps) <= MOST_STEPS:
+        if len(steps) <= MOST_STEPS_SEEN:
             return steps
         chosen = np.array(sorted(steps))
         said = self.steps_say[chosen].sum(axis=1)
-        return chosen[np.argsort(-said, kind="stable")[:MOST_STEPS]].tolist()
+        return chosen[np.argsort(-said, kind="stable")[:MOST_STEPS_SEEN]].tolist()
 
     def absent_steps(self, node: int) -> list[int]:
         """The steps that a node does not have and others like it do: of its types, or of its other steps.

@@ -53,7 +53,7 @@ from clew.text.onnx_session import open_session
 
 MODEL = Path(__file__).with_name("model")
 MODEL_VERSION = 3
-BATCH = 64
+LABELS_AT_ONCE = 64
 ALL_AT_ONCE = 300
 """Labels of a graph that are all encoded when the first is needed."""
 GIVEN = len(FEATURES) + len(COMPARED)
@@ -181,8 +181,8 @@ class Ranker:
         """One vector a label, the mean of its tokens: float32 [n, 384]."""
         rows = np.zeros((len(labels), 384), np.float32)
         order = sorted(range(len(labels)), key=lambda i: len(labels[i]))
-        for start in range(0, len(order), BATCH):
-            batch = order[start : start + BATCH]
+        for start in range(0, len(order), LABELS_AT_ONCE):
+            batch = order[start : start + LABELS_AT_ONCE]
             states, mask, _ = self.encode([labels[i] for i in batch])
             rows[batch] = (states * mask[..., None]).sum(1) / mask.sum(1, keepdims=True)
         return rows

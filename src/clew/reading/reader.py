@@ -19,6 +19,7 @@ from clew.graph.schema import Schema
 from clew.index.names.names import NamesIndex
 from clew.reading.adapter import Adapter
 from clew.reading.candidates import Enumerator, Option
+from clew.reading.category_words import CategoryWords
 from clew.reading.english import ANYONE, FUNCTION, singular
 from clew.reading.framing import unframed
 from clew.reading.likeness import Likeness, WordMatcher
@@ -88,8 +89,10 @@ class QuestionReader:
     @cached_property
     def _finder(self) -> MentionFinder:
         few = self.graph.nodes <= MOST_BY_WORD
-        words = NameWords(self.names, Lexicon.load()) if few else None
-        return MentionFinder(self.names, Lexicon.load(), self.vocabulary.words, words, self.graph.values)
+        lexicon = Lexicon.load()
+        words = NameWords(self.names, lexicon) if few else None
+        meant = CategoryWords.of(self.vocabulary, lexicon)
+        return MentionFinder(self.names, lexicon, self.vocabulary.words, words, meant, self.graph.values)
 
     @cached_property
     def _speller(self) -> Speller:

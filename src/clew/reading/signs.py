@@ -35,7 +35,7 @@ from clew.reading.query import (
     mentions_of,
 )
 from clew.reading.superlatives import Superlatives
-from clew.reading.unsayable import denies, is_denial
+from clew.reading.unsayable import denies, excepts, is_denial
 from clew.reading.values import FIRST_YEAR, LAST_YEAR
 from clew.reading.vocabulary import DATE, THING, UNEXPLAINED, Vocabulary
 from clew.text.lexicon import Lexicon
@@ -74,7 +74,8 @@ class Signs:
         self.compares = bool(_COMPARES.search(question))
         self.ranks_one = bool(english.SUPERLATIVE.search(question))
         self.superlatives = Superlatives(vocabulary, question)
-        self.denies = denies(question, mentions)
+        denied = math.log(UNSAID) if denies(question, mentions) else 0.0
+        self.leaving_out = math.log(IGNORED) if excepts(question, mentions) else denied
         self.asks_yes = bool(english.YES_NO.search(question))
         self.asked = relations_asked_for(vocabulary, question, mentions)
         self.alike = bool(english.ALIKE.search(question))
@@ -129,8 +130,8 @@ class Signs:
             away = bool(part.step & 1) and part.step // 2 in self.asked and not back
             ignored = (onto_flag and not self.asks_yes) or (away and query.ask != "yes")
         told = ignored * math.log(IGNORED)
-        if self.denies and query.ask != "yes" and not is_denial(self.vocabulary, query):
-            told += math.log(UNSAID)
+        if self.leaving_out and query.ask != "yes" and not is_denial(self.vocabulary, query):
+            told += self.leaving_out
         return told
 
     def _of_way_back(self, query: Query, step: int) -> float:

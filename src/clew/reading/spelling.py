@@ -17,7 +17,7 @@ from clew.text.normalise import tokens
 
 SHORTEST, LONGER = 4, 8
 """Letters of a word that may be misspelt, and of one that may be so twice."""
-ENDINGS = ("s", "es", "ed", "ing", "er", "ers")
+WORD_ENDINGS = ("s", "es", "ed", "ing", "er", "ers")
 OF_GRAPH = 0.75
 """What a word of the graph is nearer than another, in edits."""
 SLIP_OF_GRAPH = 1 - OF_GRAPH
@@ -88,7 +88,7 @@ class Speller:
 
     def _is_made(self, word: str) -> bool:
         """Whether a word is made of others, as *keywords* and *funder* are."""
-        for ending in ENDINGS:
+        for ending in WORD_ENDINGS:
             stem = word.removesuffix(ending)
             joined = stem[-1:] + ending[0] != "ee"  # of *line* there is no *linees*
             if (
@@ -109,7 +109,7 @@ class Speller:
     def _by_length(self) -> dict[int, list[tuple[str, int]]]:
         """What may be meant, if it is a word, with how rare it is, by its length."""
         made: dict[int, list[tuple[str, int]]] = {}
-        inflected = {word + ending for word in self.of_graph for ending in ENDINGS}
+        inflected = {word + ending for word in self.of_graph for ending in WORD_ENDINGS}
         for word in sorted({*self._common, *self.of_graph, *inflected, *FUNCTION}):
             if len(word) >= SHORTEST - 1 and word.isascii() and word.isalpha():
                 made.setdefault(len(word), []).append((word, self._common.get(word, 0)))

@@ -15,13 +15,15 @@ from clew.reading.values import ORDINALS
 from clew.reading.vocabulary import Vocabulary
 
 _DENIAL = re.compile(
-    r"(?<!\()\b(?:not|never|without|except|excluding|non|neither|none|lacks?|lacking|cannot"
+    r"(?<!\()\b(?:not|never|without|non|neither|none|lacks?|lacking|cannot"
     r"|no(?=\s+[a-z])|(?:do|does|did|is|are|was|were|has|have|had|ca|could|wo|would)n['’]?t)\b"
     r"(?!\s+(?:only|more|less|fewer|later|earlier|longer|before|after|over|under|above|below|exceed\w*|until|even"
     r"|just|necessarily|one|matter))",
     re.I,
 )
 """Words that leave something out; what a bracket leaves out tells names apart: *HP-40 (not the B)*."""
+_EXCEPTION = re.compile(r"(?<!\()\b(?:except|excluding|(?:other|rather)\s+than|(?:apart|aside)\s+from)\b", re.I)
+"""Words that do so and stand for nothing else, as *not* may: *which drugs can you not give her* (`allergic to`)."""
 _DENYING = frozenset("not no non without never none lack lacks lacking un".split())
 _SPELLING = re.compile(
     r"\b(?:contain\w*|include\w*|ha(?:s|ve|ving)|with)\s+the\s+(?:sub-?strings?|strings?|words?|letters?|prefix\w*)\b"
@@ -67,9 +69,18 @@ def asks_more(vocabulary: Vocabulary, question: str, query: Query) -> bool:
 
 def denies(question: str, mentions: Sequence[Mention]) -> bool:
     """Whether a question leaves something out, by a word that stands in no name."""
+    return _is_said(_DENIAL, question, mentions)
+
+
+def excepts(question: str, mentions: Sequence[Mention]) -> bool:
+    """Whether a question makes an exception, by words that stand in no name."""
+    return _is_said(_EXCEPTION, question, mentions)
+
+
+def _is_said(pattern: re.Pattern[str], question: str, mentions: Sequence[Mention]) -> bool:
     names = [m for m in mentions if m.candidates]
     return any(
-        not any(m.start <= found.start() < m.stop for m in names) for found in _DENIAL.finditer(question)
+        not any(m.start <= found.start() < m.stop for m in names) for found in pattern.finditer(question)
     )
 
 

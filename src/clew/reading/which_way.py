@@ -26,7 +26,7 @@ from clew.text.lexicon import Lexicon
 
 LEAST_SCORE = -30.0
 """The score of a candidate that another one takes the place of."""
-LEAST_SHARED = 0.1
+LEAST_SHARED_ENDS = 0.1
 """Of the end that has fewer nodes, the share that the other end has too, from which on both are of one kind:
 a few films that are called like their writers are no chain of writers."""
 _ARTICLES = frozenset("the a an".split())
@@ -81,7 +81,7 @@ def goes_both_ways(vocabulary: Vocabulary, relation: int) -> bool:
     if not schema.together.meet(there, back):
         return False
     shared = int(schema.together.row(there)[back])
-    return shared > LEAST_SHARED * int(min(schema.nodes[there], schema.nodes[back]))
+    return shared > LEAST_SHARED_ENDS * int(min(schema.nodes[there], schema.nodes[back]))
 
 
 class WhichWay:

@@ -23,9 +23,9 @@ MOST_TYPES = 1_000
 BATCH = 1_000
 """Nodes that are asked for at a time."""
 MOST_SEEDS = 20
-LONGEST_NAME = 8
+MOST_NAME_WORDS = 8
 """Words of a name."""
-MOST_NAMED = MOST_SEEDS * LONGEST_NAME
+MOST_NAMED = MOST_SEEDS * MOST_NAME_WORDS
 """Nodes of a question's names that are looked at."""
 _WORD = re.compile(r"\S+")
 _ENDS = " ?!.,;:"
@@ -258,7 +258,7 @@ def _spans(question: str) -> Iterator[str]:
     """Runs of words: as they are written (*Monsters, Inc.*), and without what stands around them."""
     words = [(w.start(), w.end()) for w in _WORD.finditer(question)]
     for first in range(len(words)):
-        for last in range(first, min(first + LONGEST_NAME, len(words))):
+        for last in range(first, min(first + MOST_NAME_WORDS, len(words))):
             written = question[words[first][0] : words[last][1]]
             span = written.strip(f"{_ENDS}\"'()[]")
             if span:

@@ -12,7 +12,7 @@ from clew.evaluate.report.files import write_item
 from clew.graph.graph import Graph
 from clew.text.counted import counted
 
-ENDINGS = (".svg", ".png", ".csv")
+CHART_ENDINGS = (".svg", ".png", ".csv")
 
 
 def degree_chart(graph: Graph, name: str) -> PointChart:
@@ -29,8 +29,8 @@ def degree_chart(graph: Graph, name: str) -> PointChart:
 
 def check_plot(path: Path) -> None:
     """Raise UsageError for a file whose ending is not that of a plot."""
-    if path.suffix not in ENDINGS:
-        raise UsageError(f"{path}: a plot is a file that ends with {', '.join(ENDINGS)}")
+    if path.suffix not in CHART_ENDINGS:
+        raise UsageError(f"{path}: a plot is a file that ends with {', '.join(CHART_ENDINGS)}")
 
 
 def write_plot(chart: PointChart, path: Path) -> None:

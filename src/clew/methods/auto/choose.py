@@ -23,9 +23,9 @@ from clew.types import Step
 
 MOST_READINGS = 12
 MOST_NAMES = 16
-LONGEST_NAME = 80
+LONGEST_OFFERED = 80
 _QUERY = re.compile(r"^\W*query\W*:\s*(.*?)\s*$", re.IGNORECASE | re.MULTILINE)
-AGAIN = "Reply again, with a last line `Query: …`."
+ASK_FOR_LINE = "Reply again, with a last line `Query: …`."
 EMPTY = (
     "That finds nothing, though all that it names is there. A condition of it may not be recorded of these"
     " things: leave out what the question does not need. If the query is right, reply with it once more."
@@ -67,9 +67,9 @@ class Chooser:
         prompt = prompt_named("clew.methods.auto", "choose")
         reply = talk.ask(prompt, SAMPLING, stop=(), **values)
         choice = self.read(reply, shown, reading)
-        again = f"That cannot be run: {choice.problem}. {AGAIN}" if choice.problem else ""
+        again = f"That cannot be run: {choice.problem}. {ASK_FOR_LINE}" if choice.problem else ""
         if choice.query is not None and not finds(choice.query):
-            again = f"{EMPTY} {AGAIN}"
+            again = f"{EMPTY} {ASK_FOR_LINE}"
         if again:
             reply = talk.ask_again(prompt, SAMPLING, reply, again, values)
             second = self.read(reply, shown, reading)
@@ -108,7 +108,7 @@ class Chooser:
         labels = self.vocabulary.graph.labels
         lines: list[str] = []
         for mention in (m for m in reading.mentions if m.candidates):
-            names = [data_line(labels[c.node], LONGEST_NAME) for c in mention.candidates[:3]]
+            names = [data_line(labels[c.node], LONGEST_OFFERED) for c in mention.candidates[:3]]
             lines.append(f"{as_data(mention.text)} = {' or '.join(names)}")
         return data_lines(dict.fromkeys(lines[:MOST_NAMES]))
 

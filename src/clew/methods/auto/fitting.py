@@ -11,7 +11,7 @@ from clew.index.store.directory import Index
 from clew.methods.built_in import built_in_reader
 from clew.reading.adapter import graph_digest, model_digest, write_adapter
 from clew.reading.feedback import Feedback, Usable, usable
-from clew.reading.fitting import LEAST, Fitted, Tell, fit
+from clew.reading.fitting import LEAST_QUESTIONS, Fitted, Tell, fit
 from clew.reading.ranker import MODEL
 from clew.text.embedder import Embedder
 
@@ -36,10 +36,10 @@ def fit_index(
     EmbedderError (the shipped model cannot be opened).
     """
     good = usable(given, index.names)
-    if len(good.feedback) < LEAST:
+    if len(good.feedback) < LEAST_QUESTIONS:
         raise InputError(
-            f"{len(good.feedback)} of {len(given)} questions can be learned from, and at least {LEAST} are "
-            f"needed ({len(good.unknown)} have an answer that the graph does not have, "
+            f"{len(good.feedback)} of {len(given)} questions can be learned from, and at least "
+            f"{LEAST_QUESTIONS} are needed ({len(good.unknown)} have an answer that the graph does not have, "
             f"{len(good.contradicting)} contradict each other, {len(good.repeated)} stand there twice)"
         )
     plain = built_in_reader(index, embedder)

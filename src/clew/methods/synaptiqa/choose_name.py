@@ -29,7 +29,7 @@ SAME = 1.0
 NEARLY = 0.99
 """Score of the best name that is another one."""
 _LONGEST = 200
-LEAST = 0.6
+LEAST_LIKENESS = 0.6
 """Likeness below which nothing is chosen by likeness alone."""
 MARGIN = 0.05
 """Lead over the next name that makes a choice clear."""
@@ -125,14 +125,14 @@ Choose = Callable[[str, str, Sequence[Unknown]], list[NameChoice]]
 
 
 def choose_by_similarity(question: str, query: str, unknown: Sequence[Unknown]) -> list[NameChoice]:
-    """The most similar name of each, if its likeness is `LEAST` and it leads by `MARGIN`."""
+    """The most similar name of each, if its likeness is `LEAST_LIKENESS` and it leads by `MARGIN`."""
     return [_clearest(each) for each in unknown]
 
 
 def _clearest(each: Unknown) -> NameChoice:
     """Choose among the names near to one, which are sorted by likeness."""
     near = each.near
-    if not near or near[0].score < LEAST:
+    if not near or near[0].score < LEAST_LIKENESS:
         return NameChoice(None, "nothing is like it")
     best, others = near[0], near[1:]
     same = [n for n in near if n.score >= SAME]

@@ -38,11 +38,11 @@ from clew.stores.store import CypherStore, Rows
 from clew.text.embedder import Embedder
 from clew.text.lexicon import Lexicon
 
-MOST_ROWS = 200_000
+MOST_ROWS_READ = 200_000
 """Rows that are read; an entity has one row for every way to reach it."""
 SECONDS = 30.0
 NULLS_LAST = "what has no value is behind what has one"
-SAMPLE = 500
+ROWS_SAMPLED = 500
 """Paths that are read for a query whose paths are too many to be returned with its rows."""
 
 
@@ -122,7 +122,7 @@ class QueriedGraph:
 
     def _with_subqueries(self, statement: Statement, row: ReadRow) -> ReadRow:
         """A row with the triples that its EXISTS and COUNT found; they are no paths of the query itself."""
-        texts = subquery_evidence(statement, SAMPLE)
+        texts = subquery_evidence(statement, ROWS_SAMPLED)
         try:
             proofs = [proof for text in texts for proof in self._read(self.store.run(text), statement)]
         except (QueryError, StoreTimeout):
@@ -136,7 +136,7 @@ class QueriedGraph:
     def _sampled(self, statement: Statement) -> QueryResult:
         plain = self.store.run(statement.text)
         rows = self._read(plain, statement)
-        texts = sample_of_evidence(statement, SAMPLE)
+        texts = sample_of_evidence(statement, ROWS_SAMPLED)
         proofs = [proof for text in texts for proof in self._read(self.store.run(text), statement)]
         return QueryResult(plain.columns, tuple(_proved(rows, proofs)), plain.complete, True, plain.sent.text)
 
@@ -153,7 +153,7 @@ class QueriedGraph:
 
 def embedded_store(graph: Graph) -> LadybugStore:
     """Load a graph into the embedded store; MissingExtra without ladybug."""
-    return LadybugStore.of_graph(graph, seconds=SECONDS, rows=MOST_ROWS)
+    return LadybugStore.of_graph(graph, seconds=SECONDS, rows=MOST_ROWS_READ)
 
 
 def _merged(rows: Iterable[ReadRow]) -> list[ReadRow]:

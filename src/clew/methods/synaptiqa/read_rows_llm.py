@@ -19,7 +19,7 @@ from clew.llm.shapes import build
 from clew.methods.synaptiqa.read_rows import Cell, ReadRow
 from clew.text.normalise import normalise
 
-MOST_ROWS = 60
+MOST_ROWS_SHOWN = 60
 """Rows that the prompt shows; the model may name a column to mean all."""
 _ROOM = 12_000
 """Characters of rows in a prompt."""
@@ -106,7 +106,7 @@ def read_own(talk: Talk, question: str) -> OwnReply:
 def _told(columns: Sequence[str], rows: Sequence[ReadRow]) -> str:
     lines = [data_line(json.dumps(list(columns), ensure_ascii=False))]
     room = _ROOM
-    for row in rows[:MOST_ROWS]:
+    for row in rows[:MOST_ROWS_SHOWN]:
         line = query_text(json.dumps(row.labels, ensure_ascii=False))
         room -= len(line)
         if room < 0:

@@ -18,7 +18,7 @@ from clew.text.normalise import normalise
 
 MOST_VALUES = 20_000
 """Distinct values of a property that are compared; of a property with more, those that share a word."""
-KEPT = 64
+VALUES_KEPT = 64
 """Properties whose values are kept."""
 
 
@@ -91,7 +91,7 @@ class StoredValues:
 
     def _values(self, place: Place, text: str) -> NameSpace:
         if place not in self._spaces:
-            if len(self._spaces) >= KEPT:
+            if len(self._spaces) >= VALUES_KEPT:
                 self._spaces.clear()
             values = self._distinct(place, "", {})
             self._spaces[place] = None if len(values) > MOST_VALUES else self._space(values)

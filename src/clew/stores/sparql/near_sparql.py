@@ -33,13 +33,13 @@ from clew.stores.sparql.export import export
 from clew.stores.sparql.terms import iris, is_iri, quoted, written
 from clew.stores.store import StoredTerm
 
-SAMPLE = 10_000
+ENTITIES_SAMPLED = 10_000
 """Statements that are looked at for languages, for how IRIs begin, and for blank nodes."""
 MOST_LANGUAGES = 8
-MOST_BEGINNINGS = 4
-MOST_ROWS = 10_000
+MOST_PREFIXES = 4
+MOST_BINDINGS = 10_000
 """Edges that are asked for at a time; many endpoints give no more."""
-MOST_PROPERTIES = 1_000_000
+MOST_PROPERTIES_COUNTED = 1_000_000
 """Literals and types of `BATCH` nodes."""
 STATE_SECONDS = 10.0
 OLDEST_SECONDS = 3_600
@@ -85,7 +85,7 @@ class NearSparql:
         """
         if self._count(most) > most:
             return None
-        rows = self._endpoint.read(_STATE, most=MOST_PROPERTIES)
+        rows = self._endpoint.read(_STATE, most=MOST_PROPERTIES_COUNTED)
         counted = sorted(" ".join(_text(term) for term in row) for row in rows)
         return blake2b("\n".join([_now(OLDEST_SECONDS), *counted]).encode(), digest_size=16).hexdigest()
 
@@ -129,7 +129,7 @@ class SparqlNeighbours:
             for term in row
             if _term(term).kind == "uri" and (found := _BEGINNING.fullmatch(_text(term)))
         )
-        self._beginnings = [text for text, _ in begun.most_common(MOST_BEGINNINGS)]
+        self._beginnings = [text for text, _ in begun.most_common(MOST_PREFIXES)]
         self._types = self._all_types()
         self._said: dict[str, list[str]] = {}
 
@@ -142,7 +142,9 @@ class SparqlNeighbours:
         self._left_out[what] = None
 
     def _sample(self, what: str, where: str) -> Sequence[Row]:
-        return self._endpoint.read(f"SELECT {what} WHERE {{ {where} }} LIMIT {SAMPLE}", most=SAMPLE)
+        return self._endpoint.read(
+            f"SELECT {what} WHERE {{ {where} }} LIMIT {ENTITIES_SAMPLED}", most=ENTITIES_SAMPLED
+        )
 
     def _all_types(self) -> list[str]:
         """Types of edges; of a large graph those in a sample, where to look for all takes too long."""
@@ -235,7 +237,7 @@ class SparqlNeighbours:
             lines.writelines(f"<{head}> <{kind}> <{tail}> .\n" for head, tail, kind in edges)
             for ids in near.batches(nodes, near.BATCH):
                 query = f"SELECT ?s ?p ?o WHERE {{ VALUES ?s {{ {iris(ids)} }} ?s ?p ?o {said} }}"
-                rows = self._endpoint.read(query, most=MOST_PROPERTIES)
+                rows = self._endpoint.read(query, most=MOST_PROPERTIES_COUNTED)
                 lines.writelines(_lines(rows))
                 relations |= {_text(row[1]) for row in rows}
                 types |= {_text(row[2]) for row in rows if _text(row[1]) == _TYPE}
@@ -257,8 +259,8 @@ class SparqlNeighbours:
             described = f"{{ SELECT ?n ?s WHERE {{ {pointing} }} }} ?s ?p ?o . FILTER(?p IN ({_NAMES_LIST}))"
             spoken = f"FILTER(isIRI(?o) || (isLiteral(?o) && LANG(?o) IN ({tags})))"
             where = f"{{ {own} }} UNION {{ {described} }} {spoken}"
-            query = f"SELECT DISTINCT ?n ?s ?p ?o WHERE {{ {where} }} LIMIT {MOST_ROWS}"
-            rows = self._endpoint.read(query, most=MOST_ROWS)
+            query = f"SELECT DISTINCT ?n ?s ?p ?o WHERE {{ {where} }} LIMIT {MOST_BINDINGS}"
+            rows = self._endpoint.read(query, most=MOST_BINDINGS)
             said: dict[str, list[str]] = {name: [] for name in new}
             for name, *row in rows:
                 said[_text(name)] += _lines([row])
@@ -267,10 +269,10 @@ class SparqlNeighbours:
 
 
 def _groups(degrees: Iterable[tuple[str, int]]) -> Iterator[tuple[list[str], int]]:
-    """Nodes whose edges together are at most `MOST_ROWS`, or one node, with their number."""
+    """Nodes whose edges together are at most `MOST_BINDINGS`, or one node, with their number."""
     nodes, count = list[str](), 0
     for node, degree in degrees:
-        if nodes and count + degree > MOST_ROWS:
+        if nodes and count + degree > MOST_BINDINGS:
             yield nodes, count
             nodes, count = [], 0
         nodes.append(node)
