@@ -12,6 +12,7 @@ from collections import Counter, defaultdict
 from sets import MEASURED, all_of
 
 from clew.reading.candidates import Enumerator, Option
+from clew.reading.category_words import CategoryWords
 from clew.reading.execute import Executor, OverBudget
 from clew.reading.likeness import WordMatcher
 from clew.reading.mentions import MentionFinder
@@ -57,8 +58,8 @@ def main() -> None:
     for name, asked in all_of([a for a in sys.argv[1:] if a in MEASURED]):
         vocabulary = Vocabulary.of(asked.graph, asked.schema)
         matcher = WordMatcher(vocabulary, embedder, lexicon)
-        words = NameWords(asked.names, lexicon)
-        finder = MentionFinder(asked.names, lexicon, vocabulary.words, words, asked.graph.values)
+        words, meant = NameWords(asked.names, lexicon), CategoryWords.of(vocabulary, lexicon)
+        finder = MentionFinder(asked.names, lexicon, vocabulary.words, words, asked.graph.values, meant)
         enumerator = Enumerator(vocabulary)
         for question in asked.questions:
             if not question.gold:

@@ -36,6 +36,7 @@ from tokenizers import Tokenizer
 
 from clew.graph.graph import Graph
 from clew.reading.candidates import Enumerator, Option
+from clew.reading.category_words import CategoryWords
 from clew.reading.execute import Executor, OverBudget
 from clew.reading.features import Describer, with_distances
 from clew.reading.likeness import Likeness, WordMatcher
@@ -115,8 +116,10 @@ class Builder:
         self.asked = asked
         self.vocabulary = Vocabulary.of(asked.graph, asked.schema)
         self.matcher = WordMatcher(self.vocabulary, EMBEDDER, LEXICON)
-        words = NameWords(asked.names, LEXICON)
-        self.finder = MentionFinder(asked.names, LEXICON, self.vocabulary.words, words, asked.graph.values)
+        words, meant = NameWords(asked.names, LEXICON), CategoryWords.of(self.vocabulary, LEXICON)
+        self.finder = MentionFinder(
+            asked.names, LEXICON, self.vocabulary.words, words, asked.graph.values, meant
+        )
         self.enumerator = Enumerator(self.vocabulary)
 
     def options(self, text: str) -> tuple[list[Option], Described]:

@@ -52,7 +52,7 @@ SIGNS = {
     "beside": {},
     "names": [],
     "dates": [],
-    "denies": False,
+    "leaving_out": 0.0,
     "asked": frozenset(),
 }
 GUARDS = ("asks_more", "leaves_open", "of_another_kind", "ambiguous")
@@ -84,6 +84,7 @@ PARTS: Mapping[str, tuple[Any, str, Any]] = {
     "spelling": (reader.QuestionReader, "spell", _unspelt),
     "codes": (mentions.MentionFinder, "_add_codes", _nothing),
     "names by words": (mentions.MentionFinder, "_add_words", _nothing),
+    "categories by other words": (mentions.MentionFinder, "_add_meant", _nothing),
     "other names": (mentions.MentionFinder, "_drop_other_names", _nothing),
     "sets: flags": (candidates, "with_flags", lambda *_: ()),
     "sets: less": (candidates, "sets_without", lambda *_: ()),

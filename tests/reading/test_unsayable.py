@@ -5,7 +5,7 @@ from small_graph import SmallGraph
 
 from clew import Clew
 from clew.reading.query import Extreme, OfType, Query, Walk
-from clew.reading.unsayable import asks_more
+from clew.reading.unsayable import asks_more, denies, excepts
 
 LINES = """
 Aspirin | approved | 1999
@@ -66,3 +66,19 @@ def test_an_average_that_the_graph_records_is_compared_with():
     small = SmallGraph("Oslo | average_rain | 5\nBern | average_rain | 9", {"Town": ["Oslo", "Bern"]})
     query = Query("list", Walk(OfType(0), small.step("average_rain")))
     assert not asks_more(small.vocabulary, "rain above the average of 6", query)
+
+
+@pytest.mark.parametrize(
+    ("question", "denied", "excepted"),
+    [
+        ("Which drugs are not by Bell?", True, False),
+        ("drugs other than Aspirin", False, True),
+        ("all drugs apart from Aspirin", False, True),
+        ("drugs except Aspirin", False, True),
+        ("drugs by Bell (excluding generics)", False, False),
+        ("drugs by Bell", False, False),
+    ],
+)
+def test_what_is_left_out_is_told_by_words(question, denied, excepted):
+    mentions = SMALL.mentions(question)
+    assert (denies(question, mentions), excepts(question, mentions)) == (denied, excepted)

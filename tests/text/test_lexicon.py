@@ -219,3 +219,11 @@ def test_a_word_has_meaning_if_something_is_near_it() -> None:
     assert LEXICON.has_meaning("films")
     assert not LEXICON.has_meaning("xqzzt")
     assert not LEXICON.has_meaning("48213")
+
+
+def test_kin_of_a_word_is_what_means_the_same():
+    kin = LEXICON.kin("poison")
+    assert kin["poison"] == 1.0
+    assert kin["poisonous"] > 0.85
+    assert "substance" not in kin
+    assert LEXICON.kin("qqqzz") == {"qqqzz": 1.0}

@@ -13,7 +13,7 @@ from clew.grounding import cite
 from clew.reading.english import PREPOSITIONS
 from clew.reading.execute import Executor, Nodes, OverBudget
 from clew.reading.flags import as_asked, that_decides
-from clew.reading.mentions import PARTIAL, TYPO, WORDS, Candidate
+from clew.reading.mentions import MEANT, PARTIAL, TYPO, WORDS, Candidate
 from clew.reading.mutual import both_ways, either_way
 from clew.reading.prove import pattern_of, prove
 from clew.reading.query import (
@@ -144,7 +144,7 @@ def taken_for(graph: Graph, reading: Reading, query: Query) -> tuple[str, ...]:
         mine = next((c for c in mention.candidates if c.node == part.node), None)
         if mine is None:
             continue
-        if mine.how in (PARTIAL, TYPO, WORDS):
+        if mine.how in (PARTIAL, TYPO, WORDS, MEANT):
             notes.append(f'"{mention.text}" is taken for {graph.labels[part.node]}')
         equal = [c.node for c in mention.candidates if _is_as_near(c, mine)]
         if equal:

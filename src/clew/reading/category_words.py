@@ -11,13 +11,14 @@ from typing import Self
 import numpy as np
 
 from clew.reading.english import FUNCTION
-from clew.reading.vocabulary import LEAF, Vocabulary
+from clew.reading.vocabulary import Vocabulary
 from clew.text.lexicon import Lexicon
 from clew.text.normalise import words_of
 
-MOST_CATEGORIES = 300
-"""Values of a relation that leads to categories."""
+MOST_OF_RELATION, MOST_CATEGORIES = 300, 2000
+"""Values of a relation that leads to categories; categories of a graph, those of most edges."""
 MOST_MEANT, LEAST_LETTERS = 3, 4
+_SAME_STEM = 0.9
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,39 +26,42 @@ class CategoryWords:
     """The categories of a graph whose name is one word of English, by the words that are near it."""
 
     lexicon: Lexicon
-    nodes: dict[str, list[tuple[int, float]]]
-    """By lemma: nodes, each with how near the lemma is to its name, in [0, 1]."""
-    stems: dict[str, list[int]]
+    by_lemma: dict[str, list[tuple[int, float]]]
+    """Nodes, each with how near the lemma is to its name, in [0, 1]."""
+    by_stem: dict[str, list[int]]
 
     @classmethod
-    def of(cls, vocabulary: Vocabulary, lexicon: Lexicon) -> Self:
-        """Read the categories of a graph."""
-        nodes: dict[str, list[tuple[int, float]]] = {}
-        stems: dict[str, list[int]] = {}
-        for node, word in _named_by_one_word(vocabulary, lexicon):
-            stems.setdefault(lexicon.stem(word), []).append(node)
-            for lemma, near in lexicon.kin(word).items():
-                nodes.setdefault(lemma, []).append((node, near))
-        return cls(lexicon, nodes, stems)
+    def of(
+        cls,
+        vocabulary: Vocabulary,
+        lexicon: Lexicon,
+        of_relation: int = MOST_OF_RELATION,
+        most: int = MOST_CATEGORIES,
+    ) -> Self:
+        """Read the categories of a graph: at most so many of a relation, and in all those of most edges."""
+        by_lemma: dict[str, list[tuple[int, float]]] = {}
+        by_stem: dict[str, list[int]] = {}
+        for node in _categories(vocabulary, of_relation, most):
+            words = [w for w in words_of(vocabulary.graph.labels[node]) if w not in FUNCTION]
+            if len(words) == 1 and len(words[0]) >= LEAST_LETTERS and lexicon.known(words[0]):
+                by_stem.setdefault(lexicon.stem(words[0]), []).append(node)
+                for lemma, near in lexicon.kin(words[0]).items():
+                    by_lemma.setdefault(lemma, []).append((node, near))
+        return cls(lexicon, by_lemma, by_stem)
 
     def meant_by(self, word: str) -> list[tuple[int, float]]:
-        """The categories that a word is nearest to, with how near it is; none where several are."""
-        near: dict[int, float] = dict.fromkeys(self.stems.get(self.lexicon.stem(word), ()), 0.9)
+        """The categories that a word is nearest to, at most three, with how near it is."""
+        near = dict.fromkeys(self.by_stem.get(self.lexicon.stem(word), ()), _SAME_STEM)
         for lemma in self.lexicon.lemmas(word):
-            for node, how in self.nodes.get(lemma, ()):
+            for node, how in self.by_lemma.get(lemma, ()):
                 near[node] = max(near.get(node, 0.0), how)
         best = max(near.values(), default=0.0)
-        return sorted((node, how) for node, how in near.items() if how == best)[:MOST_MEANT]
+        return [(node, how) for node, how in sorted(near.items()) if how == best][:MOST_MEANT]
 
 
-def _named_by_one_word(vocabulary: Vocabulary, lexicon: Lexicon) -> list[tuple[int, str]]:
-    graph, found = vocabulary.graph, dict[int, str]()
-    few = np.flatnonzero(vocabulary.schema.nodes[1::2] <= MOST_CATEGORIES).tolist()
-    for relation in few:
-        if vocabulary.ends[2 * relation + 1] != LEAF or relation in vocabulary.flags:
-            continue
-        for node in np.unique(vocabulary.tails(relation)).tolist():
-            words = [w for w in words_of(graph.labels[node]) if w not in FUNCTION]
-            if len(words) == 1 and len(words[0]) >= LEAST_LETTERS and lexicon.known(words[0]):
-                found[node] = words[0]
-    return sorted(found.items())
+def _categories(vocabulary: Vocabulary, of_relation: int, most: int) -> list[int]:
+    """The nodes that are categories, ascending."""
+    into, texts = vocabulary.graph.into, vocabulary.texts_of_few(of_relation)
+    edges = into.stops[texts] - into.starts[texts]
+    kept = np.sort(texts[np.argsort(-edges, kind="stable")[:most]])
+    return [node for node in kept.tolist() if node not in vocabulary.truths]

@@ -93,10 +93,10 @@ class MentionFinder:
     """Words of the graph's relations and types, which are no misspelt names."""
     by_word: NameWords | None = None
     """Names by their words, where there are not too many."""
-    by_meaning: CategoryWords | None = None
-    """Categories by other words."""
     values: Values | None = None
     """The numbers and dates of the graph."""
+    by_meaning: CategoryWords | None = None
+    """Categories by other words."""
 
     @cached_property
     def _kinds(self) -> WordKinds:

@@ -92,7 +92,7 @@ class QuestionReader:
         lexicon = Lexicon.load()
         words = NameWords(self.names, lexicon) if few else None
         meant = CategoryWords.of(self.vocabulary, lexicon)
-        return MentionFinder(self.names, lexicon, self.vocabulary.words, words, meant, self.graph.values)
+        return MentionFinder(self.names, lexicon, self.vocabulary.words, words, self.graph.values, meant)
 
     @cached_property
     def _speller(self) -> Speller:

@@ -22,8 +22,10 @@ _DENIAL = re.compile(
     re.I,
 )
 """Words that leave something out; what a bracket leaves out tells names apart: *HP-40 (not the B)*."""
-_EXCEPTION = re.compile(r"(?<!\()\b(?:except|excluding|(?:other|rather)\s+than|(?:apart|aside)\s+from)\b", re.I)
-"""Words that do so and stand for nothing else, as *not* may: *which drugs can you not give her* (`allergic to`)."""
+_EXCEPTION = re.compile(
+    r"(?<!\()\b(?:except|excluding|(?:other|rather)\s+than|(?:apart|aside)\s+from)\b", re.I
+)
+"""Words that do nothing else, as *not* may: *which drugs can you not give her* (`allergic to`)."""
 _DENYING = frozenset("not no non without never none lack lacks lacking un".split())
 _SPELLING = re.compile(
     r"\b(?:contain\w*|include\w*|ha(?:s|ve|ving)|with)\s+the\s+(?:sub-?strings?|strings?|words?|letters?|prefix\w*)\b"

@@ -151,12 +151,22 @@ class Vocabulary:
     def flags(self) -> dict[int, tuple[int, int]]:
         """Relations whose values say yes or no, with the node of each, -1 where no head has it."""
         few = np.flatnonzero(self.schema.nodes[1::2] <= len(TRUTH)).tolist()
-        found = {r: self._flag(self.tails(r)) for r in few}
+        found = {r: self._flag(self._tails(r)) for r in few}
         return {r: flag for r, flag in found.items() if flag is not None}
 
-    def tails(self, relation: int) -> NDArray[np.int32]:
+    def _tails(self, relation: int) -> NDArray[np.int32]:
         """The tails of a relation, of some triples where there are many."""
         return self._tails_by_relation.at(relation)
+
+    def texts_of_few(self, most: int) -> NDArray[np.int32]:
+        """The plain texts to which relations lead that have at most so many: int32, ascending.
+
+        Of a graph of many triples those of some.
+        """
+        few = (self.schema.nodes[1::2] <= most) & (np.array(self.ends[1::2]) == LEAF)
+        tails = self._tails_by_relation
+        relations = np.repeat(np.arange(len(few)), np.diff(np.array([0, *tails.stops])))
+        return np.unique(tails.nodes[few[relations]])
 
     @cached_property
     def _tails_by_relation(self) -> _ByRelation:
@@ -173,7 +183,7 @@ class Vocabulary:
         """
         if not end & 1 or not self._has_capitals:
             return False
-        some = dict.fromkeys(self.tails(end // 2)[:MOST_READ].tolist())
+        some = dict.fromkeys(self._tails(end // 2)[:MOST_READ].tolist())
         return len(some) > 1 and all(self.graph.labels[node].islower() for node in some)
 
     def are_codes(self, end: int) -> bool:

@@ -57,6 +57,7 @@ LINK_STEPS = (0.7, 0.7, 0.85, 0.7, 0.85, 0.6)
 TO_HEAD, MODIFIER = 0.6, 0.5
 """Steps from a closed compound to its last part (a songwriter is a writer) and to its first."""
 LEAST_KIN = 0.8
+"""From this nearness on a word means another."""
 LEAST_SIMILARITY = 0.25
 """Similarities below count as 0."""
 MOVES: dict[str, tuple[str | None, str | None]] = {"": ("u", "d"), "u": ("uu", "ud"), "d": (None, "dd")}
@@ -278,18 +279,16 @@ class Lexicon:
         return best if best >= LEAST_SIMILARITY else 0.0
 
     def kin(self, word: str) -> dict[str, float]:
-        """Lemmas that mean what a word does: its own, 1; what derives from it; synonyms of its main senses.
+        """Return the lemmas that mean what a word does, with how near each is, as `similarity` says.
 
-        With how near each is, as `similarity` says.
+        They are its own, what derives from it, and synonyms of its main senses.
         """
         found: dict[str, float] = {}
         for base in self.lemmas(word):
             found[base] = 1.0
             for sense in self._senses(base):
-                beside = [
-                    (other, SYNONYM * self._main[sense] * main)
-                    for other, main in self._words.row(self._synset[sense])
-                ]
+                weight = SYNONYM * self._main[sense]
+                beside = [(other, weight * main) for other, main in self._words.row(self._synset[sense])]
                 for other, near in (*beside, *self._derived.row(sense)):
                     name = self._names[self._lemma[other]]
                     if near >= LEAST_KIN:
