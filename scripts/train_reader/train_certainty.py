@@ -4,10 +4,9 @@ python scripts/train_reader/train_certainty.py ROWS.npz [--processes N] [--halve
                                                                                write what is known of meanings
 python scripts/train_reader/train_certainty.py ROWS.npz --out certainty.npz    fit, measure, write the trees
 
-Questions: those of `training/asked`, over each graph as it is, without some of its relations, so that it
-cannot answer what needs these, without its types, in small letters and without a mark, and with all names in
-small letters; and those of `training/calibration`, over random graphs, whole and of a few triples. A meaning
-is right if it answers what the question has for an answer.
+Questions: those of `training/asked`, over each graph as it is and without some of its relations, so that it
+cannot answer what needs these; and those of `training/calibration`, over random graphs, whole and of a few
+triples. A meaning is right if it answers what the question has for an answer.
 """
 
 from __future__ import annotations
@@ -42,17 +41,14 @@ from clew.reading.reader import QuestionReader
 from clew.text.embedders.static import StaticEmbedder
 
 ASKED, SCHEMAS = ROOT / "training" / "asked", ROOT / "training" / "calibration"
-WEIGHTS = {
-    "asked": 0.7, "reduced": 0.7, "untyped": 0.35, "lower": 0.35, "made-up": 1.0, "composed": 0.5,
-    "handfuls": 0.5,
-}  # fmt: skip
+WEIGHTS = {"asked": 0.7, "reduced": 0.7, "made-up": 1.0, "composed": 0.5, "handfuls": 0.5}
 """What a question of each part counts."""
 REDUCED, FEWEST = 2, 4
 """Graphs that are made of one by leaving relations out, each with so many at least."""
 HANDFULS, CHAINS = 12, 25
 WITHOUT = 0.7
 """Of graphs without relations and of a few triples: questions without an answer for each that has one."""
-TREES, LEAVES, FOLDS, SEED = 300, 24, 6, 1
+TREES, LEAVES, FOLDS, SEED = 150, 16, 6, 1
 WHOLE = ("asked", "made-up")
 opened = cache(Ranker.open)
 
@@ -117,40 +113,15 @@ def reader_of(name: str, graph: Path, types: Path | None, model: Path = MODEL) -
 
 
 def of_folder(folder: Path, model: Path) -> list[Known]:
-    """A graph with questions of people, whole, without some of its relations, and written otherwise."""
+    """A graph with questions of people, whole and without some of its relations."""
     types = folder / "types.tsv"
     types = types if types.exists() else None
     rows = [json.loads(line) for line in (folder / "questions.jsonl").read_text("utf-8").splitlines()]
     questions = [Question(r["question"], frozenset(map(str, r["answers"])), "") for r in rows]
     reader = reader_of(folder.name, folder / "kg.tsv", types, model)
     made = list(known_of("asked", folder.name, reader, questions))
-    made += _reduced(folder, types, model, questions, made)
-    bare = Asked(folder.name, read_graph(folder / "kg.tsv"))
-    reader = QuestionReader(bare.graph, bare.schema, bare.names, StaticEmbedder.load(), opened(model))
-    small = [Question(q.text.lower().rstrip("?. "), q.gold, "") for q in questions]
-    made += known_of("untyped", folder.name, reader, small)
-    with tempfile.TemporaryDirectory() as place:
-        graph = _small_letters(folder / "kg.tsv", Path(place) / "kg.tsv", (0, 2))
-        types = types and _small_letters(types, Path(place) / "types.tsv", (0,))
-        reader = reader_of(folder.name, graph, types, model)
-        small = [Question(q.text.lower(), frozenset(map(str.lower, q.gold)), "") for q in questions]
-        return [*made, *known_of("lower", folder.name, reader, small)]
-
-
-def _small_letters(source: Path, out: Path, columns: tuple[int, ...]) -> Path:
-    """Write a table with some columns in small letters."""
-    rows = [line.split("\t") for line in source.read_text("utf-8").splitlines() if "\t" in line]
-    small = [[cell.lower() if at in columns else cell for at, cell in enumerate(row)] for row in rows]
-    out.write_text("".join("\t".join(row) + "\n" for row in small))
-    return out
-
-
-def _reduced(
-    folder: Path, types: Path | None, model: Path, questions: list[Question], whole: list[Known]
-) -> Iterator[Known]:
-    """The graph of a folder without some of its relations, twice; `whole` is what is known over all of it."""
     needed = {
-        k.question: next((r for r, x in zip(k.relations, k.right, strict=True) if x), None) for k in whole
+        k.question: next((r for r, x in zip(k.relations, k.right, strict=True) if x), None) for k in made
     }
     triples = (folder / "kg.tsv").read_text("utf-8").splitlines()
     relations = sorted({line.split("\t")[1] for line in triples if line.count("\t") >= 2})
@@ -170,8 +141,8 @@ def _reduced(
             path.write_text(
                 "\n".join(t for t in triples if t.split("\t")[1:2] and t.split("\t")[1] in kept) + "\n"
             )
-            reader = reader_of(folder.name, path, types, model)
-            yield from known_of("reduced", folder.name, reader, left)
+            made += known_of("reduced", folder.name, reader_of(folder.name, path, types, model), left)
+    return made
 
 
 def of_schema(path: Path) -> list[Known]:

@@ -55,14 +55,7 @@ OF_QUESTION = (
 )  # fmt: skip
 OF_ANSWER = ("open_names", "answers")
 """Names of the question that the meaning leaves out; the logarithm of how many things answer it."""
-OF_GRAPH = frozenset(("rare", "hub", "size"))
-"""What is known of a candidate that grows with the graph: of graphs of people, which are small, it would be
-learned that what is large is unlikely."""
-MOST_ANSWERS = 2.0
-"""For the same reason the logarithm counts no further, from seven things on."""
-_OF_CANDIDATE = [i for i, name in enumerate(OF_CANDIDATES) if name not in OF_GRAPH]
-_OF_CANDIDATES = tuple(OF_CANDIDATES[i] for i in _OF_CANDIDATE)
-OF_MEANING = (*OF_SHARES, *OF_SCORES, *OF_WORDS, *OF_QUESTION, *OF_ANSWER, *_OF_CANDIDATES)
+OF_MEANING = (*OF_SHARES, *OF_SCORES, *OF_WORDS, *OF_QUESTION, *OF_ANSWER, *OF_CANDIDATES)
 AGAINST = 1.5
 """What signs tell so much more against than against the likeliest meaning does not come before it: *1980* of
 *the 1980s*. Of 10,405 questions, their graphs held out, no such meaning that did was as sure as 0.5."""
@@ -147,11 +140,10 @@ def rows_of(vocabulary: Vocabulary, reading: Reading, meanings: Sequence[Meaning
     for place, meaning in enumerate(meanings):
         spans = spans_of(reading.mentions, mentions_of(meaning.query))
         of_words = _of_words(vocabulary, reading, meaning.query, spans)
-        answers = min(MOST_ANSWERS, math.log1p(max(meaning.size, 0)))
-        of_answer = _open_names(reading, spans), answers
+        of_answer = _open_names(reading, spans), math.log1p(max(meaning.size, 0))
         shares = _of_shares(reading, meanings, place)
         rows.append((*shares, *_of_scores(reading, meaning), *of_words, *asked, *of_answer))
-    known = reading.ranking.scored.known[[m.ranked.row for m in meanings]][:, _OF_CANDIDATE]
+    known = reading.ranking.scored.known[[m.ranked.row for m in meanings]]
     return np.concatenate([np.array(rows, np.float32), known], axis=1)
 
 
