@@ -12,11 +12,9 @@ from collections import Counter, defaultdict
 from sets import MEASURED, all_of
 
 from clew.reading.candidates import Enumerator, Option
-from clew.reading.category_words import CategoryWords
 from clew.reading.execute import Executor, OverBudget
 from clew.reading.likeness import WordMatcher
 from clew.reading.mentions import MentionFinder
-from clew.reading.name_words import NameWords
 from clew.reading.vocabulary import Vocabulary
 from clew.text.embedders.static import StaticEmbedder
 from clew.text.lexicon import Lexicon
@@ -58,8 +56,7 @@ def main() -> None:
     for name, asked in all_of([a for a in sys.argv[1:] if a in MEASURED]):
         vocabulary = Vocabulary.of(asked.graph, asked.schema)
         matcher = WordMatcher(vocabulary, embedder, lexicon)
-        words, meant = NameWords(asked.names, lexicon), CategoryWords.of(vocabulary, lexicon)
-        finder = MentionFinder(asked.names, lexicon, vocabulary.words, words, asked.graph.values, meant)
+        finder = MentionFinder.of(asked.names, vocabulary, lexicon)
         enumerator = Enumerator(vocabulary)
         for question in asked.questions:
             if not question.gold:

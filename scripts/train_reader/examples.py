@@ -36,12 +36,10 @@ from tokenizers import Tokenizer
 
 from clew.graph.graph import Graph
 from clew.reading.candidates import Enumerator, Option
-from clew.reading.category_words import CategoryWords
 from clew.reading.execute import Executor, OverBudget
 from clew.reading.features import Describer, with_distances
 from clew.reading.likeness import Likeness, WordMatcher
 from clew.reading.mentions import Mention, MentionFinder
-from clew.reading.name_words import NameWords
 from clew.reading.query import Query, key_of
 from clew.reading.ranker import MODEL, span_of
 from clew.reading.reader import QuestionReader
@@ -116,10 +114,7 @@ class Builder:
         self.asked = asked
         self.vocabulary = Vocabulary.of(asked.graph, asked.schema)
         self.matcher = WordMatcher(self.vocabulary, EMBEDDER, LEXICON)
-        words, meant = NameWords(asked.names, LEXICON), CategoryWords.of(self.vocabulary, LEXICON)
-        self.finder = MentionFinder(
-            asked.names, LEXICON, self.vocabulary.words, words, asked.graph.values, meant
-        )
+        self.finder = MentionFinder.of(asked.names, self.vocabulary, LEXICON)
         self.enumerator = Enumerator(self.vocabulary)
 
     def options(self, text: str) -> tuple[list[Option], Described]:

@@ -8,11 +8,9 @@ from clew.graph.build.build import graph_of
 from clew.graph.schema import schema_of
 from clew.index.names.names import NamesIndex
 from clew.reading.candidates import Enumerator, Option
-from clew.reading.category_words import CategoryWords
 from clew.reading.features import Describer
 from clew.reading.likeness import WordMatcher
 from clew.reading.mentions import Mention, MentionFinder
-from clew.reading.name_words import NameWords
 from clew.reading.vocabulary import Vocabulary
 from clew.text.embedders.static import StaticEmbedder
 from clew.text.lexicon import Lexicon
@@ -36,9 +34,7 @@ class SmallGraph:
         self.ids = {label: node for node, label in enumerate(self.graph.labels)}
         self.types = {name: i for i, name in enumerate(self.graph.types.names)}
         self.matcher = WordMatcher(self.vocabulary, EMBEDDER, LEXICON)
-        names = NamesIndex.of(self.graph)
-        by_word, by_meaning = NameWords(names, LEXICON), CategoryWords.of(self.vocabulary, LEXICON)
-        self.finder = MentionFinder(names, LEXICON, self.vocabulary.words, by_word, by_meaning=by_meaning)
+        self.finder = MentionFinder.of(NamesIndex.of(self.graph), self.vocabulary, LEXICON)
 
     def step(self, name: str) -> int:
         """The step of `relation`, or of `^relation`, from tail to head."""

@@ -11,7 +11,7 @@ from clew.graph.graph import Graph
 from clew.index.names.names import NamesIndex
 from clew.reading.asked_type import SPELT
 from clew.reading.english import FUNCTION, LIGHT, PREPOSITIONS, YES_NO
-from clew.reading.mentions import PARTIAL, PLURAL, WORDS, Mention
+from clew.reading.mentions import MEANT, PARTIAL, PLURAL, WORDS, Mention
 from clew.reading.near_names import near_names
 from clew.reading.query import mentions_of, steps_of
 from clew.reading.reader import QuestionReader, Reading
@@ -38,7 +38,7 @@ def left_open(reader: QuestionReader, names: NamesIndex, reading: Reading) -> Ab
     words = tokens(reading.question)
     capital = [w for w in words if is_capital(w, words)]
     named = [m for m in written if m.strong or any(m.start <= w.start < m.stop for w in capital)]
-    guessed = [m for m in reading.mentions if m.candidates and m.candidates[0].how in (PARTIAL, WORDS)]
+    guessed = [m for m in reading.mentions if m.candidates and m.candidates[0].how in (PARTIAL, WORDS, MEANT)]
     lacking = _lacking_names(reader, reading, [*named, *guessed])
     if lacking:
         near = near_names(reader.graph, names, [lacking])

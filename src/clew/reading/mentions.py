@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Self
 
 from clew.graph.graph import Values
 from clew.index.names.containing import nodes_containing
@@ -33,6 +34,7 @@ from clew.reading.name_runs import (
 from clew.reading.name_words import NameWords
 from clew.reading.query import Value
 from clew.reading.values import values_in
+from clew.reading.vocabulary import Vocabulary
 from clew.text.lexicon import Lexicon
 from clew.text.normalise import Token, tokens
 
@@ -45,6 +47,9 @@ LEAST_MISSPELT, MOST_TRIED = 5, 24
 """Letters of a misspelt name, and how many runs of words are looked for as one."""
 LONGEST_BLOB = 64_000_000
 """Bytes of names in which a part of a name is looked for; in more of them that would take too long."""
+
+MOST_BY_WORD = 60_000
+"""Nodes of a graph whose names are found by their words in any order, which takes a table in memory."""
 
 GIVEN, EXACT, ALIAS, NORMAL, PLURAL, PARTIAL, TYPO, WORDS, MEANT = range(9)
 """How a candidate was found. WORDS: all words of the name stand in the question, in any order."""
@@ -97,6 +102,14 @@ class MentionFinder:
     """The numbers and dates of the graph."""
     by_meaning: CategoryWords | None = None
     """Categories by other words."""
+
+    @classmethod
+    def of(cls, names: NamesIndex, vocabulary: Vocabulary, lexicon: Lexicon) -> Self:
+        """The finder of a graph; names of a large one are not found by their words."""
+        graph = vocabulary.graph
+        words = NameWords(names, lexicon) if graph.nodes <= MOST_BY_WORD else None
+        meant = CategoryWords.of(vocabulary, lexicon)
+        return cls(names, lexicon, vocabulary.words, words, graph.values, meant)
 
     @cached_property
     def _kinds(self) -> WordKinds:

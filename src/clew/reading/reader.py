@@ -19,12 +19,10 @@ from clew.graph.schema import Schema
 from clew.index.names.names import NamesIndex
 from clew.reading.adapter import Adapter
 from clew.reading.candidates import Enumerator, Option
-from clew.reading.category_words import CategoryWords
 from clew.reading.english import ANYONE, FUNCTION, singular
 from clew.reading.framing import unframed
 from clew.reading.likeness import Likeness, WordMatcher
 from clew.reading.mentions import Mention, MentionFinder
-from clew.reading.name_words import NameWords
 from clew.reading.own_titles import without_own_titles
 from clew.reading.paths import Exploration
 from clew.reading.ranker import GraphRanker, Ranker, Ranking, Scored, shipped
@@ -34,9 +32,6 @@ from clew.reading.typed_names import with_types
 from clew.reading.vocabulary import Vocabulary
 from clew.text.embedder import Embedder
 from clew.text.lexicon import Lexicon
-
-MOST_BY_WORD = 60_000
-"""Nodes of a graph whose names are found by their words in any order, which takes a table in memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,11 +83,7 @@ class QuestionReader:
 
     @cached_property
     def _finder(self) -> MentionFinder:
-        few = self.graph.nodes <= MOST_BY_WORD
-        lexicon = Lexicon.load()
-        words = NameWords(self.names, lexicon) if few else None
-        meant = CategoryWords.of(self.vocabulary, lexicon)
-        return MentionFinder(self.names, lexicon, self.vocabulary.words, words, self.graph.values, meant)
+        return MentionFinder.of(self.names, self.vocabulary, Lexicon.load())
 
     @cached_property
     def _speller(self) -> Speller:

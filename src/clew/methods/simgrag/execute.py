@@ -20,7 +20,7 @@ from clew.graph.match.distances import Distances
 from clew.graph.values import parse_value, year_of
 from clew.grounding import cite
 from clew.methods.simgrag.find_subgraphs import (
-    MOST_SPLITS,
+    MOST_COMBINATIONS,
     Unfit,
     find_subgraphs,
     same_names,
@@ -288,7 +288,7 @@ class PlanExecutor:
         self._require_names(part, best)
         names = same_names(part, self.distances, best)
         relations = same_relations(self.graph, part, self.distances, best)
-        ways = list(islice(product(*relations), MOST_SPLITS))
+        ways = list(islice(product(*relations), MOST_COMBINATIONS))
         entities = {i: same for i, same in enumerate(names) if part.nodes[i].known}
         return [_Way(entities, self._edges(part, way, best)) for way in ways]
 

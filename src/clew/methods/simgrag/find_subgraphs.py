@@ -26,7 +26,7 @@ of a film could not be its director too."""
 FIRST_CANDIDATES = 64
 MOST_LISTED_ENTITIES = 1 << 20
 """Candidates among which an entity is looked for where entities are not measured."""
-MOST_SPLITS = 16
+MOST_COMBINATIONS = 16
 SEARCH = Budget(expansions=200_000_000)
 
 
@@ -63,9 +63,9 @@ def find_tied(graph: Graph, pattern: Pattern, distances: Distances, best: Match,
     relations to what is as near as in the best match.
     """
     names, relations = same_names(pattern, distances, best), same_relations(graph, pattern, distances, best)
-    ways = list(islice(product(*names, *relations), MOST_SPLITS + 1))
+    ways = list(islice(product(*names, *relations), MOST_COMBINATIONS + 1))
     search = partial(_match, graph, k=None, project=node, distinct=BY_TRIPLE)
-    if len(ways) > MOST_SPLITS:
+    if len(ways) > MOST_COMBINATIONS:
         return search(pattern, distances, all_tied=True)
     turned = [
         graph.triple(t)[0] != best.nodes[e.head] for e, t in zip(pattern.edges, best.triples, strict=True)

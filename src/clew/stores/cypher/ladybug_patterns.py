@@ -14,7 +14,7 @@ LONGEST_LADYBUG_PATH = 30
 
 ALL_ROWS = 1_000_000_000
 
-MOST_PAIRS_APART = 2
+MOST_UNJOINED = 2
 """Patterns that share no variable, and UNWIND, in one query."""
 
 
@@ -176,7 +176,7 @@ def _products(branch: tree.Branch) -> None:
             joined = [other for other in parts if other & names]
             parts = [other for other in parts if not other & names]
             parts.append(names.union(*joined))
-    if len(parts) + any(isinstance(clause, tree.Unwind) for clause in branch.clauses) > MOST_PAIRS_APART:
+    if len(parts) + any(isinstance(clause, tree.Unwind) for clause in branch.clauses) > MOST_UNJOINED:
         refuse("products of patterns that are not connected")
 
 

@@ -33,13 +33,13 @@ from clew.stores.sparql.export import export
 from clew.stores.sparql.terms import iris, is_iri, quoted, written
 from clew.stores.store import StoredTerm
 
-ENTITIES_SAMPLED = 10_000
+STATEMENTS_SAMPLED = 10_000
 """Statements that are looked at for languages, for how IRIs begin, and for blank nodes."""
 MOST_LANGUAGES = 8
 MOST_PREFIXES = 4
 MOST_BINDINGS = 10_000
 """Edges that are asked for at a time; many endpoints give no more."""
-MOST_PROPERTIES_COUNTED = 1_000_000
+MOST_STATEMENTS = 1_000_000
 """Literals and types of `BATCH` nodes."""
 STATE_SECONDS = 10.0
 OLDEST_SECONDS = 3_600
@@ -85,7 +85,7 @@ class NearSparql:
         """
         if self._count(most) > most:
             return None
-        rows = self._endpoint.read(_STATE, most=MOST_PROPERTIES_COUNTED)
+        rows = self._endpoint.read(_STATE, most=MOST_STATEMENTS)
         counted = sorted(" ".join(_text(term) for term in row) for row in rows)
         return blake2b("\n".join([_now(OLDEST_SECONDS), *counted]).encode(), digest_size=16).hexdigest()
 
@@ -143,7 +143,7 @@ class SparqlNeighbours:
 
     def _sample(self, what: str, where: str) -> Sequence[Row]:
         return self._endpoint.read(
-            f"SELECT {what} WHERE {{ {where} }} LIMIT {ENTITIES_SAMPLED}", most=ENTITIES_SAMPLED
+            f"SELECT {what} WHERE {{ {where} }} LIMIT {STATEMENTS_SAMPLED}", most=STATEMENTS_SAMPLED
         )
 
     def _all_types(self) -> list[str]:
@@ -237,7 +237,7 @@ class SparqlNeighbours:
             lines.writelines(f"<{head}> <{kind}> <{tail}> .\n" for head, tail, kind in edges)
             for ids in near.batches(nodes, near.BATCH):
                 query = f"SELECT ?s ?p ?o WHERE {{ VALUES ?s {{ {iris(ids)} }} ?s ?p ?o {said} }}"
-                rows = self._endpoint.read(query, most=MOST_PROPERTIES_COUNTED)
+                rows = self._endpoint.read(query, most=MOST_STATEMENTS)
                 lines.writelines(_lines(rows))
                 relations |= {_text(row[1]) for row in rows}
                 types |= {_text(row[2]) for row in rows if _text(row[1]) == _TYPE}
