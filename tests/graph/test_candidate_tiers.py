@@ -9,7 +9,7 @@ import pytest
 from reference import Tables, make_graph
 
 from clew.graph.graph import Graph
-from clew.graph.match.candidate_lists import ALL, CandidateList
+from clew.graph.match.candidate_lists import ALL, CandidateList, Rounds
 from clew.graph.match.candidate_tiers import Tier, Tiers
 from clew.graph.match.distances import Measure, NearestEntities, Rounded
 from clew.graph.match.kernels.columns import INFINITE
@@ -60,6 +60,8 @@ class Listed(Tables):
         super().__init__(stored.entities, stored.relations, asked=stored.asked, measured=False)
 
 
+SMALL = Rounds(first=2, growth=2, worth_a_cut=2)
+"""Rounds as those of a large graph, on a small one."""
 LONG = {
     "path": [("A", "B"), ("B", "C")],
     "star": [("A", "?"), ("B", "?"), ("?", "C")],
@@ -89,26 +91,27 @@ def random_case(seed: int, shape: str, most: int = NODES) -> tuple[Graph, Patter
 
 
 @pytest.mark.parametrize("shape", LONG)
-def test_measuring_gives_the_same_as_listing_all(shape: str, small_rounds: None) -> None:
+def test_measuring_gives_the_same_as_listing_all(shape: str) -> None:
     few, many = 0, 0
     for seed in range(20 if len(LONG[shape]) > 3 else 60):
         graph, pattern, stored = random_case(seed, shape)
-        found = match(graph, pattern, stored)
+        found = match(graph, pattern, stored, rounds=SMALL)
         assert found.complete
         few += sum(stored.asked)
         stored.asked.clear()
-        assert found == match(graph, pattern, Listed(stored), k=3)
+        assert found == match(graph, pattern, Listed(stored), k=3, rounds=SMALL)
         many += sum(stored.asked)
     assert few < many
 
 
 @pytest.mark.parametrize("shape", LONG)
-def test_where_lists_end_the_bound_says_what_is_certain(shape: str, small_rounds: None) -> None:
+def test_where_lists_end_the_bound_says_what_is_certain(shape: str) -> None:
     complete = 0
     for seed in range(40):
         graph, pattern, stored = random_case(seed, shape, most=(2, 6, 20)[seed % 3])
         k = (1, 20)[seed % 2]
-        part, full = match(graph, pattern, stored, k=k), match(graph, pattern, Listed(stored), k=k)
+        part = match(graph, pattern, stored, k=k, rounds=SMALL)
+        full = match(graph, pattern, Listed(stored), k=k, rounds=SMALL)
         missing = [m.gsd for m in full.matches if m not in part.matches]
         assert part.complete is (part.bound == float("inf"))
         assert all(gsd >= part.bound - 1e-8 for gsd in missing)
@@ -147,17 +150,17 @@ def is_in(tier: Tier, excess: int, held: int) -> bool:
 
 
 @pytest.mark.parametrize("names", ["AB", "ABC", "ABCDE"])
-def test_every_choice_within_the_slack_is_in_one_run(names: str, small_rounds: None) -> None:
+def test_every_choice_within_the_slack_is_in_one_run(names: str) -> None:
     checked = 0
     for seed in range(30):
         rng = np.random.default_rng(seed)
         stored = Stored(rng)
         lists: dict[int, CandidateList] = {}
         for i, name in enumerate(names):
-            lists[i] = CandidateList(stored, PatternNode(name, True))
+            lists[i] = CandidateList(stored, PatternNode(name, True), rounds=SMALL)
             for _ in range(int(rng.integers(4))):
                 lists[i].grow()
-        tiers = Tiers(lists, prepare, seeded=False)
+        tiers = Tiers(lists, prepare, seeded=False, rounds=SMALL)
         slack = int(rng.uniform(0.2, 1) * min(tiers.held, 3 << 35))
         runs, left_out = tiers.runs(slack)
         some = [np.sort(np.rint(stored.entities[name] * 1e9).astype(int) << 5) for name in names]
@@ -178,12 +181,14 @@ def test_every_choice_within_the_slack_is_in_one_run(names: str, small_rounds: N
     assert checked > 50
 
 
-def test_no_run_leaves_all_nodes_to_be_measured(small_rounds: None) -> None:
+def test_no_run_leaves_all_nodes_to_be_measured() -> None:
     for seed in range(50):
         rng = np.random.default_rng(seed)
         stored = Stored(rng)
-        lists = {i: CandidateList(stored, PatternNode(name, True)) for i, name in enumerate("ABC")}
-        tiers = Tiers(lists, prepare, seeded=False)
+        lists = {
+            i: CandidateList(stored, PatternNode(name, True), rounds=SMALL) for i, name in enumerate("ABC")
+        }
+        tiers = Tiers(lists, prepare, seeded=False, rounds=SMALL)
         slack = tiers.wider(0, 1, None)
         while slack is not None and slack < ALL:
             runs, left_out = tiers.runs(slack)

@@ -9,7 +9,6 @@ from typer.testing import CliRunner
 
 from clew import Clew, Hints
 from clew.cli.app import app
-from clew.graph.build import inference
 from clew.graph.graph import INFERRED
 
 PREFIXES = """@prefix : <http://ex.org/> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
@@ -90,7 +89,7 @@ def test_an_answer_says_what_is_inferred(tmp_path):
 
 def test_no_inference_leaves_it_out(tmp_path, monkeypatch):
     text = ":made owl:inverseOf :made_by . :Ann :made :Vase . :Jug :made_by :Bo ."
-    with opened(tmp_path, text, inference=False) as clew:
+    with opened(tmp_path, text, most_inferred=0) as clew:
         assert inferred(clew) == set()
     monkeypatch.setenv("CLEW_CACHE_DIR", str(tmp_path / "other"))
     done = CliRunner().invoke(app, ["info", str(tmp_path / "x.ttl"), "--json", "--no-inference"])
@@ -98,10 +97,9 @@ def test_no_inference_leaves_it_out(tmp_path, monkeypatch):
     assert json.loads(done.stdout)["counts"]["triples"] == 3
 
 
-def test_what_follows_is_bounded(tmp_path, monkeypatch):
-    monkeypatch.setattr(inference, "MOST_INFERRED", 50)
+def test_what_follows_is_bounded(tmp_path):
     chain = "".join(f":n{i} :in :n{i + 1} . " for i in range(40))
-    with opened(tmp_path, ":in a owl:TransitiveProperty . " + chain) as clew:
+    with opened(tmp_path, ":in a owl:TransitiveProperty . " + chain, most_inferred=50) as clew:
         assert 40 <= len(inferred(clew)) <= 50
         assert any("more follows from the ontology" in n for n in clew.index.manifest.about.report["notes"])
 
@@ -142,7 +140,7 @@ def test_a_thesaurus_says_broader_and_narrower_both_ways(tmp_path):
     :Mind <{skos}narrower> :Intelligence . :Intelligence <{skos}broader> :Mind ."""
     with opened(tmp_path, text) as clew:
         assert inferred(clew) == {"Intelligence narrower Talent", "Gift related Talent"}
-    with opened(tmp_path, text, inference=False) as clew:
+    with opened(tmp_path, text, most_inferred=0) as clew:
         assert inferred(clew) == set()
 
 

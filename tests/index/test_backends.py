@@ -165,10 +165,9 @@ def test_a_uri_of_milvus_is_checked(uri):
         MilvusPlace(uri)
 
 
-def test_a_milvus_that_is_not_there_says_where_and_what_to_do(monkeypatch):
+def test_a_milvus_that_is_not_there_says_where_and_what_to_do():
     pytest.importorskip("pymilvus")
-    monkeypatch.setattr("clew.index.vectors.backends.milvus.WRITE_PATIENCE", 1.0)
-    index = MilvusVectors(DIMENSION, MilvusPlace("http://127.0.0.1:9"))
+    index = MilvusVectors(DIMENSION, MilvusPlace("http://127.0.0.1:9", write_seconds=1))
     with pytest.raises(VectorStoreError, match=r"127\.0\.0\.1:9 did not create .*run the same command"):
         index.add(np.array([1]), np.ones((1, DIMENSION), np.float32))
 

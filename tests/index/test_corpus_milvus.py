@@ -20,7 +20,6 @@ from clew.index.corpus.nearest import WalkIndex
 from clew.index.store.directory import open_index
 from clew.index.update.edits import Edits
 from clew.index.update.update import update_index
-from clew.index.vectors.backends import milvus as milvus_module
 from clew.index.vectors.backends.base import VectorStoreError
 from clew.index.vectors.backends.milvus import MilvusPlace, MilvusVectors
 from clew.index.vectors.backends.registry import VectorChoice
@@ -186,20 +185,17 @@ class Interrupting:
 CHAIN = "".join(f"n{i}\tnext\tn{i + 1}\n" for i in range(3000))
 
 
-def test_milvus_that_goes_down_in_mid_build_is_a_clear_error_and_the_old_index_stays(
-    milvus, tmp_path, monkeypatch
-):
-    monkeypatch.setattr(milvus_module, "WRITE_PATIENCE", 2.0)
+def test_milvus_that_goes_down_in_mid_build_is_a_clear_error_and_the_old_index_stays(milvus, tmp_path):
     place = MilvusPlace(milvus.uri)
     path = build(tmp_path, place)
     manifest = (path / "manifest.json").read_bytes()
+    impatient = MilvusPlace(milvus.uri, write_seconds=2)
     try:
         with pytest.raises(VectorStoreError, match=r"Milvus at http://127.* run the same command again"):
-            build(tmp_path, place, embedder=Interrupting(9000, milvus.kill), text=CHAIN)
+            build(tmp_path, impatient, embedder=Interrupting(9000, milvus.kill), text=CHAIN)
     finally:
         milvus.start()
     assert (path / "manifest.json").read_bytes() == manifest
-    monkeypatch.undo()
     assert_finds_the_same(path, tmp_path)
     build(tmp_path, place, text=CHAIN)
     corpus = open_corpus(open_index(path), writable=True)
@@ -224,10 +220,9 @@ def test_milvus_that_is_restarted_in_mid_build_is_waited_for(milvus, tmp_path):
     assert len(corpus.milvus.nodes) == 3001
 
 
-def test_an_update_while_milvus_is_down_leaves_what_was(milvus, tmp_path, monkeypatch):
+def test_an_update_while_milvus_is_down_leaves_what_was(milvus, tmp_path):
     path = build(tmp_path, MilvusPlace(milvus.uri))
     manifest = (path / "manifest.json").read_bytes()
-    monkeypatch.setattr(milvus_module, "READ_PATIENCE", 1.0)
     milvus.kill()
     try:
         with pytest.raises(VectorStoreError, match="did not open"):

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from clew import Clew, Hints
 from clew.errors import UsageError
-from clew.graph.build import inference
 from clew.graph.build.build import build_graph
 from clew.graph.edit.edit import edited
 from clew.graph.graph import INFERRED
@@ -194,7 +193,7 @@ def test_types_by_their_labels_are_removed_too(wines, tmp_path):
 
 def test_an_index_without_inference_infers_nothing_later(tmp_path):
     (tmp_path / "a.ttl").write_text(PREFIXES + ":in a owl:TransitiveProperty . :a :in :b .")
-    hints = Hints(inference=False)
+    hints = Hints(most_inferred=0)
     with Clew.index(tmp_path / "a.ttl", tmp_path / "a.clew", embedder=EMBEDDER, hints=hints) as clew:
         done = update(clew, tmp_path, add=":b :in :c . :A rdfs:subClassOf :B .")
         assert not any(inferred for *_, inferred in said(clew.index.graph)[0])
@@ -203,7 +202,7 @@ def test_an_index_without_inference_infers_nothing_later(tmp_path):
 
 def test_rdf_without_inference_is_refused_where_the_index_infers(wines, tmp_path):
     with wines as clew, pytest.raises(UsageError, match="--no-inference"):
-        update(clew, tmp_path, add=":b :in :c .", hints=Hints(inference=False))
+        update(clew, tmp_path, add=":b :in :c .", hints=Hints(most_inferred=0))
 
 
 def test_rdf_that_is_added_to_a_table_infers(tmp_path):
@@ -214,9 +213,8 @@ def test_rdf_that_is_added_to_a_table_infers(tmp_path):
         assert inferred == {("http://ex.org/Vase", "http://ex.org/made_by", "http://ex.org/Ann")}
 
 
-def test_more_than_may_follow_is_said(wines, tmp_path, monkeypatch):
-    monkeypatch.setattr(inference, "MOST_INFERRED", 3)
+def test_more_than_may_follow_is_said(wines, tmp_path):
     chain = "".join(f":n{i} :region :n{i + 1} . " for i in range(5))
     with wines as clew:
-        notes = update(clew, tmp_path, add=chain).report.notes
+        notes = update(clew, tmp_path, add=chain, hints=Hints(most_inferred=3)).report.notes
         assert any("more follows from the ontology" in note for note in notes)

@@ -12,6 +12,7 @@ import pytest
 from clew.errors import IndexAccessError
 from clew.index import build, shards
 from clew.index.build import build_index
+from clew.index.shards import ShardSizes
 from clew.index.store.directory import open_index
 from clew.text.embedders.registry import embedder as embedder_of
 
@@ -26,23 +27,19 @@ def source(tmp_path):
     return file
 
 
-@pytest.fixture
-def small_shards(monkeypatch):
-    monkeypatch.setattr(shards, "NAMES_OF_SHARD", 700)
-    monkeypatch.setattr(shards, "SHARDED_FROM", 100)
-    monkeypatch.setattr(build, "SHARDED_FROM", 100)
+SMALL = ShardSizes(names=700, sharded_from=100)
 
 
 def digests(path):
     return {f.section: f.checksum for f in open_index(path, verify=True).manifest.files}
 
 
-def test_workers_write_the_same_index(source, tmp_path, monkeypatch, request):
+def test_workers_write_the_same_index(source, tmp_path):
     options = {"embedder": embedder_of(), "aliases": tmp_path / "a.tsv"}
     build_index([source], tmp_path / "one.clew", **options)
-    request.getfixturevalue("small_shards")
     told = []
-    build_index([source], tmp_path / "two.clew", progress=lambda *step: told.append(step), **options)
+    tell = lambda *step: told.append(step)  # noqa: E731
+    build_index([source], tmp_path / "two.clew", shards=SMALL, progress=tell, **options)
     assert digests(tmp_path / "one.clew") == digests(tmp_path / "two.clew")
     assert sorted(os.listdir(tmp_path / "two.clew")) == ["gen-000001", "lock", "manifest.json"]
     total = max(step[2] for step in told if step[0] == "names")
@@ -50,7 +47,7 @@ def test_workers_write_the_same_index(source, tmp_path, monkeypatch, request):
     assert ("names", total, total) in told
 
 
-def test_a_stopped_build_goes_on_where_it_was(source, tmp_path, small_shards, monkeypatch, letters):
+def test_a_stopped_build_goes_on_where_it_was(source, tmp_path, monkeypatch, letters):
     out, made = tmp_path / "x.clew", []
 
     def stop(folder, graph, labels, embedder, piece):
@@ -63,32 +60,33 @@ def test_a_stopped_build_goes_on_where_it_was(source, tmp_path, small_shards, mo
     make = shards.make_shard
     monkeypatch.setattr(shards, "make_shard", stop)
     with pytest.raises(KeyboardInterrupt):
-        build_index([source], out, embedder=letters)
+        build_index([source], out, embedder=letters, shards=SMALL)
     before, stages = len(made), []
     monkeypatch.setattr(shards, "make_shard", lambda *a: (made.append(a[4][:2]), make(*a)))
-    build_index([source], out, embedder=letters, progress=lambda *step: stages.append(step[0]))
+    build_index([source], out, embedder=letters, shards=SMALL, progress=lambda *step: stages.append(step[0]))
     assert {kind for kind, _ in made[before:]} == {"vectors"}
     assert min(first for _, first in made[before:]) == 1400
     assert set(stages) == {"vectors"}
-    build_index([source], tmp_path / "y.clew", embedder=letters)
+    build_index([source], tmp_path / "y.clew", embedder=letters, shards=SMALL)
     assert digests(out) == digests(tmp_path / "y.clew")
 
 
-def test_changed_sources_begin_anew(source, tmp_path, small_shards, monkeypatch, letters):
+def test_changed_sources_begin_anew(source, tmp_path, monkeypatch, letters):
     def stop(*_):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(shards, "make_shard", stop)
     with pytest.raises(KeyboardInterrupt):
-        build_index([source], tmp_path / "x.clew", embedder=letters)
+        build_index([source], tmp_path / "x.clew", embedder=letters, shards=SMALL)
     monkeypatch.undo()
     source.write_text("A\trel\tB\n")
-    assert build_index([source], tmp_path / "x.clew", embedder=letters).manifest.about.counts["entities"] == 2
+    built = build_index([source], tmp_path / "x.clew", embedder=letters, shards=SMALL)
+    assert built.manifest.about.counts["entities"] == 2
 
 
-def test_a_worker_that_dies_is_an_error_and_the_old_index_stays(source, tmp_path, small_shards, monkeypatch):
+def test_a_worker_that_dies_is_an_error_and_the_old_index_stays(source, tmp_path, monkeypatch):
     out = tmp_path / "x.clew"
-    build_index([source], out, embedder=embedder_of())
+    build_index([source], out, embedder=embedder_of(), shards=SMALL)
     before = digests(out)
     real = subprocess.Popen
 
@@ -100,7 +98,7 @@ def test_a_worker_that_dies_is_an_error_and_the_old_index_stays(source, tmp_path
     monkeypatch.setattr(shards.subprocess, "Popen", dies)
     os.utime(source, (1, 1))
     with pytest.raises(IndexAccessError, match=r"ran out of memory.*run the same command again"):
-        build_index([source], out, embedder=embedder_of())
+        build_index([source], out, embedder=embedder_of(), shards=SMALL)
     assert digests(out) == before
 
 

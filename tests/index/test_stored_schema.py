@@ -78,10 +78,9 @@ def test_one_of_other_files_counts_as_none(large, monkeypatch):
         schema_of_index(index)
 
 
-def test_one_that_is_larger_than_its_graph_is_not_stored(tmp_path, letters, monkeypatch):
-    monkeypatch.setattr(stored_schema, "_MOST_BYTES", 1 << 17)
-    (tmp_path / "a.tsv").write_text("".join(f"a\tr{i}\tb\n" for i in range(150)))
-    build_index([tmp_path / "a.tsv"], tmp_path / "a.clew", embedder=letters)
-    index = open_index(tmp_path / "a.clew")
-    assert not [section for section in index.sections if section.startswith("schema.")]
-    equal(schema_of_index(index), schema_of(index.graph))
+def test_one_that_is_large_beside_its_graph_is_not_stored(large):
+    graph = open_index(large).graph
+    arrays = stored_schema.schema_arrays(schema_of(graph))
+    size = sum(array.nbytes for array in arrays.values())
+    assert stored_schema.is_stored(graph, arrays, most_bytes=size)
+    assert not stored_schema.is_stored(graph, arrays, most_bytes=size - 1)

@@ -8,7 +8,6 @@ import pytest
 from clew import Clew
 from clew.errors import EmbedderError
 from clew.methods.built_in import built_in_reader
-from clew.reading import certainty
 from clew.reading.answer import meanings_of
 from clew.reading.certainty import OF_MEANING, Certainty, how_sure, rows_of, shipped_certainty
 from clew.reading.execute import Executor
@@ -41,11 +40,10 @@ def test_the_shipped_trees_know_the_features_of_today():
 
 
 @pytest.mark.parametrize("damage", [b"", b"not trees"])
-def test_a_damaged_file_says_what_to_do(damage: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_damaged_file_says_what_to_do(damage: bytes, tmp_path: Path):
     (tmp_path / "certainty.npz").write_bytes(damage)
-    monkeypatch.setattr(certainty, "MODEL", tmp_path)
     with pytest.raises(EmbedderError, match="Install clew again"):
-        shipped_certainty.__wrapped__()
+        shipped_certainty(tmp_path)
 
 
 def test_trees_of_other_features_are_refused(tmp_path: Path):

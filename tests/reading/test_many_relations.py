@@ -3,26 +3,24 @@
 import numpy as np
 from small_graph import SmallGraph
 
-from clew.reading import execute, paths
-from clew.reading.execute import _by_jumps
+from clew.reading.execute import relations_of_list
 from clew.reading.paths import Exploration
 
 
-def test_of_too_many_steps_those_that_the_question_says_are_followed(monkeypatch) -> None:
-    monkeypatch.setattr(paths, "MOST_STEPS_SEEN", 3)
+def test_of_too_many_steps_those_that_the_question_says_are_followed() -> None:
     lines = [f"Hub | colour {i} | thing {i}" for i in range(20)]
     small = SmallGraph("\n".join([*lines, "Hub | owner | Ann", "Bee | owner | Ann"]))
     question = "Who is the owner of Hub?"
-    asked = Exploration(small.vocabulary, question, small.mentions(question), small.matcher.compare(question))
+    mentions, likeness = small.mentions(question), small.matcher.compare(question)
+    asked = Exploration(small.vocabulary, question, mentions, likeness, most_steps=3)
     steps = asked.steps_at(np.array([small.ids["Hub"]], np.int64))
     assert len(steps) == 3
     assert small.step("owner") in steps
 
 
-def test_relations_of_a_list_are_the_same_by_jumps_and_at_once(monkeypatch) -> None:
+def test_relations_of_a_list_are_the_same_by_jumps_and_at_once() -> None:
     relation = np.array([0, 0, 1, 1, 1, 4, 5, 5, 9], np.int32)
     for jumps in (0, 1, 3, 100):
-        monkeypatch.setattr(execute, "MOST_JUMPS", jumps)
-        assert _by_jumps(relation, 0, 9) == [0, 1, 4, 5, 9]
-        assert _by_jumps(relation, 2, 8) == [1, 4, 5]
-        assert _by_jumps(relation, 3, 3) == []
+        assert relations_of_list(relation, 0, 9, jumps) == [0, 1, 4, 5, 9]
+        assert relations_of_list(relation, 2, 8, jumps) == [1, 4, 5]
+        assert relations_of_list(relation, 3, 3, jumps) == []

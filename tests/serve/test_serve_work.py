@@ -4,6 +4,7 @@ import asyncio
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from types import FunctionType
 
 import httpx
 import pytest
@@ -15,12 +16,13 @@ from clew.types import Step
 from servers.served import small
 
 
-@pytest.fixture(autouse=True)
-def as_work_of_clew(monkeypatch):
-    """Work of the tests is ended as that of Clew is."""
-    monkeypatch.setattr("clew.serve.work.ENDED_IN", ("clew.", __name__))
+def as_of_clew(work):
+    """A function as one of a module of Clew, so that it is ended as the work of these is."""
+    names = work.__globals__ | {"__name__": "clew.of_tests"}
+    return FunctionType(work.__code__, names, work.__name__, work.__defaults__, work.__closure__)
 
 
+@as_of_clew
 def endless(started, ended):
     """Python that goes on until something is raised in it."""
     started.set()
@@ -143,6 +145,7 @@ def test_what_grows_too_large_is_stopped(signs):
     async def grow(work):
         held = []
 
+        @as_of_clew
         def more():
             while True:
                 held.append(bytearray(2_000_000))
@@ -165,6 +168,7 @@ def test_an_import_is_not_broken_off(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(str(tmp_path))
     done = threading.Semaphore(0)
 
+    @as_of_clew
     def bring():
         import slowly_imported
 

@@ -141,12 +141,12 @@ def write(movies, query):
         driver.execute_query(query)
 
 
-def test_a_small_database_is_copied_once_until_it_changes(movies, tmp_path, monkeypatch):
+def test_a_small_database_is_copied_once_until_it_changes(movies, tmp_path):
     from clew.database import Database
-    from clew.methods import database_copy
+    from clew.methods.database_copy import DatabaseCopy
 
-    monkeypatch.setattr(database_copy, "WORTH", 0)
     opened = Database(movies.store, movies.embedder, cache_dir=tmp_path)
+    vars(opened)["_copy"] = DatabaseCopy(NearNeo4j(movies.store), movies.embedder, tmp_path, worth=0)
     question = "Who directed Apollo 13?"
     first = opened.ask(question, method="kg-rag")
     assert [a.label for a in first.answers] == ["Ron Howard"]

@@ -7,7 +7,7 @@ import pytest
 from clew.graph.build.build import build_graph
 from clew.stores.errors import StoreError
 from clew.stores.import_folder import open_folder
-from clew.stores.neo4j_export import export
+from clew.stores.neo4j_export import ExportSizes, export
 
 
 @pytest.fixture(scope="module")
@@ -53,10 +53,9 @@ EXPECTED = {
 
 
 @pytest.mark.parametrize("hub", [10, 10_000])
-def test_all_of_a_graph_is_read(store, tmp_path, monkeypatch, hub):
-    monkeypatch.setattr("clew.stores.neo4j_export.HUB", hub)
+def test_all_of_a_graph_is_read(store, tmp_path, hub):
     folder, shown = open_folder(tmp_path / "import", "x"), []
-    export(store, folder, lambda *state: shown.append(state))
+    export(store, folder, lambda *state: shown.append(state), ExportSizes(hub=hub))
     found, graph, report = triples(folder)
     assert found | {("other", "title", "other")} == EXPECTED
     assert sorted(graph.types.names) == ["Big", "Hub", "Leaf", "Leaf;s"]
@@ -66,8 +65,8 @@ def test_all_of_a_graph_is_read(store, tmp_path, monkeypatch, hub):
     assert [held.of(statement) for statement in range(len(held))] == [(("since", "5"),)]
 
 
-def test_an_interrupted_import_goes_on_where_it_was(store, tmp_path, monkeypatch):
-    monkeypatch.setattr("clew.stores.neo4j_export.SHARD_IDS", 10)
+def test_an_interrupted_import_goes_on_where_it_was(store, tmp_path):
+    sizes = ExportSizes(shard_ids=10)
     folder = open_folder(tmp_path / "import", "x")
 
     def interrupt(what, done, total):
@@ -75,12 +74,12 @@ def test_an_interrupted_import_goes_on_where_it_was(store, tmp_path, monkeypatch
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        export(store, folder, interrupt)
+        export(store, folder, interrupt, sizes)
     folder = open_folder(tmp_path / "import", "x")
     finished = dict(folder.finished)
     assert sum(finished.values()) > 0
     counts = []
-    export(store, folder, lambda what, done, total: counts.append(done))
+    export(store, folder, lambda what, done, total: counts.append(done), sizes)
     assert min(counts) > sum(finished.values())
     assert triples(folder)[0] | {("other", "title", "other")} == EXPECTED
 

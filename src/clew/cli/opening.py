@@ -99,11 +99,12 @@ class SourceOptions:
     @property
     def hints(self) -> Hints | None:
         """What was said of how files are read; None if nothing was. Raises UsageError."""
-        from clew.graph.readers.hints import Hints, columns_of
+        from clew.graph.readers.hints import MOST_INFERRED, Hints, columns_of
 
         columns = {} if self.columns is None else columns_of(self.columns)
+        inferred = MOST_INFERRED if self.inference else 0
         said = Hints(
-            columns, self.row_id, self.relation, self.encoding, self.language, self.inference, self.undirected
+            columns, self.row_id, self.relation, self.encoding, self.language, inferred, self.undirected
         )
         return None if said == Hints() else said
 

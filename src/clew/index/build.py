@@ -19,7 +19,7 @@ from clew.graph.build.build import BuildReport, ReadOptions, SourceReport, build
 from clew.graph.readers.source_files import modification_time, source_bytes
 from clew.index.names.names import NamePart, NamesIndex, differing_labels
 from clew.index.new_index import NewIndex, Progress, say_nothing
-from clew.index.shards import SHARDED_FROM, Shards
+from clew.index.shards import USUAL_SIZES, Shards, ShardSizes
 from clew.index.store import manifest
 from clew.index.store.manifest import IndexAbout, Manifest, SourceRecord
 from clew.index.store.sections import graph_counts, graph_sections, with_prefix
@@ -60,6 +60,7 @@ class IndexOptions(ReadOptions, total=False):
     question. With `corpus`, also the walks of every node (`clew.index.corpus.corpus`), said by `verbaliser`
     if there is one. `vectors` says with what vectors are searched; `addresses` are of databases that sources
     were read from. The workers of a `cluster` make what is many pieces; its nodes must see the index.
+    `shards` says how the work on millions of names is cut.
     """
 
     triple_vectors: bool
@@ -69,6 +70,7 @@ class IndexOptions(ReadOptions, total=False):
     vectors: VectorChoice | None
     addresses: Mapping[Path, str] | None
     cluster: Workers | None
+    shards: ShardSizes | None
 
 
 def build_index(
@@ -98,7 +100,7 @@ def build_index(
         report = _read(writer, sources, tell, **reading)
         new = NewIndex(writer, out, writer.graph(), embedder, vectors, tell, options.get("cluster"))
         _add_schema(new)
-        shards = Shards(new, differing_labels(new.graph))
+        shards = Shards(new, differing_labels(new.graph), options.get("shards") or USUAL_SIZES)
         _add_names(new, shards)
         _add_vectors(new, shards)
         _add_search(new)
@@ -170,7 +172,7 @@ def _add_names(new: NewIndex, shards: Shards) -> None:
         return
     count = shards.names
     new.tell("names", 0, count)
-    if count < SHARDED_FROM:
+    if count < shards.sizes.sharded_from:
         names = NamesIndex.of(new.graph)
     else:
         parts = shards.make("names", lambda done: new.tell("names", done, count))
@@ -192,7 +194,7 @@ def _add_vectors(new: NewIndex, shards: Shards) -> None:
     def tell(done: int) -> None:
         new.tell("vectors", done, graph.nodes)
 
-    if rows < SHARDED_FROM:
+    if rows < shards.sizes.sharded_from:
         parts = [vector_part(graph, embedder, 0, rows, tell)]
     else:
         parts = shards.make("vectors", tell)

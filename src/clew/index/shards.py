@@ -40,11 +40,18 @@ ShardKind = Literal["names", "vectors"]
 Shard = tuple[ShardKind, int, int]
 """What is made of the rows [first, stop)."""
 PARTS_FOLDER = "parts"
-NAMES_OF_SHARD = 250_000
-"""Names of one shard."""
-SHARDED_FROM = 500_000
-"""Names from which shards and workers are worth their start."""
 MOST_WORKERS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class ShardSizes:
+    """Names of one shard, and those from which shards and workers are worth their start."""
+
+    names: int = 250_000
+    sharded_from: int = 500_000
+
+
+USUAL_SIZES = ShardSizes()
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +60,7 @@ class Shards:
 
     new: NewIndex
     label_nodes: Int32
+    sizes: ShardSizes = USUAL_SIZES
 
     @property
     def names(self) -> int:
@@ -61,7 +69,8 @@ class Shards:
 
     def spans(self, kind: ShardKind) -> list[Span]:
         """Rows of each shard of a stage."""
-        return list(chunks_of(0, self.new.graph.nodes if kind == "vectors" else self.names, NAMES_OF_SHARD))
+        rows = self.new.graph.nodes if kind == "vectors" else self.names
+        return list(chunks_of(0, rows, self.sizes.names))
 
     def make(self, kind: ShardKind, tell: Callable[[int], None]) -> list[dict[str, NDArray[np.generic]]]:
         """Make all shards of a stage that are missing and map them; `tell` is called with the rows done."""
@@ -82,7 +91,7 @@ class Shards:
             made = new.map(partial(shard_maker, folder), [(kind, *span) for span in missing])
             for span, _ in zip(missing, made, strict=True):
                 finished(span)
-        elif (workers := worker_count(new.embedder, self.names)) > 1 and len(missing) > 1:
+        elif (workers := self._workers()) > 1 and len(missing) > 1:
             self._with_workers(workers, kind, missing, finished)
         else:
             for span in missing:
@@ -96,6 +105,12 @@ class Shards:
         """Remove the shards of a stage, whose section is written."""
         for span in self.spans(kind):
             shutil.rmtree(self._place(kind, span), ignore_errors=True)
+
+    def _workers(self) -> int:
+        """How many to use: one for a model that is not the shipped one, which has threads of its own."""
+        if self.names < self.sizes.sharded_from or self.new.embedder.name != "clew-static":
+            return 1
+        return min(MOST_WORKERS, usable_processors())
 
     def _place(self, kind: ShardKind, span: Span) -> Path:
         return _shard_folder(self.new.writer.folder, kind, span[0])
@@ -121,13 +136,6 @@ class Shards:
             pool = stack.enter_context(ThreadPoolExecutor(workers))
             # After an error or Ctrl-C, the workers finish the shards they are at.
             list(pool.map(make, spans))
-
-
-def worker_count(embedder: Embedder, names: int) -> int:
-    """How many workers to use: one for a model that is not the shipped one, which has threads of its own."""
-    if names < SHARDED_FROM or embedder.name != "clew-static":
-        return 1
-    return min(MOST_WORKERS, usable_processors())
 
 
 def shard_maker(folder: Path, graph: Graph, embedder: Embedder) -> Callable[[Shard], None]:

@@ -65,8 +65,10 @@ class DatabaseCopy:
         most: int = MOST_COPIED,
         *,
         hints: Hints | None = None,
+        worth: float = WORTH,
     ) -> None:
-        self.store, self.embedder, self._most, self.hints = store, embedder, most, hints or Hints()
+        self.store, self.embedder, self._most, self._worth = store, embedder, most, worth
+        self.hints = hints or Hints()
         if cache is None:
             folder = Path(tempfile.mkdtemp(prefix="clew-copy-"))
             weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
@@ -96,7 +98,7 @@ class DatabaseCopy:
             held, self._looked = self._held, looked
             if held is not None and held.state == state:
                 return held
-            if held is not None and monotonic() - held.since < WORTH * held.seconds:
+            if held is not None and monotonic() - held.since < self._worth * held.seconds:
                 return self._leave()
             began = monotonic()
             index = self._cached(state)

@@ -112,9 +112,9 @@ class Certainty:
 
 
 @cache
-def shipped_certainty() -> Certainty:
-    """The trees of the package, read once a process. Raises EmbedderError."""
-    path = MODEL / "certainty.npz"
+def shipped_certainty(folder: Path = MODEL) -> Certainty:
+    """The trees of the package, or of another folder, read once a process. Raises EmbedderError."""
+    path = folder / "certainty.npz"
     try:
         return Certainty.open(path)
     except (OSError, KeyError, ValueError, EOFError, BadZipFile) as error:

@@ -300,16 +300,18 @@ def _relations_at(adjacency: Adjacency, nodes: Nodes) -> NDArray[np.int32]:
     found: list[int] = []
     for start, stop in zip(adjacency.starts[nodes].tolist(), adjacency.stops[nodes].tolist(), strict=True):
         if stop - start > LONG_LIST:
-            found += _by_jumps(adjacency.relation, start, stop)
+            found += relations_of_list(adjacency.relation, start, stop)
         else:
             found += set(adjacency.relation[start:stop].tolist())
     return np.array(found, np.int32)
 
 
-def _by_jumps(relation: NDArray[np.int32], start: int, stop: int) -> list[int]:
-    """The relations of one sorted list of edges, by jumps while these are few."""
+def relations_of_list(
+    relation: NDArray[np.int32], start: int, stop: int, jumps: int = MOST_JUMPS
+) -> list[int]:
+    """The relations of one sorted list of edges, by at most so many jumps."""
     found: list[int] = []
-    while start < stop and len(found) < MOST_JUMPS:
+    while start < stop and len(found) < jumps:
         here = int(relation[start])
         found.append(here)
         start += int(np.searchsorted(relation[start:stop], here + 1))

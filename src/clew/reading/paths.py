@@ -92,6 +92,7 @@ class Exploration:
     question: str
     mentions: Sequence[Mention]
     likeness: Likeness
+    most_steps: int = MOST_STEPS_SEEN
 
     def __post_init__(self) -> None:
         """Tell which words each step and each type says, float32 [2 relations, words] and [types, words]."""
@@ -306,11 +307,11 @@ class Exploration:
         """The steps, each of what is recorded twice once; where they are many, those that are said best."""
         same = self.vocabulary.canonical
         steps = [s for s in steps if (c := same[s]) == s or c not in steps]
-        if len(steps) <= MOST_STEPS_SEEN:
+        if len(steps) <= self.most_steps:
             return steps
         chosen = np.array(sorted(steps))
         said = self.steps_say[chosen].sum(axis=1)
-        return chosen[np.argsort(-said, kind="stable")[:MOST_STEPS_SEEN]].tolist()
+        return chosen[np.argsort(-said, kind="stable")[: self.most_steps]].tolist()
 
     def absent_steps(self, node: int) -> list[int]:
         """The steps that a node does not have and others like it do: of its types, or of its other steps.

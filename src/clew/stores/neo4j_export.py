@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date, datetime
 from itertools import chain
 from pathlib import Path
@@ -20,10 +21,6 @@ from clew.stores.import_folder import ImportFolder, ImportProgress, silent
 from clew.stores.naming import naming_property
 from clew.stores.neo4j import Neo4jStore
 
-SHARD_IDS = 50_000
-"""Ids of nodes in a shard."""
-HUB = 10_000
-"""Edges of a node whose edges come one by one."""
 LISTED_NODES = 1_000
 MOST_KEYS = 1_000
 """Keys of properties of edges, each a column."""
@@ -45,7 +42,23 @@ HUB_EDGES = (
 Cells = Sequence[Sequence[Any]]
 
 
-def export(store: Neo4jStore, folder: ImportFolder, progress: ImportProgress = silent) -> None:
+@dataclass(frozen=True, slots=True)
+class ExportSizes:
+    """How much is read at once: ids of nodes in a shard, and edges of a node whose edges come one by one."""
+
+    shard_ids: int = 50_000
+    hub: int = 10_000
+
+
+USUAL_SIZES = ExportSizes()
+
+
+def export(
+    store: Neo4jStore,
+    folder: ImportFolder,
+    progress: ImportProgress = silent,
+    sizes: ExportSizes = USUAL_SIZES,
+) -> None:
     """Write all nodes and edges, going on where an earlier call was interrupted.
 
     Raises StoreError where the server fails or the database is empty; what was finished stays.
@@ -59,9 +72,9 @@ def export(store: Neo4jStore, folder: ImportFolder, progress: ImportProgress = s
     total = nodes + _numbers(store, "MATCH ()-[r]->() RETURN count(r)")[0]
     done = sum(folder.finished.values())
     keys = [str(row[0]) for row in store.read(EDGE_KEYS, most=MOST_KEYS)[1]]
-    for low in range(0, last + 1, SHARD_IDS):
+    for low in range(0, last + 1, sizes.shard_ids):
         shard = f"{low:012}"
-        bounds = {"low": low, "high": low + SHARD_IDS - 1, "hub": HUB}
+        bounds = {"low": low, "high": low + sizes.shard_ids - 1, "hub": sizes.hub}
         if shard in folder.finished:
             continue
         seen = 0

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from clew.engine import Clew
 from clew.llm.testing import ScriptedModel
 from clew.methods.relation_ranking import RelationRanking
-from clew.methods.simgrag.connect import connect
+from clew.methods.simgrag.connect import PathLimits, connect
 from clew.methods.simgrag.verify import VerifyWithModel
 
 TRIPLES = [
@@ -107,21 +107,19 @@ def walks_of(graph, first, last):
 @given(st.sets(st.tuples(st.integers(0, 4), st.integers(0, 1), st.integers(0, 4)), min_size=2, max_size=6))
 def test_paths_are_those_of_a_slow_search(edges):
     triples = [(f"n{h}", f"r{r}", f"n{t}") for h, r, t in sorted(edges)]
-    with Clew.from_triples(triples) as clew, pytest.MonkeyPatch.context() as patch:
-        for limit in ("MOST_PATHS", "MOST_OF_ONE_KIND"):
-            patch.setattr(f"clew.methods.simgrag.connect.{limit}", 10_000)
+    all_paths = PathLimits(paths=10_000, of_one_kind=10_000)
+    with Clew.from_triples(triples) as clew:
         graph = clew.index.graph
         alike = RelationRanking(graph, clew.embedder).alike("r0 of n1")
         for last in range(1, min(3, len(graph.entities))):
-            found = connect(graph, [0, last], alike)
+            found = connect(graph, [0, last], alike, all_paths)
             assert found.complete
             assert set(found.paths) == walks_of(graph, 0, last)
 
 
-def test_a_third_step_around_hubs_is_left_out_and_said(firms, monkeypatch):
-    monkeypatch.setattr("clew.methods.simgrag.connect.MOST_EDGES_AROUND", 1)
+def test_a_third_step_around_hubs_is_left_out_and_said(firms):
     graph = firms.index.graph
     ends = [firms.index.names.exact(name)[0].entity for name in ("Una Brandt", "Norway")]
     alike = np.zeros((1, len(graph.relations)), np.float32)
-    found = connect(graph, ends, alike)
+    found = connect(graph, ends, alike, PathLimits(edges_around=1))
     assert (found.paths, found.complete) == ((), False)

@@ -28,6 +28,7 @@ from clew.graph.graph import (
     distinct_pairs,
 )
 from clew.graph.readers.batch import RANKS, Batch, EdgeStatement, Label, NodeKey, shown_key
+from clew.graph.readers.hints import MOST_INFERRED
 from clew.graph.values import node_values, told_properties
 
 K = TypeVar("K", bound=Hashable)
@@ -67,8 +68,8 @@ class Assembler:
         self._iris = False
         self._statements: list[EdgeStatement] = []
         self._characters: list[tuple[str, str]] = []
-        self.inference = True
-        """Whether triples and types that follow from an ontology are added."""
+        self.most_inferred = MOST_INFERRED
+        """How many triples, and types, that follow from an ontology are added."""
         self._following_types: list[tuple[int, str]] = []
         self.cut = False
         """Whether more followed than may."""
@@ -175,7 +176,7 @@ class Assembler:
 
     def graph(self) -> tuple[Graph, int]:
         """Return the graph and the number of duplicate triples that were merged."""
-        if self.inference and self._iris:
+        if self.most_inferred and self._iris:
             self._infer()
         head, relation, tail = (np.concatenate([c[i] for c in self._columns]) for i in range(3))
         source = np.concatenate([np.full(len(c[0]), c[3], np.uint16) for c in self._columns])
@@ -198,7 +199,7 @@ class Assembler:
             types=types,
             aliases=self._alias_table(),
             source=source,
-            stated=self._stated(types) if self.inference and (self._iris or self._labels) else None,
+            stated=self._stated(types) if self.most_inferred and (self._iris or self._labels) else None,
         )
         graph = replace(graph, edge_properties=self._edge_properties(graph))
         stated = graph.triples - int(np.count_nonzero(graph.source == INFERRED))
@@ -217,6 +218,7 @@ class Assembler:
             lambda node: key if isinstance(key := keys[node], str) else None,
             self._relations,
             self._characters,
+            self.most_inferred,
         )
         implied, types = ontology.infer(triples, np.array(typed, np.int32).reshape(-1, 2))
         self._following_types = [(node, str(keys[type_])) for node, type_ in types.tolist()]

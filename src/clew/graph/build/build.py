@@ -11,7 +11,6 @@ import numpy as np
 
 from clew.errors import InputError
 from clew.graph.build.assemble import Assembler, adjacencies
-from clew.graph.build.inference import MOST_INFERRED
 from clew.graph.graph import INFERRED, Graph
 from clew.graph.readers.arrays import ARRAYS, NameIds
 from clew.graph.readers.batch import MAX_REASONS, Batch, IdTriples, OnError, Tally
@@ -138,7 +137,7 @@ def build_graph(
     format, hints = reading.get("format"), reading.get("hints") or Hints()
     alone = len(sources) == 1 and choose_reader(sources[0], format, hints) is ARRAYS
     assembler = ArrayAssembler() if alone else Assembler()
-    assembler.inference = hints.inference
+    assembler.most_inferred = hints.most_inferred
     reports = _read_sources(sources, assembler, progress, reading)
     side = _read_side_files(assembler, reading)
     if assembler.triples == 0:
@@ -254,5 +253,5 @@ def _notes(graph: Graph, assembler: Assembler) -> Iterator[str]:
             "added as inferred; --no-inference leaves them out"
         )
     if assembler.cut:
-        most = f"{MOST_INFERRED:,}"
+        most = f"{assembler.most_inferred:,}"
         yield f"more follows from the ontology than the {most} that are added; the rest is left out"

@@ -24,14 +24,13 @@ from numpy.typing import NDArray
 
 from clew.foundation.arrays import Int32
 from clew.graph.namespaces import OWL, RDF, RDFS, SKOS
+from clew.graph.readers.hints import MOST_INFERRED
 
 T = TypeVar("T")
 TripleRows = NDArray[np.int64]
 Implied = tuple[str, bool]
 """A relation that follows from another, and whether it runs the other way."""
 
-MOST_INFERRED = 2_000_000
-"""Triples, and types, that are inferred at most; the rest is left out with a note."""
 _FIRST, _REST = RDF + "first", RDF + "rest"
 _OF_SKOS = {
     SKOS + one: SKOS + other
@@ -53,13 +52,14 @@ class Ontology:
     `name` says what a node is called, None for a literal; `characters` are (property, `symmetric` or
     `transitive`).
     `relations` gives a name that it lacks the next id: relations that only an ontology names may follow.
-    `cut` says that more followed than may.
+    At most so many (`most`) triples follow, and types; `cut` says that more would have.
     """
 
     schema: TripleRows
     name: Callable[[int], str | None]
     relations: Mapping[str, int]
     characters: Sequence[tuple[str, str]]
+    most: int = MOST_INFERRED
     cut: bool = False
     _pairs: dict[str, list[tuple[int, int]]] = field(default_factory=dict[str, list[tuple[int, int]]])
 
@@ -128,8 +128,8 @@ class Ontology:
         held = self._members(np.concatenate([triples, *found]), stated)
         found += [self._values(held), self._of_classes()]
         following = np.unique(np.concatenate(found), axis=0)
-        if len(following) > MOST_INFERRED:
-            self.cut, following = True, following[:MOST_INFERRED]
+        if len(following) > self.most:
+            self.cut, following = True, following[: self.most]
         return following, self._named(held - stated)
 
     def _name(self, node: int) -> str:
@@ -185,16 +185,16 @@ class Ontology:
         return np.concatenate(found)
 
     def _closed(self, triples: TripleRows) -> TripleRows:
-        """What transitive relations reach beyond one step, at most `MOST_INFERRED` triples."""
+        """What transitive relations reach beyond one step, at most `most` triples."""
         found: list[tuple[int, int, int]] = []
         triples = _by_relation(triples)
         named = {self.relations.get(name) for name, character in self.characters if character == "transitive"}
         for relation in sorted(number for number in named if number is not None):
             after = _lists(_of(triples, relation)[:, [0, 2]].tolist())
             for head in after:
-                for tail in _beyond(head, after, MOST_INFERRED - len(found)):
+                for tail in _beyond(head, after, self.most - len(found)):
                     found.append((head, relation, tail))
-                if len(found) >= MOST_INFERRED:
+                if len(found) >= self.most:
                     self.cut = True
                     return np.array(found, np.int64)
         return np.array(found, np.int64).reshape(-1, 3)
@@ -207,21 +207,21 @@ class Ontology:
         while True:
             members = self._defined_members(triples, held)
             more = self._above(members - held, above) - held
-            if not more or len(held) > MOST_INFERRED:
+            if not more or len(held) > self.most:
                 break
             held |= more
-        if len(held) > MOST_INFERRED:
+        if len(held) > self.most:
             self.cut = True
         return held
 
     def _named(self, pairs: set[tuple[int, int]]) -> Int32:
-        """Those of (node, class) whose class has a name, at most `MOST_INFERRED`."""
+        """Those of (node, class) whose class has a name, at most `most`."""
         named = {type_ for _, type_ in pairs if not self._is_unnamed(type_)}
         new = sorted(pair for pair in pairs if pair[1] in named)
-        return np.array(new[:MOST_INFERRED], np.int32).reshape(-1, 2)
+        return np.array(new[: self.most], np.int32).reshape(-1, 2)
 
     def _above(self, pairs: set[tuple[int, int]], above: Mapping[int, Sequence[int]]) -> set[tuple[int, int]]:
-        classes = {type_: _beyond(type_, above, MOST_INFERRED) for type_ in {type_ for _, type_ in pairs}}
+        classes = {type_: _beyond(type_, above, self.most) for type_ in {type_ for _, type_ in pairs}}
         return pairs | {(node, other) for node, type_ in pairs for other in classes[type_]}
 
     def _restrictions(self, kind: str) -> dict[int, list[tuple[str, int]]]:
@@ -256,7 +256,7 @@ class Ontology:
             (class_, self.relations[relation], other)
             for class_ in above
             if not self._is_unnamed(class_)
-            for restriction in _beyond(class_, above, MOST_INFERRED)
+            for restriction in _beyond(class_, above, self.most)
             for kind in kinds
             for relation, other in kind.get(restriction, ())
             if not self._is_unnamed(other)

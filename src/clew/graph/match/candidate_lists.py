@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from clew.errors import UsageError
@@ -10,12 +12,24 @@ from clew.graph.match.distances import Distance, Distances, Measure
 from clew.graph.match.kernels.columns import INFINITE, MISS_BITS, UNIT
 from clew.types import PatternNode
 
-FIRST_ROUND = 64
-"""Candidates of a node that are asked for at first."""
-ROUND_GROWTH = 16
 FARTHEST = 1e4
 ALL = 1 << 59
 """A slack that leaves nothing out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rounds:
+    """How many candidates of a node are asked for `first`, and how many times as many then (`growth`).
+
+    Of one node `worth_a_cut` are worth more runs, of those near and of the others.
+    """
+
+    first: int = 64
+    growth: int = 16
+    worth_a_cut: int = 512
+
+
+USUAL_ROUNDS = Rounds()
 
 
 class CandidateList:
@@ -26,8 +40,14 @@ class CandidateList:
     only when these are not enough.
     """
 
-    def __init__(self, distances: Distances, node: PatternNode, measure: Measure | None = None) -> None:
-        self._distances, self.node, self._count = distances, node, FIRST_ROUND
+    def __init__(
+        self,
+        distances: Distances,
+        node: PatternNode,
+        measure: Measure | None = None,
+        rounds: Rounds = USUAL_ROUNDS,
+    ) -> None:
+        self._distances, self.node, self._rounds, self._count = distances, node, rounds, rounds.first
         self._measured, self.asked, self.ended = measure is not None, False, False
         if measure is not None and is_named(measure):
             self.ids, self.costs = measure.entities, np.zeros(len(measure.entities), np.int64)
@@ -61,12 +81,12 @@ class CandidateList:
         if not self.asked:
             return self._count
         held = len(self._found.entities)
-        return 0 if self._count < held or self._found.exhausted else self._count * ROUND_GROWTH
+        return 0 if self._count < held or self._found.exhausted else self._count * self._rounds.growth
 
     def grow(self) -> None:
         """Have several times as many candidates, from those at hand or the provider."""
         if not self.due:
-            self._count = min(self._count * ROUND_GROWTH, len(self._found.entities))
+            self._count = min(self._count * self._rounds.growth, len(self._found.entities))
             self._take(self._count)
         else:
             self._count = self.due
@@ -106,7 +126,7 @@ class CandidateList:
 
     def step(self, slack: int) -> int:
         """Slack within which there are several times as many candidates as within `slack`."""
-        wanted = max(FIRST_ROUND, self.count(slack) * ROUND_GROWTH)
+        wanted = max(self._rounds.first, self.count(slack) * self._rounds.growth)
         if wanted > len(self.costs) and self.bound < INFINITE:
             self.grow()
         return int(self.costs[min(wanted, len(self.costs)) - 1] - self.costs[0])

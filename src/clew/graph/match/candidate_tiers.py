@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from clew.graph.match.candidate_lists import ALL, CandidateList
+from clew.graph.match.candidate_lists import ALL, USUAL_ROUNDS, CandidateList, Rounds
 from clew.graph.match.kernels.columns import INFINITE
 from clew.types import PatternNode
 
@@ -20,8 +20,6 @@ Prepare = Callable[[Sequence[PatternNode], int], None]
 
 MOST_FAR_NODES = 3
 """Nodes that may be far at once."""
-WORTH_A_CUT = 512
-"""Candidates of one node that are worth more runs, of those near and of the others."""
 SIDE_BY_SIDE = 2
 """Lists that are asked for at once."""
 FIRST_STEP, SLACK_STEP, LONG_STEP = 1.5, 1.1, 1.05
@@ -47,8 +45,15 @@ class Tiers:
     is that of `Distances`.
     """
 
-    def __init__(self, lists: Mapping[int, CandidateList], prepare: Prepare, *, seeded: bool) -> None:
-        self._lists, self._prepare, self._seeded = lists, prepare, seeded
+    def __init__(
+        self,
+        lists: Mapping[int, CandidateList],
+        prepare: Prepare,
+        *,
+        seeded: bool,
+        rounds: Rounds = USUAL_ROUNDS,
+    ) -> None:
+        self._lists, self._prepare, self._seeded, self._rounds = lists, prepare, seeded, rounds
 
     def runs(self, slack: int) -> tuple[list[dict[int, Tier]], int]:
         """(tiers of each run that all matches within `slack` need, the least excess of a match in none)."""
@@ -78,7 +83,7 @@ class Tiers:
         found: dict[int, list[Tier]] = {}
         for node, near in self._lists.items():
             listed = min(near.reached, part) if slack < ALL else ALL
-            cut = len(self._lists) > 1 and slack < ALL and near.count(listed) > WORTH_A_CUT
+            cut = len(self._lists) > 1 and slack < ALL and near.count(listed) > self._rounds.worth_a_cut
             first = listed // 2 if cut else listed
             found[node] = [Tier(-1, first, 0)]
             beyond = near.next_after(first)

@@ -23,7 +23,7 @@ from clew.foundation.arrays import AnyArray
 from clew.foundation.bounds import check
 from clew.graph.graph import Graph
 from clew.graph.kernels import GraphColumns, Kernel, graph_columns
-from clew.graph.match.candidate_lists import ALL
+from clew.graph.match.candidate_lists import ALL, USUAL_ROUNDS, Rounds
 from clew.graph.match.conditions import TIE
 from clew.graph.match.distances import Distances
 from clew.graph.match.kernels import columns as c
@@ -78,6 +78,7 @@ def match(
     distinct: Distinct = "nodes",
     undirected: bool = True,
     budget: Budget | None = None,
+    rounds: Rounds = USUAL_ROUNDS,
 ) -> MatchResult:
     """Find the first `k` matches (None: all) in order of (gsd, direction misses, node ids, triple ids).
 
@@ -92,7 +93,9 @@ def match(
     prepared = _PREPARED.get(graph) or _PREPARED.setdefault(graph, _Prepared(graph))
     budget = budget or Budget()
     measures = k is not None and not all_tied
-    query = QueryCosts(prepared.nodes, prepared.relations, pattern, distances, measures=measures)
+    query = QueryCosts(
+        prepared.nodes, prepared.relations, pattern, distances, measures=measures, rounds=rounds
+    )
     if query.hopeless:
         return MatchResult(())
     options = [0] * c.OPTIONS

@@ -12,9 +12,9 @@ from clew.foundation.arrays import AnyArray
 from clew.graph.graph import offsets_of
 from clew.graph.match.candidate_lists import (
     ALL,
-    FIRST_ROUND,
-    ROUND_GROWTH,
+    USUAL_ROUNDS,
     CandidateList,
+    Rounds,
     costs_of,
     is_named,
 )
@@ -40,9 +40,16 @@ class QueryCosts:
     """
 
     def __init__(
-        self, size: int, relations: int, pattern: Pattern, distances: Distances, *, measures: bool = False
+        self,
+        size: int,
+        relations: int,
+        pattern: Pattern,
+        distances: Distances,
+        *,
+        measures: bool = False,
+        rounds: Rounds = USUAL_ROUNDS,
     ) -> None:
-        self.pattern, self.distances, self.size = pattern, distances, size
+        self.pattern, self.distances, self.size, self._rounds = pattern, distances, size, rounds
         self.uniform, self.hopeless = True, False
         self.masks: list[AnyArray] = []
         self._lists: dict[int, CandidateList] = {}
@@ -51,7 +58,7 @@ class QueryCosts:
         self._measures = self._measure_all() if measures and not self.hopeless else {}
         asked = [i for i in self._open if i not in self._measures or not is_named(self._measures[i])]
         if len(asked) > 1 and not self.hopeless:
-            distances.prepare([pattern.nodes[i] for i in asked], FIRST_ROUND)
+            distances.prepare([pattern.nodes[i] for i in asked], rounds.first)
         self._fixed = [self._fixed_node(i, node) for i, node in enumerate(pattern.nodes)]
         self._mask_of = [self._mask(node) for node in pattern.nodes]
         self.mask_rows = _NO_MASKS
@@ -64,7 +71,9 @@ class QueryCosts:
             int(n.costs[0]) for n in self._lists.values() if len(n.costs)
         )
         seeded = any(entity is not None for entity in self._fixed)
-        self._tiers = Tiers(self._lists, distances.prepare, seeded=seeded) if self._measures else None
+        self._tiers = (
+            Tiers(self._lists, distances.prepare, seeded=seeded, rounds=rounds) if self._measures else None
+        )
         self._tables: dict[int, AnyArray] = {}
         self.far, self.base = _NO_FAR, self.least
 
@@ -111,7 +120,7 @@ class QueryCosts:
     def _fixed_node(self, i: int, node: PatternNode) -> int | None:
         """Return the entity of a fixed node; asks for the first candidates of another known one."""
         if node.known and node.entity is None:
-            near = self._lists[i] = CandidateList(self.distances, node, self._measures.get(i))
+            near = self._lists[i] = CandidateList(self.distances, node, self._measures.get(i), self._rounds)
             self.uniform = self.uniform and near.bound == c.INFINITE and not near.costs.any()
             self.hopeless = self.hopeless or len(near.costs) == 0
         elif node.entity is not None and not 0 <= node.entity < self.size:
@@ -215,7 +224,7 @@ class QueryCosts:
             return ALL
         grown = round(1.5 * slack) if self._wild else ALL
         for i, step in enumerate(sorted(n.step(slack) for n in near)):
-            if i and sum(n.count(step) for n in near) > ROUND_GROWTH * count + FIRST_ROUND:
+            if i and sum(n.count(step) for n in near) > self._rounds.growth * count + self._rounds.first:
                 break
             grown = step if step > slack else grown
         return grown

@@ -14,6 +14,9 @@ _TAG = re.compile(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*")
 LINKED_TO = "linked to"
 """What the edges of a table are called that names no relation."""
 
+MOST_INFERRED = 2_000_000
+"""Triples, and types, that are inferred at most; the rest is left out with a note."""
+
 
 @dataclass(frozen=True, slots=True)
 class Hints:
@@ -22,8 +25,8 @@ class Hints:
     `columns` maps `head`, `relation` and `tail` to columns, `id` is the column that says what a row is of: by
     their names in the header, or by their numbers from 1. `relation` is what edges are called in a table
     that does not say it; if they are `undirected`, each is kept both ways. `encoding` is that of text files.
-    `language` is that of the labels of RDF that people read, a tag such as `de`; others are aliases. With
-    `inference` what follows from an ontology in RDF is added to the graph.
+    `language` is that of the labels of RDF that people read, a tag such as `de`; others are aliases. Of what
+    follows from an ontology in RDF at most so many triples, and types, are added (`most_inferred`; 0: none).
 
     Raises UsageError for a role, an encoding or a tag that there is not.
     """
@@ -33,7 +36,7 @@ class Hints:
     relation: str | None = None
     encoding: str | None = None
     language: str = "en"
-    inference: bool = True
+    most_inferred: int = MOST_INFERRED
     undirected: bool = False
 
     def __post_init__(self) -> None:

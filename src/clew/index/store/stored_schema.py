@@ -6,7 +6,7 @@ A stored schema names the files of the graph that it was counted from; one of an
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _LARGE = 1_000_000
 """Triples of a graph whose schema is stored however large it is."""
-_MOST_BYTES = 1 << 26
+MOST_BYTES = 1 << 26
 """Bytes that the schema of any other graph may take; a larger one is counted when needed."""
 _OF, _TOGETHER = "of", "together"
 
@@ -35,10 +35,16 @@ def write_schema(writer: IndexWriter, graph: Graph) -> None:
     from clew.graph.schema import schema_of
 
     sections = schema_arrays(schema_of(graph))
-    if graph.triples < _LARGE and sum(array.nbytes for array in sections.values()) > _MOST_BYTES:
-        return
-    sections[_OF] = np.frombuffer(_digest(writer.files), np.uint8)
-    writer.add_all(with_prefix("schema", sections))
+    if is_stored(graph, sections):
+        sections[_OF] = np.frombuffer(_digest(writer.files), np.uint8)
+        writer.add_all(with_prefix("schema", sections))
+
+
+def is_stored(
+    graph: Graph, sections: Mapping[str, NDArray[np.generic]], most_bytes: int = MOST_BYTES
+) -> bool:
+    """Whether the schema of a graph, as the arrays that it is, is small enough beside it."""
+    return graph.triples >= _LARGE or sum(array.nbytes for array in sections.values()) <= most_bytes
 
 
 def schema_arrays(schema: Schema) -> dict[str, NDArray[np.generic]]:

@@ -69,7 +69,7 @@ def read_edits(files: EditFiles, progress: Callable[[int, int], None] | None = N
         statements=added.statements,
         add_characters=added.characters,
         remove_characters=removed.characters,
-        inference=(files.hints or Hints()).inference,
+        most_inferred=(files.hints or Hints()).most_inferred,
         reading=reader.reading(),
     )
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from clew.graph.readers.batch import EdgeStatement, NodeKey
+from clew.graph.readers.hints import MOST_INFERRED
 from clew.index.store.delta import KeptApart
 from clew.index.update.infer_again import Following
 from clew.index.update.type_edits import NamedTexts
@@ -30,7 +31,8 @@ class Edits:
     calls its entities: labels and aliases, told of other names too, which are passed over. `labels` are names
     for people of entities and relations that are new; `iris` says that names are IRIs. `statements` are edges
     with properties, beside their triples. `add_characters` and `remove_characters` are (property, `symmetric`
-    or `transitive`). RDF that is read without `inference` is for an index that infers nothing.
+    or `transitive`). RDF that is read with 0 for `most_inferred` is for an index that
+    infers nothing.
     """
 
     add: Sequence[NamedTriple] = ()
@@ -48,7 +50,7 @@ class Edits:
     statements: Sequence[EdgeStatement] = ()
     add_characters: NamedTexts = ()
     remove_characters: NamedTexts = ()
-    inference: bool = True
+    most_inferred: int = MOST_INFERRED
     reading: ReadNotes = ReadNotes()
 
 

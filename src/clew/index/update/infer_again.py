@@ -33,12 +33,13 @@ class Following:
 
 
 def with_following(
-    graph: Graph, edit: GraphEdit, label: Callable[[str], str]
+    graph: Graph, edit: GraphEdit, label: Callable[[str], str], most: int
 ) -> tuple[GraphEdit, Following | None]:
     """An edit of `graph` as its sources state it, with what follows from it and what follows no longer.
 
     None where nothing was inferred: there is no ontology, or the edit changes nothing that something follows
-    from. `label` says what people read of a relation that only an ontology names.
+    from. `label` says what people read of a relation that only an ontology names. At most so many triples
+    (`most`) follow, and types.
     """
     after, _ = edited(graph, edit)
     stated = after.stated_types
@@ -46,7 +47,7 @@ def with_following(
         return edit, None
     if not (stated.characters or edit.characters_removed or speaks(after.relations)):
         return edit, None  # there is no ontology
-    work = _Again(after, stated)
+    work = _Again(after, stated, most)
     if not work.is_touched(edit):
         return edit, None
     triples, types = work.infer()
@@ -73,14 +74,14 @@ def with_following(
 class _Again:
     """An edited graph, and the ontology that its sources state."""
 
-    def __init__(self, graph: Graph, stated: Stated) -> None:
+    def __init__(self, graph: Graph, stated: Stated, most: int) -> None:
         self._graph, self._stated = graph, stated
         self._relations: GrowingIds[str] = GrowingIds()
         self._relations.of(list(graph.relations))
         self._columns = graph.out.columns()
         self._sources = graph.source[graph.out.slots()]
         schema = self._rows(name for name in graph.relations if is_schema(name))
-        self.ontology = Ontology(schema, self._name, self._relations, stated.characters)
+        self.ontology = Ontology(schema, self._name, self._relations, stated.characters, most)
         self._relations_in_play = self.ontology.relations_in_play()
         # Types that are classes in play: their numbers in `stated`, and the nodes.
         numbers = {name: number for number, name in enumerate(stated.names)}

@@ -11,7 +11,7 @@ import numpy as np
 
 from clew.errors import UsageError
 from clew.graph.build.assemble import local_name
-from clew.graph.build.inference import MOST_INFERRED, speaks
+from clew.graph.build.inference import speaks
 from clew.graph.edit.edit import EdgeIds, GraphEdit, NodeText, triple_array
 from clew.graph.graph import INFERRED, Graph, StatementRow
 from clew.graph.readers.batch import NodeKey, shown_key
@@ -64,7 +64,7 @@ class _Resolver:
 
     def resolve(self, rules: EditRules) -> tuple[GraphEdit, EditReport]:
         edits, missing = self._edits, self._missing
-        if edits.iris and not edits.inference and self._types.infers:
+        if edits.iris and not edits.most_inferred and self._types.infers:
             raise UsageError(
                 "this index has what follows from its ontology, and updates keep it so. To leave that out, "
                 "index anew with --no-inference"
@@ -93,7 +93,7 @@ class _Resolver:
         edit = replace(edit, aliases_added=more, aliases_removed=less)
         edit = replace(edit, characters_added=characters[0], characters_removed=characters[1])
         edit = self._types.changed(edit, types, *_changes(types_removed, types_added))
-        edit, following = with_following(self._graph, edit, self._type)
+        edit, following = with_following(self._graph, edit, self._type, edits.most_inferred)
         reading = edits.reading
         return edit, EditReport(
             len(added) + len(restated), len(removed), duplicates, len(missing), tuple(missing[:MOST_MISSING]),
@@ -147,8 +147,8 @@ class _Resolver:
         """What is not as indexing anew would infer it."""
         if following is not None and following.cut:
             yield (
-                f"more follows from the ontology than the {MOST_INFERRED:,} that are added; the rest is left "
-                "out, maybe another part than if the sources were indexed anew"
+                f"more follows from the ontology than the {self._edits.most_inferred:,} that are added; the "
+                "rest is left out, maybe another part than if the sources were indexed anew"
             )
         spoken = speaks(relation for _, relation, _ in (*self._edits.add, *self._edits.remove))
         if not self._types.infers and (spoken or np.any(self._graph.source == INFERRED)):

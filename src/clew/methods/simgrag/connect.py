@@ -19,12 +19,23 @@ from clew.methods.relation_ranking import path_scores
 
 Path = tuple[int, ...]
 """Triple ids, from the first thing to the second."""
-MOST_PATHS, MOST_OF_ONE_KIND = 6, 2
-"""Paths between two things that are shown, and those by the same relations: more say nothing more."""
-MOST_EDGES_AROUND = 100_000
-"""Edges at the neighbours of a thing that are looked at; beyond, no third step is."""
 MOST_LISTED_PATHS = 20_000
 """Paths of one length that are listed before they are ranked."""
+
+
+@dataclass(frozen=True, slots=True)
+class PathLimits:
+    """Paths between two things that are shown, and those `of_one_kind`, by the same relations.
+
+    Of the neighbours of a thing so many edges (`edges_around`) are looked at; beyond, no third step is.
+    """
+
+    paths: int = 6
+    of_one_kind: int = 2
+    edges_around: int = 100_000
+
+
+USUAL_LIMITS = PathLimits()
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,12 +46,14 @@ class Connection:
     complete: bool = True
 
 
-def connect(graph: Graph, entities: Sequence[int], alike: Float32) -> Connection:
+def connect(
+    graph: Graph, entities: Sequence[int], alike: Float32, limits: PathLimits = USUAL_LIMITS
+) -> Connection:
     """The paths between any two entities, ranked by the words of a claim (`alike` of `RelationRanking`)."""
     paths: dict[Path, None] = {}
     complete = True
     for first, last in combinations(dict.fromkeys(entities), 2):
-        found = _between(_Search(graph, first, last), alike)
+        found = _between(_Search(graph, first, last, limits), alike)
         paths |= dict.fromkeys(found.paths)
         complete = complete and found.complete
     return Connection(tuple(paths), complete)
@@ -56,15 +69,15 @@ def _between(search: _Search, alike: Float32) -> Connection:
     kinds = list(of_kind)
     scores = path_scores(alike, kinds)
     best = sorted(range(len(kinds)), key=lambda at: (-scores[at], len(kinds[at]), kinds[at]))
-    shown = [path for at in best for path in of_kind[kinds[at]][:MOST_OF_ONE_KIND]]
-    return Connection(tuple(shown[:MOST_PATHS]), complete)
+    shown = [path for at in best for path in of_kind[kinds[at]][: search.limits.of_one_kind]]
+    return Connection(tuple(shown[: search.limits.paths]), complete)
 
 
 class _Search:
     """The edges at two entities, and at what lies next to them."""
 
-    def __init__(self, graph: Graph, first: int, last: int) -> None:
-        self.graph, self.first, self.last = graph, first, last
+    def __init__(self, graph: Graph, first: int, last: int, limits: PathLimits) -> None:
+        self.graph, self.first, self.last, self.limits = graph, first, last, limits
         self.complete = True
         self.at_first, self.at_last = triples_at(graph, [first]), triples_at(graph, [last])
         self.near, self.far = self._by_other(self.at_first, first), self._by_other(self.at_last, last)
@@ -82,7 +95,7 @@ class _Search:
         """Paths of three edges; none where too many edges lie at what is next to both ends."""
         near, far = self.near, self.far
         few = min((near, far), key=self._edges)
-        if self._edges(few) > MOST_EDGES_AROUND:
+        if self._edges(few) > self.limits.edges_around:
             self.complete = False
             return
         for triple in triples_at(self.graph, sorted(few)).tolist():

@@ -42,8 +42,6 @@ ROWS_OF_REQUEST = 4096
 """Vectors, or ids, of one request."""
 CELLS_FROM = 100_000
 """Vectors from which a collection is arranged in cells; fewer are all compared."""
-WRITE_PATIENCE, READ_PATIENCE = 45.0, 8.0
-"""Seconds for which a Milvus that does not answer is tried again."""
 _ANSWER = 30.0
 _PAUSE = 0.5
 _STAMP = "clew.stamp"
@@ -55,12 +53,16 @@ _REFUSED = ("unauthenticated", "auth check failure", "permission", "not found", 
 class MilvusPlace:
     """Where Milvus is: `uri` of a server or NAME.db of milvus-lite; `token` is USER:PASSWORD or a key.
 
+    One that does not answer is tried again for so many seconds where it is written to, or read from.
+
     Raises UsageError for a URI of another form, or with a password in it, which would be written to the
     index.
     """
 
     uri: str
     token: str | None = field(default=None, repr=False)
+    write_seconds: float = field(default=45.0, repr=False)
+    read_seconds: float = field(default=8.0, repr=False)
 
     def __post_init__(self) -> None:
         keep_secret(self.token)
@@ -116,7 +118,7 @@ class MilvusVectors:
 
     def check(self) -> None:
         """Raise VectorStoreError unless Milvus answers."""
-        self._ask("answer", "has_collection", patience=READ_PATIENCE)
+        self._ask("answer", "has_collection", patience=self.place.read_seconds)
 
     def create(self) -> None:
         """Make the collection anew, empty."""
@@ -200,7 +202,7 @@ class MilvusVectors:
         cells = max(8, self._cells // 12, min(self._cells, k // 64))
         [hits] = self._ask(
             "search", "search", [np.asarray(query, np.float32).tolist()], filter=chosen, limit=k,
-            output_fields=["id"], consistency_level=self._level, patience=READ_PATIENCE,
+            output_fields=["id"], consistency_level=self._level, patience=self.place.read_seconds,
             search_params={"metric_type": self._metric, "params": {"nprobe": cells} if self._cells else {}},
         )  # fmt: skip
         ids = np.array([hit["id"] for hit in hits], np.int64)
@@ -257,12 +259,12 @@ class MilvusVectors:
 
     def _check_collection(self, path: Path) -> None:
         """Raise FormatError unless the collection is there, and the one whose place was saved in `path`."""
-        if not self._ask("open", "has_collection", patience=READ_PATIENCE):
+        if not self._ask("open", "has_collection", patience=self.place.read_seconds):
             raise FormatError(
                 f"{path}: Milvus at {self.place.uri} has no collection {self.collection}. Give the right "
                 "one in $MILVUS_URI, or index the sources again"
             )
-        told = self._ask("open", "describe_collection", patience=READ_PATIENCE)
+        told = self._ask("open", "describe_collection", patience=self.place.read_seconds)
         dimensions = [int(field["params"]["dim"]) for field in told["fields"] if "dim" in field["params"]]
         # An older Clew stamped none.
         if told["properties"].get(_STAMP, self._stamp) != self._stamp or dimensions != [self.dimension]:
@@ -337,7 +339,7 @@ class MilvusVectors:
         Raises VectorStoreError at the end.
         """
         failures = (_module().MilvusException, import_module("grpc").RpcError, OSError)
-        deadline, tried = time.monotonic() + (patience or WRITE_PATIENCE), 0
+        deadline, tried = time.monotonic() + (patience or self.place.write_seconds), 0
         while True:
             tried += 1
             try:
