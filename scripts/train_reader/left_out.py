@@ -1,10 +1,10 @@
 """What each family of training questions is worth: a ranker trained without it, measured on all.
 
-    python scripts/train_reader/left_out.py EXAMPLES --start MINILM [--steps 400]
+    python scripts/train_reader/left_out.py EXAMPLES --start MINILM [FAMILY ...] [--layers 6] [--steps 400]
 
-Every run has the same steps, seed and frozen encoder (MiniLM as it is, so that none of the families has
-shaped it) and begins with a new head. Printed is the share right first of each family's held-out graphs, by
-family left out.
+Every run has the same steps and seed, and begins with a new head and MiniLM as it is, so that none of the
+families has shaped it. So many `--layers` of the encoder, from above, are trained beside the head; 0 is the
+head alone. Printed is the share right first of each family's held-out graphs, by family left out.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from model import Ranker, head_of
+from model import Ranker
 from train import SHARES, Data, Drawer, Scorer, likely, load, measured, of_held_out, train
 
 from clew.reading.first_pass import FirstPass
@@ -30,6 +30,8 @@ def main() -> None:
     """Train and measure once a family."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("examples", type=Path)
+    parser.add_argument("families", nargs="*", default=[*FAMILIES], help=f"of {', '.join(FAMILIES)}; all")
+    parser.add_argument("--layers", type=int, default=0, help="of the encoder, from above")
     parser.add_argument("--start", type=Path, required=True, help="MiniLM")
     parser.add_argument("--steps", type=int, default=400)
     parser.add_argument("--held", type=int, default=150, help="held-out examples of each family")
@@ -37,21 +39,21 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--batch", type=int, default=32)
     parser.add_argument("--rows", type=int, default=28)
-    parser.set_defaults(minutes=10**6, rate=0.0, head_rate=1e-3)
+    parser.add_argument("--rate", type=float, default=4e-5, help="of the encoder")
+    parser.set_defaults(minutes=10**6, head_rate=1e-3)
     args = parser.parse_args()
     torch.set_num_threads(args.threads)
     model = Ranker(args.start)
     data = load(args.examples, model.texts, "cpu")
     near = likely(data, FirstPass.open(MODEL / "first_pass.npz"))
     out = of_held_out(data)
-    scorer = Scorer(model, data, 0)
     held = _held(data, np.flatnonzero(out), args.held)
     with tempfile.TemporaryDirectory() as folder:
         args.out = Path(folder) / "model.pt"
-        for name, sources in FAMILIES.items():
+        for name in args.families:
             torch.manual_seed(args.seed)
-            model.head = head_of(args.start)
-            of = np.array([i for i in np.flatnonzero(~out) if data.source[i] not in sources])
+            scorer = Scorer(Ranker(args.start), data, args.layers)
+            of = np.array([i for i in np.flatnonzero(~out) if data.source[i] not in FAMILIES[name]])
             train(scorer, Drawer(data, of, near, args.seed), lambda: {}, args)
             found = {f"{kind} ({len(rows)})": measured(scorer, rows, near) for kind, rows in held.items()}
             print(json.dumps({"left out": name, "examples": len(of)} | found), flush=True)
@@ -62,7 +64,9 @@ def _held(data: Data, out: np.ndarray, most: int) -> dict[str, np.ndarray]:
     right = np.add.reduceat(data.right.numpy().astype(np.int64), data.rows[:-1]) > 0
     order = np.random.default_rng(0).permutation(out)
     return {
-        kind: np.array([i for i in order if data.source[i] == kind and right[i]][:most]) for kind in SHARES
+        kind: np.array([i for i in order if data.source[i] == kind and right[i]][:most])
+        for kind in SHARES
+        if kind in data.source
     }
 
 
