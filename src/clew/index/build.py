@@ -113,8 +113,8 @@ def build_index(
             from clew.index.vectors.triple_vectors import add_triple_vectors
 
             add_triple_vectors(new)
-        made = writer.commit(_about(new, report, modified, options.get("addresses") or {}))
-    return Built(out, made, report)
+        new_manifest = writer.commit(_about(new, report, modified, options.get("addresses") or {}))
+    return Built(out, new_manifest, report)
 
 
 def _refuse_indexes(sources: Sequence[Path]) -> None:
@@ -136,22 +136,22 @@ def _key(modified: Mapping[Path, int], embedder: Embedder, options: IndexOptions
     """Stand for all that shapes an index; a build of the same key goes on where one that was stopped was."""
     files = [(str(path.resolve()), source_bytes([path]), time) for path, time in modified.items()]
     verbaliser = options.get("verbaliser")
-    told = [
+    settings = [
         options.get(name) for name in (*ReadOptions.__annotations__, "corpus", "triple_vectors", "vectors")
     ]
-    said_by = None if verbaliser is None else verbaliser.name
-    parts = [files, embedder.name, embedder.fingerprint, repr((told, said_by))]
-    made_by = [__version__, manifest.FORMAT_VERSION, has_faiss()]
-    return hashlib.blake2b(json.dumps([parts, made_by]).encode(), digest_size=16).hexdigest()
+    model = None if verbaliser is None else verbaliser.name
+    parts = [files, embedder.name, embedder.fingerprint, repr((settings, model))]
+    versions = [__version__, manifest.FORMAT_VERSION, has_faiss()]
+    return hashlib.blake2b(json.dumps([parts, versions]).encode(), digest_size=16).hexdigest()
 
 
 def _read(
     writer: IndexWriter, sources: Sequence[Path], tell: Progress, **reading: Unpack[ReadOptions]
 ) -> BuildReport:
     """Read the sources and write the graph, unless that is done; what was read is not kept in memory."""
-    done = writer.marked("graph")
-    if done is not None:
-        return converted(done, BuildReport)
+    mark = writer.marked("graph")
+    if mark is not None:
+        return converted(mark, BuildReport)
     total = source_bytes(sources)
     graph, report = build_graph(sources, progress=lambda bytes: tell("read", bytes, total), **reading)
     writer.add_all(with_prefix("graph", graph_sections(graph)))
@@ -176,8 +176,8 @@ def _add_names(new: NewIndex, shards: Shards) -> None:
         names = NamesIndex.of(new.graph)
     else:
         parts = shards.make("names", lambda done: new.tell("names", done, count))
-        made = zip(shards.spans("names"), parts, strict=True)
-        parts = [NamePart.from_arrays(first, arrays) for (first, _), arrays in made]
+        arrays_by_span = zip(shards.spans("names"), parts, strict=True)
+        parts = [NamePart.from_arrays(first, arrays) for (first, _), arrays in arrays_by_span]
         names = NamesIndex.merge(new.graph, shards.label_nodes, parts)
     new.writer.add_all(with_prefix("names", names.sections()))
     new.writer.mark("names", {})
@@ -216,8 +216,8 @@ def _add_search(new: NewIndex) -> None:
     """Write the file of a vector backend, if one is wanted or helps."""
     writer, nodes = new.writer, new.graph.nodes
     if new.vectors.uses_faiss(nodes):
-        held = writer.array(ENTITY_VECTORS), writer.array(ENTITY_SCALES)
-        build_search(writer.folder / SEARCH_FILE, *held, lambda done: new.tell("search", done, nodes))
+        vectors = writer.array(ENTITY_VECTORS), writer.array(ENTITY_SCALES)
+        build_search(writer.folder / SEARCH_FILE, *vectors, lambda done: new.tell("search", done, nodes))
         writer.add_file(ENTITY_SEARCH, SEARCH_FILE)
 
 
@@ -236,10 +236,12 @@ def memory_errors(out: Path) -> Generator[None]:
 def _about(
     new: NewIndex, report: BuildReport, modified: Mapping[Path, int], addresses: Mapping[Path, str]
 ) -> IndexAbout:
-    def record(read: SourceReport, role: Literal["source", "types", "aliases"]) -> SourceRecord:
-        path = Path(read.path)
+    def record(source_report: SourceReport, role: Literal["source", "types", "aliases"]) -> SourceRecord:
+        path = Path(source_report.path)
         name = addresses.get(path) or str(path.resolve())
-        return SourceRecord(name, role, read.format, read.bytes, modified[path], read.sha256)
+        return SourceRecord(
+            name, role, source_report.format, source_report.bytes, modified[path], source_report.sha256
+        )
 
     sources = [record(source, "source") for source in report.sources]
     for side in report.side_files:

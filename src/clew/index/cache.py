@@ -95,10 +95,10 @@ def side_files(sources: Sequence[Path], types: Path | None, aliases: Path | None
     """The named files, else `STEM.types.tsv` and `STEM.aliases.tsv` beside a single source (see `stem`)."""
     if len(sources) != 1:
         return SideFiles(types, aliases)
-    named = _with_name(sources[0])
-    beside = (named.parent / f"{stem(named)}.{kind}.tsv" for kind in ("types", "aliases"))
-    found = [path if isfile(path) else None for path in beside]
-    return SideFiles(types or found[0], aliases or found[1])
+    source = _with_name(sources[0])
+    paths = (source.parent / f"{stem(source)}.{kind}.tsv" for kind in ("types", "aliases"))
+    files = [path if isfile(path) else None for path in paths]
+    return SideFiles(types or files[0], aliases or files[1])
 
 
 def stem(source: Path) -> str:

@@ -141,16 +141,16 @@ class Explorer:
     ) -> Neighbourhood:
         """What is around an entity: of each relation `limit` nodes from `offset` on. Raises UsageError."""
         node = self.node(entity)
-        wanted = None if relation is None else self.relation(relation)
+        relation_number = None if relation is None else self.relation(relation)
         groups = [
             (side, name, *span)
             for name, side in (("out", self.graph.out), ("in", self.graph.into))
             if direction in (None, name)
             for span in _spans(side, node)
-            if wanted in (None, span[0])
+            if relation_number in (None, span[0])
         ]
         groups.sort(key=lambda group: group[4] - group[3])
-        shown = groups[:MOST_GROUPS]
+        listed_groups = groups[:MOST_GROUPS]
         return Neighbourhood(
             entity=self.graph.entities[node],
             label=self.graph.labels[node],
@@ -159,9 +159,9 @@ class Explorer:
             triples=self._degree(node),
             groups=tuple(
                 self._group(side, number, "out" if name == "out" else "in", (start, stop), (offset, limit))
-                for side, name, number, start, stop in shown
+                for side, name, number, start, stop in listed_groups
             ),
-            groups_left=len(groups) - len(shown),
+            groups_left=len(groups) - len(listed_groups),
         )
 
     def paths(self, start: str, end: str, *, limit: int = 5, longest: int = 4) -> Paths:
@@ -175,12 +175,12 @@ class Explorer:
         search = _PathSearch(self.graph, (first, last), longest, self._most_edges)
         search.run()
         names, relations = self.graph.entities, self.graph.relations
-        found = [
+        paths = [
             tuple(TripleText(names[head], relations[relation], names[tail]) for head, relation, tail in path)
             for path in islice(search.paths(), limit + 1)
         ]
-        complete = search.complete and len(found) <= limit
-        return Paths(names[first], names[last], tuple(found[:limit]), complete)
+        complete = search.complete and len(paths) <= limit
+        return Paths(names[first], names[last], tuple(paths[:limit]), complete)
 
     def sample_triple(self, relation: str, share: float) -> TripleText:
         """One of the triples of a relation by labels, `share` in [0, 1) of the way through the entities.
@@ -199,8 +199,8 @@ class Explorer:
     def node(self, entity: str) -> int:
         """The node of a name: as written, else the only one called so; UsageError for none or several."""
         hits = self.index.names.exact(entity)
-        written = [hit for hit in hits if self.graph.entities[hit.entity] == entity]
-        best = written or [hit for hit in hits if hit.exact] or list(hits)
+        exact_hits = [hit for hit in hits if self.graph.entities[hit.entity] == entity]
+        best = exact_hits or [hit for hit in hits if hit.exact] or list(hits)
         if not best:
             near = [hit.label for hit in self.find_entities(entity, limit=3)]
             advice = f". Near it are: {', '.join(near)}" if near else ""
@@ -256,9 +256,9 @@ class Explorer:
         page: tuple[int, int],
     ) -> NeighbourGroup:
         (start, stop), (offset, limit), graph = span, page, self.graph
-        low = min(start + offset, stop)
-        shown = side.neighbour[low : min(low + limit, stop)].tolist()
-        nodes = tuple((graph.entities[node], graph.labels[node]) for node in shown)
+        first_slot = min(start + offset, stop)
+        neighbour_ids = side.neighbour[first_slot : min(first_slot + limit, stop)].tolist()
+        nodes = tuple((graph.entities[node], graph.labels[node]) for node in neighbour_ids)
         name, label = graph.relations[relation], graph.relation_labels[relation]
         return NeighbourGroup(name, label, direction, stop - start, offset, nodes)
 
@@ -281,11 +281,11 @@ class _PathSearch:
 
     def __init__(self, graph: Graph, ends: tuple[int, int], longest: int, most_edges: int) -> None:
         self._graph, self._longest, self._most_edges = graph, longest, most_edges
-        first, last = ends
-        self._far: tuple[dict[int, int], dict[int, int]] = ({first: 0}, {last: 0})
-        self._parents: tuple[_Parents, _Parents] = ({first: []}, {last: []})
-        self._rings: list[list[int]] = [[first], [last]]
-        self._looked = 0
+        start, end = ends
+        self._depths: tuple[dict[int, int], dict[int, int]] = ({start: 0}, {end: 0})
+        self._parents: tuple[_Parents, _Parents] = ({start: []}, {end: []})
+        self._rings: list[list[int]] = [[start], [end]]
+        self._edges_seen = 0
         self._meeting: list[int] = []
         self.complete = True
 
@@ -298,43 +298,45 @@ class _PathSearch:
             if not self._widen(side, depth[side]):
                 self.complete = False
                 return
-            self._meeting = sorted(node for node in self._rings[side] if node in self._far[1 - side])
+            self._meeting = sorted(node for node in self._rings[side] if node in self._depths[1 - side])
         if self._meeting:
-            least = min(self._far[0][n] + self._far[1][n] for n in self._meeting)
-            self._meeting = [n for n in self._meeting if self._far[0][n] + self._far[1][n] == least]
+            shortest = min(self._depths[0][n] + self._depths[1][n] for n in self._meeting)
+            self._meeting = [n for n in self._meeting if self._depths[0][n] + self._depths[1][n] == shortest]
 
     def paths(self) -> Iterator[list[tuple[int, int, int]]]:
         """(head, relation, tail) of the triples of each shortest path, from its first node to its last."""
         for node in self._meeting:
-            for before in self._back(0, node):
-                for after in self._back(1, node):
+            for before in self._paths_back(0, node):
+                for after in self._paths_back(1, node):
                     yield [*reversed(before), *after]
 
-    def _back(self, side: int, node: int) -> Iterator[list[tuple[int, int, int]]]:
+    def _paths_back(self, side: int, node: int) -> Iterator[list[tuple[int, int, int]]]:
         parents = self._parents[side][node]
         if not parents:
             yield []
         for before, triple in parents:
-            for rest in self._back(side, before):
-                yield [triple, *rest]
+            for path in self._paths_back(side, before):
+                yield [triple, *path]
 
     def _widen(self, side: int, depth: int) -> bool:
         ring: list[int] = []
-        far, parents = self._far[side], self._parents[side]
+        depths, parents = self._depths[side], self._parents[side]
         for node in self._rings[side]:
             for adjacency, forward in ((self._graph.out, True), (self._graph.into, False)):
                 start, stop = adjacency.span(node)
-                self._looked += stop - start
-                if self._looked > self._most_edges:
+                self._edges_seen += stop - start
+                if self._edges_seen > self._most_edges:
                     return False
-                others = adjacency.neighbour[start:stop].tolist()
-                for relation, other in zip(adjacency.relation[start:stop].tolist(), others, strict=True):
-                    if other not in far:
-                        far[other], parents[other] = depth, []
-                        ring.append(other)
-                    if far[other] == depth:
-                        triple = (node, relation, other) if forward else (other, relation, node)
-                        parents[other].append((node, triple))
+                neighbours = adjacency.neighbour[start:stop].tolist()
+                for relation, neighbour in zip(
+                    adjacency.relation[start:stop].tolist(), neighbours, strict=True
+                ):
+                    if neighbour not in depths:
+                        depths[neighbour], parents[neighbour] = depth, []
+                        ring.append(neighbour)
+                    if depths[neighbour] == depth:
+                        triple = (node, relation, neighbour) if forward else (neighbour, relation, node)
+                        parents[neighbour].append((node, triple))
         self._rings[side] = ring
         return True
 
@@ -348,18 +350,18 @@ def example_questions(triple: TripleText, head_type: str | None) -> list[tuple[s
     Whether a graph's own reader understands a question is for the caller to see.
     """
     words = " ".join(triple.relation.replace("_", " ").split())
-    stem, _, last = words.rpartition(" ")
-    made: list[tuple[str, str]] = []
-    if last == "by" and stem:
-        made.append((f"Who {stem} {triple.head}?", triple.tail))
-    if last in _PREPOSITIONS:
-        made.append((f"What is {triple.head} {words}?", triple.tail))
+    stem, _, last_word = words.rpartition(" ")
+    questions: list[tuple[str, str]] = []
+    if last_word == "by" and stem:
+        questions.append((f"Who {stem} {triple.head}?", triple.tail))
+    if last_word in _PREPOSITIONS:
+        questions.append((f"What is {triple.head} {words}?", triple.tail))
         if head_type is not None:
-            made.append((f"Which {head_type} is {words} {triple.tail}?", triple.head))
+            questions.append((f"Which {head_type} is {words} {triple.tail}?", triple.head))
     if words.endswith("ing"):
-        made.append((f"Who is {words} in {triple.head}?", triple.tail))
-    made.append((f"What is the {words} of {triple.head}?", triple.tail))
-    return made
+        questions.append((f"Who is {words} in {triple.head}?", triple.tail))
+    questions.append((f"What is the {words} of {triple.head}?", triple.tail))
+    return questions
 
 
 _PREPOSITIONS = frozenset(("by", "in", "at", "on", "from", "to", "for", "of", "with", "as", "into"))

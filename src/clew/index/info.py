@@ -147,21 +147,21 @@ def _corpus_of(index: Index) -> dict[str, Any] | None:
     if corpus is None:
         return None
     report = asdict(corpus.report())
-    told = {"distinct": report.pop("walks"), "model": corpus.model, "vectors": vectors_of(index)}
-    return asdict(corpus.settings) | told | report
+    details = {"distinct": report.pop("walks"), "model": corpus.model, "vectors": vectors_of(index)}
+    return asdict(corpus.settings) | details | report
 
 
 def relations_of(graph: Graph) -> tuple[RelationInfo, ...]:
     """All relations, those with most triples first."""
     ends = _Ends(graph)
-    found: list[RelationInfo] = []
+    relations: list[RelationInfo] = []
     for relation in np.argsort(-ends.triples, kind="stable").tolist():
         if not ends.triples[relation]:
             continue
         with_head, with_tail = ends.nodes(2 * relation), ends.nodes(2 * relation + 1)
-        head, _, tail = graph.triple(int(ends.first[relation]))
+        head, _, tail = graph.triple(int(ends.first_triple[relation]))
         name, label = graph.relations[relation], graph.relation_labels[relation]
-        found.append(
+        relations.append(
             RelationInfo(
                 name=name,
                 label=label,
@@ -174,35 +174,37 @@ def relations_of(graph: Graph) -> tuple[RelationInfo, ...]:
                 tail_types=ends.types(2 * relation + 1, with_tail),
             )
         )
-    return tuple(found)
+    return tuple(relations)
 
 
 class _Ends:
     """Which nodes have each end: end 2r is a head of relation r, end 2r + 1 a tail.
 
-    `triples` int64 [relations] and `first` (a triple id, -1 without one) tell of relations; `_by_side` of
+    `triples` int64 [relations] and `first_triple` (a triple id, -1 without one) tell of relations; `_by_side` of
     out and into are the nodes that have relation r at `places[r]` to `places[r + 1]`.
     """
 
     def __init__(self, graph: Graph) -> None:
         relations = len(graph.relations)
         self._graph, self._sides = graph, (graph.out, graph.into)
-        self.triples, self.first = np.zeros(relations, np.int64), np.full(relations, -1, np.int64)
-        self._by_side = [self._listed(side) for side in self._sides]
+        self.triples, self.first_triple = np.zeros(relations, np.int64), np.full(relations, -1, np.int64)
+        self._by_side = [self._list_nodes(side) for side in self._sides]
 
-    def _listed(self, side: Adjacency) -> tuple[Int64, Int32]:
+    def _list_nodes(self, side: Adjacency) -> tuple[Int64, Int32]:
         """The places of relations, and the nodes that have each of them, ascending."""
         relations, parts = len(self.triples), list[tuple[Int64, Int64]]()
         for span in chunks_of(0, self._graph.nodes, NODES_AT_ONCE):
             relation, node, slots = _edges(side, np.arange(*span))
             if side is self._graph.out:
                 self.triples += np.bincount(relation, minlength=relations)
-            new = np.ones(len(slots), np.bool_)
-            new[1:] = (relation[1:] != relation[:-1]) | (node[1:] != node[:-1])
-            relation, node, slots = relation[new], node[new], slots[new]
+            is_new = np.ones(len(slots), np.bool_)
+            is_new[1:] = (relation[1:] != relation[:-1]) | (node[1:] != node[:-1])
+            relation, node, slots = relation[is_new], node[is_new], slots[is_new]
             if side is self._graph.out:
-                some, at = np.unique(relation, return_index=True)
-                self.first[some] = np.where(self.first[some] < 0, slots[at], self.first[some])
+                distinct, places = np.unique(relation, return_index=True)
+                self.first_triple[distinct] = np.where(
+                    self.first_triple[distinct] < 0, slots[places], self.first_triple[distinct]
+                )
             parts.append((relation, node))
         relation, node = (np.concatenate([part[i] for part in parts]) for i in (0, 1))
         # Short integers are sorted by their digits.
@@ -213,8 +215,8 @@ class _Ends:
     def nodes(self, end: int) -> Int32:
         """Return the distinct nodes that have the end, ascending."""
         relation, side = divmod(end, 2)
-        places, listed = self._by_side[side]
-        return listed[places[relation] : places[relation + 1]]
+        places, nodes = self._by_side[side]
+        return nodes[places[relation] : places[relation + 1]]
 
     def types(self, end: int, nodes: Int32) -> tuple[TypeShare, ...]:
         """Find the most frequent types of `nodes`, which have `end`: the declared ones if there are any."""
@@ -238,13 +240,15 @@ class _Ends:
 
     def _ends_of(self, nodes: Int32) -> Int64:
         """Count how many of some nodes have each end."""
-        found = np.zeros(2 * len(self._graph.relations), np.int64)
+        counts = np.zeros(2 * len(self._graph.relations), np.int64)
         for number, side in enumerate(self._sides):
             relation, node, _ = _edges(side, nodes)
             ends = np.sort(relation * self._graph.nodes + node)
-            have = ends[np.append(True, ends[1:] != ends[:-1])] // self._graph.nodes if len(ends) else ends
-            found[number::2] = np.bincount(have, minlength=len(found) // 2)
-        return found
+            distinct_ends = (
+                ends[np.append(True, ends[1:] != ends[:-1])] // self._graph.nodes if len(ends) else ends
+            )
+            counts[number::2] = np.bincount(distinct_ends, minlength=len(counts) // 2)
+        return counts
 
     def _literal_types(self, nodes: Int32) -> tuple[TypeShare, ...]:
         """Share datatypes, or kinds of parsed values where the source knows no datatypes."""

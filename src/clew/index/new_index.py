@@ -51,8 +51,8 @@ class NewIndex:
         """
         if self.cluster is None:
             return map(make(self.graph, self.embedder), pieces)
-        made = _Pieces(self.writer.folder.resolve(), self.embedder.name, make)
-        return self.cluster.map(made, pieces)
+        maker = _Pieces(self.writer.folder.resolve(), self.embedder.name, make)
+        return self.cluster.map(maker, pieces)
 
 
 @dataclass(frozen=True, slots=True)

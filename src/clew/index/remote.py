@@ -120,12 +120,12 @@ class RemoteIndex:
     def _manifest_bytes(self) -> bytes:
         store, root = self._place
         store.invalidate_cache()
-        with self._told():
+        with self._store_errors():
             try:
                 return bytes(store.cat_file(f"{root}/{MANIFEST}"))
             except FileNotFoundError as error:
                 raise InputError(
-                    f"{self._here()}: no such index. Check the address, or copy an index there, its "
+                    f"{self._address_and_host()}: no such index. Check the address, or copy an index there, its "
                     "manifest.json last"
                 ) from error
 
@@ -143,13 +143,13 @@ class RemoteIndex:
         try:
             if (target / MANIFEST).exists():  # another process has fetched it meanwhile
                 return
-            manifest = self._checked(raw)
+            manifest = self._checked_manifest(raw)
             with disk_errors(target):
                 (part / manifest.folder).mkdir(parents=True, exist_ok=True)
             for entry in manifest.files:
-                self._take(part, manifest.folder, entry)
+                self._fetch_whole(part, manifest.folder, entry)
             with suppress(FileNotFoundError):  # nothing was learned from a user's questions
-                self._get(FITTED, part)
+                self._fetch_file(FITTED, part)
             with disk_errors(target):
                 sync_files(part / manifest.folder, [entry.file for entry in manifest.files])
                 (part / MANIFEST).write_bytes(raw)
@@ -159,7 +159,7 @@ class RemoteIndex:
         finally:
             lock.release()
 
-    def _checked(self, raw: bytes) -> Manifest:
+    def _checked_manifest(self, raw: bytes) -> Manifest:
         """The manifest, if it is one and its files are plain names. Raises FormatError."""
         with tempfile.TemporaryDirectory() as scratch:
             (Path(scratch) / MANIFEST).write_bytes(raw)
@@ -169,16 +169,18 @@ class RemoteIndex:
                 raise FormatError(str(error).replace(scratch, self.address)) from error
         for entry in manifest.files:
             if not _PLAIN.fullmatch(entry.file):
-                raise FormatError(f"{self._here()}: damaged, {entry.file!r} is no name of a file of an index")
+                raise FormatError(
+                    f"{self._address_and_host()}: damaged, {entry.file!r} is no name of a file of an index"
+                )
         return manifest
 
-    def _get(self, name: str, folder: Path) -> None:
+    def _fetch_file(self, name: str, folder: Path) -> None:
         """Fetch a file, by its path below the index, into the same place of a folder."""
         store, root = self._place
-        with self._told():
+        with self._store_errors():
             store.get_file(f"{root}/{name}", str(folder / name))
 
-    def _take(self, part: Path, generation: str, entry: FileEntry) -> None:
+    def _fetch_whole(self, part: Path, generation: str, entry: FileEntry) -> None:
         """Fetch a file of a generation whole, unless it is here."""
         folder = part / generation
         for attempt in range(1, FETCH_ATTEMPTS + 1):
@@ -193,11 +195,11 @@ class RemoteIndex:
                     ) from error
             except FileNotFoundError:
                 pass
-            self._get(f"{generation}/{entry.file}", part)
+            self._fetch_file(f"{generation}/{entry.file}", part)
         check_entry(folder, entry, verify=True)
 
     @contextmanager
-    def _told(self) -> Generator[None]:
+    def _store_errors(self) -> Generator[None]:
         """Turn what a store raises into an error that says what to do; FileNotFoundError passes."""
         try:
             yield
@@ -212,25 +214,25 @@ class RemoteIndex:
             if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
                 with disk_errors(self.cache):
                     raise
-            raise self._broken(error) from error
+            raise self._unreachable_error(error) from error
         except Exception as error:  # each kind of store has errors of its own
             if "credentials" in str(error).lower():
                 raise self._error(
                     f"there are no keys for the store ({first_line(error)}). Set them in the environment of "
                     "this machine, as AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
                 ) from error
-            raise self._broken(error) from error
+            raise self._unreachable_error(error) from error
 
-    def _broken(self, error: Exception) -> ObjectStoreError:
+    def _unreachable_error(self, error: Exception) -> ObjectStoreError:
         return self._error(
             f"the store cannot be reached, or broke off ({first_line(error)}). Files that came whole are "
             "kept: check the network and the store's address, and run the same command again"
         )
 
-    def _error(self, what: str) -> ObjectStoreError:
-        return ObjectStoreError(f"{self._here()}: {what}")
+    def _error(self, message: str) -> ObjectStoreError:
+        return ObjectStoreError(f"{self._address_and_host()}: {message}")
 
-    def _here(self) -> str:
+    def _address_and_host(self) -> str:
         return f"{self.address} (from {socket.gethostname()})"
 
 
@@ -245,7 +247,7 @@ def _digest(raw: bytes) -> str:
 
 def _sweep(folder: Path, name: str, current: Path) -> None:
     """Remove what older generations of the same address have left."""
-    others = [path for path in folder.glob(f"{name}-*") if path.stem != current.stem and path.is_dir()]
-    for path in sorted(others, key=lambda each: -each.stat().st_mtime)[KEPT_GENERATIONS - 1 :]:
+    old_folders = [path for path in folder.glob(f"{name}-*") if path.stem != current.stem and path.is_dir()]
+    for path in sorted(old_folders, key=lambda path: -path.stat().st_mtime)[KEPT_GENERATIONS - 1 :]:
         shutil.rmtree(path, ignore_errors=True)
         path.with_suffix(".lock").unlink(missing_ok=True)

@@ -79,7 +79,7 @@ class Shards:
         done = sum(stop - first for first, stop in spans) - sum(stop - first for first, stop in missing)
         lock = Lock()
 
-        def finished(span: Span) -> None:
+        def count_done(span: Span) -> None:
             nonlocal done
             with lock:
                 done += span[1] - span[0]
@@ -88,15 +88,15 @@ class Shards:
         tell(done)
         new, folder = self.new, self.new.writer.folder.resolve()
         if new.cluster is not None:
-            made = new.map(partial(shard_maker, folder), [(kind, *span) for span in missing])
-            for span, _ in zip(missing, made, strict=True):
-                finished(span)
+            results = new.map(partial(shard_maker, folder), [(kind, *span) for span in missing])
+            for span, _ in zip(missing, results, strict=True):
+                count_done(span)
         elif (workers := self._workers()) > 1 and len(missing) > 1:
-            self._with_workers(workers, kind, missing, finished)
+            self._with_workers(workers, kind, missing, count_done)
         else:
             for span in missing:
                 make_shard(folder, new.graph, self.label_nodes, new.embedder, (kind, *span))
-                finished(span)
+                count_done(span)
         return [
             {file.stem: load_array(file, "r") for file in self._place(kind, span).iterdir()} for span in spans
         ]
@@ -116,7 +116,7 @@ class Shards:
         return _shard_folder(self.new.writer.folder, kind, span[0])
 
     def _with_workers(
-        self, workers: int, kind: ShardKind, spans: Sequence[Span], finished: Callable[[Span], None]
+        self, workers: int, kind: ShardKind, spans: Sequence[Span], count_done: Callable[[Span], None]
     ) -> None:
         idle: SimpleQueue[subprocess.Popen[str]] = SimpleQueue()
 
@@ -126,7 +126,7 @@ class Shards:
                 _ask(process, (kind, *span))
             finally:
                 idle.put(process)
-            finished(span)
+            count_done(span)
 
         with ExitStack() as stack:
             for _ in range(workers):
@@ -151,12 +151,12 @@ def make_shard(folder: Path, graph: Graph, label_nodes: Int32, embedder: Embedde
     else:
         arrays = vector_part(graph, embedder, first, stop)
     place = _shard_folder(folder, kind, first)
-    new = place.with_suffix(".new")
-    shutil.rmtree(new, ignore_errors=True)
-    new.mkdir(parents=True)
+    new_folder = place.with_suffix(".new")
+    shutil.rmtree(new_folder, ignore_errors=True)
+    new_folder.mkdir(parents=True)
     for name, array in arrays.items():
-        np.save(new / f"{name}.npy", array)
-    new.rename(place)
+        np.save(new_folder / f"{name}.npy", array)
+    new_folder.rename(place)
 
 
 def _shard_folder(folder: Path, kind: ShardKind, first: int) -> Path:
@@ -182,10 +182,12 @@ def _ask(process: subprocess.Popen[str], shard: Shard) -> None:
         answer = ""
     if answer.strip() == "done":
         return
-    said = _pipe(process.stderr).read().strip().splitlines()
+    messages = _pipe(process.stderr).read().strip().splitlines()
     code = process.wait()
     why = (
-        "it ran out of memory or was stopped" if code < 0 and not said else (said or ["no reason given"])[-1]
+        "it ran out of memory or was stopped"
+        if code < 0 and not messages
+        else (messages or ["no reason given"])[-1]
     )
     raise IndexAccessError(
         f"a worker that indexes names ended ({why}). Free some memory or disk, run the same command again: "

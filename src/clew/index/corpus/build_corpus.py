@@ -44,11 +44,11 @@ def root_walks(
 ) -> Callable[[Span], SpanWalks]:
     """What makes the walks of the roots of a span, said by `verbaliser` if there is one."""
     walker = Walker(graph, settings.walking if settings.kind != "lazy" else settings.own_triples)
-    turned = WalkEmbedder(graph, embedder, verbaliser, plain=settings.plain)
+    walk_embedder = WalkEmbedder(graph, embedder, verbaliser, plain=settings.plain)
 
     def make(span: Span) -> SpanWalks:
-        part = make_part(walker, turned, np.arange(*span, dtype=np.int32))
-        return SpanWalks(part, *turned.node_vectors(part.walks, part.q, part.scale))
+        part = make_part(walker, walk_embedder, np.arange(*span, dtype=np.int32))
+        return SpanWalks(part, *walk_embedder.node_vectors(part.walks, part.q, part.scale))
 
     return make
 
@@ -57,7 +57,7 @@ def add_corpus(new: NewIndex, settings: CorpusSettings, verbaliser: Verbaliser |
     """Make the corpus (on the cluster, unless a model says walks) and write it; raises as `build_index`."""
     writer, graph = new.writer, new.graph
     milvus = _new_collections(new, settings)
-    spread = None if verbaliser is not None else partial(new.map, partial(root_walks, settings))
+    map_spans = None if verbaliser is not None else partial(new.map, partial(root_walks, settings))
     try:
         corpus = build_corpus(
             graph,
@@ -66,7 +66,7 @@ def add_corpus(new: NewIndex, settings: CorpusSettings, verbaliser: Verbaliser |
             lambda done: new.tell("walks", done, graph.nodes),
             verbaliser=verbaliser,
             milvus=milvus,
-            spread=spread,
+            map_spans=map_spans,
         )
         if milvus is not None:
             finish(writer, milvus.walks, WALK_COLLECTION, WALK_COLLECTION, milvus.next_walk)
@@ -91,28 +91,34 @@ def build_corpus(
     *,
     verbaliser: Verbaliser | None = None,
     milvus: MilvusCorpus | None = None,
-    spread: Callable[[Iterable[Span]], Iterator[SpanWalks]] | None = None,
+    map_spans: Callable[[Iterable[Span]], Iterator[SpanWalks]] | None = None,
 ) -> Corpus:
     """Walk, verbalise (by `verbaliser` if there is one) and embed all nodes, into `milvus` if that is given.
 
-    `progress` is called with the number of roots done; `spread` has the walks of spans of roots made by
+    `progress` is called with the number of roots done; `map_spans` has the walks of spans of roots made by
     others, if it is given. Raises EmbedderError, VectorStoreError, and what the verbaliser raises.
     """
     if verbaliser is not None:
         walker = Walker(graph, settings.walking)
-        few = np.unique(np.linspace(0, graph.nodes - 1, min(graph.nodes, ESTIMATED)).astype(np.int32))
-        verbaliser.begin(graph, walker.walk(few), graph.nodes)
+        sample_roots = np.unique(
+            np.linspace(0, graph.nodes - 1, min(graph.nodes, ESTIMATED)).astype(np.int32)
+        )
+        verbaliser.begin(graph, walker.walk(sample_roots), graph.nodes)
     parts: list[CorpusPart] = []
     rows = 0 if milvus is not None else graph.nodes
     node_q, node_scale = np.empty((rows, embedder.dimension), np.int8), np.empty(rows, np.float32)
     spans = list(chunks_of(0, graph.nodes, ROOTS_AT_ONCE))
-    made = map(root_walks(settings, graph, embedder, verbaliser), spans) if spread is None else spread(spans)
-    for span, walked in zip(spans, made, strict=True):
-        part, roots = walked.part, slice(*span)
+    results = (
+        map(root_walks(settings, graph, embedder, verbaliser), spans)
+        if map_spans is None
+        else map_spans(spans)
+    )
+    for span, span_walks in zip(spans, results, strict=True):
+        part, roots = span_walks.part, slice(*span)
         if milvus is None:
-            node_q[roots], node_scale[roots] = walked.q, walked.scale
+            node_q[roots], node_scale[roots] = span_walks.q, span_walks.scale
         else:
-            milvus.add_nodes(np.arange(*span, dtype=np.int32), walked.q)
+            milvus.add_nodes(np.arange(*span, dtype=np.int32), span_walks.q)
         if settings.kind != "lazy":
             parts.append(part if milvus is None else without_vectors(part, milvus.add_walks(part.q)))
         progress(span[1])
@@ -120,8 +126,10 @@ def build_corpus(
     if not parts:
         none = np.empty(0, np.int32)
         return Corpus(settings, (), none.astype(np.int16), none, node_q, node_scale, model, milvus)
-    whole = (joined_parts(parts),)
-    return Corpus(settings, whole, *places_of(whole, graph.nodes), node_q, node_scale, model, milvus)
+    stored_parts = (joined_parts(parts),)
+    return Corpus(
+        settings, stored_parts, *places_of(stored_parts, graph.nodes), node_q, node_scale, model, milvus
+    )
 
 
 def add_node_search(

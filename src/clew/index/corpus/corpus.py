@@ -103,7 +103,7 @@ class CorpusReport:
 class RootWalks:
     """The walks of one root, with their vectors float32 [walks, d] of length 1, or their `ids` in Milvus.
 
-    `said` are a model's sentences; empty where it has none.
+    `sentences` are a model's sentences; empty where it has none.
     """
 
     root: int
@@ -112,7 +112,7 @@ class RootWalks:
     counts: UInt16
     vectors: Float32
     ids: Int64 = field(default_factory=lambda: NONE)
-    said: tuple[str, ...] = ()
+    sentences: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,13 +158,15 @@ class Corpus:
         if not self.parts:
             return None
         part = self.parts[int(self.part_of[root])]
-        at, walks = part.rows(int(self.row_of[root])), part.walks
-        vectors = unit_rows(part.q[at].astype(np.float32))
-        said = () if part.said is None else tuple(part.said[i] for i in range(at.start, at.stop))
-        steps, nodes = walks.steps[at], walks.nodes[at]
-        return RootWalks(root, steps, nodes, walks.counts[at], vectors, part.ids[at], said)
+        span, walks = part.rows(int(self.row_of[root])), part.walks
+        vectors = unit_rows(part.q[span].astype(np.float32))
+        sentences = (
+            () if part.sentences is None else tuple(part.sentences[i] for i in range(span.start, span.stop))
+        )
+        steps, nodes = walks.steps[span], walks.nodes[span]
+        return RootWalks(root, steps, nodes, walks.counts[span], vectors, part.ids[span], sentences)
 
-    def used(self, roots: Int32 | None = None) -> Iterator[tuple[CorpusPart, Int32]]:
+    def parts_in_use(self, roots: Int32 | None = None) -> Iterator[tuple[CorpusPart, Int32]]:
         """Each part, with its rows that no later part has anew: of all roots, or of some, in their order."""
         for number, part in enumerate(self.parts):
             if roots is None:
@@ -179,35 +181,37 @@ class Corpus:
 
     def report(self) -> CorpusReport:
         """Count what is there."""
-        states, left, walks, made, unsaid = np.zeros(3, np.int64), 0, 0, 0, 0
-        for part, rows in self.used():
-            held, at = part.walks, walks_at(part.walks, rows)
-            states += np.bincount(held.state[rows] + 1, minlength=3)
-            left += int(held.left_out[rows].sum())
-            walks += len(at)
-            made += int(held.counts[at].sum())
-            if part.said is not None:
-                unsaid += int((np.diff(part.said.offsets)[at] == 0).sum())
+        states, left_out, walks, walks_made, unsaid = np.zeros(3, np.int64), 0, 0, 0, 0
+        for part, rows in self.parts_in_use():
+            part_walks, places = part.walks, walks_at(part.walks, rows)
+            states += np.bincount(part_walks.state[rows] + 1, minlength=3)
+            left_out += int(part_walks.left_out[rows].sum())
+            walks += len(places)
+            walks_made += int(part_walks.counts[places].sum())
+            if part.sentences is not None:
+                unsaid += int((np.diff(part.sentences.offsets)[places] == 0).sum())
         undecided, drawn, whole = states.tolist()
         parts = len(self.parts)
-        return CorpusReport(len(self.row_of), walks, made, whole, drawn, undecided, left, unsaid, parts)
+        return CorpusReport(
+            len(self.row_of), walks, walks_made, whole, drawn, undecided, left_out, unsaid, parts
+        )
 
     def sections(self) -> dict[str, AnyArray | bytes]:
         """Give the sections of an index."""
-        told: dict[str, Any] = {**asdict(self.settings), "parts": len(self.parts), "model": self.model}
-        told["drawing"] = self.drawing
+        settings: dict[str, Any] = {**asdict(self.settings), "parts": len(self.parts), "model": self.model}
+        settings["drawing"] = self.drawing
         q, scale = self.written or (self.nodes, self.node_scales)
-        found: dict[str, AnyArray | bytes] = {CORPUS_NODES: q, NODE_SCALES: scale}
+        sections: dict[str, AnyArray | bytes] = {CORPUS_NODES: q, NODE_SCALES: scale}
         if self.milvus is not None:
-            told["milvus"] = {name: getattr(self.milvus, name) for name in _NUMBERS}
-            found |= {f"corpus.milvus.{name}": getattr(self.milvus, name) for name in _ARRAYS}
+            settings["milvus"] = {name: getattr(self.milvus, name) for name in _NUMBERS}
+            sections |= {f"corpus.milvus.{name}": getattr(self.milvus, name) for name in _ARRAYS}
         if len(self.changed):
-            found |= {CHANGED_NODES: self.changed, CHANGED_Q: self.nodes[self.changed]}
-            found[CHANGED_SCALES] = self.node_scales[self.changed]
-        found[CORPUS_SETTINGS] = json.dumps(told).encode()
+            sections |= {CHANGED_NODES: self.changed, CHANGED_Q: self.nodes[self.changed]}
+            sections[CHANGED_SCALES] = self.node_scales[self.changed]
+        sections[CORPUS_SETTINGS] = json.dumps(settings).encode()
         for number, part in enumerate(self.parts):
-            found |= part_sections(number, part)
-        return found
+            sections |= part_sections(number, part)
+        return sections
 
 
 _NUMBERS = ("next_walk", "update")
@@ -224,16 +228,16 @@ def open_corpus(index: Index, *, writable: bool = False, connect: bool = True) -
         return None
     raw = _raw_settings(index)
     try:
-        parts, model, numbers = raw.pop("parts"), raw.pop("model", None), raw.pop("milvus", None)
+        part_count, model, numbers = raw.pop("parts"), raw.pop("model", None), raw.pop("milvus", None)
         drawing = raw.pop("drawing", 1)
         settings = CorpusSettings(**raw)
     except (TypeError, KeyError) as error:
         raise FormatError(f"{index.path}: the settings of its corpus are damaged ({error})") from error
-    found = tuple(open_part(index, f"corpus.p{number}") for number in range(parts))
+    opened_parts = tuple(open_part(index, f"corpus.p{number}") for number in range(part_count))
     corpus = Corpus(
         settings,
-        found,
-        *places_of(found, index.graph.nodes),
+        opened_parts,
+        *places_of(opened_parts, index.graph.nodes),
         *index.vectors(CORPUS_NODES, NODE_SCALES),
         model,
         _open_milvus(index, numbers, writable=writable) if numbers is not None and connect else None,
@@ -272,7 +276,7 @@ def _open_milvus(index: Index, numbers: dict[str, Any], *, writable: bool) -> Mi
             for name in (WALK_COLLECTION, NODE_COLLECTION)
         )
         arrays: dict[str, Any] = {name: index.array(f"corpus.milvus.{name}") for name in _ARRAYS}
-        counted: dict[str, Any] = {name: numbers[name] for name in _NUMBERS}
-        return MilvusCorpus(walks, nodes, **arrays, **counted)
+        counts: dict[str, Any] = {name: numbers[name] for name in _NUMBERS}
+        return MilvusCorpus(walks, nodes, **arrays, **counts)
     except (KeyError, TypeError) as error:
         raise FormatError(f"{index.path}: what it says of Milvus is damaged ({error})") from error

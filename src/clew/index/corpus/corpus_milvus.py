@@ -56,8 +56,8 @@ class MilvusCorpus:
         self.nodes.remove(self.dead_nodes)
         self.dead_walks = self.dead_nodes = NONE
         self.update += 1
-        more = np.full(nodes - len(self.version), -1, np.int32)
-        self.version = np.concatenate([self.version, more])
+        new_versions = np.full(nodes - len(self.version), -1, np.int32)
+        self.version = np.concatenate([self.version, new_versions])
 
     def add_walks(self, q: Int8) -> Int64:
         """Add the vectors int8 [n, d] of walks; returns their ids."""
@@ -69,8 +69,8 @@ class MilvusCorpus:
     def add_nodes(self, nodes: Int32, q: Int8) -> None:
         """Add vectors int8 [n, d] of nodes, instead of those that they had."""
         replaced = nodes[self.version[nodes] >= 0]
-        old = (self.version[replaced].astype(np.int64) << _SHIFT) | replaced
-        self.dead_nodes = np.concatenate([self.dead_nodes, old])
+        old_ids = (self.version[replaced].astype(np.int64) << _SHIFT) | replaced
+        self.dead_nodes = np.concatenate([self.dead_nodes, old_ids])
         self.version[nodes] = self.update
         ids = (np.int64(self.update) << _SHIFT) | nodes.astype(np.int64)
         upload(self.nodes, ids, unit_rows(q.astype(np.float32)))
@@ -88,15 +88,15 @@ class MilvusCorpus:
 
     def nearest_walks(self, ids: Int64, query: Float32, k: int) -> list[tuple[int, float]]:
         """(place in `ids`, cosine) of the `k` walks nearest to `query`; IndexAccessError if some are gone."""
-        found = self.walks.search(query, k, ids)
-        if len(found.ids) < min(k, len(ids)):
+        hits = self.walks.search(query, k, ids)
+        if len(hits.ids) < min(k, len(ids)):
             raise IndexAccessError(
                 f"Milvus at {self.walks.place.uri} lacks walks of this index, which was changed more than "
                 "once since it was opened. Open it again"
             )
-        place = {id: at for at, id in enumerate(ids.tolist())}
-        cosines = 1 - found.distances.astype(np.float64) ** 2 / 2
-        return [(place[id], c) for id, c in zip(found.ids.tolist(), cosines.tolist(), strict=True)]
+        place = {id: row for row, id in enumerate(ids.tolist())}
+        cosines = 1 - hits.distances.astype(np.float64) ** 2 / 2
+        return [(place[id], c) for id, c in zip(hits.ids.tolist(), cosines.tolist(), strict=True)]
 
     def drop(self) -> None:
         """Remove both collections: of a build that failed."""

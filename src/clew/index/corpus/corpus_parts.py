@@ -21,7 +21,7 @@ from clew.index.vectors.in_milvus import NONE
 class CorpusPart:
     """Walks of some roots with their vectors: `q` int8 [walks, d] times `scale` float32 [walks].
 
-    With Milvus there are `ids` int64 [walks] instead of the vectors. `said` are a model's sentences, if one
+    With Milvus there are `ids` int64 [walks] instead of the vectors. `sentences` are a model's sentences, if one
     says them, empty where it failed.
     """
 
@@ -29,7 +29,7 @@ class CorpusPart:
     q: Int8
     scale: Float32
     ids: Int64 = field(default_factory=lambda: NONE)
-    said: Names | None = None
+    sentences: Names | None = None
 
     def rows(self, row: int) -> slice:
         """Where the walks of the root in `row` are."""
@@ -40,9 +40,9 @@ def make_part(walker: Walker, maker: WalkEmbedder, roots: Int32) -> CorpusPart:
     """Walk `roots` and embed their walks."""
     walks = walker.walk(roots)
     owners = root_of_walks(walks)
-    said = maker.said(owners.tolist(), walks.steps, walks.nodes)
-    q, scale = maker.quantised(owners, walks.steps, walks.nodes, said)
-    return CorpusPart(walks, q, scale, said=None if said is None else Names.of(said))
+    sentences = maker.say(owners.tolist(), walks.steps, walks.nodes)
+    q, scale = maker.quantised(owners, walks.steps, walks.nodes, sentences)
+    return CorpusPart(walks, q, scale, sentences=None if sentences is None else Names.of(sentences))
 
 
 def without_vectors(part: CorpusPart, ids: Int64) -> CorpusPart:
@@ -53,22 +53,27 @@ def without_vectors(part: CorpusPart, ids: Int64) -> CorpusPart:
 def part_sections(number: int, part: CorpusPart) -> dict[str, AnyArray]:
     """Give the sections of one part."""
     name = f"corpus.p{number}"
-    arrays: dict[str, AnyArray] = {f"{name}.{of}": array for of, array in part.walks._asdict().items()}
+    arrays: dict[str, AnyArray] = {f"{name}.{key}": array for key, array in part.walks._asdict().items()}
     arrays |= {f"{name}.q": part.q, f"{name}.scale": part.scale}
     if len(part.ids):
         arrays[f"{name}.ids"] = part.ids
-    if part.said is not None:
-        arrays |= {f"{name}.said.blob": part.said.blob, f"{name}.said.offsets": part.said.offsets}
+    if part.sentences is not None:
+        arrays |= {f"{name}.said.blob": part.sentences.blob, f"{name}.said.offsets": part.sentences.offsets}
     return arrays
 
 
 def open_part(index: Index, name: str) -> CorpusPart:
     """Open the part whose sections begin with `name`, memory-mapped."""
-    arrays: dict[str, Any] = {of: index.array(f"{name}.{of}") for of in Walks._fields}
+    arrays: dict[str, Any] = {key: index.array(f"{name}.{key}") for key in Walks._fields}
     vectors: dict[str, Any] = {kind: index.array(f"{name}.{kind}") for kind in ("q", "scale")}
     ids: Any = index.sections.get(f"{name}.ids", NONE)
-    said: Any = [index.sections.get(f"{name}.said.{kind}") for kind in ("blob", "offsets")]
-    return CorpusPart(Walks(**arrays), **vectors, ids=ids, said=None if said[0] is None else Names(*said))
+    sentence_arrays: Any = [index.sections.get(f"{name}.said.{kind}") for kind in ("blob", "offsets")]
+    return CorpusPart(
+        Walks(**arrays),
+        **vectors,
+        ids=ids,
+        sentences=None if sentence_arrays[0] is None else Names(*sentence_arrays),
+    )
 
 
 def places_of(parts: Sequence[CorpusPart], nodes: int) -> tuple[NDArray[np.int16], Int32]:
@@ -94,7 +99,7 @@ def joined_parts(parts: Sequence[CorpusPart]) -> CorpusPart:
 
 
 def _joined_names(parts: Sequence[CorpusPart]) -> Names | None:
-    names = [p.said for p in parts if p.said is not None]
+    names = [p.sentences for p in parts if p.sentences is not None]
     if not names:
         return None
     lengths = np.concatenate([np.diff(n.offsets) for n in names])
@@ -105,20 +110,20 @@ def part_of_rows(part: CorpusPart, rows: Int32 | Int64) -> CorpusPart:
     """Keep only the roots in `rows` of a part, in that order; the same part if these are all."""
     if np.array_equal(rows, np.arange(len(part.walks.roots))):
         return part
-    at = walks_at(part.walks, rows)
-    said = None if part.said is None else Names.of(part.said[i] for i in at.tolist())
+    places = walks_at(part.walks, rows)
+    sentences = None if part.sentences is None else Names.of(part.sentences[i] for i in places.tolist())
     walks = walks_of_rows(part.walks, rows)
     if len(part.ids):
-        return CorpusPart(walks, part.q, part.scale, part.ids[at], said)
-    return CorpusPart(walks, part.q[at], part.scale[at], said=said)
+        return CorpusPart(walks, part.q, part.scale, part.ids[places], sentences)
+    return CorpusPart(walks, part.q[places], part.scale[places], sentences=sentences)
 
 
 def walks_of_rows(walks: Walks, rows: Int32 | Int64) -> Walks:
     """Keep only the roots in `rows`, in that order."""
-    at = walks_at(walks, rows)
+    places = walks_at(walks, rows)
     offsets = offsets_of(walks.offsets[rows + 1] - walks.offsets[rows])
     return Walks(
-        walks.roots[rows], offsets, walks.steps[at], walks.nodes[at], walks.counts[at],
+        walks.roots[rows], offsets, walks.steps[places], walks.nodes[places], walks.counts[places],
         walks.state[rows], walks.left_out[rows],
     )  # fmt: skip
 

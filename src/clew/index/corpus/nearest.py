@@ -66,15 +66,15 @@ class WalkIndex:
                 self._backend = open_vectors(index.files[NODE_SEARCH], self._q.shape[1])
         if self._search is None and self._backend is None:
             self._inverse: Float32 = np.concatenate([np.zeros(0, np.float32), *_inverse_norms(self._q)])
-            self._all: Int64 = np.arange(len(self._q))
+            self._all_rows: Int64 = np.arange(len(self._q))
 
     def nearest_nodes(self, query: Float32, k: int, *, first: Sequence[int] = ()) -> list[int]:
         """The `k` nodes of largest cosine with `query`, ties by id, `first` before all; VectorStoreError."""
-        chosen = list(dict.fromkeys(first))[:k]
-        if len(chosen) == k:
-            return chosen
-        ranked = self._ranked(query, k + len(chosen))
-        return chosen + [node for node in ranked if node not in chosen][: k - len(chosen)]
+        first_nodes = list(dict.fromkeys(first))[:k]
+        if len(first_nodes) == k:
+            return first_nodes
+        ranked = self._ranked(query, k + len(first_nodes))
+        return first_nodes + [node for node in ranked if node not in first_nodes][: k - len(first_nodes)]
 
     def _ranked(self, query: Float32, count: int) -> list[int]:
         """Find the nearest nodes: in Milvus, among what faiss proposes, or by comparing all."""
@@ -86,8 +86,8 @@ class WalkIndex:
             changed = None if self.corpus is None else self.corpus.changed
             near = nearest_stored(self._backend, self._q, self._scale, query, count, also=changed)
             return near.ids.tolist()
-        rounded = dots(self._q, self._inverse, self._all, Rounded.of(query).values)
-        near = best_of(rounded, count + COMPARED_AGAIN, self._all)
+        rounded = dots(self._q, self._inverse, self._all_rows, Rounded.of(query).values)
+        near = best_of(rounded, count + COMPARED_AGAIN, self._all_rows)
         cosines = (self._q[near].astype(np.float32) @ query) * self._inverse[near]
         return near[best_of(cosines, count, near)].tolist()
 
@@ -105,26 +105,28 @@ class WalkIndex:
 
     def nearest_walks(self, root: int, query: Float32, k: int) -> list[NearWalk]:
         """The `k` of a node's own walks of largest cosine with `query`, ties in the order of the corpus."""
-        found = self.walks_of(root)
-        if len(found.ids) and self._milvus is not None:
-            best = self._milvus.nearest_walks(found.ids, query, k)
+        walks = self.walks_of(root)
+        if len(walks.ids) and self._milvus is not None:
+            best = self._milvus.nearest_walks(walks.ids, query, k)
         else:
-            cosines = found.vectors @ query
+            cosines = walks.vectors @ query
             rows = np.argsort(-cosines, kind="stable")[:k].tolist()
             best = [(row, float(cosines[row])) for row in rows]
-        return [_near_walk(found, row, cosine) for row, cosine in best]
+        return [_near_walk(walks, row, cosine) for row, cosine in best]
 
 
-def _near_walk(found: RootWalks, row: int, score: float) -> NearWalk:
-    steps, nodes = found.steps[row], found.nodes[row]
+def _near_walk(walks: RootWalks, row: int, score: float) -> NearWalk:
+    steps, nodes = walks.steps[row], walks.nodes[row]
     length = int((steps >= 0).sum())
-    said = found.said[row] if found.said else ""
-    return NearWalk(found.root, tuple(steps[:length].tolist()), tuple(nodes[:length].tolist()), score, said)
+    sentence = walks.sentences[row] if walks.sentences else ""
+    return NearWalk(
+        walks.root, tuple(steps[:length].tolist()), tuple(nodes[:length].tolist()), score, sentence
+    )
 
 
 def _inverse_norms(q: Int8) -> Iterator[Float32]:
     """One over the length of each row, 0 for a row of zeros, part by part."""
-    for at in range(0, len(q), _ROWS):
-        rows = q[at : at + _ROWS].astype(np.float32)
+    for start in range(0, len(q), _ROWS):
+        rows = q[start : start + _ROWS].astype(np.float32)
         norms = np.sqrt(np.einsum("ij,ij->i", rows, rows))
         yield np.divide(1, norms, out=np.zeros_like(norms), where=norms > 0)

@@ -63,22 +63,24 @@ class WalkEmbedder:
         if isinstance(embedder, Additive) and not plain:
             self._parts = _Parts(self.templates, embedder, graph.nodes, remembered)
 
-    def said(self, roots: Sequence[int], steps: Int32, nodes: Int32) -> list[str] | None:
+    def say(self, roots: Sequence[int], steps: Int32, nodes: Int32) -> list[str] | None:
         """Let the model say walks; None without one."""
         return None if self.verbaliser is None else self.verbaliser.say(self.graph, roots, steps, nodes)
 
-    def vectors(self, roots: Int32, steps: Int32, nodes: Int32, said: Sequence[str] | None = None) -> Float32:
-        """Embed walks [walks, depth] of `roots`: float32 [walks, d]; templates say what is not `said`."""
-        if self._parts is None or said is not None:
-            return self._of_texts(roots.tolist(), steps, nodes, said)
+    def vectors(
+        self, roots: Int32, steps: Int32, nodes: Int32, model_sentences: Sequence[str] | None = None
+    ) -> Float32:
+        """Embed walks [walks, depth] of `roots`: float32 [walks, d]; templates say what is not `model_sentences`."""
+        if self._parts is None or model_sentences is not None:
+            return self._embed_texts(roots.tolist(), steps, nodes, model_sentences)
         return self._parts.vectors(roots, steps, nodes)
 
     def quantised(
-        self, roots: Int32, steps: Int32, nodes: Int32, said: Sequence[str] | None = None
+        self, roots: Int32, steps: Int32, nodes: Int32, model_sentences: Sequence[str] | None = None
     ) -> tuple[Int8, Float32]:
         """Embed as `vectors`, rounded as they are stored."""
-        if self._parts is None or said is not None:
-            return quantise(self._of_texts(roots.tolist(), steps, nodes, said))
+        if self._parts is None or model_sentences is not None:
+            return quantise(self._embed_texts(roots.tolist(), steps, nodes, model_sentences))
         return self._parts.quantised(roots, steps, nodes)
 
     def node_vectors(self, walks: Walks, q: Int8, scale: Float32) -> tuple[Int8, Float32]:
@@ -92,19 +94,19 @@ class WalkEmbedder:
         sums = np.empty_like(names)
         weighted_sums(q, scale, walks.counts, walks.offsets, sums)
         if self.plain:
-            walked = np.diff(walks.offsets)[:, None] > 0
-            return quantise(np.where(walked, unit_rows(sums), names))
+            has_walks = np.diff(walks.offsets)[:, None] > 0
+            return quantise(np.where(has_walks, unit_rows(sums), names))
         return quantise(unit_rows(names + unit_rows(sums)))
 
-    def _of_texts(
-        self, roots: Sequence[int], steps: Int32, nodes: Int32, said: Sequence[str] | None
+    def _embed_texts(
+        self, roots: Sequence[int], steps: Int32, nodes: Int32, model_sentences: Sequence[str] | None
     ) -> Float32:
         step_rows: list[list[int]] = steps.tolist()
         node_rows: list[list[int]] = nodes.tolist()
-        given = said if said is not None else [""] * len(roots)
+        texts = model_sentences if model_sentences is not None else [""] * len(roots)
         sentences = [
-            told or self.templates.sentence(root, s, n)
-            for told, root, s, n in zip(given, roots, step_rows, node_rows, strict=True)
+            text or self.templates.sentence(root, s, n)
+            for text, root, s, n in zip(texts, roots, step_rows, node_rows, strict=True)
         ]
         if self.plain:
             return self.embedder.embed(sentences)
@@ -120,58 +122,60 @@ class _Parts:
     """What walks are summed up from: the vectors of names, which are remembered, and of phrases."""
 
     def __init__(self, templates: Templates, embedder: Additive, nodes: int, remembered: int) -> None:
-        self._templates, self._embedder, self._most = templates, embedder, remembered
-        first, later = templates.phrases
-        self._phrases = embedder.sums([*first, *later]).reshape(2, len(first), -1)
+        self._templates, self._embedder, self._most_names = templates, embedder, remembered
+        first_phrases, later_phrases = templates.phrases
+        self._phrases = embedder.sums([*first_phrases, *later_phrases]).reshape(2, len(first_phrases), -1)
         self._names = self._no_names()
-        self._rows, self._known = np.full(nodes, -1, np.int32), 0
+        self._rows, self._name_count = np.full(nodes, -1, np.int32), 0
         self._lock = Lock()
 
     def vectors(self, roots: Int32, steps: Int32, nodes: Int32) -> Float32:
         from clew.graph.walks.kernels.walk_vectors import summed_walks
 
-        words, root_rows, node_rows = self._named(roots, nodes)
-        found = np.empty((len(roots), words.names.shape[1]), np.float32)
-        summed_walks(words, root_rows, steps, node_rows, found)
-        return found
+        words, root_rows, node_rows = self._word_rows(roots, nodes)
+        summed = np.empty((len(roots), words.names.shape[1]), np.float32)
+        summed_walks(words, root_rows, steps, node_rows, summed)
+        return summed
 
     def quantised(self, roots: Int32, steps: Int32, nodes: Int32) -> tuple[Int8, Float32]:
         from clew.graph.walks.kernels.walk_vectors import quantised_walks
 
-        words, root_rows, node_rows = self._named(roots, nodes)
+        words, root_rows, node_rows = self._word_rows(roots, nodes)
         q, scale = np.empty((len(roots), words.names.shape[1]), np.int8), np.empty(len(roots), np.float32)
 
         def fill(first: int, last: int) -> None:
-            at = slice(first, last)
-            quantised_walks(words, root_rows[at], steps[at], node_rows[at], q[at], scale[at])
+            span = slice(first, last)
+            quantised_walks(words, root_rows[span], steps[span], node_rows[span], q[span], scale[span])
 
         spread(len(roots), fill)
         return q, scale
 
-    def _named(self, roots: Int32, nodes: Int32) -> tuple[WordSums, Int32, Int32]:
+    def _word_rows(self, roots: Int32, nodes: Int32) -> tuple[WordSums, Int32, Int32]:
         """Vectors of names and phrases, and the rows of `roots` and `nodes` among them.
 
         A row that was handed out is not written again, so that several threads may use it.
         """
         with self._lock:
-            wanted = np.concatenate([roots, nodes[nodes >= 0]])
-            lacking = np.unique(wanted[self._rows[wanted] < 0])
-            if self._known and self._known + len(lacking) > self._most:
-                self._names, self._known, self._rows[:] = self._no_names(), 0, -1
-                lacking = np.unique(wanted)
-            self._remember(lacking)
+            all_nodes = np.concatenate([roots, nodes[nodes >= 0]])
+            new_nodes = np.unique(all_nodes[self._rows[all_nodes] < 0])
+            if self._name_count and self._name_count + len(new_nodes) > self._most_names:
+                self._names, self._name_count, self._rows[:] = self._no_names(), 0, -1
+                new_nodes = np.unique(all_nodes)
+            self._remember(new_nodes)
             return WordSums(self._names, self._phrases), self._rows[roots], self._rows[nodes]
 
     def _remember(self, nodes: Int32) -> None:
-        stop = self._known + len(nodes)
+        stop = self._name_count + len(nodes)
         if stop > len(self._names):
-            held = self._names[: self._known]
-            room = max(stop, min(2 * stop, len(self._rows), self._most))
-            self._names = np.concatenate([held, np.empty((room - len(held), held.shape[1]), np.float32)])
+            old_names = self._names[: self._name_count]
+            room = max(stop, min(2 * stop, len(self._rows), self._most_names))
+            self._names = np.concatenate(
+                [old_names, np.empty((room - len(old_names), old_names.shape[1]), np.float32)]
+            )
         names = [self._templates.name(node) for node in nodes.tolist()]
-        self._names[self._known : stop] = self._embedder.sums(names)
-        self._rows[nodes] = np.arange(self._known, stop)
-        self._known = stop
+        self._names[self._name_count : stop] = self._embedder.sums(names)
+        self._rows[nodes] = np.arange(self._name_count, stop)
+        self._name_count = stop
 
     def _no_names(self) -> Float32:
         return np.empty((0, self._phrases.shape[2]), np.float32)

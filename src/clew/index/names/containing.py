@@ -39,32 +39,32 @@ def nodes_containing(index: NamesIndex, text: str) -> list[int] | None:
     check()
     words = normalise(text).split()
     best: dict[int, int] = {}
-    seen = 0
+    place_count = 0
     for table in index.tables:
         for names, first, owners in (
             (table.graph.labels, table.first, None),
             (table.graph.aliases.names, 0, table.graph.aliases.entity),
         ):
             for row in _rows(names, text):
-                seen += 1
-                if seen > MOST_FOUND:
+                place_count += 1
+                if place_count > MOST_FOUND:
                     return None
                 rank = _rank(normalise(names[row]).split(), words)
                 node = first + row if owners is None else int(owners[row])
                 if rank is not None:
                     best[node] = min(rank, best.get(node, rank))
-    least = min(best.values(), default=0)
-    return sorted(node for node, rank in best.items() if rank == least)
+    best_rank = min(best.values(), default=0)
+    return sorted(node for node, rank in best.items() if rank == best_rank)
 
 
 def _rows(names: Names, text: str) -> Iterator[int]:
     """The rows of the names that hold the characters of `text`."""
-    last = -1
+    last_row = -1
     blob = np.ascontiguousarray(names.blob).data
     for match in re.finditer(re.escape(text.encode("utf-8")), blob):
         row = int(np.searchsorted(names.offsets, match.start(), "right")) - 1
-        if row != last and match.end() <= names.offsets[row + 1]:
-            last = row
+        if row != last_row and match.end() <= names.offsets[row + 1]:
+            last_row = row
             yield row
 
 
@@ -114,35 +114,37 @@ class Prefixes:
 
         Past `MOST_COMPARED_NAMES` candidates the others are left out; they begin with the same 8 bytes.
         """
-        wanted = " ".join(text.lower().replace("_", " ").split())
-        raw = wanted.encode("utf-8", "replace")
+        prefix = " ".join(text.lower().replace("_", " ").split())
+        raw = prefix.encode("utf-8", "replace")
         if not raw:
             return np.empty(0, np.int32), np.empty(0, np.int32)
-        low = int.from_bytes(raw[:KEY_BYTES].ljust(KEY_BYTES, b"\0"), "big")
-        high = int.from_bytes(raw[:KEY_BYTES].ljust(KEY_BYTES, b"\xff"), "big")
-        first = int(np.searchsorted(self.keys, np.uint64(low), "left"))
-        last = int(np.searchsorted(self.keys, np.uint64(high), "right"))
+        low_key = int.from_bytes(raw[:KEY_BYTES].ljust(KEY_BYTES, b"\0"), "big")
+        high_key = int.from_bytes(raw[:KEY_BYTES].ljust(KEY_BYTES, b"\xff"), "big")
+        first = int(np.searchsorted(self.keys, np.uint64(low_key), "left"))
+        last = int(np.searchsorted(self.keys, np.uint64(high_key), "right"))
         rows, inside = self.rows[first:last], self.inside[first:last]
         if len(raw) > KEY_BYTES:
             rows, inside = rows[:MOST_COMPARED_NAMES], inside[:MOST_COMPARED_NAMES]
             fits = np.array(
-                [self._holds(row, wanted, within) for row, within in zip(rows, inside, strict=True)]
+                [self._holds(row, prefix, within) for row, within in zip(rows, inside, strict=True)]
             )
             rows, inside = rows[fits.astype(bool)], inside[fits.astype(bool)]
         begins = np.unique(rows[~inside])
         return begins, np.setdiff1d(rows[inside], begins)
 
-    def _holds(self, row: int, wanted: str, within: bool) -> bool:
+    def _holds(self, row: int, prefix: str, within: bool) -> bool:
         name = self.names[int(row)].lower().replace("_", " ")
-        return wanted in name if within else name.startswith(wanted)
+        return prefix in name if within else name.startswith(prefix)
 
 
 def _keys(blob: np.ndarray, starts: Int64, stops: Int64) -> np.ndarray:  # pyright: ignore[reportMissingTypeArgument]
     """The first bytes from each start, as numbers that sort as the bytes do."""
     keys = np.zeros(len(starts), np.uint64)
-    last = max(len(blob) - 1, 0)
+    last_byte = max(len(blob) - 1, 0)
     for place in range(KEY_BYTES):
-        at = starts + place
-        byte = np.where(at < stops, _LOWER[blob[np.minimum(at, last)]], 0) if len(blob) else 0
+        positions = starts + place
+        byte = (
+            np.where(positions < stops, _LOWER[blob[np.minimum(positions, last_byte)]], 0) if len(blob) else 0
+        )
         keys = keys << np.uint64(8) | np.asarray(byte, np.uint64)
     return keys

@@ -73,7 +73,7 @@ class NamesIndex:
 
     `hashes` uint64 [entries], ascending, and `entries` int32 in the same order (ascending among equals);
     `label_nodes` int32: the nodes whose label differs from their name. After updates, what is new is in
-    `newer`, an index of its own whose nodes begin with `first`, and `gone` are (entity, alias) pairs that
+    `newer`, an index of its own whose nodes begin with `first`, and `removed_aliases` are (entity, alias) pairs that
     count no more.
     """
 
@@ -84,7 +84,7 @@ class NamesIndex:
     typos: Typos
     first: int = 0
     newer: NamesIndex | None = None
-    gone: frozenset[tuple[int, str]] = frozenset()
+    removed_aliases: frozenset[tuple[int, str]] = frozenset()
 
     @classmethod
     def of(cls, graph: Named, *, at_once: int = ENTRIES_AT_ONCE, merged: int = MERGED_AT_ONCE) -> NamesIndex:
@@ -113,8 +113,8 @@ class NamesIndex:
 
     def sections(self) -> dict[str, NDArray[np.generic]]:
         """Give the arrays by name, without the graph."""
-        own = {"hashes": self.hashes, "entries": self.entries, "label_nodes": self.label_nodes}
-        return own | {f"typos.{name}": array for name, array in self.typos.sections().items()}
+        arrays = {"hashes": self.hashes, "entries": self.entries, "label_nodes": self.label_nodes}
+        return arrays | {f"typos.{name}": array for name, array in self.typos.sections().items()}
 
     def exact(self, text: str) -> tuple[NameHit, ...]:
         """All entities so called in normal form, once each: as written, then by name, label, alias, id."""
@@ -140,11 +140,11 @@ class NamesIndex:
         hits: dict[int, _Best] = {}
         for table in self.tables:
             first, last = table._range(hashes)
-            for at in np.flatnonzero(last > first).tolist():
-                start, stop, norm = spans[at]
-                written = _is_written_at(text, tokens[start].start, tokens[stop - 1].stop)
-                table._collect(norm, int(first[at]), int(last[at]), written, hits.setdefault(at, {}))
-        return [SpanHit(*spans[at][:2], _ranked(hits[at])) for at in sorted(hits) if hits[at]]
+            for row in np.flatnonzero(last > first).tolist():
+                start, stop, norm = spans[row]
+                is_written = _is_written_at(text, tokens[start].start, tokens[stop - 1].stop)
+                table._collect(norm, int(first[row]), int(last[row]), is_written, hits.setdefault(row, {}))
+        return [SpanHit(*spans[row][:2], _ranked(hits[row])) for row in sorted(hits) if hits[row]]
 
     def fuzzy(self, text: str, limit: int = 8) -> list[FuzzyHit]:
         """At most `limit` entities within the allowed edits of `text`, by (edits, -score, entity).
@@ -164,12 +164,12 @@ class NamesIndex:
         from rapidfuzz.distance import OSA
 
         for entry in self.typos.candidates(norm).tolist():
-            if self._is_gone(entry):
+            if self._is_removed(entry):
                 continue
             name = normalise(self.string(entry))
-            bound = edits_allowed(min(len(name), len(norm)))
-            edits = OSA.distance(norm, name, score_cutoff=bound)
-            if edits <= bound:
+            allowed = edits_allowed(min(len(name), len(norm)))
+            edits = OSA.distance(norm, name, score_cutoff=allowed)
+            if edits <= allowed:
                 entity, rank = self.entity(entry), (edits, edits / max(len(name), len(norm)))
                 best[entity] = min(rank, best.get(entity, rank))
 
@@ -210,11 +210,11 @@ class NamesIndex:
         nodes, labels = self._bounds
         return (entry >= nodes) + (entry >= labels)
 
-    def _is_gone(self, entry: int) -> bool:
+    def _is_removed(self, entry: int) -> bool:
         """Whether the entry is an alias that was removed."""
-        if not self.gone or self._kind(entry) < _KINDS.index("alias"):
+        if not self.removed_aliases or self._kind(entry) < _KINDS.index("alias"):
             return False
-        return (self.entity(entry), self.string(entry)) in self.gone
+        return (self.entity(entry), self.string(entry)) in self.removed_aliases
 
     def _range(self, hashes: UInt64) -> tuple[Int64, Int64]:
         first = np.searchsorted(self.hashes, hashes, "left")
@@ -225,7 +225,7 @@ class NamesIndex:
         for entry in self.entries[first:last].tolist():
             check()
             string = self.string(entry)
-            if normalise(string) == norm and not self._is_gone(entry):
+            if normalise(string) == norm and not self._is_removed(entry):
                 entity, rank = self.entity(entry), (not exact(string), self._kind(entry))
                 best[entity] = min(rank, best.get(entity, rank))
 
@@ -323,7 +323,7 @@ def _strings(names: Names) -> Iterator[tuple[int, list[str]]]:
 
 def _spans(text: str, tokens: Sequence[Token], longest: int) -> list[tuple[int, int, str]]:
     """(start, stop, normal form) of the spans to look up."""
-    plain = [token.norm != POSSESSIVE and any(map(str.isalnum, token.norm)) for token in tokens]
+    is_plain = [token.norm != POSSESSIVE and any(map(str.isalnum, token.norm)) for token in tokens]
     glued = [i > 0 and tokens[i - 1].stop == token.start for i, token in enumerate(tokens)]
     spans: list[tuple[int, int, str]] = []
     for start, token in enumerate(tokens):
@@ -332,7 +332,7 @@ def _spans(text: str, tokens: Sequence[Token], longest: int) -> list[tuple[int, 
         joined, simple = "", True
         for stop in range(start + 1, min(start + longest, len(tokens)) + 1):
             last = stop - 1
-            simple = simple and plain[last] and (last == start or not glued[last])
+            simple = simple and is_plain[last] and (last == start or not glued[last])
             if simple:
                 joined = f"{joined} {tokens[last].norm}" if joined else token.norm
                 spans.append((start, stop, joined))
@@ -342,8 +342,8 @@ def _spans(text: str, tokens: Sequence[Token], longest: int) -> list[tuple[int, 
 
 
 def _equals(text: str) -> Callable[[str], bool]:
-    written = text.replace("_", " ")
-    return lambda name: name.replace("_", " ") == written
+    spaced = text.replace("_", " ")
+    return lambda name: name.replace("_", " ") == spaced
 
 
 def _is_written_at(text: str, start: int, stop: int) -> Callable[[str], bool]:

@@ -132,14 +132,14 @@ class Typos:
         shortest, longest = max(1, len(norm) - edits), min(LONGEST_WITH_TYPOS, len(norm) + edits)
         low, high = int(self.length_offsets[shortest]), int(self.length_offsets[longest + 1])
         chunk = _Chunk.of([norm], LONGEST_WITH_TYPOS + edits)
-        wanted = chunk.signatures()[0]
+        signature = chunk.signatures()[0]
         trigrams = chunk.pairs(len(self.posting_offsets) - 1) >> _ROW_BITS
         if len(trigrams) > _TRIGRAMS_AN_EDIT * edits:
             ranks, shared = self._by_postings(trigrams, low, high, edits)
-            near = _differing_bits(self.signatures[ranks], wanted) <= _BITS_AN_EDIT * edits
+            near = _differing_bits(self.signatures[ranks], signature) <= _BITS_AN_EDIT * edits
             ranks, cost = ranks[near], -shared[near]
         else:
-            bits = _differing_bits(self.signatures[low:high], wanted)
+            bits = _differing_bits(self.signatures[low:high], signature)
             ranks = np.flatnonzero(bits <= _BITS_AN_EDIT * edits)
             cost = bits[ranks].astype(np.int64)
             ranks += low
@@ -161,10 +161,10 @@ class Typos:
             affordable += affordable == 0 or total <= POSTINGS_BUDGET
         # The rarest are enough: a name within the edits shares all but so many of any of them.
         affordable = min(affordable, _TRIGRAMS_AN_EDIT * edits + _SHARED)
-        least = max(1, affordable - _TRIGRAMS_AN_EDIT * edits)
+        least_shared = max(1, affordable - _TRIGRAMS_AN_EDIT * edits)
         times = np.bincount(np.concatenate([self.postings[a:b] for a, b in lists[:affordable]]) - low)
-        found = np.flatnonzero(times >= least)
-        return found + low, times[found]
+        candidates = np.flatnonzero(times >= least_shared)
+        return candidates + low, times[candidates]
 
 
 _FIELDS = ("posting_offsets", "postings", "length_offsets", "by_length", "signatures")
@@ -182,10 +182,10 @@ class _Chunk:
 
     @classmethod
     def of(cls, norms: Iterable[str], longest: int = LONGEST_WITH_TYPOS) -> _Chunk:
-        kept = [n if len(n) <= longest else "" for n in norms]
-        text = "".join(f" {n} " for n in kept if n)
+        short_norms = [n if len(n) <= longest else "" for n in norms]
+        text = "".join(f" {n} " for n in short_norms if n)
         points = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4")
-        return cls(points, np.fromiter(map(len, kept), np.int64, len(kept)))
+        return cls(points, np.fromiter(map(len, short_norms), np.int64, len(short_norms)))
 
     def _rows(self) -> Int64:
         """Give the row of each code point."""
@@ -211,12 +211,12 @@ class _Chunk:
     def signatures(self) -> UInt32:
         """Set a bit for each of the 32 classes of letters that occurs; uint32 [norms]."""
         bits = np.left_shift(np.uint32(1), self.points & np.uint32(31))
-        found = np.zeros(len(self.lengths), np.uint32)
-        kept = np.flatnonzero(self.lengths)
-        if len(kept):
-            starts = np.cumsum(self.lengths[kept] + 2) - (self.lengths[kept] + 2)
-            found[kept] = np.bitwise_or.reduceat(bits, starts)
-        return found
+        signatures = np.zeros(len(self.lengths), np.uint32)
+        rows = np.flatnonzero(self.lengths)
+        if len(rows):
+            starts = np.cumsum(self.lengths[rows] + 2) - (self.lengths[rows] + 2)
+            signatures[rows] = np.bitwise_or.reduceat(bits, starts)
+        return signatures
 
 
 def _cut_lists(offsets: Int64, at_once: int) -> Iterator[tuple[int, int]]:
@@ -234,9 +234,9 @@ def _best(cost: NDArray[np.integer]) -> Int64:
     return np.argsort(cost, kind="stable")[:CANDIDATES_BUDGET]
 
 
-def _differing_bits(words: UInt32, wanted: np.uint32) -> NDArray[np.uint8]:
-    """How many bits of each word differ from those of `wanted`."""
-    bits = words ^ wanted
+def _differing_bits(words: UInt32, signature: np.uint32) -> NDArray[np.uint8]:
+    """How many bits of each word differ from those of `signature`."""
+    bits = words ^ signature
     bits -= bits >> np.uint32(1) & np.uint32(0x55555555)
     bits = (bits & np.uint32(0x33333333)) + (bits >> np.uint32(2) & np.uint32(0x33333333))
     bits = bits + (bits >> np.uint32(4)) & np.uint32(0x0F0F0F0F)

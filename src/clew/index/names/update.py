@@ -18,25 +18,30 @@ LISTS_AT_ONCE = 65_536
 
 
 def updated_names(
-    old: NamesIndex, graph: Graph, label_nodes: Int32, kept: Int64, added: Int64, strings: Sequence[str]
+    old: NamesIndex,
+    graph: Graph,
+    label_nodes: Int32,
+    new_numbers: Int64,
+    added: Int64,
+    strings: Sequence[str],
 ) -> NamesIndex:
     """Index `graph`, whose entries differ little from those of `old`.
 
-    `kept` int64 [old entries] gives each old entry its new number, ascending, or -1 where it is gone; `added`
+    `new_numbers` int64 [old entries] gives each old entry its new number, ascending, or -1 where it is gone; `added`
     int64 (ascending) are the numbers of the entries that are new, `strings` what they say. The result equals
     `NamesIndex.of(graph)`.
     """
     norms = [normalise(s) for s in strings]
-    entries = int((kept >= 0).sum()) + len(added)
+    entries = int((new_numbers >= 0).sum()) + len(added)
     if buckets_for(entries) != len(old.typos.posting_offsets) - 1:
         return NamesIndex.of(graph)
-    moved = kept[old.entries]
-    there = moved >= 0
-    hashes, moved = old.hashes[there], moved[there]
-    new = hash_norms(norms) if norms else np.empty(0, np.uint64)
-    order = np.lexsort((added, new))
-    new, numbers = new[order], added[order]
-    at = _places(hashes, moved, new, numbers)
+    moved = new_numbers[old.entries]
+    stays = moved >= 0
+    hashes, moved = old.hashes[stays], moved[stays]
+    new_hashes = hash_norms(norms) if norms else np.empty(0, np.uint64)
+    order = np.lexsort((added, new_hashes))
+    new_hashes, numbers = new_hashes[order], added[order]
+    places = _places(hashes, moved, new_hashes, numbers)
     skipped = np.zeros(graph.nodes, np.bool_)
     skipped[label_nodes] = True
     visible = [
@@ -45,31 +50,33 @@ def updated_names(
     ]
     return NamesIndex(
         graph,
-        np.insert(hashes, at, new),
-        np.insert(moved, at, numbers).astype(np.int32),
+        np.insert(hashes, places, new_hashes),
+        np.insert(moved, places, numbers).astype(np.int32),
         label_nodes,
-        _updated_typos(old.typos, kept, added, visible, entries),
+        _updated_typos(old.typos, new_numbers, added, visible, entries),
     )
 
 
-def _places(hashes: NDArray[np.uint64], entries: Int64, new: NDArray[np.uint64], numbers: Int64) -> Int64:
+def _places(
+    hashes: NDArray[np.uint64], entries: Int64, new_hashes: NDArray[np.uint64], numbers: Int64
+) -> Int64:
     """Where in the pairs (hash, entry), sorted, the new pairs go."""
-    first, last = np.searchsorted(hashes, new, "left"), np.searchsorted(hashes, new, "right")
+    first, last = np.searchsorted(hashes, new_hashes, "left"), np.searchsorted(hashes, new_hashes, "right")
     inside = [int(np.searchsorted(entries[a:b], n)) for a, b, n in zip(first, last, numbers, strict=True)]
     return first + np.array(inside, np.int64)
 
 
-def _updated_typos(old: Typos, kept: Int64, added: Int64, norms: Sequence[str], entries: int) -> Typos:
+def _updated_typos(old: Typos, new_numbers: Int64, added: Int64, norms: Sequence[str], entries: int) -> Typos:
     buckets = len(old.posting_offsets) - 1
     part = TypoPart.of(0, norms, buckets)
-    shown = np.flatnonzero(part.lengths)
-    order = shown[np.lexsort((added[shown], part.lengths[shown]))]
+    indexed_rows = np.flatnonzero(part.lengths)
+    order = indexed_rows[np.lexsort((added[indexed_rows], part.lengths[indexed_rows]))]
     length_offsets, by_length = _merged_lists(
-        old.length_offsets, old.by_length, kept, part.lengths[order].astype(np.int64), added[order]
+        old.length_offsets, old.by_length, new_numbers, part.lengths[order].astype(np.int64), added[order]
     )
     rank = np.full(entries, -1, np.int64)
     rank[by_length] = np.arange(len(by_length))
-    moved = kept[old.by_length]
+    moved = new_numbers[old.by_length]
     ranks = np.where(moved >= 0, rank[moved], -1)
     bucket, row = part.pairs >> 32, part.pairs & 0xFFFFFFFF
     fresh = np.sort(bucket << 32 | rank[added[row]])
@@ -78,21 +85,21 @@ def _updated_typos(old: Typos, kept: Int64, added: Int64, norms: Sequence[str], 
     )
     signatures = np.zeros(len(by_length), np.uint32)
     signatures[ranks[ranks >= 0]] = old.signatures[ranks >= 0]
-    signatures[rank[added[shown]]] = part.signatures[shown]
+    signatures[rank[added[indexed_rows]]] = part.signatures[indexed_rows]
     return Typos(offsets, postings, length_offsets, by_length, signatures)
 
 
 def _merged_lists(
-    offsets: Int64, values: Int32, kept: Int64, lists: Int64, entries: Int64
+    offsets: Int64, values: Int32, new_numbers: Int64, lists: Int64, entries: Int64
 ) -> tuple[Int64, Int32]:
-    """Put the pairs (`lists`, `entries`), sorted, into lists of ascending values, those `kept` renumbered."""
+    """Put the pairs (`lists`, `entries`), sorted, into lists of ascending values, those `new_numbers` renumbered."""
     sizes: list[Int64] = [np.zeros(1, np.int64)]
     parts: list[Int32] = []
     for first, last in chunks_of(0, len(offsets) - 1, LISTS_AT_ONCE):
-        new = slice(*np.searchsorted(lists, [first, last]).tolist())
+        span = slice(*np.searchsorted(lists, [first, last]).tolist())
         part = offsets[first : last + 1]
         size, merged = _merged_part(
-            part - part[0], values[part[0] : part[-1]], kept, lists[new] - first, entries[new]
+            part - part[0], values[part[0] : part[-1]], new_numbers, lists[span] - first, entries[span]
         )
         sizes.append(size)
         parts.append(merged)
@@ -100,13 +107,13 @@ def _merged_lists(
 
 
 def _merged_part(
-    offsets: Int64, values: Int32, kept: Int64, lists: Int64, entries: Int64
+    offsets: Int64, values: Int32, new_numbers: Int64, lists: Int64, entries: Int64
 ) -> tuple[Int64, Int32]:
     """As `_merged_lists`, but with the sizes of the lists."""
     count = len(offsets) - 1
-    moved = kept[values]
-    there = moved >= 0
-    key = (np.repeat(np.arange(count), np.diff(offsets)) << 32 | moved)[there]
-    at = np.searchsorted(key, lists << 32 | entries)
-    merged = np.insert(moved[there], at, entries).astype(np.int32)
+    moved = new_numbers[values]
+    stays = moved >= 0
+    key = (np.repeat(np.arange(count), np.diff(offsets)) << 32 | moved)[stays]
+    places = np.searchsorted(key, lists << 32 | entries)
+    merged = np.insert(moved[stays], places, entries).astype(np.int32)
     return np.bincount(key >> 32, minlength=count) + np.bincount(lists, minlength=count), merged

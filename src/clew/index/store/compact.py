@@ -35,19 +35,19 @@ def write_changed(
     done = 0
     entries = {entry.section: entry for entry in index.manifest.files}
     folder = index.path / index.manifest.folder
-    held = index.sections if index.written is None else index.written.sections
+    sections = index.sections if index.written is None else index.written.sections
     for section, content in contents.items():
-        old = held.get(section)
-        if section in entries and _is_same(old, content):
+        old_array = sections.get(section)
+        if section in entries and _is_same(old_array, content):
             writer.keep(entries[section], folder)
         else:
             writer.add(section, content)
         done += sizes[section]
         if progress is not None:
             progress(done, sum(sizes.values()))
-    written = {entry.section for entry in writer.files}
+    written_sections = {entry.section for entry in writer.files}
     for section, entry in entries.items():
-        if section not in written and not section.startswith(dropped):
+        if section not in written_sections and not section.startswith(dropped):
             writer.keep(entry, folder)
 
 
@@ -58,37 +58,37 @@ def _is_same(old: AnyArray | None, new: AnyArray | bytes) -> bool:
     return old.__array_interface__["data"] == new.__array_interface__["data"]
 
 
-def whole_sections(held: Whole, now: Whole) -> dict[str, AnyArray]:
-    """All sections that are other than in `held`, as if the graph had been built so."""
-    graph = packed(now.graph)
+def whole_sections(written: Whole, current: Whole) -> dict[str, AnyArray]:
+    """All sections that are other than in `written`, as if the graph had been built so."""
+    graph = packed(current.graph)
     contents = with_prefix("graph", graph_sections(graph))
-    before = {**held.sections, **with_prefix("graph", graph_sections(held.graph))}
-    contents |= {name: now.sections[name] for name in (ENTITY_VECTORS, ENTITY_SCALES, RELATION_VECTORS)}
+    before = {**written.sections, **with_prefix("graph", graph_sections(written.graph))}
+    contents |= {name: current.sections[name] for name in (ENTITY_VECTORS, ENTITY_SCALES, RELATION_VECTORS)}
     contents = {name: new for name, new in contents.items() if not _is_same(before.get(name), new)}
-    if now.names is not held.names:
-        contents |= with_prefix("names", _names(held, graph).sections())
-    moved = by_triple(now.sections)
-    slots = now.graph.out.slots() if moved else None
-    return contents | {name: now.sections[name][slots] for name in moved}
+    if current.names is not written.names:
+        contents |= with_prefix("names", _names(written, graph).sections())
+    moved = by_triple(current.sections)
+    slots = current.graph.out.slots() if moved else None
+    return contents | {name: current.sections[name][slots] for name in moved}
 
 
-def _names(held: Whole, graph: Graph) -> NamesIndex:
-    """One names index of `graph`, made from that of `held`."""
-    old, before = held.names, held.graph.nodes
+def _names(written: Whole, graph: Graph) -> NamesIndex:
+    """One names index of `graph`, made from that of `written`."""
+    old_names, before = written.names, written.graph.nodes
     differing = [n for n in range(before, graph.nodes) if graph.labels[n] != graph.entities[n]]
-    label_nodes = np.concatenate([old.label_nodes, np.array(differing, np.int32)])
-    after, labels = graph.nodes, len(old.label_nodes)
+    label_nodes = np.concatenate([old_names.label_nodes, np.array(differing, np.int32)])
+    after, labels = graph.nodes, len(old_names.label_nodes)
     alias_base = after + len(label_nodes)
-    alias_kept, alias_new = _matched_aliases(held.graph, graph)
-    kept = np.concatenate([
-        np.arange(before), np.arange(labels) + after, np.where(alias_kept >= 0, alias_kept + alias_base, -1)
+    alias_numbers, new_alias_rows = _matched_aliases(written.graph, graph)
+    new_numbers = np.concatenate([
+        np.arange(before), np.arange(labels) + after, np.where(alias_numbers >= 0, alias_numbers + alias_base, -1)
     ])  # fmt: skip
     new_nodes, new_labels = np.arange(before, after), np.arange(after + labels, alias_base)
-    added = np.concatenate([new_nodes, new_labels, alias_new + alias_base])
+    added = np.concatenate([new_nodes, new_labels, new_alias_rows + alias_base])
     strings = [graph.entities[n] for n in new_nodes.tolist()]
     strings += [graph.labels[n] for n in label_nodes[labels:].tolist()]
-    strings += [graph.aliases.names[row] for row in alias_new.tolist()]
-    return updated_names(old, graph, label_nodes, kept, added, strings)
+    strings += [graph.aliases.names[row] for row in new_alias_rows.tolist()]
+    return updated_names(old_names, graph, label_nodes, new_numbers, added, strings)
 
 
 def _matched_aliases(before: Graph, graph: Graph) -> tuple[Int64, Int64]:
@@ -97,6 +97,6 @@ def _matched_aliases(before: Graph, graph: Graph) -> tuple[Int64, Int64]:
         return np.arange(len(before.aliases.names)), np.empty(0, np.int64)
     pairs = zip(graph.aliases.entity.tolist(), graph.aliases.names, strict=True)
     place = {pair: row for row, pair in enumerate(pairs)}
-    old = zip(before.aliases.entity.tolist(), before.aliases.names, strict=True)
-    kept = np.array([place.pop(pair, -1) for pair in old], np.int64)
-    return kept, np.array(sorted(place.values()), np.int64)
+    old_pairs = zip(before.aliases.entity.tolist(), before.aliases.names, strict=True)
+    new_rows = np.array([place.pop(pair, -1) for pair in old_pairs], np.int64)
+    return new_rows, np.array(sorted(place.values()), np.int64)

@@ -86,9 +86,9 @@ class Delta:
         texts = {
             f.name: list(getattr(self.edit, f.name)) for f in fields(GraphEdit) if f.name not in _TRIPLES
         }
-        found: dict[str, AnyArray | bytes] = {DELTA_TEXTS: json.dumps(texts).encode()}
-        found |= {f"delta.{name}": getattr(self.edit, name) for name in _TRIPLES}
-        return found | {f"delta.{name}": getattr(self, name) for name in _VECTORS}
+        sections: dict[str, AnyArray | bytes] = {DELTA_TEXTS: json.dumps(texts).encode()}
+        sections |= {f"delta.{name}": getattr(self.edit, name) for name in _TRIPLES}
+        return sections | {f"delta.{name}": getattr(self, name) for name in _VECTORS}
 
     def then(self, later: Delta) -> Delta:
         """One that says both, this and what comes after it."""
@@ -97,12 +97,12 @@ class Delta:
             triple: row for row, triple in enumerate([*rows_of(self.edit.added), *rows_of(later.edit.added)])
         }
         place = [rows[triple] for triple in rows_of(edit.added)]
-        both: dict[str, Any] = {
+        vectors: dict[str, Any] = {
             name: np.concatenate([getattr(self, name), getattr(later, name)]) for name in _VECTORS
         }
         for name in ("triples_q", "triples_scale", "triples_ids"):
-            both[name] = both[name][place] if len(both[name]) else both[name]
-        return Delta(edit, **both)
+            vectors[name] = vectors[name][place] if len(vectors[name]) else vectors[name]
+        return Delta(edit, **vectors)
 
 
 def _ids(triple: Sequence[int]) -> tuple[int, int, int]:
@@ -118,14 +118,19 @@ def _texts(data: bytes) -> dict[str, Any]:
     statements: list[StatementRow] = [
         (
             _ids(triple),
-            tuple((str(key), str(text), int(kind), float(value)) for key, text, kind, value in told),
+            tuple((str(key), str(text), int(kind), float(value)) for key, text, kind, value in properties),
         )
-        for triple, told in raw.get("statements", ())
+        for triple, properties in raw.get("statements", ())
     ]
     unsaid = [_ids(triple) for triple in raw.get("unsaid", ())]
-    named = {name: [(int(node), str(text)) for node, text in raw.get(name, ())] for name in (*pairs, *stated)}
-    named |= {name: [(str(one), str(other)) for one, other in raw.get(name, ())] for name in characters}
-    return {**raw, **named, "statements": statements, "unsaid": unsaid}
+    text_pairs = {
+        name: [(int(node), str(text)) for node, text in raw.get(name, ())] for name in (*pairs, *stated)
+    }
+    text_pairs |= {
+        name: [(str(relation), str(character)) for relation, character in raw.get(name, ())]
+        for name in characters
+    }
+    return {**raw, **text_pairs, "statements": statements, "unsaid": unsaid}
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,11 +142,11 @@ class Whole:
     sections: Mapping[str, AnyArray]
 
 
-def applied(held: Whole, delta: Delta) -> Whole:
+def applied(written: Whole, delta: Delta) -> Whole:
     """What an index is with a delta."""
-    graph, came = edited(held.graph, delta.edit)
-    sections = dict(held.sections)
-    more = {
+    graph, old_slots = edited(written.graph, delta.edit)
+    sections = dict(written.sections)
+    new_rows = {
         ENTITY_VECTORS: delta.entities_q,
         ENTITY_SCALES: delta.entities_scale,
         RELATION_VECTORS: delta.relations,
@@ -150,40 +155,40 @@ def applied(held: Whole, delta: Delta) -> Whole:
         TRIPLE_IDS: delta.triples_ids,
     }
     moved = by_triple(sections)
-    for section, rows in more.items():
+    for section, rows in new_rows.items():
         if section in sections:
-            new = _moved(sections[section], came, rows) if section in moved else rows
-            sections[section] = extended(sections[section], new)
-    return Whole(graph, _names(held, graph, delta.edit), sections)
+            appended = _moved(sections[section], old_slots, rows) if section in moved else rows
+            sections[section] = extended(sections[section], appended)
+    return Whole(graph, _names(written, graph, delta.edit), sections)
 
 
-def is_large(held: Whole, graph: Graph, delta: Delta, most: KeptApart) -> bool:
-    """Whether a delta is more than is kept apart, `graph` being that of `held` with it."""
-    slots = held.graph.slots
-    moved = graph.slots - slots + len(graph.into.neighbour) - len(held.graph.into.neighbour)
-    changes = max(most.changes, most.share * (held.graph.triples + held.graph.nodes))
-    return delta.edit.size > changes or moved > max(most.edges, most.edges_share * 2 * slots)
+def is_large(written: Whole, graph: Graph, delta: Delta, limits: KeptApart) -> bool:
+    """Whether a delta is more than is kept apart, `graph` being that of `written` with it."""
+    slots = written.graph.slots
+    moved_edges = graph.slots - slots + len(graph.into.neighbour) - len(written.graph.into.neighbour)
+    changes = max(limits.changes, limits.share * (written.graph.triples + written.graph.nodes))
+    return delta.edit.size > changes or moved_edges > max(limits.edges, limits.edges_share * 2 * slots)
 
 
 def _moved(
-    rows: NDArray[np.generic], came: NDArray[np.int64], new: NDArray[np.generic]
+    rows: NDArray[np.generic], old_slots: NDArray[np.int64], new_rows: NDArray[np.generic]
 ) -> NDArray[np.generic]:
     """The rows of triples behind all others: those that were there are copied."""
-    found = np.empty((len(came), *rows.shape[1:]), rows.dtype)
-    found[came >= 0] = rows[came[came >= 0]]
-    found[came < 0] = new
-    return found
+    moved_rows = np.empty((len(old_slots), *rows.shape[1:]), rows.dtype)
+    moved_rows[old_slots >= 0] = rows[old_slots[old_slots >= 0]]
+    moved_rows[old_slots < 0] = new_rows
+    return moved_rows
 
 
-def _names(held: Whole, graph: Graph, edit: GraphEdit) -> NamesIndex:
-    """The names index of `held`, and another one of what is new."""
-    old, first = held.names, held.graph.nodes
-    gone = frozenset(edit.aliases_removed)
+def _names(written: Whole, graph: Graph, edit: GraphEdit) -> NamesIndex:
+    """The names index of `written`, and another one of what is new."""
+    old_names, first_node = written.names, written.graph.nodes
+    removed_aliases = frozenset(edit.aliases_removed)
     if not edit.names and not edit.aliases_added:
-        return replace(old, gone=gone) if gone else old
+        return replace(old_names, removed_aliases=removed_aliases) if removed_aliases else old_names
     entities = Names.of(edit.names)
     labels = entities if graph.labels is graph.entities else Names.of(edit.labels)
     entity: Int32 = np.array([node for node, _ in edit.aliases_added], np.int32)
     aliases = Aliases(Names.of(text for _, text in edit.aliases_added), entity)
-    newer = replace(NamesIndex.of(NewNames(entities, labels, aliases)), first=first)
-    return replace(old, newer=newer, gone=gone)
+    newer = replace(NamesIndex.of(NewNames(entities, labels, aliases)), first=first_node)
+    return replace(old_names, newer=newer, removed_aliases=removed_aliases)

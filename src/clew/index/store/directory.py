@@ -127,7 +127,7 @@ def _damage(path: Path) -> Generator[None]:
 def _open(path: Path, manifest: Manifest, verify: bool, access: VectorAccess) -> Index:
     folder = path / manifest.folder
     seal = Seal.read(folder)
-    seal.check(manifest.files, every=verify)
+    seal.check(manifest.files, verify=verify)
     arrays = {f.section: mapped(folder / f.file) for f in manifest.files if is_array(f)}
     if seal.checked:
         try:
@@ -143,5 +143,7 @@ def _open(path: Path, manifest: Manifest, verify: bool, access: VectorAccess) ->
     if delta is None:
         return Index(path, manifest, graph, names, extra, files, access, seal=seal)
     written = Whole(graph, names, extra)
-    now = applied(written, delta)
-    return Index(path, manifest, now.graph, now.names, now.sections, files, access, written, delta, seal)
+    current = applied(written, delta)
+    return Index(
+        path, manifest, current.graph, current.names, current.sections, files, access, written, delta, seal
+    )

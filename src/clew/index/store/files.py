@@ -77,13 +77,13 @@ def write_parts(
     np.lib.format.write_array_header_1_0(header, {"descr": descr, "fortran_order": False, "shape": shape})
     path = folder / f"{section}.npy"
     digest = hashlib.blake2b(digest_size=16)
-    left = int(np.prod(shape)) * dtype.itemsize
+    bytes_left = int(np.prod(shape)) * dtype.itemsize
     with path.open("wb") as file:
         for piece in _pieces(header.getvalue(), (np.ascontiguousarray(part, dtype) for part in parts)):
             digest.update(piece)
             write_piece(file, piece)
-            left -= len(piece)
-    if left != -len(header.getvalue()):
+            bytes_left -= len(piece)
+    if bytes_left != -len(header.getvalue()):
         raise ValueError(f"the parts of section {section!r} do not fill its shape {shape}")
     return FileEntry(section, path.name, path.stat().st_size, digest.hexdigest(), sample_checksum(path))
 

@@ -39,5 +39,5 @@ def trusted_folder() -> Path | None:
     if not hasattr(os, "getuid"):
         return folder
     status = folder.lstat()
-    own = status.st_uid == os.getuid() and not status.st_mode & 0o022 and not folder.is_symlink()
-    return folder if own else None
+    is_private = status.st_uid == os.getuid() and not status.st_mode & 0o022 and not folder.is_symlink()
+    return folder if is_private else None

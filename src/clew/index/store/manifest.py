@@ -91,8 +91,8 @@ def read_manifest(path: Path) -> Manifest:
     raw = _load(path)
     version = raw.get("format")
     if version not in _READABLE:
-        made = f"it was made by Clew {raw.get('clew', '(unknown)')} with index format {version}"
-        raise FormatError(f"{path}: {made}, this Clew reads format {FORMAT_VERSION}. {rebuild(path)}")
+        origin = f"it was made by Clew {raw.get('clew', '(unknown)')} with index format {version}"
+        raise FormatError(f"{path}: {origin}, this Clew reads format {FORMAT_VERSION}. {rebuild(path)}")
     body = {key: value for key, value in raw.items() if key != "checksum"}
     if raw.get("checksum") != _checksum(body):
         raise FormatError(f"{path / MANIFEST}: damaged, its checksum differs. {rebuild(path)}")
@@ -118,14 +118,14 @@ def _load(path: Path) -> dict[str, Any]:
     try:
         raw = json.loads(read_regular(path / MANIFEST))
     except (FileNotFoundError, NotADirectoryError) as error:
-        what = "a folder without a manifest.json" if path.is_dir() else "a file"
+        kind = "a folder without a manifest.json" if path.is_dir() else "a file"
         if path.is_dir():
             advice = f"To make an index: clew index SOURCE -o {path.with_suffix('.clew')}"
         elif path.suffix == ".clew":
             advice = "To ask a graph file, give it another ending than .clew"
         else:
             advice = f"To make an index of it: clew index {path} -o {path.with_suffix('.clew')}"
-        raise InputError(f"{path}: not a Clew index but {what}. {advice}") from error
+        raise InputError(f"{path}: not a Clew index but {kind}. {advice}") from error
     except NotRegular as error:
         raise FormatError(f"{path / MANIFEST}: damaged, {error.strerror}. {rebuild(path)}") from error
     except OSError as error:

@@ -34,41 +34,41 @@ Mark = tuple[int, int, int, int]
 class Seal:
     """The marks of the files of one generation; `checked` are the entries that were read whole by it."""
 
-    def __init__(self, folder: Path, *held: dict[str, Mark]) -> None:
-        self._folder, self._held = folder, held
+    def __init__(self, folder: Path, *marks: dict[str, Mark]) -> None:
+        self._folder, self._marks = folder, marks
         self.checked: tuple[FileEntry, ...] = ()
 
     @classmethod
     def read(cls, folder: Path) -> Seal:
         """The seal of a generation's folder; an empty one where there is none that can be read."""
-        found: list[dict[str, Mark]] = []
+        mark_sets: list[dict[str, Mark]] = []
         for place in _places(folder):
             # One that cannot be read counts as none; either may be of a folder that was copied.
             with suppress(OSError, ValueError, TypeError, AttributeError, RecursionError):
-                held = json.loads(read_regular(place))
-                found.append({str(name): _mark(*mark) for name, mark in held.items()})
-        return cls(folder, *found)
+                marks = json.loads(read_regular(place))
+                mark_sets.append({str(name): _mark(*mark) for name, mark in marks.items()})
+        return cls(folder, *mark_sets)
 
     @classmethod
     def of_written(cls, folder: Path, entries: Iterable[FileEntry]) -> Seal:
         """The seal of files that this process has just written, or checked and taken over."""
         return cls(folder, {entry.file: _mark_of(folder / entry.file) for entry in entries})
 
-    def check(self, entries: Sequence[FileEntry], *, every: bool = False) -> None:
-        """Check the size of all files, and the checksum of each that is not sealed (of all if `every`).
+    def check(self, entries: Sequence[FileEntry], *, verify: bool = False) -> None:
+        """Check the size of all files, and the checksum of each that is not sealed (of all if `verify`).
 
         Raises FileNotFoundError, and FormatError for the first file that is not as it was written.
         """
         marks = {entry.file: _mark_of(self._folder / entry.file) for entry in entries}
-        open_ = [e for e in entries if every or not self._is_sealed(e, marks[e.file])]
-        sealed = {entry.file for entry in entries} - {entry.file for entry in open_}
+        unsealed = [e for e in entries if verify or not self._is_sealed(e, marks[e.file])]
+        sealed = {entry.file for entry in entries} - {entry.file for entry in unsealed}
         for entry in entries:
             if entry.file in sealed:
                 check_entry(self._folder, entry, verify=False)
         # Largest first, so that no thread is left with one at the end.
-        self._check_whole(sorted(open_, key=lambda entry: entry.bytes, reverse=True))
-        self._held = (marks,)
-        self.checked = tuple(open_)
+        self._check_whole(sorted(unsealed, key=lambda entry: entry.bytes, reverse=True))
+        self._marks = (marks,)
+        self.checked = tuple(unsealed)
 
     def check_changed(self, entries: Sequence[FileEntry]) -> None:
         """Check anew what has changed since; a file that is gone was replaced, and what is mapped is whole.
@@ -85,8 +85,8 @@ class Seal:
             return
         with suppress(FileNotFoundError):
             self._check_whole([entry for entry, _ in changed])
-            known = self._held[0] if self._held else {}
-            self._held = ({**known, **{entry.file: mark for entry, mark in changed}},)
+            old_marks = self._marks[0] if self._marks else {}
+            self._marks = ({**old_marks, **{entry.file: mark for entry, mark in changed}},)
 
     def _check_whole(self, entries: Sequence[FileEntry]) -> None:
         check = partial(check_entry, self._folder, verify=True)
@@ -98,13 +98,13 @@ class Seal:
             list(pool.map(check, entries))
 
     def _is_sealed(self, entry: FileEntry, mark: Mark) -> bool:
-        return any(held.get(entry.file) == mark for held in self._held)
+        return any(marks.get(entry.file) == mark for marks in self._marks)
 
     def write(self) -> None:
         """Note the marks beside the files, else in this user's folder; without either, all is read again."""
         for place in _places(self._folder):
             with suppress(OSError):
-                replace_file(place, json.dumps(self._held[0]))
+                replace_file(place, json.dumps(self._marks[0]))
                 return
 
 
@@ -120,5 +120,5 @@ def _mark_of(path: Path) -> Mark:
 def _places(folder: Path) -> list[Path]:
     """Where a seal may be: beside the files, else in the folder of this user."""
     name = hashlib.blake2b(str(folder.absolute()).encode("utf-8", "surrogateescape"), digest_size=12)
-    own = trusted_folder()
-    return [folder / _SEAL] + ([] if own is None else [own / f"seal-{name.hexdigest()}.json"])
+    user_folder = trusted_folder()
+    return [folder / _SEAL] + ([] if user_folder is None else [user_folder / f"seal-{name.hexdigest()}.json"])

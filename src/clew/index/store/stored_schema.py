@@ -72,15 +72,15 @@ def _stored(index: Index) -> Schema | None:
     from clew.graph.schema import Schema
 
     arrays = without_prefix("schema", index.sections)
-    of = arrays.get(_OF, np.zeros(0, np.uint8)).tobytes()
+    digest = arrays.get(_OF, np.zeros(0, np.uint8)).tobytes()
     names = [field.name for field in fields(Schema) if field.name != _TOGETHER]
     together = without_prefix(_TOGETHER, arrays)
     if not together.keys() >= set(COOCCURRENCE_ARRAYS):
         return None  # it was counted by an earlier Clew
-    if of != _digest(index.manifest.files) or not arrays.keys() >= set(names):
+    if digest != _digest(index.manifest.files) or not arrays.keys() >= set(names):
         return None
-    found: dict[str, Any] = {name: arrays[name] for name in names}
-    return Schema(**found, together=Cooccurrence.of_arrays(together))
+    contents: dict[str, Any] = {name: arrays[name] for name in names}
+    return Schema(**contents, together=Cooccurrence.of_arrays(together))
 
 
 def _digest(files: Iterable[FileEntry]) -> bytes:

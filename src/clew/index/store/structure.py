@@ -133,11 +133,11 @@ def _check_schema(checks: _Checks, nodes: int, relations: int) -> None:
             checks.rows(f"schema.{name}", ends, kinds)
     checks.rows("schema.typed", ends, "i", 2)
     checks.equal("schema.typed", checks.arrays["schema.typed"].shape[1], checks.names("graph.types"))
-    others = checks.ids("schema.together.other", ends)
-    checks.rows("schema.together.count", others)
-    checks.offsets("schema.together.starts", ends, others)
-    wide = checks.ids("schema.together.wide", nodes)
-    checks.offsets("schema.together.wide_starts", wide, checks.ids("schema.together.wide_ends", ends))
+    pair_count = checks.ids("schema.together.other", ends)
+    checks.rows("schema.together.count", pair_count)
+    checks.offsets("schema.together.starts", ends, pair_count)
+    wide_nodes = checks.ids("schema.together.wide", nodes)
+    checks.offsets("schema.together.wide_starts", wide_nodes, checks.ids("schema.together.wide_ends", ends))
     checks.rows("schema.together.widest", 1)
 
 
@@ -178,10 +178,10 @@ class _Checks:
             self.fail(section, f"holds {array.dtype} {list(array.shape)}, which was never written")
         return array
 
-    def equal(self, section: str, found: int, expected: int) -> None:
+    def equal(self, section: str, count: int, expected: int) -> None:
         """Two counts that must be the same."""
-        if found != expected:
-            self.fail(section, f"{found:,} rows where the other arrays have {expected:,}")
+        if count != expected:
+            self.fail(section, f"{count:,} rows where the other arrays have {expected:,}")
 
     def rows(self, section: str, expected: int, kinds: str = "iu", dimensions: int = 1) -> None:
         """An array of so many rows."""

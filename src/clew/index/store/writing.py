@@ -60,7 +60,7 @@ class IndexWriter:
         self.folder = path / _WRITING
         self.files: list[FileEntry] = []
         """The sections so far."""
-        self._kept: set[str] = set()
+        self._linked_files: set[str] = set()
         self._marks: dict[str, Mapping[str, Any]] = {}
         if key is not None:
             self.files, self._marks = _read_journal(self.folder, key)
@@ -80,7 +80,7 @@ class IndexWriter:
         with disk_errors(self._path):
             try:
                 os.link(folder / entry.file, target)
-                self._kept.add(entry.file)
+                self._linked_files.add(entry.file)
             except OSError:  # a disk without hard links
                 shutil.copyfile(folder / entry.file, target)
         self._take(entry)
@@ -105,10 +105,10 @@ class IndexWriter:
                 self._take(file_entry(self.folder, section, name))
 
     def _is_new(self, section: str) -> bool:
-        taken = any(f.section == section for f in self.files)
-        if not _SECTION.fullmatch(section) or (taken and self._key is None):
+        is_taken = any(f.section == section for f in self.files)
+        if not _SECTION.fullmatch(section) or (is_taken and self._key is None):
             raise ValueError(f"section name {section!r} is malformed or taken")
-        return not taken
+        return not is_taken
 
     def _take(self, entry: FileEntry) -> None:
         self.files.append(entry)
@@ -149,7 +149,7 @@ class IndexWriter:
                 else:
                     entry.unlink()
             # What was taken over is on the disk already.
-            sync_files(self.folder, [e.file for e in self.files if e.file not in self._kept])
+            sync_files(self.folder, [e.file for e in self.files if e.file not in self._linked_files])
             self.folder.rename(self._path / manifest.folder)
             sync_path(self._path)
             _replace_manifest(self._path, manifest)
@@ -210,11 +210,11 @@ def writing(path: Path, *, wait: float = 5.0, key: str | None = None) -> Generat
             current = _current_generation(path)
             if current is not None:
                 _sweep(path, current)
-            last = max((number for number, _ in _generations(path)), default=0)
+            last_number = max((number for number, _ in _generations(path)), default=0)
             if key is None or not _read_journal(path / _WRITING, key)[1]:
                 shutil.rmtree(path / _WRITING, ignore_errors=True)
             (path / _WRITING).mkdir(exist_ok=True)
-        writer = IndexWriter(path, last + 1, key)
+        writer = IndexWriter(path, last_number + 1, key)
         try:
             yield writer
         except InputError:
@@ -278,8 +278,8 @@ def _claim(path: Path) -> None:
 
 
 def _generations(path: Path) -> list[tuple[int, Path]]:
-    found = ((_GENERATION.fullmatch(entry.name), entry) for entry in path.iterdir())
-    return sorted((int(match[1]), entry) for match, entry in found if match)
+    matches = ((_GENERATION.fullmatch(entry.name), entry) for entry in path.iterdir())
+    return sorted((int(match[1]), entry) for match, entry in matches if match)
 
 
 def _current_generation(path: Path) -> int | None:
@@ -299,9 +299,9 @@ def _sweep(path: Path, keep: int) -> None:
 
 
 def _replace_manifest(path: Path, manifest: Manifest) -> None:
-    new = path / _NEW_MANIFEST
-    with new.open("wb") as file:
+    new_path = path / _NEW_MANIFEST
+    with new_path.open("wb") as file:
         write_piece(file, manifest.to_json().encode())
         sync(file)
-    os.replace(new, path / MANIFEST)
+    os.replace(new_path, path / MANIFEST)
     sync_path(path)

@@ -82,7 +82,7 @@ class _Reading:
     ) -> None:
         self._on_error: OnError = on_error
         self._hints = hints
-        self._total, self._done, self._progress = total, 0, progress
+        self._total, self._bytes_done, self._progress = total, 0, progress
         self._tallies: list[Tally] = []
 
     def batches(self, path: Path, format: str | None) -> Iterator[Batch]:
@@ -96,25 +96,27 @@ class _Reading:
         tally = self._tally(self._tell, scope)
         yield from reader.read(path, tally)
         tally.raise_faults()
-        self._done += source_bytes([path])
+        self._bytes_done += source_bytes([path])
 
     def pairs(self, path: Path | None, kind: str) -> list[NamedText]:
         """Pairs of a side file, if there is one."""
         if path is None:
             return []
         tally = self._tally()
-        found = [pair for pairs in read_pairs(path, kind, tally) for pair in pairs]
+        named_texts = [pair for pairs in read_pairs(path, kind, tally) for pair in pairs]
         tally.raise_faults()
-        return found
+        return named_texts
 
     def lines(self, path: Path | None) -> list[str]:
         """Lines of a file that are not blank, if there is one."""
         if path is None:
             return []
         tally = self._tally()
-        found = [line.strip() for _, lines in line_blocks(path, tally) for line in lines if line.strip()]
+        stripped_lines = [
+            line.strip() for _, lines in line_blocks(path, tally) for line in lines if line.strip()
+        ]
         tally.raise_faults()
-        return found
+        return stripped_lines
 
     def reading(self) -> ReadNotes:
         """What was skipped and noted."""
@@ -131,7 +133,7 @@ class _Reading:
 
     def _tell(self, done: int) -> None:
         if self._progress is not None:
-            self._progress(self._done + done, self._total)
+            self._progress(self._bytes_done + done, self._total)
 
 
 class _Side:
@@ -159,8 +161,8 @@ class _Side:
         self.types += batch.types
         self.names += batch.aliases
         for label in batch.labels:
-            held = self.labels.get(label.subject)
-            if held is None or label.rank < held.rank:
+            best_label = self.labels.get(label.subject)
+            if best_label is None or label.rank < best_label.rank:
                 self.labels[label.subject] = label
             self.names.append((label.subject, label.text))
         self.iris |= batch.iris

@@ -33,13 +33,13 @@ class Following:
 
 
 def with_following(
-    graph: Graph, edit: GraphEdit, label: Callable[[str], str], most: int
+    graph: Graph, edit: GraphEdit, label: Callable[[str], str], most_inferred: int
 ) -> tuple[GraphEdit, Following | None]:
     """An edit of `graph` as its sources state it, with what follows from it and what follows no longer.
 
     None where nothing was inferred: there is no ontology, or the edit changes nothing that something follows
     from. `label` says what people read of a relation that only an ontology names. At most so many triples
-    (`most`) follow, and types.
+    (`most_inferred`) follow, and types.
     """
     after, _ = edited(graph, edit)
     stated = after.stated_types
@@ -47,46 +47,46 @@ def with_following(
         return edit, None
     if not (stated.characters or edit.characters_removed or speaks(after.relations)):
         return edit, None  # there is no ontology
-    work = _Again(after, stated, most)
-    if not work.is_touched(edit):
+    inference = _Inference(after, stated, most_inferred)
+    if not inference.is_touched(edit):
         return edit, None
-    triples, types = work.infer()
+    triples, types = inference.infer()
     slots = np.full(len(triples), -1, np.int64)
     known = triples[:, 1] < len(after.relations)
     slots[known] = triple_slots(after, triples[known])
-    gone = _triples_of(after, np.setdiff1d(work.inferred_slots(), slots))
-    more = triples[slots < 0]
-    new = work.new_relations()
-    types_added, types_removed = work.changed_types(types)
+    removed = _triples_of(after, np.setdiff1d(inference.inferred_slots(), slots))
+    added = triples[slots < 0]
+    new_relations = inference.new_relations()
+    types_added, types_removed = inference.changed_types(types)
     later = GraphEdit(
-        more,
-        gone,
-        relations=new,
-        relation_labels=[label(name) for name in new],
+        added,
+        removed,
+        relations=new_relations,
+        relation_labels=[label(name) for name in new_relations],
         types_added=types_added,
         types_removed=types_removed,
-        inferred=more,
+        inferred=added,
     )
-    counts = (len(more), len(gone), len(types_added), len(types_removed))
-    return edit.then(later), Following(*counts, cut=work.ontology.cut)
+    counts = (len(added), len(removed), len(types_added), len(types_removed))
+    return edit.then(later), Following(*counts, cut=inference.ontology.cut)
 
 
-class _Again:
+class _Inference:
     """An edited graph, and the ontology that its sources state."""
 
-    def __init__(self, graph: Graph, stated: Stated, most: int) -> None:
+    def __init__(self, graph: Graph, stated: Stated, most_inferred: int) -> None:
         self._graph, self._stated = graph, stated
         self._relations: GrowingIds[str] = GrowingIds()
         self._relations.of(list(graph.relations))
         self._columns = graph.out.columns()
         self._sources = graph.source[graph.out.slots()]
         schema = self._rows(name for name in graph.relations if is_schema(name))
-        self.ontology = Ontology(schema, self._name, self._relations, stated.characters, most)
+        self.ontology = Ontology(schema, self._name, self._relations, stated.characters, most_inferred)
         self._relations_in_play = self.ontology.relations_in_play()
         # Types that are classes in play: their numbers in `stated`, and the nodes.
         numbers = {name: number for number, name in enumerate(stated.names)}
-        named = ((class_, self._name(class_)) for class_ in sorted(self.ontology.classes_in_play()))
-        self._classes = {numbers[name]: class_ for class_, name in named if name in numbers}
+        classes = ((class_, self._name(class_)) for class_ in sorted(self.ontology.classes_in_play()))
+        self._classes = {numbers[name]: class_ for class_, name in classes if name in numbers}
 
     def _name(self, node: int) -> str | None:
         literal = int(self._graph.values.datatype[node]) >= 0
@@ -94,9 +94,9 @@ class _Again:
 
     def _rows(self, relations: Iterable[str]) -> Int64:
         """The stated triples of some relations, int64 [n, 3]."""
-        wanted = np.array([self._relations[name] for name in relations if name in self._relations], np.int64)
+        numbers = np.array([self._relations[name] for name in relations if name in self._relations], np.int64)
         head, relation, tail = self._columns
-        rows = np.flatnonzero(np.isin(relation, wanted) & (self._sources != INFERRED))
+        rows = np.flatnonzero(np.isin(relation, numbers) & (self._sources != INFERRED))
         return np.stack([head[rows], relation[rows], tail[rows]], axis=1).astype(np.int64)
 
     def is_touched(self, edit: GraphEdit) -> bool:
@@ -131,20 +131,23 @@ class _Again:
         """(node, label) to be added to the types and removed, so that they are what is stated and follows."""
         types, stated = self._graph.types, self._stated
         labels = {label: number for number, label in enumerate(types.names)}
-        told = {class_: int(stated.label[number]) for number, class_ in self._classes.items()}
+        label_numbers = {class_: int(stated.label[number]) for number, class_ in self._classes.items()}
         for class_ in np.unique(following[:, 1]).tolist():
-            if class_ not in told:
-                told[class_] = labels.setdefault(self._graph.labels[class_], len(labels))
-        ids = [told[class_] for class_ in following[:, 1].tolist()]
-        wanted = np.concatenate([
+            if class_ not in label_numbers:
+                label_numbers[class_] = labels.setdefault(self._graph.labels[class_], len(labels))
+        ids = [label_numbers[class_] for class_ in following[:, 1].tolist()]
+        expected_pairs = np.concatenate([
             packed_pairs(stated.pairs[:, 0], stated.label[stated.pairs[:, 1]]),
             packed_pairs(following[:, 0], np.array(ids, np.int64)),
         ])  # fmt: skip
-        held = packed_pairs(types.owners, types.type)
+        present_pairs = packed_pairs(types.owners, types.type)
         names = list(labels)
         added, removed = (
             [(pair >> 32, names[pair & 0xFFFFFFFF]) for pair in pairs.tolist()]
-            for pairs in (np.setdiff1d(wanted, held), np.setdiff1d(held, wanted))
+            for pairs in (
+                np.setdiff1d(expected_pairs, present_pairs),
+                np.setdiff1d(present_pairs, expected_pairs),
+            )
         )
         return added, removed
 
@@ -152,5 +155,5 @@ class _Again:
 def _triples_of(graph: Graph, slots: Int64) -> Int64:
     """(head, relation, tail) of some triple ids, ascending."""
     columns = (graph.out.owners(slots), graph.out.relation[slots], graph.out.neighbour[slots])
-    found = np.stack(columns, axis=1).astype(np.int64)
-    return found[np.lexsort((found[:, 2], found[:, 1], found[:, 0]))]
+    triples = np.stack(columns, axis=1).astype(np.int64)
+    return triples[np.lexsort((triples[:, 2], triples[:, 1], triples[:, 0]))]

@@ -25,7 +25,7 @@ from clew.text.counted import counted
 NodeT = TypeVar("NodeT", bound=NodeKey)
 _Change = TypeVar("_Change", EdgeIds, NodeText)
 _SCOPED = re.compile(r"^_:[0-9a-f]{8}/")
-_TOLD_EVERY = 1 << 12
+_TELL_EVERY = 1 << 12
 MOST_MISSING = 5
 """Missing triples and unknown names that a message shows."""
 
@@ -54,11 +54,11 @@ class _Resolver:
         self, graph: Graph, names: NamesIndex, edits: Edits, progress: Callable[[int, int], None] | None
     ) -> None:
         self._graph, self._index, self._edits, self._progress = graph, names, edits, progress
-        self._done, self._missing = 0, list[str]()
+        self._triples_done, self._missing = 0, list[str]()
         self._relations = {name: i for i, name in enumerate(graph.relations)}
         self._old_relations = len(self._relations)
         self._nodes: dict[NodeKey, int] = {}
-        self._new: list[NodeKey] = []
+        self._new_nodes: list[NodeKey] = []
         self._types = TypeEdits(graph, self._type)
         self._iris = edits.iris or graph.stated is not None
 
@@ -69,57 +69,63 @@ class _Resolver:
                 "this index has what follows from its ontology, and updates keep it so. To leave that out, "
                 "index anew with --no-inference"
             )
-        removed = self._removed()
-        lost = [node for name in edits.remove_entities if (node := self.node(name)) >= 0]
-        more_types = [(name, self._types.key(text)) for name, text in edits.add_types]
-        types, types_removed = self._types_removed(more_types, lost)
+        removed = self._removed_triples()
+        lost_nodes = [node for name in edits.remove_entities if (node := self.node(name)) >= 0]
+        types_to_add = [(name, self._types.key(text)) for name, text in edits.add_types]
+        types, types_removed = self._types_removed(types_to_add, lost_nodes)
         add, remove = edits.add_characters, edits.remove_characters
         characters = self._types.characters(add, remove, edits.remove_entities, missing)
-        less_names = [(self._held(name), text) for name, text in edits.remove_names]
-        aliases, aliases_removed = self._aliases_removed(less_names, lost)
+        names_to_remove = [(self._stored_key(name), text) for name, text in edits.remove_names]
+        aliases, aliases_removed = self._aliases_removed(names_to_remove, lost_nodes)
         if missing and not rules.ignore_missing:
             raise _missing_error(missing)
-        added, restated, duplicates = self._added(removed)
+        added, restated, duplicates = self._added_triples(removed)
         for name in edits.nodes:
-            self._made(name)
-        types_added = self._more(types, types_removed, more_types)
-        more_aliases = [*edits.add_aliases, *self._called(edits.add_names)]
-        aliases_added = self._more(aliases, aliases_removed, more_aliases)
+            self._ensure_node(name)
+        types_added = self._new_pairs(types, types_removed, types_to_add)
+        aliases_to_add = [*edits.add_aliases, *self._other_names(edits.add_names)]
+        aliases_added = self._new_pairs(aliases, aliases_removed, aliases_to_add)
         relations = list(self._relations)[self._old_relations :]
-        if rules.strict and (self._new or relations):
-            raise _new_error(self._new, relations)
+        if rules.strict and (self._new_nodes or relations):
+            raise _new_error(self._new_nodes, relations)
         edit = self._edit(removed, added, restated, relations)
-        more, less = _changes(aliases_removed, aliases_added)
-        edit = replace(edit, aliases_added=more, aliases_removed=less)
+        net_added, net_removed = _changes(aliases_removed, aliases_added)
+        edit = replace(edit, aliases_added=net_added, aliases_removed=net_removed)
         edit = replace(edit, characters_added=characters[0], characters_removed=characters[1])
         edit = self._types.changed(edit, types, *_changes(types_removed, types_added))
         edit, following = with_following(self._graph, edit, self._type, edits.most_inferred)
         reading = edits.reading
         return edit, EditReport(
             len(added) + len(restated), len(removed), duplicates, len(missing), tuple(missing[:MOST_MISSING]),
-            len(self._new), len(relations), len(types_added), len(aliases_added), reading.skipped,
+            len(self._new_nodes), len(relations), len(types_added), len(aliases_added), reading.skipped,
             reading.reasons,
-            (*reading.notes, *self._kept_labels(less_names), *self._about_inference(following)),
+            (*reading.notes, *self._label_notes(names_to_remove), *self._inference_notes(following)),
             following,
         )  # fmt: skip
 
-    def _types_removed(self, more: NamedTexts, lost: Sequence[int]) -> tuple[set[NodeText], list[NodeText]]:
-        """The types that are stated of what changes and of `lost` nodes, and those that go."""
-        less = [(self._held(name), self._types.key(text)) for name, text in self._edits.remove_types]
-        held = self._types.of(self._known([*less, *more], lost))
-        less = self._types.as_written(held, [(self.node(pair[0]), pair) for pair in less])
-        return held, self._gone(held, less, lost)
+    def _types_removed(
+        self, to_add: NamedTexts, lost_nodes: Sequence[int]
+    ) -> tuple[set[NodeText], list[NodeText]]:
+        """The types that are stated of what changes and of `lost_nodes` nodes, and those that go."""
+        to_remove = [
+            (self._stored_key(name), self._types.key(text)) for name, text in self._edits.remove_types
+        ]
+        stated_types = self._types.of(self._known_nodes([*to_remove, *to_add], lost_nodes))
+        to_remove = self._types.as_written(stated_types, [(self.node(pair[0]), pair) for pair in to_remove])
+        return stated_types, self._removed_pairs(stated_types, to_remove, lost_nodes)
 
     def _aliases_removed(
-        self, names: NamedTexts, lost: Sequence[int]
+        self, names: NamedTexts, lost_nodes: Sequence[int]
     ) -> tuple[set[NodeText], list[NodeText]]:
-        """The aliases of what changes and of `lost` nodes, and those that go, of which some are `names`."""
+        """The aliases of what changes and of `lost_nodes` nodes, and those that go, of which some are `names`."""
         edits, aliases = self._edits, self._graph.aliases
-        less = [*edits.remove_aliases, *self._called(names)]
-        told = [*less, *edits.add_aliases, *edits.add_names]
-        near = np.isin(aliases.entity, list(self._known(told, lost)))
-        held = {(int(aliases.entity[row]), aliases.names[row]) for row in np.flatnonzero(near).tolist()}
-        return held, self._gone(held, less, lost)
+        to_remove = [*edits.remove_aliases, *self._other_names(names)]
+        named_texts = [*to_remove, *edits.add_aliases, *edits.add_names]
+        is_near = np.isin(aliases.entity, list(self._known_nodes(named_texts, lost_nodes)))
+        node_aliases = {
+            (int(aliases.entity[row]), aliases.names[row]) for row in np.flatnonzero(is_near).tolist()
+        }
+        return node_aliases, self._removed_pairs(node_aliases, to_remove, lost_nodes)
 
     def _edit(
         self,
@@ -129,21 +135,21 @@ class _Resolver:
         relations: Sequence[str],
     ) -> GraphEdit:
         """The triples that come and go, with the nodes and relations that are new."""
-        more, less = _changes(removed, added)
+        net_added, net_removed = _changes(removed, added)
         return GraphEdit(
-            triple_array(more),
-            triple_array(less),
-            [shown_key(key) for key in self._new],
-            [self._label(key) if isinstance(key, str) else key[0] for key in self._new],
-            [None if isinstance(key, str) else key[1] for key in self._new],
+            triple_array(net_added),
+            triple_array(net_removed),
+            [shown_key(key) for key in self._new_nodes],
+            [self._label(key) if isinstance(key, str) else key[0] for key in self._new_nodes],
+            [None if isinstance(key, str) else key[1] for key in self._new_nodes],
             relations,
             [self._label(name) for name in relations],
-            statements=self._statements({*more, *restated}, set(less)),
+            statements=self._statements({*net_added, *restated}, set(net_removed)),
             unsaid=sorted(removed),
             restated=triple_array(restated),
         )
 
-    def _about_inference(self, following: Following | None) -> Iterator[str]:
+    def _inference_notes(self, following: Following | None) -> Iterator[str]:
         """What is not as indexing anew would infer it."""
         if following is not None and following.cut:
             yield (
@@ -157,33 +163,33 @@ class _Resolver:
                 "by an older Clew: index anew for what follows from this update"
             )
 
-    def _removed(self) -> list[tuple[int, int, int]]:
+    def _removed_triples(self) -> list[tuple[int, int, int]]:
         """Triples to be removed; notes what is not there."""
-        found: dict[tuple[int, int, int], None] = {}
+        triples: dict[tuple[int, int, int], None] = {}
         for head, relation, tail in self._edits.remove:
             self._tell()
-            ends = self._held(head), self._held(tail)
+            ends = self._stored_key(head), self._stored_key(tail)
             ids = self.node(ends[0]), self._relations.get(relation, -1), self.node(ends[1])
             triple = -1 if min(ids) < 0 else self._graph.find_triple(*ids)
             if triple < 0 or self._follows(triple):
                 inferred = " (inferred: no source states it)" if triple >= 0 else ""
                 self._missing.append(f"{shown_key(ends[0])} {relation} {shown_key(ends[1])}{inferred}")
             else:
-                found[ids] = None
+                triples[ids] = None
         for name in self._edits.remove_entities:
             node = self.node(name)
             if node < 0:
                 self._missing.append(name)
             else:
-                found |= dict.fromkeys(self._triples_of(node))
-        return list(found)
+                triples |= dict.fromkeys(self._triples_of(node))
+        return list(triples)
 
     def _tell(self) -> None:
-        self._done += 1
-        if self._progress is not None and self._done % _TOLD_EVERY == 0:
-            self._progress(self._done, len(self._edits.add) + len(self._edits.remove))
+        self._triples_done += 1
+        if self._progress is not None and self._triples_done % _TELL_EVERY == 0:
+            self._progress(self._triples_done, len(self._edits.add) + len(self._edits.remove))
 
-    def _held(self, key: NodeT) -> NodeT:
+    def _stored_key(self, key: NodeT) -> NodeT:
         """What the index calls a node that is removed: a blank node of its first source has no scope."""
         if isinstance(key, str) and _SCOPED.match(key) and self.node(key) < 0:
             return _SCOPED.sub("_:", key)
@@ -191,45 +197,45 @@ class _Resolver:
 
     def _triples_of(self, node: int) -> list[tuple[int, int, int]]:
         out, into = self._graph.out, self._graph.into
-        found = [(node, int(out.relation[i]), int(out.neighbour[i])) for i in range(*out.span(node))]
-        found += [(int(into.neighbour[i]), int(into.relation[i]), node) for i in range(*into.span(node))]
-        return [triple for triple in found if not self._follows(self._graph.find_triple(*triple))]
+        triples = [(node, int(out.relation[i]), int(out.neighbour[i])) for i in range(*out.span(node))]
+        triples += [(int(into.neighbour[i]), int(into.relation[i]), node) for i in range(*into.span(node))]
+        return [triple for triple in triples if not self._follows(self._graph.find_triple(*triple))]
 
     def _follows(self, triple: int) -> bool:
         """Whether a triple is inferred, and so comes and goes by itself."""
         return self._types.infers and int(self._graph.source[triple]) == INFERRED
 
-    def _added(self, removed: Sequence[EdgeIds]) -> tuple[list[EdgeIds], list[EdgeIds], int]:
+    def _added_triples(self, removed: Sequence[EdgeIds]) -> tuple[list[EdgeIds], list[EdgeIds], int]:
         """Triples that are new, those that were inferred and are stated now, and how many are neither.
 
         One that is removed and added stays as it is.
         """
-        gone, found, duplicates = set(removed), dict[EdgeIds, None](), 0
+        removed_set, added, duplicates = set(removed), dict[EdgeIds, None](), 0
         restated: dict[EdgeIds, None] = {}
-        old = self._graph.nodes
+        old_nodes = self._graph.nodes
         for head, relation, tail in self._edits.add:
             self._tell()
-            node, number = self._made(head), self._relations.setdefault(relation, len(self._relations))
-            ids = (node, number, self._made(tail))
-            held = max(ids[0], ids[2]) < old and ids[1] < self._old_relations
-            triple = self._graph.find_triple(*ids) if held else -1
-            if ids in found or ids in restated:
+            node, number = self._ensure_node(head), self._relations.setdefault(relation, len(self._relations))
+            ids = (node, number, self._ensure_node(tail))
+            is_old = max(ids[0], ids[2]) < old_nodes and ids[1] < self._old_relations
+            triple = self._graph.find_triple(*ids) if is_old else -1
+            if ids in added or ids in restated:
                 duplicates += 1
-            elif triple < 0 or ids in gone:
-                found[ids] = None
+            elif triple < 0 or ids in removed_set:
+                added[ids] = None
             elif self._follows(triple):
                 restated[ids] = None
             else:
                 duplicates += 1
-        return list(found), list(restated), duplicates
+        return list(added), list(restated), duplicates
 
     def _statements(self, added: Container[EdgeIds], removed: Container[EdgeIds]) -> list[StatementRow]:
         """New edges with properties, of triples that are stated in the end."""
         rows: list[StatementRow] = []
         for head, relation, tail, properties in self._edits.statements:
             ids = self.node(head), self._relations.get(relation, -1), self.node(tail)
-            held = max(ids[0], ids[2]) < self._graph.nodes and ids[1] < self._old_relations
-            triple = self._graph.find_triple(*ids) if held and min(ids) >= 0 else -1
+            is_old = max(ids[0], ids[2]) < self._graph.nodes and ids[1] < self._old_relations
+            triple = self._graph.find_triple(*ids) if is_old and min(ids) >= 0 else -1
             if (triple >= 0 and ids not in removed and not self._follows(triple)) or ids in added:
                 rows.append((ids, told_properties(properties, self._label)))
         return rows
@@ -245,56 +251,64 @@ class _Resolver:
         values = self._graph.values
         for hit in self._index.exact(name):
             if hit.kind == "name" and self._graph.entities[hit.entity] == name:
-                held = int(values.datatype[hit.entity])
-                if (None if held < 0 else values.datatypes[held]) == datatype:
+                datatype_id = int(values.datatype[hit.entity])
+                if (None if datatype_id < 0 else values.datatypes[datatype_id]) == datatype:
                     return hit.entity
         return -1
 
-    def _made(self, key: NodeKey) -> int:
+    def _ensure_node(self, key: NodeKey) -> int:
         node = self.node(key)
         if node < 0:
-            node = self._nodes[key] = self._graph.nodes + len(self._new)
-            self._new.append(key)
+            node = self._nodes[key] = self._graph.nodes + len(self._new_nodes)
+            self._new_nodes.append(key)
         return node
 
-    def _known(self, pairs: NamedTexts, nodes: Sequence[int]) -> set[int]:
-        found = {self.node(entity) for entity, _ in pairs} | set(nodes)
-        return {node for node in found if 0 <= node < self._graph.nodes}
+    def _known_nodes(self, pairs: NamedTexts, nodes: Sequence[int]) -> set[int]:
+        ids = {self.node(entity) for entity, _ in pairs} | set(nodes)
+        return {node for node in ids if 0 <= node < self._graph.nodes}
 
-    def _gone(self, held: set[NodeText], remove: NamedTexts, nodes: Sequence[int]) -> list[NodeText]:
+    def _removed_pairs(
+        self, present: set[NodeText], remove: NamedTexts, nodes: Sequence[int]
+    ) -> list[NodeText]:
         """Pairs to be removed, and all of `nodes`; notes what is not there."""
-        lost = set(nodes)
-        found = dict.fromkeys(sorted(pair for pair in held if pair[0] in lost))
+        lost_nodes = set(nodes)
+        pairs = dict.fromkeys(sorted(pair for pair in present if pair[0] in lost_nodes))
         for entity, text in remove:
             pair = (self.node(entity), text)
-            if pair in held:
-                found[pair] = None
+            if pair in present:
+                pairs[pair] = None
             else:
                 self._missing.append(f"{entity} {text}")
-        return list(found)
+        return list(pairs)
 
-    def _more(self, held: set[NodeText], gone: Sequence[NodeText], add: NamedTexts) -> list[NodeText]:
+    def _new_pairs(
+        self, present: set[NodeText], removed: Sequence[NodeText], add: NamedTexts
+    ) -> list[NodeText]:
         """Pairs that are new; one that is removed and added stays as it is."""
-        there = held - set(gone)
-        wanted = dict.fromkeys((self._made(entity), text) for entity, text in add)
-        return [pair for pair in wanted if pair not in there]
+        remaining = present - set(removed)
+        pairs = dict.fromkeys((self._ensure_node(entity), text) for entity, text in add)
+        return [pair for pair in pairs if pair not in remaining]
 
     def _type(self, name: str) -> str:
         """What people read of a type or relation: its label or local name."""
         node = self.node(name) if self._iris else -1
         return self._graph.labels[node] if 0 <= node < self._graph.nodes else self._label(name)
 
-    def _called(self, pairs: NamedTexts) -> list[NamedText]:
+    def _other_names(self, pairs: NamedTexts) -> list[NamedText]:
         """Those pairs that name an entity otherwise than by its name and label."""
-        return [(name, text) for name, text in pairs if self.node(name) >= 0 and text not in self._own(name)]
+        return [
+            (name, text)
+            for name, text in pairs
+            if self.node(name) >= 0 and text not in self._name_and_label(name)
+        ]
 
-    def _kept_labels(self, pairs: NamedTexts) -> list[str]:
+    def _label_notes(self, pairs: NamedTexts) -> list[str]:
         """A note on labels that were to be removed: an entity keeps its label."""
-        kept = sum(self.node(name) >= 0 and text in self._own(name) for name, text in pairs)
-        told = f"{counted(kept, 'label')} to be removed stayed: an entity keeps its label"
-        return [told] if kept else []
+        count = sum(self.node(name) >= 0 and text in self._name_and_label(name) for name, text in pairs)
+        note = f"{counted(count, 'label')} to be removed stayed: an entity keeps its label"
+        return [note] if count else []
 
-    def _own(self, name: str) -> tuple[str, str]:
+    def _name_and_label(self, name: str) -> tuple[str, str]:
         """Name and label of an entity, which may be new."""
         node = self.node(name)
         return name, self._graph.labels[node] if node < self._graph.nodes else self._label(name)
@@ -304,22 +318,24 @@ class _Resolver:
 
 
 def _missing_error(missing: Sequence[str]) -> UsageError:
-    shown = "; ".join(missing[:MOST_MISSING]) + (" …" if len(missing) > MOST_MISSING else "")
+    examples = "; ".join(missing[:MOST_MISSING]) + (" …" if len(missing) > MOST_MISSING else "")
     return UsageError(
-        f"{len(missing):,} of what is to be removed is not in the index: {shown}. "
+        f"{len(missing):,} of what is to be removed is not in the index: {examples}. "
         "Nothing was changed; --ignore-missing goes on without it"
     )
 
 
 def _new_error(nodes: Sequence[NodeKey], relations: Sequence[str]) -> UsageError:
-    shown = ", ".join([*map(shown_key, nodes), *relations][:MOST_MISSING])
+    examples = ", ".join([*map(shown_key, nodes), *relations][:MOST_MISSING])
     return UsageError(
         f"{len(nodes):,} entities and {len(relations):,} relations are not in the index: "
-        f"{shown}. Nothing was changed; without --strict they are made"
+        f"{examples}. Nothing was changed; without --strict they are made"
     )
 
 
 def _changes(removed: Sequence[_Change], added: Sequence[_Change]) -> tuple[list[_Change], list[_Change]]:
     """What is added and what is removed; nothing is both."""
-    gone, new = set(removed), set(added)
-    return [item for item in added if item not in gone], [item for item in removed if item not in new]
+    removed_set, added_set = set(removed), set(added)
+    return [item for item in added if item not in removed_set], [
+        item for item in removed if item not in added_set
+    ]

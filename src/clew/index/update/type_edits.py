@@ -41,34 +41,40 @@ class TypeEdits:
             return {(node, label) for node in nodes for label in self._labels_of(node)}
         rows, names = self._stated.pairs, self._stated.names
         spans = ((node, *rows[:, 0].searchsorted([node, node + 1]).tolist()) for node in nodes)
-        return {(node, names[int(rows[at, 1])]) for node, low, high in spans for at in range(low, high)}
+        return {(node, names[int(rows[row, 1])]) for node, low, high in spans for row in range(low, high)}
 
     def as_written(
-        self, held: Collection[NodeText], pairs: Sequence[tuple[int, NamedText]]
+        self, stated_types: Collection[NodeText], pairs: Sequence[tuple[int, NamedText]]
     ) -> list[NamedText]:
         """Types of entities, each with its node, by their keys: people may give what they read."""
-        types: Mapping[int, set[str]] = _by_node(held)
-        found: list[NamedText] = []
+        types: Mapping[int, set[str]] = _by_node(stated_types)
+        named_texts: list[NamedText] = []
         for node, (entity, text) in pairs:
             keys = types.get(node, set())
-            called = [] if text in keys else sorted(key for key in keys if self._label_of(key) == text)
-            found += [(entity, key) for key in called or [text]]
-        return found
+            matches = [] if text in keys else sorted(key for key in keys if self._label_of(key) == text)
+            named_texts += [(entity, key) for key in matches or [text]]
+        return named_texts
 
     def changed(
         self,
         edit: GraphEdit,
-        held: Collection[NodeText],
+        stated_types: Collection[NodeText],
         added: Sequence[NodeText],
         removed: Sequence[NodeText],
     ) -> GraphEdit:
-        """An edit, with types that are added to those `held` and removed."""
-        stated, more, less = _by_node(held), _by_node(added), _by_node(removed)
+        """An edit, with types that are added to those `stated_types` and removed."""
+        stated_by_node, added_by_node, removed_by_node = (
+            _by_node(stated_types),
+            _by_node(added),
+            _by_node(removed),
+        )
         types_added: list[NodeText] = []
         types_removed: list[NodeText] = []
-        for node in dict.fromkeys([*more, *less]):
-            table, before = self._labels_of(node), set(map(self._label_of, stated[node]))
-            after = set(map(self._label_of, (stated[node] - less[node]) | more[node]))
+        for node in dict.fromkeys([*added_by_node, *removed_by_node]):
+            table, before = self._labels_of(node), set(map(self._label_of, stated_by_node[node]))
+            after = set(
+                map(self._label_of, (stated_by_node[node] - removed_by_node[node]) | added_by_node[node])
+            )
             types_added += [(node, label) for label in sorted(after - table)]
             types_removed += [(node, label) for label in sorted((table & before) - after)]
         edit = replace(edit, types_added=types_added, types_removed=types_removed)
@@ -96,17 +102,21 @@ class TypeEdits:
         """
         if self._stated is None:
             return [], []
-        held, less = set(self._stated.characters), dict.fromkeys(remove)
-        missing += [f"{name} is {character}" for name, character in less if (name, character) not in held]
-        gone = {pair for pair in held if pair in less or pair[0] in lost}
-        return sorted(set(add) - held), sorted(gone - set(add))
+        present, to_remove = set(self._stated.characters), dict.fromkeys(remove)
+        missing += [
+            f"{name} is {character}" for name, character in to_remove if (name, character) not in present
+        ]
+        removed = {pair for pair in present if pair in to_remove or pair[0] in lost}
+        return sorted(set(add) - present), sorted(removed - set(add))
 
     def _labels_of(self, node: int) -> set[str]:
         """What people read of the types of a node, those that follow among them."""
         types = self._graph.types
         if not 0 <= node < self._graph.nodes:
             return set()
-        return {types.names[int(at)] for at in types.type[types.offsets[node] : types.offsets[node + 1]]}
+        return {
+            types.names[int(number)] for number in types.type[types.offsets[node] : types.offsets[node + 1]]
+        }
 
     def _label_of(self, key: str) -> str:
         """What people read of a type."""
@@ -123,7 +133,7 @@ class TypeEdits:
 
 
 def _by_node(pairs: Iterable[NodeText]) -> defaultdict[int, set[str]]:
-    found: defaultdict[int, set[str]] = defaultdict(set)
+    texts: defaultdict[int, set[str]] = defaultdict(set)
     for node, text in pairs:
-        found[node].add(text)
-    return found
+        texts[node].add(text)
+    return texts

@@ -92,8 +92,8 @@ def update_index(
         index = open_index(path, verify=True, access=access)
         check_embedder(path, index.manifest, embedder)
         update = _Update(writer, index, embedder, verbaliser, progress, rules.kept_apart)
-        told = update.progress_of("finding")
-        edit, report = resolve(index.graph, index.names, edits, rules=rules, progress=told)
+        tell = update.progress_of("finding")
+        edit, report = resolve(index.graph, index.names, edits, rules=rules, progress=tell)
         if not edit.size and not update.is_unsaid():
             return Updated(path, index.manifest, report, None)
         return update.write(edit, report)
@@ -110,9 +110,9 @@ class _Update:
     progress: UpdateProgress | None
     kept_apart: KeptApart
 
-    def progress_of(self, what: UpdateStage) -> Callable[[int, int], None] | None:
+    def progress_of(self, stage: UpdateStage) -> Callable[[int, int], None] | None:
         """What tells of one part of the work."""
-        return None if self.progress is None else partial(self.progress, what)
+        return None if self.progress is None else partial(self.progress, stage)
 
     def write(self, edit: GraphEdit, report: EditReport) -> Updated:
         """Write what an edit changes."""
@@ -120,31 +120,31 @@ class _Update:
         milvus = InMilvus.open(index)
         later = self.delta(edit, milvus)
         delta = later if index.delta is None else index.delta.then(later)
-        now = applied(self.held, delta)
-        corpus, change = self.corpus(EditedGraph(index.graph, now.graph, edit))
-        compact = is_large(self.held, now.graph, delta, self.kept_apart)
+        current = applied(self.written_whole, delta)
+        corpus, change = self.corpus(EditedGraph(index.graph, current.graph, edit))
+        compact = is_large(self.written_whole, current.graph, delta, self.kept_apart)
         contents: dict[str, AnyArray | bytes] = {
-            **(whole_sections(self.held, now) if compact else delta.sections()),
+            **(whole_sections(self.written_whole, current) if compact else delta.sections()),
             **({} if milvus is None else milvus.sections()),
-            **self.corpus_sections(now, corpus),
+            **self.corpus_sections(current, corpus),
         }
         dropped = ("delta.", "corpus.", "schema.") if compact else ("delta.", "corpus.")
         write_changed(writer, index, contents, dropped=dropped, progress=self.progress_of("writing"))
         if compact:
-            write_schema(writer, now.graph)
+            write_schema(writer, current.graph)
         about = index.manifest.about
         updates: list[Any] = [*about.report.get("updates", ()), asdict(report)][-MOST_LOGGED:]
-        told = {**about.report, "updates": updates}
-        manifest = writer.commit(replace(about, counts=graph_counts(now.graph), report=told))
+        index_report = {**about.report, "updates": updates}
+        manifest = writer.commit(replace(about, counts=graph_counts(current.graph), report=index_report))
         return Updated(index.path, manifest, report, change, compact)
 
     @property
-    def held(self) -> Whole:
+    def written_whole(self) -> Whole:
         """What the arrays of the index hold."""
-        return self.index.written or self.now
+        return self.index.written or self.current_whole
 
     @property
-    def now(self) -> Whole:
+    def current_whole(self) -> Whole:
         """What the index is, with what updates have changed since."""
         return Whole(self.index.graph, self.index.names, self.index.sections)
 
@@ -158,22 +158,22 @@ class _Update:
         index, embedder = self.index, self.embedder
         q, scale = quantise(embedder.embed([readable(label) for label in edit.labels]))
         relations = embedder.embed([relation_text(label) for label in edit.relation_labels])
-        held, triples = index.graph, edit.added
+        graph, triples = index.graph, edit.added
         if TRIPLE_VECTORS not in index.sections:
             triples = triples[:0]
         by_triple = TripleEmbedder(
-            lambda node: held.labels[node] if node < held.nodes else edit.labels[node - held.nodes],
-            [*held.relation_labels, *edit.relation_labels],
+            lambda node: graph.labels[node] if node < graph.nodes else edit.labels[node - graph.nodes],
+            [*graph.relation_labels, *edit.relation_labels],
             embedder,
         ).quantised(*triples.T)
         if milvus is None:
             return Delta(edit, q, scale, relations.astype(np.float32), *by_triple)
-        milvus.begin_update(held.nodes)
-        milvus.add_names(held.nodes, q, scale)
+        milvus.begin_update(graph.nodes)
+        milvus.add_names(graph.nodes, q, scale)
         ids = np.zeros(0, np.int64)
         if TRIPLE_IDS in index.sections:
-            ids = milvus.add_triples(*by_triple, _ids_in_milvus(self.held, triples))
-            milvus.dead = _ids_in_milvus(self.now, edit.removed)
+            ids = milvus.add_triples(*by_triple, _ids_in_milvus(self.written_whole, triples))
+            milvus.dead = _ids_in_milvus(self.current_whole, edit.removed)
         rows, scales = by_triple
         return Delta(edit, q[:0], scale[:0], relations.astype(np.float32), rows[:0], scales[:0], ids)
 
@@ -183,12 +183,12 @@ class _Update:
         if corpus is None:
             return None, None
         if self.verbaliser is not None and self.verbaliser.name != corpus.model:
-            told = "by templates" if corpus.model is None else f"by {corpus.model}"
+            speaker = "by templates" if corpus.model is None else f"by {corpus.model}"
             raise UsageError(
-                f"{path}: its walks are said {told}, not by {self.verbaliser.name}. Index the sources again"
+                f"{path}: its walks are said {speaker}, not by {self.verbaliser.name}. Index the sources again"
             )
-        edit, more = graphs.edit, graphs.after.nodes - graphs.before.nodes
-        changed = len(edit.added) or len(edit.removed) or more > 0
+        edit, new_nodes = graphs.edit, graphs.after.nodes - graphs.before.nodes
+        changed = len(edit.added) or len(edit.removed) or new_nodes > 0
         if not changed and not self.is_unsaid():
             return corpus, CorpusChange(0, 0, 0, compacted=False)
         if corpus.parts and corpus.drawing != WALK_VERSION:
@@ -196,36 +196,37 @@ class _Update:
                 f"{path}: its walks were drawn by an older Clew, and would not fit those of this one. "
                 "Index the sources again"
             )
-        parts, told = self.kept_apart.corpus_parts, self.progress_of("walks")
+        parts, tell = self.kept_apart.corpus_parts, self.progress_of("walks")
         return updated_corpus(
-            corpus, graphs, self.embedder, verbaliser=self.verbaliser, most_parts=parts, progress=told
+            corpus, graphs, self.embedder, verbaliser=self.verbaliser, most_parts=parts, progress=tell
         )
 
-    def corpus_sections(self, now: Whole, corpus: Corpus | None) -> Mapping[str, AnyArray | bytes]:
+    def corpus_sections(self, current: Whole, corpus: Corpus | None) -> Mapping[str, AnyArray | bytes]:
         """What is written of a corpus: with all vectors of nodes, where too many of them are newer ones.
 
         Files that search vectors are written anew if too many are newer than them. Others are kept: what is
         newer than a file is compared one by one.
         """
         index, writer = self.index, self.writer
-        most = max(self.kept_apart.vectors, now.graph.nodes // 10)
+        most_newer = max(self.kept_apart.vectors, current.graph.nodes // 10)
         if ENTITY_SEARCH in index.files and IN_MILVUS not in index.sections:
             backend = open_vectors(index.files[ENTITY_SEARCH])
-            if now.graph.nodes - len(backend) > most:
-                vectors = now.sections[ENTITY_VECTORS], now.sections[ENTITY_SCALES]
+            if current.graph.nodes - len(backend) > most_newer:
+                vectors = current.sections[ENTITY_VECTORS], current.sections[ENTITY_SCALES]
                 build_search(writer.folder / SEARCH_FILE, *vectors)
                 writer.add_file(ENTITY_SEARCH, SEARCH_FILE)
-        if corpus is None or len(corpus.changed) <= most:
+        if corpus is None or len(corpus.changed) <= most_newer:
             return {} if corpus is None else corpus.sections()
         if NODE_SEARCH in index.files:
             add_node_search(writer, corpus)
         return corpus.with_nodes_whole().sections()
 
 
-def _ids_in_milvus(held: Whole, triples: Int64) -> Int64:
+def _ids_in_milvus(whole: Whole, triples: Int64) -> Int64:
     """Ids of triples [n, 3] that are in a graph; -1 of others."""
     slots = [
-        held.graph.find_triple(*row) if row[0] < held.graph.nodes > row[2] else -1 for row in triples.tolist()
+        whole.graph.find_triple(*row) if row[0] < whole.graph.nodes > row[2] else -1
+        for row in triples.tolist()
     ]
-    ids = held.sections[TRIPLE_IDS].astype(np.int64, copy=False)
+    ids = whole.sections[TRIPLE_IDS].astype(np.int64, copy=False)
     return np.array([-1 if slot < 0 else ids[slot] for slot in slots], np.int64)

@@ -74,20 +74,22 @@ def updated_corpus(
     if not corpus.parts:
         return _updated_lazy(corpus, graphs, maker)
     walker = Walker(graph, corpus.settings.walking)
-    held = [_live(part, rows) for part, rows in corpus.used()]
-    unsaid = _unsaid(corpus) if verbaliser is not None else np.zeros(0, np.int32)
-    roots = np.union1d(changed_roots(graphs.before, graphs.edit, walker, held), unsaid).astype(np.int32)
-    walks, old = _differing(walker.walk(roots), corpus, unsaid)
-    part, fresh = _embedded(walks, maker, old, corpus, progress)
+    stored_walks = [_live_walks(part, rows) for part, rows in corpus.parts_in_use()]
+    unsaid = _unsaid_roots(corpus) if verbaliser is not None else np.zeros(0, np.int32)
+    roots = np.union1d(changed_roots(graphs.before, graphs.edit, walker, stored_walks), unsaid).astype(
+        np.int32
+    )
+    walks, before = _differing(walker.walk(roots), corpus, unsaid)
+    part, fresh = _embedded(walks, maker, before, corpus, progress)
     result = _with_nodes(corpus, maker, part, graph.nodes)
     if corpus.milvus is not None:
         part = replace(part, q=part.q[:0], scale=part.scale[:0])
     result = result.with_parts([*corpus.parts, *([part] if len(walks.roots) else [])], graph.nodes)
-    compact = 2 * result.report().walks < sum(len(one.walks.steps) for one in result.parts)
+    compact = 2 * result.report().walks < sum(len(stored_part.walks.steps) for stored_part in result.parts)
     if compact:
         result = compacted(result)
     elif len(result.parts) > most_parts:
-        small = _stored(result, np.flatnonzero(result.part_of > 0).astype(np.int32))
+        small = _stored_part(result, np.flatnonzero(result.part_of > 0).astype(np.int32))
         result = result.with_parts([result.parts[0], small], graph.nodes)
     return result, CorpusChange(len(roots), len(walks.roots), fresh, compact)
 
@@ -97,37 +99,39 @@ def compacted(corpus: Corpus) -> Corpus:
     if not corpus.parts:
         return corpus
     nodes = len(corpus.row_of)
-    return corpus.with_parts([_stored(corpus, np.arange(nodes, dtype=np.int32))], nodes)
+    return corpus.with_parts([_stored_part(corpus, np.arange(nodes, dtype=np.int32))], nodes)
 
 
-def _stored(corpus: Corpus, roots: Int32) -> CorpusPart:
+def _stored_part(corpus: Corpus, roots: Int32) -> CorpusPart:
     """Gather what is stored of `roots`, ascending, as one part."""
-    held = [part_of_rows(part, rows) for part, rows in corpus.used(roots) if len(rows)]
-    joined = held[0] if len(held) == 1 else joined_parts(held)
+    parts = [part_of_rows(part, rows) for part, rows in corpus.parts_in_use(roots) if len(rows)]
+    joined = parts[0] if len(parts) == 1 else joined_parts(parts)
     return part_of_rows(joined, np.argsort(joined.walks.roots, kind="stable"))
 
 
-def _live(part: CorpusPart, rows: Int32) -> StoredWalks:
+def _live_walks(part: CorpusPart, rows: Int32) -> StoredWalks:
     """The walks of a part, of which some rows are in use."""
     live = np.zeros(len(part.walks.roots), np.bool_)
     live[rows] = True
     return StoredWalks(part.walks, live)
 
 
-def _unsaid(corpus: Corpus) -> Int32:
+def _unsaid_roots(corpus: Corpus) -> Int32:
     """Roots with a walk that the model was to say and did not."""
-    found: list[Int32] = []
-    for part, rows in corpus.used():
-        if part.said is not None:
-            lacking = np.concatenate([np.zeros(1, np.int64), np.cumsum(np.diff(part.said.offsets) == 0)])
+    roots: list[Int32] = []
+    for part, rows in corpus.parts_in_use():
+        if part.sentences is not None:
+            unsaid_counts = np.concatenate(
+                [np.zeros(1, np.int64), np.cumsum(np.diff(part.sentences.offsets) == 0)]
+            )
             ends = part.walks.offsets
-            some = lacking[ends[rows + 1]] > lacking[ends[rows]]
-            found.append(part.walks.roots[rows[some]])
-    return np.concatenate(found) if found else np.zeros(0, np.int32)
+            is_unsaid = unsaid_counts[ends[rows + 1]] > unsaid_counts[ends[rows]]
+            roots.append(part.walks.roots[rows[is_unsaid]])
+    return np.concatenate(roots) if roots else np.zeros(0, np.int32)
 
 
 @dataclass(frozen=True, eq=False)
-class _Before:
+class _StoredPlaces:
     """Where walks were stored: `part` int16 and `row` int64 [walks], which is -1 for new ones.
 
     `ids` are those that the vectors of all walks of their roots had in Milvus.
@@ -137,16 +141,16 @@ class _Before:
     row: Int64
     ids: Int64
 
-    def there(self, number: int) -> tuple[Int64, Int64]:
+    def in_part(self, number: int) -> tuple[Int64, Int64]:
         """Walks that were in a part, and their rows in it."""
-        at = np.flatnonzero((self.part == number) & (self.row >= 0))
-        return at, self.row[at]
+        walks = np.flatnonzero((self.part == number) & (self.row >= 0))
+        return walks, self.row[walks]
 
 
 def _embedded(
     walks: Walks,
     maker: WalkEmbedder,
-    old: _Before,
+    before: _StoredPlaces,
     corpus: Corpus,
     progress: Callable[[int, int], None] | None,
 ) -> tuple[CorpusPart, int]:
@@ -155,85 +159,89 @@ def _embedded(
     With Milvus the vectors that are kept stay there, and are made again only for those of the nodes.
     """
     owners = root_of_walks(walks)
-    said, old = _said(walks, owners, old, maker, corpus)
-    new = np.flatnonzero(old.row < 0)
-    made = new if corpus.milvus is None else np.arange(len(old.row))
-    q = np.empty((len(old.row), maker.embedder.dimension), np.int8)
-    scale = np.empty(len(old.row), np.float32)
+    sentences, before = _sentences(walks, owners, before, maker, corpus)
+    new_walks = np.flatnonzero(before.row < 0)
+    to_embed = new_walks if corpus.milvus is None else np.arange(len(before.row))
+    q = np.empty((len(before.row), maker.embedder.dimension), np.int8)
+    scale = np.empty(len(before.row), np.float32)
     if corpus.milvus is None:
         for number, part in enumerate(corpus.parts):
-            at, rows = old.there(number)
-            q[at], scale[at] = part.q[rows], part.scale[rows]
-    for start in range(0, len(made), EMBEDDED_AT_ONCE):
-        rows = made[start : start + EMBEDDED_AT_ONCE]
-        told = None if said is None else [said[i] for i in rows.tolist()]
-        q[rows], scale[rows] = maker.quantised(owners[rows], walks.steps[rows], walks.nodes[rows], told)
+            places, rows = before.in_part(number)
+            q[places], scale[places] = part.q[rows], part.scale[rows]
+    for start in range(0, len(to_embed), EMBEDDED_AT_ONCE):
+        rows = to_embed[start : start + EMBEDDED_AT_ONCE]
+        batch_sentences = None if sentences is None else [sentences[i] for i in rows.tolist()]
+        q[rows], scale[rows] = maker.quantised(
+            owners[rows], walks.steps[rows], walks.nodes[rows], batch_sentences
+        )
         if progress is not None:
-            progress(start + len(rows), len(made))
-    names = None if said is None else Names.of(said)
+            progress(start + len(rows), len(to_embed))
+    names = None if sentences is None else Names.of(sentences)
     if corpus.milvus is None:
-        return CorpusPart(walks, q, scale, said=names), len(new)
-    ids = np.full(len(old.row), -1, np.int64)
+        return CorpusPart(walks, q, scale, sentences=names), len(new_walks)
+    ids = np.full(len(before.row), -1, np.int64)
     for number, part in enumerate(corpus.parts):
-        at, rows = old.there(number)
-        ids[at] = part.ids[rows]
-    gone = np.setdiff1d(old.ids, ids)
-    ids[new] = corpus.milvus.add_walks(q[new])
-    corpus.milvus.dead_walks = np.concatenate([corpus.milvus.dead_walks, gone])
-    return CorpusPart(walks, q, scale, ids, names), len(new)
+        places, rows = before.in_part(number)
+        ids[places] = part.ids[rows]
+    dead_ids = np.setdiff1d(before.ids, ids)
+    ids[new_walks] = corpus.milvus.add_walks(q[new_walks])
+    corpus.milvus.dead_walks = np.concatenate([corpus.milvus.dead_walks, dead_ids])
+    return CorpusPart(walks, q, scale, ids, names), len(new_walks)
 
 
-def _said(
-    walks: Walks, owners: Int32, old: _Before, maker: WalkEmbedder, corpus: Corpus
-) -> tuple[list[str] | None, _Before]:
+def _sentences(
+    walks: Walks, owners: Int32, before: _StoredPlaces, maker: WalkEmbedder, corpus: Corpus
+) -> tuple[list[str] | None, _StoredPlaces]:
     """Sentences of walks, from before or by the model; where that gave another one, a walk is new."""
     if corpus.model is None:
-        return None, old
-    said = [""] * len(owners)
+        return None, before
+    sentences = [""] * len(owners)
     for number, part in enumerate(corpus.parts):
-        if part.said is not None:
-            for at, row in zip(*(a.tolist() for a in old.there(number)), strict=True):
-                said[at] = part.said[row]
-    lacking = np.array([i for i, text in enumerate(said) if not text], np.int64)
-    told = maker.said(owners[lacking].tolist(), walks.steps[lacking], walks.nodes[lacking])
-    row = old.row.copy()
-    for at, text in zip(lacking.tolist(), told or (), strict=bool(told)):
-        said[at] = text
+        if part.sentences is not None:
+            for place, row in zip(*(a.tolist() for a in before.in_part(number)), strict=True):
+                sentences[place] = part.sentences[row]
+    unsaid = np.array([i for i, text in enumerate(sentences) if not text], np.int64)
+    replies = maker.say(owners[unsaid].tolist(), walks.steps[unsaid], walks.nodes[unsaid])
+    row = before.row.copy()
+    for place, text in zip(unsaid.tolist(), replies or (), strict=bool(replies)):
+        sentences[place] = text
         if text:
-            row[at] = -1
-    return said, replace(old, row=row)
+            row[place] = -1
+    return sentences, replace(before, row=row)
 
 
-def _differing(walks: Walks, corpus: Corpus, unsaid: Int32) -> tuple[Walks, _Before]:
+def _differing(walks: Walks, corpus: Corpus, unsaid: Int32) -> tuple[Walks, _StoredPlaces]:
     """Walks of `unsaid` roots, and where they, their order, counts or state differ; and where each was."""
     from clew.graph.walks.kernels.equal_walks import match_walks
 
-    same, row = np.zeros(len(walks.roots), np.uint8), np.full(len(walks.steps), -1, np.int64)
-    old = np.flatnonzero(walks.roots < len(corpus.row_of))
+    is_same, row = np.zeros(len(walks.roots), np.uint8), np.full(len(walks.steps), -1, np.int64)
+    old_roots = np.flatnonzero(walks.roots < len(corpus.row_of))
     numbers = np.full(len(walks.roots), -1, np.int16)
-    numbers[old] = corpus.part_of[walks.roots[old]]
+    numbers[old_roots] = corpus.part_of[walks.roots[old_roots]]
     for number, part in enumerate(corpus.parts):
-        mine = np.flatnonzero(numbers == number)
-        rows = corpus.row_of[walks.roots[mine]]
-        match_walks(walks, mine, part.walks, rows, same, row)
-    same[np.isin(walks.roots, unsaid)] = 0
-    kept = np.flatnonzero(same == 0)
-    at, found = walks_at(walks, kept), walks_of_rows(walks, kept)
-    part = np.repeat(numbers[kept], np.diff(found.offsets))
-    used = corpus.used(found.roots[numbers[kept] >= 0])
-    ids = [each.ids[walks_at(each.walks, rows)] for each, rows in used if len(each.ids)]
-    return found, _Before(part, row[at], np.concatenate([np.zeros(0, np.int64), *ids]))
+        part_roots = np.flatnonzero(numbers == number)
+        rows = corpus.row_of[walks.roots[part_roots]]
+        match_walks(walks, part_roots, part.walks, rows, is_same, row)
+    is_same[np.isin(walks.roots, unsaid)] = 0
+    differing = np.flatnonzero(is_same == 0)
+    places, changed_walks = walks_at(walks, differing), walks_of_rows(walks, differing)
+    part = np.repeat(numbers[differing], np.diff(changed_walks.offsets))
+    parts_in_use = corpus.parts_in_use(changed_walks.roots[numbers[differing] >= 0])
+    ids = [
+        old_part.ids[walks_at(old_part.walks, rows)] for old_part, rows in parts_in_use if len(old_part.ids)
+    ]
+    return changed_walks, _StoredPlaces(part, row[places], np.concatenate([np.zeros(0, np.int64), *ids]))
 
 
 def _with_nodes(corpus: Corpus, maker: WalkEmbedder, part: CorpusPart, nodes: int) -> Corpus:
     """Replace the vectors of the roots of `part`."""
     roots = part.walks.roots
-    made = maker.node_vectors(part.walks, part.q, part.scale) if len(roots) else None
+    vectors = maker.node_vectors(part.walks, part.q, part.scale) if len(roots) else None
     if corpus.milvus is not None:
-        if made is not None:
-            corpus.milvus.add_nodes(roots, made[0])
+        if vectors is not None:
+            corpus.milvus.add_nodes(roots, vectors[0])
         return corpus
-    return corpus if made is None else corpus.with_nodes(roots, *made, nodes)
+    return corpus if vectors is None else corpus.with_nodes(roots, *vectors, nodes)
 
 
 def _updated_lazy(corpus: Corpus, graphs: EditedGraph, maker: WalkEmbedder) -> tuple[Corpus, CorpusChange]:

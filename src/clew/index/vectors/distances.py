@@ -46,7 +46,7 @@ class IndexDistances(TextDistances):
         super().__init__(embedder, vectors, exact=self._exact)
         self._index = index
         self._search = open_entity_search(index)
-        self._found: dict[tuple[str, int], NearestEntities] = {}
+        self._nearest_by_name: dict[tuple[str, int], NearestEntities] = {}
         self._remembered = 0
         self._masks: dict[str, Mask | None] = {}
 
@@ -55,19 +55,21 @@ class IndexDistances(TextDistances):
         if self._search is None:
             return super().node_candidates(node, count)
         step = _step(count)
-        found = self._found.get((node.name, step))
-        return self._ask(self._search, [node.name], step)[0] if found is None else found
+        cached = self._nearest_by_name.get((node.name, step))
+        return self._ask(self._search, [node.name], step)[0] if cached is None else cached
 
     def prepare(self, nodes: Sequence[PatternNode], count: int) -> None:
         """Ask the backend for all of them, on a thread each, or measure all entities once."""
         step = _step(count)
-        names = [name for name in dict.fromkeys(n.name for n in nodes) if (name, step) not in self._found]
+        names = [
+            name for name in dict.fromkeys(n.name for n in nodes) if (name, step) not in self._nearest_by_name
+        ]
         if self._search is not None and names:
             self._ask(self._search, names, step)
 
     def _ask(self, search: EntitySearch, names: Sequence[str], count: int) -> list[NearestEntities]:
         if self._remembered > MOST_REMEMBERED:
-            self._found.clear()
+            self._nearest_by_name.clear()
             self._remembered = 0
         queries = [self._embed(name).astype(np.float32) for name in names]
         if count == MOST_ASKED_CANDIDATES:
@@ -75,17 +77,19 @@ class IndexDistances(TextDistances):
         else:
             with ThreadPoolExecutor(len(names)) as pool:
                 nearest = list(pool.map(partial(search.nearest, k=count), queries))
-        found = [self._candidates(name, near) for name, near in zip(names, nearest, strict=True)]
-        self._found |= {(name, count): one for name, one in zip(names, found, strict=True)}
-        self._remembered += sum(len(one.entities) for one in found)
-        return found
+        candidates = [self._candidates(name, near) for name, near in zip(names, nearest, strict=True)]
+        self._nearest_by_name |= {
+            (name, count): near_entities for name, near_entities in zip(names, candidates, strict=True)
+        }
+        self._remembered += sum(len(near_entities.entities) for near_entities in candidates)
+        return candidates
 
     def _candidates(self, name: str, near: Nearest) -> NearestEntities:
         """Put the entities of exactly that name before the others."""
         exact = np.array(sorted(self._exact(name)), np.int64)
-        others = ~np.isin(near.ids, exact)
-        ids = np.concatenate([exact, near.ids[others]])
-        distances = np.concatenate([np.zeros(len(exact)), near.distances[others]])
+        is_other = ~np.isin(near.ids, exact)
+        ids = np.concatenate([exact, near.ids[is_other]])
+        distances = np.concatenate([np.zeros(len(exact)), near.distances[is_other]])
         return NearestEntities(ids.astype(np.int32), distances, len(ids) >= self._index.graph.nodes)
 
     def measure(self, node: PatternNode) -> Measure | None:
@@ -111,7 +115,7 @@ class IndexDistances(TextDistances):
             return None
         if node.type not in self._masks:
             declared = len(self._index.graph.types.names) > 0
-            self._masks[node.type] = self._of_types(self._types_meant(node.type)) if declared else None
+            self._masks[node.type] = self._of_types(self._matching_types(node.type)) if declared else None
         return self._masks[node.type]
 
     def of_nearest_types(self, type_: str, count: int) -> Mask | None:
@@ -132,17 +136,19 @@ class IndexDistances(TextDistances):
     def _exact(self, text: str) -> Iterator[int]:
         return (hit.entity for hit in self._index.names.exact(text))
 
-    def _of_types(self, meant: Sequence[int]) -> Mask:
+    def _of_types(self, type_ids: Sequence[int]) -> Mask:
         types = self._index.graph.types
         mask = np.zeros(self._index.graph.nodes, np.bool_)
-        mask[types.owners[np.isin(types.type, meant)]] = True
+        mask[types.owners[np.isin(types.type, type_ids)]] = True
         return mask
 
-    def _types_meant(self, type_: str) -> list[int]:
+    def _matching_types(self, type_: str) -> list[int]:
         names = self._type_names
-        same = [i for i, name in enumerate(names) if normalise(name) == normalise(relation_text(type_))]
-        if same:
-            return same
+        equal_names = [
+            i for i, name in enumerate(names) if normalise(name) == normalise(relation_text(type_))
+        ]
+        if equal_names:
+            return equal_names
         cosines = self.embedder.embed(names) @ self._embed(relation_text(type_))
         nearest = int(np.argmax(cosines))
         return [nearest] if cosines[nearest] >= CLOSE_TYPE else []

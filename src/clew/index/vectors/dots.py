@@ -36,19 +36,19 @@ def quantised_sums(
     count, width = len(heads), names.shape[1]
     rows = np.zeros((count, width), np.int8)
     scales = np.zeros(count, np.float32)
-    whole = np.empty(width, np.float32)
+    total = np.empty(width, np.float32)
     for i in range(count):
         head, middle, tail = names[heads[i]], relations[relation[i]], names[tails[i]]
         square, largest = np.float32(0), np.float32(0)
         for j in range(width):
-            whole[j] = head[j] + middle[j] + tail[j]
-            square += whole[j] * whole[j]
-            largest = max(largest, abs(whole[j]))
+            total[j] = head[j] + middle[j] + tail[j]
+            square += total[j] * total[j]
+            largest = max(largest, abs(total[j]))
         if largest == 0:
             continue
         scales[i] = largest / np.sqrt(square) / np.float32(127)
         for j in range(width):
-            rows[i, j] = np.int8(np.rint(whole[j] / largest * np.float32(127)))
+            rows[i, j] = np.int8(np.rint(total[j] / largest * np.float32(127)))
     return rows, scales
 
 

@@ -111,25 +111,25 @@ class FoundByFile:
         rounded, count = [Rounded.of(query) for query in queries], len(self.rows)
         rows, scale = read_only(self.rows, np.int8), read_only(self.scale, np.float32)
         sample = np.arange(0, count, max(1, count // _MEASURED_FIRST))
-        wanted = k * len(sample) // count
+        rank = k * len(sample) // count
         limits = np.full(len(queries), np.inf)
-        for i, query in enumerate(rounded if wanted < len(sample) else ()):
+        for i, query in enumerate(rounded if rank < len(sample) else ()):
             near = distances_from(rows, scale, sample, query.values, query.plain)
-            limits[i] = np.partition(near, wanted)[wanted]
+            limits[i] = np.partition(near, rank)[rank]
         values, plain = np.stack([r.values for r in rounded]), np.stack([r.plain for r in rounded])
         cuts = np.linspace(0, count, THREADS + 1).astype(np.int64).tolist()
 
         def part(i: int) -> tuple[NDArray[np.int32], NDArray[np.float64], NDArray[np.int64]]:
-            at = slice(cuts[i], cuts[i + 1])
-            ids, distances, counts = measure_all(rows[at], scale[at], values, plain, limits)
-            return ids + np.int32(at.start), distances, counts
+            span = slice(cuts[i], cuts[i + 1])
+            ids, distances, counts = measure_all(rows[span], scale[span], values, plain, limits)
+            return ids + np.int32(span.start), distances, counts
 
         with ThreadPoolExecutor(THREADS) as pool:
             parts = list(pool.map(part, range(THREADS)))
 
             def pick(i: int) -> Nearest:
                 ids = np.concatenate([ids[i, : counts[i]] for ids, _, counts in parts])
-                distances = np.concatenate([found[i, : counts[i]] for _, found, counts in parts])
+                distances = np.concatenate([measured[i, : counts[i]] for _, measured, counts in parts])
                 order = in_order(distances)
                 return Nearest(ids[order].astype(np.int64), distances[order])
 
@@ -171,9 +171,9 @@ def open_entity_search(index: Index) -> EntitySearch | None:
 
 def check_whole(index: Index, vectors: MilvusVectors, count: int) -> None:
     """Raise FormatError if Milvus holds fewer vectors than the index has."""
-    held = len(vectors)
-    if held < count:
+    stored = len(vectors)
+    if stored < count:
         raise FormatError(
-            f"{index.path}: Milvus at {vectors.place.uri} holds {held:,} of {count:,} vectors in "
+            f"{index.path}: Milvus at {vectors.place.uri} holds {stored:,} of {count:,} vectors in "
             f"{vectors.collection}. Give the right one in $MILVUS_URI, or index the sources again"
         )

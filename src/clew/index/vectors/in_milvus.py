@@ -43,11 +43,11 @@ def new_collection(
 
     Its name is that which a build that was killed has used, so that it leaves nothing behind.
     """
-    told = f"{platform.node()} {new.path.resolve()}"
-    name = f"clew_{hashlib.blake2b(told.encode(), digest_size=10).hexdigest()}_{new.writer.generation}_{kind}"
-    made = MilvusVectors(new.embedder.dimension, place, name, cells=cells_of(count), metric=metric)
-    made.create()
-    return made
+    identity = f"{platform.node()} {new.path.resolve()}"
+    name = f"clew_{hashlib.blake2b(identity.encode(), digest_size=10).hexdigest()}_{new.writer.generation}_{kind}"
+    vectors = MilvusVectors(new.embedder.dimension, place, name, cells=cells_of(count), metric=metric)
+    vectors.create()
+    return vectors
 
 
 def upload(vectors: MilvusVectors, ids: Int64, rows: Float32) -> None:
@@ -60,10 +60,10 @@ def upload(vectors: MilvusVectors, ids: Int64, rows: Float32) -> None:
 def finish(writer: IndexWriter, vectors: MilvusVectors, section: str, file: str, count: int) -> None:
     """Wait until Milvus has all on its disks, and write where; IndexAccessError if it holds fewer."""
     vectors.flush()
-    held = len(vectors)
-    if held < count:
+    stored = len(vectors)
+    if stored < count:
         raise IndexAccessError(
-            f"Milvus at {vectors.place.uri} holds {held:,} of {count:,} vectors of "
+            f"Milvus at {vectors.place.uri} holds {stored:,} of {count:,} vectors of "
             f"{vectors.collection}: it lost some. Run the same command again"
         )
     vectors.save(writer.folder / file)
@@ -114,24 +114,24 @@ class InMilvus:
         """Add vectors int8 [n, d] with a scale each of the nodes from `first` on."""
         upload(self.names, np.arange(first, first + len(q), dtype=np.int64), dequantised(q, scale))
 
-    def add_triples(self, q: Int8, scale: Float32, known: Int64) -> Int64:
+    def add_triples(self, q: Int8, scale: Float32, old_ids: Int64) -> Int64:
         """Add vectors int8 [n, d] with a scale each of triples; returns their ids.
 
-        `known` int64 [n] are the ids of those that come back as the index was written with them, else -1.
+        `old_ids` int64 [n] are the ids of those that come back as the index was written with them, else -1.
         """
         if self.triples is None:
-            return known[:0]
-        new = np.flatnonzero(known < 0)
-        ids = known.copy()
-        ids[new] = np.arange(self.next_triple, self.next_triple + len(new))
-        self.next_triple += len(new)
+            return old_ids[:0]
+        new_rows = np.flatnonzero(old_ids < 0)
+        ids = old_ids.copy()
+        ids[new_rows] = np.arange(self.next_triple, self.next_triple + len(new_rows))
+        self.next_triple += len(new_rows)
         upload(self.triples, ids, dequantised(q, scale))
         return ids
 
     def sections(self) -> dict[str, AnyArray | bytes]:
         """Give the sections of an index."""
-        found: dict[str, AnyArray | bytes] = {IN_MILVUS: json.dumps({"retired": self.retired}).encode()}
-        return found if self.triples is None else found | triple_sections(self.next_triple, self.dead)
+        sections: dict[str, AnyArray | bytes] = {IN_MILVUS: json.dumps({"retired": self.retired}).encode()}
+        return sections if self.triples is None else sections | triple_sections(self.next_triple, self.dead)
 
 
 def triple_sections(next_triple: int, dead: Int64 = NONE) -> dict[str, AnyArray]:
@@ -141,15 +141,15 @@ def triple_sections(next_triple: int, dead: Int64 = NONE) -> dict[str, AnyArray]
 
 def write_names(new: NewIndex, place: MilvusPlace, parts: Iterable[Mapping[str, AnyArray]]) -> None:
     """Put all names, `parts` as of `vector_part`, into a new collection. Raises VectorStoreError."""
-    made = InMilvus(new_collection(new, place, "names", new.graph.nodes))
-    made.retired = collections_of(new.path, place)
-    first = 0
+    milvus = InMilvus(new_collection(new, place, "names", new.graph.nodes))
+    milvus.retired = collections_of(new.path, place)
+    first_node = 0
     for part in parts:
         q = part["q"].astype(np.int8, copy=False)
-        made.add_names(first, q, part["scale"].astype(np.float32, copy=False))
-        first += len(q)
-    finish(new.writer, made.names, ENTITY_SEARCH, NAMES_FILE, new.graph.nodes)
-    new.writer.add_all(made.sections())
+        milvus.add_names(first_node, q, part["scale"].astype(np.float32, copy=False))
+        first_node += len(q)
+    finish(new.writer, milvus.names, ENTITY_SEARCH, NAMES_FILE, new.graph.nodes)
+    new.writer.add_all(milvus.sections())
 
 
 def collections_of(path: Path, place: MilvusPlace) -> tuple[str, ...]:
@@ -161,9 +161,9 @@ def collections_of(path: Path, place: MilvusPlace) -> tuple[str, ...]:
         index = open_index(path, access=VectorAccess(place.uri, place.token))
         files = [file for file in index.files.values() if check_file(file)[0] == MilvusVectors.name]
         names = tuple(MilvusVectors.named_in(file) for file in files)
-        held = InMilvus.open(index)
-        if held is not None:
-            held.begin_update(index.graph.nodes)
+        milvus = InMilvus.open(index)
+        if milvus is not None:
+            milvus.begin_update(index.graph.nodes)
     except ClewError:
         return ()
     return names

@@ -54,25 +54,25 @@ class MilvusTriples:
         return similarity
 
     def _scores(self, query: Float32, triples: Int64) -> Float32:
-        wanted = self.ids[triples]
-        found = self.vectors.search(query, len(wanted), np.unique(wanted))
-        self._check_found(len(found.ids), len(np.unique(wanted)))
-        order = np.argsort(found.ids)
-        return (1 - found.distances[order])[np.searchsorted(found.ids[order], wanted)]
+        ids = self.ids[triples]
+        hits = self.vectors.search(query, len(ids), np.unique(ids))
+        self._check_complete(len(hits.ids), len(np.unique(ids)))
+        order = np.argsort(hits.ids)
+        return (1 - hits.distances[order])[np.searchsorted(hits.ids[order], ids)]
 
     def top(self, text: str, triples: Int64, k: int) -> tuple[Int64, Float32]:
         """See `TripleVectors`. Raises VectorStoreError, and IndexAccessError if some are gone."""
-        wanted = self.ids[triples]
-        found = self.vectors.search(self.embedder.embed([text])[0], k, wanted)
-        self._check_found(len(found.ids), min(k, len(wanted), MOST_RESULTS))
-        order = np.argsort(wanted)
-        held = triples[order][np.searchsorted(wanted[order], found.ids)]
-        scores = (1 - found.distances).astype(np.float32)
-        best = best_of(scores, k, held)
-        return held[best], scores[best]
+        ids = self.ids[triples]
+        hits = self.vectors.search(self.embedder.embed([text])[0], k, ids)
+        self._check_complete(len(hits.ids), min(k, len(ids), MOST_RESULTS))
+        order = np.argsort(ids)
+        hit_triples = triples[order][np.searchsorted(ids[order], hits.ids)]
+        scores = (1 - hits.distances).astype(np.float32)
+        best = best_of(scores, k, hit_triples)
+        return hit_triples[best], scores[best]
 
-    def _check_found(self, found: int, wanted: int) -> None:
-        if found < wanted:
+    def _check_complete(self, count: int, expected: int) -> None:
+        if count < expected:
             raise IndexAccessError(
                 f"Milvus at {self.vectors.place.uri} lacks triples of this index, which was changed more "
                 "than once since it was opened. Open it again"
@@ -80,22 +80,22 @@ class MilvusTriples:
 
     def nearest(self, text: str, k: int) -> Int64:
         """See `TripleVectors`: of any number. Raises VectorStoreError."""
-        found = self.vectors.search(self.embedder.embed([text])[0], k + _MORE).ids
-        slots = self._slots(found)
+        ids = self.vectors.search(self.embedder.embed([text])[0], k + _MORE).ids
+        slots = self._slots(ids)
         return slots[slots >= 0][:k]
 
     def _slots(self, ids: Int64) -> Int64:
         """The slots of triples by their ids in Milvus; -1 of one that is not in this generation."""
         slots = np.full(len(ids), -1, np.int64)
         # A triple that no update has moved has its slot as its id.
-        same = ids < len(self.ids)
-        same[same] = self.ids[ids[same]] == ids[same]
-        slots[same] = ids[same]
+        is_unmoved = ids < len(self.ids)
+        is_unmoved[is_unmoved] = self.ids[ids[is_unmoved]] == ids[is_unmoved]
+        slots[is_unmoved] = ids[is_unmoved]
         slots[~self._in_use(slots)] = -1
         if (slots < 0).any():
-            at = np.flatnonzero(np.isin(self.ids, ids[slots < 0]))
-            at = at[self._in_use(at)]
-            place = dict(zip(self.ids[at].tolist(), at.tolist(), strict=True))
+            moved = np.flatnonzero(np.isin(self.ids, ids[slots < 0]))
+            moved = moved[self._in_use(moved)]
+            place = dict(zip(self.ids[moved].tolist(), moved.tolist(), strict=True))
             slots = np.array(
                 [place.get(i, s) for i, s in zip(ids.tolist(), slots.tolist(), strict=True)], np.int64
             )
@@ -104,10 +104,10 @@ class MilvusTriples:
     def _in_use(self, slots: Int64) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
         """Which slots are of a triple: an edit leaves some without."""
         edges = self.graph.out
-        held = slots >= 0
-        owners = edges.owners(slots[held])
-        held[held] = (edges.starts[owners] <= slots[held]) & (slots[held] < edges.stops[owners])
-        return held
+        in_use = slots >= 0
+        owners = edges.owners(slots[in_use])
+        in_use[in_use] = (edges.starts[owners] <= slots[in_use]) & (slots[in_use] < edges.stops[owners])
+        return in_use
 
 
 TripleSearch = TripleVectors | MilvusTriples

@@ -119,14 +119,16 @@ def with_triple_vectors(index: Index, embedder: Embedder, progress: Progress | N
             current = _newest(index)
             if TRIPLE_VECTORS not in current.sections:
                 graph = packed(current.graph)
-                whole: Mapping[str, AnyArray] = {}
+                sections: Mapping[str, AnyArray] = {}
                 if current.written is not None:  # a row a triple: after updates, all is written anew
-                    whole = whole_sections(current.written, Whole(graph, current.names, current.sections))
-                write_changed(writer, current, whole, dropped=("delta.", "schema.") if whole else ("delta.",))
-                if whole:
+                    sections = whole_sections(current.written, Whole(graph, current.names, current.sections))
+                write_changed(
+                    writer, current, sections, dropped=("delta.", "schema.") if sections else ("delta.",)
+                )
+                if sections:
                     write_schema(writer, graph)
-                held = InMilvus.open(current)
-                vectors = VectorChoice() if held is None else VectorChoice("milvus", held.names.place)
+                milvus = InMilvus.open(current)
+                vectors = VectorChoice() if milvus is None else VectorChoice("milvus", milvus.names.place)
                 tell = progress or say_nothing
                 add_triple_vectors(NewIndex(writer, index.path, graph, embedder, vectors, tell))
                 writer.commit(current.manifest.about)
@@ -153,14 +155,14 @@ def add_triple_vectors(new: NewIndex) -> None:
     triples, dimension, place = new.graph.triples, new.embedder.dimension, new.vectors.place
     size = TRIPLES_AT_ONCE if isinstance(new.embedder, Additive) else TEXTS_EMBEDDED
     spans = list(chunks_of(0, triples, size))
-    made = new.map(triple_batch, spans)
+    batches = new.map(triple_batch, spans)
     if place is not None:
-        _put_triple_vectors(new, place, zip(spans, made, strict=True))
+        _put_triple_vectors(new, place, zip(spans, batches, strict=True))
         return
     scales = np.empty(triples, np.float32)
 
     def parts() -> Iterator[Int8]:
-        for (first, stop), (rows, scale) in zip(spans, made, strict=True):
+        for (first, stop), (rows, scale) in zip(spans, batches, strict=True):
             scales[first:stop] = scale
             yield rows
             new.tell("triples", stop, triples)
@@ -170,11 +172,11 @@ def add_triple_vectors(new: NewIndex) -> None:
 
 
 def _put_triple_vectors(
-    new: NewIndex, place: MilvusPlace, made: Iterable[tuple[Span, tuple[Int8, Float32]]]
+    new: NewIndex, place: MilvusPlace, batches: Iterable[tuple[Span, tuple[Int8, Float32]]]
 ) -> None:
     writer, triples = new.writer, new.graph.triples
     collection = new_collection(new, place, "triples", triples, "IP")
-    for span, (rows, scale) in made:
+    for span, (rows, scale) in batches:
         upload(collection, np.arange(*span, dtype=np.int64), dequantised(rows, scale))
         new.tell("triples", span[1], triples)
     finish(writer, collection, TRIPLE_COLLECTION, TRIPLE_COLLECTION, triples)
@@ -223,11 +225,11 @@ class TripleEmbedder:
 
 def triple_batch(graph: Graph, embedder: Embedder) -> Callable[[Span], tuple[Int8, Float32]]:
     """What embeds the triples of a span of a packed graph, as they are stored: int8 [n, d], float32 [n]."""
-    made = TripleEmbedder(graph.labels.__getitem__, list(graph.relation_labels), embedder)
+    triple_embedder = TripleEmbedder(graph.labels.__getitem__, list(graph.relation_labels), embedder)
 
     def batch(span: Span) -> tuple[Int8, Float32]:
         slots = np.arange(*span)
         columns = graph.out.owners(slots), graph.out.relation[slots], graph.out.neighbour[slots]
-        return made.quantised(*columns)
+        return triple_embedder.quantised(*columns)
 
     return batch

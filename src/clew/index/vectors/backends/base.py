@@ -83,20 +83,20 @@ def check_query(dimension: int, query: Float32) -> None:
 
 def save_file(path: Path, backend: str, dimension: int, write: Callable[[Path], object]) -> None:
     """Let `write` write a file, seal it, and put it in place of `path`; raises IndexAccessError."""
-    new = path.with_name(f"{path.name}.new")
+    new_path = path.with_name(f"{path.name}.new")
     with disk_errors(path):
         try:
-            write(new)
-            length = new.stat().st_size
-            with new.open("r+b") as file:
+            write(new_path)
+            length = new_path.stat().st_size
+            with new_path.open("r+b") as file:
                 digest = _sampled(file, length)
                 file.seek(length)
                 file.write(_TRAILER.pack(_MARK, length, backend.encode(), dimension, digest))
-            sync_path(new)
-            os.replace(new, path)
+            sync_path(new_path)
+            os.replace(new_path, path)
             sync_path(path.parent)
         finally:
-            new.unlink(missing_ok=True)
+            new_path.unlink(missing_ok=True)
 
 
 def check_file(path: Path, backend: str | None = None, dimension: int | None = None) -> tuple[str, int]:
@@ -108,19 +108,19 @@ def check_file(path: Path, backend: str | None = None, dimension: int | None = N
             trailer = file.read()
             if len(trailer) < _TRAILER.size or not trailer.startswith(_MARK):
                 raise FormatError(f"{path}: not a file of vectors, or truncated. Index the sources again")
-            _, length, name, held, digest = _TRAILER.unpack(trailer)
+            _, length, name, file_dimension, digest = _TRAILER.unpack(trailer)
             if length + _TRAILER.size != size or _sampled(file, length) != digest:
                 raise FormatError(f"{path}: damaged. Index the sources again")
     except FileNotFoundError as error:
         raise InputError(f"{path}: no such file of vectors") from error
-    found = name.rstrip(b"\0").decode()
-    if backend is not None and found != backend:
-        raise FormatError(f"{path}: holds vectors of the backend {found}, not {backend}")
-    if dimension is not None and held != dimension:
+    file_backend = name.rstrip(b"\0").decode()
+    if backend is not None and file_backend != backend:
+        raise FormatError(f"{path}: holds vectors of the backend {file_backend}, not {backend}")
+    if dimension is not None and file_dimension != dimension:
         raise FormatError(
-            f"{path}: holds vectors of dimension {held}, the embedder gives {dimension}. Index again"
+            f"{path}: holds vectors of dimension {file_dimension}, the embedder gives {dimension}. Index again"
         )
-    return found, held
+    return file_backend, file_dimension
 
 
 def _sampled(file: BinaryIO, length: int) -> bytes:

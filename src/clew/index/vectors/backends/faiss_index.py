@@ -102,8 +102,8 @@ class _FaissVectors:
         if not k or self._index is None:
             return Nearest(np.zeros(0, np.int64), np.zeros(0, np.float32))
         squared, ids = self._index.search(self._bytes(query[None]), k, params=self._reading(k, within))
-        found = ids[0] >= 0
-        return Nearest(ids[0][found], np.sqrt(np.maximum(squared[0][found], 0)) * (self._step or 1.0))
+        is_hit = ids[0] >= 0
+        return Nearest(ids[0][is_hit], np.sqrt(np.maximum(squared[0][is_hit], 0)) * (self._step or 1.0))
 
     def _reading(self, k: int, within: Int64 | None) -> Any:  # noqa: ANN401
         """Say how much a search for `k` reads."""
@@ -115,9 +115,9 @@ class _FaissVectors:
         faiss = faiss_module()
         index = self._index if self._index is not None else self._make(0)
 
-        def write(new: Path) -> None:
+        def write(new_path: Path) -> None:
             try:
-                faiss.write_index(index, str(new))
+                faiss.write_index(index, str(new_path))
             except RuntimeError as error:  # faiss does not say which error of the system it was
                 full = path.parent.is_dir() and shutil.disk_usage(path.parent).free < MEBIBYTE
                 raise OSError(errno.ENOSPC if full else errno.EIO, str(error)) from error
@@ -128,8 +128,8 @@ class _FaissVectors:
     def open(cls, path: Path, dimension: int | None = None, *, writable: bool = False) -> Self:
         """Open what `save` wrote, mapped unless `writable`; FormatError as of `check_file`."""
         faiss = faiss_module()
-        _, held = check_file(path, cls.name, dimension)
-        opened = cls(held)
+        _, file_dimension = check_file(path, cls.name, dimension)
+        opened = cls(file_dimension)
         try:
             index = faiss.read_index(str(path), 0 if writable else faiss.IO_FLAG_MMAP_IFC)
         except RuntimeError as error:
@@ -191,5 +191,5 @@ class FaissCells(_FaissVectors):
         if within is not None:
             return faiss.SearchParametersIVF(sel=faiss.IDSelectorBatch(within), nprobe=cells)
         needed = SCANNED_A_RESULT * k * cells / max(1, len(self))
-        read = min(cells, max(int(np.ceil(needed)), LEAST_CELLS))
-        return faiss.SearchParametersIVF(nprobe=read)
+        cells_read = min(cells, max(int(np.ceil(needed)), LEAST_CELLS))
+        return faiss.SearchParametersIVF(nprobe=cells_read)

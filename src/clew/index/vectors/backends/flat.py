@@ -35,28 +35,28 @@ class FlatVectors:
 
     def remove(self, ids: Int64) -> None:
         """Remove vectors; see `VectorIndex`."""
-        kept = ~np.isin(self._ids, ids)
-        self._ids, self._vectors = self._ids[kept], self._vectors[kept]
+        stays = ~np.isin(self._ids, ids)
+        self._ids, self._vectors = self._ids[stays], self._vectors[stays]
 
     def search(self, query: Float32, k: int, within: Int64 | None = None) -> Nearest:
         """Find the nearest; ties in order of the ids."""
         check_query(self.dimension, query)
-        held, vectors = self._ids, self._vectors
+        ids, vectors = self._ids, self._vectors
         if within is not None:
-            chosen = np.isin(held, within)
-            held, vectors = held[chosen], vectors[chosen]
+            is_within = np.isin(ids, within)
+            ids, vectors = ids[is_within], vectors[is_within]
         difference = vectors - query
         squared = np.einsum("ij,ij->i", difference, difference)
         k = min(k, len(squared))
         near = np.flatnonzero(squared <= np.partition(squared, k - 1)[k - 1]) if k else np.zeros(0, np.int64)
-        near = near[np.lexsort((held[near], squared[near]))][:k]
-        return Nearest(held[near], np.sqrt(squared[near]))
+        near = near[np.lexsort((ids[near], squared[near]))][:k]
+        return Nearest(ids[near], np.sqrt(squared[near]))
 
     def save(self, path: Path) -> None:
         """Write to `path`; see `VectorIndex`."""
 
-        def write(new: Path) -> None:
-            with new.open("wb") as file:
+        def write(new_path: Path) -> None:
+            with new_path.open("wb") as file:
                 np.save(file, self._ids)
                 np.save(file, self._vectors)
 
@@ -65,8 +65,8 @@ class FlatVectors:
     @classmethod
     def open(cls, path: Path, dimension: int | None = None, *, writable: bool = False) -> Self:
         """Open what `save` wrote; FormatError if it is damaged or of another dimension."""
-        _, held = check_file(path, cls.name, dimension)
-        opened = cls(held)
+        _, file_dimension = check_file(path, cls.name, dimension)
+        opened = cls(file_dimension)
         with path.open("rb") as file:
             opened._ids = load_array(file)
             opened._vectors = load_array(file)

@@ -108,10 +108,10 @@ class MilvusVectors:
         self._metric, self._stamp = metric, stamp or uuid4().hex
         self._connected: Any = None
         self._level = "Strong"
-        self._made = False
+        self._exists = False
 
     def __len__(self) -> int:
-        if not self._made:
+        if not self._exists:
             return 0
         [row] = self._ask("count", "query", filter="", output_fields=["count(*)"], consistency_level="Strong")
         return int(row["count(*)"])
@@ -128,20 +128,20 @@ class MilvusVectors:
     def drop(self) -> None:
         """Remove the collection with all that is in it."""
         self._ask("drop", "drop_collection")
-        self._made = False
+        self._exists = False
 
     def add(self, ids: Int64, vectors: Float32) -> None:
         """Add vectors; see `VectorIndex`."""
         check_rows(self.dimension, ids, vectors)
         for start in range(0, len(ids), ROWS_OF_REQUEST):
-            some = ids[start : start + ROWS_OF_REQUEST].tolist()
-            if self._made and self._query(f"id in {some}", limit=len(some)):
+            batch = ids[start : start + ROWS_OF_REQUEST].tolist()
+            if self._exists and self._query(f"id in {batch}", limit=len(batch)):
                 raise UsageError("an id is there already: remove it first")
         self.add_new(ids, vectors)
 
     def add_new(self, ids: Int64, vectors: Float32) -> None:
         """Add vectors whose ids are known to be new, without looking; for building."""
-        if not self._made and len(ids):
+        if not self._exists and len(ids):
             self._create()
         for start in range(0, len(ids), ROWS_OF_REQUEST):
             part = slice(start, start + ROWS_OF_REQUEST)
@@ -150,75 +150,79 @@ class MilvusVectors:
                 for id, vector in zip(ids[part].tolist(), vectors[part].astype(np.float32), strict=True)
             ]
             # What is sent again, since no reply came to it, may be there.
-            self._ask("add", "insert", rows, again="upsert")
+            self._ask("add", "insert", rows, retry_request="upsert")
 
     def remove(self, ids: Int64) -> None:
         """Remove vectors; see `VectorIndex`."""
-        for start in range(0, len(ids) if self._made else 0, ROWS_OF_REQUEST):
+        for start in range(0, len(ids) if self._exists else 0, ROWS_OF_REQUEST):
             self._ask("remove", "delete", ids=ids[start : start + ROWS_OF_REQUEST].tolist())
 
     def remove_from(self, first: int) -> None:
         """Remove all vectors whose id is `first` or larger."""
-        while self._made:
-            found = self._query(f"id >= {first}", limit=ROWS_OF_REQUEST)
-            if not found:
+        while self._exists:
+            ids = self._query(f"id >= {first}", limit=ROWS_OF_REQUEST)
+            if not ids:
                 return
-            self.remove(np.array(found, np.int64))
+            self.remove(np.array(ids, np.int64))
 
     def search(self, query: Float32, k: int, within: Int64 | None = None) -> Nearest:
         """Find the nearest; see `VectorIndex`. Milvus gives at most `MOST_RESULTS`."""
         check_query(self.dimension, query)
         k = min(k, MOST_RESULTS)
-        if not k or not self._made or (within is not None and not len(within)):
+        if not k or not self._exists or (within is not None and not len(within)):
             return Nearest(np.zeros(0, np.int64), np.zeros(0, np.float32))
         if within is None:
             parts = [self._search(query, k, "")]
         else:
-            cut = (within[at : at + MOST_RESULTS] for at in range(0, len(within), MOST_RESULTS))
-            parts = [self._search(query, min(k, len(some)), f"id in {some.tolist()}") for some in cut]
+            batches = (within[start : start + MOST_RESULTS] for start in range(0, len(within), MOST_RESULTS))
+            parts = [self._search(query, min(k, len(batch)), f"id in {batch.tolist()}") for batch in batches]
         ids = np.concatenate([part.ids for part in parts])
         distances = np.concatenate([part.distances for part in parts])
         order = np.lexsort((ids, distances))[:k]
         return Nearest(ids[order], distances[order])
 
     def search_known(
-        self, query: Float32, k: int, known: Callable[[Int64], NDArray[np.bool_]], first: int
+        self, query: Float32, k: int, is_known: Callable[[Int64], NDArray[np.bool_]], first: int
     ) -> Nearest:
-        """Find the `k` nearest whose ids are `known`; others are of an older or newer generation.
+        """Find the `k` nearest whose ids are `is_known`; others are of an older or newer generation.
 
         `first` are asked for at first, and more while too few of them are known.
         """
-        wanted = min(first, MOST_RESULTS)
+        count = min(first, MOST_RESULTS)
         while True:
-            found = self.search(query, wanted)
-            mine = known(found.ids)
-            if mine.sum() >= k or len(found.ids) < wanted or wanted >= MOST_RESULTS:
-                return Nearest(found.ids[mine][:k], found.distances[mine][:k])
-            wanted = min(4 * wanted, MOST_RESULTS)
+            hits = self.search(query, count)
+            known = is_known(hits.ids)
+            if known.sum() >= k or len(hits.ids) < count or count >= MOST_RESULTS:
+                return Nearest(hits.ids[known][:k], hits.distances[known][:k])
+            count = min(4 * count, MOST_RESULTS)
 
-    def _search(self, query: Float32, k: int, chosen: str) -> Nearest:
+    def _search(self, query: Float32, k: int, condition: str) -> Nearest:
         """One search, in no order."""
         # So many cells are read as eight in a hundred, and enough for `k` results.
         cells = max(8, self._cells // 12, min(self._cells, k // 64))
         [hits] = self._ask(
-            "search", "search", [np.asarray(query, np.float32).tolist()], filter=chosen, limit=k,
+            "search", "search", [np.asarray(query, np.float32).tolist()], filter=condition, limit=k,
             output_fields=["id"], consistency_level=self._level, patience=self.place.read_seconds,
             search_params={"metric_type": self._metric, "params": {"nprobe": cells} if self._cells else {}},
         )  # fmt: skip
         ids = np.array([hit["id"] for hit in hits], np.int64)
-        said = np.array([hit["distance"] for hit in hits], np.float32)
-        return Nearest(ids, np.sqrt(np.maximum(said, 0)) if self._metric == "L2" else 1 - said)
+        raw_distances = np.array([hit["distance"] for hit in hits], np.float32)
+        return Nearest(
+            ids, np.sqrt(np.maximum(raw_distances, 0)) if self._metric == "L2" else 1 - raw_distances
+        )
 
     def flush(self) -> None:
         """Wait until all that was added is on the disks of Milvus."""
-        if self._made:
+        if self._exists:
             self._ask("flush", "flush", timeout=2 * _ANSWER)
 
     def save(self, path: Path) -> None:
         """Write where the collection is to `path`; see `VectorIndex`."""
-        told = {"uri": self.place.uri, "collection": self.collection, "cells": self._cells}
-        text = json.dumps({**told, "metric": self._metric, "stamp": self._stamp})
-        save_file(path, self.name, self.dimension, lambda new: new.write_text(text, encoding="utf-8"))
+        settings = {"uri": self.place.uri, "collection": self.collection, "cells": self._cells}
+        text = json.dumps({**settings, "metric": self._metric, "stamp": self._stamp})
+        save_file(
+            path, self.name, self.dimension, lambda new_path: new_path.write_text(text, encoding="utf-8")
+        )
 
     @classmethod
     def open(
@@ -235,7 +239,7 @@ class MilvusVectors:
         opened._check_collection(path)
         # A milvus-lite that has just begun, or a server that let go of it, has it on the disk only.
         opened._ask("load", "load_collection")
-        opened._made = True
+        opened._exists = True
         opened._level = "Strong" if writable else "Bounded"
         if not writable:  # who asks sees all that is committed; afterwards nothing need be waited for
             len(opened)
@@ -243,12 +247,12 @@ class MilvusVectors:
 
     @classmethod
     def _saved(cls, path: Path, dimension: int | None, place: MilvusPlace | None, token: str | None) -> Self:
-        _, held = check_file(path, cls.name, dimension)
+        _, file_dimension = check_file(path, cls.name, dimension)
         with path.open("rb") as file:
             raw: dict[str, Any] = json.JSONDecoder().raw_decode(file.read().decode("utf-8", "replace"))[0]
         # An older Clew wrote no stamp.
         return cls(
-            held, place or MilvusPlace(raw["uri"], token), raw["collection"], cells=raw["cells"],
+            file_dimension, place or MilvusPlace(raw["uri"], token), raw["collection"], cells=raw["cells"],
             metric=raw.get("metric", "L2"), stamp=raw.get("stamp"),
         )  # fmt: skip
 
@@ -264,10 +268,14 @@ class MilvusVectors:
                 f"{path}: Milvus at {self.place.uri} has no collection {self.collection}. Give the right "
                 "one in $MILVUS_URI, or index the sources again"
             )
-        told = self._ask("open", "describe_collection", patience=self.place.read_seconds)
-        dimensions = [int(field["params"]["dim"]) for field in told["fields"] if "dim" in field["params"]]
+        description = self._ask("open", "describe_collection", patience=self.place.read_seconds)
+        dimensions = [
+            int(field["params"]["dim"]) for field in description["fields"] if "dim" in field["params"]
+        ]
         # An older Clew stamped none.
-        if told["properties"].get(_STAMP, self._stamp) != self._stamp or dimensions != [self.dimension]:
+        if description["properties"].get(_STAMP, self._stamp) != self._stamp or dimensions != [
+            self.dimension
+        ]:
             raise FormatError(
                 f"{path}: the collection {self.collection} of Milvus at {self.place.uri} is of another "
                 "index, or was made anew since this index was. Give the right Milvus in $MILVUS_URI, or "
@@ -300,7 +308,7 @@ class MilvusVectors:
             )  # fmt: skip
 
         self._call("create", create)
-        self._made = True
+        self._exists = True
 
     def _client(self) -> Any:  # noqa: ANN401
         if self._connected is None:
@@ -318,22 +326,22 @@ class MilvusVectors:
 
     def _ask(
         self,
-        what: str,
+        action: str,
         request: str,
         *args: object,
-        again: str | None = None,
+        retry_request: str | None = None,
         patience: float | None = None,
         **options: object,
     ) -> Any:  # noqa: ANN401
-        """Do one request about the collection, or another one `again`; see `_call`."""
+        """Do one request about the collection, or another one `retry_request`; see `_call`."""
 
         def call(client: Any, tried: int) -> Any:  # noqa: ANN401
-            send = getattr(client, request if tried == 1 else again or request)
+            send = getattr(client, request if tried == 1 else retry_request or request)
             return send(self.collection, *args, **{"timeout": _ANSWER, **options})
 
-        return self._call(what, call, patience)
+        return self._call(action, call, patience)
 
-    def _call(self, what: str, call: Callable[[Any, int], T], patience: float | None = None) -> T:
+    def _call(self, action: str, call: Callable[[Any, int], T], patience: float | None = None) -> T:
         """Do one request, which is told how often it was tried, again while Milvus does not answer.
 
         Raises VectorStoreError at the end.
@@ -345,11 +353,11 @@ class MilvusVectors:
             try:
                 return call(self._client(), tried)
             except failures as error:
-                told = _reason(error)
-                refused = any(word in told.lower() for word in _REFUSED)
+                reason = _reason(error)
+                refused = any(word in reason.lower() for word in _REFUSED)
                 if refused or time.monotonic() + _PAUSE > deadline:
                     raise VectorStoreError(
-                        f"Milvus at {self.place.uri} did not {what} ({told}). See that it runs and may be "
+                        f"Milvus at {self.place.uri} did not {action} ({reason}). See that it runs and may be "
                         "reached, and run the same command again. What was there before is unchanged"
                     ) from error
                 time.sleep(_PAUSE)
@@ -364,6 +372,8 @@ def _reason(error: Exception) -> str:
     """One line of what Milvus or the connection said."""
     code = getattr(error, "code", None)
     details = getattr(error, "details", None)
-    said = getattr(error, "message", None) or (details() if callable(details) else None) or str(error) or code
-    line = " ".join(str(said).split())
+    message = (
+        getattr(error, "message", None) or (details() if callable(details) else None) or str(error) or code
+    )
+    line = " ".join(str(message).split())
     return line if len(line) <= 200 else line[:199] + "…"
