@@ -34,7 +34,7 @@ def assert_same_corpus(found, wanted):
     assert np.array_equal(found.node_scales, wanted.node_scales)
     for root in range(len(wanted.row_of)):
         mine, theirs = found.of_root(root), wanted.of_root(root)
-        assert mine.said == theirs.said
+        assert mine.sentences == theirs.sentences
         for name in ("steps", "nodes", "counts", "vectors"):
             assert np.array_equal(getattr(mine, name), getattr(theirs, name)), (root, name)
     assert found.report().__class__(*[*vars_of(found.report())[:-1], 0]) == found.report().__class__(

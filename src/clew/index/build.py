@@ -97,23 +97,23 @@ def build_index(
     files = (*sources, reading.get("types"), reading.get("aliases"))
     modified = {path: modification_time(path) for path in files if path is not None}
     with memory_errors(out), writing(out, wait=wait, key=_key(modified, embedder, options)) as writer:
-        report = _read(writer, sources, tell, **reading)
-        new = NewIndex(writer, out, writer.graph(), embedder, vectors, tell, options.get("cluster"))
-        _add_schema(new)
-        shards = Shards(new, differing_labels(new.graph), options.get("shards") or USUAL_SIZES)
-        _add_names(new, shards)
-        _add_vectors(new, shards)
-        _add_search(new)
+        report = _read_sources(writer, sources, tell, **reading)
+        new_index = NewIndex(writer, out, writer.graph(), embedder, vectors, tell, options.get("cluster"))
+        _add_schema(new_index)
+        shards = Shards(new_index, differing_labels(new_index.graph), options.get("shards") or USUAL_SIZES)
+        _add_names(new_index, shards)
+        _add_vectors(new_index, shards)
+        _add_search(new_index)
         if corpus is not None:
             # It compiles kernels, which nothing else here needs.
             from clew.index.corpus.build_corpus import add_corpus
 
-            add_corpus(new, corpus, verbaliser)
+            add_corpus(new_index, corpus, verbaliser)
         if options.get("triple_vectors"):
             from clew.index.vectors.triple_vectors import add_triple_vectors
 
-            add_triple_vectors(new)
-        new_manifest = writer.commit(_about(new, report, modified, options.get("addresses") or {}))
+            add_triple_vectors(new_index)
+        new_manifest = writer.commit(_about(new_index, report, modified, options.get("addresses") or {}))
     return Built(out, new_manifest, report)
 
 
@@ -145,7 +145,7 @@ def _key(modified: Mapping[Path, int], embedder: Embedder, options: IndexOptions
     return hashlib.blake2b(json.dumps([parts, versions]).encode(), digest_size=16).hexdigest()
 
 
-def _read(
+def _read_sources(
     writer: IndexWriter, sources: Sequence[Path], tell: Progress, **reading: Unpack[ReadOptions]
 ) -> BuildReport:
     """Read the sources and write the graph, unless that is done; what was read is not kept in memory."""
@@ -159,50 +159,55 @@ def _read(
     return report
 
 
-def _add_schema(new: NewIndex) -> None:
-    if new.writer.marked("schema") is None:
-        new.tell("schema", 0, new.graph.nodes)
-        write_schema(new.writer, new.graph)
-        new.writer.mark("schema", {})
-        new.tell("schema", new.graph.nodes, new.graph.nodes)
+def _add_schema(new_index: NewIndex) -> None:
+    if new_index.writer.marked("schema") is None:
+        new_index.tell("schema", 0, new_index.graph.nodes)
+        write_schema(new_index.writer, new_index.graph)
+        new_index.writer.mark("schema", {})
+        new_index.tell("schema", new_index.graph.nodes, new_index.graph.nodes)
 
 
-def _add_names(new: NewIndex, shards: Shards) -> None:
-    if new.writer.marked("names") is not None:
+def _add_names(new_index: NewIndex, shards: Shards) -> None:
+    if new_index.writer.marked("names") is not None:
         return
     count = shards.names
-    new.tell("names", 0, count)
+    new_index.tell("names", 0, count)
     if count < shards.sizes.sharded_from:
-        names = NamesIndex.of(new.graph)
+        names = NamesIndex.of(new_index.graph)
     else:
-        parts = shards.make("names", lambda done: new.tell("names", done, count))
+        parts = shards.make("names", lambda done: new_index.tell("names", done, count))
         arrays_by_span = zip(shards.spans("names"), parts, strict=True)
-        parts = [NamePart.from_arrays(first, arrays) for (first, _), arrays in arrays_by_span]
-        names = NamesIndex.merge(new.graph, shards.label_nodes, parts)
-    new.writer.add_all(with_prefix("names", names.sections()))
-    new.writer.mark("names", {})
+        parts = [NamePart.from_arrays(first_entry, arrays) for (first_entry, _), arrays in arrays_by_span]
+        names = NamesIndex.merge(new_index.graph, shards.label_nodes, parts)
+    new_index.writer.add_all(with_prefix("names", names.sections()))
+    new_index.writer.mark("names", {})
     shards.remove("names")
-    new.tell("names", count, count)
+    new_index.tell("names", count, count)
 
 
-def _add_vectors(new: NewIndex, shards: Shards) -> None:
+def _add_vectors(new_index: NewIndex, shards: Shards) -> None:
     """Embed what entities and relations are called, into files or into Milvus."""
-    writer, graph, embedder, rows = new.writer, new.graph, new.embedder, new.graph.nodes
+    writer, graph, embedder, rows = (
+        new_index.writer,
+        new_index.graph,
+        new_index.embedder,
+        new_index.graph.nodes,
+    )
     if writer.marked("vectors") is not None:
         return
 
     def tell(done: int) -> None:
-        new.tell("vectors", done, graph.nodes)
+        new_index.tell("vectors", done, graph.nodes)
 
     if rows < shards.sizes.sharded_from:
         parts = [vector_part(graph, embedder, 0, rows, tell)]
     else:
         parts = shards.make("vectors", tell)
-    if new.vectors.place is not None:
+    if new_index.vectors.place is not None:
         # It needs pymilvus, which nothing else here does.
         from clew.index.vectors.in_milvus import write_names
 
-        write_names(new, new.vectors.place, parts)
+        write_names(new_index, new_index.vectors.place, parts)
         rows, parts = 0, []
     shape, entities = (rows, embedder.dimension), np.dtype(np.int8)
     writer.add_parts(ENTITY_VECTORS, shape, entities, (part["q"] for part in parts))
@@ -212,12 +217,14 @@ def _add_vectors(new: NewIndex, shards: Shards) -> None:
     shards.remove("vectors")
 
 
-def _add_search(new: NewIndex) -> None:
+def _add_search(new_index: NewIndex) -> None:
     """Write the file of a vector backend, if one is wanted or helps."""
-    writer, nodes = new.writer, new.graph.nodes
-    if new.vectors.uses_faiss(nodes):
+    writer, nodes = new_index.writer, new_index.graph.nodes
+    if new_index.vectors.uses_faiss(nodes):
         vectors = writer.array(ENTITY_VECTORS), writer.array(ENTITY_SCALES)
-        build_search(writer.folder / SEARCH_FILE, *vectors, lambda done: new.tell("search", done, nodes))
+        build_search(
+            writer.folder / SEARCH_FILE, *vectors, lambda done: new_index.tell("search", done, nodes)
+        )
         writer.add_file(ENTITY_SEARCH, SEARCH_FILE)
 
 
@@ -234,7 +241,7 @@ def memory_errors(out: Path) -> Generator[None]:
 
 
 def _about(
-    new: NewIndex, report: BuildReport, modified: Mapping[Path, int], addresses: Mapping[Path, str]
+    new_index: NewIndex, report: BuildReport, modified: Mapping[Path, int], addresses: Mapping[Path, str]
 ) -> IndexAbout:
     def record(source_report: SourceReport, role: Literal["source", "types", "aliases"]) -> SourceRecord:
         path = Path(source_report.path)
@@ -246,5 +253,5 @@ def _about(
     sources = [record(source, "source") for source in report.sources]
     for side in report.side_files:
         sources.append(record(side, "types" if side.format == "entity-type" else "aliases"))
-    made_with = manifest.EmbedderRecord.of(new.embedder)
-    return IndexAbout(tuple(sources), made_with, graph_counts(new.graph), asdict(report))
+    made_with = manifest.EmbedderRecord.of(new_index.embedder)
+    return IndexAbout(tuple(sources), made_with, graph_counts(new_index.graph), asdict(report))

@@ -77,7 +77,7 @@ def cached_index(
     files = [(source, "source") for source in sources]
     files += [(f, role) for f, role in ((side.types, "types"), (side.aliases, "aliases")) if f is not None]
     deadline = time.monotonic() + _WAIT_SECONDS
-    while (index := _current(path, files)) is None:
+    while (index := _open_current(path, files)) is None:
         # Only where it is made: a cached index is opened without all that makes one.
         from clew.index.build import build_index
 
@@ -129,7 +129,7 @@ def _key(
     return f"{stem(sources[0])[:40]}-{digest}.clew"
 
 
-def _current(path: Path, files: Sequence[tuple[Path, str]]) -> Index | None:
+def _open_current(path: Path, files: Sequence[tuple[Path, str]]) -> Index | None:
     """Open the index if it is whole and made from `files` as they are now."""
     try:
         index = open_index(path)

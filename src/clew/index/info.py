@@ -180,8 +180,8 @@ def relations_of(graph: Graph) -> tuple[RelationInfo, ...]:
 class _Ends:
     """Which nodes have each end: end 2r is a head of relation r, end 2r + 1 a tail.
 
-    `triples` int64 [relations] and `first_triple` (a triple id, -1 without one) tell of relations; `_by_side` of
-    out and into are the nodes that have relation r at `places[r]` to `places[r + 1]`.
+    `triples` int64 [relations] and `first_triple` (a triple id, -1 without one) are of each relation;
+    `_by_side` of out and into are the nodes that have relation r at `places[r]` to `places[r + 1]`.
     """
 
     def __init__(self, graph: Graph) -> None:

@@ -125,8 +125,8 @@ class RemoteIndex:
                 return bytes(store.cat_file(f"{root}/{MANIFEST}"))
             except FileNotFoundError as error:
                 raise InputError(
-                    f"{self._address_and_host()}: no such index. Check the address, or copy an index there, its "
-                    "manifest.json last"
+                    f"{self._address_and_host()}: no such index. Check the address, or copy an index there, "
+                    "its manifest.json last"
                 ) from error
 
     def _complete(self, raw: bytes, target: Path) -> None:

@@ -58,18 +58,18 @@ USUAL_SIZES = ShardSizes()
 class Shards:
     """Makes the shards of an index that is being written."""
 
-    new: NewIndex
+    new_index: NewIndex
     label_nodes: Int32
     sizes: ShardSizes = USUAL_SIZES
 
     @property
     def names(self) -> int:
         """How many names, labels and aliases there are."""
-        return entry_count(self.new.graph, self.label_nodes)
+        return entry_count(self.new_index.graph, self.label_nodes)
 
     def spans(self, kind: ShardKind) -> list[Span]:
         """Rows of each shard of a stage."""
-        rows = self.new.graph.nodes if kind == "vectors" else self.names
+        rows = self.new_index.graph.nodes if kind == "vectors" else self.names
         return list(chunks_of(0, rows, self.sizes.names))
 
     def make(self, kind: ShardKind, tell: Callable[[int], None]) -> list[dict[str, NDArray[np.generic]]]:
@@ -86,16 +86,16 @@ class Shards:
                 tell(done)
 
         tell(done)
-        new, folder = self.new, self.new.writer.folder.resolve()
-        if new.cluster is not None:
-            results = new.map(partial(shard_maker, folder), [(kind, *span) for span in missing])
+        new_index, folder = self.new_index, self.new_index.writer.folder.resolve()
+        if new_index.cluster is not None:
+            results = new_index.map(partial(shard_maker, folder), [(kind, *span) for span in missing])
             for span, _ in zip(missing, results, strict=True):
                 count_done(span)
         elif (workers := self._workers()) > 1 and len(missing) > 1:
             self._with_workers(workers, kind, missing, count_done)
         else:
             for span in missing:
-                make_shard(folder, new.graph, self.label_nodes, new.embedder, (kind, *span))
+                make_shard(folder, new_index.graph, self.label_nodes, new_index.embedder, (kind, *span))
                 count_done(span)
         return [
             {file.stem: load_array(file, "r") for file in self._place(kind, span).iterdir()} for span in spans
@@ -108,12 +108,12 @@ class Shards:
 
     def _workers(self) -> int:
         """How many to use: one for a model that is not the shipped one, which has threads of its own."""
-        if self.names < self.sizes.sharded_from or self.new.embedder.name != "clew-static":
+        if self.names < self.sizes.sharded_from or self.new_index.embedder.name != "clew-static":
             return 1
         return min(MOST_WORKERS, usable_processors())
 
     def _place(self, kind: ShardKind, span: Span) -> Path:
-        return _shard_folder(self.new.writer.folder, kind, span[0])
+        return _shard_folder(self.new_index.writer.folder, kind, span[0])
 
     def _with_workers(
         self, workers: int, kind: ShardKind, spans: Sequence[Span], count_done: Callable[[Span], None]
@@ -130,7 +130,9 @@ class Shards:
 
         with ExitStack() as stack:
             for _ in range(workers):
-                process = stack.enter_context(_worker(self.new.writer.folder, self.new.embedder.name))
+                process = stack.enter_context(
+                    _worker(self.new_index.writer.folder, self.new_index.embedder.name)
+                )
                 stack.callback(_hang_up, process)
                 idle.put(process)
             pool = stack.enter_context(ThreadPoolExecutor(workers))

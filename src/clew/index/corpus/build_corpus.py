@@ -53,17 +53,17 @@ def root_walks(
     return make
 
 
-def add_corpus(new: NewIndex, settings: CorpusSettings, verbaliser: Verbaliser | None) -> None:
+def add_corpus(new_index: NewIndex, settings: CorpusSettings, verbaliser: Verbaliser | None) -> None:
     """Make the corpus (on the cluster, unless a model says walks) and write it; raises as `build_index`."""
-    writer, graph = new.writer, new.graph
-    milvus = _new_collections(new, settings)
-    map_spans = None if verbaliser is not None else partial(new.map, partial(root_walks, settings))
+    writer, graph = new_index.writer, new_index.graph
+    milvus = _new_collections(new_index, settings)
+    map_spans = None if verbaliser is not None else partial(new_index.map, partial(root_walks, settings))
     try:
         corpus = build_corpus(
             graph,
-            new.embedder,
+            new_index.embedder,
             settings,
-            lambda done: new.tell("walks", done, graph.nodes),
+            lambda done: new_index.tell("walks", done, graph.nodes),
             verbaliser=verbaliser,
             milvus=milvus,
             map_spans=map_spans,
@@ -79,8 +79,8 @@ def add_corpus(new: NewIndex, settings: CorpusSettings, verbaliser: Verbaliser |
         raise
     writer.add_all(corpus.sections())
     nodes = len(corpus.nodes)
-    if milvus is None and new.vectors.uses_faiss(nodes):
-        add_node_search(writer, corpus, lambda done: new.tell("nodes", done, nodes))
+    if milvus is None and new_index.vectors.uses_faiss(nodes):
+        add_node_search(writer, corpus, lambda done: new_index.tell("nodes", done, nodes))
 
 
 def build_corpus(
@@ -95,8 +95,8 @@ def build_corpus(
 ) -> Corpus:
     """Walk, verbalise (by `verbaliser` if there is one) and embed all nodes, into `milvus` if that is given.
 
-    `progress` is called with the number of roots done; `map_spans` has the walks of spans of roots made by
-    others, if it is given. Raises EmbedderError, VectorStoreError, and what the verbaliser raises.
+    `progress` is called with the number of roots done; `map_spans` has other workers make the walks of
+    spans of roots, if it is given. Raises EmbedderError, VectorStoreError, and what the verbaliser raises.
     """
     if verbaliser is not None:
         walker = Walker(graph, settings.walking)
@@ -140,8 +140,8 @@ def add_node_search(
     writer.add_file(NODE_SEARCH, NODE_FILE)
 
 
-def _new_collections(new: NewIndex, settings: CorpusSettings) -> MilvusCorpus | None:
-    if new.vectors.place is None:
+def _new_collections(new_index: NewIndex, settings: CorpusSettings) -> MilvusCorpus | None:
+    if new_index.vectors.place is None:
         return None
-    walks = 0 if settings.kind == "lazy" else new.graph.nodes * settings.walking.rows
-    return MilvusCorpus.create(new, new.vectors.place, walks)
+    walks = 0 if settings.kind == "lazy" else new_index.graph.nodes * settings.walking.rows
+    return MilvusCorpus.create(new_index, new_index.vectors.place, walks)

@@ -103,7 +103,7 @@ class CorpusReport:
 class RootWalks:
     """The walks of one root, with their vectors float32 [walks, d] of length 1, or their `ids` in Milvus.
 
-    `sentences` are a model's sentences; empty where it has none.
+    `sentences` are a model's; empty where it has none.
     """
 
     root: int

@@ -39,12 +39,12 @@ class MilvusCorpus:
     dead_nodes: Int64 = field(default_factory=lambda: NONE)
 
     @classmethod
-    def create(cls, new: NewIndex, place: MilvusPlace, walks: int) -> MilvusCorpus:
+    def create(cls, new_index: NewIndex, place: MilvusPlace, walks: int) -> MilvusCorpus:
         """Make the collections of an index that is being written, for about so many walks."""
-        nodes = new.graph.nodes
+        nodes = new_index.graph.nodes
         return cls(
-            new_collection(new, place, "walks", walks),
-            new_collection(new, place, "nodes", nodes),
+            new_collection(new_index, place, "walks", walks),
+            new_collection(new_index, place, "nodes", nodes),
             np.full(nodes, -1, np.int32),
         )
 

@@ -21,8 +21,8 @@ from clew.index.vectors.in_milvus import NONE
 class CorpusPart:
     """Walks of some roots with their vectors: `q` int8 [walks, d] times `scale` float32 [walks].
 
-    With Milvus there are `ids` int64 [walks] instead of the vectors. `sentences` are a model's sentences, if one
-    says them, empty where it failed.
+    With Milvus there are `ids` int64 [walks] instead of the vectors. `sentences` are a model's, if one says
+    them, empty where it failed.
     """
 
     walks: Walks

@@ -73,10 +73,10 @@ class WalkIndex:
         first_nodes = list(dict.fromkeys(first))[:k]
         if len(first_nodes) == k:
             return first_nodes
-        ranked = self._ranked(query, k + len(first_nodes))
+        ranked = self._rank_nodes(query, k + len(first_nodes))
         return first_nodes + [node for node in ranked if node not in first_nodes][: k - len(first_nodes)]
 
-    def _ranked(self, query: Float32, count: int) -> list[int]:
+    def _rank_nodes(self, query: Float32, count: int) -> list[int]:
         """Find the nearest nodes: in Milvus, among what faiss proposes, or by comparing all."""
         if self._milvus is not None:
             return self._milvus.nearest_nodes(query, count)

@@ -70,7 +70,10 @@ class WalkEmbedder:
     def vectors(
         self, roots: Int32, steps: Int32, nodes: Int32, model_sentences: Sequence[str] | None = None
     ) -> Float32:
-        """Embed walks [walks, depth] of `roots`: float32 [walks, d]; templates say what is not `model_sentences`."""
+        """Embed walks [walks, depth] of `roots`: float32 [walks, d].
+
+        Templates say the walks that have no sentence in `model_sentences`.
+        """
         if self._parts is None or model_sentences is not None:
             return self._embed_texts(roots.tolist(), steps, nodes, model_sentences)
         return self._parts.vectors(roots, steps, nodes)

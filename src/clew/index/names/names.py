@@ -73,8 +73,8 @@ class NamesIndex:
 
     `hashes` uint64 [entries], ascending, and `entries` int32 in the same order (ascending among equals);
     `label_nodes` int32: the nodes whose label differs from their name. After updates, what is new is in
-    `newer`, an index of its own whose nodes begin with `first`, and `removed_aliases` are (entity, alias) pairs that
-    count no more.
+    `newer`, an index of its own whose nodes begin with `first`, and `removed_aliases` are (entity, alias)
+    pairs that count no more.
     """
 
     graph: Named
@@ -126,7 +126,7 @@ class NamesIndex:
         for table in self.tables:
             first, last = table._range(hash_norms([norm]))
             table._collect(norm, int(first[0]), int(last[0]), _equals(text), best)
-        return _ranked(best)
+        return _ranked_hits(best)
 
     def spans(self, text: str, tokens: Sequence[Token], longest: int = 12) -> list[SpanHit]:
         """All spans of at most `longest` tokens of `text` that name an entity, by (start, stop).
@@ -144,7 +144,7 @@ class NamesIndex:
                 start, stop, norm = spans[row]
                 is_written = _is_written_at(text, tokens[start].start, tokens[stop - 1].stop)
                 table._collect(norm, int(first[row]), int(last[row]), is_written, hits.setdefault(row, {}))
-        return [SpanHit(*spans[row][:2], _ranked(hits[row])) for row in sorted(hits) if hits[row]]
+        return [SpanHit(*spans[row][:2], _ranked_hits(hits[row])) for row in sorted(hits) if hits[row]]
 
     def fuzzy(self, text: str, limit: int = 8) -> list[FuzzyHit]:
         """At most `limit` entities within the allowed edits of `text`, by (edits, -score, entity).
@@ -234,7 +234,7 @@ _Best = dict[int, tuple[bool, int]]
 """How well each entity is named: inexactly, and by which kind."""
 
 
-def _ranked(best: _Best) -> tuple[NameHit, ...]:
+def _ranked_hits(best: _Best) -> tuple[NameHit, ...]:
     ranked = sorted((*rank, entity) for entity, rank in best.items())
     return tuple(NameHit(entity, _KINDS[kind], not inexact) for inexact, kind, entity in ranked)
 

@@ -174,7 +174,7 @@ _FIELDS = ("posting_offsets", "postings", "length_offsets", "by_length", "signat
 class _Chunk:
     """Normal forms as code points with a space before and after each; too long ones are left out.
 
-    `points` uint32 [characters + 2 · kept]; `lengths` int64 [norms], 0 where left out.
+    `points` uint32: the characters, and two spaces a norm; `lengths` int64 [norms], 0 where left out.
     """
 
     points: UInt32

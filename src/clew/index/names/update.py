@@ -27,9 +27,9 @@ def updated_names(
 ) -> NamesIndex:
     """Index `graph`, whose entries differ little from those of `old`.
 
-    `new_numbers` int64 [old entries] gives each old entry its new number, ascending, or -1 where it is gone; `added`
-    int64 (ascending) are the numbers of the entries that are new, `strings` what they say. The result equals
-    `NamesIndex.of(graph)`.
+    `new_numbers` int64 [old entries] gives each old entry its new number, ascending, or -1 where it is gone;
+    `added` int64 (ascending) are the numbers of the entries that are new, `strings` what they say. The result
+    equals `NamesIndex.of(graph)`.
     """
     norms = [normalise(s) for s in strings]
     entries = int((new_numbers >= 0).sum()) + len(added)
@@ -92,7 +92,10 @@ def _updated_typos(old: Typos, new_numbers: Int64, added: Int64, norms: Sequence
 def _merged_lists(
     offsets: Int64, values: Int32, new_numbers: Int64, lists: Int64, entries: Int64
 ) -> tuple[Int64, Int32]:
-    """Put the pairs (`lists`, `entries`), sorted, into lists of ascending values, those `new_numbers` renumbered."""
+    """Put the pairs (`lists`, `entries`), sorted, into lists of ascending values.
+
+    `new_numbers` gives each value that is there its new one, -1 where it goes.
+    """
     sizes: list[Int64] = [np.zeros(1, np.int64)]
     parts: list[Int32] = []
     for first, last in chunks_of(0, len(offsets) - 1, LISTS_AT_ONCE):

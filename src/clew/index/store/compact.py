@@ -81,7 +81,8 @@ def _names(written: Whole, graph: Graph) -> NamesIndex:
     alias_base = after + len(label_nodes)
     alias_numbers, new_alias_rows = _matched_aliases(written.graph, graph)
     new_numbers = np.concatenate([
-        np.arange(before), np.arange(labels) + after, np.where(alias_numbers >= 0, alias_numbers + alias_base, -1)
+        np.arange(before), np.arange(labels) + after,
+        np.where(alias_numbers >= 0, alias_numbers + alias_base, -1),
     ])  # fmt: skip
     new_nodes, new_labels = np.arange(before, after), np.arange(after + labels, alias_base)
     added = np.concatenate([new_nodes, new_labels, new_alias_rows + alias_base])

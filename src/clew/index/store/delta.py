@@ -96,12 +96,12 @@ class Delta:
         rows = {
             triple: row for row, triple in enumerate([*rows_of(self.edit.added), *rows_of(later.edit.added)])
         }
-        place = [rows[triple] for triple in rows_of(edit.added)]
+        places = [rows[triple] for triple in rows_of(edit.added)]
         vectors: dict[str, Any] = {
             name: np.concatenate([getattr(self, name), getattr(later, name)]) for name in _VECTORS
         }
         for name in ("triples_q", "triples_scale", "triples_ids"):
-            vectors[name] = vectors[name][place] if len(vectors[name]) else vectors[name]
+            vectors[name] = vectors[name][places] if len(vectors[name]) else vectors[name]
         return Delta(edit, **vectors)
 
 
@@ -157,7 +157,7 @@ def applied(written: Whole, delta: Delta) -> Whole:
     moved = by_triple(sections)
     for section, rows in new_rows.items():
         if section in sections:
-            appended = _moved(sections[section], old_slots, rows) if section in moved else rows
+            appended = _moved_rows(sections[section], old_slots, rows) if section in moved else rows
             sections[section] = extended(sections[section], appended)
     return Whole(graph, _names(written, graph, delta.edit), sections)
 
@@ -170,14 +170,14 @@ def is_large(written: Whole, graph: Graph, delta: Delta, limits: KeptApart) -> b
     return delta.edit.size > changes or moved_edges > max(limits.edges, limits.edges_share * 2 * slots)
 
 
-def _moved(
+def _moved_rows(
     rows: NDArray[np.generic], old_slots: NDArray[np.int64], new_rows: NDArray[np.generic]
 ) -> NDArray[np.generic]:
     """The rows of triples behind all others: those that were there are copied."""
-    moved_rows = np.empty((len(old_slots), *rows.shape[1:]), rows.dtype)
-    moved_rows[old_slots >= 0] = rows[old_slots[old_slots >= 0]]
-    moved_rows[old_slots < 0] = new_rows
-    return moved_rows
+    later_rows = np.empty((len(old_slots), *rows.shape[1:]), rows.dtype)
+    later_rows[old_slots >= 0] = rows[old_slots[old_slots >= 0]]
+    later_rows[old_slots < 0] = new_rows
+    return later_rows
 
 
 def _names(written: Whole, graph: Graph, edit: GraphEdit) -> NamesIndex:

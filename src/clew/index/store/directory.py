@@ -72,7 +72,7 @@ class Index:
     def check_unchanged(self) -> None:
         """Check anew the files that were written to since they were opened; raises FormatError."""
         if self.seal is not None:
-            with _damage(self.path):
+            with _damage_errors(self.path):
                 self.seal.check_changed(self.manifest.files)
 
     def array(self, name: str) -> AnyArray:
@@ -100,7 +100,7 @@ def open_index(path: Path, *, verify: bool = False, access: VectorAccess | None 
     for _ in range(_ATTEMPTS):
         manifest = read_manifest(path)
         try:
-            with _damage(path):
+            with _damage_errors(path):
                 return _open(path, manifest, verify, access or VectorAccess())
         except FileNotFoundError as error:
             # A writer may have put a newer generation in place since the manifest was read.
@@ -110,7 +110,7 @@ def open_index(path: Path, *, verify: bool = False, access: VectorAccess | None 
 
 
 @contextmanager
-def _damage(path: Path) -> Generator[None]:
+def _damage_errors(path: Path) -> Generator[None]:
     """Turn what goes wrong in the files of an index into an error with advice."""
     try:
         yield

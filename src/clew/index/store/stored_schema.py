@@ -57,7 +57,7 @@ def schema_of_index(index: Index) -> Schema:
     """Give the schema of an index: the stored one with what updates have changed since, or count it."""
     from clew.graph.schema import schema_after, schema_of
 
-    stored = _stored(index)
+    stored = _stored_schema(index)
     if stored is None:
         return schema_of(index.graph)
     if index.delta is None or index.written is None:
@@ -66,7 +66,7 @@ def schema_of_index(index: Index) -> Schema:
     return schema_after(stored, before, index.graph, index.delta.edit.changed_nodes(before.nodes))
 
 
-def _stored(index: Index) -> Schema | None:
+def _stored_schema(index: Index) -> Schema | None:
     """The schema that is stored, of the graph as the files of the index hold it."""
     from clew.graph.cooccurrence import COOCCURRENCE_ARRAYS, Cooccurrence
     from clew.graph.schema import Schema

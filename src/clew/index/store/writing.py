@@ -205,7 +205,7 @@ def writing(path: Path, *, wait: float = 5.0, key: str | None = None) -> Generat
     if another process is still writing after `wait` seconds, InputError if `path` holds something else,
     IndexAccessError if the disk is full or may not be written.
     """
-    with _locked(path, wait):
+    with _hold_lock(path, wait):
         with disk_errors(path):
             current = _current_generation(path)
             if current is not None:
@@ -233,7 +233,7 @@ def writing(path: Path, *, wait: float = 5.0, key: str | None = None) -> Generat
 
 
 @contextmanager
-def _locked(path: Path, wait: float) -> Generator[None]:
+def _hold_lock(path: Path, wait: float) -> Generator[None]:
     """Hold the lock of `path`; a folder that was made for nothing is removed again."""
     deadline = time.monotonic() + wait
     while (file := _try_lock(path)) is None:

@@ -106,7 +106,7 @@ class _Resolver:
     def _types_removed(
         self, to_add: NamedTexts, lost_nodes: Sequence[int]
     ) -> tuple[set[NodeText], list[NodeText]]:
-        """The types that are stated of what changes and of `lost_nodes` nodes, and those that go."""
+        """The types that are stated of what changes and of `lost_nodes`, and those that go."""
         to_remove = [
             (self._stored_key(name), self._types.key(text)) for name, text in self._edits.remove_types
         ]
@@ -117,7 +117,7 @@ class _Resolver:
     def _aliases_removed(
         self, names: NamedTexts, lost_nodes: Sequence[int]
     ) -> tuple[set[NodeText], list[NodeText]]:
-        """The aliases of what changes and of `lost_nodes` nodes, and those that go, of which some are `names`."""
+        """The aliases of what changes and of `lost_nodes`, and those that go, of which some are `names`."""
         edits, aliases = self._edits, self._graph.aliases
         to_remove = [*edits.remove_aliases, *self._other_names(names)]
         named_texts = [*to_remove, *edits.add_aliases, *edits.add_names]

@@ -62,7 +62,7 @@ class TypeEdits:
         added: Sequence[NodeText],
         removed: Sequence[NodeText],
     ) -> GraphEdit:
-        """An edit, with types that are added to those `stated_types` and removed."""
+        """An edit, with types that are added to `stated_types` and removed from them."""
         stated_by_node, added_by_node, removed_by_node = (
             _by_node(stated_types),
             _by_node(added),

@@ -185,7 +185,8 @@ class _Update:
         if self.verbaliser is not None and self.verbaliser.name != corpus.model:
             speaker = "by templates" if corpus.model is None else f"by {corpus.model}"
             raise UsageError(
-                f"{path}: its walks are said {speaker}, not by {self.verbaliser.name}. Index the sources again"
+                f"{path}: its walks are said {speaker}, not by {self.verbaliser.name}. Index the sources "
+                "again"
             )
         edit, new_nodes = graphs.edit, graphs.after.nodes - graphs.before.nodes
         changed = len(edit.added) or len(edit.removed) or new_nodes > 0

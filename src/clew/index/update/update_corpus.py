@@ -72,15 +72,15 @@ def updated_corpus(
     if corpus.milvus is not None:
         corpus.milvus.begin_update(graph.nodes)
     if not corpus.parts:
-        return _updated_lazy(corpus, graphs, maker)
+        return _update_lazy(corpus, graphs, maker)
     walker = Walker(graph, corpus.settings.walking)
     stored_walks = [_live_walks(part, rows) for part, rows in corpus.parts_in_use()]
     unsaid = _unsaid_roots(corpus) if verbaliser is not None else np.zeros(0, np.int32)
     roots = np.union1d(changed_roots(graphs.before, graphs.edit, walker, stored_walks), unsaid).astype(
         np.int32
     )
-    walks, before = _differing(walker.walk(roots), corpus, unsaid)
-    part, fresh = _embedded(walks, maker, before, corpus, progress)
+    walks, before = _differing_walks(walker.walk(roots), corpus, unsaid)
+    part, embedded = _embed_walks(walks, maker, before, corpus, progress)
     result = _with_nodes(corpus, maker, part, graph.nodes)
     if corpus.milvus is not None:
         part = replace(part, q=part.q[:0], scale=part.scale[:0])
@@ -91,7 +91,7 @@ def updated_corpus(
     elif len(result.parts) > most_parts:
         small = _stored_part(result, np.flatnonzero(result.part_of > 0).astype(np.int32))
         result = result.with_parts([result.parts[0], small], graph.nodes)
-    return result, CorpusChange(len(roots), len(walks.roots), fresh, compact)
+    return result, CorpusChange(len(roots), len(walks.roots), embedded, compact)
 
 
 def compacted(corpus: Corpus) -> Corpus:
@@ -147,7 +147,7 @@ class _StoredPlaces:
         return walks, self.row[walks]
 
 
-def _embedded(
+def _embed_walks(
     walks: Walks,
     maker: WalkEmbedder,
     before: _StoredPlaces,
@@ -210,7 +210,7 @@ def _sentences(
     return sentences, replace(before, row=row)
 
 
-def _differing(walks: Walks, corpus: Corpus, unsaid: Int32) -> tuple[Walks, _StoredPlaces]:
+def _differing_walks(walks: Walks, corpus: Corpus, unsaid: Int32) -> tuple[Walks, _StoredPlaces]:
     """Walks of `unsaid` roots, and where they, their order, counts or state differ; and where each was."""
     from clew.graph.walks.kernels.equal_walks import match_walks
 
@@ -244,7 +244,7 @@ def _with_nodes(corpus: Corpus, maker: WalkEmbedder, part: CorpusPart, nodes: in
     return corpus if vectors is None else corpus.with_nodes(roots, *vectors, nodes)
 
 
-def _updated_lazy(corpus: Corpus, graphs: EditedGraph, maker: WalkEmbedder) -> tuple[Corpus, CorpusChange]:
+def _update_lazy(corpus: Corpus, graphs: EditedGraph, maker: WalkEmbedder) -> tuple[Corpus, CorpusChange]:
     graph = graphs.after
     roots = graphs.edit.walked(graphs.before.nodes).astype(np.int32)
     part = make_part(Walker(graph, corpus.settings.own_triples, roots=roots), maker, roots)

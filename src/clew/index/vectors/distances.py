@@ -115,7 +115,9 @@ class IndexDistances(TextDistances):
             return None
         if node.type not in self._masks:
             declared = len(self._index.graph.types.names) > 0
-            self._masks[node.type] = self._of_types(self._matching_types(node.type)) if declared else None
+            self._masks[node.type] = (
+                self._mask_of_types(self._matching_types(node.type)) if declared else None
+            )
         return self._masks[node.type]
 
     def of_nearest_types(self, type_: str, count: int) -> Mask | None:
@@ -124,7 +126,7 @@ class IndexDistances(TextDistances):
         if not names:
             return None
         cosines = self.embedder.embed(names) @ self._embed(relation_text(type_))
-        return self._of_types(np.argsort(-cosines, kind="stable")[:count].tolist())
+        return self._mask_of_types(np.argsort(-cosines, kind="stable")[:count].tolist())
 
     @property
     def _type_names(self) -> list[str]:
@@ -136,7 +138,7 @@ class IndexDistances(TextDistances):
     def _exact(self, text: str) -> Iterator[int]:
         return (hit.entity for hit in self._index.names.exact(text))
 
-    def _of_types(self, type_ids: Sequence[int]) -> Mask:
+    def _mask_of_types(self, type_ids: Sequence[int]) -> Mask:
         types = self._index.graph.types
         mask = np.zeros(self._index.graph.nodes, np.bool_)
         mask[types.owners[np.isin(types.type, type_ids)]] = True

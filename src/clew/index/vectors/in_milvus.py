@@ -37,15 +37,18 @@ NONE: Int64 = np.zeros(0, np.int64)
 
 
 def new_collection(
-    new: NewIndex, place: MilvusPlace, kind: str, count: int, metric: DistanceMetric = "L2"
+    new_index: NewIndex, place: MilvusPlace, kind: str, count: int, metric: DistanceMetric = "L2"
 ) -> MilvusVectors:
     """Make a collection of an index that is being written, empty, for about so many vectors.
 
     Its name is that which a build that was killed has used, so that it leaves nothing behind.
     """
-    identity = f"{platform.node()} {new.path.resolve()}"
-    name = f"clew_{hashlib.blake2b(identity.encode(), digest_size=10).hexdigest()}_{new.writer.generation}_{kind}"
-    vectors = MilvusVectors(new.embedder.dimension, place, name, cells=cells_of(count), metric=metric)
+    identity = f"{platform.node()} {new_index.path.resolve()}"
+    name = (
+        f"clew_{hashlib.blake2b(identity.encode(), digest_size=10).hexdigest()}"
+        f"_{new_index.writer.generation}_{kind}"
+    )
+    vectors = MilvusVectors(new_index.embedder.dimension, place, name, cells=cells_of(count), metric=metric)
     vectors.create()
     return vectors
 
@@ -91,13 +94,13 @@ class InMilvus:
             return None
         try:
             retired = tuple(map(str, json.loads(index.data(IN_MILVUS))["retired"]))
-            names = _opened(index, ENTITY_SEARCH)
+            names = _open_section(index, ENTITY_SEARCH)
             if TRIPLE_COLLECTION not in index.files:
                 return cls(names, retired=retired)
             next_triple, dead = int(index.array(_NEXT)[0]), np.asarray(index.array(_DEAD), np.int64)
         except (ValueError, TypeError, LookupError) as error:
             raise FormatError(f"{index.path}: what it says of Milvus is damaged ({error})") from error
-        return cls(names, _opened(index, TRIPLE_COLLECTION), next_triple, dead, retired)
+        return cls(names, _open_section(index, TRIPLE_COLLECTION), next_triple, dead, retired)
 
     def begin_update(self, nodes: int) -> None:
         """Remove what only the generation before used, and what a killed update left: `nodes` names stay."""
@@ -139,17 +142,17 @@ def triple_sections(next_triple: int, dead: Int64 = NONE) -> dict[str, AnyArray]
     return {_NEXT: np.array([next_triple], np.int64), _DEAD: dead}
 
 
-def write_names(new: NewIndex, place: MilvusPlace, parts: Iterable[Mapping[str, AnyArray]]) -> None:
+def write_names(new_index: NewIndex, place: MilvusPlace, parts: Iterable[Mapping[str, AnyArray]]) -> None:
     """Put all names, `parts` as of `vector_part`, into a new collection. Raises VectorStoreError."""
-    milvus = InMilvus(new_collection(new, place, "names", new.graph.nodes))
-    milvus.retired = collections_of(new.path, place)
+    milvus = InMilvus(new_collection(new_index, place, "names", new_index.graph.nodes))
+    milvus.retired = collections_of(new_index.path, place)
     first_node = 0
     for part in parts:
         q = part["q"].astype(np.int8, copy=False)
         milvus.add_names(first_node, q, part["scale"].astype(np.float32, copy=False))
         first_node += len(q)
-    finish(new.writer, milvus.names, ENTITY_SEARCH, NAMES_FILE, new.graph.nodes)
-    new.writer.add_all(milvus.sections())
+    finish(new_index.writer, milvus.names, ENTITY_SEARCH, NAMES_FILE, new_index.graph.nodes)
+    new_index.writer.add_all(milvus.sections())
 
 
 def collections_of(path: Path, place: MilvusPlace) -> tuple[str, ...]:
@@ -169,7 +172,7 @@ def collections_of(path: Path, place: MilvusPlace) -> tuple[str, ...]:
     return names
 
 
-def _opened(index: Index, section: str) -> MilvusVectors:
+def _open_section(index: Index, section: str) -> MilvusVectors:
     if section not in index.files:
         raise FormatError(f"{index.path}: the index does not say where its {section} is. Index again")
     return open_collection(index.files[section], writable=True, access=index.access)

@@ -146,18 +146,18 @@ def _newest(index: Index) -> Index:
     return newest
 
 
-def add_triple_vectors(new: NewIndex) -> None:
+def add_triple_vectors(new_index: NewIndex) -> None:
     """Embed all triples of an index, batch by batch, so that memory does not grow with them.
 
     They go into two sections, or into a collection of Milvus. The graph is packed. Raises EmbedderError,
     IndexAccessError, VectorStoreError.
     """
-    triples, dimension, place = new.graph.triples, new.embedder.dimension, new.vectors.place
-    size = TRIPLES_AT_ONCE if isinstance(new.embedder, Additive) else TEXTS_EMBEDDED
+    triples, dimension, place = new_index.graph.triples, new_index.embedder.dimension, new_index.vectors.place
+    size = TRIPLES_AT_ONCE if isinstance(new_index.embedder, Additive) else TEXTS_EMBEDDED
     spans = list(chunks_of(0, triples, size))
-    batches = new.map(triple_batch, spans)
+    batches = new_index.map(triple_batch, spans)
     if place is not None:
-        _put_triple_vectors(new, place, zip(spans, batches, strict=True))
+        _put_triple_vectors(new_index, place, zip(spans, batches, strict=True))
         return
     scales = np.empty(triples, np.float32)
 
@@ -165,22 +165,22 @@ def add_triple_vectors(new: NewIndex) -> None:
         for (first, stop), (rows, scale) in zip(spans, batches, strict=True):
             scales[first:stop] = scale
             yield rows
-            new.tell("triples", stop, triples)
+            new_index.tell("triples", stop, triples)
 
-    new.writer.add_parts(TRIPLE_VECTORS, (triples, dimension), np.dtype(np.int8), parts())
-    new.writer.add(TRIPLE_SCALES, scales)
+    new_index.writer.add_parts(TRIPLE_VECTORS, (triples, dimension), np.dtype(np.int8), parts())
+    new_index.writer.add(TRIPLE_SCALES, scales)
 
 
 def _put_triple_vectors(
-    new: NewIndex, place: MilvusPlace, batches: Iterable[tuple[Span, tuple[Int8, Float32]]]
+    new_index: NewIndex, place: MilvusPlace, batches: Iterable[tuple[Span, tuple[Int8, Float32]]]
 ) -> None:
-    writer, triples = new.writer, new.graph.triples
-    collection = new_collection(new, place, "triples", triples, "IP")
+    writer, triples = new_index.writer, new_index.graph.triples
+    collection = new_collection(new_index, place, "triples", triples, "IP")
     for span, (rows, scale) in batches:
         upload(collection, np.arange(*span, dtype=np.int64), dequantised(rows, scale))
-        new.tell("triples", span[1], triples)
+        new_index.tell("triples", span[1], triples)
     finish(writer, collection, TRIPLE_COLLECTION, TRIPLE_COLLECTION, triples)
-    writer.add(TRIPLE_VECTORS, np.empty((0, new.embedder.dimension), np.int8))
+    writer.add(TRIPLE_VECTORS, np.empty((0, new_index.embedder.dimension), np.int8))
     writer.add(TRIPLE_SCALES, np.empty(0, np.float32))
     writer.add(TRIPLE_IDS, np.arange(triples, dtype=np.int64))
     writer.add_all(triple_sections(triples))
@@ -199,7 +199,7 @@ class TripleEmbedder:
     ) -> tuple[Int8, Float32]:
         """Vectors of some triples as they are stored: int8 [n, d] and float32 [n]."""
         if isinstance(self._embedder, Additive):
-            return self._summed(self._embedder, heads, relations, tails)
+            return self._sum_names(self._embedder, heads, relations, tails)
         names = (
             map(self._label, heads.tolist()),
             map(self._relations.__getitem__, relations.tolist()),
@@ -208,7 +208,7 @@ class TripleEmbedder:
         lines = [triple_line(*triple) for triple in zip(*names, strict=True)]
         return quantise(self._embedder.embed(lines))
 
-    def _summed(
+    def _sum_names(
         self,
         embedder: Additive,
         heads: NDArray[np.integer],

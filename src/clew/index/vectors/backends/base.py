@@ -89,7 +89,7 @@ def save_file(path: Path, backend: str, dimension: int, write: Callable[[Path], 
             write(new_path)
             length = new_path.stat().st_size
             with new_path.open("r+b") as file:
-                digest = _sampled(file, length)
+                digest = _sample_digest(file, length)
                 file.seek(length)
                 file.write(_TRAILER.pack(_MARK, length, backend.encode(), dimension, digest))
             sync_path(new_path)
@@ -109,7 +109,7 @@ def check_file(path: Path, backend: str | None = None, dimension: int | None = N
             if len(trailer) < _TRAILER.size or not trailer.startswith(_MARK):
                 raise FormatError(f"{path}: not a file of vectors, or truncated. Index the sources again")
             _, length, name, file_dimension, digest = _TRAILER.unpack(trailer)
-            if length + _TRAILER.size != size or _sampled(file, length) != digest:
+            if length + _TRAILER.size != size or _sample_digest(file, length) != digest:
                 raise FormatError(f"{path}: damaged. Index the sources again")
     except FileNotFoundError as error:
         raise InputError(f"{path}: no such file of vectors") from error
@@ -118,12 +118,13 @@ def check_file(path: Path, backend: str | None = None, dimension: int | None = N
         raise FormatError(f"{path}: holds vectors of the backend {file_backend}, not {backend}")
     if dimension is not None and file_dimension != dimension:
         raise FormatError(
-            f"{path}: holds vectors of dimension {file_dimension}, the embedder gives {dimension}. Index again"
+            f"{path}: holds vectors of dimension {file_dimension}, the embedder gives {dimension}. Index "
+            "again"
         )
     return file_backend, file_dimension
 
 
-def _sampled(file: BinaryIO, length: int) -> bytes:
+def _sample_digest(file: BinaryIO, length: int) -> bytes:
     """Digest of blocks spread over the first `length` bytes."""
     digest = hashlib.blake2b(digest_size=16)
     for i in range(_SAMPLES):

@@ -184,7 +184,7 @@ class MilvusVectors:
     def search_known(
         self, query: Float32, k: int, is_known: Callable[[Int64], NDArray[np.bool_]], first: int
     ) -> Nearest:
-        """Find the `k` nearest whose ids are `is_known`; others are of an older or newer generation.
+        """Find the `k` nearest whose ids `is_known` accepts; others are of an older or newer generation.
 
         `first` are asked for at first, and more while too few of them are known.
         """
@@ -235,7 +235,7 @@ class MilvusVectors:
         token: str | None = None,
     ) -> Self:
         """Open what `save` wrote, at `place` if Milvus has moved; FormatError if it is gone or another."""
-        opened = cls._saved(path, dimension, place, token)
+        opened = cls._from_file(path, dimension, place, token)
         opened._check_collection(path)
         # A milvus-lite that has just begun, or a server that let go of it, has it on the disk only.
         opened._ask("load", "load_collection")
@@ -246,7 +246,9 @@ class MilvusVectors:
         return opened
 
     @classmethod
-    def _saved(cls, path: Path, dimension: int | None, place: MilvusPlace | None, token: str | None) -> Self:
+    def _from_file(
+        cls, path: Path, dimension: int | None, place: MilvusPlace | None, token: str | None
+    ) -> Self:
         _, file_dimension = check_file(path, cls.name, dimension)
         with path.open("rb") as file:
             raw: dict[str, Any] = json.JSONDecoder().raw_decode(file.read().decode("utf-8", "replace"))[0]
@@ -259,7 +261,7 @@ class MilvusVectors:
     @classmethod
     def named_in(cls, path: Path) -> str:
         """The name of the collection that `save` wrote; it need not be there. Raises FormatError."""
-        return cls._saved(path, None, None, None).collection
+        return cls._from_file(path, None, None, None).collection
 
     def _check_collection(self, path: Path) -> None:
         """Raise FormatError unless the collection is there, and the one whose place was saved in `path`."""
@@ -357,8 +359,8 @@ class MilvusVectors:
                 refused = any(word in reason.lower() for word in _REFUSED)
                 if refused or time.monotonic() + _PAUSE > deadline:
                     raise VectorStoreError(
-                        f"Milvus at {self.place.uri} did not {action} ({reason}). See that it runs and may be "
-                        "reached, and run the same command again. What was there before is unchanged"
+                        f"Milvus at {self.place.uri} did not {action} ({reason}). See that it runs and may "
+                        "be reached, and run the same command again. What was there before is unchanged"
                     ) from error
                 time.sleep(_PAUSE)
 
