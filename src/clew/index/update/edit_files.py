@@ -45,7 +45,7 @@ class EditFiles:
 
 
 def read_edits(files: EditFiles, progress: Callable[[int, int], None] | None = None) -> Edits:
-    """Read the files of an update, told to `progress` in bytes; InputError and ParseError as of an index."""
+    """Read the files of an update; `progress` counts bytes. InputError and ParseError as of an index."""
     total = source_bytes([*files.add, *files.remove])
     reader = _Reading(files.on_error, files.hints or Hints(), total, progress)
     added, removed = _Side(), _Side()

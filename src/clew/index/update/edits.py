@@ -28,7 +28,7 @@ class Edits:
     """Changes by name. What is removed goes first; an entity that is removed loses all that is said of it.
 
     `nodes` are entities that are made even without a triple. `add_names` and `remove_names` are what a source
-    calls its entities: labels and aliases, told of other names too, which are passed over. `labels` are names
+    calls its entities: labels and aliases; those of other names are passed over. `labels` are names
     for people of entities and relations that are new; `iris` says that names are IRIs. `statements` are edges
     with properties, beside their triples. `add_characters` and `remove_characters` are (property, `symmetric`
     or `transitive`). RDF that is read with 0 for `most_inferred` is for an index that

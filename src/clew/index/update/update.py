@@ -111,7 +111,7 @@ class _Update:
     kept_apart: KeptApart
 
     def progress_of(self, stage: UpdateStage) -> Callable[[int, int], None] | None:
-        """What tells of one part of the work."""
+        """The progress callback of one stage of the work."""
         return None if self.progress is None else partial(self.progress, stage)
 
     def write(self, edit: GraphEdit, report: EditReport) -> Updated:

@@ -344,9 +344,9 @@ class MilvusVectors:
         return self._call(action, call, patience)
 
     def _call(self, action: str, call: Callable[[Any, int], T], patience: float | None = None) -> T:
-        """Do one request, which is told how often it was tried, again while Milvus does not answer.
+        """Do one request, again while Milvus does not answer.
 
-        Raises VectorStoreError at the end.
+        `call` gets the client and how often the request was tried. Raises VectorStoreError at the end.
         """
         failures = (_module().MilvusException, import_module("grpc").RpcError, OSError)
         deadline, tried = time.monotonic() + (patience or self.place.write_seconds), 0
