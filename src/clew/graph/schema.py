@@ -239,8 +239,8 @@ def schema_of(graph: Graph) -> Schema:
         raise InputError(
             f"{relations:,} relations and {types:,} types are too many: how they go together takes "
             f"{bytes_needed / 2**30:,.0f} GiB and this machine has {memory / 2**30:,.0f}. "
-            "If they are values or names, the columns of the source are in another order (clew index --columns "
-            "head=…,relation=…,tail=…)"
+            "If they are values or names, the columns of the source are in another order "
+            "(clew index --columns head=…,relation=…,tail=…)"
         )
     all_nodes = np.arange(graph.nodes, dtype=np.int32)
     return _EndCounts.of(graph, all_nodes, relations, types).schema(graph)

@@ -56,7 +56,7 @@ def match_where(
         matches = [
             m for m in result.matches
             if all(
-                any(_meets_all(graph, statement, where) for statement in statements(*graph.triple(m.triples[i])))
+                any(_meets(graph, statement, where) for statement in statements(*graph.triple(m.triples[i])))
                 for i, where in places
             )
         ]  # fmt: skip
@@ -91,7 +91,7 @@ def find_edges(
     for column, id_ in enumerate(ends):
         if id_ is not None:
             rows &= properties.triples[:, column] == id_
-    statements = [s for s in np.flatnonzero(rows).tolist() if _meets_all(graph, s, conditions)]
+    statements = [s for s in np.flatnonzero(rows).tolist() if _meets(graph, s, conditions)]
     if order is not None:
         ranks = {s: _number(graph, s, order) for s in statements}
         statements = [s for s in statements if not math.isnan(ranks[s])]
@@ -114,7 +114,7 @@ def _check_keys(graph: Graph, keys: Sequence[str]) -> None:
         raise UsageError(f"No edge has a property {unknown!r}. {advice}")
 
 
-def _meets_all(graph: Graph, statement: int, conditions: Sequence[EdgeCondition]) -> bool:
+def _meets(graph: Graph, statement: int, conditions: Sequence[EdgeCondition]) -> bool:
     return all(
         any(_is_met(graph, at, condition) for at in _property_places(graph, statement, condition.key))
         for condition in conditions
