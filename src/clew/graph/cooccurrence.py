@@ -70,15 +70,15 @@ class Cooccurrence:
         """Places of the wide nodes that have an end."""
         return self._wide_of_end[self._wide_places[end] : self._wide_places[end + 1]]
 
-    def meet(self, one: int, other: int) -> bool:
+    def meet(self, first_end: int, second_end: int) -> bool:
         """Whether any node has both ends."""
-        if one in self._rows or len(self) ** 2 <= PAIRS_AT_ONCE:
-            return bool(self.row(one)[other])
-        partners = self.other[self.starts[one] : self.starts[one + 1]]
-        at = np.searchsorted(partners, other)
-        if at < len(partners) and partners[at] == other:
+        if first_end in self._rows or len(self) ** 2 <= PAIRS_AT_ONCE:
+            return bool(self.row(first_end)[second_end])
+        partners = self.other[self.starts[first_end] : self.starts[first_end + 1]]
+        at = np.searchsorted(partners, second_end)
+        if at < len(partners) and partners[at] == second_end:
             return True
-        return bool(np.isin(self._wide_with(one), self._wide_with(other)).any())
+        return bool(np.isin(self._wide_with(first_end), self._wide_with(second_end)).any())
 
     @cached_property
     def nodes(self) -> Int64:

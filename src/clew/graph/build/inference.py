@@ -94,7 +94,7 @@ class Ontology:
     def _superclasses(self) -> dict[int, list[int]]:
         """Class → the classes right above it."""
         equivalents = self.pairs(OWL + "equivalentClass")
-        both_ways = [pair for one, other in equivalents for pair in ((one, other), (other, one))]
+        both_ways = [pair for first, second in equivalents for pair in ((first, second), (second, first))]
         return _seconds_by_first([*self.pairs(RDFS + "subClassOf"), *self._intersections(), *both_ways])
 
     def relations_in_play(self) -> set[str]:

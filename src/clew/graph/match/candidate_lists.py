@@ -48,7 +48,7 @@ class CandidateList:
         rounds: Rounds = USUAL_ROUNDS,
     ) -> None:
         self._distances, self.node, self._rounds, self._count = distances, node, rounds, rounds.first
-        self._measured, self.asked, self.ended = measure is not None, False, False
+        self._measured, self.has_asked, self.ended = measure is not None, False, False
         if measure is not None and is_named(measure):
             self.ids, self.costs = measure.entities, np.zeros(len(measure.entities), np.int64)
             self.bound = 1 << MISS_BITS
@@ -56,8 +56,8 @@ class CandidateList:
             self._ask()
 
     def _ask(self) -> None:
-        count_before = len(self._nearest.entities) if self.asked else -1
-        self.asked, self._nearest = True, self._distances.node_candidates(self.node, self._count)
+        count_before = len(self._nearest.entities) if self.has_asked else -1
+        self.has_asked, self._nearest = True, self._distances.node_candidates(self.node, self._count)
         self.ended = len(self._nearest.entities) == count_before and not self._nearest.exhausted
         self._take(min(self._count, len(self._nearest.entities)))
 
@@ -78,7 +78,7 @@ class CandidateList:
     @property
     def due(self) -> int:
         """For how many candidates the provider is asked next; 0 if more are at hand."""
-        if not self.asked:
+        if not self.has_asked:
             return self._count
         count = len(self._nearest.entities)
         return 0 if self._count < count or self._nearest.exhausted else self._count * self._rounds.growth

@@ -114,7 +114,11 @@ class Tiers:
     @property
     def slack_at_hand(self) -> int:
         """The largest slack for which the lists at hand are long enough."""
-        if self._seeded and len(self._lists) <= MOST_FAR_NODES and all(n.asked for n in self._lists.values()):
+        if (
+            self._seeded
+            and len(self._lists) <= MOST_FAR_NODES
+            and all(n.has_asked for n in self._lists.values())
+        ):
             return ALL
         return min(ALL, sum(self._reached()))
 

@@ -137,9 +137,9 @@ def _parse_document(path: Path, syntax: RdfSyntax, tally: Tally) -> Iterator[pyo
             except SyntaxError as error:
                 if syntax in _UNCHECKED:
                     # What follows a fault of XML or JSON can't be trusted: it is read at the wrong depth.
-                    other = source.other_syntax
-                    reason = other or f"near line {source.line}: {_reason(error)}"
-                    advice = _OWL_ADVICE if other else "Correct the file"
+                    owl_syntax = source.other_syntax
+                    reason = owl_syntax or f"near line {source.line}: {_reason(error)}"
+                    advice = _OWL_ADVICE if owl_syntax else "Correct the file"
                     raise ParseError(str(path), 0, reason, advice) from error
                 tally.error(ParseError(str(path), error.lineno or 0, _reason(error), _LINES_ADVICE))
             except MemoryError as error:
@@ -175,12 +175,12 @@ class _Utf8Source(ByteSource):
         Raises InputError for entities of XML that could fill the memory, ParseError for elements that are
         nested too deep.
         """
-        before = self.line
+        first_line = self.line
         data = super().read(size)
         try:
             self._utf8.decode(data, final=not data)
         except UnicodeDecodeError as error:
-            line = before + data[: error.start].count(b"\n")
+            line = first_line + data[: error.start].count(b"\n")
             raise ParseError(str(self.path), line, "invalid UTF-8", "Convert the file to UTF-8") from error
         if self._guards is not None:
             entities, depth = self._guards
