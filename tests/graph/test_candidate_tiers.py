@@ -161,7 +161,7 @@ def test_every_choice_within_the_slack_is_in_one_run(names: str) -> None:
             for _ in range(int(rng.integers(4))):
                 lists[i].grow()
         tiers = Tiers(lists, prepare, seeded=False, rounds=SMALL)
-        slack = int(rng.uniform(0.2, 1) * min(tiers.held, 3 << 35))
+        slack = int(rng.uniform(0.2, 1) * min(tiers.slack_at_hand, 3 << 35))
         runs, left_out = tiers.runs(slack)
         some = [np.sort(np.rint(stored.entities[name] * 1e9).astype(int) << 5) for name in names]
         excesses = [(costs - costs[0]).tolist() for costs in some]

@@ -137,7 +137,7 @@ def test_layers_for_all_nodes_change_nothing() -> None:
     for seed in range(300):
         graph, pattern, tables = random_case(seed, 8, 30)
         plain = match(graph, pattern, tables, k=5)
-        prepared = matcher._PREPARED[graph]
+        prepared = matcher._ARRAYS_OF[graph]
         costs = query.QueryCosts(graph.nodes, len(graph.relations), pattern, tables)
         if costs.hopeless:
             continue

@@ -51,34 +51,34 @@ class Cooccurrence:
 
     def row(self, end: int) -> Int64:
         """int64 [E]: nodes that have `end` and each end; not to be changed."""
-        found = self._rows.get(end)
-        if found is None:
-            found = self._row(end)
+        counts = self._rows.get(end)
+        if counts is None:
+            counts = self._row(end)
             if (len(self._rows) + 1) * len(self) > PAIRS_AT_ONCE:
                 self._rows.clear()
-            self._rows[end] = found
-        return found
+            self._rows[end] = counts
+        return counts
 
     def _row(self, end: int) -> Int64:
         row = np.zeros(len(self), np.int64)
-        own = slice(self.starts[end], self.starts[end + 1])
-        row[self.other[own]] = self.count[own]
-        ends = self.wide_ends[_spread(self.wide_starts, self._wide_with(end))]
+        places = slice(self.starts[end], self.starts[end + 1])
+        row[self.other[places]] = self.count[places]
+        ends = self.wide_ends[_places_of(self.wide_starts, self._wide_with(end))]
         return row + np.bincount(ends, minlength=len(self)) if len(ends) else row
 
     def _wide_with(self, end: int) -> Int64:
         """Places of the wide nodes that have an end."""
         return self._wide_of_end[self._wide_places[end] : self._wide_places[end + 1]]
 
-    def meet(self, one: int, other: int) -> bool:
+    def meet(self, first_end: int, second_end: int) -> bool:
         """Whether any node has both ends."""
-        if one in self._rows or len(self) ** 2 <= PAIRS_AT_ONCE:
-            return bool(self.row(one)[other])
-        own = self.other[self.starts[one] : self.starts[one + 1]]
-        at = np.searchsorted(own, other)
-        if at < len(own) and own[at] == other:
+        if first_end in self._rows or len(self) ** 2 <= PAIRS_AT_ONCE:
+            return bool(self.row(first_end)[second_end])
+        partners = self.other[self.starts[first_end] : self.starts[first_end + 1]]
+        at = np.searchsorted(partners, second_end)
+        if at < len(partners) and partners[at] == second_end:
             return True
-        return bool(np.isin(self._wide_with(one), self._wide_with(other)).any())
+        return bool(np.isin(self._wide_with(first_end), self._wide_with(second_end)).any())
 
     @cached_property
     def nodes(self) -> Int64:
@@ -104,15 +104,15 @@ class Cooccurrence:
         """What it is when `nodes`, of which `old` counts what they were, are as `new` counts them."""
         ends = len(new)
         parts = [(self, 1), (old, -1), (new, 1)]
-        keys, counts = _together(
+        keys, counts = _merge_counts(
             [(part._keys(ends), sign * part.count.astype(np.int64)) for part, sign in parts]
         )
         stays = np.flatnonzero(~np.isin(self.wide, nodes))
         wide = np.concatenate([self.wide[stays], new.wide])
         widths = np.concatenate([np.diff(self.wide_starts)[stays], np.diff(new.wide_starts)])
-        listed = np.concatenate([self.wide_ends[_spread(self.wide_starts, stays)], new.wide_ends])
+        listed = np.concatenate([self.wide_ends[_places_of(self.wide_starts, stays)], new.wide_ends])
         order, starts = np.argsort(wide), offsets_of(widths)
-        wide_nodes = (wide[order], offsets_of(widths[order]), listed[_spread(starts, order)])
+        wide_nodes = (wide[order], offsets_of(widths[order]), listed[_places_of(starts, order)])
         return _of_keys(keys, counts, ends, self.widest, wide_nodes)
 
     def _keys(self, ends: int) -> Int64:
@@ -126,15 +126,15 @@ class Cooccurrence:
     @classmethod
     def of_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Cooccurrence:
         """Make it of what `arrays` gave."""
-        held: Any = [arrays[name] for name in COOCCURRENCE_ARRAYS[:-1]]
-        return cls(*held, widest=int(arrays[COOCCURRENCE_ARRAYS[-1]][0]))
+        columns: Any = [arrays[name] for name in COOCCURRENCE_ARRAYS[:-1]]
+        return cls(*columns, widest=int(arrays[COOCCURRENCE_ARRAYS[-1]][0]))
 
     @staticmethod
     def of_square(counts: NDArray[np.signedinteger[Any]]) -> Cooccurrence:
         """Make it of the counts of all pairs, [E, E]."""
-        flat, none = counts.reshape(-1), np.empty(0, np.int32)
+        flat, empty = counts.reshape(-1), np.empty(0, np.int32)
         keys = np.flatnonzero(flat)
-        return _of_keys(keys, flat[keys], len(counts), len(counts), (none, np.zeros(1, np.int64), none))
+        return _of_keys(keys, flat[keys], len(counts), len(counts), (empty, np.zeros(1, np.int64), empty))
 
     @staticmethod
     def of(graph: Graph, nodes: NDArray[Any], widths: Int64, ends: int, widest: int | None) -> Cooccurrence:
@@ -165,41 +165,41 @@ def _widest(widths: Int64) -> int:
 
 def _count_pairs(graph: Graph, nodes: NDArray[Any], widths: Int64, ends: int) -> tuple[Int64, Int64]:
     """Pairs of ends of nodes as numbers, ascending, and how many nodes have each."""
-    none = np.empty(0, np.int64)
-    held, parts = (none, none), list[tuple[Int64, Int64]]()
-    for some in _runs(widths**2):
-        keys = _pairs(_ends_of(graph, nodes[some]), widths[some], ends)
-        parts.append(_summed(keys, np.ones(len(keys), np.int64)))
-        if sum(len(keys) for keys, _ in parts) > max(PAIRS_AT_ONCE, len(held[0])):
-            held, parts = _together([held, *parts]), []
-    return _together([held, *parts])
+    empty = np.empty(0, np.int64)
+    totals, parts = (empty, empty), list[tuple[Int64, Int64]]()
+    for run in _runs(widths**2):
+        keys = _pairs(_ends_of(graph, nodes[run]), widths[run], ends)
+        parts.append(_sum_counts(keys, np.ones(len(keys), np.int64)))
+        if sum(len(keys) for keys, _ in parts) > max(PAIRS_AT_ONCE, len(totals[0])):
+            totals, parts = _merge_counts([totals, *parts]), []
+    return _merge_counts([totals, *parts])
 
 
 def _ends_of(graph: Graph, nodes: NDArray[Any]) -> Int32:
     """The ends of each node, one node after the other."""
-    owners, found = list[Int64](), list[Int32]()
+    owners, side_ends = list[Int64](), list[Int32]()
     for number, side in enumerate((graph.out, graph.into)):
         lengths = side.stops[nodes] - side.starts[nodes]
         owner = np.repeat(np.arange(len(nodes)), lengths)
         relation = side.relation[listed_places(side.starts[nodes], lengths)].astype(np.int32)
-        new = np.append(True, (relation[1:] != relation[:-1]) | (owner[1:] != owner[:-1]))[: len(owner)]
-        owners.append(owner[new])
-        found.append(2 * relation[new] + number)
+        is_new = np.append(True, (relation[1:] != relation[:-1]) | (owner[1:] != owner[:-1]))[: len(owner)]
+        owners.append(owner[is_new])
+        side_ends.append(2 * relation[is_new] + number)
     order = np.argsort(np.concatenate(owners), kind="stable")
-    return np.concatenate(found)[order].astype(np.int32)
+    return np.concatenate(side_ends)[order].astype(np.int32)
 
 
 def _pairs(listed: Int32, widths: Int64, ends: int) -> Int64:
     """The pairs of the ends of each node, of which so many are listed, as numbers."""
-    starts, own = offsets_of(widths), np.repeat(widths, widths)
-    left = np.repeat(listed.astype(np.int64), own)
+    starts, node_widths = offsets_of(widths), np.repeat(widths, widths)
+    first_ends = np.repeat(listed.astype(np.int64), node_widths)
     nodes = np.repeat(np.arange(len(widths)), widths)
-    return left * ends + listed[_spread(starts, nodes)]
+    return first_ends * ends + listed[_places_of(starts, nodes)]
 
 
-def _together(parts: Sequence[tuple[Int64, Int64]]) -> tuple[Int64, Int64]:
+def _merge_counts(parts: Sequence[tuple[Int64, Int64]]) -> tuple[Int64, Int64]:
     keys, counts = (np.concatenate(part) for part in zip(*parts, strict=True))
-    return _summed(keys, counts)
+    return _sum_counts(keys, counts)
 
 
 def _runs(sizes: Int64) -> Iterator[slice]:
@@ -209,7 +209,7 @@ def _runs(sizes: Int64) -> Iterator[slice]:
     yield from (slice(start, stop) for start, stop in pairwise(bounds) if start < stop)
 
 
-def _summed(keys: Int64, counts: NDArray[Any]) -> tuple[Int64, Int64]:
+def _sum_counts(keys: Int64, counts: NDArray[Any]) -> tuple[Int64, Int64]:
     """The keys, ascending and once each, with the sums of their counts that are not 0."""
     order = np.argsort(keys, kind="stable")
     keys, counts = keys[order], counts[order].astype(np.int64)
@@ -218,6 +218,6 @@ def _summed(keys: Int64, counts: NDArray[Any]) -> tuple[Int64, Int64]:
     return keys[first][sums != 0], sums[sums != 0]
 
 
-def _spread(starts: Int64, rows: NDArray[Any]) -> Int64:
+def _places_of(starts: Int64, rows: NDArray[Any]) -> Int64:
     """The places of all that some rows hold."""
     return listed_places(starts[rows], np.diff(starts)[rows])

@@ -38,8 +38,8 @@ def counted_offsets(owners: NDArray[np.integer], count: int) -> Int64:
 
 def listed_places(starts: Int64, lengths: Int64) -> Int64:
     """The places of all items of some lists, each of which begins at a start: int64 [sum of the lengths]."""
-    within = np.arange(int(lengths.sum())) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-    return np.repeat(starts, lengths) + within
+    places_in_lists = np.arange(int(lengths.sum())) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    return np.repeat(starts, lengths) + places_in_lists
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,14 +94,14 @@ class Adjacency:
     @classmethod
     def packed(cls, offsets: Int64, relation: Int32, neighbour: Int32) -> Adjacency:
         """Lay out lists that follow each other: `offsets` int64 [nodes + 1]."""
-        none = np.empty((0, 2), np.int64)
-        return cls(offsets[:-1], offsets[1:], relation, neighbour, offsets, none, len(neighbour))
+        moved = np.empty((0, 2), np.int64)
+        return cls(offsets[:-1], offsets[1:], relation, neighbour, offsets, moved, len(neighbour))
 
     @property
     def is_packed(self) -> bool:
         """Whether every slot is in use, and slots are in the order of nodes."""
-        whole = self.edges == len(self.neighbour) and not len(self.moved)
-        return whole and len(self.starts) == len(self.offsets) - 1
+        has_no_gaps = self.edges == len(self.neighbour) and not len(self.moved)
+        return has_no_gaps and len(self.starts) == len(self.offsets) - 1
 
     def span(self, node: int) -> tuple[int, int]:
         """First slot of a node, and the one after its last."""
@@ -111,8 +111,8 @@ class Adjacency:
         """The slots of one relation at a node; two binary searches."""
         start, stop = self.span(node)
         # Of the column's own type, or all of the list is converted first.
-        wanted = np.array([relation, relation + 1], self.relation.dtype)
-        low, high = self.relation[start:stop].searchsorted(wanted).tolist()
+        bounds = np.array([relation, relation + 1], self.relation.dtype)
+        low, high = self.relation[start:stop].searchsorted(bounds).tolist()
         return start + low, start + high
 
     def degrees(self) -> Int64:
@@ -138,22 +138,22 @@ class Adjacency:
 
     def nodes_with(self, relation: int) -> Int64:
         """The nodes that have an edge of a relation, int64, ascending; one pass over the slots."""
-        found = [np.empty(0, np.int64)]
+        node_parts = [np.empty(0, np.int64)]
         for start in range(0, len(self.relation), SLOTS_AT_ONCE):
             slots = np.flatnonzero(self.relation[start : start + SLOTS_AT_ONCE] == relation) + start
             nodes = self.owners(slots)
             if not self.is_packed:
                 nodes = nodes[(slots >= self.starts[nodes]) & (slots < self.stops[nodes])]
-            found.append(nodes)
-        return np.unique(np.concatenate(found))
+            node_parts.append(nodes)
+        return np.unique(np.concatenate(node_parts))
 
     def owners(self, slots: Int64) -> Int64:
         """The node of each of some slots in use."""
         nodes = np.searchsorted(self.offsets, slots, "right") - 1
-        behind = np.searchsorted(self.moved[:, 0], slots, "right") - 1
+        moved_lists = np.searchsorted(self.moved[:, 0], slots, "right") - 1
         if not len(self.moved):
             return nodes
-        return np.where(slots >= self.offsets[-1], self.moved[np.maximum(behind, 0), 1], nodes)
+        return np.where(slots >= self.offsets[-1], self.moved[np.maximum(moved_lists, 0), 1], nodes)
 
 
 class ValueKind(IntEnum):
@@ -204,9 +204,9 @@ class Types:
 
     def having(self, type: int) -> NDArray[np.bool_]:
         """Bool [nodes]: which nodes are of a type."""
-        of = np.zeros(len(self.offsets) - 1, bool)
-        of[self.owners[self.type == type]] = True
-        return of
+        is_of_type = np.zeros(len(self.offsets) - 1, bool)
+        is_of_type[self.owners[self.type == type]] = True
+        return is_of_type
 
 
 @dataclass(frozen=True, eq=False)
@@ -233,9 +233,9 @@ class Stated:
     characters: tuple[tuple[str, str], ...] = ()
 
 
-def packed_pairs(one: NDArray[np.integer], other: NDArray[np.integer]) -> Int64:
+def packed_pairs(first: NDArray[np.integer], second: NDArray[np.integer]) -> Int64:
     """Pairs of ids as one number each, ordered as they are, int64 [n]."""
-    return one.astype(np.int64) << 32 | other
+    return first.astype(np.int64) << 32 | second
 
 
 def unpacked_pairs(packed: Int64) -> Int32:
@@ -243,9 +243,9 @@ def unpacked_pairs(packed: Int64) -> Int32:
     return np.stack([packed >> 32, packed & 0xFFFFFFFF], axis=1).astype(np.int32)
 
 
-def distinct_pairs(one: NDArray[np.integer], other: NDArray[np.integer]) -> Int32:
+def distinct_pairs(first: NDArray[np.integer], second: NDArray[np.integer]) -> Int32:
     """Pairs of ids without repeats and ascending, int32 [n, 2]."""
-    return unpacked_pairs(np.unique(packed_pairs(one, other)))
+    return unpacked_pairs(np.unique(packed_pairs(first, second)))
 
 
 StatementRow = tuple[tuple[int, int, int], tuple[tuple[str, str, int, float], ...]]
@@ -285,8 +285,8 @@ class EdgeProperties:
         low, high = 0, len(self.triples)
         for column, number in enumerate((head, relation, tail)):
             part = self.triples[low:high, column]
-            wanted = np.array([number, number + 1], part.dtype)
-            first, last = part.searchsorted(wanted).tolist()
+            bounds = np.array([number, number + 1], part.dtype)
+            first, last = part.searchsorted(bounds).tolist()
             low, high = low + first, low + last
         return range(low, high)
 
@@ -306,9 +306,11 @@ class EdgeProperties:
     @classmethod
     def of_rows(cls, rows: Iterable[StatementRow]) -> EdgeProperties:
         """From statements in any order; equal ones are one."""
-        said = {(triple, tuple(p[:2] for p in told)): (triple, told) for triple, told in rows}
-        ordered = sorted(said.values(), key=lambda row: row[0])
-        flat = [one for _, properties in ordered for one in properties]
+        distinct_rows = {
+            (triple, tuple(p[:2] for p in properties)): (triple, properties) for triple, properties in rows
+        }
+        ordered = sorted(distinct_rows.values(), key=lambda row: row[0])
+        flat = [item for _, properties in ordered for item in properties]
         keys = {key: number for number, key in enumerate(dict.fromkeys(key for key, *_ in flat))}
         return cls(
             np.array([triple for triple, _ in ordered], np.int32).reshape(-1, 3),
@@ -324,15 +326,15 @@ class EdgeProperties:
         """Those of other triples than `removed`, int64 [triples, 3]."""
         if not len(self) or not len(removed):
             return self
-        gone = set(map(tuple, removed.tolist()))
-        kept = np.array([tuple(row) not in gone for row in self.triples.tolist()], np.bool_)
-        if kept.all():
+        removed_triples = set(map(tuple, removed.tolist()))
+        is_kept = np.array([tuple(row) not in removed_triples for row in self.triples.tolist()], np.bool_)
+        if is_kept.all():
             return self
         counts = np.diff(self.offsets)
-        places = np.flatnonzero(np.repeat(kept, counts))
+        places = np.flatnonzero(np.repeat(is_kept, counts))
         return EdgeProperties(
-            self.triples[kept],
-            offsets_of(counts[kept]),
+            self.triples[is_kept],
+            offsets_of(counts[is_kept]),
             self.keys,
             self.key[places],
             Names.of(self.texts[at] for at in places.tolist()),

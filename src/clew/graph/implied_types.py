@@ -47,12 +47,12 @@ def relation_path(label: str) -> tuple[str, ...]:
 
 def typing_relations(graph: Graph) -> tuple[int, ...]:
     """The relations from things to their types."""
-    named = [r for r, label in enumerate(graph.relation_labels) if _words(label) in TYPING]
-    if not named:
+    candidates = [r for r, label in enumerate(graph.relation_labels) if _words(label) in TYPING]
+    if not candidates:
         return ()
     heads, relations, _ = graph.out.columns()
     least = LEAST_TYPED * len(np.unique(heads))
-    return tuple(r for r in named if len(np.unique(heads[relations == r])) >= least)
+    return tuple(r for r in candidates if len(np.unique(heads[relations == r])) >= least)
 
 
 def with_implied_types(graph: Graph, known: Mapping[str, Sequence[int]] | None = None) -> Graph:
@@ -60,7 +60,7 @@ def with_implied_types(graph: Graph, known: Mapping[str, Sequence[int]] | None =
 
     `known` are nodes whose names tell their type; those with a declared type keep it.
     """
-    rows = [*_said(graph), *_named(graph)]
+    rows = [*_types_of_typing(graph), *_types_of_paths(graph)]
     sizes = np.diff(graph.types.offsets)
     for name, nodes in (known or {}).items():
         untyped = np.array([n for n in nodes if not sizes[n]], np.int64)
@@ -72,11 +72,11 @@ def with_implied_types(graph: Graph, known: Mapping[str, Sequence[int]] | None =
     for name, members in sorted(rows, key=lambda row: -len(row[1]))[:MOST_IMPLIED_TYPES]:
         nodes.append(members)
         types.append(np.full(len(members), ids.setdefault(name, len(ids)), np.int64))
-    held = Types.of_pairs(Names.of(ids), np.concatenate(nodes), np.concatenate(types), graph.nodes)
-    return replace(graph, types=held, stated=None)
+    merged_types = Types.of_pairs(Names.of(ids), np.concatenate(nodes), np.concatenate(types), graph.nodes)
+    return replace(graph, types=merged_types, stated=None)
 
 
-def _said(graph: Graph) -> Iterator[tuple[str, Int64]]:
+def _types_of_typing(graph: Graph) -> Iterator[tuple[str, Int64]]:
     """(type, its nodes) by the typing relations, and of all wider types."""
     typing = typing_relations(graph)
     if not typing:
@@ -89,45 +89,47 @@ def _said(graph: Graph) -> Iterator[tuple[str, Int64]]:
         wider[narrow].add(wide)
     rows = np.isin(relations, typing)
     members: dict[int, list[Int64]] = defaultdict(list)
-    for type, own in _by_key(tails[rows], heads[rows]):
-        for wide in _up(type, wider):
-            members[wide].append(own)
+    for type, nodes in _nodes_by_key(tails[rows], heads[rows]):
+        for wide in _wider_types(type, wider):
+            members[wide].append(nodes)
     for type, parts in members.items():
         yield graph.labels[type], np.unique(np.concatenate(parts))
 
 
-def _up(type: int, wider: dict[int, set[int]]) -> set[int]:
+def _wider_types(type: int, wider: dict[int, set[int]]) -> set[int]:
     """A type and all wider ones."""
-    found, front = {type}, {type}
+    types, frontier = {type}, {type}
     for _ in range(DEEPEST_TYPE):
-        front = {w for t in front for w in wider.get(t, ())} - found
-        if not front:
+        frontier = {w for t in frontier for w in wider.get(t, ())} - types
+        if not frontier:
             break
-        found |= front
-    return found
+        types |= frontier
+    return types
 
 
-def _named(graph: Graph) -> Iterator[tuple[str, Int64]]:
+def _types_of_paths(graph: Graph) -> Iterator[tuple[str, Int64]]:
     """(type, its nodes) by the names of relations: the part before the last is the type of the heads."""
     paths = [relation_path(label) for label in graph.relation_labels]
-    named: dict[str, int] = {}
-    kind = np.array([named.setdefault(p[-2], len(named)) if len(p) > 1 else -1 for p in paths], np.int64)
+    type_ids: dict[str, int] = {}
+    kind = np.array(
+        [type_ids.setdefault(p[-2], len(type_ids)) if len(p) > 1 else -1 for p in paths], np.int64
+    )
     if 2 * int((kind >= 0).sum()) < len(paths):
         return
-    names = list(named)
+    names = list(type_ids)
     heads, relations, _ = graph.out.columns()
-    for number, own in _by_key(kind[relations], heads):
+    for number, nodes in _nodes_by_key(kind[relations], heads):
         if number >= 0:
-            yield names[number], np.unique(own)
+            yield names[number], np.unique(nodes)
 
 
-def _by_key(keys: NDArray[Any], nodes: NDArray[Any]) -> Iterator[tuple[int, Int64]]:
+def _nodes_by_key(keys: NDArray[Any], nodes: NDArray[Any]) -> Iterator[tuple[int, Int64]]:
     """Each key with the nodes that stand beside it, in their order."""
     if not len(keys):
         return
     order = np.argsort(keys, kind="stable")
-    found, starts = np.unique(keys[order], return_index=True)
-    yield from zip(found.tolist(), np.split(nodes[order].astype(np.int64), starts[1:]), strict=True)
+    distinct_keys, starts = np.unique(keys[order], return_index=True)
+    yield from zip(distinct_keys.tolist(), np.split(nodes[order].astype(np.int64), starts[1:]), strict=True)
 
 
 def _words(label: str) -> str:

@@ -68,26 +68,26 @@ def find_candidates(
     state = np.zeros(graph.nodes, np.uint8)
     frontier: Int32 = np.array(list(dict.fromkeys(entities)), np.int32)
     state[frontier] = 1
-    found: list[Int64] = []
+    hop_triples: list[Int64] = []
     left_out, ranked = 0, True
     triples, ends = np.empty(0, np.int64), np.empty(0, np.int32)
     for _ in range(hops):
         if not len(frontier):
             break
-        taken, room = count_edges(columns, frontier, limits.looked_at)
-        if taken < len(frontier) and not ranked:
+        nodes_taken, room = count_edges(columns, frontier, limits.looked_at)
+        if nodes_taken < len(frontier) and not ranked:
             frontier = _ranked(frontier, ends[best_of(score(triples), len(triples), triples)])
-            taken, room = count_edges(columns, frontier, limits.looked_at)
-        left_out += _edges(columns, frontier[taken:])
-        triples, ends = take_hop(columns, frontier[:taken], state, int(room))
+            nodes_taken, room = count_edges(columns, frontier, limits.looked_at)
+        left_out += _edge_count(columns, frontier[nodes_taken:])
+        triples, ends = take_hop(columns, frontier[:nodes_taken], state, int(room))
         ranked = len(triples) > limits.kept
         if ranked:
             left_out += len(triples) - limits.kept
             best = best_of(score(triples), limits.kept, triples)
             triples, ends = triples[best], ends[best]
-        found.append(triples)
+        hop_triples.append(triples)
         frontier = reach(ends, state)
-    return CandidateTriples(tuple(found), left_out)
+    return CandidateTriples(tuple(hop_triples), left_out)
 
 
 def hub_notes(candidates: CandidateTriples) -> tuple[str, ...]:
@@ -99,8 +99,8 @@ def hub_notes(candidates: CandidateTriples) -> tuple[str, ...]:
 
 def triples_at(graph: Graph, entities: Sequence[int]) -> Int64:
     """All triples at some entities, both ways, each once: int64 [n], in the order of the entities."""
-    whole = np.iinfo(np.int64).max
-    return find_candidates(graph, entities, 1, _unranked, HopLimits(whole, whole)).triples
+    no_limit = np.iinfo(np.int64).max
+    return find_candidates(graph, entities, 1, _unranked, HopLimits(no_limit, no_limit)).triples
 
 
 def _unranked(triples: Int64) -> Float32:
@@ -124,7 +124,7 @@ def best_of(scores: Float32, k: int, ids: Int64) -> Int64:
     return picked[np.lexsort((ids[picked], -scores[picked]))][:k]
 
 
-def _edges(columns: GraphColumns, nodes: Int32) -> int:
+def _edge_count(columns: GraphColumns, nodes: Int32) -> int:
     """How many edges there are at some nodes."""
     out = columns.out_stops[nodes] - columns.out_starts[nodes]
     return int((out + columns.into_stops[nodes] - columns.into_starts[nodes]).sum())
@@ -137,15 +137,15 @@ UNSEEN = 0
 @entry
 def count_edges(graph: GraphColumns, nodes: Array, most: int) -> Array:
     """How many of `nodes`, one at least, have at most `most` edges together; and these edges: int64 [2]."""
-    total, taken = 0, 0
+    total, nodes_taken = 0, 0
     for node in nodes:
-        here = graph.out_stops[node] - graph.out_starts[node]
-        here += graph.into_stops[node] - graph.into_starts[node]
-        if taken and total + here > most:
+        degree = graph.out_stops[node] - graph.out_starts[node]
+        degree += graph.into_stops[node] - graph.into_starts[node]
+        if nodes_taken and total + degree > most:
             break
-        total += here
-        taken += 1
-    return np.array([taken, total])
+        total += degree
+        nodes_taken += 1
+    return np.array([nodes_taken, total])
 
 
 @entry
@@ -178,11 +178,11 @@ def take_hop(graph: GraphColumns, nodes: Array, state: Array, room: int) -> tupl
 @entry
 def reach(ends: Array, state: Array) -> Array:
     """Those of `ends` that no hop had reached, in order, each once: int32 [n]; they are then reached."""
-    fresh = np.empty(len(ends), np.int32)
+    new_ends = np.empty(len(ends), np.int32)
     count = 0
     for end in ends:
         if state[end] == UNSEEN:
             state[end] = 1
-            fresh[count] = end
+            new_ends[count] = end
             count += 1
-    return fresh[:count]
+    return new_ends[:count]

@@ -109,16 +109,16 @@ def _count_ends(graph, kind, value, nodes, ends, square):
                 at = run
         widths[i] = count
         if square:
-            for one in range(count):
-                for other in range(count):
-                    cooccur[have[one], have[other]] += 1
+            for first in range(count):
+                for second in range(count):
+                    cooccur[have[first], have[second]] += 1
     return widths, cooccur, edges, repeated, valued, low, high
 
 
 @entry
 def _count_inverses(graph, sample, heads, relations, widest):
     """For sampled triples: their relation and that of each triple back, as one number; how many there are."""
-    keys, written = np.empty(1024, np.int64), 0
+    keys, count = np.empty(1024, np.int64), 0
     sampled = np.zeros(relations, np.int64)
     for i in range(len(sample)):
         triple = sample[i]
@@ -128,13 +128,13 @@ def _count_inverses(graph, sample, heads, relations, widest):
         sampled[graph.out_relation[triple]] += 1
         for edge in range(graph.out_starts[tail], graph.out_stops[tail]):
             if graph.out_neighbour[edge] == heads[i]:
-                if written == len(keys):
-                    more = np.empty(2 * written, np.int64)
-                    more[:written] = keys
-                    keys = more
-                keys[written] = np.int64(graph.out_relation[triple]) * relations + graph.out_relation[edge]
-                written += 1
-    return keys[:written], sampled
+                if count == len(keys):
+                    longer_keys = np.empty(2 * count, np.int64)
+                    longer_keys[:count] = keys
+                    keys = longer_keys
+                keys[count] = np.int64(graph.out_relation[triple]) * relations + graph.out_relation[edge]
+                count += 1
+    return keys[:count], sampled
 
 
 MOST_SAMPLED = 200_000
@@ -148,16 +148,20 @@ def _inverses(graph: Graph) -> Int64:
     out, relations = graph.out, len(graph.relations)
     sample = out.slots(max(1, graph.triples // MOST_SAMPLED))
     count = _quickest(_count_inverses, graph)
-    found, sampled = count(graph_columns(graph), sample, out.owners(sample), relations, 1000)
-    keys, counts = np.unique(found, return_counts=True)
-    there, back = keys // max(relations, 1), keys % max(relations, 1)
-    share = counts / sampled[there]
-    places = np.minimum(np.searchsorted(keys, back * relations + there), max(len(keys) - 1, 0))
-    both = np.where(keys[places] == back * relations + there, np.minimum(share, share[places]), 0.0)
+    pair_keys, sampled = count(graph_columns(graph), sample, out.owners(sample), relations, 1000)
+    keys, counts = np.unique(pair_keys, return_counts=True)
+    relation, back_relation = keys // max(relations, 1), keys % max(relations, 1)
+    share = counts / sampled[relation]
+    places = np.minimum(np.searchsorted(keys, back_relation * relations + relation), max(len(keys) - 1, 0))
+    mutual_share = np.where(
+        keys[places] == back_relation * relations + relation, np.minimum(share, share[places]), 0.0
+    )
     inverse = np.full(relations, -1, np.int64)
-    sure = np.flatnonzero(both >= INVERSE)
-    for at in sure[np.lexsort((-back[sure], both[sure]))].tolist():  # the best last, of equals the first
-        inverse[there[at]] = back[at]
+    sure_places = np.flatnonzero(mutual_share >= INVERSE)
+    for at in sure_places[
+        np.lexsort((-back_relation[sure_places], mutual_share[sure_places]))
+    ].tolist():  # the best last, of equals the first
+        inverse[relation[at]] = back_relation[at]
     return inverse
 
 
@@ -229,23 +233,23 @@ def schema_of(graph: Graph) -> Schema:
     Raises InputError for a graph of so many relations and types that the machine has not the memory for it.
     """
     relations, types = len(graph.relations), len(graph.types.names)
-    needed, held = BYTES_OF_TYPE * relations * types, physical_memory()
+    bytes_needed, memory = BYTES_OF_TYPE * relations * types, physical_memory()
     # A system that promises more than it has would end the process.
-    if needed > held:
+    if bytes_needed > memory:
         raise InputError(
             f"{relations:,} relations and {types:,} types are too many: how they go together takes "
-            f"{needed / 2**30:,.0f} GiB and this machine has {held / 2**30:,.0f}. If they are values or "
-            "names, the columns of the source are in another order (clew index --columns "
-            "head=…,relation=…,tail=…)"
+            f"{bytes_needed / 2**30:,.0f} GiB and this machine has {memory / 2**30:,.0f}. "
+            "If they are values or names, the columns of the source are in another order "
+            "(clew index --columns head=…,relation=…,tail=…)"
         )
-    everyone = np.arange(graph.nodes, dtype=np.int32)
-    return _EndCounts.of(graph, everyone, relations, types).schema(graph)
+    all_nodes = np.arange(graph.nodes, dtype=np.int32)
+    return _EndCounts.of(graph, all_nodes, relations, types).schema(graph)
 
 
 def with_types_of(schema: Schema, graph: Graph) -> Schema:
     """The schema with the types of `graph`, which has the same triples."""
-    everyone = np.arange(graph.nodes, dtype=np.int32)
-    return replace(schema, typed=_typed(graph, everyone, 2 * len(graph.relations), len(graph.types.names)))
+    all_nodes = np.arange(graph.nodes, dtype=np.int32)
+    return replace(schema, typed=_typed(graph, all_nodes, 2 * len(graph.relations), len(graph.types.names)))
 
 
 def schema_after(schema: Schema, before: Graph, after: Graph, changed: Int64) -> Schema:
@@ -257,36 +261,36 @@ def schema_after(schema: Schema, before: Graph, after: Graph, changed: Int64) ->
     relations, types, together = len(after.relations), len(after.types.names), schema.together
     if len(together) ** 2 <= MOST_CELLS < (2 * relations) ** 2:
         return schema_of(after)  # it was counted otherwise
-    old = _EndCounts.of(before, changed[changed < before.nodes], relations, types, together.widest)
-    new = _EndCounts.of(after, changed, relations, types, together.widest)
-    held = _as_counts(schema, 2 * relations, types)
-    low = (old.low <= held.low) & ~(new.low <= held.low)
-    if (low | ((old.high >= held.high) & ~(new.high >= held.high))).any():
+    old_counts = _EndCounts.of(before, changed[changed < before.nodes], relations, types, together.widest)
+    new_counts = _EndCounts.of(after, changed, relations, types, together.widest)
+    counts = _as_counts(schema, 2 * relations, types)
+    low = (old_counts.low <= counts.low) & ~(new_counts.low <= counts.low)
+    if (low | ((old_counts.high >= counts.high) & ~(new_counts.high >= counts.high))).any():
         return schema_of(after)
     total = _EndCounts(
-        held.edges - old.edges + new.edges,
-        held.together.changed(old.together, new.together, changed),
-        held.repeated - old.repeated + new.repeated,
-        held.valued - old.valued + new.valued,
-        np.fmin(held.low, new.low),
-        np.fmax(held.high, new.high),
-        held.typed - old.typed + new.typed,
+        counts.edges - old_counts.edges + new_counts.edges,
+        counts.together.changed(old_counts.together, new_counts.together, changed),
+        counts.repeated - old_counts.repeated + new_counts.repeated,
+        counts.valued - old_counts.valued + new_counts.valued,
+        np.fmin(counts.low, new_counts.low),
+        np.fmax(counts.high, new_counts.high),
+        counts.typed - old_counts.typed + new_counts.typed,
     )
     return total.schema(after)
 
 
 def _as_counts(schema: Schema, ends: int, types: int) -> _EndCounts:
     """What was counted for a schema, with room for more ends and types."""
-    more = ends - len(schema.nodes)
+    new_ends = ends - len(schema.nodes)
     edges = np.zeros(len(schema.nodes), np.int64)
     edges[::2] = schema.triples
     valued = np.rint(np.stack([schema.numbers, schema.dates]) * schema.nodes).astype(np.int64)
     return _EndCounts(
-        np.pad(edges, (0, more)),
+        np.pad(edges, (0, new_ends)),
         schema.together,
-        np.pad(schema.repeated, (0, more)),
-        np.pad(valued, ((0, 0), (0, more))),
-        np.pad(schema.low, (0, more), constant_values=np.nan),
-        np.pad(schema.high, (0, more), constant_values=np.nan),
-        np.pad(schema.typed, ((0, more), (0, types - schema.typed.shape[1]))),
+        np.pad(schema.repeated, (0, new_ends)),
+        np.pad(valued, ((0, 0), (0, new_ends))),
+        np.pad(schema.low, (0, new_ends), constant_values=np.nan),
+        np.pad(schema.high, (0, new_ends), constant_values=np.nan),
+        np.pad(schema.typed, ((0, new_ends), (0, types - schema.typed.shape[1]))),
     )

@@ -94,8 +94,8 @@ def parse_value(text: str, datatype: str | None = None) -> Parsed:
         return NO_VALUE
     if _NUMBER.fullmatch(text):
         return _number(text)
-    for read in (_time_of_day, _iso_date, _written_date):
-        value = read(text)
+    for parser in (_time_of_day, _iso_date, _written_date):
+        value = parser(text)
         if value[0]:
             return value
     return NO_VALUE
@@ -118,8 +118,8 @@ def _xsd_number(text: str) -> Parsed:
 
 
 def _time_of_day(text: str) -> Parsed:
-    found = _TIME_OF_DAY.fullmatch(text)
-    time = None if found is None else time_of_day(*_on_clock(found), found["half"])
+    match = _TIME_OF_DAY.fullmatch(text)
+    time = None if match is None else time_of_day(*_on_clock(match), match["half"])
     return NO_VALUE if time is None else (ValueKind.DATE, time)
 
 
@@ -133,9 +133,9 @@ def time_of_day(hours: int, minutes: int, seconds: float = 0.0, half: str | None
     return None if passed is None or hours == 24 or seconds >= 60 else passed / 86_400
 
 
-def _on_clock(found: re.Match[str]) -> tuple[int, int, float]:
+def _on_clock(match: re.Match[str]) -> tuple[int, int, float]:
     """Hours, minutes and seconds of `_CLOCK`."""
-    return int(found["hours"]), int(found["minutes"]), float(found["seconds"] or 0)
+    return int(match["hours"]), int(match["minutes"]), float(match["seconds"] or 0)
 
 
 def _seconds(hours: int, minutes: int, seconds: float) -> float | None:
@@ -147,18 +147,18 @@ def _seconds(hours: int, minutes: int, seconds: float) -> float | None:
 
 def _iso_date(text: str, *, year_alone: bool = False) -> Parsed:
     """ISO 8601 year, month, day, or day and time; a time with a zone is brought to UTC."""
-    found = _ISO.fullmatch(text)
-    if found is None or (found["month"] is None and not year_alone):
+    match = _ISO.fullmatch(text)
+    if match is None or (match["month"] is None and not year_alone):
         return NO_VALUE
-    days = days_since_epoch(int(found["year"]), int(found["month"] or 1), int(found["day"] or 1))
+    days = days_since_epoch(int(match["year"]), int(match["month"] or 1), int(match["day"] or 1))
     if days is None:
         return NO_VALUE
-    if found["hours"] is None:
+    if match["hours"] is None:
         return ValueKind.DATE, float(days)
-    seconds = _seconds(*_on_clock(found))
+    seconds = _seconds(*_on_clock(match))
     if seconds is None:
         return NO_VALUE
-    return ValueKind.DATE, days + (seconds - _offset(found["zone"])) / 86_400
+    return ValueKind.DATE, days + (seconds - _offset(match["zone"])) / 86_400
 
 
 def _offset(zone: str | None) -> int:
@@ -171,11 +171,11 @@ def _offset(zone: str | None) -> int:
 
 def _written_date(text: str) -> Parsed:
     """`12 March 1999` and `March 12, 1999`; the month by its English name, so nothing is ambiguous."""
-    found = _DAY_FIRST.fullmatch(text) or _MONTH_FIRST.fullmatch(text)
-    month = _MONTH.get(found["month"].lower()) if found else None
-    if found is None or month is None:
+    match = _DAY_FIRST.fullmatch(text) or _MONTH_FIRST.fullmatch(text)
+    month = _MONTH.get(match["month"].lower()) if match else None
+    if match is None or month is None:
         return NO_VALUE
-    days = days_since_epoch(int(found["year"]), month, int(found["day"]))
+    days = days_since_epoch(int(match["year"]), month, int(match["day"]))
     return NO_VALUE if days is None else (ValueKind.DATE, float(days))
 
 
@@ -185,27 +185,27 @@ _DAYS_OF_400_YEARS = 146_097
 
 def days_since_epoch(year: int, month: int, day: int) -> int | None:
     """Days from 0001-01-01 (proleptic Gregorian; year 0 is 1 BCE), None if there is no such day."""
-    cycles, within = divmod(year - 1, 400)
+    cycles, cycle_year = divmod(year - 1, 400)
     try:
-        return date(within + 1, month, day).toordinal() - 1 + cycles * _DAYS_OF_400_YEARS
+        return date(cycle_year + 1, month, day).toordinal() - 1 + cycles * _DAYS_OF_400_YEARS
     except ValueError:
         return None
 
 
 def year_of(days: float) -> float:
     """The year in which a day lies, given in days since 0001-01-01."""
-    cycles, within = divmod(math.floor(days), _DAYS_OF_400_YEARS)
-    return float(date.fromordinal(within + 1).year + 400 * cycles)
+    cycles, cycle_day = divmod(math.floor(days), _DAYS_OF_400_YEARS)
+    return float(date.fromordinal(cycle_day + 1).year + 400 * cycles)
 
 
 def month_days(days: NDArray[np.float64]) -> NDArray[np.int64]:
     """100 times the month of each day since 0001-01-01, and its day, int64 [n]; -1 for times and midnight."""
-    whole = np.floor(days)
-    date = np.datetime64("0001-01-01") + whole.astype("timedelta64[D]")
+    whole_days = np.floor(days)
+    date = np.datetime64("0001-01-01") + whole_days.astype("timedelta64[D]")
     month = date.astype("datetime64[M]")
-    made = (month.astype(np.int64) % 12 + 1) * 100 + (date - month).astype(np.int64) + 1
-    made[whole == 0] = -1
-    return made
+    codes = (month.astype(np.int64) % 12 + 1) * 100 + (date - month).astype(np.int64) + 1
+    codes[whole_days == 0] = -1
+    return codes
 
 
 def node_values(names: Names, labels: Names, datatype: NDArray[np.int16], datatypes: Sequence[str]) -> Values:
@@ -235,9 +235,9 @@ def _may_be_value(names: Names) -> NDArray[np.bool_]:
     length = stops - starts
     last = len(names.blob) - 1
     head = [names.blob[np.minimum(starts + i, last)] for i in range(3)]
-    named = np.isin(_three_letters(*head), _MONTH_LETTERS)
+    is_month = np.isin(_three_letters(*head), _MONTH_LETTERS)
     tail = names.blob[np.maximum(stops, 1) - 1]
-    return (opens[head[0]] | named) & closes[tail] & (length > 0) & (length <= 3 * MAX_LENGTH)
+    return (opens[head[0]] | is_month) & closes[tail] & (length > 0) & (length <= 3 * MAX_LENGTH)
 
 
 # Bytes from 0x80 begin or end white space, which is stripped, or the minus sign U+2212; I and F are for INF.

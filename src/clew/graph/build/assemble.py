@@ -91,10 +91,15 @@ class Assembler:
             self._joining.update(batch.relations)
         self._columns.append((ids[::2].copy(), self._relations.of(batch.relations), ids[1::2].copy(), source))
         self.triples += len(batch.heads)
-        if (given := batch.ids) is not None:
-            node, relation = self._nodes.of(list(given.entities)), self._relations.of(list(given.relations))
-            self._columns.append((node[given.head], relation[given.relation], node[given.tail], source))
-            self.triples += len(given.head)
+        if (id_batch := batch.ids) is not None:
+            node, relation = (
+                self._nodes.of(list(id_batch.entities)),
+                self._relations.of(list(id_batch.relations)),
+            )
+            self._columns.append(
+                (node[id_batch.head], relation[id_batch.relation], node[id_batch.tail], source)
+            )
+            self.triples += len(id_batch.head)
         self._types += [(self._nodes[entity], type_) for entity, type_ in batch.types]
         self.types_read += len(batch.types)
         for label in batch.labels:
@@ -108,28 +113,28 @@ class Assembler:
     def _take_label(self, label: Label) -> None:
         """Keep the best label of a subject; the one that loses is an alias."""
         self.labels_read += 1
-        held = self._labels.get(label.subject)
-        if held is None:
+        earlier_label = self._labels.get(label.subject)
+        if earlier_label is None:
             self._labels[label.subject] = label
             return
-        best, other = (label, held) if label.rank < held.rank else (held, label)
+        best, loser = (label, earlier_label) if label.rank < earlier_label.rank else (earlier_label, label)
         self._labels[label.subject] = best
-        self._aliases.append((other.subject, other.text))
+        self._aliases.append((loser.subject, loser.text))
 
     def declare_types(self, pairs: Iterable[tuple[str, str]]) -> int:
         """Take (entity, type) pairs of a side file, counting unknown entities; returns how many it took."""
-        found = [(self._find(entity), type_) for entity, type_ in pairs]
-        known = [(node, type_) for node, type_ in found if node is not None]
-        self._types += known
-        self.types_read += len(known)
-        return len(known)
+        node_types = [(self._find(entity), type_) for entity, type_ in pairs]
+        known_pairs = [(node, type_) for node, type_ in node_types if node is not None]
+        self._types += known_pairs
+        self.types_read += len(known_pairs)
+        return len(known_pairs)
 
     def declare_aliases(self, pairs: Iterable[tuple[str, str]]) -> int:
         """Take (entity, alias) pairs of a side file, counting unknown entities; returns how many it took."""
-        known = [(entity, alias) for entity, alias in pairs if self._find(entity) is not None]
-        self._aliases += known
-        self.aliases_read += len(known)
-        return len(known)
+        known_pairs = [(entity, alias) for entity, alias in pairs if self._find(entity) is not None]
+        self._aliases += known_pairs
+        self.aliases_read += len(known_pairs)
+        return len(known_pairs)
 
     def _find(self, entity: str) -> int | None:
         """Node id of an entity of a side file; one that the graph lacks is counted."""
@@ -147,32 +152,36 @@ class Assembler:
         """A note on ends of edges of tables that no row of nodes describes, if some rows describe nodes."""
         if not self._declared or not self._joined:
             return ()
-        declared, joined = (np.unique(np.concatenate(ids)) for ids in (self._declared, self._joined))
-        strange = np.setdiff1d(joined, declared, assume_unique=True)
+        declared_nodes, joined_nodes = (
+            np.unique(np.concatenate(ids)) for ids in (self._declared, self._joined)
+        )
+        strange = np.setdiff1d(joined_nodes, declared_nodes, assume_unique=True)
         if not len(strange):
             return ()
-        first = set(strange[:MAX_UNKNOWN].tolist())
-        names = [shown_key(key) for at, key in enumerate(self._nodes) if at in first]
+        first_nodes = set(strange[:MAX_UNKNOWN].tolist())
+        names = [shown_key(key) for at, key in enumerate(self._nodes) if at in first_nodes]
         return (
-            f"{len(strange):,} of {len(joined):,} ends of edges are not among the ids of nodes: "
+            f"{len(strange):,} of {len(joined_nodes):,} ends of edges are not among the ids of nodes: "
             f"{', '.join(names)}{' …' if len(strange) > len(names) else ''}. {self._advice(strange)}",
         )
 
-    def _advice(self, strange: Int32) -> str:
+    def _advice(self, strange_nodes: Int32) -> str:
         """What to do about strange ends of edges: most of them may be in another column of the nodes."""
-        held = set(strange.tolist())
-        texts = {key for key, node in self._nodes.items() if node in held and isinstance(key, str)}
-        same = [i for key, i in self._nodes.items() if not isinstance(key, str) and key[0] in texts]
-        same += strange.tolist()
-        found: dict[str, int] = {}
+        strange_ids = set(strange_nodes.tolist())
+        texts = {key for key, node in self._nodes.items() if node in strange_ids and isinstance(key, str)}
+        same_nodes = [i for key, i in self._nodes.items() if not isinstance(key, str) and key[0] in texts]
+        same_nodes += strange_nodes.tolist()
+        overlaps: dict[str, int] = {}
         for name, number in self._relations.items():
             if name not in self._joining:
                 tails = (tail[relation == number] for _, relation, tail, _ in self._columns)
-                found[name] = len(np.intersect1d(np.concatenate(list(tails)), same))
-        best = max(found, key=lambda name: found[name], default="")
-        if not best or 2 * found[best] < len(strange):
+                overlaps[name] = len(np.intersect1d(np.concatenate(list(tails)), same_nodes))
+        best = max(overlaps, key=lambda name: overlaps[name], default="")
+        if not best or 2 * overlaps[best] < len(strange_nodes):
             return "Are these the right columns?"
-        return f"{found[best]:,} of them are in the column {best} of the nodes: give --id {shlex.quote(best)}"
+        return (
+            f"{overlaps[best]:,} of them are in the column {best} of the nodes: give --id {shlex.quote(best)}"
+        )
 
     def graph(self) -> tuple[Graph, int]:
         """Return the graph and the number of duplicate triples that were merged."""
@@ -187,12 +196,12 @@ class Assembler:
         datatypes: GrowingIds[str] = GrowingIds()
         keys = (-1 if isinstance(key, str) else datatypes[key[1]] for key in self._nodes)
         datatype = np.fromiter(keys, np.int16, len(self._nodes))
-        types, labels = self._type_table(len(entities)), self._labelled(entities, self._nodes)
+        types, labels = self._type_table(len(entities)), self._label_names(entities, self._nodes)
         graph = Graph(
             entities=entities,
             labels=labels,
             relations=relations,
-            relation_labels=self._labelled(relations, self._relations),
+            relation_labels=self._label_names(relations, self._relations),
             out=out,
             into=into,
             values=node_values(entities, labels, datatype, list(datatypes)),
@@ -261,7 +270,7 @@ class Assembler:
             return self._labels[name].text
         return local_name(name) if self._iris else name
 
-    def _labelled(self, names: Names, keys: Iterable[NodeKey]) -> Names:
+    def _label_names(self, names: Names, keys: Iterable[NodeKey]) -> Names:
         """Labels of `keys`; the object `names` itself where there are none but the names."""
         if not self._iris and not self._labels:
             return names
@@ -270,9 +279,11 @@ class Assembler:
     def _type_table(self, nodes: int) -> Types:
         """Types as CSR, without repeats; their names are labels or local names, as people read them."""
         names: GrowingIds[str] = GrowingIds()
-        every = [*self._types, *self._following_types]
-        type_ = names.of([self._label(text) for _, text in every])
-        return Types.of_pairs(Names.of(names), np.array([node for node, _ in every], np.int64), type_, nodes)
+        assignments = [*self._types, *self._following_types]
+        type_ = names.of([self._label(text) for _, text in assignments])
+        return Types.of_pairs(
+            Names.of(names), np.array([node for node, _ in assignments], np.int64), type_, nodes
+        )
 
     def _local_names(self) -> Iterator[tuple[str, str]]:
         """(entity, the end of its IRI, in words) where that is not its label, or is written as one word.
@@ -282,24 +293,24 @@ class Assembler:
         for key in self._nodes if self._iris else ():
             if not isinstance(key, str) or key.startswith("_:"):
                 continue
-            held = self._labels.get(key)
-            if held is None and not _CAMEL.search(key):
+            label = self._labels.get(key)
+            if label is None and not _CAMEL.search(key):
                 continue
-            if held is None or held.rank % RANKS == RANKS - 1:
+            if label is None or label.rank % RANKS == RANKS - 1:
                 yield key, _CAMEL.sub(" ", local_name(key))
-            elif " " not in held.text and _CAMEL.search(held.text):
-                yield key, _CAMEL.sub(" ", held.text)
+            elif " " not in label.text and _CAMEL.search(label.text):
+                yield key, _CAMEL.sub(" ", label.text)
 
     def _alias_table(self) -> Aliases:
         """Aliases by node in order of reading; repeats, names themselves and unknown nodes are left out."""
-        seen: dict[tuple[int, str], None] = {}
+        pairs: dict[tuple[int, str], None] = {}
         for entity, alias in chain(self._aliases, self._local_names()):
             node = self._node(entity)
             if node is not None and alias not in (entity, self._label(entity)):
-                seen[node, alias] = None
-        ordered = sorted(seen, key=lambda pair: pair[0])
-        column = np.array([node for node, _ in ordered], np.int32)
-        return Aliases(Names.of(alias for _, alias in ordered), column)
+                pairs[node, alias] = None
+        sorted_pairs = sorted(pairs, key=lambda pair: pair[0])
+        column = np.array([node for node, _ in sorted_pairs], np.int32)
+        return Aliases(Names.of(alias for _, alias in sorted_pairs), column)
 
 
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z][a-z])")
@@ -325,11 +336,11 @@ def adjacencies(
         return out, into, np.zeros(len(head), np.uint16)
     order, starts = _sorted_groups(head, relation, tail, nodes, relations)
     source = np.minimum.reduceat(source[order], starts) if source.any() else np.zeros(len(starts), np.uint16)
-    first = order[starts]
-    head, relation, tail = head[first], relation[first], tail[first]
-    back, _ = _sorted_groups(tail, relation, head, nodes, relations)
+    first_rows = order[starts]
+    head, relation, tail = head[first_rows], relation[first_rows], tail[first_rows]
+    into_order, _ = _sorted_groups(tail, relation, head, nodes, relations)
     out = Adjacency.packed(counted_offsets(head, nodes), relation, tail)
-    into = Adjacency.packed(counted_offsets(tail, nodes), relation[back], head[back])
+    into = Adjacency.packed(counted_offsets(tail, nodes), relation[into_order], head[into_order])
     return out, into, source
 
 

@@ -80,39 +80,41 @@ class ArrayAssembler(Assembler):
 
     def __init__(self) -> None:
         super().__init__()
-        self._given: IdTriples | None = None
+        self._id_batch: IdTriples | None = None
         self._ids: NameIds | None = None
 
     def add(self, batch: Batch, source: int) -> None:
         """Take the ids of `batch`."""
-        if batch.ids is None or self._given is not None or source != 0:
+        if batch.ids is None or self._id_batch is not None or source != 0:
             raise ValueError("one batch of ids is expected")
-        self._given = batch.ids
+        self._id_batch = batch.ids
         self.triples = len(batch.ids.head)
 
     def _node(self, entity: str) -> int | None:
-        if self._given is None:
+        if self._id_batch is None:
             return None
-        self._ids = self._ids or NameIds.of(self._given.entities)
+        self._ids = self._ids or NameIds.of(self._id_batch.entities)
         node = self._ids.find(entity)
         return None if node < 0 else node
 
     def graph(self) -> tuple[Graph, int]:
         """Return the graph and the number of duplicate triples that were merged."""
-        given = self._given
-        if given is None:
+        id_batch = self._id_batch
+        if id_batch is None:
             return super().graph()
-        nodes, relations = len(given.entities), len(given.relations)
+        nodes, relations = len(id_batch.entities), len(id_batch.relations)
         no_source = np.zeros(1, np.uint16)
-        out, into, source = adjacencies(given.head, given.relation, given.tail, no_source, nodes, relations)
+        out, into, source = adjacencies(
+            id_batch.head, id_batch.relation, id_batch.tail, no_source, nodes, relations
+        )
         graph = Graph(
-            entities=given.entities,
-            labels=given.entities,
-            relations=given.relations,
-            relation_labels=given.relations,
+            entities=id_batch.entities,
+            labels=id_batch.entities,
+            relations=id_batch.relations,
+            relation_labels=id_batch.relations,
             out=out,
             into=into,
-            values=node_values(given.entities, given.entities, np.full(nodes, -1, np.int16), []),
+            values=node_values(id_batch.entities, id_batch.entities, np.full(nodes, -1, np.int16), []),
             types=self._type_table(nodes),
             aliases=self._alias_table(),
             source=source,
@@ -139,31 +141,31 @@ def build_graph(
     assembler = ArrayAssembler() if alone else Assembler()
     assembler.most_inferred = hints.most_inferred
     reports = _read_sources(sources, assembler, progress, reading)
-    side = _read_side_files(assembler, reading)
+    side_reports = _read_side_files(assembler, reading)
     if assembler.triples == 0:
         names = ", ".join(report.path for report in reports)
         reasons = [reason for report in reports for reason in report.reasons]
-        why = f" All lines were skipped, first: {reasons[0]}" if reasons else ""
+        first_reason = f" All lines were skipped, first: {reasons[0]}" if reasons else ""
         raise InputError(
-            f"{names}: no triples found.{why} A graph needs at least one line head, relation, tail"
+            f"{names}: no triples found.{first_reason} A graph needs at least one line head, relation, tail"
         )
     strangers = assembler.strangers()
     graph, duplicates = assembler.graph()
-    every = [*reports, *side]
+    all_reports = [*reports, *side_reports]
     return graph, BuildReport(
         sources=tuple(reports),
-        side_files=tuple(side),
+        side_files=tuple(side_reports),
         triples_read=assembler.triples,
         duplicates=duplicates,
-        blank=sum(report.blank for report in every),
-        skipped=sum(report.skipped for report in every),
-        reasons=tuple(reason for report in every for reason in report.reasons)[:MAX_REASONS],
+        blank=sum(report.blank for report in all_reports),
+        skipped=sum(report.skipped for report in all_reports),
+        reasons=tuple(reason for report in all_reports for reason in report.reasons)[:MAX_REASONS],
         types_read=assembler.types_read,
         aliases_read=assembler.aliases_read,
         labels_read=assembler.labels_read,
         unknown=assembler.unknown,
         unknown_names=tuple(assembler.unknown_names),
-        notes=(*(n for report in every for n in report.notes), *strangers, *_notes(graph, assembler)),
+        notes=(*(n for report in all_reports for n in report.notes), *strangers, *_notes(graph, assembler)),
     )
 
 
@@ -178,8 +180,10 @@ def graph_of(
     for head, relation, tail in triples:
         batch.add(head, relation, tail)
     assembler.add(batch, 0)
-    assembler.declare_types([(name, t) for name, given in (types or {}).items() for t in given])
-    assembler.declare_aliases([(name, a) for name, given in (aliases or {}).items() for a in given])
+    assembler.declare_types([(name, t) for name, node_types in (types or {}).items() for t in node_types])
+    assembler.declare_aliases(
+        [(name, a) for name, node_aliases in (aliases or {}).items() for a in node_aliases]
+    )
     return assembler.graph()[0]
 
 
@@ -192,14 +196,14 @@ def _read_sources(
     reports: list[SourceReport] = []
     format, hints = reading.get("format"), reading.get("hints") or Hints()
     for index, path in enumerate(sources):
-        done, before = sum(report.bytes for report in reports), assembler.triples
+        done, triples_before = sum(report.bytes for report in reports), assembler.triples
         tally = Tally(reading.get("on_error", "fail"), scope=str(index or ""), collect=True, hints=hints)
         if progress is not None:
             tally.progress = lambda read, done=done, progress=progress: progress(done + read)
         reader = choose_reader(path, format, hints)
         for batch in reader.read(path, tally):
             assembler.add(batch, index)
-        reports.append(_report(path, reader.name, assembler.triples - before, tally))
+        reports.append(_report(path, reader.name, assembler.triples - triples_before, tally))
     return reports
 
 
@@ -242,10 +246,10 @@ def _notes(graph: Graph, assembler: Assembler) -> Iterator[str]:
             "relation, the source is a table or has its columns in another order"
         )
     if unstated:
-        few = "statements with properties are of triples"
+        statements = "statements with properties are of triples"
         if unstated == 1:
-            few = "statement with properties is of a triple"
-        yield f"{unstated:,} {few} that no source states: left out"
+            statements = "statement with properties is of a triple"
+        yield f"{unstated:,} {statements} that no source states: left out"
     triples = int(np.count_nonzero(graph.source == INFERRED))
     if triples or assembler.inferred_types:
         yield (
@@ -253,5 +257,5 @@ def _notes(graph: Graph, assembler: Assembler) -> Iterator[str]:
             "added as inferred; --no-inference leaves them out"
         )
     if assembler.cut:
-        most = f"{assembler.most_inferred:,}"
-        yield f"more follows from the ontology than the {most} that are added; the rest is left out"
+        limit = f"{assembler.most_inferred:,}"
+        yield f"more follows from the ontology than the {limit} that are added; the rest is left out"

@@ -33,46 +33,46 @@ def mapped(path: Path) -> NDArray[Any]:
 def grown(array: NDArray[_T], rows: int) -> NDArray[_T]:
     """Give a private array of `rows` rows that begins with those of `array`; what the rest holds is open."""
     shape = (rows, *array.shape[1:])
-    mapped = _mapped_again(array, shape)
-    if mapped is not None:
-        return mapped
-    found = np.empty(shape, array.dtype)
-    found[: len(array)] = array
-    return found
+    mapping = _mapping_with_room(array, shape)
+    if mapping is not None:
+        return mapping
+    copy = np.empty(shape, array.dtype)
+    copy[: len(array)] = array
+    return copy
 
 
-def extended(array: NDArray[_T], more: NDArray[_T]) -> NDArray[_T]:
-    """Put the rows `more` behind; the same object if there are none."""
-    if not len(more):
+def extended(array: NDArray[_T], new_rows: NDArray[_T]) -> NDArray[_T]:
+    """Put `new_rows` behind; the same object if there are none."""
+    if not len(new_rows):
         return array
-    found = grown(array, len(array) + len(more))
-    found[len(array) :] = more
-    return found
+    result = grown(array, len(array) + len(new_rows))
+    result[len(array) :] = new_rows
+    return result
 
 
-def _mapped_again(array: NDArray[_T], shape: tuple[int, ...]) -> NDArray[_T] | None:
+def _mapping_with_room(array: NDArray[_T], shape: tuple[int, ...]) -> NDArray[_T] | None:
     """The file of a mapped array, once more, with room for `shape`; None if it is not of a file."""
-    held = _memmap(array)
-    if held is None or _MMAP is None or not array.flags.c_contiguous or not array.nbytes:
+    memmap = _memmap(array)
+    if memmap is None or _MMAP is None or not array.flags.c_contiguous or not array.nbytes:
         return None
-    offset = held.offset + array.ctypes.data - held.ctypes.data
+    offset = memmap.offset + array.ctypes.data - memmap.ctypes.data
     lead = offset % mmap.ALLOCATIONGRANULARITY
     size = int(np.prod(shape)) * array.itemsize
     # Pages behind the file's last one would be errors: all are first made of nothing.
     region = mmap.mmap(-1, lead + max(size, array.nbytes), flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
     address = ctypes.addressof(ctypes.c_char.from_buffer(region))
     try:
-        with open(str(held.filename), "rb") as file:
+        with open(str(memmap.filename), "rb") as file:
             status = os.fstat(file.fileno())
-            if (status.st_dev, status.st_ino) != getattr(held, "identity", None):
+            if (status.st_dev, status.st_ino) != getattr(memmap, "identity", None):
                 return None
-            found = _MMAP(
+            mapped_address = _MMAP(
                 address, lead + array.nbytes, mmap.PROT_READ | mmap.PROT_WRITE,
                 mmap.MAP_PRIVATE | _MAP_FIXED, file.fileno(), offset - lead,
             )  # fmt: skip
     except OSError:
         return None
-    if found != address:
+    if mapped_address != address:
         return None
     return np.frombuffer(region, array.dtype, size // array.itemsize, lead).reshape(shape)
 
@@ -80,25 +80,25 @@ def _mapped_again(array: NDArray[_T], shape: tuple[int, ...]) -> NDArray[_T] | N
 def _memmap(array: NDArray[_T]) -> np.memmap[tuple[int, ...], np.dtype[np.generic]] | None:
     """The mapping of a file that an array is a part of."""
     base: object = array
-    found = None
+    memmap = None
     while isinstance(base, np.ndarray):
         if isinstance(base, np.memmap) and base.filename is not None:
-            found = base
+            memmap = base
         base = base.base
-    return found
+    return memmap
 
 
 def _mmap_of_system() -> Any:  # noqa: ANN401
     """The system's own `mmap`, as Python's takes no address; None on Windows, where arrays are copied."""
     try:
-        found = ctypes.CDLL(None, use_errno=True).mmap
+        function = ctypes.CDLL(None, use_errno=True).mmap
     except (TypeError, AttributeError):
         return None
-    found.restype = ctypes.c_void_p
-    found.argtypes = [
+    function.restype = ctypes.c_void_p
+    function.argtypes = [
         ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long
     ]  # fmt: skip
-    return found
+    return function
 
 
 _MMAP = _mmap_of_system()

@@ -19,15 +19,15 @@ F = TypeVar("F", bound=Callable[..., Any])
 class Kernel:
     """A function that is compiled when it is first called; where it is kept says `machine_code.py`."""
 
-    def __init__(self, function: Callable[..., Any], kept: bool, options: dict[str, bool]) -> None:
-        self.function, self._kept, self._options = function, kept, options
+    def __init__(self, function: Callable[..., Any], cached: bool, options: dict[str, bool]) -> None:
+        self.function, self._cached, self._options = function, cached, options
 
     @cached_property
     def dispatcher(self) -> Any:  # noqa: ANN401 (numba's own type)
         """What numba makes of the function; it compiles for each types of arguments."""
         from clew.graph.kernels.machine_code import dispatcher
 
-        return dispatcher(self.function, self._kept, self._options, type(self))
+        return dispatcher(self.function, self._cached, self._options, type(self))
 
     @property
     def signatures(self) -> Sequence[object]:

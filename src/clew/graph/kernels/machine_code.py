@@ -33,16 +33,16 @@ _PACKAGE = Path(__file__).parents[2]
 
 
 @cache
-def _made_by(file: Path) -> str:
+def _source_digest(file: Path) -> str:
     """SHA-256 of a file with kernels, of all that these may call, and of the versions that compile them."""
     digest = sha256(f"{numba.__version__} {sys.implementation.cache_tag}".encode())
-    beside = file.parent.glob("*.py") if file.parent.name == "kernels" else ()
-    for source in sorted({file, *beside, *_PACKAGE.glob("**/kernels/*.py")}):
+    kernel_files = file.parent.glob("*.py") if file.parent.name == "kernels" else ()
+    for source in sorted({file, *kernel_files, *_PACKAGE.glob("**/kernels/*.py")}):
         digest.update(source.read_bytes())
     return digest.hexdigest()
 
 
-class _Kept(FunctionCache):
+class _MachineCodeCache(FunctionCache):
     """The machine code of one kernel, in one file for each types of arguments."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
@@ -50,27 +50,27 @@ class _Kept(FunctionCache):
         self._py_func, self._name, self._cache_path = function, repr(function), str(COMPILING.folder)
         self._impl = object.__new__(CompileResultCacheImpl)
         file = Path(function.__code__.co_filename)
-        self._of = (_made_by(file), function.__module__, function.__qualname__)
+        self._identity = (_source_digest(file), function.__module__, function.__qualname__)
         self.enable()
 
-    def _place(self, sig: Any, codegen: Any) -> tuple[tuple[object, ...], Path | None]:  # noqa: ANN401
-        key = (*self._of, repr(sig), codegen.magic_tuple())
+    def _key_and_path(self, sig: Any, codegen: Any) -> tuple[tuple[object, ...], Path | None]:  # noqa: ANN401
+        key = (*self._identity, repr(sig), codegen.magic_tuple())
         folder = COMPILING.folder
         name = f"{self._py_func.__name__}-{sha256(repr(key).encode()).hexdigest()[:32]}.code"
         return key, None if folder is None else folder / name
 
     def _load_overload(self, sig: Any, target_context: Any) -> Any:  # noqa: ANN401
-        key, path = self._place(sig, target_context.codegen())
+        key, path = self._key_and_path(sig, target_context.codegen())
         if path is None:
             return None
         try:
-            held, data = pickle.loads(path.read_bytes())  # noqa: S301 (a folder of this user, as numba's own)
+            stored_key, data = pickle.loads(path.read_bytes())  # noqa: S301 (a folder of this user, as numba's own)
         except (OSError, EOFError, ValueError, TypeError, pickle.UnpicklingError):
             return None  # not there, or damaged: it is compiled again
-        return self._impl.rebuild(target_context, data) if held == key else None
+        return self._impl.rebuild(target_context, data) if stored_key == key else None
 
     def _save_overload(self, sig: Any, data: Any) -> None:  # noqa: ANN401
-        key, path = self._place(sig, data.codegen)
+        key, path = self._key_and_path(sig, data.codegen)
         if path is None or not self._impl.check_cachable(data):
             return
         content = pickle.dumps((key, self._impl.reduce(data)), protocol=-1)
@@ -97,18 +97,20 @@ def _write(path: Path, content: bytes) -> None:
         raise
 
 
-def dispatcher(function: Callable[..., Any], kept: bool, options: dict[str, bool], kernel: type[Any]) -> Any:  # noqa: ANN401
-    """Numba's dispatcher of a function, known as a `kernel`; with `kept`, machine code on disk is used."""
-    _make_known(kernel)
+def dispatcher(
+    function: Callable[..., Any], cached: bool, options: dict[str, bool], kernel: type[Any]
+) -> Any:  # noqa: ANN401
+    """Numba's dispatcher of a function, known as a `kernel`; with `cached`, machine code on disk is used."""
+    _register(kernel)
     decorate: Any = numba.njit
-    made: Any = decorate(**options)(function)
-    if kept:
-        made._cache = _Kept(function)
-    return made
+    numba_dispatcher: Any = decorate(**options)(function)
+    if cached:
+        numba_dispatcher._cache = _MachineCodeCache(function)
+    return numba_dispatcher
 
 
 @cache
-def _make_known(kernel: type[Any]) -> None:
+def _register(kernel: type[Any]) -> None:
     """Tell numba that a kernel which another one calls is what its dispatcher is."""
 
     def type_of(value: Any, _context: object) -> Any:  # noqa: ANN401
@@ -121,19 +123,19 @@ class _Listener(event.Listener):
     """Counts the time that is spent compiling."""
 
     def __init__(self) -> None:
-        self._own = threading.local()
+        self._of_thread = threading.local()
 
     def on_start(self, event: Any) -> None:  # noqa: ANN401
-        depth = getattr(self._own, "depth", 0)
+        depth = getattr(self._of_thread, "depth", 0)
         if depth == 0:
-            self._own.began = perf_counter()
+            self._of_thread.began = perf_counter()
             COMPILING.begin()
-        self._own.depth = depth + 1
+        self._of_thread.depth = depth + 1
 
     def on_end(self, event: Any) -> None:  # noqa: ANN401
-        self._own.depth -= 1
-        if self._own.depth == 0:
-            COMPILING.end(perf_counter() - self._own.began)
+        self._of_thread.depth -= 1
+        if self._of_thread.depth == 0:
+            COMPILING.end(perf_counter() - self._of_thread.began)
 
 
 event.register("numba:compile", _Listener())

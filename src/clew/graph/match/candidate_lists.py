@@ -48,7 +48,7 @@ class CandidateList:
         rounds: Rounds = USUAL_ROUNDS,
     ) -> None:
         self._distances, self.node, self._rounds, self._count = distances, node, rounds, rounds.first
-        self._measured, self.asked, self.ended = measure is not None, False, False
+        self._measured, self.has_asked, self.ended = measure is not None, False, False
         if measure is not None and is_named(measure):
             self.ids, self.costs = measure.entities, np.zeros(len(measure.entities), np.int64)
             self.bound = 1 << MISS_BITS
@@ -56,37 +56,37 @@ class CandidateList:
             self._ask()
 
     def _ask(self) -> None:
-        before = len(self._found.entities) if self.asked else -1
-        self.asked, self._found = True, self._distances.node_candidates(self.node, self._count)
-        self.ended = len(self._found.entities) == before and not self._found.exhausted
-        self._take(min(self._count, len(self._found.entities)))
+        count_before = len(self._nearest.entities) if self.has_asked else -1
+        self.has_asked, self._nearest = True, self._distances.node_candidates(self.node, self._count)
+        self.ended = len(self._nearest.entities) == count_before and not self._nearest.exhausted
+        self._take(min(self._count, len(self._nearest.entities)))
 
     def _take(self, count: int) -> None:
         """Turn the distances of the first `count` into costs."""
-        found = self._found
-        costs = costs_of(found.distances[: count + 1], f"node {self.node.name!r}")
+        nearest = self._nearest
+        costs = costs_of(nearest.distances[: count + 1], f"node {self.node.name!r}")
         if np.any(costs[1:] < costs[:-1]):
             raise UsageError(f"the candidates of node {self.node.name!r} are not in ascending distance")
-        if count < len(found.entities):
+        if count < len(nearest.entities):
             self.bound = int(costs[count])
         else:
-            none_left = found.exhausted or not count or (self.ended and not self._measured)
+            none_left = nearest.exhausted or not count or (self.ended and not self._measured)
             self.bound = INFINITE if none_left else int(costs[-1])
         finite = int(np.searchsorted(costs[:count], INFINITE))
-        self.ids, self.costs = found.entities[:finite], costs[:finite]
+        self.ids, self.costs = nearest.entities[:finite], costs[:finite]
 
     @property
     def due(self) -> int:
         """For how many candidates the provider is asked next; 0 if more are at hand."""
-        if not self.asked:
+        if not self.has_asked:
             return self._count
-        held = len(self._found.entities)
-        return 0 if self._count < held or self._found.exhausted else self._count * self._rounds.growth
+        count = len(self._nearest.entities)
+        return 0 if self._count < count or self._nearest.exhausted else self._count * self._rounds.growth
 
     def grow(self) -> None:
         """Have several times as many candidates, from those at hand or the provider."""
         if not self.due:
-            self._count = min(self._count * self._rounds.growth, len(self._found.entities))
+            self._count = min(self._count * self._rounds.growth, len(self._nearest.entities))
             self._take(self._count)
         else:
             self._count = self.due
@@ -110,8 +110,8 @@ class CandidateList:
         if high >= ALL:
             while self.bound < INFINITE:
                 self.grow()
-        first, last = self.count(low) if low >= 0 else 0, self.count(high)
-        return self.ids[first:last], self.costs[first:last]
+        start, stop = self.count(low) if low >= 0 else 0, self.count(high)
+        return self.ids[start:stop], self.costs[start:stop]
 
     def count(self, slack: int) -> int:
         """Count the candidates at hand that are within `slack`."""
@@ -126,10 +126,10 @@ class CandidateList:
 
     def step(self, slack: int) -> int:
         """Slack within which there are several times as many candidates as within `slack`."""
-        wanted = max(self._rounds.first, self.count(slack) * self._rounds.growth)
-        if wanted > len(self.costs) and self.bound < INFINITE:
+        target = max(self._rounds.first, self.count(slack) * self._rounds.growth)
+        if target > len(self.costs) and self.bound < INFINITE:
             self.grow()
-        return int(self.costs[min(wanted, len(self.costs)) - 1] - self.costs[0])
+        return int(self.costs[min(target, len(self.costs)) - 1] - self.costs[0])
 
 
 def is_named(measure: Measure) -> bool:
@@ -139,11 +139,11 @@ def is_named(measure: Measure) -> bool:
 
 def costs_of(distances: Distance, what: str) -> AnyArray:
     """Distances as costs, int64."""
-    exact = np.asarray(distances, np.float64)
-    if len(exact) and exact.min() >= 0 and exact.max() <= FARTHEST:
-        return np.rint(exact * UNIT).astype(np.int64) << MISS_BITS
-    finite = np.isfinite(exact)
-    if np.isnan(exact).any() or np.any(exact < 0) or np.any(exact[finite] > FARTHEST):
+    values = np.asarray(distances, np.float64)
+    if len(values) and values.min() >= 0 and values.max() <= FARTHEST:
+        return np.rint(values * UNIT).astype(np.int64) << MISS_BITS
+    finite = np.isfinite(values)
+    if np.isnan(values).any() or np.any(values < 0) or np.any(values[finite] > FARTHEST):
         raise UsageError(f"a distance of {what} is negative, not a number or above {FARTHEST:g}")
-    scaled = np.rint(np.where(finite, exact, 0.0) * UNIT).astype(np.int64) << MISS_BITS
+    scaled = np.rint(np.where(finite, values, 0.0) * UNIT).astype(np.int64) << MISS_BITS
     return np.where(finite, scaled, INFINITE)

@@ -58,7 +58,7 @@ class Tiers:
     def runs(self, slack: int) -> tuple[list[dict[int, Tier]], int]:
         """(tiers of each run that all matches within `slack` need, the least excess of a match in none)."""
         chosen, left_out = list[dict[int, Tier]](), INFINITE
-        for run in self._choices(self._cut(slack), slack):
+        for run in self._choices(self._tiers_within(slack), slack):
             excess = sum(tier.floor for tier in run.values())
             if excess > slack:
                 left_out = min(left_out, excess)
@@ -69,50 +69,56 @@ class Tiers:
     def _choices(self, tiers: Mapping[int, Sequence[Tier]], slack: int) -> Iterator[dict[int, Tier]]:
         """Every choice for the first nodes that is within `slack`, whole ones and the first beyond it."""
         nodes = list(tiers)
-        open_: list[dict[int, Tier]] = [{}]
-        while open_:
-            run = open_.pop()
+        stack: list[dict[int, Tier]] = [{}]
+        while stack:
+            run = stack.pop()
             if run and (sum(t.floor for t in run.values()) > slack or len(run) == len(nodes)):
                 yield run
                 continue
             node = nodes[len(run)]
-            open_ += [run | {node: tier} for tier in reversed(tiers[node])]
+            stack += [run | {node: tier} for tier in reversed(tiers[node])]
 
-    def _cut(self, slack: int) -> dict[int, list[Tier]]:
+    def _tiers_within(self, slack: int) -> dict[int, list[Tier]]:
         part = self._part(slack)
-        found: dict[int, list[Tier]] = {}
-        for node, near in self._lists.items():
-            listed = min(near.reached, part) if slack < ALL else ALL
-            cut = len(self._lists) > 1 and slack < ALL and near.count(listed) > self._rounds.worth_a_cut
-            first = listed // 2 if cut else listed
-            found[node] = [Tier(-1, first, 0)]
-            beyond = near.next_after(first)
-            if first < listed and beyond <= listed:
-                found[node].append(Tier(first, listed, beyond))
-            found[node].append(Tier(listed, ALL, near.next_after(listed), far=True))
-        return found
+        tiers: dict[int, list[Tier]] = {}
+        for node, candidates in self._lists.items():
+            listed = min(candidates.reached, part) if slack < ALL else ALL
+            is_cut = (
+                len(self._lists) > 1 and slack < ALL and candidates.count(listed) > self._rounds.worth_a_cut
+            )
+            nearest_slack = listed // 2 if is_cut else listed
+            tiers[node] = [Tier(-1, nearest_slack, 0)]
+            beyond = candidates.next_after(nearest_slack)
+            if nearest_slack < listed and beyond <= listed:
+                tiers[node].append(Tier(nearest_slack, listed, beyond))
+            tiers[node].append(Tier(listed, ALL, candidates.next_after(listed), far=True))
+        return tiers
 
     def _part(self, slack: int) -> int:
         """How far lists are used, at least half of `slack`, so that too many far nodes are beyond it."""
         if self._seeded and len(self._lists) <= MOST_FAR_NODES:
             return slack // 2
-        left = slack
+        slack_left = slack
         reached = self._reached()
         for i, reach in enumerate(reached):
-            part = -(-left // (len(reached) - i))
+            part = -(-slack_left // (len(reached) - i))
             if part <= reach:
                 return max(part, slack // 2)
-            left -= reach
+            slack_left -= reach
         return slack
 
     def _reached(self) -> list[int]:
         """How far the shortest lists reach, as many as may not all be far."""
-        return sorted(near.reached for near in self._lists.values())[: MOST_FAR_NODES + 1]
+        return sorted(candidates.reached for candidates in self._lists.values())[: MOST_FAR_NODES + 1]
 
     @property
-    def held(self) -> int:
+    def slack_at_hand(self) -> int:
         """The largest slack for which the lists at hand are long enough."""
-        if self._seeded and len(self._lists) <= MOST_FAR_NODES and all(n.asked for n in self._lists.values()):
+        if (
+            self._seeded
+            and len(self._lists) <= MOST_FAR_NODES
+            and all(n.has_asked for n in self._lists.values())
+        ):
             return ALL
         return min(ALL, sum(self._reached()))
 
@@ -121,17 +127,21 @@ class Tiers:
 
         None if the lists cannot be made long enough for `nearest`.
         """
-        while self.held < nearest:
+        while self.slack_at_hand < nearest:
             if not self._grow():
                 return None
         aim = max(nearest, self._aim(slack))
-        return min(aim if needed is None else min(max(nearest, needed), aim), self.held)
+        return min(aim if needed is None else min(max(nearest, needed), aim), self.slack_at_hand)
 
     def _aim(self, slack: int) -> int:
         """The slack after `slack`, if nothing else is known of where the matches are."""
-        if len(self._lists) > 1 and any(len(near.ids) > LONG_CANDIDATES for near in self._lists.values()):
+        if len(self._lists) > 1 and any(
+            len(candidates.ids) > LONG_CANDIDATES for candidates in self._lists.values()
+        ):
             return round(LONG_STEP * slack)
-        reached = sorted(near.reached for near in self._lists.values() if 0 < near.reached < ALL)
+        reached = sorted(
+            candidates.reached for candidates in self._lists.values() if 0 < candidates.reached < ALL
+        )
         easy = sum(reached[:2]) if reached else ALL  # within it, at most one node is far
         if slack >= easy:
             return round(SLACK_STEP * slack)
@@ -144,6 +154,6 @@ class Tiers:
         growing = sorted((n for n in growing if n.due == due), key=lambda n: n.reached)[:SIDE_BY_SIDE]
         if due and len(growing) > 1:
             self._prepare([n.node for n in growing], due)
-        for near in growing:
-            near.grow()
+        for candidates in growing:
+            candidates.grow()
         return bool(growing)

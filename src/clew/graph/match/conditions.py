@@ -31,17 +31,17 @@ _COMPARE: Mapping[str, Callable[[Any, Any], bool]] = {
 _CONDITION = re.compile(r"\s*(!=|<=|>=|=|<|>)?\s*(.*?)\s*", re.DOTALL)
 
 
-def conditions_of(given: Mapping[str, object], where: str) -> tuple[EdgeCondition, ...]:
+def conditions_of(conditions: Mapping[str, object], where: str) -> tuple[EdgeCondition, ...]:
     """Read `{"since": ">2010", "airline": "KLM"}`; raises PatternError."""
-    found: list[EdgeCondition] = []
-    for key, value in given.items():
+    edge_conditions: list[EdgeCondition] = []
+    for key, value in conditions.items():
         if isinstance(value, bool) or not isinstance(value, str | int | float) or not str(value).strip():
             raise PatternError(f'{where}: the condition on {key!r} is {value!r}. Write text, as in ">2010"')
         parts = _CONDITION.fullmatch(str(value))
         if parts is None or not parts[2]:
             raise PatternError(f'{where}: the condition on {key!r} compares with nothing. Write ">2010"')
-        found.append(EdgeCondition(key, parts[1] or "=", parts[2]))
-    return tuple(found)
+        edge_conditions.append(EdgeCondition(key, parts[1] or "=", parts[2]))
+    return tuple(edge_conditions)
 
 
 def match_where(
@@ -50,25 +50,25 @@ def match_where(
     """The first `k` that meet the conditions (None: all tied with the best), of those that `search` gives."""
     places = [(i, edge.where) for i, edge in enumerate(pattern.edges) if edge.where]
     _check_keys(graph, [condition.key for _, where in places for condition in where])
-    said, count = graph.edge_properties.statements, max(FIRST_MATCHES, k or 0)
+    statements, count = graph.edge_properties.statements, max(FIRST_MATCHES, k or 0)
     while True:
-        found = search(count)
-        kept = [
-            m for m in found.matches
+        result = search(count)
+        matches = [
+            m for m in result.matches
             if all(
-                any(_holds(graph, statement, where) for statement in said(*graph.triple(m.triples[i])))
+                any(_meets(graph, statement, where) for statement in statements(*graph.triple(m.triples[i])))
                 for i, where in places
             )
         ]  # fmt: skip
-        ended = len(found.matches) < count
-        if k is None and kept:
-            best = [m for m in kept if m.gsd <= kept[0].gsd + TIE]
-            if ended or found.matches[-1].gsd > kept[0].gsd + TIE:
-                return replace(found, matches=tuple(best))
-        if ended or (k is not None and len(kept) >= k):
-            return replace(found, matches=tuple(kept[:k]))
+        is_last = len(result.matches) < count
+        if k is None and matches:
+            best = [m for m in matches if m.gsd <= matches[0].gsd + TIE]
+            if is_last or result.matches[-1].gsd > matches[0].gsd + TIE:
+                return replace(result, matches=tuple(best))
+        if is_last or (k is not None and len(matches) >= k):
+            return replace(result, matches=tuple(matches[:k]))
         if count >= MOST_MATCHES:
-            return replace(found, matches=tuple(kept[:k]), complete=False, bound=found.matches[-1].gsd)
+            return replace(result, matches=tuple(matches[:k]), complete=False, bound=result.matches[-1].gsd)
         count = min(4 * count, MOST_MATCHES)
 
 
@@ -88,43 +88,46 @@ def find_edges(
     properties = graph.edge_properties
     _check_keys(graph, [c.key for c in conditions] + ([] if order is None else [order]))
     rows = np.ones(len(properties), np.bool_)
-    for column, wanted in enumerate(ends):
-        if wanted is not None:
-            rows &= properties.triples[:, column] == wanted
-    found = [s for s in np.flatnonzero(rows).tolist() if _holds(graph, s, conditions)]
+    for column, id_ in enumerate(ends):
+        if id_ is not None:
+            rows &= properties.triples[:, column] == id_
+    statements = [s for s in np.flatnonzero(rows).tolist() if _meets(graph, s, conditions)]
     if order is not None:
-        ranks = {s: _number(graph, s, order) for s in found}
-        found = [s for s in found if not math.isnan(ranks[s])]
-        found.sort(key=lambda s: ranks[s] if smallest else -ranks[s])
-    for statement in found:
+        ranks = {s: _number(graph, s, order) for s in statements}
+        statements = [s for s in statements if not math.isnan(ranks[s])]
+        statements.sort(key=lambda s: ranks[s] if smallest else -ranks[s])
+    for statement in statements:
         head, relation, tail = properties.triples[statement].tolist()
         names = (graph.entities[head], graph.relations[relation], graph.entities[tail])
         yield TripleText(*names, (properties.of(statement),))
 
 
 def _check_keys(graph: Graph, keys: Sequence[str]) -> None:
-    known = list(graph.edge_properties.keys)
-    unknown = next((key for key in keys if key not in known), None)
+    known_keys = list(graph.edge_properties.keys)
+    unknown = next((key for key in keys if key not in known_keys), None)
     if unknown is not None:
-        those = (
-            f"Those of this graph are: {', '.join(known[:12])}" if known else "Edges of this graph have none"
+        advice = (
+            f"Those of this graph are: {', '.join(known_keys[:12])}"
+            if known_keys
+            else "Edges of this graph have none"
         )
-        raise UsageError(f"No edge has a property {unknown!r}. {those}")
+        raise UsageError(f"No edge has a property {unknown!r}. {advice}")
 
 
-def _holds(graph: Graph, statement: int, conditions: Sequence[EdgeCondition]) -> bool:
+def _meets(graph: Graph, statement: int, conditions: Sequence[EdgeCondition]) -> bool:
     return all(
-        any(_compares(graph, at, one) for at in _places(graph, statement, one.key)) for one in conditions
+        any(_is_met(graph, at, condition) for at in _property_places(graph, statement, condition.key))
+        for condition in conditions
     )
 
 
-def _places(graph: Graph, statement: int, key: str) -> list[int]:
+def _property_places(graph: Graph, statement: int, key: str) -> list[int]:
     properties = graph.edge_properties
     span = range(int(properties.offsets[statement]), int(properties.offsets[statement + 1]))
     return [at for at in span if properties.keys[int(properties.key[at])] == key]
 
 
-def _compares(graph: Graph, at: int, condition: EdgeCondition) -> bool:
+def _is_met(graph: Graph, at: int, condition: EdgeCondition) -> bool:
     properties, sign = graph.edge_properties, condition.sign
     kind, bound = parse_value(condition.value)
     if kind != ValueKind.NONE and kind == properties.kind[at]:
@@ -136,5 +139,7 @@ def _compares(graph: Graph, at: int, condition: EdgeCondition) -> bool:
 
 def _number(graph: Graph, statement: int, key: str) -> float:
     properties = graph.edge_properties
-    numbers = [float(properties.value[at]) for at in _places(graph, statement, key) if properties.kind[at]]
+    numbers = [
+        float(properties.value[at]) for at in _property_places(graph, statement, key) if properties.kind[at]
+    ]
     return numbers[0] if numbers else math.nan

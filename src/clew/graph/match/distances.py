@@ -200,12 +200,12 @@ class TextDistances(Distances):
 @fast_entry
 def distances_from(rows: Array, scale: Array, query: Array) -> Array:
     """L2 distances of `query` float32 [d] from `rows` int8 [n, d] times `scale`, summed in any order."""
-    found = np.empty(len(rows), np.float32)
+    distances = np.empty(len(rows), np.float32)
     for i in range(len(rows)):
         total = np.float32(0)
         factor = scale[i]
         for j in range(len(query)):
             difference = factor * np.float32(rows[i, j]) - query[j]
             total += difference * difference
-        found[i] = np.sqrt(total)
-    return found
+        distances[i] = np.sqrt(total)
+    return distances

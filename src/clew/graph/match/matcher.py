@@ -47,7 +47,7 @@ class Budget:
     milliseconds: float | None = None
 
 
-class _Prepared:
+class _GraphArrays:
     """A graph's arrays as the kernels take them (read-only, contiguous), and their scratch."""
 
     def __init__(self, graph: Graph) -> None:
@@ -64,7 +64,7 @@ class _Prepared:
         return np.zeros(self.nodes + 1, np.int64), np.zeros(self.nodes // 8 + 1, np.uint8)
 
 
-_PREPARED: WeakKeyDictionary[Graph, _Prepared] = WeakKeyDictionary()
+_ARRAYS_OF: WeakKeyDictionary[Graph, _GraphArrays] = WeakKeyDictionary()
 
 
 def match(
@@ -90,12 +90,10 @@ def match(
     """
     check()
     _check_request(pattern, k, project)
-    prepared = _PREPARED.get(graph) or _PREPARED.setdefault(graph, _Prepared(graph))
+    arrays = _ARRAYS_OF.get(graph) or _ARRAYS_OF.setdefault(graph, _GraphArrays(graph))
     budget = budget or Budget()
     measures = k is not None and not all_tied
-    query = QueryCosts(
-        prepared.nodes, prepared.relations, pattern, distances, measures=measures, rounds=rounds
-    )
+    query = QueryCosts(arrays.nodes, arrays.relations, pattern, distances, measures=measures, rounds=rounds)
     if query.hopeless:
         return MatchResult(())
     options = [0] * c.OPTIONS
@@ -106,8 +104,8 @@ def match(
     options[c.EXPANSIONS] = UNLIMITED if budget.expansions is None else budget.expansions
     options[c.CAP] = c.INFINITE - 1
     if budget.milliseconds is None:
-        return _search(prepared, query, options, np.zeros(1, np.uint8))
-    return _search_within(budget.milliseconds, prepared, query, options)
+        return _search(arrays, query, options, np.zeros(1, np.uint8))
+    return _search_within(budget.milliseconds, arrays, query, options)
 
 
 def _check_request(pattern: Pattern, k: int | None, project: int | None) -> None:
@@ -121,94 +119,104 @@ def _check_request(pattern: Pattern, k: int | None, project: int | None) -> None
 
 
 def _search_within(
-    milliseconds: float, prepared: _Prepared, query: QueryCosts, options: list[int]
+    milliseconds: float, arrays: _GraphArrays, query: QueryCosts, options: list[int]
 ) -> MatchResult:
     """Search until a timer sets the byte that the kernels look at; compiling them is not counted."""
-    _compile(prepared, query, options)
+    _compile(arrays, query, options)
     stop = np.zeros(1, np.uint8)
     timer = Timer(milliseconds / 1000, stop.fill, (1,))
     timer.daemon = True
     timer.start()
     try:
-        return _search(prepared, query, options, stop)
+        return _search(arrays, query, options, stop)
     finally:
         timer.cancel()
 
 
-def _search(prepared: _Prepared, query: QueryCosts, options: list[int], stop: AnyArray) -> MatchResult:
+def _search(arrays: _GraphArrays, query: QueryCosts, options: list[int], stop: AnyArray) -> MatchResult:
     """Search in rounds of a rising cap on the cost, until no match above it can be among those asked for."""
-    wanted, tied = options[c.COUNT], options[c.TIED]
-    slack = query.least_slack if (wanted or tied) and not query.uniform else ALL
-    options[c.AHEAD], kept = int(slack < ALL), None
+    most_matches, tied = options[c.COUNT], options[c.TIED]
+    slack = query.least_slack if (most_matches or tied) and not query.uniform else ALL
+    options[c.AHEAD], earlier = int(slack < ALL), None
     while True:
-        found = _round(prepared, query, options, slack, stop, kept)
-        if found.status == c.STOPPED:
-            bound = max(query.least, min(found.bound, options[c.CAP] + 1), kept.cap + 1 if kept else 0)
-            found = found if kept is None else found.with_rows(kept.rows, wanted, options[c.PROJECT])
-            return _result(found, query, bound)
-        needed = found.last(wanted)
-        if tied and len(found.rows):
-            needed = int(found.rows[0, 0]) + ((options[c.SLACK] + 1) << c.MISS_BITS)
+        outcome = _round(arrays, query, options, slack, stop, earlier)
+        if outcome.status == c.STOPPED:
+            bound = max(
+                query.least, min(outcome.bound, options[c.CAP] + 1), earlier.cap + 1 if earlier else 0
+            )
+            outcome = (
+                outcome
+                if earlier is None
+                else outcome.with_rows(earlier.rows, most_matches, options[c.PROJECT])
+            )
+            return _result(outcome, query, bound)
+        needed = outcome.last(most_matches)
+        if tied and len(outcome.rows):
+            needed = int(outcome.rows[0, 0]) + ((options[c.SLACK] + 1) << c.MISS_BITS)
         enough = needed is not None and needed <= query.cap(slack)
-        nearest = min(slack + found.cut, found.left_out)
+        nearest = min(slack + outcome.cut, outcome.left_out)
         if enough or nearest >= c.INFINITE:
-            return _result(found, query, None)
-        options[c.EXPANSIONS] -= found.work
+            return _result(outcome, query, None)
+        options[c.EXPANSIONS] -= outcome.work
         options[c.AHEAD] = int(needed is None)
         wider = query.wider(slack, nearest, None if needed is None else needed - query.least)
         if wider is None:
-            return _result(found, query, query.least + nearest)
-        slack, kept = wider, found
+            return _result(outcome, query, query.least + nearest)
+        slack, earlier = wider, outcome
 
 
 def _round(
-    prepared: _Prepared,
+    arrays: _GraphArrays,
     query: QueryCosts,
     options: list[int],
     slack: int,
     stop: AnyArray,
-    kept: _Found | None,
-) -> _Found:
-    """Find the matches within `slack`, in as many runs as that takes; those of rounds before are `kept`.
+    earlier: _SearchOutcome | None,
+) -> _SearchOutcome:
+    """Find the matches within `slack`, in as many runs as that takes; those of rounds before are `earlier`.
 
     When as many are known as are wanted, the cap falls to the cost of the last of them.
     """
-    wanted, tied, project = options[c.COUNT], options[c.TIED], options[c.PROJECT]
+    most_matches, tied, project = options[c.COUNT], options[c.TIED], options[c.PROJECT]
     options[c.CAP] = query.cap(slack)
-    found = kept if kept is not None and wanted and not tied else None
-    allowed, work, cut = options[c.EXPANSIONS], 0, c.INFINITE
+    outcome = earlier if earlier is not None and most_matches and not tied else None
+    expansions, work, cut = options[c.EXPANSIONS], 0, c.INFINITE
     runs, left_out = query.runs(slack)
     for run in runs:
-        last = None if found is None or tied else found.last(wanted)
+        last = None if outcome is None or tied else outcome.last(most_matches)
         if last is not None:
             options[c.CAP] = min(options[c.CAP], last)
         query.narrow(run)
         options[c.BASE] = query.base
         if query.base > options[c.CAP]:
             continue
-        one = _run(prepared, query, options, stop)
-        options[c.EXPANSIONS] -= one.work
-        work, cut = work + one.work, min(cut, one.cut)
-        found = one if found is None else replace(one, rows=found.with_rows(one.rows, wanted, project).rows)
-        if one.status == c.STOPPED:
+        run_outcome = _run(arrays, query, options, stop)
+        options[c.EXPANSIONS] -= run_outcome.work
+        work, cut = work + run_outcome.work, min(cut, run_outcome.cut)
+        outcome = (
+            run_outcome
+            if outcome is None
+            else replace(run_outcome, rows=outcome.with_rows(run_outcome.rows, most_matches, project).rows)
+        )
+        if run_outcome.status == c.STOPPED:
             # What the runs after it would find is not known.
-            found = replace(found, bound=one.bound if len(runs) == 1 else -1)
+            outcome = replace(outcome, bound=run_outcome.bound if len(runs) == 1 else -1)
             break
-    options[c.EXPANSIONS] = allowed
-    return replace(cast(_Found, found), work=work, cut=cut, cap=options[c.CAP], left_out=left_out)
+    options[c.EXPANSIONS] = expansions
+    return replace(cast(_SearchOutcome, outcome), work=work, cut=cut, cap=options[c.CAP], left_out=left_out)
 
 
-def _compile(prepared: _Prepared, query: QueryCosts, options: list[int]) -> None:
+def _compile(arrays: _GraphArrays, query: QueryCosts, options: list[int]) -> None:
     """Compile the kernel (or load its machine code) by a search that is stopped before it begins."""
     from clew.graph.match.kernels.search import search
 
     if not cast(Kernel, search).signatures:
         query.narrow(query.runs(0)[0][0])
-        _run(prepared, query, options, np.ones(1, np.uint8))
+        _run(arrays, query, options, np.ones(1, np.uint8))
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
+class _SearchOutcome:
     """What one call of the kernel found: `rows` [c, 1 + n + m] of cost, nodes and triples, in order.
 
     Or those of a round, outside of whose runs a match needs a slack of `left_out` at least.
@@ -222,44 +230,46 @@ class _Found:
     rows: AnyArray
     left_out: int = c.INFINITE
 
-    def with_rows(self, rows: AnyArray, wanted: int, project: int) -> _Found:
+    def with_rows(self, rows: AnyArray, most_matches: int, project: int) -> _SearchOutcome:
         """Add the matches of another run, each once; for every entity of node `project` the first only."""
         if not len(rows):
             return self
         if not len(self.rows):
             return replace(self, rows=rows)
-        both = np.concatenate([self.rows, rows])
-        both = both[np.lexsort(both.T[::-1])]
-        new = np.append(True, (both[1:] != both[:-1]).any(axis=1))
+        all_rows = np.concatenate([self.rows, rows])
+        all_rows = all_rows[np.lexsort(all_rows.T[::-1])]
+        is_new = np.append(True, (all_rows[1:] != all_rows[:-1]).any(axis=1))
         if project >= 0:
-            new = np.zeros(len(both), np.bool_)
-            new[np.unique(both[:, 1 + project], return_index=True)[1]] = True
-        both = both[new]
-        return replace(self, rows=both[:wanted] if wanted else both)
+            is_new = np.zeros(len(all_rows), np.bool_)
+            is_new[np.unique(all_rows[:, 1 + project], return_index=True)[1]] = True
+        all_rows = all_rows[is_new]
+        return replace(self, rows=all_rows[:most_matches] if most_matches else all_rows)
 
-    def last(self, wanted: int) -> int | None:
+    def last(self, most_matches: int) -> int | None:
         """Give the cost of the last match if there are as many as are wanted."""
-        return int(self.rows[wanted - 1, 0]) if wanted and len(self.rows) >= wanted else None
+        return (
+            int(self.rows[most_matches - 1, 0]) if most_matches and len(self.rows) >= most_matches else None
+        )
 
 
-def _run(prepared: _Prepared, query: QueryCosts, options: Sequence[int], stop: AnyArray) -> _Found:
+def _run(arrays: _GraphArrays, query: QueryCosts, options: Sequence[int], stop: AnyArray) -> _SearchOutcome:
     from clew.graph.match.kernels.search import search
 
-    marks, bits = prepared.take_scratch()
+    marks, bits = arrays.take_scratch()
     settings = np.array(options, np.int64)
-    arguments = (prepared.columns, query.columns(settings), marks, bits, stop)
+    arguments = (arrays.columns, query.columns(settings), marks, bits, stop)
     status, bound, cut, work, rows, order = search(*arguments)
     if status == c.RETRY:
         settings[c.EAGER] = 1
         status, bound, cut, work, rows, order = search(*arguments)
-    prepared.scratch.append((marks, bits))
+    arrays.scratch.append((marks, bits))
     count = order[-1]
     rows = rows[:count]
     rows = rows[np.lexsort(rows.T[::-1]) if options[c.COUNT] == 0 or options[c.TIED] else order[:count]]
-    return _Found(status, bound, cut, work, options[c.CAP], rows)
+    return _SearchOutcome(status, bound, cut, work, options[c.CAP], rows)
 
 
-def _result(found: _Found, query: QueryCosts, bound: int | None) -> MatchResult:
+def _result(outcome: _SearchOutcome, query: QueryCosts, bound: int | None) -> MatchResult:
     """Make the result; `bound` is None if the search is complete."""
     n = len(query.nodes)
     matches = tuple(
@@ -269,7 +279,7 @@ def _result(found: _Found, query: QueryCosts, bound: int | None) -> MatchResult:
             tuple(row[1 : n + 1]),
             tuple(row[n + 1 :]),
         )
-        for row in found.rows.tolist()
+        for row in outcome.rows.tolist()
     )
     least = float("inf") if bound is None or bound >= c.INFINITE else (bound >> c.MISS_BITS) / c.UNIT
     return MatchResult(matches, bound is None, least)

@@ -22,10 +22,10 @@ def unknown_type(name: str) -> tuple[bool, str | None]:
 
     "UNKNOWN", "UNKNOWN 1", "UNKNOWN thing 1" and "UNKNOWN entity 1" have no type (SimGRAG section 4.3).
     """
-    found = _UNKNOWN.fullmatch(name.strip())
-    if found is None:
+    parts = _UNKNOWN.fullmatch(name.strip())
+    if parts is None:
         return False, None
-    kind = (found["type"] or "").strip()
+    kind = (parts["type"] or "").strip()
     return True, None if kind.casefold() in _UNTYPED else kind
 
 
@@ -78,14 +78,14 @@ def check_pattern(pattern: Pattern, where: str = "pattern") -> None:
             raise PatternError(
                 f"{where}: field 'triples[{i}]' names a node that is not among the {count} nodes"
             )
-    reached, grown = 0, 1 << edges[0].head
-    while reached != grown:
-        reached = grown
+    previous, connected = 0, 1 << edges[0].head
+    while previous != connected:
+        previous = connected
         for edge in edges:
-            if (grown >> edge.head | grown >> edge.tail) & 1:
-                grown |= 1 << edge.head | 1 << edge.tail
+            if (connected >> edge.head | connected >> edge.tail) & 1:
+                connected |= 1 << edge.head | 1 << edge.tail
     for i, node in enumerate(nodes):
-        if not grown >> i & 1:
+        if not connected >> i & 1:
             raise PatternError(
                 f"{where}: field 'triples': {node.name!r} is not connected with "
                 f"{nodes[edges[0].head].name!r}; search disconnected parts one by one"

@@ -54,23 +54,25 @@ class QueryCosts:
         self.masks: list[AnyArray] = []
         self._lists: dict[int, CandidateList] = {}
         self._set_edges(relations)
-        self._open = [i for i, node in enumerate(pattern.nodes) if node.known and node.entity is None]
+        self._open_nodes = [i for i, node in enumerate(pattern.nodes) if node.known and node.entity is None]
         self._measures = self._measure_all() if measures and not self.hopeless else {}
-        asked = [i for i in self._open if i not in self._measures or not is_named(self._measures[i])]
-        if len(asked) > 1 and not self.hopeless:
-            distances.prepare([pattern.nodes[i] for i in asked], rounds.first)
-        self._fixed = [self._fixed_node(i, node) for i, node in enumerate(pattern.nodes)]
+        provider_nodes = [
+            i for i in self._open_nodes if i not in self._measures or not is_named(self._measures[i])
+        ]
+        if len(provider_nodes) > 1 and not self.hopeless:
+            distances.prepare([pattern.nodes[i] for i in provider_nodes], rounds.first)
+        self._fixed_entities = [self._fixed_node(i, node) for i, node in enumerate(pattern.nodes)]
         self._mask_of = [self._mask(node) for node in pattern.nodes]
         self.mask_rows = _NO_MASKS
         if self.masks:
             stacked = self.masks[0][None] if len(self.masks) == 1 else np.stack(self.masks)
             self.mask_rows = read_only(stacked, np.bool_)
         unknown = [not node.known for node in pattern.nodes]
-        self._wild = any(unknown[e.head] and unknown[e.tail] for e in pattern.edges)
+        self._has_unknown_edge = any(unknown[e.head] and unknown[e.tail] for e in pattern.edges)
         self.least = int(self.edges[:, 5].sum()) + sum(
             int(n.costs[0]) for n in self._lists.values() if len(n.costs)
         )
-        seeded = any(entity is not None for entity in self._fixed)
+        seeded = any(entity is not None for entity in self._fixed_entities)
         self._tiers = (
             Tiers(self._lists, distances.prepare, seeded=seeded, rounds=rounds) if self._measures else None
         )
@@ -79,29 +81,29 @@ class QueryCosts:
 
     def _measure_all(self) -> dict[int, Measure]:
         """Give the measures of the open nodes; none if one of them has none, or they differ in kind."""
-        found = {i: self.distances.measure(self.pattern.nodes[i]) for i in self._open}
-        measures = {i: measure for i, measure in found.items() if measure is not None}
+        all_measures = {i: self.distances.measure(self.pattern.nodes[i]) for i in self._open_nodes}
+        measures = {i: measure for i, measure in all_measures.items() if measure is not None}
         kinds = {(m.rows is None, m.scale is None) for m in measures.values()}
-        return measures if len(measures) == len(found) and len(kinds) == 1 else {}
+        return measures if len(measures) == len(all_measures) and len(kinds) == 1 else {}
 
     def _set_edges(self, relations: int) -> None:
         edges = self.pattern.edges
-        found = [self._relations(i, edge, relations) for i, edge in enumerate(edges)]
-        spans, self.relation = _table([listed for _, _, listed in found])
+        edge_costs = [self._relations(i, edge, relations) for i, edge in enumerate(edges)]
+        spans, self.relation = _table([listed for _, _, listed in edge_costs])
         rows = [
             [edge.head, edge.tail, mode, *span, least]
-            for edge, (mode, least, _), span in zip(edges, found, spans, strict=True)
+            for edge, (mode, least, _), span in zip(edges, edge_costs, spans, strict=True)
         ]
         self.edges = np.array(rows, np.int64)
 
-    def _relations(self, i: int, edge: PatternEdge, relations: int) -> tuple[int, int, Listed]:
+    def _relations(self, i: int, edge: PatternEdge, relations: int) -> tuple[int, int, CostedIds]:
         """(mode, least cost, the relations with their costs) of a pattern edge."""
         if edge.fixed is not None:
             if not 0 <= edge.fixed < relations:
                 raise PatternError(f"pattern: field 'triples[{i}]': the graph has no relation {edge.fixed}")
-            return c.LISTED, 0, _free(edge.fixed)
+            return c.LISTED, 0, _at_no_cost(edge.fixed)
         if edge.relation is None:
-            return c.ANY, 0, _NOTHING
+            return c.ANY, 0, _NO_IDS
         cost = costs_of(self.distances.relation_distances(edge), f"relation {edge.relation!r}")
         if len(cost) != relations:
             raise UsageError(
@@ -110,7 +112,7 @@ class QueryCosts:
         finite = np.flatnonzero(cost < c.INFINITE)
         if len(finite) == 0:
             self.hopeless = True
-            return c.LISTED, 0, _NOTHING
+            return c.LISTED, 0, _NO_IDS
         self.uniform = self.uniform and not cost[finite].any()
         least = int(cost.min())
         if len(finite) <= max(4, relations // 8):
@@ -120,9 +122,11 @@ class QueryCosts:
     def _fixed_node(self, i: int, node: PatternNode) -> int | None:
         """Return the entity of a fixed node; asks for the first candidates of another known one."""
         if node.known and node.entity is None:
-            near = self._lists[i] = CandidateList(self.distances, node, self._measures.get(i), self._rounds)
-            self.uniform = self.uniform and near.bound == c.INFINITE and not near.costs.any()
-            self.hopeless = self.hopeless or len(near.costs) == 0
+            candidates = self._lists[i] = CandidateList(
+                self.distances, node, self._measures.get(i), self._rounds
+            )
+            self.uniform = self.uniform and candidates.bound == c.INFINITE and not candidates.costs.any()
+            self.hopeless = self.hopeless or len(candidates.costs) == 0
         elif node.entity is not None and not 0 <= node.entity < self.size:
             raise PatternError(f"pattern: node {i} ({node.name!r}): the graph has no entity {node.entity}")
         return node.entity if node.known else None
@@ -130,8 +134,8 @@ class QueryCosts:
     @property
     def least_slack(self) -> int:
         """Slack of the first round: that of the nearest candidates alone."""
-        for near in self._lists.values():
-            near.reach(0)
+        for candidates in self._lists.values():
+            candidates.reach(0)
         return 0
 
     def cap(self, slack: int) -> int:
@@ -142,24 +146,24 @@ class QueryCosts:
         """(the runs that find all matches within `slack`, the least slack at which something else counts)."""
         if self._tiers is not None:
             return self._tiers.runs(slack)
-        after = (near.next_after(slack) for near in self._lists.values())
-        return [{i: Tier(-1, slack, 0) for i in self._lists}], min(after, default=c.INFINITE)
+        next_excesses = (candidates.next_after(slack) for candidates in self._lists.values())
+        return [{i: Tier(-1, slack, 0) for i in self._lists}], min(next_excesses, default=c.INFINITE)
 
     def narrow(self, run: dict[int, Tier]) -> None:
         """Set what a match can have in a run."""
         rows: list[tuple[int, int]] = []
-        listed: list[Listed] = []
+        listed: list[CostedIds] = []
         for i, node in enumerate(self.pattern.nodes):
-            own, kind, floor = _NOTHING, int(node.known), 0
-            if (fixed := self._fixed[i]) is not None:
-                own = _free(fixed)
+            entries, kind, floor = _NO_IDS, int(node.known), 0
+            if (fixed := self._fixed_entities[i]) is not None:
+                entries = _at_no_cost(fixed)
             elif node.known:
-                tier, near = run[i], self._lists[i]
-                kind, floor = c.FAR if tier.far else c.KNOWN, int(near.costs[0]) + tier.floor
+                tier, candidates = run[i], self._lists[i]
+                kind, floor = c.FAR if tier.far else c.KNOWN, int(candidates.costs[0]) + tier.floor
                 if not tier.far:
-                    own = near.between(tier.low, tier.high)
+                    entries = candidates.between(tier.low, tier.high)
             rows.append((kind, floor))
-            listed.append(own)
+            listed.append(entries)
         spans, self.candidate = _table(listed)
         columns = zip(rows, self._mask_of, spans, strict=True)
         self.nodes = np.array([[kind, mask, *span, floor] for (kind, floor), mask, span in columns], np.int64)
@@ -195,13 +199,13 @@ class QueryCosts:
     def _table_of(self, node: int) -> AnyArray:
         """Make the hash table of what a measure lists."""
         if node not in self._tables:
-            from clew.graph.match.kernels.measure import hashed
+            from clew.graph.match.kernels.measure import hash_table
 
             measure, name = self._measures[node], self.pattern.nodes[node].name
             self._tables[node] = _NO_FAR[1]
             if len(measure.entities):
                 costs = costs_of(measure.distances, f"node {name!r}")
-                self._tables[node] = hashed(read_only(measure.entities, np.int32), costs)
+                self._tables[node] = hash_table(read_only(measure.entities, np.int32), costs)
         return self._tables[node]
 
     def wider(self, slack: int, nearest: int, needed: int | None) -> int | None:
@@ -211,23 +215,23 @@ class QueryCosts:
         """
         if self._tiers is not None:
             return self._tiers.wider(slack, nearest, needed)
-        if self._wild and needed is not None and needed > FAR_AHEAD * slack > 0:
+        if self._has_unknown_edge and needed is not None and needed > FAR_AHEAD * slack > 0:
             needed = round(1.5 * slack)
-        wide = max(nearest, self._grown(slack) if needed is None else needed)
-        return min([wide, *(n.reach(wide) for n in self._lists.values())])
+        wide_slack = max(nearest, self._grown_slack(slack) if needed is None else needed)
+        return min([wide_slack, *(n.reach(wide_slack) for n in self._lists.values())])
 
-    def _grown(self, slack: int) -> int:
+    def _grown_slack(self, slack: int) -> int:
         """Find a slack that lets in several times as many candidates as `slack`."""
-        near = list(self._lists.values())
-        count = sum(n.count(slack) for n in near)
-        if not self._wild and count > MOST_CAREFUL:
+        lists = list(self._lists.values())
+        count = sum(n.count(slack) for n in lists)
+        if not self._has_unknown_edge and count > MOST_CAREFUL:
             return ALL
-        grown = round(1.5 * slack) if self._wild else ALL
-        for i, step in enumerate(sorted(n.step(slack) for n in near)):
-            if i and sum(n.count(step) for n in near) > self._rounds.growth * count + self._rounds.first:
+        grown_slack = round(1.5 * slack) if self._has_unknown_edge else ALL
+        for i, step in enumerate(sorted(n.step(slack) for n in lists)):
+            if i and sum(n.count(step) for n in lists) > self._rounds.growth * count + self._rounds.first:
                 break
-            grown = step if step > slack else grown
-        return grown
+            grown_slack = step if step > slack else grown_slack
+        return grown_slack
 
     def _mask(self, node: PatternNode) -> int:
         if node.known or node.type is None:
@@ -244,16 +248,16 @@ class QueryCosts:
         return len(self.masks) - 1
 
 
-Listed = tuple[AnyArray, AnyArray]
+CostedIds = tuple[AnyArray, AnyArray]
 """Ids, and what each costs."""
-_NOTHING: Listed = (np.zeros(0, np.int64), np.zeros(0, np.int64))
+_NO_IDS: CostedIds = (np.zeros(0, np.int64), np.zeros(0, np.int64))
 
 
-def _free(id_: int) -> Listed:
+def _at_no_cost(id_: int) -> CostedIds:
     return np.array([id_]), np.zeros(1, np.int64)
 
 
-def _table(listed: Sequence[Listed]) -> tuple[list[tuple[int, int]], AnyArray]:
+def _table(listed: Sequence[CostedIds]) -> tuple[list[tuple[int, int]], AnyArray]:
     """Where each list is among all of them, and these: ids and costs side by side, int64 [*, 2]."""
     ends = offsets_of(np.array([len(ids) for ids, _ in listed]))
     table = np.empty((int(ends[-1]), 2), np.int64)

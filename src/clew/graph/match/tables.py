@@ -35,17 +35,17 @@ class TableDistances(Distances):
 
     def node_candidates(self, node: PatternNode, count: int) -> NearestEntities:
         """Give all candidates of the node's name, however many are asked for."""
-        found = self.candidates.get(node.name)
-        if found is None:
+        nearest = self.candidates.get(node.name)
+        if nearest is None:
             raise PatternError(f"pattern: field 'anchors' has no row for the node {node.name!r}")
-        return found
+        return nearest
 
     def relation_distances(self, edge: PatternEdge) -> Distance:
         """Give the row of the relation's name."""
-        found = self.relations.get(edge.relation or "")
-        if found is None:
+        distances = self.relations.get(edge.relation or "")
+        if distances is None:
             raise PatternError(f"pattern: field 'relations' has no id for the relation {edge.relation!r}")
-        return found
+        return distances
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +59,7 @@ class Tables:
     @classmethod
     def open(cls, folder: Path, nodes: int, relations: int) -> Tables:
         """Map the tables; InputError if one is missing, malformed, or of another graph."""
-        ids, distances, between = (_load(folder / name) for name in TABLE_FILES)
+        ids, distances, relation_distances = (_load(folder / name) for name in TABLE_FILES)
         if ids.shape != distances.shape:
             raise InputError(
                 f"{folder}: candidate_ids is {list(ids.shape)}, candidate_distance {list(distances.shape)}"
@@ -70,14 +70,15 @@ class Tables:
             raise InputError(
                 f"{folder / TABLE_FILES[0]}: names entities that the graph lacks (it has {nodes:,})"
             )
-        if between.shape != (relations, relations):
+        if relation_distances.shape != (relations, relations):
             raise InputError(
-                f"{folder / TABLE_FILES[2]}: is {list(between.shape)}; the graph has {relations} relations"
+                f"{folder / TABLE_FILES[2]}: is {list(relation_distances.shape)}; "
+                f"the graph has {relations} relations"
             )
         return cls(
             ids.astype(np.int32, copy=False),
             distances.astype(np.float32, copy=False),
-            between.astype(np.float32, copy=False),
+            relation_distances.astype(np.float32, copy=False),
         )
 
     def of(self, record: Mapping[str, Any], where: str) -> TableDistances:
@@ -93,15 +94,15 @@ class Tables:
         relations = record.get("relations")
         if not isinstance(relations, dict):
             raise PatternError(f"{where}: field 'relations' must map names of relations to their ids")
-        found: dict[str, Float32] = {}
+        rows: dict[str, Float32] = {}
         for name, id in cast("dict[str, object]", relations).items():
             if not isinstance(id, int) or not 0 <= id < len(self.relations):
                 raise PatternError(
                     f"{where}: field 'relations' gives {name!r} the id {id!r}; "
                     f"ids are 0 to {len(self.relations) - 1}"
                 )
-            found[name.strip()] = self.relations[id]
-        return TableDistances(candidates, found)
+            rows[name.strip()] = self.relations[id]
+        return TableDistances(candidates, rows)
 
 
 def _list(record: Mapping[str, Any], field: str, where: str) -> list[dict[str, Any]]:

@@ -63,12 +63,12 @@ def _names(path: Path) -> Names:
         stops = np.append(stops, len(blob))
     starts = np.append(0, stops[:-1] + 1)
     _check_text(path, data, int((stops - starts).max()))
-    kept = blob != _NEWLINE
+    is_kept = blob != _NEWLINE
     returns = stops[(stops > starts) & (blob[stops - 1] == _RETURN)] - 1
-    kept[returns] = False
+    is_kept[returns] = False
     lengths = stops - starts
     lengths[np.searchsorted(starts, returns, "right") - 1] -= 1
-    names = Names(blob[kept], np.append(0, np.cumsum(lengths)))
+    names = Names(blob[is_kept], np.append(0, np.cumsum(lengths)))
     _check_names(path, names)
     return names
 
@@ -125,14 +125,14 @@ _SHIFT = np.uint64(32)
 @entry
 def hash_rows(blob: Array, offsets: Array) -> Array:
     """FNV-1a with a final mix of each row's bytes; uint64 [rows]."""
-    found = np.empty(len(offsets) - 1, np.uint64)
-    for row in range(len(found)):
+    hashes = np.empty(len(offsets) - 1, np.uint64)
+    for row in range(len(hashes)):
         value = _BASIS
         for at in range(offsets[row], offsets[row + 1]):
             value = (value ^ np.uint64(blob[at])) * _PRIME
         value = (value ^ (value >> _SHIFT)) * _MIX
-        found[row] = value ^ (value >> _SHIFT)
-    return found
+        hashes[row] = value ^ (value >> _SHIFT)
+    return hashes
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,9 +153,9 @@ class NameIds:
     def find(self, name: str) -> int:
         """Row of `name`, -1 if there is none; of several the first."""
         text = np.frombuffer(name.encode("utf-8", "surrogatepass"), np.uint8).copy()
-        wanted = hash_rows(text, np.array([0, len(text)], np.int64))[0]
-        at = int(np.searchsorted(self.hashes, wanted))
-        while at < len(self.hashes) and self.hashes[at] == wanted:
+        name_hash = hash_rows(text, np.array([0, len(text)], np.int64))[0]
+        at = int(np.searchsorted(self.hashes, name_hash))
+        while at < len(self.hashes) and self.hashes[at] == name_hash:
             if self.names[int(self.rows[at])] == name:
                 return int(self.rows[at])
             at += 1

@@ -135,10 +135,12 @@ class Tally:
     def raise_faults(self) -> None:
         """Raise the faults that were collected as one ParseError, that of the first; nothing without any."""
         if self.faults:
-            first, *others = self.faults
-            more = tuple(str(ParseError(fault.file, fault.line, fault.reason)) for fault in others)
+            first, *other_faults = self.faults
+            messages = tuple(str(ParseError(fault.file, fault.line, fault.reason)) for fault in other_faults)
             stopped = len(self.faults) == MAX_FAULTS
-            raise ParseError(first.file, first.line, first.reason, first.advice, others=more, stopped=stopped)
+            raise ParseError(
+                first.file, first.line, first.reason, first.advice, others=messages, stopped=stopped
+            )
 
     def note(self, text: str) -> None:
         """Tell the user something that was done with the source, once."""

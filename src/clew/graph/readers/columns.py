@@ -45,14 +45,14 @@ class Column:
     @classmethod
     def of(cls, cell: str) -> Column:
         """Read a header cell; one without a type that Neo4j knows is a property of that name."""
-        found = _COLUMN.fullmatch(cell)
-        kind = found["type"].lower() if found else ""
-        if found is None or kind not in (*_ROLES, *_DATATYPES):
+        parts = _COLUMN.fullmatch(cell)
+        kind = parts["type"].lower() if parts else ""
+        if parts is None or kind not in (*_ROLES, *_DATATYPES):
             return cls(cell)
-        delimiter = found["delimiter"] or ARRAY_DELIMITER
+        delimiter = parts["delimiter"] or ARRAY_DELIMITER
         if kind in _ROLES:
-            return cls(found["name"], kind, found["group"] or "", delimiter=delimiter)
-        return cls(found["name"], "", "", _DATATYPES[kind], found["array"] is not None, delimiter)
+            return cls(parts["name"], kind, parts["group"] or "", delimiter=delimiter)
+        return cls(parts["name"], "", "", _DATATYPES[kind], parts["array"] is not None, delimiter)
 
     def items(self, cell: str) -> list[str]:
         """What a cell of this column holds: its items if it is a list; nothing of an empty one."""
@@ -66,7 +66,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class EdgeColumns:
-    """Columns of an edge; without one of relations all are called `named`.
+    """Columns of an edge; without one of relations all are called `relation_name`.
 
     `direction` says of each edge if it has one (Gephi's `Type`); `properties` are said of the edge itself.
     """
@@ -74,7 +74,7 @@ class EdgeColumns:
     head: int
     tail: int
     relation: int | None = None
-    named: str = LINKED_TO
+    relation_name: str = LINKED_TO
     direction: int | None = None
     properties: tuple[int, ...] = ()
 
@@ -106,11 +106,11 @@ class Matrix:
     """
 
     nodes: tuple[str, ...]
-    named: str
+    relation_name: str
     weighted: bool
 
 
-def matrix_of(cells: Sequence[str], rows: Sequence[Sequence[str]], named: str) -> Matrix | None:
+def matrix_of(cells: Sequence[str], rows: Sequence[Sequence[str]], relation: str) -> Matrix | None:
     """The matrix whose first record is `cells`, followed by `rows`; None if it is no matrix."""
     nodes, heads = cells[1:], [row[0] for row in rows if row]
     if len(nodes) < FEWEST_NODES or len(rows) < min(len(nodes), ENOUGH_ROWS) or len(rows) > len(nodes):
@@ -119,10 +119,10 @@ def matrix_of(cells: Sequence[str], rows: Sequence[Sequence[str]], named: str) -
         return None
     if not set(heads) <= set(nodes) or any(len(row) != len(cells) for row in rows):
         return None
-    held = [cell for row in rows for cell in row[1:]]
-    if not all(map(is_matrix_cell, held)):
+    matrix_cells = [cell for row in rows for cell in row[1:]]
+    if not all(map(is_matrix_cell, matrix_cells)):
         return None
-    return Matrix(tuple(nodes), named, any(cell and float(cell) not in (0, 1) for cell in held))
+    return Matrix(tuple(nodes), relation, any(cell and float(cell) not in (0, 1) for cell in matrix_cells))
 
 
 def is_matrix_cell(cell: str) -> bool:
@@ -157,24 +157,28 @@ class Layout:
     def in_words(self) -> str:
         """Say what was taken for what."""
         if self.matrix is not None:
-            called = _called(self.matrix.named)
-            told = f"a matrix of edges: head = the row, relation = {called}, tail = the column"
+            relation_text = _quoted_relation(self.matrix.relation_name)
+            text = f"a matrix of edges: head = the row, relation = {relation_text}, tail = the column"
             weight = f"; properties of edges = {WEIGHT_COLUMN}, the number of the cell"
-            return told + weight * self.matrix.weighted
+            return text + weight * self.matrix.weighted
         parts: list[str] = []
         if self.edges is not None:
             edges = self.edges
             ends = self._name(edges.head), self._name(edges.tail)
-            relation = _called(edges.named) if edges.relation is None else self._name(edges.relation)
+            relation = (
+                _quoted_relation(edges.relation_name)
+                if edges.relation is None
+                else self._name(edges.relation)
+            )
             parts.append(f"head = {ends[0]}, relation = {relation}, tail = {ends[1]}")
             if edges.properties and self.nodes is None:
                 parts.append("properties of edges = " + ", ".join(map(self._name, edges.properties)))
         if self.nodes is not None:
             nodes = self.nodes
             id_ = " with ".join(map(self._name, (nodes.id, *nodes.key)))
-            said = [("name", nodes.name), ("type", nodes.types)]
-            named = (f"{role} = {self._name(at)}" for role, at in said if at is not None)
-            parts.append(", ".join((f"id = {id_}", *named)))
+            role_columns = [("name", nodes.name), ("type", nodes.types)]
+            node_roles = (f"{role} = {self._name(at)}" for role, at in role_columns if at is not None)
+            parts.append(", ".join((f"id = {id_}", *node_roles)))
             if nodes.properties:
                 parts.append("relations = " + ", ".join(self._name(at) for at in nodes.properties))
         if self.left_out:
@@ -184,9 +188,11 @@ class Layout:
         return f"a table of {self.kind}: " + "; ".join(parts)
 
     def _name(self, column: int) -> str:
-        held = self.columns[column]
-        return held.name or (f":{held.role.upper()}" if held.role else f"column {column + 1}")
+        table_column = self.columns[column]
+        return table_column.name or (
+            f":{table_column.role.upper()}" if table_column.role else f"column {column + 1}"
+        )
 
 
-def _called(relation: str) -> str:
+def _quoted_relation(relation: str) -> str:
     return f"“{relation}”" + (" (--relation NAME calls it otherwise)" if relation == LINKED_TO else "")

@@ -79,8 +79,8 @@ class DelimitedRows:
 
     def split_clean(self, lines: list[str]) -> list[str] | None:
         """The fields of all lines one after another, all at once; None if a line needs to be looked at."""
-        delimiter, wanted = self._delimiter, self._columns - 1
-        if not self._started or any(line.count(delimiter) != wanted for line in lines):
+        delimiter, delimiters = self._delimiter, self._columns - 1
+        if not self._started or any(line.count(delimiter) != delimiters for line in lines):
             return None
         text = delimiter.join(lines)
         fields = [] if "\\" in text else [field.strip() for field in text.split(delimiter)]
@@ -152,24 +152,26 @@ def note_header(path: Path, batch: Batch, tally: Tally) -> None:
     columns = (batch.heads, batch.relations, batch.tails)
     first = [str(column[0]) for column in columns]
     if all(sum(column.count(name) for column in columns) == 1 for name in first):
-        shown = ", ".join(first)
+        triple = ", ".join(first)
         tally.note(
-            f"{path}: the first line is taken as a triple ({shown}). If it is a header, "
+            f"{path}: the first line is taken as a triple ({triple}). If it is a header, "
             f"remove it, or say what its columns are: --id {first[0]} for rows that are entities"
         )
 
 
 def delimiter_advice(line: str, delimiter: str, columns: int) -> str:
     """Say what to do about a line that does not have `columns` fields: another delimiter may fit."""
-    shown = DELIMITERS[delimiter][0]
+    delimiter_name = DELIMITERS[delimiter][0]
     if line.count(delimiter) + 1 != columns:
         for other, (name, format_) in DELIMITERS.items():
             if other != delimiter and line.count(other) + 1 == columns:
-                how = f"give --format {format_}" if format_ else f"replace it by {shown}"
-                return f"The line seems to be separated by {name}, not {shown}: {how}"
+                remedy = f"give --format {format_}" if format_ else f"replace it by {delimiter_name}"
+                return f"The line seems to be separated by {name}, not {delimiter_name}: {remedy}"
     if line.lstrip().startswith("#"):
         return "There are no comments in this format: remove the line, or skip bad lines with --on-error skip"
-    return f"Each line needs {columns} fields separated by {shown}; skip bad lines with --on-error skip"
+    return (
+        f"Each line needs {columns} fields separated by {delimiter_name}; skip bad lines with --on-error skip"
+    )
 
 
 def _split_escaped(line: str, delimiter: str) -> list[str]:
@@ -177,9 +179,9 @@ def _split_escaped(line: str, delimiter: str) -> list[str]:
     if "\\" not in line or delimiter != "|":
         return line.split(delimiter)
     fields: list[str] = []
-    for found in _PIPE_FIELD.finditer(line):
-        fields.append(found[1])
-        if not found[2]:
+    for part in _PIPE_FIELD.finditer(line):
+        fields.append(part[1])
+        if not part[2]:
             break
     return fields
 

@@ -63,10 +63,10 @@ class Hints:
 
 def columns_of(text: str) -> dict[str, str]:
     """Read `head=from,relation=type,tail=to`; raises UsageError for anything else."""
-    found: dict[str, str] = {}
+    columns: dict[str, str] = {}
     for part in text.split(","):
         role, equals, column = part.partition("=")
         if not equals or not column.strip():
             raise UsageError(f"columns are given as head=from,relation=type,tail=to, not {text!r}")
-        found[role.strip()] = column.strip()
-    return found
+        columns[role.strip()] = column.strip()
+    return columns

@@ -36,7 +36,7 @@ _ENVELOPES = ("data", "attributes", "properties")
 """Under which Cytoscape, Sigma and GeoJSON keep what a node or an edge says."""
 _LINKS = ("links", "edges", "relationships")
 _NODE_KEYS = ("id", "key", "_id", "name", "label", "title")
-_CALLED = ("name", "label", "title", "id")
+_NAME_KEYS = ("name", "label", "title", "id")
 _LINES = (".jsonl", ".ndjson")
 _ADVICE = (
     "Known are an array of objects, an object a line, {nodes, links}, and JSON-LD. Give the part that is one "
@@ -56,7 +56,7 @@ class JsonReader:
     def read(self, path: Path, tally: Tally) -> Iterator[Batch]:
         """Stream the batches of `path`; see `Reader`. A fault of a document is fatal even when skipping."""
         if is_lines(path, tally.hints):
-            yield from _read_objects(path, lambda told: _objects_of_lines(path, told), tally)
+            yield from _read_objects(path, lambda lines_tally: _objects_of_lines(path, lines_tally), tally)
             return
         document = _load(path, tally, self.most_bytes)
         if isinstance(document, dict):  # what is around it, as Cytoscape writes it, is left out
@@ -79,11 +79,11 @@ def is_lines(path: Path, hints: Hints) -> bool:
     numbered = numbered_lines(path, Tally(on_error="skip", hints=hints))
     lines = list(islice((line for _, line in numbered if line.strip()), 2))
     with suppress(ValueError):
-        return len(lines) == 2 and all(isinstance(_parsed(line), dict) for line in lines)
+        return len(lines) == 2 and all(isinstance(_parse(line), dict) for line in lines)
     return False
 
 
-def _parsed(text: str | bytes) -> Any:  # noqa: ANN401 (any JSON)
+def _parse(text: str | bytes) -> Any:  # noqa: ANN401 (any JSON)
     """Parse JSON; numbers stay as they are written. Raises ValueError."""
     try:
         return json.loads(text, parse_int=str, parse_float=str, parse_constant=lambda _: None)
@@ -101,7 +101,7 @@ def _load(path: Path, tally: Tally, most: int) -> Any:  # noqa: ANN401 (any JSON
                     f"{path}: more than {most >> 20} MiB of JSON. Give it as an object a line (.jsonl)"
                 )
     try:
-        return _parsed(data.decode("utf-8"))
+        return _parse(data.decode("utf-8"))
     except UnicodeDecodeError as error:
         line = data[: error.start].count(b"\n") + 1
         raise ParseError(str(path), line, "invalid UTF-8", "Convert the file to UTF-8") from error
@@ -117,65 +117,68 @@ def _objects_of_lines(path: Path, tally: Tally) -> Iterator[Object]:
             tally.blank += 1
             continue
         try:
-            found = _parsed(line)
+            value = _parse(line)
         except ValueError as error:
             tally.error(ParseError(str(path), number, f"broken JSON: {error}", "Correct the line"))
             continue
-        if isinstance(found, dict):
-            yield cast(Object, found)
+        if isinstance(value, dict):
+            yield cast(Object, value)
         else:
             tally.error(ParseError(str(path), number, "the line is no object", "Correct the line"))
 
 
 def _are_objects(value: object) -> bool:
-    held = cast(list[object], value) if isinstance(value, list) else []
-    return bool(held) and all(isinstance(v, dict) for v in held)
+    items = cast(list[object], value) if isinstance(value, list) else []
+    return bool(items) and all(isinstance(v, dict) for v in items)
 
 
 @dataclass(frozen=True, slots=True)
 class _Network:
-    """Nodes, which may be none, and links; `both`: links have no direction."""
+    """Nodes, which may be none, and links; `undirected`: links have no direction."""
 
     nodes: Sequence[Object]
     links: Sequence[Object]
-    both: bool = False
+    undirected: bool = False
 
 
 def _network(document: object) -> _Network | None:
     """A document as a network; None if it is none."""
     if not isinstance(document, dict):
         return None
-    held = cast(Object, document)
-    nodes = held.get("nodes")
-    links = next((held[key] for key in _LINKS if _are_objects(held.get(key))), None)
+    fields = cast(Object, document)
+    nodes = fields.get("nodes")
+    links = next((fields[key] for key in _LINKS if _are_objects(fields.get(key))), None)
     if links is None or not (_are_objects(nodes) or nodes in (None, [])):
         return None
-    opened = [[_opened(one) for one in cast(Sequence[Object], part or ())] for part in (nodes, links)]
-    return _Network(*opened, both=held.get("directed") is False)
+    parts = [
+        [_without_envelope(record) for record in cast(Sequence[Object], part or ())]
+        for part in (nodes, links)
+    ]
+    return _Network(*parts, undirected=fields.get("directed") is False)
 
 
-def _opened(record: Object) -> Object:
+def _without_envelope(record: Object) -> Object:
     """An object with what is in its envelope beside what is around it."""
     for name in _ENVELOPES:
         inner = record.get(name)
         if isinstance(inner, dict):
-            around = {key: value for key, value in record.items() if key not in _ENVELOPES}
-            return around | cast(dict[str, Any], inner)
+            outer = {key: value for key, value in record.items() if key not in _ENVELOPES}
+            return outer | cast(dict[str, Any], inner)
     return record
 
 
 def _objects(document: object) -> Sequence[Object] | None:
     """The objects that are rows; None if it is not clear which these are."""
     if _are_objects(document):
-        return [_opened(one) for one in cast(list[Object], document)]
+        return [_without_envelope(record) for record in cast(list[Object], document)]
     if not isinstance(document, dict):
         return None
-    held = cast(Mapping[str, object], document)
-    lists = [value for value in held.values() if _are_objects(value)]
+    fields = cast(Mapping[str, object], document)
+    lists = [value for value in fields.values() if _are_objects(value)]
     if len(lists) == 1:
         return _objects(lists[0])
-    if len(held) > 1 and all(isinstance(value, dict) for value in held.values()):
-        return [{ROW_NAME: name} | cast(dict[str, Any], value) for name, value in held.items()]
+    if len(fields) > 1 and all(isinstance(value, dict) for value in fields.values()):
+        return [{ROW_NAME: name} | cast(dict[str, Any], value) for name, value in fields.items()]
     return None
 
 
@@ -202,9 +205,9 @@ class _Columns:
                 cells[self.at[name]] = value if isinstance(value, str) else ITEM.join(value)
         return cells
 
-    def _cells(self, record: Object, before: str = "") -> Iterator[tuple[str, str | list[str]]]:
+    def _cells(self, record: Object, prefix: str = "") -> Iterator[tuple[str, str | list[str]]]:
         for key, value in record.items():
-            name = f"{before} {key.strip()}".strip()
+            name = f"{prefix} {key.strip()}".strip()
             if isinstance(value, dict):
                 yield from self._cells(cast(Object, value), name)
             elif isinstance(value, list):
@@ -223,8 +226,8 @@ def _text(value: object) -> str | None:
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, dict):
-        held = cast(Object, value)
-        return next((text for key in _CALLED if (text := held.get(key)) and isinstance(text, str)), None)
+        fields = cast(Object, value)
+        return next((text for key in _NAME_KEYS if (text := fields.get(key)) and isinstance(text, str)), None)
     return None if isinstance(value, list) else " ".join(str(value).split())
 
 
@@ -232,34 +235,40 @@ def _read_objects(path: Path, objects: Callable[[Tally], Iterator[Object]], tall
     """Read objects as rows of one table; they are asked for twice, first for their columns."""
     columns = _columns_of(objects(Tally(on_error="skip", hints=tally.hints)))
     rows = ((number, columns.row(record)) for number, record in enumerate(objects(tally), 1))
-    first = list(islice(rows, SAMPLED_ROWS))
-    header, cells = list(columns.at), [row for _, row in first]
+    sample = list(islice(rows, SAMPLED_ROWS))
+    header, cells = list(columns.at), [row for _, row in sample]
     if not header:
         return
     layout = layout_of(header, cells, tally.hints, headed=True)
     if layout is None:
         raise unclear(path, 0, header)
-    yield from _read_rows(path, columns, layout, chain(first, rows), tally, both=False)
+    yield from _read_rows(path, columns, layout, chain(sample, rows), tally, undirected=False)
 
 
 def _read_rows(
-    path: Path, columns: _Columns, layout: Layout, rows: Iterator[NumberedRow], tally: Tally, *, both: bool
+    path: Path,
+    columns: _Columns,
+    layout: Layout,
+    rows: Iterator[NumberedRow],
+    tally: Tally,
+    *,
+    undirected: bool,
 ) -> Iterator[Batch]:
     tally.note(f"{path}: {layout.in_words()}")
-    named = (
+    table_columns = (
         replace(column, array=True, delimiter=ITEM) if name in columns.lists else column
         for name, column in zip(columns.at, layout.columns, strict=True)
     )
-    layout = replace(layout, columns=tuple(named))
-    if both and layout.edges is not None:
+    layout = replace(layout, columns=tuple(table_columns))
+    if undirected and layout.edges is not None:
         # A direction that says of each link that it has none.
         rows = ((number, [*cells, "undirected"]) for number, cells in rows)
         edges = replace(layout.edges, direction=len(layout.columns))
         layout = replace(layout, columns=(*layout.columns, replace(layout.columns[0], name="")), edges=edges)
     yield from batches_of(path, layout, rows, tally, "node" if layout.edges is None else "edge")
     if columns.left_out:
-        shown = ", ".join(sorted(columns.left_out)[:5])
-        tally.note(f"{path}: objects and lists without a name are left out of: {shown}")
+        names = ", ".join(sorted(columns.left_out)[:5])
+        tally.note(f"{path}: objects and lists without a name are left out of: {names}")
 
 
 def _read_network(path: Path, network: _Network, tally: Tally) -> Iterator[Batch]:
@@ -274,11 +283,11 @@ def _read_network(path: Path, network: _Network, tally: Tally) -> Iterator[Batch
         nodes = _columns_of(network.nodes)
         cells = [nodes.row(node) for node in network.nodes]
         key = hints.id if hints.id is not None else _put_names(nodes, cells, rows, layout.edges)
-        of_nodes = layout_of(list(nodes.at), cells[:SAMPLED_ROWS], Hints(id=key), headed=True)
-        if of_nodes is None:
+        node_layout = layout_of(list(nodes.at), cells[:SAMPLED_ROWS], Hints(id=key), headed=True)
+        if node_layout is None:
             raise unclear(path, 0, list(nodes.at))
-        yield from _read_rows(path, nodes, of_nodes, enumerate(cells, 1), tally, both=False)
-    yield from _read_rows(path, links, layout, enumerate(rows, 1), tally, both=network.both)
+        yield from _read_rows(path, nodes, node_layout, enumerate(cells, 1), tally, undirected=False)
+    yield from _read_rows(path, links, layout, enumerate(rows, 1), tally, undirected=network.undirected)
 
 
 def _columns_of(objects: Iterable[Object]) -> _Columns:
@@ -293,24 +302,24 @@ def _put_names(nodes: _Columns, cells: list[list[str]], links: list[list[str]], 
 
     Where these are places in the list of nodes, they become what is in the column, which may be a new one.
     """
-    named = {row[i] for row in links for i in (ends.head, ends.tail)}
-    known = [key for key in dict.fromkeys((*_NODE_KEYS, *nodes.at)) if key in nodes.at]
-    values = {key: [row[nodes.at[key]] for row in cells] for key in known}
-    unique = [key for key in known if len(set(values[key])) == len(cells) and all(values[key])]
+    end_names = {row[i] for row in links for i in (ends.head, ends.tail)}
+    known_keys = [key for key in dict.fromkeys((*_NODE_KEYS, *nodes.at)) if key in nodes.at]
+    values = {key: [row[nodes.at[key]] for row in cells] for key in known_keys}
+    unique = [key for key in known_keys if len(set(values[key])) == len(cells) and all(values[key])]
     plain = [key for key in unique if key in _NODE_KEYS]
     for key in plain:
-        if named <= set(values[key]):
+        if end_names <= set(values[key]):
             return key
-    if all(end.isdecimal() and len(end) < 10 and int(end) < len(cells) for end in named):
-        key = plain[0] if plain else _numbered(nodes, cells)
+    if all(end.isdecimal() and len(end) < 10 and int(end) < len(cells) for end in end_names):
+        key = plain[0] if plain else _add_numbers(nodes, cells)
         for row in links:
             for i in (ends.head, ends.tail):
                 row[i] = cells[int(row[i])][nodes.at[key]]
         return key
-    return next((key for key in unique if named <= set(values[key])), (*unique, *known)[0])
+    return next((key for key in unique if end_names <= set(values[key])), (*unique, *known_keys)[0])
 
 
-def _numbered(nodes: _Columns, cells: list[list[str]]) -> str:
+def _add_numbers(nodes: _Columns, cells: list[list[str]]) -> str:
     """Give nodes their places as ids."""
     nodes.at["id"] = len(nodes.at)
     for number, row in enumerate(cells):

@@ -54,55 +54,57 @@ def layout_of(
     not there.
     """
     if hints.columns or hints.id is not None:
-        return _said(cells, rows, hints)
+        return _layout_by_hints(cells, rows, hints)
     matrix = matrix_of(cells, rows, hints.relation or LINKED_TO)
     if matrix is not None:
         return Layout(tuple(Column(cell) for cell in cells), matrix=matrix)
     columns = tuple(Column.of(cell) for cell in cells)
-    same = [row for row in rows if len(row) == len(cells)]
-    found = _mixed(columns) or _edges(columns, same, hints) or _nodes(columns, same)
-    if found is None and (headed or _is_wide(cells, same)):
+    full_rows = [row for row in rows if len(row) == len(cells)]
+    layout = (
+        _mixed_layout(columns) or _edge_layout(columns, full_rows, hints) or _node_layout(columns, full_rows)
+    )
+    if layout is None and (headed or _is_wide(cells, full_rows)):
         # Records of three texts each may be triples.
-        texts = len(cells) == 3 and all(c and not is_value(c) for row in (cells, *same) for c in row)
-        found = replace(_wide(columns, same), may_be_triples=not headed and texts)
-    if found is None and len(cells) == 2 and rows and not headed:
+        texts = len(cells) == 3 and all(c and not is_value(c) for row in (cells, *full_rows) for c in row)
+        layout = replace(_wide_layout(columns, full_rows), may_be_triples=not headed and texts)
+    if layout is None and len(cells) == 2 and rows and not headed:
         unnamed = tuple(Column("") for _ in cells)
-        found = Layout(unnamed, EdgeColumns(0, 1, named=hints.relation or LINKED_TO), header=False)
-    return None if found is None else _with_rest(found)
+        layout = Layout(unnamed, EdgeColumns(0, 1, relation_name=hints.relation or LINKED_TO), header=False)
+    return None if layout is None else _with_other_columns(layout)
 
 
-def _said(cells: Sequence[str], rows: Sequence[Sequence[str]], hints: Hints) -> Layout:
+def _layout_by_hints(cells: Sequence[str], rows: Sequence[Sequence[str]], hints: Hints) -> Layout:
     """The layout that the user says; by numbers alone, there is no header.
 
     A table of edges may lack the column of ids, and one of nodes those of edges: the user says them of all
     sources.
     """
-    same = [row for row in rows if len(row) == len(cells)]
-    no_id = hints.id is not None and _found(cells, hints.id) is None
-    no_ends = bool(hints.columns) and all(_found(cells, c) is None for c in hints.columns.values())
+    full_rows = [row for row in rows if len(row) == len(cells)]
+    no_id = hints.id is not None and _find_column(cells, hints.id) is None
+    no_ends = bool(hints.columns) and all(_find_column(cells, c) is None for c in hints.columns.values())
     if no_id or no_ends:
-        left = replace(hints, id=None if no_id else hints.id, columns={} if no_ends else hints.columns)
-        found = layout_of(cells, rows, left)
-        if found is not None and (no_ends if found.edges is None else no_id):
+        other_hints = replace(hints, id=None if no_id else hints.id, columns={} if no_ends else hints.columns)
+        layout = layout_of(cells, rows, other_hints)
+        if layout is not None and (no_ends if layout.edges is None else no_id):
             lacking = (*([hints.id or ""] if no_id else []), *(hints.columns.values() if no_ends else ()))
-            return replace(found, lacking=lacking)
-    given = [*hints.columns.values(), *([] if hints.id is None else [hints.id])]
-    plain = all(column.isdecimal() and column not in cells for column in given)
-    columns = tuple(Column("" if plain else cell) for cell in cells)
+            return replace(layout, lacking=lacking)
+    named_columns = [*hints.columns.values(), *([] if hints.id is None else [hints.id])]
+    by_number = all(column.isdecimal() and column not in cells for column in named_columns)
+    columns = tuple(Column("" if by_number else cell) for cell in cells)
     at = {role: _place(cells, column) for role, column in hints.columns.items()}
     edges = nodes = None
     if at:
         edges = EdgeColumns(at["head"], at["tail"], at.get("relation"), hints.relation or LINKED_TO)
     if hints.id is not None:
-        columns = columns if plain else tuple(Column.of(cell) for cell in cells)
-        nodes = _node_columns(columns, _place(cells, hints.id), same)
+        columns = columns if by_number else tuple(Column.of(cell) for cell in cells)
+        nodes = _node_columns(columns, _place(cells, hints.id), full_rows)
         if nodes.name is not None and columns[nodes.id].name and _words(columns[nodes.id].name) not in _IDS:
             # Of an airport called by its name, its code can be asked.
             nodes = replace(nodes, properties=(nodes.id, *nodes.properties))
-    return _with_rest(Layout(columns, edges, nodes, not plain))
+    return _with_other_columns(Layout(columns, edges, nodes, not by_number))
 
 
-def _found(cells: Sequence[str], column: str) -> int | None:
+def _find_column(cells: Sequence[str], column: str) -> int | None:
     """The place of a column by its name or its number from 1."""
     names = [cell.lower() for cell in cells]
     if column.lower() in names:
@@ -113,59 +115,63 @@ def _found(cells: Sequence[str], column: str) -> int | None:
 
 
 def _place(cells: Sequence[str], column: str) -> int:
-    place = _found(cells, column)
+    place = _find_column(cells, column)
     if place is not None:
         return place
     raise UsageError(f"there is no column {column!r}. The table has: {', '.join(cells)}")
 
 
-def _mixed(columns: Sequence[Column]) -> Layout | None:
+def _mixed_layout(columns: Sequence[Column]) -> Layout | None:
     """Nodes and edges in one file, as APOC exports them."""
     at = {column.name: i for i, column in enumerate(columns)}
     if not {"_id", "_start", "_end"} <= at.keys():
         return None
     edges = EdgeColumns(at["_start"], at["_end"], at.get("_type"))
     special = ("_id", "_labels", "_start", "_end", "_type")
-    rest = tuple(i for i, column in enumerate(columns) if column.name not in special)
-    names = [i for i in rest if columns[i].name.lower() in _NAMES]
+    other_columns = tuple(i for i, column in enumerate(columns) if column.name not in special)
+    names = [i for i in other_columns if columns[i].name.lower() in _NAMES]
     name = min(names, key=lambda i: _NAMES.index(columns[i].name.lower()), default=None)
     labels = at.get("_labels")
-    held = list(columns)
+    typed_columns = list(columns)
     if labels is not None:
-        held[labels] = replace(columns[labels], role="label", delimiter=":")
-    nodes = NodeColumns(at["_id"], name, labels, tuple(i for i in rest if i != name))
-    return Layout(tuple(held), edges, nodes)
+        typed_columns[labels] = replace(columns[labels], role="label", delimiter=":")
+    nodes = NodeColumns(at["_id"], name, labels, tuple(i for i in other_columns if i != name))
+    return Layout(tuple(typed_columns), edges, nodes)
 
 
-def _edges(columns: Sequence[Column], rows: Sequence[Sequence[str]], hints: Hints) -> Layout | None:
+def _edge_layout(columns: Sequence[Column], rows: Sequence[Sequence[str]], hints: Hints) -> Layout | None:
     roles = {column.role: i for i, column in reversed(list(enumerate(columns)))}
     if {"start_id", "end_id"} <= roles.keys():
         ends: tuple[int, int] | None = (roles["start_id"], roles["end_id"])
     else:
-        ends = _ends(columns, rows)
+        ends = _end_columns(columns, rows)
     if ends is None:
         return None
     words = [_words(column.name) for column in columns]
-    below = [[row[i] for row in rows if row[i]] for i in range(len(columns))]
-    directions = [bool(cells) and all(cell.lower() in _DIRECTIONS for cell in cells) for cells in below]
+    cells_by_column = [[row[i] for row in rows if row[i]] for i in range(len(columns))]
+    directions = [
+        bool(cells) and all(cell.lower() in _DIRECTIONS for cell in cells) for cells in cells_by_column
+    ]
     direction = next((i for i, w in enumerate(words) if w == "type" and directions[i]), None)
     relation = roles.get("type")
-    free = [i for i in range(len(columns)) if i not in (*ends, direction)]
+    free_columns = [i for i in range(len(columns)) if i not in (*ends, direction)]
     if relation is None and hints.relation is None:
-        named = [(_RELATIONS.index(words[i]), i) for i in free if words[i] in _RELATIONS]
+        relation_columns = [(_RELATIONS.index(words[i]), i) for i in free_columns if words[i] in _RELATIONS]
         # Gephi writes the column of labels, mostly without any.
-        relation = next((i for _, i in sorted(named) if words[i] != "label" or below[i]), None)
+        relation = next(
+            (i for _, i in sorted(relation_columns) if words[i] != "label" or cells_by_column[i]), None
+        )
     return Layout(tuple(columns), EdgeColumns(*ends, relation, hints.relation or LINKED_TO, direction))
 
 
-def _ends(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> tuple[int, int] | None:
+def _end_columns(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> tuple[int, int] | None:
     """The columns of both ends of edges, by their names."""
     stems = [_stem(column.name) if not column.role else "" for column in columns]
     for head, tail in _ENDS:
         if head in stems and tail in stems:
-            found = stems.index(head), stems.index(tail)
-            if not _is_period(rows, *found):
-                return found
+            ends = stems.index(head), stems.index(tail)
+            if not _is_period(rows, *ends):
+                return ends
     return None
 
 
@@ -182,7 +188,7 @@ def _is_id(cell: str) -> bool:
     return cell.isdecimal() and (len(cell) > 4 or not 1000 <= int(cell) <= 2100)
 
 
-def _nodes(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> Layout | None:
+def _node_layout(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> Layout | None:
     words = [_words(column.name) if not column.role else "" for column in columns]
     plain = (words.index(word) for word in _IDS if word in words)
     id_ = next((i for i, column in enumerate(columns) if column.role == "id"), next(plain, None))
@@ -197,10 +203,12 @@ def _node_columns(columns: Sequence[Column], id_: int, rows: Sequence[Sequence[s
         types = lower.index("type")
     names = (lower.index(name) for name in _NAMES if name in lower)
     name = next((i for i in names if i not in (id_, types)), None)
-    taken = (id_, types, name)
-    rest = tuple(i for i, column in enumerate(columns) if i not in taken and not column.role and column.name)
-    references = tuple(i for i in rest if _refers(columns[i], i, id_, rows))
-    return NodeColumns(id_, name, types, rest, references=references)
+    read_columns = (id_, types, name)
+    other_columns = tuple(
+        i for i, column in enumerate(columns) if i not in read_columns and not column.role and column.name
+    )
+    references = tuple(i for i in other_columns if _refers(columns[i], i, id_, rows))
+    return NodeColumns(id_, name, types, other_columns, references=references)
 
 
 def _refers(column: Column, at: int, id_: int, rows: Sequence[Sequence[str]]) -> bool:
@@ -218,20 +226,25 @@ def _is_wide(cells: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
         return False
     if any(is_value(name) or len(name) > 60 for name in names):
         return False
-    below = [{row[i] for row in rows if row[i]} for i in range(len(cells))]
-    if any(cell in values for cell, values in zip(cells, below, strict=True)) or names[0] in below[-1]:
+    cells_by_column = [{row[i] for row in rows if row[i]} for i in range(len(cells))]
+    if (
+        any(cell in values for cell, values in zip(cells, cells_by_column, strict=True))
+        or names[0] in cells_by_column[-1]
+    ):
         return False
     if len(cells) != 3 or any(map(_INDEX.fullmatch, cells)) or _KEY.fullmatch(cells[0]):
         return True
     if _is_triple(cells, rows):
         return False
     if len(rows) < FEW_ROWS:
-        numbers = all(map(is_value, below[2]))
+        numbers = all(map(is_value, cells_by_column[2]))
         return numbers and _says_name(cells[0]) and _calls_rows(cells, rows)
     # Of triples, relations come again and again, and so do heads; no number below a word is either.
-    if any(values and all(map(is_value, values)) for values in below[:2]):
+    if any(values and all(map(is_value, values)) for values in cells_by_column[:2]):
         return True
-    return len(below[0]) == len(rows) and (2 * len(below[1]) > len(rows) or _calls_rows(cells, rows))
+    return len(cells_by_column[0]) == len(rows) and (
+        2 * len(cells_by_column[1]) > len(rows) or _calls_rows(cells, rows)
+    )
 
 
 def _calls_rows(cells: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
@@ -273,27 +286,30 @@ def _joins(cells: Sequence[str]) -> bool:
     return [cell[:1].islower() for cell in cells] == [False, True, False]
 
 
-def _wide(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> Layout:
+def _wide_layout(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> Layout:
     """Rows are known by an unnamed column of names, a unique key, name or text, two cells, or a number."""
-    kept = [i for i, column in enumerate(columns) if not _INDEX.fullmatch(column.name)]
-    own = [i for i in range(len(columns)) if i not in kept and _are_names(rows, i)][:1]
-    kept = own + kept
+    candidates = [i for i, column in enumerate(columns) if not _INDEX.fullmatch(column.name)]
+    name_column = [i for i in range(len(columns)) if i not in candidates and _are_names(rows, i)][:1]
+    candidates = name_column + candidates
     # 7 as an order is no 7 as a customer.
-    held = tuple(replace(c, group=c.name) if _KEY.fullmatch(c.name) else c for c in columns)
-    cells = {i: [row[i] for row in rows] for i in kept}
-    unique = [i for i in kept if all(cells[i]) and len(set(cells[i])) == len(rows)]
-    names = [i for i in kept if _says_name(columns[i].name)]
-    keys = [i for i in unique if held[i].group]
+    grouped_columns = tuple(replace(c, group=c.name) if _KEY.fullmatch(c.name) else c for c in columns)
+    cells = {i: [row[i] for row in rows] for i in candidates}
+    unique = [i for i in candidates if all(cells[i]) and len(set(cells[i])) == len(rows)]
+    names = [i for i in candidates if _says_name(columns[i].name)]
+    keys = [i for i in unique if grouped_columns[i].group]
     texts = [i for i in unique if not any(map(is_value, cells[i]))]
     codes = [i for i in unique if not all(map(is_value, cells[i]))]
-    known = [*own, *keys, *(i for i in names if i in unique), *texts, *codes]
-    pair = None if known else _pair(cells, len(rows))
+    id_candidates = [*name_column, *keys, *(i for i in names if i in unique), *texts, *codes]
+    pair = None if id_candidates else _key_pair(cells, len(rows))
     if pair is not None:
-        return Layout(held, nodes=NodeColumns(pair[0], None, None, tuple(kept), literals=False, key=pair[1:]))
-    id_ = next(iter((*known, *unique, *kept)))
-    name = next((i for i in names if i != id_), None) if held[id_].group else None
-    rest = tuple(i for i in kept if i not in (id_, name))
-    return Layout(held, nodes=NodeColumns(id_, name, None, rest, literals=False))
+        return Layout(
+            grouped_columns,
+            nodes=NodeColumns(pair[0], None, None, tuple(candidates), literals=False, key=pair[1:]),
+        )
+    id_ = next(iter((*id_candidates, *unique, *candidates)))
+    name = next((i for i in names if i != id_), None) if grouped_columns[id_].group else None
+    other_columns = tuple(i for i in candidates if i not in (id_, name))
+    return Layout(grouped_columns, nodes=NodeColumns(id_, name, None, other_columns, literals=False))
 
 
 def _are_names(rows: Sequence[Sequence[str]], column: int) -> bool:
@@ -302,32 +318,38 @@ def _are_names(rows: Sequence[Sequence[str]], column: int) -> bool:
     return all(cells) and len(set(cells)) == len(cells) and not all(cell.isdecimal() for cell in cells)
 
 
-def _pair(cells: Mapping[int, Sequence[str]], rows: int) -> tuple[int, int] | None:
+def _key_pair(cells: Mapping[int, Sequence[str]], rows: int) -> tuple[int, int] | None:
     """The first two columns whose cells are unique together, that of texts first, as a place and a year."""
     # A number with a fraction measures something.
-    full = [i for i, held in cells.items() if all(held) and not any("." in c and is_value(c) for c in held)]
-    texts = {i for i in full if not any(map(is_value, cells[i]))}
-    pairs = ((i, j) for i, j in combinations(full, 2) if i in texts or j in texts)
+    full_columns = [
+        i for i, values in cells.items() if all(values) and not any("." in c and is_value(c) for c in values)
+    ]
+    texts = {i for i in full_columns if not any(map(is_value, cells[i]))}
+    pairs = ((i, j) for i, j in combinations(full_columns, 2) if i in texts or j in texts)
     unique = ((i, j) for i, j in pairs if len(set(zip(cells[i], cells[j], strict=True))) == rows)
     return next(((i, j) if i in texts else (j, i) for i, j in unique), None)
 
 
-def _with_rest(layout: Layout) -> Layout:
+def _with_other_columns(layout: Layout) -> Layout:
     """Note the columns that are not read."""
     used: set[int | None] = set()
     if layout.edges is not None:
         used |= {layout.edges.head, layout.edges.tail, layout.edges.relation, layout.edges.direction}
-    own = set(layout.nodes.properties) if layout.nodes is not None else set[int]()
+    node_properties = set(layout.nodes.properties) if layout.nodes is not None else set[int]()
     if layout.nodes is not None:
-        used |= {layout.nodes.id, layout.nodes.name, layout.nodes.types, *own}
-    rest = tuple(i for i, c in enumerate(layout.columns) if i not in used and c.role != "ignore" and c.name)
-    if layout.edges is None:
-        return replace(layout, left_out=tuple(layout.columns[i].name for i in rest))
-    # Of a table of both, each row has cells in the columns that are its own.
-    named = (
-        i for i, c in enumerate(layout.columns) if (i in own or i in rest) and not _INDEX.fullmatch(c.name)
+        used |= {layout.nodes.id, layout.nodes.name, layout.nodes.types, *node_properties}
+    other_columns = tuple(
+        i for i, c in enumerate(layout.columns) if i not in used and c.role != "ignore" and c.name
     )
-    return replace(layout, edges=replace(layout.edges, properties=tuple(named)))
+    if layout.edges is None:
+        return replace(layout, left_out=tuple(layout.columns[i].name for i in other_columns))
+    # Of a table of both, each row has cells in the columns that are its own.
+    edge_properties = (
+        i
+        for i, c in enumerate(layout.columns)
+        if (i in node_properties or i in other_columns) and not _INDEX.fullmatch(c.name)
+    )
+    return replace(layout, edges=replace(layout.edges, properties=tuple(edge_properties)))
 
 
 def _words(name: str) -> str:

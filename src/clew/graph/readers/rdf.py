@@ -137,9 +137,9 @@ def _parse_document(path: Path, syntax: RdfSyntax, tally: Tally) -> Iterator[pyo
             except SyntaxError as error:
                 if syntax in _UNCHECKED:
                     # What follows a fault of XML or JSON can't be trusted: it is read at the wrong depth.
-                    other = source.other_syntax
-                    reason = other or f"near line {source.line}: {_reason(error)}"
-                    advice = _OWL_ADVICE if other else "Correct the file"
+                    owl_syntax = source.other_syntax
+                    reason = owl_syntax or f"near line {source.line}: {_reason(error)}"
+                    advice = _OWL_ADVICE if owl_syntax else "Correct the file"
                     raise ParseError(str(path), 0, reason, advice) from error
                 tally.error(ParseError(str(path), error.lineno or 0, _reason(error), _LINES_ADVICE))
             except MemoryError as error:
@@ -175,12 +175,12 @@ class _Utf8Source(ByteSource):
         Raises InputError for entities of XML that could fill the memory, ParseError for elements that are
         nested too deep.
         """
-        before = self.line
+        first_line = self.line
         data = super().read(size)
         try:
             self._utf8.decode(data, final=not data)
         except UnicodeDecodeError as error:
-            line = before + data[: error.start].count(b"\n")
+            line = first_line + data[: error.start].count(b"\n")
             raise ParseError(str(self.path), line, "invalid UTF-8", "Convert the file to UTF-8") from error
         if self._guards is not None:
             entities, depth = self._guards
@@ -188,8 +188,8 @@ class _Utf8Source(ByteSource):
             if reason := depth.take(data):
                 reason = f"near line {self.line}: {reason}"
                 raise ParseError(str(self.path), 0, reason, "Write the inner ones beside the outer ones")
-            found = next((name for start, name in _OWL_STARTS if start.search(data)), "")
-            self.other_syntax = self.other_syntax or found
+            syntax = next((name for start, name in _OWL_STARTS if start.search(data)), "")
+            self.other_syntax = self.other_syntax or syntax
         return data
 
 
@@ -247,8 +247,8 @@ class _Sorter:
         else:
             self.batch.add(self._name(subject), predicate, self._name(object_))
         if len(self.batch.heads) > triples and not isinstance(quad.graph_name, self._default):
-            named = (("graph", self._name(quad.graph_name), None),)
-            self.batch.statements.append((self._name(subject), predicate, self._key(object_), named))
+            properties = (("graph", self._name(quad.graph_name), None),)
+            self.batch.statements.append((self._name(subject), predicate, self._key(object_), properties))
 
     def _take_about(self, subject: _Term, predicate: str, triple: _Term) -> None:
         """Note of which triple a reifier (RDF 1.2) is; other triples about triples have no place."""
@@ -264,29 +264,29 @@ class _Sorter:
 
     def _take_reified(self, quad: pyoxigraph.Quad) -> None:
         """Note a part of a reified statement, or a property of it."""
-        held = self._reified[self._name(quad.subject)]
+        statement = self._reified[self._name(quad.subject)]
         predicate, object_ = quad.predicate.value, cast(_Term, quad.object)
         if predicate in _REIFIED:
-            held.ends[predicate.removeprefix(RDF)] = (
+            statement.ends[predicate.removeprefix(RDF)] = (
                 object_.value if predicate == RDF + "predicate" else self._key(object_)
             )
         elif predicate != _TYPE:
-            held.properties.append(self._property(predicate, object_))
+            statement.properties.append(self._property(predicate, object_))
 
     def _is_of_statement(self, subject: _Term, object_: _Term) -> bool:
         """Whether a triple is of a statement of Wikibase, or says whose it is."""
         return any(isinstance(term, self._node) and is_statement(term.value) for term in (subject, object_))
 
-    def _take_part(self, quad: pyoxigraph.Quad, said: StatementPart) -> None:
+    def _take_part(self, quad: pyoxigraph.Quad, part: StatementPart) -> None:
         """Note a part of a statement of Wikibase."""
-        of_claim = said.part == "claim"
-        held = self._reified[self._name(quad.object if of_claim else quad.subject)]
+        of_claim = part.part == "claim"
+        statement = self._reified[self._name(quad.object if of_claim else quad.subject)]
         if of_claim:
-            held.ends |= {"subject": self._name(quad.subject), "predicate": said.relation}
-        elif said.part == "value":
-            held.ends["object"] = self._key(quad.object)
-        elif said.part == "qualifier":
-            held.properties.append(self._property(said.relation, quad.object))
+            statement.ends |= {"subject": self._name(quad.subject), "predicate": part.relation}
+        elif part.part == "value":
+            statement.ends["object"] = self._key(quad.object)
+        elif part.part == "qualifier":
+            statement.properties.append(self._property(part.relation, quad.object))
 
     def _property(self, key: str, term: _Term) -> tuple[str, str, str | None]:
         value = self._key(term)
@@ -308,8 +308,8 @@ class _Sorter:
         if predicate in LABELS:
             rank = self._rank(language)
             self._languages["" if rank < RANKS - 1 else (language or "").lower()] += 1
-            named = (subject, relation_of(subject))
-            self.batch.labels += [Label(name, literal.value, rank) for name in named if name is not None]
+            subjects = (subject, relation_of(subject))
+            self.batch.labels += [Label(name, literal.value, rank) for name in subjects if name is not None]
         elif predicate in NAMING_PROPERTIES:
             self.batch.labels.append(Label(subject, literal.value, RANKS + self._rank(language)))
         elif predicate == ALT_LABEL:
@@ -321,8 +321,8 @@ class _Sorter:
         """The language that the user reads, then none, then a kind of that language, then the others."""
         if language is None:
             return 1
-        tag, wanted = language.lower(), self._tally.hints.language.lower()
-        return 0 if tag == wanted else 2 if tag.startswith(f"{wanted}-") else 3
+        tag, read_language = language.lower(), self._tally.hints.language.lower()
+        return 0 if tag == read_language else 2 if tag.startswith(f"{read_language}-") else 3
 
     def _name(self, term: _Term) -> str:
         if isinstance(term, self._node):
@@ -337,11 +337,16 @@ class _Sorter:
     def finish(self) -> None:
         """Add what is said of statements, and report what was left out."""
         halves = 0
-        for held in self._reified.values():
-            ends = held.ends
+        for statement in self._reified.values():
+            ends = statement.ends
             if ends.keys() >= {"subject", "predicate", "object"} and isinstance(ends["subject"], str):
-                if held.properties:
-                    row = (ends["subject"], str(ends["predicate"]), ends["object"], tuple(held.properties))
+                if statement.properties:
+                    row = (
+                        ends["subject"],
+                        str(ends["predicate"]),
+                        ends["object"],
+                        tuple(statement.properties),
+                    )
                     self.batch.statements.append(row)
             else:
                 halves += 1
@@ -351,10 +356,16 @@ class _Sorter:
             types = "1 type" if self._schema == 1 else f"{self._schema:,} types"
             self._tally.note(f"{self._path}: left out: {types} that RDF, RDFS or OWL themselves have")
         if self._languages and not self._languages[""]:
-            (tag, _), *others = self._languages.most_common()
-            also = f" (others: {', '.join(sorted(tag for tag, _ in others)[:5])})" if others else ""
-            wanted = self._tally.hints.language
-            self._tally.note(f"{self._path}: no label is in {wanted!r}; --language {tag} reads them{also}")
+            (tag, _), *other_languages = self._languages.most_common()
+            also = (
+                f" (others: {', '.join(sorted(tag for tag, _ in other_languages)[:5])})"
+                if other_languages
+                else ""
+            )
+            read_language = self._tally.hints.language
+            self._tally.note(
+                f"{self._path}: no label is in {read_language!r}; --language {tag} reads them{also}"
+            )
         if self._relative:
             self._tally.note(f"{self._path}: names no base; its relative names begin with {self._base}")
 

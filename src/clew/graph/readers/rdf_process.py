@@ -31,15 +31,15 @@ def read_apart(path: Path, format: str, tally: Tally) -> Iterator[Batch]:
     """
     command = [sys.executable, "-P", "-m", WORKER, format, tally.on_error, str(int(tally.collect)),
                tally.scope, tally.hints.language, str(path)]  # fmt: skip
-    with tempfile.TemporaryFile() as said:
+    with tempfile.TemporaryFile() as error_output:
         process = subprocess.Popen(  # noqa: S603 - this Python, a module of ours
-            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=said
+            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=error_output
         )
         try:
             line = 0
             # A last line that was cut off is left out.
-            whole = (text for text in process.stdout or () if text.endswith(b"\n"))
-            for message in map(json.loads, whole):
+            complete_lines = (text for text in process.stdout or () if text.endswith(b"\n"))
+            for message in map(json.loads, complete_lines):
                 if "at" in message:
                     done, line = message["at"]
                     if tally.progress is not None:
@@ -49,7 +49,7 @@ def read_apart(path: Path, format: str, tally: Tally) -> Iterator[Batch]:
                 else:
                     _take_last(message, tally)
                     return
-            raise _ended(path, line, process.wait(), said)
+            raise _end_error(path, line, process.wait(), error_output)
         finally:
             process.kill()
             process.wait()
@@ -63,16 +63,16 @@ def _take_last(message: Mapping[str, Any], tally: Tally) -> None:
         setattr(tally, name, message["tally"][name])
     tally.faults = [ParseError(*fault) for fault in message["tally"]["faults"]]
     if "parse_error" in message:
-        *first, others, stopped = message["parse_error"]
-        raise ParseError(*first, others=tuple(others), stopped=stopped)
+        *first, other_faults, stopped = message["parse_error"]
+        raise ParseError(*first, others=tuple(other_faults), stopped=stopped)
     if "input_error" in message:
         raise InputError(message["input_error"])
 
 
-def _ended(path: Path, line: int, code: int, said: IO[bytes]) -> ParseError:
+def _end_error(path: Path, line: int, code: int, error_output: IO[bytes]) -> ParseError:
     """Say why a process ended that had more to say."""
-    said.seek(0)
-    words = said.read().decode("utf-8", "replace").strip().splitlines()
+    error_output.seek(0)
+    words = error_output.read().decode("utf-8", "replace").strip().splitlines()
     text = " ".join(words)
     if "memory" in text or "MemoryError" in text:
         memory = f"{PARSER_MEMORY >> 30} GiB of memory"

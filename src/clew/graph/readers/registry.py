@@ -92,10 +92,10 @@ def _choose_table(path: Path, triples: Reader, hints: Hints) -> Reader:
     """The reader of `triples`, or that of other tables, by the first rows; InputError if neither fits."""
     if hints.of_table:
         return TABLE
-    first = next(csv_records(path, Tally(on_error="skip", hints=hints)), None)
-    if first is None or is_triple_header(first[1]):
+    first_record = next(csv_records(path, Tally(on_error="skip", hints=hints)), None)
+    if first_record is None or is_triple_header(first_record[1]):
         return triples
-    line, fields = first
+    line, fields = first_record
     if table_layout(path, hints) is not None:
         return TABLE
     if len(fields) == TRIPLE_COLUMNS or triples is TSV:
@@ -132,9 +132,9 @@ def _sniff(path: Path, hints: Hints) -> Reader:
     if is_plain(path):
         with path.open("rb") as file:
             start = file.read(SNIFFED_BYTES).removeprefix(BOM)
-        found = next((reader for pattern, reader in _RDF_STARTS if pattern.match(start)), None)
-        if found is not None:
-            return _json_reader(path) if found is JSON else found
+        start_reader = next((reader for pattern, reader in _RDF_STARTS if pattern.match(start)), None)
+        if start_reader is not None:
+            return _json_reader(path) if start_reader is JSON else start_reader
     numbered = numbered_lines(path, Tally(on_error="skip", hints=hints), legacy=True)
     lines = list(islice((line for _, line in numbered if line.strip()), SNIFFED_LINES))
     if not lines:
@@ -147,7 +147,9 @@ def _sniff(path: Path, hints: Hints) -> Reader:
         return _choose_table(path, COMMA, hints)
     if not tabs and not bars and table_layout(path, hints) is not None:
         return TABLE
-    why = "fit two formats" if tabs and tabs == bars else "are not three fields separated by tabs, ',' or '|'"
+    problem = (
+        "fit two formats" if tabs and tabs == bars else "are not three fields separated by tabs, ',' or '|'"
+    )
     raise InputError(
-        f"{path}: the format is not clear: the first lines {why}. Give --format ({', '.join(formats())})"
+        f"{path}: the format is not clear: the first lines {problem}. Give --format ({', '.join(formats())})"
     )

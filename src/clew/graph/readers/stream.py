@@ -50,7 +50,7 @@ def unpacked_name(name: str) -> str:
     return stem if dot and f".{ending.lower()}" in PACKED_SUFFIXES else name
 
 
-def _opened(path: Path) -> io.BufferedReader:
+def _open(path: Path) -> io.BufferedReader:
     """Open a file or a pipe; one that nobody writes to is empty, and not waited for. Raises OSError."""
     file = open(path, "rb", opener=_open_at_once)  # noqa: SIM115 - `ByteSource.close` closes it
     if hasattr(os, "O_NONBLOCK"):
@@ -93,7 +93,7 @@ class ByteSource:
         self.path, self.line = path, 1
         self._tally, self._legacy, self._old_lines = tally, legacy, False
         try:
-            self._file = _opened(path)
+            self._file = _open(path)
         except FileNotFoundError as error:
             raise InputError(f"{path}: no such file. Check the path") from error
         except OSError as error:
@@ -116,19 +116,19 @@ class ByteSource:
         """Look at the first bytes: refuse what is not text, drop the byte order mark."""
         magic = self._file.peek(16)[:16]
         self._kind = next((kind for kind, start in _MAGIC.items() if start.match(magic)), "")
-        named = PACKED_SUFFIXES.get(self.path.suffix.lower())
-        if magic and named and named != self._kind:
+        named_kind = PACKED_SUFFIXES.get(self.path.suffix.lower())
+        if magic and named_kind and named_kind != self._kind:
             raise InputError(
-                f"{self.path}: its name ends in {self.path.suffix} but it is not {named} data. Rename it"
+                f"{self.path}: its name ends in {self.path.suffix} but it is not {named_kind} data. Rename it"
             )
         self._unpacked = _UNPACKERS[self._kind](self._file) if self._kind else None
-        first = self._next(CHUNK_BYTES)
+        first = self._next_bytes(CHUNK_BYTES)
         encoding = self._encoding_of(first)
         if encoding is not None:
             self._encoding = encoding.upper()
             self._decoder = codecs.getincrementaldecoder(encoding)()
             self._tally.note(f"{self.path}: read as {self._encoding}")
-            first = self._decoded(first)
+            first = self._decode(first)
         if self._legacy and b"\r" in first and b"\n" not in first:
             self._old_lines = True
             self._tally.note(f"{self.path}: its lines end with CR alone")
@@ -146,27 +146,27 @@ class ByteSource:
         """What a file is written in, by its first bytes, if that is not UTF-8."""
         if first.startswith(UTF16_MARKS):
             return "utf-16"
-        given = self._tally.hints.encoding if self._legacy else None
-        if given is not None:
-            return None if codecs.lookup(given).name == "utf-8" else given
+        encoding = self._tally.hints.encoding if self._legacy else None
+        if encoding is not None:
+            return None if codecs.lookup(encoding).name == "utf-8" else encoding
         return "cp1252" if self._legacy and is_cp1252(first) else None
 
     def read(self, size: int = CHUNK_BYTES) -> bytes:
         """At most `size` bytes, empty at the end (`size` < 0: a chunk, not all)."""
         if self._at >= len(self._buffer):
-            self._buffer, self._at = self._next(CHUNK_BYTES), 0
+            self._buffer, self._at = self._next_bytes(CHUNK_BYTES), 0
         data = self._buffer[self._at : self._at + size if size > 0 else None]
         self._at += len(data)
         self.line += data.count(b"\n")
         self._tally.line = self.line
         return data
 
-    def _next(self, size: int) -> bytes:
+    def _next_bytes(self, size: int) -> bytes:
         raw = self._raw(size)
-        data = raw if self._decoder is None else self._decoded(raw)
+        data = raw if self._decoder is None else self._decode(raw)
         return data.replace(b"\r", b"\n") if self._old_lines else data
 
-    def _decoded(self, raw: bytes) -> bytes:
+    def _decode(self, raw: bytes) -> bytes:
         """Text as UTF-8; more is read if `raw` ends before its first character does."""
         decoder = cast(codecs.IncrementalDecoder, self._decoder)
         try:

@@ -68,7 +68,8 @@ class TableReader:
         names = sorted(f.name for f in path.iterdir() if not is_table_file(f) and not f.name.startswith("."))
         if names:
             tally.note(
-                f"{path}: only tables are read, not {_some(names)}; name others as sources of their own"
+                f"{path}: only tables are read, not {_first_names(names)}; "
+                "name others as sources of their own"
             )
         for file in table_files(path, tally.hints):
             yield from _read_file(file, tally)
@@ -86,14 +87,14 @@ def table_layout(path: Path, hints: Hints) -> Layout | None:
     return layout_of(first, rows, hints)
 
 
-def _some(names: Sequence[str]) -> str:
+def _first_names(names: Sequence[str]) -> str:
     return ", ".join(names[:3]) + (", …" if len(names) > 3 else "")
 
 
 def table_files(directory: Path, hints: Hints) -> list[Path]:
     """Files of nodes in a directory, then those of edges; InputError if a table is neither."""
     kinds: dict[bool, list[Path]] = {False: [], True: []}
-    other: list[str] = []
+    unclear_tables: list[str] = []
     for file in sorted(filter(is_table_file, directory.iterdir())):
         if not file.is_file():
             raise InputError(f"{file}: is not a regular file. Move it out of the folder")
@@ -102,13 +103,13 @@ def table_files(directory: Path, hints: Hints) -> list[Path]:
         except UsageError:  # columns that another file of the folder has
             layout = table_layout(file, Hints(encoding=hints.encoding))
         if layout is None:
-            other.append(file.name)
+            unclear_tables.append(file.name)
         else:
             kinds[layout.edges is not None or layout.matrix is not None].append(file)
-    if other:
+    if unclear_tables:
         raise InputError(
-            f"{directory}: it is not clear what the columns of {len(other)} of its tables are "
-            f"({_some(other)}). Give the files one by one, those of triples first"
+            f"{directory}: it is not clear what the columns of {len(unclear_tables)} of its tables are "
+            f"({_first_names(unclear_tables)}). Give the files one by one, those of triples first"
         )
     return kinds[False] + kinds[True]
 
@@ -122,18 +123,20 @@ def _records(path: Path, tally: Tally) -> Iterator[NumberedRow]:
 
 def _read_file(path: Path, tally: Tally) -> Iterator[Batch]:
     records = _records(path, tally)
-    first = list(islice(records, SAMPLED_ROWS + 1))
-    if not first:
+    sample = list(islice(records, SAMPLED_ROWS + 1))
+    if not sample:
         return
-    line, cells = first[0]
-    layout = layout_of(cells, [fields for _, fields in first[1:]], tally.hints)
+    line, cells = sample[0]
+    layout = layout_of(cells, [fields for _, fields in sample[1:]], tally.hints)
     if layout is None:
         raise unclear(path, line, cells)
-    doubt = layout.may_be_triples and path.suffix.lower() not in SHEET_SUFFIXES
-    otherwise = ". If the first line is a triple too, give --format tsv or csv" if doubt else ""
-    both = "; each edge is kept both ways" if tally.hints.undirected and layout.kind != "nodes" else ""
-    tally.note(f"{path}: {layout.in_words()}{both}{otherwise}")
-    yield from batches_of(path, layout, chain(first[layout.header :], records), tally)
+    may_be_triples = layout.may_be_triples and path.suffix.lower() not in SHEET_SUFFIXES
+    triples_note = ". If the first line is a triple too, give --format tsv or csv" if may_be_triples else ""
+    both_ways_note = (
+        "; each edge is kept both ways" if tally.hints.undirected and layout.kind != "nodes" else ""
+    )
+    tally.note(f"{path}: {layout.in_words()}{both_ways_note}{triples_note}")
+    yield from batches_of(path, layout, chain(sample[layout.header :], records), tally)
 
 
 def unclear(path: Path, line: int, cells: Sequence[str]) -> ParseError:
@@ -148,11 +151,11 @@ def batches_of(
     nodes, edges = layout.nodes, layout.edges
     kinds: list[_NodeRows | _EdgeRows | _MatrixRows] = []
     if layout.matrix is not None:
-        kinds.append(_MatrixRows(layout.matrix, both=tally.hints.undirected))
+        kinds.append(_MatrixRows(layout.matrix, undirected=tally.hints.undirected))
     if nodes is not None:
         kinds.append(_NodeRows(layout, nodes, path, tally))
     if edges is not None:
-        kinds.append(_EdgeRows(layout.columns, edges, both=tally.hints.undirected))
+        kinds.append(_EdgeRows(layout.columns, edges, undirected=tally.hints.undirected))
     width, id_ = len(layout.columns), nodes.id if nodes is not None and edges is not None else None
     for number, fields in records:
         rows = kinds[0]
@@ -163,8 +166,8 @@ def batches_of(
             reason = f"{len(fields)} columns where the header has {width}"
             fault = reason, "Quote cells that hold the separator"
         if fault is not None:
-            line, where = (0, f"{unit} {number:,}: ") if unit else (number, "")
-            tally.error(ParseError(str(path), line, where + fault[0], fault[1]))
+            line, place = (0, f"{unit} {number:,}: ") if unit else (number, "")
+            tally.error(ParseError(str(path), line, place + fault[0], fault[1]))
         if rows.batch.full:
             yield rows.batch
             rows.batch = Batch(joined=rows.batch.joined)
@@ -222,8 +225,8 @@ class _NodeRows:
 class _EdgeRows:
     """Rows that are edges."""
 
-    def __init__(self, columns: Sequence[Column], edges: EdgeColumns, *, both: bool) -> None:
-        self.batch, self._at, self._both = Batch(joined=True), edges, both
+    def __init__(self, columns: Sequence[Column], edges: EdgeColumns, *, undirected: bool) -> None:
+        self.batch, self._at, self._undirected = Batch(joined=True), edges, undirected
         self._head, self._tail = columns[edges.head], columns[edges.tail]
         self._properties = [(i, columns[i]) for i in edges.properties]
 
@@ -231,7 +234,7 @@ class _EdgeRows:
         """Add one edge, or both ways of one that has no direction."""
         at = self._at
         head, tail = fields[at.head], fields[at.tail]
-        relation = at.named if at.relation is None else fields[at.relation]
+        relation = at.relation_name if at.relation is None else fields[at.relation]
         if not (head and relation and tail):
             return "a cell of the edge is empty", "Give every edge its two nodes and its type"
         ends = self._head.key(head), self._tail.key(tail)
@@ -240,8 +243,10 @@ class _EdgeRows:
             for i, column in self._properties
             for value in column.items(fields[i])
         )
-        both = self._both or (at.direction is not None and goes_both_ways(fields[at.direction]))
-        for head, tail in (ends, ends[::-1])[: 1 + both]:
+        is_undirected = self._undirected or (
+            at.direction is not None and goes_both_ways(fields[at.direction])
+        )
+        for head, tail in (ends, ends[::-1])[: 1 + is_undirected]:
             self.batch.add(head, relation, tail)
             if properties:
                 self.batch.statements.append((head, relation, tail, properties))
@@ -251,12 +256,12 @@ class _EdgeRows:
 class _MatrixRows:
     """Rows of an adjacency matrix."""
 
-    def __init__(self, matrix: Matrix, *, both: bool) -> None:
-        self.batch, self._matrix, self._both = Batch(), matrix, both
+    def __init__(self, matrix: Matrix, *, undirected: bool) -> None:
+        self.batch, self._matrix, self._undirected = Batch(), matrix, undirected
 
     def take(self, fields: Sequence[str]) -> Fault | None:
         """Add the edges of one row."""
-        (head, *cells), batch, named = fields, self.batch, self._matrix.named
+        (head, *cells), batch, relation = fields, self.batch, self._matrix.relation_name
         if head not in self._matrix.nodes:
             return f"{head!r} is a row, but no column", _MATRIX_ADVICE
         wrong = next((cell for cell in cells if not is_matrix_cell(cell)), None)
@@ -267,10 +272,10 @@ class _MatrixRows:
             if not (cell and float(cell)):
                 continue
             weight = ((WEIGHT_COLUMN, cell, XSD + "string"),)
-            for one, other in ((head, tail), (tail, head))[: 1 + self._both]:
-                batch.add(one, named, other)
+            for head_end, tail_end in ((head, tail), (tail, head))[: 1 + self._undirected]:
+                batch.add(head_end, relation, tail_end)
                 if self._matrix.weighted or float(cell) != 1:
-                    batch.statements.append((one, named, other, weight))
+                    batch.statements.append((head_end, relation, tail_end, weight))
         return None
 
 

@@ -39,10 +39,10 @@ def statement_part(predicate: str) -> StatementPart | None:
     """What the predicate of a triple with a statement of Wikibase says of it; None for any other."""
     if predicate in _BESIDE or predicate.startswith(_ONTOLOGY):
         return StatementPart("beside", predicate)
-    found = _PREDICATE.fullmatch(predicate)
-    if found is None:
+    parts = _PREDICATE.fullmatch(predicate)
+    if parts is None:
         return None
-    return StatementPart(_PLACES.get(found["place"], "beside"), f"{found['base']}direct/P{found['id']}")
+    return StatementPart(_PLACES.get(parts["place"], "beside"), f"{parts['base']}direct/P{parts['id']}")
 
 
 def is_statement(name: str) -> bool:
@@ -52,8 +52,8 @@ def is_statement(name: str) -> bool:
 
 def relation_of(entity: str) -> str | None:
     """The relation that an entity describes, if it is a property."""
-    found = _PROPERTY.fullmatch(entity)
-    return None if found is None else f"{found[1]}/prop/direct/{found[2]}"
+    parts = _PROPERTY.fullmatch(entity)
+    return None if parts is None else f"{parts[1]}/prop/direct/{parts[2]}"
 
 
 def is_spelling(predicate: str, object_: str) -> bool:

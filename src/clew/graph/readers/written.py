@@ -27,16 +27,16 @@ def write_pairs(path: Path, kind: str, pairs: Mapping[str, Iterable[str]] | None
         return None
     with path.open("w", encoding="utf-8", newline="") as file:
         file.write(f"entity\t{kind}\n")
-        for entity, given in pairs.items():
-            if isinstance(given, str):
-                raise UsageError(f"{kind} of {entity!r} is a text. Give a list: {{{entity!r}: [{given!r}]}}")
-            for text in given:
+        for entity, texts in pairs.items():
+            if isinstance(texts, str):
+                raise UsageError(f"{kind} of {entity!r} is a text. Give a list: {{{entity!r}: [{texts!r}]}}")
+            for text in texts:
                 file.write(f"{_field(entity, 0, entity)}\t{_field(text, 0, text)}\n")
     return path
 
 
-def _field(part: object, number: int, whole: object) -> str:
+def _field(part: object, number: int, source: object) -> str:
     if not isinstance(part, str | int | float) or not str(part).strip():
-        where = f"triple {number}, {whole!r}" if number else repr(whole)
-        raise UsageError(f"{where}: {part!r} is no name. Give texts that are not empty")
+        place = f"triple {number}, {source!r}" if number else repr(source)
+        raise UsageError(f"{place}: {part!r} is no name. Give texts that are not empty")
     return str(part).encode("utf-8", "replace").decode("utf-8").translate(_ESCAPES)

@@ -50,11 +50,11 @@ class DepthGuard:
         """Look at the next bytes; what is wrong with them, "" if nothing is."""
         window, at = self._rest + data, 0
         if self._until:
-            found = window.find(self._until)
-            if found < 0:
+            end = window.find(self._until)
+            if end < 0:
                 self._rest = window[-len(self._until) + 1 :]
                 return ""
-            at = found + len(self._until)
+            at = end + len(self._until)
         self._rest = self._until = b""
         for mark in _MARK.finditer(window, at):
             kind = mark.lastindex
@@ -85,28 +85,28 @@ class EntityGuard:
         self._path = path
         self._rest = b""
         self._values: dict[bytes, int] = {}
-        self._read = self._added = 0
+        self._bytes_read = self._bytes_added = 0
 
     def take(self, data: bytes) -> None:
         """Look at the next bytes."""
-        self._read += len(data)
+        self._bytes_read += len(data)
         window, at = self._rest + data, 0
-        while found := _BEGIN.search(window, at):
-            at = self._declared(window, found.start(), final=not data)
+        while declaration := _BEGIN.search(window, at):
+            at = self._take_declaration(window, declaration.start(), final=not data)
             if at < 0:
-                self._rest = window[found.start() :]
+                self._rest = window[declaration.start() :]
                 return
         self._count(window)
         # The beginning of a declaration, or of the name of an entity, may be in this chunk.
         self._rest = window[max(at, len(window) - len(b"<!ENTITY") + 1) :]
 
-    def _declared(self, window: bytes, start: int, *, final: bool) -> int:
+    def _take_declaration(self, window: bytes, start: int, *, final: bool) -> int:
         """Take one declaration; where it ends, -1 if the rest of it is still to come."""
         plain = _PLAIN.match(window, start)
         if plain is not None:
             value = plain[2] if plain[2] is not None else plain[3]
             if len(value) > LONGEST_VALUE:
-                raise self._refused(f"stands for more than {LONGEST_VALUE:,} bytes")
+                raise self._refusal(f"stands for more than {LONGEST_VALUE:,} bytes")
             self._values[b"&" + plain[1] + b";"] = len(value)
             return plain.end()
         predefined = _PREDEFINED.match(window, start)
@@ -114,16 +114,16 @@ class EntityGuard:
             return predefined.end()
         if not final and b">" not in window[start:] and len(window) - start < _LONGEST_DECLARATION:
             return -1
-        raise self._refused("is defined by other entities, by markup or by another file")
+        raise self._refusal("is defined by other entities, by markup or by another file")
 
     def _count(self, window: bytes) -> None:
         """Add up what is put in for entities; one that two chunks share is not counted, which is little."""
-        self._added += sum(window.count(name) * size for name, size in self._values.items())
-        if self._added > FREE_EXPANSION + EXPANSION_SHARE * self._read:
-            raise self._refused("is used so often that it could fill the memory")
+        self._bytes_added += sum(window.count(name) * size for name, size in self._values.items())
+        if self._bytes_added > FREE_EXPANSION + EXPANSION_SHARE * self._bytes_read:
+            raise self._refusal("is used so often that it could fill the memory")
 
-    def _refused(self, why: str) -> InputError:
+    def _refusal(self, reason: str) -> InputError:
         return InputError(
-            f"{self._path}: an XML entity {why}. Only short ones, as for prefixes of IRIs, are read: "
+            f"{self._path}: an XML entity {reason}. Only short ones, as for prefixes of IRIs, are read: "
             "write the others out"
         )

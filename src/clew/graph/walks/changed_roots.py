@@ -44,31 +44,31 @@ def changed_roots(
     changed = edit.walked(before.nodes)
     if walker.layered and walker.settings.depth == 1:
         return changed.astype(np.int32)  # their own triples are all that roots have
-    found = np.zeros(walker.nodes, np.uint8)
-    found[changed] = 1
-    edited = _edited(before, changed[changed < before.nodes], walker, found)
+    differs = np.zeros(walker.nodes, np.uint8)
+    differs[changed] = 1
+    edited = _edited(before, changed[changed < before.nodes], walker, differs)
     if walker.layered:
         edited = _with_marks(edited, edit, changed, walker, bit_words)
     _compare(walker, stored, edited)
     if walker.layered and len(edit.removed):
         _find_fitting(walker, edited)
-    return np.flatnonzero(found).astype(np.int32)
+    return np.flatnonzero(differs).astype(np.int32)
 
 
-def _edited(before: Graph, changed: Int64, walker: Walker, found: UInt8) -> Edited:
+def _edited(before: Graph, changed: Int64, walker: Walker, differs: UInt8) -> Edited:
     """Which nodes have changed, and which of their slots; no marks yet."""
     from clew.graph.walks.kernels.changed_roots import stale_slots
 
-    old = with_choices(before, directed=walker.settings.directed, nodes=changed)
+    old_tables = with_choices(before, directed=walker.settings.directed, nodes=changed)
     codes = walker.walked.places[changed] & 255
     sizes = np.where(codes > 0, np.int64(1) << np.maximum(codes - 1, 0), 0)
     starts = offsets_of(sizes)
     stale = np.zeros(int(starts[-1]), np.uint8)
-    stale_slots(old.places, old.slots, changed, starts, walker.walked, stale)
+    stale_slots(old_tables.places, old_tables.slots, changed, starts, walker.walked, stale)
     changes = np.full(walker.nodes, -1, np.int64)
     changes[changed] = starts[:-1]
-    none = np.zeros((0, 0, 0), np.uint64)
-    return Edited(changes, stale, found, none, none, np.zeros(0, np.uint8), certain=True)
+    no_marks = np.zeros((0, 0, 0), np.uint64)
+    return Edited(changes, stale, differs, no_marks, no_marks, np.zeros(0, np.uint8), certain=True)
 
 
 def _compare(walker: Walker, stored: Sequence[StoredWalks], edited: Edited) -> None:
@@ -94,11 +94,11 @@ def _find_fitting(walker: Walker, edited: Edited) -> None:
     from clew.graph.walks.kernels.changed_roots import trees_that_fit
 
     depth = walker.settings.depth
-    near = np.flatnonzero((edited.distance < depth) & (edited.differs == 0)).astype(np.int32)
-    fits = np.zeros(len(near), np.uint8)
+    near_roots = np.flatnonzero((edited.distance < depth) & (edited.differs == 0)).astype(np.int32)
+    fits = np.zeros(len(near_roots), np.uint8)
     with walker.scratch() as scratch:
-        trees_that_fit(near, depth, walker.settings.max_walks, walker.walked, scratch, fits)
-    edited.differs[near[fits == 1]] = 1
+        trees_that_fit(near_roots, depth, walker.settings.max_walks, walker.walked, scratch, fits)
+    edited.differs[near_roots[fits == 1]] = 1
 
 
 def _with_marks(edited: Edited, edit: GraphEdit, changed: Int64, walker: Walker, bit_words: int) -> Edited:
@@ -121,15 +121,15 @@ def _with_marks(edited: Edited, edit: GraphEdit, changed: Int64, walker: Walker,
     bits = np.arange(len(ends)) % (64 * words)
     marked = np.zeros((2, walker.nodes, words), np.uint64)
     for side in (0, 1):
-        one = np.uint64(1) << (bits % 64).astype(np.uint64)
-        np.bitwise_or.at(marked[side], (ends[:, side], bits // 64), one)
+        edge_bits = np.uint64(1) << (bits % 64).astype(np.uint64)
+        np.bitwise_or.at(marked[side], (ends[:, side], bits // 64), edge_bits)
     from_root, to_node = np.zeros((2, levels, walker.nodes, words), np.uint64)
-    forward, back = np.ascontiguousarray(ends), np.ascontiguousarray(ends[:, ::-1])
+    forward, backward = np.ascontiguousarray(ends), np.ascontiguousarray(ends[:, ::-1])
     for k in range(levels):
-        before = from_root[k - 1] if k else marked[0]
-        spread_marks(before, walked.offsets, walked.edges, forward, from_root[k])
+        earlier_marks = from_root[k - 1] if k else marked[0]
+        spread_marks(earlier_marks, walked.offsets, walked.edges, forward, from_root[k])
         if k:
-            spread_marks(to_node[k - 1], walked.back_offsets, walked.backward, back, to_node[k])
+            spread_marks(to_node[k - 1], walked.back_offsets, walked.backward, backward, to_node[k])
         else:
             to_node[0] = marked[1]
     certain = len(walked.edges) <= walker.layer_edges

@@ -28,14 +28,15 @@ MOST_ENDS, MOST_PATH_EDGES = 20_000, 500_000
 class RelationPath:
     """A sequence of steps (2r along relation r, 2r + 1 against it) from a root, and where it ends.
 
-    `ends` int32 [n], ascending, each once and never the root; `before` int32 [n] are their places among the
-    ends of `prefix`, the path without its last step. `complete` is False where a limit left out ends.
+    `ends` int32 [n], ascending, each once and never the root; `prefix_places` int32 [n] are their places
+    among the ends of `prefix`, the path without its last step. `complete` is False where a limit left out
+    ends.
     """
 
     root: int
     steps: Steps = ()
     ends: Int32 = field(default_factory=lambda: np.empty(0, np.int32))
-    before: Int32 = field(default_factory=lambda: np.empty(0, np.int32))
+    prefix_places: Int32 = field(default_factory=lambda: np.empty(0, np.int32))
     prefix: RelationPath | None = None
     complete: bool = True
 
@@ -43,7 +44,7 @@ class RelationPath:
         """The nodes of one way to the end at `place`, the root first."""
         if self.prefix is None:
             return (self.root,)
-        return (*self.prefix.nodes_to(int(self.before[place])), int(self.ends[place]))
+        return (*self.prefix.nodes_to(int(self.prefix_places[place])), int(self.ends[place]))
 
     def proof(self, graph: Graph, place: int) -> tuple[int, ...]:
         """The triple ids of that way."""
@@ -61,13 +62,13 @@ class RelationPath:
         if not 2 <= len(nodes) <= most:
             return {}
         side = graph.into if self.steps[-1] % 2 else graph.out
-        found: dict[int, list[int]] = {int(end): [] for end in self.ends.tolist()}
+        sources_by_end: dict[int, list[int]] = {int(end): [] for end in self.ends.tolist()}
         for node in nodes:
             low, high = side.relation_span(node, self.steps[-1] >> 1)
-            for other in side.neighbour[low:high].tolist():
-                if other in found:
-                    found[other].append(node)
-        return {end: tuple(dict.fromkeys(sources)) for end, sources in found.items()}
+            for neighbour in side.neighbour[low:high].tolist():
+                if neighbour in sources_by_end:
+                    sources_by_end[neighbour].append(node)
+        return {end: tuple(dict.fromkeys(sources)) for end, sources in sources_by_end.items()}
 
 
 def relation_paths(graph: Graph, root: int, rank: Rank) -> list[RelationPath]:
@@ -76,33 +77,33 @@ def relation_paths(graph: Graph, root: int, rank: Rank) -> list[RelationPath]:
     The root is never passed again. A path with more ends than the limit is kept, cut, and not gone on from.
     """
     start = RelationPath(root, (), np.array([root], np.int32), np.zeros(1, np.int32))
-    frontier, found = [start], list[RelationPath]()
+    frontier, paths = [start], list[RelationPath]()
     for _ in range(DEPTH):
         level = [path for prefix in frontier for path in _longer(graph, prefix)]
-        found += level
+        paths += level
         scores = rank([path.steps for path in level]) if level else []
         order = np.argsort(-np.asarray(scores, np.float64), kind="stable").tolist()
         frontier = [level[at] for at in order if level[at].complete][:BEAM]
-    return found
+    return paths
 
 
 def _longer(graph: Graph, prefix: RelationPath) -> Iterator[RelationPath]:
     """A path with one step more, each way."""
     for side, adjacency in enumerate((graph.out, graph.into)):
-        slots, places, whole = _edges(adjacency, prefix.ends, MOST_PATH_EDGES)
-        relations, others = adjacency.relation[slots], adjacency.neighbour[slots]
-        kept = others != prefix.root
-        relations, others, places = relations[kept], others[kept], places[kept]
+        slots, places, complete = _edges(adjacency, prefix.ends, MOST_PATH_EDGES)
+        relations, neighbours = adjacency.relation[slots], adjacency.neighbour[slots]
+        is_kept = neighbours != prefix.root
+        relations, neighbours, places = relations[is_kept], neighbours[is_kept], places[is_kept]
         order = np.argsort(relations, kind="stable")
         bounds = np.flatnonzero(np.diff(relations[order], prepend=-1, append=-1))
         for low, high in pairwise(bounds.tolist()):
             of_step = order[low:high]
-            ends, first = np.unique(others[of_step], return_index=True)
+            ends, first_places = np.unique(neighbours[of_step], return_index=True)
             step = 2 * int(relations[of_step[0]]) + side
-            cut = len(ends) > MOST_ENDS
+            is_cut = len(ends) > MOST_ENDS
             yield RelationPath(
                 prefix.root, (*prefix.steps, step), ends[:MOST_ENDS].astype(np.int32),
-                places[of_step][first][:MOST_ENDS].astype(np.int32), prefix, whole and not cut,
+                places[of_step][first_places][:MOST_ENDS].astype(np.int32), prefix, complete and not is_cut,
             )  # fmt: skip
 
 
@@ -110,7 +111,7 @@ def _edges(adjacency: Adjacency, nodes: Int32, most: int) -> tuple[Int64, Int64,
     """The slots of some nodes, the place of each one's node, and whether none were left out."""
     starts = adjacency.starts[nodes]
     counts = adjacency.stops[nodes] - starts
-    taken = int(np.searchsorted(np.cumsum(counts), most, "right"))
-    whole = taken >= len(nodes)
-    starts, counts = starts[: max(taken, 1)], counts[: max(taken, 1)]
-    return listed_places(starts, counts), np.repeat(np.arange(len(counts)), counts), whole
+    nodes_taken = int(np.searchsorted(np.cumsum(counts), most, "right"))
+    complete = nodes_taken >= len(nodes)
+    starts, counts = starts[: max(nodes_taken, 1)], counts[: max(nodes_taken, 1)]
+    return listed_places(starts, counts), np.repeat(np.arange(len(counts)), counts), complete

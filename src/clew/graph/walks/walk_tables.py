@@ -31,16 +31,16 @@ def with_choices(
     from clew.graph.walks.kernels.choices import fill_tables, slot_counts
 
     degrees = _degrees(graph, directed=directed)
-    wanted = np.arange(graph.nodes) if nodes is None else nodes
-    offsets, places = np.empty(len(wanted) + 1, np.int64), np.empty(len(wanted), np.int64)
-    slot_counts(degrees[wanted], offsets)
+    table_nodes = np.arange(graph.nodes) if nodes is None else nodes
+    offsets, places = np.empty(len(table_nodes) + 1, np.int64), np.empty(len(table_nodes), np.int64)
+    slot_counts(degrees[table_nodes], offsets)
     slots = np.empty(int(offsets[-1]), np.int64)
     columns = graph_columns(graph, directed=directed)
 
     def fill(first: int, last: int) -> None:
-        fill_tables(columns, wanted, (first, last), offsets, places, slots)
+        fill_tables(columns, table_nodes, (first, last), offsets, places, slots)
 
-    spread(len(wanted), fill, threads)
+    spread(len(table_nodes), fill, threads)
     return WalkedGraph(places, slots, _NO_OFFSETS, _NO_STEPS, _NO_OFFSETS, _NO_STEPS)
 
 
@@ -52,9 +52,9 @@ def with_lists(
 
     degrees = _degrees(graph, directed=directed)
     if nodes is not None:
-        kept = np.zeros_like(degrees)
-        kept[nodes] = degrees[nodes]
-        degrees = kept
+        kept_degrees = np.zeros_like(degrees)
+        kept_degrees[nodes] = degrees[nodes]
+        degrees = kept_degrees
     offsets = offsets_of(degrees)
     edges = np.empty((int(offsets[-1]), 2), np.int32)
     columns = graph_columns(graph, directed=directed)
@@ -75,9 +75,9 @@ def spread(count: int, work: Callable[[int, int], None], threads: int | None = N
         work(0, count)
         return
     with ThreadPoolExecutor(threads or usable_processors()) as pool:
-        waiting = [pool.submit(work, *span) for span in chunks_of(0, count, WALKS_AT_ONCE)]
-        for done in waiting:
-            done.result()
+        tasks = [pool.submit(work, *span) for span in chunks_of(0, count, WALKS_AT_ONCE)]
+        for task in tasks:
+            task.result()
 
 
 def _degrees(graph: Graph, *, directed: bool) -> Int64:

@@ -84,12 +84,12 @@ class Walker:
         self.settings, self.threads, self.nodes = settings, threads or usable_processors(), graph.nodes
         self.layer_edges, self._roots_at_once = layer_edges, roots_at_once
         self.layered, directed = settings.kind == "bfs", settings.directed
-        alone = self.layered and settings.depth == 1
-        chosen, listed = (np.zeros(0, np.int32), roots) if alone else (None, None)
-        self.walked = with_choices(graph, directed=directed, nodes=chosen, threads=self.threads)
+        only_first_step = self.layered and settings.depth == 1
+        choice_nodes, list_nodes = (np.zeros(0, np.int32), roots) if only_first_step else (None, None)
+        self.walked = with_choices(graph, directed=directed, nodes=choice_nodes, threads=self.threads)
         if self.layered:
             self.walked = with_lists(
-                self.walked, graph, directed=directed, nodes=listed, threads=self.threads
+                self.walked, graph, directed=directed, nodes=list_nodes, threads=self.threads
             )
         self._scratch: list[WalkScratch] = []
 
@@ -113,11 +113,11 @@ class Walker:
     def scratch(self) -> Generator[WalkScratch]:
         """Memory for one thread to work in, while the context lasts."""
         try:
-            lent = self._scratch.pop()
+            memory = self._scratch.pop()
         except IndexError:
-            lent = walk_scratch(self.nodes)
-        yield lent
-        self._scratch.append(lent)
+            memory = walk_scratch(self.nodes)
+        yield memory
+        self._scratch.append(memory)
 
     def _walk(self, roots: Int32, draw: Draw) -> Walks:
         """The walks of some roots, without the rows behind the last of each."""
@@ -126,17 +126,27 @@ class Walker:
 
         shape = (len(roots), draw.cap, self.settings.depth)
         steps, nodes = np.empty(shape, np.int32), np.empty(shape, np.int32)
-        counts, kept = np.ones(shape[:2], np.uint16), np.zeros(len(roots), np.int32)
+        counts, walk_counts = np.ones(shape[:2], np.uint16), np.zeros(len(roots), np.int32)
         state = np.zeros((len(roots), 2), np.int64)
         if self.settings.kind == "random":
             random_walks(self.walked.places, self.walked.slots, roots, draw.seed, steps, nodes)
-            merge_walks(steps, nodes, counts, kept)
+            merge_walks(steps, nodes, counts, walk_counts)
         else:
             with self.scratch() as scratch:
-                breadth_first_walks(self.walked, roots, draw, scratch, WalkRows(steps, nodes, kept, state))
-        there = np.arange(draw.cap) < kept[:, None]
-        found, left_out = state[:, 0].astype(np.int8), state[:, 1]
-        return Walks(roots, offsets_of(kept), steps[there], nodes[there], counts[there], found, left_out)
+                breadth_first_walks(
+                    self.walked, roots, draw, scratch, WalkRows(steps, nodes, walk_counts, state)
+                )
+        is_walk = np.arange(draw.cap) < walk_counts[:, None]
+        root_states, left_out = state[:, 0].astype(np.int8), state[:, 1]
+        return Walks(
+            roots,
+            offsets_of(walk_counts),
+            steps[is_walk],
+            nodes[is_walk],
+            counts[is_walk],
+            root_states,
+            left_out,
+        )
 
 
 def joined_walks(parts: Sequence[Walks]) -> Walks:

@@ -226,7 +226,7 @@ class EnumerationPlan(NamedTuple):
     walk: EnumerationState
 
 
-class FoundRows(NamedTuple):
+class MatchRows(NamedTuple):
     """Matches: `rows` [*, 1 + n + m] of cost, nodes and triples.
 
     `order` lists them ascending if their number is bounded, and ends with their count.
@@ -237,15 +237,15 @@ class FoundRows(NamedTuple):
 
 
 class EnumerationTask(NamedTuple):
-    """What to enumerate: roots `low .. high`, costs in (`after`, `limit`], at most `wanted` matches (0: all).
+    """What to enumerate: roots `low .. high`, costs in (`floor`, `limit`], at most `most_matches` (0: all).
 
     Only matches of `misses` direction misses count, unless it is -1; `ahead` bounds above the limit are kept.
     """
 
     low: int
     high: int
-    after: int
+    floor: int
     limit: int
-    wanted: int
+    most_matches: int
     misses: int
     ahead: int

@@ -20,11 +20,11 @@ LONG_RUN = 32
 
 
 @compiled
-def lower_bound(values: Array, low: int, high: int, wanted: int) -> int:
-    """First position in [low, high) of sorted `values` that is not below `wanted`."""
+def lower_bound(values: Array, low: int, high: int, target: int) -> int:
+    """First position in [low, high) of sorted `values` that is not below `target`."""
     while low < high:
         middle = (low + high) >> 1
-        if values[middle] < wanted:
+        if values[middle] < target:
             low = middle + 1
         else:
             high = middle
@@ -81,44 +81,44 @@ def edges_at(  # noqa: C901
         wide = high - low > LONG_RUN
         position, j = low, first
         while position < high:
-            fixed, stop = 0, high
+            relation_cost, stop = 0, high
             if mode == c.LISTED:
                 if j == last:
                     break
-                wanted = query.relation[j, c.ID]
-                fixed = query.relation[j, c.WEIGHT]
+                target_relation = query.relation[j, c.ID]
+                relation_cost = query.relation[j, c.WEIGHT]
                 j += 1
-                if fixed > most and fixed < c.INFINITE:
-                    above = min(above, fixed - most)
+                if relation_cost > most and relation_cost < c.INFINITE:
+                    above = min(above, relation_cost - most)
                     continue
-                position = lower_bound(relation, position, high, wanted)
+                position = lower_bound(relation, position, high, target_relation)
                 if position == high:
                     break
-                if relation[position] != wanted:
+                if relation[position] != target_relation:
                     continue
-                stop = lower_bound(relation, position, high, wanted + 1)
+                stop = lower_bound(relation, position, high, target_relation + 1)
             elif mode == c.DENSE:
                 current = relation[position]
-                fixed = query.relation[first + current, c.WEIGHT]
+                relation_cost = query.relation[first + current, c.WEIGHT]
                 stop = position + 1
                 if wide:
                     stop = lower_bound(relation, position, high, current + 1)
-                if fixed > most and fixed < c.INFINITE:
-                    above = min(above, fixed - most)
+                if relation_cost > most and relation_cost < c.INFINITE:
+                    above = min(above, relation_cost - most)
                     position = stop
                     continue
-            if fixed >= c.INFINITE:
+            if relation_cost >= c.INFINITE:
                 position = stop
                 continue
             while position < stop:
-                other = neighbour[position]
+                far_end = neighbour[position]
                 position += 1
                 # A loop is in both lists; it runs in either direction, so it is never a miss.
-                if other == node and side == 1 and undirected:
+                if far_end == node and side == 1 and undirected:
                     continue
-                buffer[count, c.NEIGHBOUR] = other
+                buffer[count, c.NEIGHBOUR] = far_end
                 buffer[count, c.CODE] = position - 1 if side == 0 else -position
-                buffer[count, c.PRICE] = fixed + (miss if other != node else 0)
+                buffer[count, c.PRICE] = relation_cost + (miss if far_end != node else 0)
                 count += 1
     return buffer, count, above
 
@@ -140,7 +140,7 @@ def triples_between(
     out_degree = graph.out_stops[head] - graph.out_starts[head]
     into_degree = graph.into_stops[tail] - graph.into_starts[tail]
     outward = out_degree <= into_degree
-    node, other = (head, tail) if outward else (tail, head)
+    node, far_end = (head, tail) if outward else (tail, head)
     starts = graph.out_starts if outward else graph.into_starts
     stops = graph.out_stops if outward else graph.into_stops
     relation = graph.out_relation if outward else graph.into_relation
@@ -159,8 +159,8 @@ def triples_between(
                 continue
         current = relation[position]
         stop = lower_bound(relation, position, high, current + 1)
-        position = lower_bound(neighbour, position, stop, other)
-        if position < stop and neighbour[position] == other:
+        position = lower_bound(neighbour, position, stop, far_end)
+        if position < stop and neighbour[position] == far_end:
             cost = 0
             if mode == c.LISTED:
                 cost = query.relation[j, c.WEIGHT]
@@ -168,7 +168,7 @@ def triples_between(
                 cost = query.relation[first + current, c.WEIGHT]
             if cost < c.INFINITE:
                 buffer = room(buffer, count + 1)
-                buffer[count, c.NEIGHBOUR] = other
+                buffer[count, c.NEIGHBOUR] = far_end
                 buffer[count, c.CODE] = position if outward else -1 - position
                 buffer[count, c.PRICE] = cost + miss
                 count += 1
@@ -189,19 +189,19 @@ def edges_between(
 
 
 @compiled
-def triple_of(graph: GraphColumns, code: int, one: int, other: int) -> int:
-    """Triple id of an edge code whose ends are `one` and `other`."""
+def triple_of(graph: GraphColumns, code: int, first_end: int, second_end: int) -> int:
+    """Triple id of an edge code whose ends are `first_end` and `second_end`."""
     if code >= 0:
         return code
     position = -1 - code
-    tail = one
-    if position < graph.into_starts[one] or position >= graph.into_stops[one]:
-        tail = other
+    tail = first_end
+    if position < graph.into_starts[first_end] or position >= graph.into_stops[first_end]:
+        tail = second_end
     head = graph.into_neighbour[position]
-    wanted = graph.into_relation[position] + c.ZERO
+    target_relation = graph.into_relation[position] + c.ZERO
     low, high = graph.out_starts[head], graph.out_stops[head]
-    low = lower_bound(graph.out_relation, low, high, wanted)
-    high = lower_bound(graph.out_relation, low, high, wanted + 1)
+    low = lower_bound(graph.out_relation, low, high, target_relation)
+    high = lower_bound(graph.out_relation, low, high, target_relation + 1)
     return lower_bound(graph.out_neighbour, low, high, tail)
 
 

@@ -16,15 +16,21 @@ from clew.graph.match.kernels.columns import (
     EnumerationState,
     EnumerationSteps,
     EnumerationTask,
-    FoundRows,
     GraphColumns,
     Layers,
     LayerTree,
+    MatchRows,
     QueryColumns,
     Search,
 )
 from clew.graph.match.kernels.edges import edges_at, edges_between, triple_of
-from clew.graph.match.kernels.found import MOST_LATE, empty_found, keep, note_late, too_late
+from clew.graph.match.kernels.match_rows import (
+    MOST_LATE,
+    empty_matches,
+    is_too_late,
+    keep_match,
+    note_late_bound,
+)
 
 LAZY_LIMIT = 100_000
 """Choices looked at before it is worth growing layers for all nodes."""
@@ -48,16 +54,16 @@ def empty_walk(query: QueryColumns) -> EnumerationState:
 
 
 @compiled
-def taken_triple(graph: GraphColumns, query: QueryColumns, walk: EnumerationState, edge: int) -> int:
+def assigned_triple(graph: GraphColumns, query: QueryColumns, walk: EnumerationState, edge: int) -> int:
     """Triple id of `edge`, whose ends are assigned."""
     head, tail = query.edges[edge, c.HEAD], query.edges[edge, c.TAIL]
     return triple_of(graph, walk.edge[edge, c.TAKEN], walk.node[head, c.ENTITY], walk.node[tail, c.ENTITY])
 
 
 @compiled
-def repeats(graph: GraphColumns, query: QueryColumns, walk: EnumerationState, edge: int) -> bool:
+def repeats_triple(graph: GraphColumns, query: QueryColumns, walk: EnumerationState, edge: int) -> bool:
     """Whether the triple of `edge`, whose ends are assigned, is in use; writes its id."""
-    triple = taken_triple(graph, query, walk, edge)
+    triple = assigned_triple(graph, query, walk, edge)
     walk.edge[edge, c.TRIPLE] = -1
     for e in range(len(walk.edge)):
         if walk.edge[e, c.TRIPLE] == triple:
@@ -68,20 +74,25 @@ def repeats(graph: GraphColumns, query: QueryColumns, walk: EnumerationState, ed
 
 @compiled
 def emit(
-    graph: GraphColumns, query: QueryColumns, walk: EnumerationState, found: FoundRows, wanted: int, cost: int
-) -> FoundRows:
+    graph: GraphColumns,
+    query: QueryColumns,
+    walk: EnumerationState,
+    matches: MatchRows,
+    most_matches: int,
+    cost: int,
+) -> MatchRows:
     """Write the match that is assigned, with its triple ids."""
     walk.row[0] = cost
     nodes = len(walk.node)
     for v in range(nodes):
         walk.row[1 + v] = walk.node[v, c.ENTITY]
     for e in range(len(walk.edge)):
-        walk.row[1 + nodes + e] = taken_triple(graph, query, walk, e)
-    return keep(found, wanted, walk.row)
+        walk.row[1 + nodes + e] = assigned_triple(graph, query, walk, e)
+    return keep_match(matches, most_matches, walk.row)
 
 
 @compiled
-def choices(
+def read_choices(
     graph: GraphColumns,
     query: QueryColumns,
     steps: EnumerationSteps,
@@ -113,15 +124,15 @@ def choices(
 
 
 @compiled
-def one_round(  # noqa: C901
-    search: Search, plan: EnumerationPlan, buffer: Array, found: FoundRows, task: EnumerationTask
-) -> tuple[FoundRows, Array]:
-    """Add the matches of one task to `found`; no calls on the common path, which would count references."""
+def run_round(  # noqa: C901
+    search: Search, plan: EnumerationPlan, buffer: Array, matches: MatchRows, task: EnumerationTask
+) -> tuple[MatchRows, Array]:
+    """Add the matches of one task to `matches`; no calls on the common path, which would count references."""
     graph, query, state, stop = search.graph, search.query, search.state, search.stop
     layers, tree, steps, walk = plan
     layer, entries, node_of, edge_of, step_of = layers.node, layers.entry, walk.node, walk.edge, walk.step
     links, tree_edges, totals, tree_node, order_of = tree.link, tree.edge, tree.total, tree.node, steps.step
-    rows, order, pattern_edges, pattern_nodes = found.rows, found.order, query.edges, query.nodes
+    rows, order, pattern_edges, pattern_nodes = matches.rows, matches.order, query.edges, query.nodes
     injective = query.options[c.DISTINCT] == c.NODES
     last, count = len(order_of) - 1, len(node_of)
     lazy = False
@@ -180,39 +191,39 @@ def one_round(  # noqa: C901
             node_of[node, c.ENTITY] = entity
             node_of[node, c.ASSIGNED] |= 1
 
-        if task.wanted > 0 and order[-1] == task.wanted:
-            worst = order[task.wanted - 1]
+        if task.most_matches > 0 and order[-1] == task.most_matches:
+            worst = order[task.most_matches - 1]
             if bound > rows[worst, 0]:
                 continue
-            if bound == rows[worst, 0] and too_late(layer, tree, node_of, rows, worst):
+            if bound == rows[worst, 0] and is_too_late(layer, tree, node_of, rows, worst):
                 continue
         if bound > task.limit:
-            note_late(walk.late, bound, task.ahead)
+            note_late_bound(walk.late, bound, task.ahead)
             continue
-        if steps.track and edge >= 0 and repeats(graph, query, walk, edge):
+        if steps.track and edge >= 0 and repeats_triple(graph, query, walk, edge):
             continue
         if step == last:
-            if bound > task.after and (task.misses < 0 or bound & c.MISS_MASK == task.misses):
-                found = emit(graph, query, walk, found, task.wanted, bound)
-                rows = found.rows
+            if bound > task.floor and (task.misses < 0 or bound & c.MISS_MASK == task.misses):
+                matches = emit(graph, query, walk, matches, task.most_matches, bound)
+                rows = matches.rows
             continue
         step += 1
         step_of[step, c.BOUND], step_of[step, c.FILL] = bound, step_of[step - 1, c.FILL]
-        following = order_of[step, c.NODE]
-        if following >= 0 and layer[following, c.START] >= 0:
-            link = tree_node[following, c.LINK] + node_of[order_of[step, c.FROM], c.PLACE]
+        next_node = order_of[step, c.NODE]
+        if next_node >= 0 and layer[next_node, c.START] >= 0:
+            link = tree_node[next_node, c.LINK] + node_of[order_of[step, c.FROM], c.PLACE]
             step_of[step, c.AT], step_of[step, c.END] = links[link, c.BEGIN], links[link + 1, c.BEGIN]
         else:
-            buffer = choices(graph, query, steps, walk, buffer, step, state)
+            buffer = read_choices(graph, query, steps, walk, buffer, step, state)
     for v in range(count):
         node_of[v, c.ASSIGNED] &= 2
-    return found, buffer
+    return matches, buffer
 
 
 @compiled
-def rounds(
-    search: Search, plan: EnumerationPlan, buffer: Array, found: FoundRows, task: EnumerationTask
-) -> tuple[FoundRows, Array, int]:
+def run_rounds(
+    search: Search, plan: EnumerationPlan, buffer: Array, matches: MatchRows, task: EnumerationTask
+) -> tuple[MatchRows, Array, int]:
     """Run `task` with rising limits up to its own; also returns the cost below which nothing is missing.
 
     The limit rises to a bound that at least four times as many partial assignments reach as before, so
@@ -221,19 +232,19 @@ def rounds(
     tree, steps, walk, state = plan.tree, plan.steps, plan.walk, search.state
     cap, start = task.limit, plan.layers.node[tree.root, c.START]
     least = min(c.INFINITE, tree.total[start + task.low : start + task.high].min() + steps.base)
-    limit, after, ahead = least if task.wanted > 0 else cap, task.after, 4
+    limit, floor, ahead = least if task.most_matches > 0 else cap, task.floor, 4
     while least <= cap and least < c.INFINITE:
-        one = EnumerationTask(task.low, task.high, after, limit, task.wanted, task.misses, ahead)
-        found, buffer = one_round(search, plan, buffer, found, one)
-        if state[c.STATUS] != c.DONE or (task.wanted > 0 and found.order[-1] == task.wanted):
+        round_task = EnumerationTask(task.low, task.high, floor, limit, task.most_matches, task.misses, ahead)
+        matches, buffer = run_round(search, plan, buffer, matches, round_task)
+        if state[c.STATUS] != c.DONE or (task.most_matches > 0 and matches.order[-1] == task.most_matches):
             break
-        if task.wanted == 0 or walk.late[-1] == 0:
+        if task.most_matches == 0 or walk.late[-1] == 0:
             break
-        after = limit
+        floor = limit
         least = walk.late[: walk.late[-1]].min()
         limit = min(walk.late[0], cap)
         ahead = min(4 * ahead, MOST_LATE)
-    return found, buffer, least
+    return matches, buffer, least
 
 
 @compiled
@@ -270,55 +281,55 @@ def follow(
 
 
 @compiled
-def projected(
-    search: Search, plan: EnumerationPlan, buffer: Array, found: FoundRows, task: EnumerationTask
-) -> FoundRows:
+def run_projected(
+    search: Search, plan: EnumerationPlan, buffer: Array, matches: MatchRows, task: EnumerationTask
+) -> MatchRows:
     """Run `task` for every root on its own, keeping the first match of each."""
     graph, query, (layers, tree, steps, walk) = search.graph, search.query, plan
-    own = empty_found(len(walk.row), 1)
+    root_matches = empty_matches(len(walk.row), 1)
     direct = len(steps.step) == len(layers.node) == len(tree.order)
     start = layers.node[tree.root, c.START]
     for i in range(task.low, task.high):
         bound, cap = tree.total[start + i] + steps.base, task.limit
-        if task.wanted > 0 and found.order[-1] == task.wanted:
-            worst = found.order[task.wanted - 1]
-            cap = min(cap, found.rows[worst, 0])
+        if task.most_matches > 0 and matches.order[-1] == task.most_matches:
+            worst = matches.order[task.most_matches - 1]
+            cap = min(cap, matches.rows[worst, 0])
             walk.node[tree.root, c.PLACE] = i
             walk.node[tree.root, c.ENTITY] = layers.entry[start + i, c.ENTITY]
             walk.node[tree.root, c.ASSIGNED] |= 1
-            late = bound == cap and too_late(layers.node, tree, walk.node, found.rows, worst)
+            is_late = bound == cap and is_too_late(layers.node, tree, walk.node, matches.rows, worst)
             walk.node[tree.root, c.ASSIGNED] &= 2
-            if late:
+            if is_late:
                 continue
         if bound > cap:
             continue
         fits = direct and follow(graph, query, layers, tree, i, walk.row)
         if fits and (task.misses < 0 or walk.row[0] & c.MISS_MASK == task.misses):
-            found = keep(found, task.wanted, walk.row)
+            matches = keep_match(matches, task.most_matches, walk.row)
             continue
-        own.order[-1] = 0
-        one = EnumerationTask(i, i + 1, -1, cap, 1, task.misses, 0)
-        own, buffer, _ = rounds(search, plan, buffer, own, one)
-        if own.order[-1] > 0:
-            found = keep(found, task.wanted, own.rows[0])
+        root_matches.order[-1] = 0
+        root_task = EnumerationTask(i, i + 1, -1, cap, 1, task.misses, 0)
+        root_matches, buffer, _ = run_rounds(search, plan, buffer, root_matches, root_task)
+        if root_matches.order[-1] > 0:
+            matches = keep_match(matches, task.most_matches, root_matches.rows[0])
         if search.state[c.STATUS] != c.DONE:
             break
-    return found
+    return matches
 
 
 @compiled
-def matches(search: Search, plan: EnumerationPlan, buffer: Array) -> tuple[FoundRows, int]:
+def find_matches(search: Search, plan: EnumerationPlan, buffer: Array) -> tuple[MatchRows, int]:
     """Find the matches that the options ask for, and the cost below which none is missing."""
     query, (layers, tree, steps, walk) = search.query, plan
-    wanted, roots = query.options[c.COUNT], layers.node[tree.root, c.SIZE]
+    most_matches, roots = query.options[c.COUNT], layers.node[tree.root, c.SIZE]
     cap, misses, bound = c.INFINITE - 1, -1, -1
     if roots == 0:
-        return empty_found(len(walk.row), 0), bound
+        return empty_matches(len(walk.row), 0), bound
     if query.options[c.TIED] == 1:
-        wanted = 0
-        best = empty_found(len(walk.row), 1)
+        most_matches = 0
+        best = empty_matches(len(walk.row), 1)
         task = EnumerationTask(0, roots, -1, cap, 1, -1, 0)
-        best, buffer, bound = rounds(search, plan, buffer, best, task)
+        best, buffer, bound = run_rounds(search, plan, buffer, best, task)
         if best.order[-1] == 0 or search.state[c.STATUS] != c.DONE:
             return best, bound
         cap, slack = best.rows[0, 0], query.options[c.SLACK]
@@ -326,13 +337,13 @@ def matches(search: Search, plan: EnumerationPlan, buffer: Array) -> tuple[Found
         if slack > 0:
             misses = cap & c.MISS_MASK
             cap = ((cap >> c.MISS_BITS) + slack) << c.MISS_BITS | c.MISS_MASK
-    found = empty_found(len(walk.row), max(wanted, 1))
-    task = EnumerationTask(0, roots, -1, cap, wanted, misses, 0)
+    matches = empty_matches(len(walk.row), max(most_matches, 1))
+    task = EnumerationTask(0, roots, -1, cap, most_matches, misses, 0)
     if query.options[c.PROJECT] < 0:
-        found, buffer, least = rounds(search, plan, buffer, found, task)
-        return found, max(bound, least)
+        matches, buffer, least = run_rounds(search, plan, buffer, matches, task)
+        return matches, max(bound, least)
     if bound < 0:
         start = layers.node[tree.root, c.START]
         bound = tree.total[start : start + roots].min() + steps.base
-    found = projected(search, plan, buffer, found, task)
-    return found, bound
+    matches = run_projected(search, plan, buffer, matches, task)
+    return matches, bound

@@ -41,7 +41,7 @@ def leads(query: QueryColumns, layers: Layers, parent: int, child: int) -> bool:
     """Whether another component, a far or the projected node is reached from `child` outside the layers."""
     seen, root = 1 << child, root_of(layers, parent)
     for _ in range(len(query.nodes)):
-        before = seen
+        seen_before = seen
         for e in range(len(query.edges)):
             head, tail = query.edges[e, c.HEAD], query.edges[e, c.TAIL]
             for flip in range(2):
@@ -51,7 +51,7 @@ def leads(query: QueryColumns, layers: Layers, parent: int, child: int) -> bool:
                         seen |= 1 << far
                     elif root_of(layers, far) != root:
                         return True
-        if seen == before:
+        if seen == seen_before:
             break
     for v in range(len(query.nodes)):
         if seen >> v & 1 and query.nodes[v, c.KIND] == c.FAR:
@@ -105,12 +105,12 @@ def grow(search: Search) -> tuple[Layers, Array, int]:
         if edge < 0:
             break
         search.scratch.marks[-1] += 1
-        fill, new = layers.used[1], layers.node[other, c.START] < 0
-        if new:
+        fill, is_new = layers.used[1], layers.node[other, c.START] < 0
+        if is_new:
             layers = open_layer(query, layers, other)
         ahead = query.options[c.AHEAD] != 0 and components(layers) == 2 and all_costs_known(query, layers)
         join = LayerJoin(edge, scanned, other, ahead)
-        if new:
+        if is_new:
             layers, buffer = join_new(search, layers, buffer, join)
         else:
             layers, buffer = join_two(search, layers, buffer, join)

@@ -74,13 +74,13 @@ def reach_bits(search: Search, layers: Layers, buffer: Array, join: LayerJoin) -
     best, near = c.ZERO - 1, c.ZERO - 1
     for e in range(len(query.edges)):
         head, tail = query.edges[e, c.HEAD], query.edges[e, c.TAIL]
-        other = tail if head == child else head
-        if e == edge or other == child or (head != child and tail != child):
+        neighbour = tail if head == child else head
+        if e == edge or neighbour == child or (head != child and tail != child):
             continue
-        if layers.node[other, c.START] >= 0 and most > WORTH_A_FILTER:
-            cost = layer_edges(graph, query, layers, e, other, 2 * most)
+        if layers.node[neighbour, c.START] >= 0 and most > WORTH_A_FILTER:
+            cost = layer_edges(graph, query, layers, e, neighbour, 2 * most)
             if cost < 2 * most:
-                best, near, most = e, other, cost // 2
+                best, near, most = e, neighbour, cost // 2
     if best < 0:
         return c.NO, buffer
     scratch.sieve[:] = 255  # so many would leave few holes in it
@@ -107,21 +107,21 @@ def join_new(  # noqa: C901
     nearest = np.empty(KEPT_AHEAD, np.int64)
     nearest[:] = c.INFINITE if join.ahead else -1
     marks = scratch.marks
-    free, generation = query.edges[edge, c.LEAST], marks[-1] << 32
+    free_cost, generation = query.edges[edge, c.LEAST], marks[-1] << 32
     first, begin = layers.node[parent, c.START], layers.node[child, c.START]
     size, parents = c.ZERO, layers.node[parent, c.SIZE]
-    before = np.empty(parents, np.int64)
-    for other in set_aside(query, child):
-        marks[other] = generation + NOT_HERE
+    parent_lowest = np.empty(parents, np.int64)
+    for entity in set_aside(query, child):
+        marks[entity] = generation + NOT_HERE
     filtered, buffer = reach_bits(search, layers, buffer, join)
-    sweep = Sweep(edge, parent, -free, filtered, c.NO)
-    before[:] = c.INFINITE
+    sweep = Sweep(edge, parent, -free_cost, filtered, c.NO)
+    parent_lowest[:] = c.INFINITE
     at = first
     while at < first + parents:
-        buffer, count, after = scan(search, layers, sweep, at, buffer)
-        if spend(search, count + after - at):
+        buffer, count, next_entry = scan(search, layers, sweep, at, buffer)
+        if spend(search, count + next_entry - at):
             break
-        layers, at = layers_room(layers, count, count), after
+        layers, at = layers_room(layers, count, count), next_entry
         entry, edges, fill = layers.entry, layers.edge, layers.used[1]
         for j in range(count):
             soon_written(marks, buffer[j, c.NEIGHBOUR])
@@ -130,30 +130,30 @@ def join_new(  # noqa: C901
                 if marks[buffer[j, c.NEIGHBOUR]] < generation:
                     fetch_vector(query.far, buffer[j, c.NEIGHBOUR])
         for j in range(count):
-            other, i = buffer[j, c.NEIGHBOUR], buffer[j, c.ORIGIN]
-            place = marks[other] - generation
-            if place == NOT_HERE or (injective and other == entry[first + i, c.ENTITY]):
+            entity, i = buffer[j, c.NEIGHBOUR], buffer[j, c.ORIGIN]
+            place = marks[entity] - generation
+            if place == NOT_HERE or (injective and entity == entry[first + i, c.ENTITY]):
                 continue
             if place < 0:
-                if mask >= 0 and not query.masks[mask, other]:
+                if mask >= 0 and not query.masks[mask, entity]:
                     continue
-                cost = far_cost(query.far, child, other, floor) if far else c.ZERO
+                cost = far_cost(query.far, child, entity, floor) if far else c.ZERO
                 if cost >= c.INFINITE:
-                    marks[other] = generation + NOT_HERE
+                    marks[entity] = generation + NOT_HERE
                     continue
                 place = size
                 size += 1
-                marks[other] = generation + place
-                entry[begin + place, c.ENTITY], entry[begin + place, c.COST] = other, cost
+                marks[entity] = generation + place
+                entry[begin + place, c.ENTITY], entry[begin + place, c.COST] = entity, cost
                 entry[begin + place, c.LOWEST] = c.INFINITE
-            lowest = entry[first + i, c.LOWEST] + buffer[j, c.PRICE] - free
+            lowest = entry[first + i, c.LOWEST] + buffer[j, c.PRICE] - free_cost
             lowest += entry[begin + place, c.COST] - floor
             if lowest > cap:
                 note_cut(state, lowest - cap)
                 if lowest >= nearest[-1]:
                     continue
                 insert(nearest, lowest)
-            before[i] = min(before[i], lowest)
+            parent_lowest[i] = min(parent_lowest[i], lowest)
             entry[begin + place, c.LOWEST] = min(lowest, entry[begin + place, c.LOWEST])
             edges[fill, c.SOURCE], edges[fill, c.TARGET] = i, place
             edges[fill, c.CODE], edges[fill, c.PRICE] = buffer[j, c.CODE], buffer[j, c.PRICE]
@@ -164,7 +164,7 @@ def join_new(  # noqa: C901
         scratch.bits[:] = 0
         scratch.sieve[:] = 0
     lowest_of = layers.entry[first : first + parents, c.LOWEST]
-    lowest_of[:] = before
+    lowest_of[:] = parent_lowest
     return layers, buffer
 
 
@@ -192,44 +192,44 @@ def join_two(search: Search, layers: Layers, buffer: Array, join: LayerJoin) -> 
     edge, scanned, other = join.edge, join.scanned, join.other
     cap, base, injective = query.options[c.CAP], query.options[c.BASE], query.options[c.DISTINCT] == c.NODES
     marks = scratch.marks
-    free, generation = query.edges[edge, c.LEAST] + base, marks[-1] << 32
+    free_cost, generation = query.edges[edge, c.LEAST] + base, marks[-1] << 32
     first, begin = layers.node[scanned, c.START], layers.node[other, c.START]
     mark_layer(layers, other, scratch, c.YES)
-    there = np.empty(layers.node[other, c.SIZE], np.int64)
-    here = np.empty(layers.node[scanned, c.SIZE], np.int64)
+    target_lowest = np.empty(layers.node[other, c.SIZE], np.int64)
+    source_lowest = np.empty(layers.node[scanned, c.SIZE], np.int64)
     least = c.INFINITE
-    for place in range(len(there)):
-        there[place] = layers.entry[begin + place, c.LOWEST]
-        least = min(least, there[place])
+    for place in range(len(target_lowest)):
+        target_lowest[place] = layers.entry[begin + place, c.LOWEST]
+        least = min(least, target_lowest[place])
         layers.entry[begin + place, c.LOWEST] = c.INFINITE
-    here[:] = c.INFINITE
+    source_lowest[:] = c.INFINITE
     nearest = np.empty(KEPT_AHEAD, np.int64)
     nearest[:] = c.INFINITE if join.ahead else -1
     at, size = first, layers.node[scanned, c.SIZE] if least < c.INFINITE else c.ZERO
-    sweep = Sweep(edge, scanned, least - free, c.YES, join.ahead)
+    sweep = Sweep(edge, scanned, least - free_cost, c.YES, join.ahead)
     while at < first + size:
-        buffer, count, after = scan(search, layers, sweep, at, buffer)
-        if spend(search, count + after - at):
+        buffer, count, next_entry = scan(search, layers, sweep, at, buffer)
+        if spend(search, count + next_entry - at):
             break
-        layers, at = layers_room(layers, c.ZERO, count), after
+        layers, at = layers_room(layers, c.ZERO, count), next_entry
         entry, edges, fill = layers.entry, layers.edge, layers.used[1]
         for j in range(count):
             i, place = buffer[j, c.ORIGIN], marks[buffer[j, c.NEIGHBOUR]] - generation
             if injective and buffer[j, c.NEIGHBOUR] == entry[first + i, c.ENTITY]:
                 continue
-            lowest = entry[first + i, c.LOWEST] + there[place] + buffer[j, c.PRICE] - free
+            lowest = entry[first + i, c.LOWEST] + target_lowest[place] + buffer[j, c.PRICE] - free_cost
             if lowest > cap:
                 note_cut(state, lowest - cap)
                 if lowest >= nearest[-1]:
                     continue
                 insert(nearest, lowest)
-            here[i] = min(here[i], lowest)
+            source_lowest[i] = min(source_lowest[i], lowest)
             entry[begin + place, c.LOWEST] = min(lowest, entry[begin + place, c.LOWEST])
             edges[fill, c.SOURCE], edges[fill, c.TARGET] = i, place
             edges[fill, c.CODE], edges[fill, c.PRICE] = buffer[j, c.CODE], buffer[j, c.PRICE]
             fill += 1
         layers.used[1] = fill
-    lowest_of = layers.entry[first : first + len(here), c.LOWEST]
-    lowest_of[:] = here
+    lowest_of = layers.entry[first : first + len(source_lowest), c.LOWEST]
+    lowest_of[:] = source_lowest
     mark_layer(layers, other, scratch, c.NO)
     return layers, buffer

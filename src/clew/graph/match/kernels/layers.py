@@ -51,9 +51,9 @@ def open_layer(query: QueryColumns, layers: Layers, node: int) -> Layers:
 @compiled
 def compact(layers: Layers) -> Layers:  # noqa: C901
     """`layers` without the dead entries and their edges."""
-    count, old, old_edge = c.ZERO, layers.entry, layers.edge
+    count, old_entry, old_edge = c.ZERO, layers.entry, layers.edge
     for i in range(layers.used[0]):
-        if old[i, c.LOWEST] < c.INFINITE:
+        if old_entry[i, c.LOWEST] < c.INFINITE:
             count += 1
     if 2 * count > layers.used[0]:
         return layers
@@ -66,9 +66,9 @@ def compact(layers: Layers) -> Layers:  # noqa: C901
         start = used[0]
         for i in range(node[v, c.START], node[v, c.START] + node[v, c.SIZE]):
             place[i] = used[0] - start
-            if old[i, c.LOWEST] < c.INFINITE:
+            if old_entry[i, c.LOWEST] < c.INFINITE:
                 for column in range(3):
-                    entry[used[0], column] = old[i, column]
+                    entry[used[0], column] = old_entry[i, column]
                 used[0] += 1
         node[v, c.START], node[v, c.SIZE] = start, used[0] - start
     for v in range(len(node)):
@@ -78,7 +78,7 @@ def compact(layers: Layers) -> Layers:  # noqa: C901
         above, below, fill = layers.node[parent, c.START], layers.node[v, c.START], used[1]
         for j in range(node[v, c.EDGE_START], node[v, c.EDGE_STOP]):
             source, target = above + old_edge[j, c.SOURCE], below + old_edge[j, c.TARGET]
-            if old[source, c.LOWEST] < c.INFINITE and old[target, c.LOWEST] < c.INFINITE:
+            if old_entry[source, c.LOWEST] < c.INFINITE and old_entry[target, c.LOWEST] < c.INFINITE:
                 for column in range(4):
                     edge[used[1], column] = old_edge[j, column]
                 edge[used[1], c.SOURCE], edge[used[1], c.TARGET] = place[source], place[target]
@@ -99,11 +99,11 @@ def turn(layers: Layers, node: int) -> None:
             source = edge[j, c.SOURCE]
             edge[j, c.SOURCE] = edge[j, c.TARGET]
             edge[j, c.TARGET] = source
-        above, next_via = layers.node[parent, c.PARENT], layers.node[parent, c.VIA]
+        grandparent, next_via = layers.node[parent, c.PARENT], layers.node[parent, c.VIA]
         next_start, next_stop = layers.node[parent, c.EDGE_START], layers.node[parent, c.EDGE_STOP]
         layers.node[parent, c.PARENT], layers.node[parent, c.VIA] = node, via
         layers.node[parent, c.EDGE_START], layers.node[parent, c.EDGE_STOP] = start, stop
-        node, parent, via, start, stop = parent, above, next_via, next_start, next_stop
+        node, parent, via, start, stop = parent, grandparent, next_via, next_start, next_stop
 
 
 @compiled

@@ -45,17 +45,17 @@ def distance_with(row: Array, square: np.int32, scale: float, query: Array, plai
     for j in range(len(query)):
         product = np.int32(product + np.int32(row[j]) * np.int32(query[j]))
     factor = np.float64(scale)
-    own, mixed = factor * factor * np.float64(square), factor * plain[0] * np.float64(product)
-    return np.sqrt(max(APART * APART, plain[1] + own - 2 * mixed))
+    row_square, mixed = factor * factor * np.float64(square), factor * plain[0] * np.float64(product)
+    return np.sqrt(max(APART * APART, plain[1] + row_square - 2 * mixed))
 
 
 @entry
 def distances_from(rows: Array, scale: Array, picked: Array, query: Array, plain: Array) -> Array:
     """Distances of the `picked` rows, float64 [len(picked)]; see `distance_from`."""
-    found = np.empty(len(picked), np.float64)
+    distances = np.empty(len(picked), np.float64)
     for i in range(len(picked)):
-        found[i] = distance_from(rows[picked[i]], scale[picked[i]], query, plain)
-    return found
+        distances[i] = distance_from(rows[picked[i]], scale[picked[i]], query, plain)
+    return distances
 
 
 @entry
@@ -67,20 +67,20 @@ def measure_all(
     `query` int16 [q, d] and `plain` [q, 2] as in `distance_from`. Returns their numbers int32 [q, *], their
     distances [q, *], and how many of these count, int64 [q].
     """
-    ids, found = np.empty((len(query), len(rows)), np.int32), np.empty((len(query), len(rows)))
+    ids, distances = np.empty((len(query), len(rows)), np.int32), np.empty((len(query), len(rows)))
     counts = np.zeros(len(query), np.int64)
     for i in range(len(rows)):
         square = square_of(rows[i])
         for q in range(len(query)):
             distance = distance_with(rows[i], square, scale[i], query[q], plain[q])
             if distance <= limit[q]:
-                ids[q, counts[q]], found[q, counts[q]] = i, distance
+                ids[q, counts[q]], distances[q, counts[q]] = i, distance
                 counts[q] += 1
-    return ids, found, counts
+    return ids, distances, counts
 
 
 @entry
-def hashed(entities: Array, costs: Array) -> Array:
+def hash_table(entities: Array, costs: Array) -> Array:
     """A hash table of distinct entities, int64 [slots, ENTITY COST]; free slots are -1."""
     slots = 2
     while slots < 2 * len(entities):

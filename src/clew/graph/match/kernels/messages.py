@@ -30,10 +30,10 @@ def hang(layers: Layers, root: int, node: Array) -> tuple[Array, Array]:
         for v in range(nodes):
             if v == node[u, c.UP] or v == u or layers.node[v, c.START] < 0:
                 continue
-            own = v if layers.node[v, c.PARENT] == u else (u if layers.node[u, c.PARENT] == v else -1)
-            if own >= 0:
-                order[count], owner[v] = v, own
-                node[v, c.UP], node[v, c.BY] = u, layers.node[own, c.VIA]
+            joined_node = v if layers.node[v, c.PARENT] == u else (u if layers.node[u, c.PARENT] == v else -1)
+            if joined_node >= 0:
+                order[count], owner[v] = v, joined_node
+                node[v, c.UP], node[v, c.BY] = u, layers.node[joined_node, c.VIA]
                 count += 1
     return order[:count], owner
 
@@ -45,11 +45,11 @@ def smaller(
     """Whether the first of two edges at `place` of the parent of `node` is less by (ids below, triple)."""
     new, old = edges
     width = tree.node[node, c.WIDTH]
-    one = tree.node[node, c.ROW] + tree.edge[old, c.TARGET] * width
-    other = tree.node[node, c.ROW] + tree.edge[new, c.TARGET] * width
+    old_row = tree.node[node, c.ROW] + tree.edge[old, c.TARGET] * width
+    new_row = tree.node[node, c.ROW] + tree.edge[new, c.TARGET] * width
     for j in range(width):
-        if tree.best[one + j] != tree.best[other + j]:
-            return tree.best[other + j] < tree.best[one + j]
+        if tree.best[old_row + j] != tree.best[new_row + j]:
+            return tree.best[new_row + j] < tree.best[old_row + j]
     near = layers.entry[layers.node[tree.node[node, c.UP], c.START] + place, c.ENTITY]
     far = layers.entry[layers.node[node, c.START] + tree.edge[new, c.TARGET], c.ENTITY]
     triple = triple_of(graph, tree.edge[new, c.CODE], near, far)
@@ -63,12 +63,12 @@ def link_node(graph: GraphColumns, layers: Layers, tree: LayerTree, node: int, o
     near, far = (c.SOURCE, c.TARGET) if owner == node else (c.TARGET, c.SOURCE)
     begin, size = tree.node[node, c.LINK], layers.node[tree.node[node, c.UP], c.SIZE]
     below, above = layers.node[node, c.START], layers.node[tree.node[node, c.UP], c.START]
-    link, edge, total, found = tree.link, tree.edge, tree.total, layers.edge
+    link, edge, total, layer_edge = tree.link, tree.edge, tree.total, layers.edge
     for i in range(size + 1):
         link[begin + i, c.BEGIN] = 0
     for j in range(start, stop):
-        if total[below + found[j, far]] < c.INFINITE and total[above + found[j, near]] < c.INFINITE:
-            link[begin + found[j, near], c.BEGIN] += 1
+        if total[below + layer_edge[j, far]] < c.INFINITE and total[above + layer_edge[j, near]] < c.INFINITE:
+            link[begin + layer_edge[j, near], c.BEGIN] += 1
     position = start
     for i in range(size):
         count = link[begin + i, c.BEGIN]
@@ -77,15 +77,15 @@ def link_node(graph: GraphColumns, layers: Layers, tree: LayerTree, node: int, o
         position += count
     link[begin + size, c.BEGIN] = position
     for j in range(start, stop):
-        child = total[below + found[j, far]]
-        i = begin + found[j, near]
-        if child >= c.INFINITE or total[above + found[j, near]] >= c.INFINITE:
+        child = total[below + layer_edge[j, far]]
+        i = begin + layer_edge[j, near]
+        if child >= c.INFINITE or total[above + layer_edge[j, near]] >= c.INFINITE:
             continue
         at = link[i, c.BEGIN]
         link[i, c.BEGIN] = at + 1
-        edge[at, c.TARGET] = found[j, far]
-        edge[at, c.CODE], edge[at, c.PRICE] = found[j, c.CODE], found[j, c.PRICE]
-        cost = child + found[j, c.PRICE]
+        edge[at, c.TARGET] = layer_edge[j, far]
+        edge[at, c.CODE], edge[at, c.PRICE] = layer_edge[j, c.CODE], layer_edge[j, c.PRICE]
+        cost = child + layer_edge[j, c.PRICE]
         if cost < link[i, c.CHEAPEST] or (
             cost == link[i, c.CHEAPEST]
             and smaller(graph, layers, tree, node, (at, link[i, c.POINTER]), i - begin)
@@ -103,10 +103,10 @@ def write_rows(layers: Layers, tree: LayerTree, node: int) -> None:
     """Write the best ids below every place of `node`, from the rows of its children."""
     nodes, best, total, entry = len(layers.node), tree.best, tree.total, layers.entry
     row, width, start = tree.node[node, c.ROW], tree.node[node, c.WIDTH], layers.node[node, c.START]
-    own = row + tree.column[node, node]
+    id_place = row + tree.column[node, node]
     for i in range(layers.node[node, c.SIZE]):
         if total[start + i] < c.INFINITE:
-            best[own + i * width] = entry[start + i, c.ENTITY]
+            best[id_place + i * width] = entry[start + i, c.ENTITY]
     for child in range(nodes):
         if tree.node[child, c.UP] != node:
             continue
@@ -172,12 +172,12 @@ def pick_free(query: QueryColumns, layers: Layers, assigned: int, node: int) -> 
         head, tail = query.edges[e, c.HEAD], query.edges[e, c.TAIL]
         if (head == node) == (tail == node):
             continue
-        other = tail if head == node else head
-        if assigned >> other & 1 == 0:
+        assigned_end = tail if head == node else head
+        if assigned >> assigned_end & 1 == 0:
             continue
-        soft = layers.node[other, c.START] < 0 or layers.node[other, c.SIZE] > 1
-        if choice < 0 or (soft and not unknown):
-            choice, unknown = e, soft
+        has_choice = layers.node[assigned_end, c.START] < 0 or layers.node[assigned_end, c.SIZE] > 1
+        if choice < 0 or (has_choice and not unknown):
+            choice, unknown = e, has_choice
     return choice
 
 

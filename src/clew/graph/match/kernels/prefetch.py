@@ -22,8 +22,8 @@ def _generate(for_writing: int) -> Any:  # noqa: ANN401
         array = context.make_array(kind)(context, builder, arguments[0])
         place = cgutils.get_item_pointer(context, builder, kind, array, [arguments[1]], wraparound=False)
         byte, number = ir.IntType(8).as_pointer(), ir.IntType(32)
-        made = ir.FunctionType(ir.VoidType(), [byte, number, number, number])
-        function = cgutils.get_or_insert_function(builder.module, made, "llvm.prefetch.p0i8")
+        function_type = ir.FunctionType(ir.VoidType(), [byte, number, number, number])
+        function = cgutils.get_or_insert_function(builder.module, function_type, "llvm.prefetch.p0i8")
         hints = [number(for_writing), number(_SOON), number(_DATA)]
         builder.call(function, [builder.bitcast(place, byte), *hints])
         return context.get_dummy_value()

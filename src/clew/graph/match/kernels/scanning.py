@@ -163,48 +163,48 @@ def scan(  # noqa: C901
             position, high = starts[entity], stops[entity]
             wide = high - position > LONG_RUN
             while position < high:
-                fixed, end = 0, high
+                relation_cost, end = 0, high
                 if mode == c.LISTED:
                     if j == last:
                         break
-                    fixed, wanted = weights[j, c.WEIGHT], weights[j, c.ID]
+                    relation_cost, target_relation = weights[j, c.WEIGHT], weights[j, c.ID]
                     j += 1
-                    if fixed > most and fixed < c.INFINITE:
-                        above = min(above, fixed - most)
+                    if relation_cost > most and relation_cost < c.INFINITE:
+                        above = min(above, relation_cost - most)
                         continue
-                    position = lower_bound(relation, position, high, wanted)
+                    position = lower_bound(relation, position, high, target_relation)
                     if position == high:
                         break
-                    if relation[position] != wanted:
+                    if relation[position] != target_relation:
                         continue
-                    end = lower_bound(relation, position, high, wanted + 1)
+                    end = lower_bound(relation, position, high, target_relation + 1)
                 elif mode == c.DENSE:
                     if filtered and not wide:
-                        other = neighbour[position]
-                        if bits[other >> 3] >> (other & 7) & 1 == 0:
+                        far_end = neighbour[position]
+                        if bits[far_end >> 3] >> (far_end & 7) & 1 == 0:
                             position += 1
                             continue
                     current = relation[position]
-                    fixed, end = weights[first + current, c.WEIGHT], position + 1
+                    relation_cost, end = weights[first + current, c.WEIGHT], position + 1
                     if wide:
                         end = lower_bound(relation, position, high, current + 1)
-                    if fixed > most and fixed < c.INFINITE:
-                        above = min(above, fixed - most)
+                    if relation_cost > most and relation_cost < c.INFINITE:
+                        above = min(above, relation_cost - most)
                         position = end
                         continue
-                if fixed >= c.INFINITE:
+                if relation_cost >= c.INFINITE:
                     position = end
                     continue
                 while position < end:
-                    other = neighbour[position]
+                    far_end = neighbour[position]
                     position += 1
-                    if other == entity and side == 1 and undirected:
+                    if far_end == entity and side == 1 and undirected:
                         continue
-                    if filtered and bits[other >> 3] >> (other & 7) & 1 == 0:
+                    if filtered and bits[far_end >> 3] >> (far_end & 7) & 1 == 0:
                         continue
-                    buffer[count, c.NEIGHBOUR] = other
+                    buffer[count, c.NEIGHBOUR] = far_end
                     buffer[count, c.CODE] = position - 1 if side == 0 else -position
-                    buffer[count, c.PRICE] = fixed + (miss if other != entity else 0)
+                    buffer[count, c.PRICE] = relation_cost + (miss if far_end != entity else 0)
                     buffer[count, c.ORIGIN] = i - begin
                     count += 1
     if above < state[c.CUT]:

@@ -7,9 +7,9 @@ import numpy as np
 from clew.graph.kernels import Array, entry
 from clew.graph.match.kernels import columns as c
 from clew.graph.match.kernels.columns import EnumerationPlan, GraphColumns, LayerScratch, QueryColumns, Search
-from clew.graph.match.kernels.enumeration import empty_walk, matches
-from clew.graph.match.kernels.found import empty_found
+from clew.graph.match.kernels.enumeration import empty_walk, find_matches
 from clew.graph.match.kernels.growth import grow
+from clew.graph.match.kernels.match_rows import empty_matches
 from clew.graph.match.kernels.messages import plan_steps, send
 
 
@@ -29,10 +29,10 @@ def search(
     searched = Search(graph, query, LayerScratch(marks, bits, np.zeros(c.SIEVE, np.uint8)), state, stop)
     layers, buffer, begin = grow(searched)
     if state[c.STATUS] != c.DONE:
-        found = empty_found(c.ONE, c.ZERO)
-        return state[c.STATUS], -1, state[c.CUT], state[c.SPENT], found.rows, found.order
+        rows = empty_matches(c.ONE, c.ZERO)
+        return state[c.STATUS], -1, state[c.CUT], state[c.SPENT], rows.rows, rows.order
     root = query.options[c.PROJECT] if query.options[c.PROJECT] >= 0 else begin
     tree = send(graph, layers, root)
     plan = EnumerationPlan(layers, tree, plan_steps(query, layers, tree), empty_walk(query))
-    found, bound = matches(searched, plan, buffer)
-    return state[c.STATUS], bound, state[c.CUT], state[c.SPENT], found.rows, found.order
+    rows, bound = find_matches(searched, plan, buffer)
+    return state[c.STATUS], bound, state[c.CUT], state[c.SPENT], rows.rows, rows.order

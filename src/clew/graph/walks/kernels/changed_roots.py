@@ -27,20 +27,20 @@ def stale_slots(
     together with the first of them.
     """
     for i in range(len(nodes)):
-        place, old = walked.places[nodes[i]], old_places[i]
-        mine = stale[starts[i] : starts[i + 1]]
-        if place & 255 != old & 255:
-            mine[:] = 1
+        place, old_place = walked.places[nodes[i]], old_places[i]
+        node_stale = stale[starts[i] : starts[i + 1]]
+        if place & 255 != old_place & 255:
+            node_stale[:] = 1
             continue
-        now, before = walked.slots[place >> 8 :], old_slots[old >> 8 :]
-        for at in range(len(mine)):
-            if now[at] == before[at]:
+        new_table, old_table = walked.slots[place >> 8 :], old_slots[old_place >> 8 :]
+        for at in range(len(node_stale)):
+            if new_table[at] == old_table[at]:
                 continue
-            mine[at] = 1
-            back = at
-            while _follows(now[back]) or _follows(before[back]):
-                back -= 1
-                mine[back] = 1
+            node_stale[at] = 1
+            first = at
+            while _follows(new_table[first]) or _follows(old_table[first]):
+                first -= 1
+                node_stale[first] = 1
 
 
 @compiled
@@ -50,37 +50,40 @@ def _follows(slot: Array) -> bool:
 
 
 @entry
-def spread_marks(marks: Array, offsets: Array, edges: Array, more: Array, found: Array) -> None:
-    """Fill `found` uint64 [nodes, words]: marks of nodes, and of where edges and `more` int64 [n, 2] lead."""
+def spread_marks(marks: Array, offsets: Array, edges: Array, more_edges: Array, reached_marks: Array) -> None:
+    """Fill `reached_marks` uint64 [nodes, words]: marks of nodes, and of where edges lead.
+
+    `more_edges` int64 [n, 2] are edges beside those of the lists.
+    """
     words = marks.shape[1]
     for node in range(len(marks)):
         for word in range(words):
-            found[node, word] = marks[node, word]
+            reached_marks[node, word] = marks[node, word]
         for edge in range(offsets[node], offsets[node + 1]):
             for word in range(words):
-                found[node, word] |= marks[edges[edge, 0], word]
-    for i in range(len(more)):
+                reached_marks[node, word] |= marks[edges[edge, 0], word]
+    for i in range(len(more_edges)):
         for word in range(words):
-            found[more[i, 0], word] |= marks[more[i, 1], word]
+            reached_marks[more_edges[i, 0], word] |= marks[more_edges[i, 1], word]
 
 
 @compiled
-def _told_again(node: Array, key: Array, turn: Array, walked: WalkedGraph, edited: Edited) -> Array:
+def _choose_again(node: Array, key: Array, turn: Array, walked: WalkedGraph, edited: Edited) -> Array:
     """As `choose`; `_STALE` if it may have been another edge."""
     place, change = walked.places[node], edited.changes[node]
     if place == 0:
         return np.int64(-1) if change < 0 else _STALE
     start, code, slots = place >> 8, place & 255, walked.slots
-    drawn = np.uint64(0)
+    word = np.uint64(0)
     for probe in range(choices.MOST_PROBES):
-        drawn = choices.drawn_word(key, turn, probe)
-        slot = choices.slot_of(drawn, code)
+        word = choices.random_word(key, turn, probe)
+        slot = choices.slot_of(word, code)
         if change >= 0 and edited.stale[change + slot]:
             return _STALE
         edge = slots[start + slot]
         if edge >= 0:
-            return choices.parallel_edge(slots, start + slot, drawn) if edge & choices.PARALLEL else edge
-    return choices.next_edge(start, code, slots, drawn) if change < 0 else _STALE
+            return choices.parallel_edge(slots, start + slot, word) if edge & choices.PARALLEL else edge
+    return choices.next_edge(start, code, slots, word) if change < 0 else _STALE
 
 
 @compiled
@@ -106,7 +109,7 @@ def changed_random(part: Walks, rows: Array, draw: Draw, walked: WalkedGraph, ed
         for walk in range(draw.cap):
             key, node = choices.walk_key(draw.seed, root, walk), root
             for t in range(depth):
-                edge = _told_again(node, key, t, walked, edited)
+                edge = _choose_again(node, key, t, walked, edited)
                 differs[root] |= edge == _STALE
                 if edge < 0:
                     break
@@ -125,7 +128,7 @@ def _any_mark(from_root: Array, root: Array) -> bool:
 
 
 @compiled
-def _other_layer(edited: Edited, root: Array, node: Array, turn: Array, is_end: bool) -> bool:
+def _may_change_layer(edited: Edited, root: Array, node: Array, turn: Array, is_end: bool) -> bool:
     """Whether `node`, if `is_end` that of a changed edge, may have come to or left a layer before `turn`."""
     for k in range(turn - 2 if is_end else turn - 3):
         for word in range(edited.from_root.shape[2]):
@@ -135,51 +138,51 @@ def _other_layer(edited: Edited, root: Array, node: Array, turn: Array, is_end: 
 
 
 @compiled
-def _keep_tree(root: Array, part: Walks, first: Array, last: Array, scratch: WalkScratch) -> None:
+def _mark_tree(root: Array, part: Walks, first: Array, last: Array, scratch: WalkScratch) -> None:
     """Note the edge of the tree that leads to each node of the walks [first, last)."""
-    kept, parent, stamp = scratch.marked, scratch.parent, scratch.stamp[0]
+    in_tree, parent, stamp = scratch.marked, scratch.parent, scratch.stamp[0]
     for walk in range(first, last):
         node = root
         for t in range(part.steps.shape[1]):
             if part.steps[walk, t] < 0:
                 break
-            other = np.int64(part.nodes[walk, t])
-            kept[other], parent[other] = stamp, edge_from(node, np.int64(part.steps[walk, t]))
-            node = other
+            neighbour = np.int64(part.nodes[walk, t])
+            in_tree[neighbour], parent[neighbour] = stamp, edge_from(node, np.int64(part.steps[walk, t]))
+            node = neighbour
 
 
 @compiled
-def _other_descent(
+def _descend_again(
     root: Array, key: Array, walked: WalkedGraph, edited: Edited, scratch: WalkScratch, path: Array
 ) -> Array:
     """Tell a descent again: its length, or `_STALE` if it may have been another.
 
     Beyond the first layer an edge was taken if it is one of the tree, as what is taken there is kept.
     """
-    kept, used, parent, stamp = scratch.marked, scratch.used, scratch.parent, scratch.stamp[0]
+    in_tree, used, parent, stamp = scratch.marked, scratch.used, scratch.parent, scratch.stamp[0]
     node = root
     for length in range(len(path)):
-        taken = np.int64(-1)
+        taken_edge = np.int64(-1)
         for attempt in range(CHOICES_OF_STEP):
-            edge = _told_again(node, key, length * CHOICES_OF_STEP + attempt, walked, edited)
+            edge = _choose_again(node, key, length * CHOICES_OF_STEP + attempt, walked, edited)
             if edge < 0:
                 return _STALE if edge == _STALE else length
-            other = edge >> 32
-            if other == root:
+            neighbour = edge >> 32
+            if neighbour == root:
                 continue
-            is_end = edited.changes[other] >= 0
-            if length > 1 and _other_layer(edited, root, other, length + 1, is_end):
+            is_end = edited.changes[neighbour] >= 0
+            if length > 1 and _may_change_layer(edited, root, neighbour, length + 1, is_end):
                 return _STALE
             if length + 1 == len(path) and not edited.certain and is_end:
                 return _STALE
-            is_mine = kept[other] == stamp and parent[other] == edge_from(node, edge)
-            if is_mine or (length == 0 and used[other] != stamp):
-                taken = edge
+            is_tree_edge = in_tree[neighbour] == stamp and parent[neighbour] == edge_from(node, edge)
+            if is_tree_edge or (length == 0 and used[neighbour] != stamp):
+                taken_edge = edge
                 break
-        if taken < 0:
+        if taken_edge < 0:
             return np.int64(length)
-        path[length] = taken
-        node = taken >> 32
+        path[length] = taken_edge
+        node = taken_edge >> 32
     return np.int64(len(path))
 
 
@@ -203,11 +206,11 @@ def changed_trees(
         if edited.certain and not _passes(part, i, edited.changes) and not _any_mark(edited.from_root, root):
             continue
         scratch.stamp[0] += 1
-        differs[root] = _other_tree(part, i, draw, walked, edited, scratch)
+        differs[root] = _tree_differs(part, i, draw, walked, edited, scratch)
 
 
 @compiled
-def _other_tree(
+def _tree_differs(
     part: Walks, i: int, draw: Draw, walked: WalkedGraph, edited: Edited, scratch: WalkScratch
 ) -> bool:
     """Tell the descents from the root in row `i` again, whose own triples come first in its walks."""
@@ -218,12 +221,12 @@ def _other_tree(
         number += 1
     if depth == 1 or number - begin == draw.cap:
         return False
-    _keep_tree(root, part, number, end, scratch)
+    _mark_tree(root, part, number, end, scratch)
     path = np.empty(depth, np.int64)
     for walk in range(3 * draw.cap):
         if number - begin == draw.cap:
             break
-        length = _other_descent(root, choices.walk_key(draw.seed, root, walk), walked, edited, scratch, path)
+        length = _descend_again(root, choices.walk_key(draw.seed, root, walk), walked, edited, scratch, path)
         if length == _STALE:
             return True
         if length < 2 or ended[path[length - 1] >> 32] == stamp:
@@ -255,12 +258,12 @@ def hops_from(start: Array, most: Array, walked: WalkedGraph, hops: Array) -> No
 
 
 @compiled
-def _reach(others: Array, steps: int, most: Array, hops: Array, queue: Array, number: Array) -> Array:
-    """Put `others` that no hop has reached into `queue`, so many `steps` off; returns how many it holds."""
-    for other in others:
-        if hops[other] > most:
-            hops[other] = steps
-            queue[number] = other
+def _reach(nodes: Array, steps: int, most: Array, hops: Array, queue: Array, number: Array) -> Array:
+    """Put `nodes` that no hop has reached into `queue`, so many `steps` off; returns how many it holds."""
+    for node in nodes:
+        if hops[node] > most:
+            hops[node] = steps
+            queue[number] = node
             number += 1
     return number
 

@@ -107,12 +107,12 @@ def _lay_out(node: Array, edges: Array, base: Array, table: Array) -> Array:
         keys[i] = mix(np.uint64(edges[i] >> 32) + _GOLDEN * np.uint64(node + 1))
     order = np.argsort(keys, kind="mergesort")
     table[:] = EMPTY_SLOT
-    after = np.int64(0)
+    next_place = np.int64(0)
     for i in range(degree):
         edge = edges[order[i]] if degree > FEW_EDGES else edges[i]
         home = slot_of(keys[order[i]], code) if degree > FEW_EDGES else np.int64(0)
-        after = max(home, after) + 1
-        place = min(after - 1, size - degree + i)
+        next_place = max(home, next_place) + 1
+        place = min(next_place - 1, size - degree + i)
         if place > 0 and leads_to(table[place - 1]) == edge >> 32:
             if table[place - 1] >= 0:
                 table[place - 1] |= PARALLEL
@@ -123,9 +123,9 @@ def _lay_out(node: Array, edges: Array, base: Array, table: Array) -> Array:
 
 
 @compiled
-def slot_of(drawn: Array, code: Array) -> Array:
+def slot_of(word: Array, code: Array) -> Array:
     """Slot of a table for a random word or a hash: its upper bits."""
-    return np.int64((drawn >> _S1) >> (_S64 - np.uint64(code)))
+    return np.int64((word >> _S1) >> (_S64 - np.uint64(code)))
 
 
 @compiled
@@ -135,33 +135,33 @@ def leads_to(slot: Array) -> Array:
 
 
 @compiled
-def drawn_word(key: Array, turn: Array, probe: Array) -> Array:
+def random_word(key: Array, turn: Array, probe: Array) -> Array:
     """Random word for one try of one choice."""
     return mix(key + _GOLDEN * np.uint64(turn * MOST_PROBES + probe + 1))
 
 
 @compiled
-def parallel_edge(slots: Array, at: Array, drawn: Array) -> Array:
+def parallel_edge(slots: Array, at: Array, word: Array) -> Array:
     """Choose one of the edges side by side from `at`: neighbour and step."""
     neighbour = slots[at] >> 32
     number = np.int64(1)
     while at + number < len(slots) and slots[at + number] < 0 and leads_to(slots[at + number]) == neighbour:
         number += 1
-    chosen = np.int64(((drawn & _LOW) * np.uint64(number)) >> _S24)
+    chosen = np.int64(((word & _LOW) * np.uint64(number)) >> _S24)
     return ~slots[at + chosen] if chosen else slots[at] & ~PARALLEL
 
 
 @compiled
-def next_edge(start: Array, code: Array, slots: Array, drawn: Array) -> Array:
+def next_edge(start: Array, code: Array, slots: Array, word: Array) -> Array:
     """Edge in the first slot from a random one on that may be drawn; for tables that are nearly empty."""
     size = np.int64(1) << (code - 1)
-    at = slot_of(drawn, code)
+    at = slot_of(word, code)
     for _ in range(size):
         if slots[start + at] >= 0:
             break
         at = (at + 1) % size
-    found = slots[start + at]
-    return parallel_edge(slots, start + at, drawn) if found & PARALLEL else found
+    slot = slots[start + at]
+    return parallel_edge(slots, start + at, word) if slot & PARALLEL else slot
 
 
 @compiled
@@ -171,11 +171,11 @@ def choose(node: Array, key: Array, turn: Array, places: Array, slots: Array) ->
     if place == 0:
         return np.int64(-1)
     start, code = place >> 8, place & 255
-    drawn = np.uint64(0)
+    word = np.uint64(0)
     for probe in range(MOST_PROBES):
-        drawn = drawn_word(key, turn, probe)
-        at = start + slot_of(drawn, code)
+        word = random_word(key, turn, probe)
+        at = start + slot_of(word, code)
         edge = slots[at]
         if edge >= 0:
-            return parallel_edge(slots, at, drawn) if edge & PARALLEL else edge
-    return next_edge(start, code, slots, drawn)
+            return parallel_edge(slots, at, word) if edge & PARALLEL else edge
+    return next_edge(start, code, slots, word)

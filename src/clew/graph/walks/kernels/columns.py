@@ -31,13 +31,14 @@ class WalkedGraph(NamedTuple):
 class WalkRows(NamedTuple):
     """Walks of roots as they are made: `steps` and `nodes` int32 [roots, cap, depth], -1 behind an end.
 
-    `kept` int32 [roots]: walks. `state` int64 [roots, 2]: 1 if the tree is whole, 0 if paths were drawn, -1
-    if the budget of edges did not suffice to tell all distances; and the number of own triples left out.
+    `walk_counts` int32 [roots]: walks. `state` int64 [roots, 2]: 1 if the tree is whole, 0 if paths were
+    drawn, -1 if the budget of edges did not suffice to tell all distances; and the number of own triples left
+    out.
     """
 
     steps: Array
     nodes: Array
-    kept: Array
+    walk_counts: Array
     state: Array
 
 
@@ -98,7 +99,7 @@ class WalkScratch(NamedTuple):
     """Memory of one thread for breadth-first walks, used again and again.
 
     `marked`, `used` and `ended` hold the stamp of the root for which they were set; `stamp` int64 [1] is the
-    last one given out. `distance` and `parent` are of marked nodes, `came` and `queue` of the tree.
+    last one given out. `distance` and `parent` are of marked nodes, `origin` and `queue` of the tree.
     """
 
     marked: Array
@@ -106,7 +107,7 @@ class WalkScratch(NamedTuple):
     ended: Array
     parent: Array
     distance: Array
-    came: Array
+    origin: Array
     queue: Array
     stamp: Array
 
@@ -114,5 +115,5 @@ class WalkScratch(NamedTuple):
 def walk_scratch(nodes: int) -> WalkScratch:
     """Make memory for a graph of so many nodes."""
     marked, used, ended, parent = np.zeros((4, nodes), np.int64)
-    distance, came, queue = np.zeros((3, nodes + 1), np.int32)
-    return WalkScratch(marked, used, ended, parent, distance, came, queue, np.zeros(1, np.int64))
+    distance, origin, queue = np.zeros((3, nodes + 1), np.int32)
+    return WalkScratch(marked, used, ended, parent, distance, origin, queue, np.zeros(1, np.int64))

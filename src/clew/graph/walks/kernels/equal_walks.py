@@ -12,27 +12,27 @@ _S32 = np.uint64(32)
 
 
 @entry
-def merge_walks(steps: Array, nodes: Array, counts: Array, kept: Array) -> None:
+def merge_walks(steps: Array, nodes: Array, counts: Array, walk_counts: Array) -> None:
     """Merge equal walks of each root in place: the first `kept[i]` rows of root i stay, with `counts`."""
     roots, walks, length = steps.shape
     table = np.empty(_slots(walks), np.int64)
     for i in range(roots):
-        own_steps, own_nodes = steps[i], nodes[i]
+        root_steps, root_nodes = steps[i], nodes[i]
         table[:] = -1
         number = 0
         for walk in range(walks):
-            if own_steps[walk, 0] < 0:
+            if root_steps[walk, 0] < 0:
                 continue
-            place = _place(own_steps, own_nodes, walk, own_steps, own_nodes, table)
+            place = _place(root_steps, root_nodes, walk, root_steps, root_nodes, table)
             if table[place] >= 0:
                 counts[i, table[place]] += 1
                 continue
             table[place] = number
             counts[i, number] = 1
             for t in range(length):
-                own_steps[number, t], own_nodes[number, t] = own_steps[walk, t], own_nodes[walk, t]
+                root_steps[number, t], root_nodes[number, t] = root_steps[walk, t], root_nodes[walk, t]
             number += 1
-        kept[i] = number
+        walk_counts[i] = number
 
 
 @compiled
@@ -53,9 +53,11 @@ def _walk_hash(steps: Array, nodes: Array, walk: int) -> Array:
 
 
 @compiled
-def _equal(steps: Array, nodes: Array, walk: int, old_steps: Array, old_nodes: Array, other: Array) -> bool:
+def _equal(
+    steps: Array, nodes: Array, walk: int, old_steps: Array, old_nodes: Array, old_walk: Array
+) -> bool:
     for t in range(steps.shape[1]):
-        if steps[walk, t] != old_steps[other, t] or nodes[walk, t] != old_nodes[other, t]:
+        if steps[walk, t] != old_steps[old_walk, t] or nodes[walk, t] != old_nodes[old_walk, t]:
             return False
     return True
 
@@ -71,31 +73,33 @@ def _place(steps: Array, nodes: Array, walk: int, old_steps: Array, old_nodes: A
 
 
 @entry
-def match_walks(part: Walks, mine: Array, old: Walks, rows: Array, same: Array, found: Array) -> None:
-    """Find walks of the roots `mine` of a part among those in `rows` of an older one.
+def match_walks(
+    part: Walks, part_rows: Array, old: Walks, rows: Array, unchanged: Array, old_rows: Array
+) -> None:
+    """Find walks of the roots `part_rows` of a part among those in `rows` of an older one.
 
-    Sets `found` int64 [walks] to the row of the same walk, and `same` uint8 [roots] of roots where all is as
-    it was; both are left alone elsewhere.
+    Sets `old_rows` int64 [walks] to the row of the same walk, and `unchanged` uint8 [roots] of roots where
+    all is as it was; both are left alone elsewhere.
     """
-    for k in range(len(mine)):
-        i, row = mine[k], rows[k]
+    for k in range(len(part_rows)):
+        i, row = part_rows[k], rows[k]
         start, stop = part.offsets[i], part.offsets[i + 1]
         old_start, old_stop = old.offsets[row], old.offsets[row + 1]
         equal = stop - start == old_stop - old_start
         equal = equal and part.state[i] == old.state[row] and part.left_out[i] == old.left_out[row]
         lacking = False
         for walk in range(start, stop):
-            other = old_start + walk - start
-            if other < old_stop and _equal(part.steps, part.nodes, walk, old.steps, old.nodes, other):
-                found[walk] = other
-                equal = equal and part.counts[walk] == old.counts[other]
+            old_walk = old_start + walk - start
+            if old_walk < old_stop and _equal(part.steps, part.nodes, walk, old.steps, old.nodes, old_walk):
+                old_rows[walk] = old_walk
+                equal = equal and part.counts[walk] == old.counts[old_walk]
             else:
                 lacking = True
-        same[i] = equal and not lacking
+        unchanged[i] = equal and not lacking
         if lacking:
             table = np.full(_slots(old_stop - old_start), -1, np.int64)
-            for other in range(old_start, old_stop):
-                table[_place(old.steps, old.nodes, other, old.steps, old.nodes, table)] = other
+            for old_walk in range(old_start, old_stop):
+                table[_place(old.steps, old.nodes, old_walk, old.steps, old.nodes, table)] = old_walk
             for walk in range(start, stop):
-                if found[walk] < 0:
-                    found[walk] = table[_place(part.steps, part.nodes, walk, old.steps, old.nodes, table)]
+                if old_rows[walk] < 0:
+                    old_rows[walk] = table[_place(part.steps, part.nodes, walk, old.steps, old.nodes, table)]

@@ -38,9 +38,9 @@ def _walk_vector(
         _add(outline, phrase)
         _add(sentence, phrase)
         _add(sentence, names[nodes[t]])
-    one, other = _inverse_length(sentence), _inverse_length(outline)
+    sentence_scale, outline_scale = _inverse_length(sentence), _inverse_length(outline)
     for d in range(width):
-        sentence[d] = sentence[d] * one + outline[d] * other
+        sentence[d] = sentence[d] * sentence_scale + outline[d] * outline_scale
     length = _inverse_length(sentence)
     for d in range(width):
         sentence[d] *= length

@@ -43,58 +43,60 @@ def random_walks(
     """
     walks, length = steps.shape[1], steps.shape[2]
     keys = np.empty(walks, np.uint64)
-    here, start, code = np.empty(walks, np.int64), np.empty(walks, np.int64), np.empty(walks, np.int64)
+    current, start, code = np.empty(walks, np.int64), np.empty(walks, np.int64), np.empty(walks, np.int64)
     waiting = np.empty(walks, np.int64)
     for i in range(len(roots)):
         for walk in range(walks):
             keys[walk] = choices.walk_key(seed, roots[i], walk)
-            here[walk] = roots[i]
+            current[walk] = roots[i]
         for t in range(length):
             number = 0
             for walk in range(walks):
-                place = places[here[walk]] if here[walk] >= 0 else np.int64(0)
+                place = places[current[walk]] if current[walk] >= 0 else np.int64(0)
                 start[walk], code[walk] = place >> 8, place & 255
-                here[walk], steps[i, walk, t], nodes[i, walk, t] = -1, -1, -1
+                current[walk], steps[i, walk, t], nodes[i, walk, t] = -1, -1, -1
                 waiting[number] = walk
                 number += place != 0
             for probe in range(choices.MOST_PROBES + 1):
                 if number == 0:
                     break
-                left = 0
+                remaining = 0
                 for at in range(number):
                     walk = waiting[at]
-                    drawn = choices.drawn_word(keys[walk], t, min(probe, choices.MOST_PROBES - 1))
-                    slot = start[walk] + choices.slot_of(drawn, code[walk])
+                    word = choices.random_word(keys[walk], t, min(probe, choices.MOST_PROBES - 1))
+                    slot = start[walk] + choices.slot_of(word, code[walk])
                     edge = slots[slot]
                     if probe == choices.MOST_PROBES:
-                        edge = choices.next_edge(start[walk], code[walk], slots, drawn)
+                        edge = choices.next_edge(start[walk], code[walk], slots, word)
                     elif edge >= 0 and edge & choices.PARALLEL:
-                        edge = choices.parallel_edge(slots, slot, drawn)
-                    here[walk] = edge >> 32
+                        edge = choices.parallel_edge(slots, slot, word)
+                    current[walk] = edge >> 32
                     steps[i, walk, t], nodes[i, walk, t] = edge & choices.STEP, edge >> 32
-                    waiting[left] = walk
-                    left += edge < 0
-                number = left
+                    waiting[remaining] = walk
+                    remaining += edge < 0
+                number = remaining
 
 
 @compiled
 def _own_triples(root: Array, walked: WalkedGraph, draw: Draw, chosen: Array) -> tuple[int, int]:
     """(kept, all) of the edges of the root, self-loops once; at most `draw.cap` are kept, of least hash."""
     edges, cap, first = walked.edges, draw.cap, walked.offsets[root]
-    own = np.empty(walked.offsets[root + 1] - first, np.int64)
-    total, kept = 0, 0
+    root_edges = np.empty(walked.offsets[root + 1] - first, np.int64)
+    total, count = 0, 0
     for edge in range(first, walked.offsets[root + 1]):
-        own[total] = edge
+        root_edges[total] = edge
         total += not (edges[edge, 0] == root and edges[edge, 1] % 2 == 1)
     keys = np.zeros(total if total > cap else 0, np.uint64)
     for i in range(len(keys)):
-        keys[i] = choices.mix(draw.seed + choices.edge_hash(root, edges[own[i], 1], edges[own[i], 0]))
+        keys[i] = choices.mix(
+            draw.seed + choices.edge_hash(root, edges[root_edges[i], 1], edges[root_edges[i], 0])
+        )
     limit = np.sort(keys)[cap - 1] if total > cap else _U0
     for i in range(total):
-        if kept < cap and (total <= cap or keys[i] <= limit):
-            chosen[kept] = own[i]
-            kept += 1
-    return kept, total
+        if count < cap and (total <= cap or keys[i] <= limit):
+            chosen[count] = root_edges[i]
+            count += 1
+    return count, total
 
 
 @compiled
@@ -105,19 +107,19 @@ def _mark(root: Array, depth: int, budget: int, walked: WalkedGraph, scratch: Wa
     marked[root] = stamp
     distance[root] = 0
     queue[0] = root
-    number, at, seen = 1, 0, 0
+    number, at, edges_seen = 1, 0, 0
     while at < number and distance[queue[at]] < depth:
         node = queue[at]
         at += 1
-        seen += offsets[node + 1] - offsets[node]
-        if seen > budget:
+        edges_seen += offsets[node + 1] - offsets[node]
+        if edges_seen > budget:
             return False
         for edge in range(offsets[node], offsets[node + 1]):
-            other = edges[edge, 0]
-            if marked[other] != stamp:
-                marked[other] = stamp
-                distance[other] = distance[node] + 1
-                queue[number] = other
+            neighbour = edges[edge, 0]
+            if marked[neighbour] != stamp:
+                marked[neighbour] = stamp
+                distance[neighbour] = distance[node] + 1
+                queue[number] = neighbour
                 number += 1
     return True
 
@@ -126,9 +128,9 @@ def _mark(root: Array, depth: int, budget: int, walked: WalkedGraph, scratch: Wa
 def whole_tree(
     root: Array, depth: int, cap: int, walked: WalkedGraph, scratch: WalkScratch, stamp: Array
 ) -> int:
-    """Nodes of the spanning tree (in `queue`, with `parent` edge and whence it `came`); -1 if over `cap`."""
+    """Nodes of the spanning tree (in `queue`, with `parent` edge and node of `origin`); -1 if over `cap`."""
     offsets, edges, marked, distance = walked.offsets, walked.edges, scratch.marked, scratch.distance
-    parent, came, queue = scratch.parent, scratch.came, scratch.queue
+    parent, origin, queue = scratch.parent, scratch.origin, scratch.queue
     marked[root] = stamp
     distance[root] = 0
     queue[0] = root
@@ -139,15 +141,15 @@ def whole_tree(
         if distance[node] == depth:
             break
         for edge in range(offsets[node], offsets[node + 1]):
-            other = edges[edge, 0]
-            if marked[other] == stamp:
+            neighbour = edges[edge, 0]
+            if marked[neighbour] == stamp:
                 continue
             if number > cap:
                 return -1
-            marked[other] = stamp
-            distance[other] = distance[node] + 1
-            parent[other], came[other] = edge, node
-            queue[number] = other
+            marked[neighbour] = stamp
+            distance[neighbour] = distance[node] + 1
+            parent[neighbour], origin[neighbour] = edge, node
+            queue[number] = neighbour
             number += 1
     return number
 
@@ -161,30 +163,30 @@ def _closer(
     The node is next to one of `layer`; it is marked as one of that layer or of the next. A hub of more than
     `budget` edges is not looked through, and taken for closer.
     """
-    found = len(edges) > budget
+    is_closer = len(edges) > budget
     at = 0
-    while not found and at < len(edges):
-        other = edges[at, 0]
-        found = marked[other] == stamp and distance[other] < layer
+    while not is_closer and at < len(edges):
+        neighbour = edges[at, 0]
+        is_closer = marked[neighbour] == stamp and distance[neighbour] < layer
         at += 1
-    marked[node], distance[node] = stamp, layer if found else layer + 1
-    return found
+    marked[node], distance[node] = stamp, layer if is_closer else layer + 1
+    return is_closer
 
 
 @compiled
 def _take_tree(
-    found: int, number: int, edges: Array, scratch: WalkScratch, steps: Array, nodes: Array
+    tree_size: int, number: int, edges: Array, scratch: WalkScratch, steps: Array, nodes: Array
 ) -> int:
     """Write the paths to all nodes of `queue` in layer 2 and beyond behind the `number` that are there."""
-    distance, parent, came = scratch.distance, scratch.parent, scratch.came
-    for at in range(found):
+    distance, parent, origin = scratch.distance, scratch.parent, scratch.origin
+    for at in range(tree_size):
         node = scratch.queue[at]
         if distance[node] < 2:
             continue
         for t in range(distance[node] - 1, -1, -1):
             edge = parent[node]
             steps[number, t], nodes[number, t] = edges[edge, 1], edges[edge, 0]
-            node = came[node]
+            node = origin[node]
         number += 1
     return number
 
@@ -208,28 +210,28 @@ def _descend(
     used, parent, stamp = scratch.used, scratch.parent, scratch.stamp[0]
     node, layers = root, marked_layers(len(path))
     for length in range(len(path)):
-        taken = np.int64(-1)
+        taken_edge = np.int64(-1)
         for attempt in range(CHOICES_OF_STEP):
             edge = choices.choose(node, key, length * CHOICES_OF_STEP + attempt, places, slots)
             if edge < 0:
                 return length
-            other = edge >> 32
-            if other == root or (used[other] == stamp and parent[other] != edge_from(node, edge)):
+            neighbour = edge >> 32
+            if neighbour == root or (used[neighbour] == stamp and parent[neighbour] != edge_from(node, edge)):
                 continue
-            if marked[other] == stamp:
-                closer = distance[other] <= length
+            if marked[neighbour] == stamp:
+                closer = distance[neighbour] <= length
             elif length <= layers:
                 closer = False
             else:
-                leading = edges[offsets[other] : offsets[other + 1]]
-                closer = _closer(other, length, leading, budget, marked, distance, stamp)
+                leading = edges[offsets[neighbour] : offsets[neighbour + 1]]
+                closer = _closer(neighbour, length, leading, budget, marked, distance, stamp)
             if not closer:
-                taken = edge
+                taken_edge = edge
                 break
-        if taken < 0:
+        if taken_edge < 0:
             return length
-        path[length] = taken
-        node = taken >> 32
+        path[length] = taken_edge
+        node = taken_edge >> 32
     return len(path)
 
 
@@ -261,16 +263,16 @@ def breadth_first_walks(
         for walk in range(number):
             edge = chosen[walk]
             steps[walk, 0], nodes[walk, 0] = walked.edges[edge, 1], walked.edges[edge, 0]
-        rows.kept[i], state[0], state[1] = number, 0, total - number
+        rows.walk_counts[i], state[0], state[1] = number, 0, total - number
         if number == cap or depth == 1:
             state[0] = total == number and depth == 1
             continue
-        found = whole_tree(root, depth, cap, walked, scratch, stamp - 1)
+        tree_size = whole_tree(root, depth, cap, walked, scratch, stamp - 1)
         deeper = 0
-        for at in range(found):
+        for at in range(tree_size):
             deeper += scratch.distance[scratch.queue[at]] >= 2
-        if found >= 0 and number + deeper <= cap:
-            rows.kept[i] = _take_tree(found, number, walked.edges, scratch, steps, nodes)
+        if tree_size >= 0 and number + deeper <= cap:
+            rows.walk_counts[i] = _take_tree(tree_size, number, walked.edges, scratch, steps, nodes)
             state[0] = 1
             continue
         if not _mark(root, marked_layers(depth), draw.budget, walked, scratch):
@@ -285,9 +287,9 @@ def breadth_first_walks(
             ended[path[length - 1] >> 32] = stamp
             node = root
             for t in range(length):
-                other = path[t] >> 32
-                scratch.used[other], scratch.parent[other] = stamp, edge_from(node, path[t])
-                steps[number, t], nodes[number, t] = path[t] & choices.STEP, other
-                node = other
+                neighbour = path[t] >> 32
+                scratch.used[neighbour], scratch.parent[neighbour] = stamp, edge_from(node, path[t])
+                steps[number, t], nodes[number, t] = path[t] & choices.STEP, neighbour
+                node = neighbour
             number += 1
-        rows.kept[i] = number
+        rows.walk_counts[i] = number

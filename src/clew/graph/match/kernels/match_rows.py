@@ -6,20 +6,20 @@ import numpy as np
 
 from clew.graph.kernels import Array, compiled
 from clew.graph.match.kernels import columns as c
-from clew.graph.match.kernels.columns import FoundRows, LayerTree
+from clew.graph.match.kernels.columns import LayerTree, MatchRows
 from clew.graph.match.kernels.edges import room
 
 MOST_LATE = 4096
 
 
 @compiled
-def empty_found(width: int, capacity: int) -> FoundRows:
+def empty_matches(width: int, capacity: int) -> MatchRows:
     """No matches, with room for `capacity` rows of `width`."""
-    return FoundRows(np.empty((capacity, width), np.int64), np.zeros(capacity + 1, np.int64))
+    return MatchRows(np.empty((capacity, width), np.int64), np.zeros(capacity + 1, np.int64))
 
 
 @compiled
-def note_late(late: Array, bound: int, capacity: int) -> None:
+def note_late_bound(late: Array, bound: int, capacity: int) -> None:
     """Remember a bound above the limit if it is among the `capacity` smallest (a binary max-heap)."""
     count = late[-1]
     if count == capacity:
@@ -54,30 +54,30 @@ def comes_before(row: Array, rows: Array, slot: int) -> bool:
 
 
 @compiled
-def keep(found: FoundRows, wanted: int, row: Array) -> FoundRows:
-    """Add a match: all of them if `wanted` is 0, else the first `wanted`."""
-    count = found.order[-1]
+def keep_match(matches: MatchRows, most_matches: int, row: Array) -> MatchRows:
+    """Add a match: all of them if `most_matches` is 0, else the first `most_matches`."""
+    count = matches.order[-1]
     slot = count
-    if wanted > 0 and count == wanted:
-        slot = found.order[count - 1]
-        if not comes_before(row, found.rows, slot):
-            return found
+    if most_matches > 0 and count == most_matches:
+        slot = matches.order[count - 1]
+        if not comes_before(row, matches.rows, slot):
+            return matches
         count -= 1
-    found = FoundRows(room(found.rows, slot + 1), found.order)
-    if wanted > 0:
+    matches = MatchRows(room(matches.rows, slot + 1), matches.order)
+    if most_matches > 0:
         at = count
-        while at > 0 and comes_before(row, found.rows, found.order[at - 1]):
-            found.order[at] = found.order[at - 1]
+        while at > 0 and comes_before(row, matches.rows, matches.order[at - 1]):
+            matches.order[at] = matches.order[at - 1]
             at -= 1
-        found.order[at] = slot
+        matches.order[at] = slot
     for j in range(len(row)):
-        found.rows[slot, j] = row[j]
-    found.order[-1] = count + 1
-    return found
+        matches.rows[slot, j] = row[j]
+    matches.order[-1] = count + 1
+    return matches
 
 
 @compiled
-def too_late(layer: Array, tree: LayerTree, node: Array, rows: Array, slot: int) -> bool:
+def is_too_late(layer: Array, tree: LayerTree, node: Array, rows: Array, slot: int) -> bool:
     """Whether every completion at the bound's cost comes after the match in `slot` by entity ids.
 
     `layer` and `node` are those of `Layers` and `EnumerationState`.
@@ -95,7 +95,7 @@ def too_late(layer: Array, tree: LayerTree, node: Array, rows: Array, slot: int)
             value = tree.best[tree.node[top, c.ROW] + place * tree.node[top, c.WIDTH] + tree.column[top, w]]
         else:
             return False
-        other = rows[slot, 1 + w]
-        if value != other:
-            return value > other
+        row_value = rows[slot, 1 + w]
+        if value != row_value:
+            return value > row_value
     return False
