@@ -107,16 +107,16 @@ def settings_from(environment: Mapping[str, str], model: str, **options: Any) ->
     turns on telemetry, but for OTEL_SDK_DISABLED=true. Raises UsageError: there is no such provider.
     """
     profile = profile_of(model)
-    found: dict[str, Any] = {}
+    environment_options: dict[str, Any] = {}
     key = environment.get(profile.key_variable or "")
     url = environment.get(profile.url_variable or "")
     if key and (profile.key_needed or url or options.get("base_url")):
-        found["api_key"] = key
+        environment_options["api_key"] = key
     if url:
-        found["base_url"] = ollama_url(url) if profile.url_variable == "OLLAMA_HOST" else url
-    found["telemetry"] = wants_telemetry(environment)
-    given = {name: value for name, value in options.items() if value is not None}
-    return Settings(model, **{**found, **given})
+        environment_options["base_url"] = ollama_url(url) if profile.url_variable == "OLLAMA_HOST" else url
+    environment_options["telemetry"] = wants_telemetry(environment)
+    explicit_options = {name: value for name, value in options.items() if value is not None}
+    return Settings(model, **{**environment_options, **explicit_options})
 
 
 def wants_telemetry(environment: Mapping[str, str]) -> bool:
@@ -127,8 +127,8 @@ def wants_telemetry(environment: Mapping[str, str]) -> bool:
 
 def ollama_url(host: str) -> str:
     """Turn what OLLAMA_HOST may hold (`host`, `host:port`, `:port`, a URL) into the base URL of its API."""
-    scheme, mark, rest = host.strip().rpartition("://")
-    server, slash, path = rest.rstrip("/").partition("/")
+    scheme, mark, location = host.strip().rpartition("://")
+    server, slash, path = location.rstrip("/").partition("/")
     name, colon, port = server.rpartition(":")
     if not colon or not port.isdigit():
         name, port = server, {"http": "80", "https": "443"}.get(scheme, "11434")
