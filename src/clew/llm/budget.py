@@ -158,8 +158,8 @@ class Reservation:
 
     def settle_reply(self, reply: Reply) -> None:
         """Settle with what the reply took."""
-        used = reply.usage
-        self._settle(Charge(used.calls, used.input_tokens, used.output_tokens, reply.cost or 0.0))
+        usage = reply.usage
+        self._settle(Charge(usage.calls, usage.input_tokens, usage.output_tokens, reply.cost or 0.0))
 
     def settle_failure(self, error: BaseException) -> None:
         """Settle for an attempt that brought no reply."""

@@ -126,8 +126,8 @@ async def _server(adapter: SdkModel, settings: Settings) -> Check:
 
 async def _chat(model: ChatModel) -> str:
     reply = await model.complete(ask("Reply with the word yes.", max_tokens=16))
-    used, notes = reply.usage, "".join(f"; {note}" for note in reply.notes)
-    return f"{reply.model}: {used.input_tokens} tokens in, {used.output_tokens} out{notes}"
+    usage, notes = reply.usage, "".join(f"; {note}" for note in reply.notes)
+    return f"{reply.model}: {usage.input_tokens} tokens in, {usage.output_tokens} out{notes}"
 
 
 async def _stream(model: ChatModel) -> str:

@@ -171,10 +171,10 @@ def ground_reply(statement: StatedAnswer, evidence: Given) -> GroundedReply:
         return _abstain(statement, UNREADABLE)
     items, cited = statement.items, evidence.lines(statement.facts)
     single = items[0] if len(items) == 1 else ""
-    alone = "" if evidence.names.called(single) else single
-    if not items or (alone and is_none(alone)):
+    plain_item = "" if evidence.names.called(single) else single
+    if not items or (plain_item and is_none(plain_item)):
         return _abstain(statement, "")
-    if value := _truth(alone):
+    if value := _truth(plain_item):
         return _value_reply(statement, evidence, value, cited)
     linked, listed = list[Linked](), list[Fact]()
     for item in items:
@@ -279,8 +279,8 @@ def _text(statement: StatedAnswer, names: Sequence[str]) -> str:
 def _truth(item: str) -> str:
     """Yes or no, where an item says nothing else before a comma."""
     match = _YES_NO.match(item)
-    alone = match and (match.end() == len(item) or match[0].strip() != match[1])
-    return _TRUTH[match[1].lower()] if match and alone else ""
+    is_alone = match and (match.end() == len(item) or match[0].strip() != match[1])
+    return _TRUTH[match[1].lower()] if match and is_alone else ""
 
 
 def _number(item: str, form: str) -> str:
@@ -319,18 +319,18 @@ def prove_stated(
     fact that holds the entity. One that nothing proves is left out.
     """
     proofs: dict[int, tuple[int, ...]] = {}
-    near = _Paths(evidence, tuple(dict.fromkeys(t for fact in cited for t in fact.triples)))
-    far = _Paths(evidence, evidence.triples)
+    cited_paths = _Paths(evidence, tuple(dict.fromkeys(t for fact in cited for t in fact.triples)))
+    all_paths = _Paths(evidence, evidence.triples)
     for entity in entities:
         listed = next((fact.ends[entity] for fact in cited if entity in fact.ends), None)
-        proof = listed or near.all_to(entity) or far.best_to(entity)
+        proof = listed or cited_paths.all_to(entity) or all_paths.best_to(entity)
         proof = proof or next((fact.ends[entity] for fact in evidence.facts if entity in fact.ends), None)
         if not proof and entity in evidence.named_entities:
             # One of the question's own (*which is heavier, A or B*) rests on all facts that were named.
-            proof = near.with_all(entity) or far.holding(entity)
+            proof = cited_paths.with_all(entity) or all_paths.holding(entity)
         if not proof and not any(evidence.known.values()):
             # What is *not* so of what is asked about has no path from it: the facts that were named hold it.
-            proof = near.holding(entity)
+            proof = cited_paths.holding(entity)
         if proof:
             proofs[entity] = proof
     return proofs

@@ -217,7 +217,7 @@ class ManagedModel(TypedReplies):
     @contextmanager
     def _record_call(self, request: Request) -> Generator[Callable[[Reply], Reply]]:
         """Write span and trace of a call, however it ends; the yielded function takes the reply."""
-        began = perf_counter()
+        start_time = perf_counter()
         replies: list[Reply] = []
         failure: BaseException | None = None
         with self._telemetry.call(request, self.profile.provider) as replied:
@@ -234,7 +234,9 @@ class ManagedModel(TypedReplies):
                 raise
             finally:
                 if self._trace is not None:
-                    self._trace.write(self._line(request, replies, failure, (perf_counter() - began) * 1000))
+                    self._trace.write(
+                        self._line(request, replies, failure, (perf_counter() - start_time) * 1000)
+                    )
 
     def _line(
         self, request: Request, replies: list[Reply], failure: BaseException | None, ms: float

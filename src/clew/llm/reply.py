@@ -96,14 +96,14 @@ def _from_lines(lines: list[str], at: int) -> StatedAnswer:
     while answer_text.rstrip().endswith(";") and stop < len(lines) and lines[stop].strip():
         answer_text, stop = f"{answer_text} {lines[stop]}", stop + 1
     facts: tuple[int, ...] = ()
-    words: list[str] = []
+    text_lines: list[str] = []
     for line in (*lines[:at], *lines[stop:]):
         numbers = _FACTS.match(line)
         if numbers:
             facts = fact_numbers(numbers[1])
         elif not _LINE.match(line):
-            words.append(line)
-    return StatedAnswer(_items(answer_text.split(";")), facts, "\n".join(words).strip(), "line")
+            text_lines.append(line)
+    return StatedAnswer(_items(answer_text.split(";")), facts, "\n".join(text_lines).strip(), "line")
 
 
 def _from_json(reply: str) -> StatedAnswer | None:
@@ -128,8 +128,8 @@ def _with_answers(value: Any) -> dict[str, Any]:  # noqa: ANN401
     """The object of a reply. Raises ShapeError for a value that states no answers."""
     fields = cast("dict[str, Any]", value) if isinstance(value, dict) else {}
     answers = fields.get("answers", fields.get("answer", ...))
-    listed = cast("list[Any]", answers) if isinstance(answers, list) else [answers]
-    if answers is ... or any(isinstance(item, (dict, list)) for item in listed):
+    answer_items = cast("list[Any]", answers) if isinstance(answers, list) else [answers]
+    if answers is ... or any(isinstance(item, (dict, list)) for item in answer_items):
         raise ShapeError("answers", "a list of names, numbers, true or false")
     return fields
 

@@ -68,10 +68,10 @@ class Settings(Policy):
             )
         try:
             parts = urlsplit(url)
-            good = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+            is_valid = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
         except ValueError:
-            good = False
-        if not good:
+            is_valid = False
+        if not is_valid:
             raise UsageError(f"{url!r} is not a base URL. Write it like http://localhost:11434/v1.")
         return url.rstrip("/")
 
@@ -89,8 +89,8 @@ class Settings(Policy):
             raise UsageError("The timeout must be above 0, concurrency and attempts at least 1.")
         if self.replay and self.cache is None:
             raise UsageError("Replay needs the reply cache that was recorded. Name its file.")
-        limited = self.per_question.money is not None or self.per_run.money is not None
-        if limited and self.prices.find(self.model) is None:
+        has_money_limit = self.per_question.money is not None or self.per_run.money is not None
+        if has_money_limit and self.prices.find(self.model) is None:
             raise UsageError(
                 f"A budget of money needs the price of {self.model}. Add it to the prices file: "
                 f'[models."{self.model}"] with input and output for a million tokens.'

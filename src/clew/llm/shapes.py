@@ -61,17 +61,17 @@ def _strict(schema: Any, parts: Mapping[str, Any]) -> Any:  # noqa: ANN401
 
 def without(schema: Any, words: Iterable[str]) -> Any:  # noqa: ANN401
     """Copy a schema without some words (names of properties are not touched)."""
-    dropped = frozenset(words)
+    dropped_words = frozenset(words)
     if isinstance(schema, list):
-        return [without(item, dropped) for item in cast("list[Any]", schema)]
+        return [without(item, dropped_words) for item in cast("list[Any]", schema)]
     if not isinstance(schema, dict):
         return schema
     reduced_schema: dict[str, Any] = {}
     for word, value in cast("dict[str, Any]", schema).items():
         if word == "properties":
-            reduced_schema[word] = {name: without(part, dropped) for name, part in value.items()}
-        elif word not in dropped:
-            reduced_schema[word] = without(value, dropped)
+            reduced_schema[word] = {name: without(part, dropped_words) for name, part in value.items()}
+        elif word not in dropped_words:
+            reduced_schema[word] = without(value, dropped_words)
     return reduced_schema
 
 

@@ -92,11 +92,11 @@ class Crag:
 
 def _question(fields: Fields) -> EvalQuestion:
     answer, kind = fields.text("answer"), fields.text_or("question_type")
-    false = kind == "false_premise" or answer.strip().lower() in _FALSE
+    is_false_premise = kind == "false_premise" or answer.strip().lower() in _FALSE
     return EvalQuestion(
         id=fields.text("interaction_id"),
         text=fields.text("query"),
-        gold=() if false else (GoldAnswer(answer, _alternatives(fields)),),
+        gold=() if is_false_premise else (GoldAnswer(answer, _alternatives(fields)),),
         kind=kind,
         line=fields.line,
     )

@@ -169,7 +169,9 @@ def judge_run(
             if line["verdict"] is not None
         }
         total = sum(1 for _ in _unjudged_answers(directory, judges, judged_pairs))
-        silent = {judge.key: 0 for judge in judges if all(judge.key != name for _, name in judged_pairs)}
+        silent_counts = {
+            judge.key: 0 for judge in judges if all(judge.key != name for _, name in judged_pairs)
+        }
         work = in_threads(
             lambda pair: (*pair, pair[1].judge(pair[0])),
             _unjudged_answers(directory, judges, judged_pairs),
@@ -180,7 +182,7 @@ def judge_run(
                 judgement_fields = fields_json(judgement, "judge verdict problem")
                 file.add({**asdict(record.key), **judgement_fields, "prompt": prompt_of(judge.form).version})
                 counts.count(judgement)
-                _check_silence(silent, judgement)
+                _check_silence(silent_counts, judgement)
                 progress(at, total)
     return counts
 
@@ -198,14 +200,14 @@ def _unjudged_answers(
                 yield record, judge
 
 
-def _check_silence(silent: dict[str, int], judgement: Judgement) -> None:
-    if judgement.judge not in silent:
+def _check_silence(silent_counts: dict[str, int], judgement: Judgement) -> None:
+    if judgement.judge not in silent_counts:
         return
     if judgement.verdict is not None:
-        del silent[judgement.judge]
+        del silent_counts[judgement.judge]
         return
     name = judgement.judge
-    silent[name] += 1
-    if silent[name] >= SILENT:
+    silent_counts[name] += 1
+    if silent_counts[name] >= SILENT:
         reason = f"judge {name} gave no verdict on its first {SILENT} questions ({judgement.problem})"
         raise UsageError(f"{reason}. The records are kept; name another judge with --judge")

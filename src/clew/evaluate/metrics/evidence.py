@@ -71,8 +71,8 @@ def citation_recall(record: Record) -> float | None:
     """Share of gold answers that a citation proves by the gold path."""
     if not record.question.paths or not record.gold_forms:
         return None
-    proved = {name_form(cited.answer) for cited in record.citations if is_right(record, cited)}
-    return sum(bool(forms & proved) for forms in record.gold_forms) / len(record.gold_forms)
+    proved_forms = {name_form(cited.answer) for cited in record.citations if is_right(record, cited)}
+    return sum(bool(forms & proved_forms) for forms in record.gold_forms) / len(record.gold_forms)
 
 
 @metric("Retrieval Hits@1", "SimGRAG sec. 6.6 (figure 5)")

@@ -62,14 +62,16 @@ class RiskPoint:
 
 def risk_coverage(rows: ScoredRows) -> tuple[RiskPoint, ...]:
     """Compute the risk-coverage curve (El-Yaniv & Wiener 2010): one point for each distinct confidence."""
-    judged = [(r, accurate) for r in rows if (accurate := r.scores.get("accuracy")) is not None]
-    answered = sorted(((r.confidence, a) for r, a in judged if r.answered), key=lambda pair: -pair[0])
+    judged_rows = [(r, accurate) for r in rows if (accurate := r.scores.get("accuracy")) is not None]
+    answered_pairs = sorted(
+        ((r.confidence, a) for r, a in judged_rows if r.answered), key=lambda pair: -pair[0]
+    )
     points: list[RiskPoint] = []
     wrong = 0.0
-    for at, (confidence, accurate) in enumerate(answered, 1):
+    for at, (confidence, accurate) in enumerate(answered_pairs, 1):
         wrong += 1.0 - accurate
-        if at == len(answered) or answered[at][0] != confidence:
-            points.append(RiskPoint(at / len(judged), wrong / at, confidence))
+        if at == len(answered_pairs) or answered_pairs[at][0] != confidence:
+            points.append(RiskPoint(at / len(judged_rows), wrong / at, confidence))
     return tuple(points)
 
 

@@ -37,13 +37,13 @@ def choose_rows(rows: Sequence[ScoredRow], most: int = MOST_OF_CELL) -> list[Sco
     """Choose the rows to show: half of them wrong ones where there are so many, the others evenly spaced."""
     if len(rows) <= most:
         return list(rows)
-    scored = ("hits_at_1", "exact_set")
-    wrong = [r for r in rows if r.failed or any(r.scores.get(score) == 0.0 for score in scored)]
-    wrong += [r for r in rows if r.verdict is not None and r.stated_verdict != r.verdict]
-    picked = _pick_spaced(wrong, most // 2)
-    picked_ids = {id(row) for row in picked}
+    score_names = ("hits_at_1", "exact_set")
+    wrong_rows = [r for r in rows if r.failed or any(r.scores.get(score) == 0.0 for score in score_names)]
+    wrong_rows += [r for r in rows if r.verdict is not None and r.stated_verdict != r.verdict]
+    picked_rows = _pick_spaced(wrong_rows, most // 2)
+    picked_ids = {id(row) for row in picked_rows}
     unpicked = [r for r in rows if id(r) not in picked_ids]
-    shown_ids = {id(row) for row in (*picked, *_pick_spaced(unpicked, most - len(picked)))}
+    shown_ids = {id(row) for row in (*picked_rows, *_pick_spaced(unpicked, most - len(picked_rows)))}
     return [row for row in rows if id(row) in shown_ids]
 
 

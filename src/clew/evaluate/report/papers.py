@@ -98,7 +98,7 @@ class _Paper:
         return self.table_of(self.value, [f"{{:.{_decimals(values)}f}}".format for values in printed])
 
     def table_of(self, ours: FigureOf, writers: Sequence[Callable[[float], str]]) -> ChartTable:
-        """Lay out a table: our figures, the paper's in small print; `writers` has a function for each column."""
+        """Lay out a table: our figures, the paper's in small print; `writers` has one function a column."""
         columns, rows, group = self.experiment.columns, list[TableRow](), ""
         for row in self.experiment.rows:
             if row.group != group:
@@ -163,8 +163,8 @@ class _Paper:
         value, cells = self.value(column, row), self.cells(column, row)
         if value is None:
             return None
-        alone = len(cells) == 1 and column.kind is None and column.stage is None
-        return bar_of(cells[0], column.metric, self.scale(column)) if alone else ChartBar(value)
+        is_single_part = len(cells) == 1 and column.kind is None and column.stage is None
+        return bar_of(cells[0], column.metric, self.scale(column)) if is_single_part else ChartBar(value)
 
     def lines(self) -> PointChart:
         """Draw curves over the rows' `x`: one for each series and column; the paper's are hollow."""
@@ -203,14 +203,14 @@ class _Paper:
                 series += [(row.name, tuple(points))] if points else []
                 continue
             for point in points:
-                alone = replace(point, label="")
+                unlabelled = replace(point, label="")
                 if row.series:
-                    curves.setdefault(f"{row.series}, {point.label}", []).append(alone)
+                    curves.setdefault(f"{row.series}, {point.label}", []).append(unlabelled)
                 else:
-                    series.append((f"{row.name}, {point.label}", (alone,)))
-        joined = [(title, tuple(sorted(curve, key=lambda p: p.x))) for title, curve in curves.items()]
+                    series.append((f"{row.name}, {point.label}", (unlabelled,)))
+        curve_series = [(title, tuple(sorted(curve, key=lambda p: p.x))) for title, curve in curves.items()]
         x_title = self.experiment.x_title or METRICS[columns[0].metric].title
-        return self.points(joined + series, x_title, columns[1], lines=several)
+        return self.points(curve_series + series, x_title, columns[1], lines=several)
 
     def points(
         self, series: Sequence[tuple[str, tuple[Point, ...]]], x_title: str, y: TableColumn, *, lines: bool

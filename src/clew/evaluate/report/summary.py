@@ -89,10 +89,10 @@ def load(directory: RunDirectory, progress: Callable[[int, int], None] | None = 
         config = tomllib.loads((directory.path / CONFIG).read_text("utf-8"))
     except (OSError, ValueError) as error:
         raise InputError(f"{directory.path / CONFIG}: cannot be read ({error})") from error
-    bert = {key_of(line): line["f1"] for _, line in directory.lines(BERT)}
-    judged: dict[Key, dict[str, str | None]] = {}
+    bert_by_key = {key_of(line): line["f1"] for _, line in directory.lines(BERT)}
+    verdicts_by_key: dict[Key, dict[str, str | None]] = {}
     for _, line in directory.lines(JUDGEMENTS):
-        judged.setdefault(key_of(line), {})[line["judge"]] = line["verdict"]
+        verdicts_by_key.setdefault(key_of(line), {})[line["judge"]] = line["verdict"]
     rows: dict[tuple[str, str], list[ScoredRow]] = {}
     total = sum(1 for _ in directory.lines(RECORDS)) if progress is not None else 0
     for done, (offset, record) in enumerate(directory.records(), 1):
@@ -100,9 +100,9 @@ def load(directory: RunDirectory, progress: Callable[[int, int], None] | None = 
             progress(done, total)
         key = record.key
         forms = facts["parts"].get(key.part, {}).get("relation_form", {})
-        judgements, bert_score = judged.get(key, {}), bert.get(key)
-        joined = replace(record, judgements=judgements, bert_score=bert_score, relation_form=forms)
-        rows.setdefault((key.part, key.method), []).append(score(joined, offset))
+        judgements, bert_score = verdicts_by_key.get(key, {}), bert_by_key.get(key)
+        joined_record = replace(record, judgements=judgements, bert_score=bert_score, relation_form=forms)
+        rows.setdefault((key.part, key.method), []).append(score(joined_record, offset))
     order = [(part["name"], m["label"]) for part in config["parts"] for m in config["methods"]]
     cells = [_cell(at, rows[at], facts) for at in order if at in rows]
     return LoadedRun(directory, config, facts, cells)

@@ -100,12 +100,12 @@ def _chart(chart: Chart) -> _Drawing:
     drawing = _bars(chart) if isinstance(chart, BarChart) else _points(chart)
     x, y, parts = LEFT, HEIGHT + 6, list(drawing.parts)
     for shape, name in _keys(chart):
-        wide = int(28 + CHARACTER * len(name))
-        if x > LEFT and x + wide > drawing.width:
+        key_width = int(28 + CHARACTER * len(name))
+        if x > LEFT and x + key_width > drawing.width:
             x, y = LEFT, y + LINE_HEIGHT
         label = f'<text class="name" x="14">{escape(name)}</text>'
         parts.append(f'<g transform="translate({x} {y})">{shape}{label}</g>')
-        x += wide
+        x += key_width
     return replace(drawing, height=y + 6, parts=parts)
 
 

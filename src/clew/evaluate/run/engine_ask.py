@@ -70,12 +70,14 @@ def accepted(name: str) -> Accepted:
 def check_methods(specs: Sequence[MethodVariant], model: ChatModel | None) -> None:
     """Check options: UsageError if one is wrong, InputError for a file that cannot be used."""
     for spec in specs:
-        takes = accepted(spec.method)
-        wrong = sorted(set(spec.options) - takes.options)
-        takes.arguments({name: v for name, v in spec.options.items() if name not in wrong})
-        if wrong:
-            option_names = ", ".join(sorted(takes.options)) or "none"
-            raise UsageError(f"Method {spec.method} has no option {wrong[0]!r}. Its options: {option_names}.")
+        signature = accepted(spec.method)
+        unknown_options = sorted(set(spec.options) - signature.options)
+        signature.arguments({name: v for name, v in spec.options.items() if name not in unknown_options})
+        if unknown_options:
+            option_names = ", ".join(sorted(signature.options)) or "none"
+            raise UsageError(
+                f"Method {spec.method} has no option {unknown_options[0]!r}. Its options: {option_names}."
+            )
     if model is not None and not any(MODEL_OPTION in accepted(s.method).parameters for s in specs):
         names = ", ".join(spec.method for spec in specs)
         raise UsageError(f"None of the methods ({names}) asks a model. Leave out --llm")
@@ -83,11 +85,11 @@ def check_methods(specs: Sequence[MethodVariant], model: ChatModel | None) -> No
 
 def needs_model(spec: MethodVariant, clew: Clew) -> str | None:
     """Find out whether a method cannot do without a model, by making it without one; its own words if so."""
-    takes = accepted(spec.method)
-    if MODEL_OPTION not in takes.parameters:
+    signature = accepted(spec.method)
+    if MODEL_OPTION not in signature.parameters:
         return None
     try:
-        cast("Any", method_named(spec.method))(clew.index, clew.embedder, **takes.arguments(spec.options))
+        cast("Any", method_named(spec.method))(clew.index, clew.embedder, **signature.arguments(spec.options))
     except UsageError as error:
         return str(error)
     return None
@@ -141,8 +143,8 @@ class EngineAsk:
             return TaskOutcome(None, Failure(type(error).__name__, message))
         if not self.steps:
             answer_json.pop("steps", None)
-        used = Usage(**answer_json["usage"])
-        cost = None if self.price is None or not used.calls else self.price.of(used)
+        usage = Usage(**answer_json["usage"])
+        cost = None if self.price is None or not usage.calls else self.price.of(usage)
         return TaskOutcome(answer_json, cost=cost)
 
     def _verify(self, task: AnswerTask) -> dict[str, Any] | None:
@@ -161,10 +163,10 @@ class EngineAsk:
         key = (spec.label, seed)
         with self._making:
             if key not in self._methods:
-                takes = accepted(spec.method)
-                seeded = {SEED: seed} if seed is not None and SEED in takes.options else {}
-                arguments = takes.arguments({**seeded, **spec.options})
-                if self.model is not None and MODEL_OPTION in takes.parameters:
+                signature = accepted(spec.method)
+                seed_option = {SEED: seed} if seed is not None and SEED in signature.options else {}
+                arguments = signature.arguments({**seed_option, **spec.options})
+                if self.model is not None and MODEL_OPTION in signature.parameters:
                     arguments[MODEL_OPTION] = self.model
                 make = cast("Any", method_named(spec.method))
                 self._methods[key] = make(self.clew.index, self.clew.embedder, **arguments)

@@ -31,8 +31,8 @@ class GraphFile:
             clew = Clew.open(self.path, embedder=embedder)
             _check_corpus(clew, corpus)
             return clew
-        opened = partial(Clew.open, self.path, embedder=embedder, progress=progress)
-        return opened(format=self.format, corpus=corpus)
+        open_graph = partial(Clew.open, self.path, embedder=embedder, progress=progress)
+        return open_graph(format=self.format, corpus=corpus)
 
 
 def _check_corpus(clew: Clew, corpus: CorpusSettings | None) -> None:

@@ -153,9 +153,9 @@ def _guess(folder: Path) -> str:
     """Name the data set of a directory by what is in it, where only one fits."""
     if (folder / "questions.jsonl").is_file():
         return "plain"
-    fitting = [reader.about.name for reader in DATASETS if reader.parts(folder)]
-    if len(fitting) == 1:
-        return fitting[0]
+    matching_names = [reader.about.name for reader in DATASETS if reader.parts(folder)]
+    if len(matching_names) == 1:
+        return matching_names[0]
     names = ", ".join(reader.about.name for reader in DATASETS)
     raise UsageError(f"{folder}: say what it is with --dataset, one of: {names}")
 
@@ -195,9 +195,12 @@ def _available_methods(experiment: Experiment, note: Note, *, with_model: bool) 
         if spec.method not in METHODS and not is_plugin(spec.method):
             note(f"{spec.label}: left out, as this version has no method {spec.method}")
             continue
-        wrong = sorted(set(spec.options) - accepted(spec.method).options)
-        if wrong:
-            note(f"{spec.label}: left out, as {spec.method} has no option {wrong[0]!r} in this version")
+        unknown_options = sorted(set(spec.options) - accepted(spec.method).options)
+        if unknown_options:
+            note(
+                f"{spec.label}: left out, as {spec.method} has no option {unknown_options[0]!r}"
+                " in this version"
+            )
             continue
         methods.append(spec)
     if not methods:

@@ -25,7 +25,7 @@ from clew.workers.base import Workers
 from clew.workers.local import Processes
 
 RunProgress = Callable[[str, int, int], None]
-"""Told what is done: a title, how many, of how many."""
+"""Receives the progress: a title, how many are done, of how many."""
 ProblemKind = Literal["no_gold", "gold_missing", "gold_partly_missing", "entity_missing", "path_missing"]
 MOST_IDS = 200
 """So many ids of questions with a problem are kept by name for each kind; all are counted."""
