@@ -40,12 +40,12 @@ class MethodRow:
 
         if self.answer is None:
             return 0
-        told = self.answer.as_json()
-        shown = {"citations": told["citations"], "chain": told["chain"]}
+        answer_json = self.answer.as_json()
+        cited_parts = {"citations": answer_json["citations"], "chain": answer_json["chain"]}
         steps = {
             s.name + str(i): json_form(s.detail) for i, s in enumerate(self.answer.steps) if s.name in _READ
         }
-        return len(set(triples_within(shown | steps)))
+        return len(set(triples_within(cited_parts | steps)))
 
     def as_json(self) -> dict[str, Any]:
         """`{"method", "answer", "evidence", "cited", "error"}`."""
@@ -82,9 +82,9 @@ def ask_each(
     """Ask several methods the same question; one that fails has its error in its row."""
     rows: list[MethodRow] = []
     for name in methods:
-        own = None if settings is None else settings.get(name)
+        method_settings = None if settings is None else settings.get(name)
         try:
-            answer = clew.ask(question, entities=entities, method=name, model=model, settings=own)
+            answer = clew.ask(question, entities=entities, method=name, model=model, settings=method_settings)
         except ClewError as error:
             rows.append(MethodRow(name, None, error))
         else:

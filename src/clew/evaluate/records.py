@@ -40,12 +40,12 @@ class Cited:
 
 @dataclass(frozen=True, slots=True)
 class Overlap:
-    """Answers given, right ones among them, gold answers, found ones among them."""
+    """Counts: answers, right ones among them, gold answers, and those that an answer matches."""
 
-    given: int
+    answers: int
     right: int
     gold: int
-    found: int
+    gold_matched: int
 
 
 @dataclass(frozen=True)
@@ -96,28 +96,30 @@ class Record:
     @cached_property
     def answers(self) -> tuple[tuple[str, ...], ...]:
         """Names of each answer, best first: as the source names it, and its label."""
-        return tuple(tuple(dict.fromkeys((str(a["label"]), str(a["entity"])))) for a in self._told("answers"))
+        return tuple(
+            tuple(dict.fromkeys((str(a["label"]), str(a["entity"])))) for a in self._answer_list("answers")
+        )
 
     @cached_property
     def confidence(self) -> float:
         """Score of the best answer; 0 without one."""
-        given = self._told("answers")
-        return float(given[0]["score"]) if given else 0.0
+        answers = self._answer_list("answers")
+        return float(answers[0]["score"]) if answers else 0.0
 
     @cached_property
     def citations(self) -> tuple[Cited, ...]:
         """Citations by names."""
-        cited = self._told("citations")
+        cited = self._answer_list("citations")
         return tuple(Cited(str(c["answer"]), tuple((t[0], t[1], t[2]) for t in c["triples"])) for c in cited)
 
-    def _told(self, name: str) -> list[dict[str, Any]]:
+    def _answer_list(self, name: str) -> list[dict[str, Any]]:
         return [] if self.answer is None else cast("list[dict[str, Any]]", self.answer[name])
 
     @cached_property
     def timings(self) -> dict[str, float]:
         """Milliseconds by stage, and `total`."""
-        given = {} if self.answer is None else cast("dict[str, float]", self.answer["timings_ms"])
-        return {stage: float(ms) for stage, ms in given.items()}
+        milliseconds = {} if self.answer is None else cast("dict[str, float]", self.answer["timings_ms"])
+        return {stage: float(ms) for stage, ms in milliseconds.items()}
 
     @cached_property
     def gold_forms(self) -> tuple[frozenset[str], ...]:
@@ -131,10 +133,10 @@ class Record:
         for at, forms in enumerate(self.gold_forms):
             for form in forms:
                 gold.setdefault(form, set()).add(at)
-        given = {frozenset(map(name_form, names)) for names in self.answers}
-        hits = [set[int]().union(*(gold.get(form, set()) for form in forms)) for forms in given]
-        found = set[int]().union(*hits)
-        return Overlap(len(given), sum(map(bool, hits)), len(self.gold_forms), len(found))
+        answer_forms = {frozenset(map(name_form, names)) for names in self.answers}
+        hits = [set[int]().union(*(gold.get(form, set()) for form in forms)) for forms in answer_forms]
+        gold_matched = set[int]().union(*hits)
+        return Overlap(len(answer_forms), sum(map(bool, hits)), len(self.gold_forms), len(gold_matched))
 
 
 def record_from_json(value: dict[str, Any]) -> Record:
@@ -155,9 +157,9 @@ def record_from_json(value: dict[str, Any]) -> Record:
 class ScoredRow:
     """A scored question: `scores` by metric, `offset` of its record in the file.
 
-    `verdict` is the gold of a claim and `said` what the method says of it; `without_gold` is set where the
-    graph cannot answer; `shape` is that of the gold paths; `error_step` names the step at which a wrong
-    answer went wrong.
+    `verdict` is the gold of a claim and `stated_verdict` what the method says of it; `without_gold` is set
+    where the graph cannot answer; `shape` is that of the gold paths; `error_step` names the step at which a
+    wrong answer went wrong.
     """
 
     key: Key
@@ -165,7 +167,7 @@ class ScoredRow:
     is_scored: bool
     without_gold: bool
     verdict: GoldVerdict | None
-    said: GoldVerdict | None
+    stated_verdict: GoldVerdict | None
     answered: bool
     abstained: str | None
     failed: bool

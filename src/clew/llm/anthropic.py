@@ -43,14 +43,14 @@ class Anthropic(SdkModel):
         yield Chunk("", reply)
 
     def _body(self, request: Request) -> tuple[dict[str, Any], tuple[str, ...]]:
-        sent, notes = parameters(request, self.profile)
+        sampling, notes = parameters(request, self.profile)
         system = "\n\n".join(m.text for m in request.messages if m.role == "system")
         body: dict[str, Any] = {
             "model": self._model,
             "messages": [
                 {"role": m.role, "content": sendable(m.text)} for m in request.messages if m.role != "system"
             ],
-            **sent,
+            **sampling,
         }
         if system:
             body["system"] = sendable(system)
@@ -63,11 +63,11 @@ class Anthropic(SdkModel):
         if not isinstance(message, self._sdk.types.Message):
             raise TypeError("no message")
         usage = message.usage
-        read = (usage.cache_read_input_tokens or 0) + (usage.cache_creation_input_tokens or 0)
+        cache_tokens = (usage.cache_read_input_tokens or 0) + (usage.cache_creation_input_tokens or 0)
         return Reply(
             text="".join(block.text for block in message.content if block.type == "text"),
             model=message.model,
-            usage=Usage(1, usage.input_tokens + read, usage.output_tokens),
+            usage=Usage(1, usage.input_tokens + cache_tokens, usage.output_tokens),
             finish=_FINISH.get(message.stop_reason or "", message.stop_reason or "stop"),
             notes=notes,
         )

@@ -86,13 +86,13 @@ class Ledger:
         """Set aside what a call may take. Raises BudgetReached: it could pass a limit."""
         with self._changing():
             after = self.spent + charge
-            for limit, wanted, most in (
+            for limit, amount, most in (
                 ("calls", after.calls, self.limits.calls),
                 ("tokens", after.tokens, self.limits.tokens),
                 ("money", after.money, self.limits.money),
             ):
-                if most is not None and wanted > most:
-                    detail = f"{wanted:g} needed with the next call, {most:g} allowed"
+                if most is not None and amount > most:
+                    detail = f"{amount:g} needed with the next call, {most:g} allowed"
                     refused = BudgetReached(self.scope, limit, detail)
                     self.reached = self.reached or refused
                     raise refused
@@ -147,21 +147,21 @@ class Reservation:
     def __init__(self, ledgers: Sequence[Ledger], request: Request, price: Price | None) -> None:
         self._charge = estimate(request, price)
         self._price = price
-        self._held: list[Ledger] = []
+        self._ledgers: list[Ledger] = []
         try:
             for ledger in ledgers:
                 ledger.reserve(self._charge)
-                self._held.append(ledger)
+                self._ledgers.append(ledger)
         except BudgetReached:
             self._settle(Charge())
             raise
 
-    def paid(self, reply: Reply) -> None:
+    def settle_reply(self, reply: Reply) -> None:
         """Settle with what the reply took."""
-        used = reply.usage
-        self._settle(Charge(used.calls, used.input_tokens, used.output_tokens, reply.cost or 0.0))
+        usage = reply.usage
+        self._settle(Charge(usage.calls, usage.input_tokens, usage.output_tokens, reply.cost or 0.0))
 
-    def broken(self, error: BaseException) -> None:
+    def settle_failure(self, error: BaseException) -> None:
         """Settle for an attempt that brought no reply."""
         refused = isinstance(error, (ModelRefused, ModelFailed, ReplayMissing))
         if refused or (isinstance(error, ModelUnreachable) and not error.begun):
@@ -172,6 +172,6 @@ class Reservation:
         self._settle(Charge(1, tokens, 0, money))
 
     def _settle(self, actual: Charge) -> None:
-        for ledger in self._held:
+        for ledger in self._ledgers:
             ledger.settle(self._charge, actual)
-        self._held = []
+        self._ledgers = []

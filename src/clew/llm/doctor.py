@@ -69,16 +69,16 @@ def _files(settings: Settings) -> str:
         ReplyCache(settings.cache).close()
     if settings.trace is not None:
         TraceFile(settings.trace).close()
-    named = [str(path) for path in (settings.cache, settings.trace) if path is not None]
-    return f"can be written: {', '.join(named)}" if named else "no cache and no trace"
+    paths = [str(path) for path in (settings.cache, settings.trace) if path is not None]
+    return f"can be written: {', '.join(paths)}" if paths else "no cache and no trace"
 
 
 def _prices(settings: Settings) -> Check:
     price = settings.prices.find(settings.model)
     if price is None:
         return Check("prices", "warning", "no price is known, so costs are not reported; see docs/llm.md")
-    told = f"{price.input:g} in, {price.output:g} out, {settings.prices.currency} a million"
-    return Check("prices", "ok", told)
+    price_text = f"{price.input:g} in, {price.output:g} out, {settings.prices.currency} a million"
+    return Check("prices", "ok", price_text)
 
 
 async def _served(settings: Settings) -> list[Check]:
@@ -117,17 +117,17 @@ async def _server(adapter: SdkModel, settings: Settings) -> Check:
         if isinstance(error, ModelRefused) and error.status in (404, 405, 501):
             return Check("server", "warning", "it answers, but does not list its models")
         return Check("server", "failed", str(error))
-    wanted = split_name(settings.model)[1]
-    if wanted in names or not names:
-        return Check("server", "ok", f"it answers, and serves {wanted}")
-    some = ", ".join(names[:8]) + (", …" if len(names) > 8 else "")
-    return Check("server", "warning", f"it answers, but does not list {wanted}; it lists {some}")
+    model_name = split_name(settings.model)[1]
+    if model_name in names or not names:
+        return Check("server", "ok", f"it answers, and serves {model_name}")
+    listed_names = ", ".join(names[:8]) + (", …" if len(names) > 8 else "")
+    return Check("server", "warning", f"it answers, but does not list {model_name}; it lists {listed_names}")
 
 
 async def _chat(model: ChatModel) -> str:
     reply = await model.complete(ask("Reply with the word yes.", max_tokens=16))
-    used, notes = reply.usage, "".join(f"; {note}" for note in reply.notes)
-    return f"{reply.model}: {used.input_tokens} tokens in, {used.output_tokens} out{notes}"
+    usage, notes = reply.usage, "".join(f"; {note}" for note in reply.notes)
+    return f"{reply.model}: {usage.input_tokens} tokens in, {usage.output_tokens} out{notes}"
 
 
 async def _stream(model: ChatModel) -> str:

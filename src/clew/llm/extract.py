@@ -52,29 +52,29 @@ def clean(text: str, messages: Sequence[Message] = (), stop: Sequence[str] = ())
 
 
 def _without_echo(text: str, messages: Sequence[Message]) -> str:
-    rest = text
+    remainder = text
     for message in messages:
-        start = rest.lstrip()
+        start = remainder.lstrip()
         label = _ROLE.match(start)
         if label:
             start = start[label.end() :].lstrip()
-        said = message.text.strip()
-        if not said or not start.startswith(said):
+        message_text = message.text.strip()
+        if not message_text or not start.startswith(message_text):
             continue
-        rest = start[len(said) :]
-        rest = re.sub(r"^\s*<\|im_end\|>", "", rest)
-    if rest is not text:
-        label = _ROLE.match(rest.lstrip())
-        rest = rest.lstrip()[label.end() :] if label else rest
-    return rest
+        remainder = start[len(message_text) :]
+        remainder = re.sub(r"^\s*<\|im_end\|>", "", remainder)
+    if remainder is not text:
+        label = _ROLE.match(remainder.lstrip())
+        remainder = remainder.lstrip()[label.end() :] if label else remainder
+    return remainder
 
 
 def without_thoughts(text: str) -> str:
     """A reply without what a model said to itself before it (`<think>…</think>`)."""
-    found = _THOUGHT.match(text)
-    while found:
-        text = text[found.end() :]
-        found = _THOUGHT.match(text)
+    thought = _THOUGHT.match(text)
+    while thought:
+        text = text[thought.end() :]
+        thought = _THOUGHT.match(text)
     # Some chat templates open the thought in the prompt, so only its end is in the reply.
     end = _THOUGHT_END.search(text)
     return text[end.end() :] if end else text
@@ -136,11 +136,13 @@ def read_value(text: str, build: Callable[[Any], T]) -> T:
     problem = ""
     blocks = fenced(text)
     for part in ("\n".join(blocks), text) if blocks else (text,):
-        found, first_problem = _accepted(part, build)
-        if len(found) > 1:
-            raise ReplyInvalid(f"it has {len(found)} different JSON values where one is asked for", text)
-        if found:
-            return found[0]
+        accepted_values, first_problem = _accept_values(part, build)
+        if len(accepted_values) > 1:
+            raise ReplyInvalid(
+                f"it has {len(accepted_values)} different JSON values where one is asked for", text
+            )
+        if accepted_values:
+            return accepted_values[0]
         problem = problem or first_problem
     raise ReplyInvalid(problem or "there is no JSON in it", text)
 
@@ -150,8 +152,8 @@ def fenced(text: str) -> list[str]:
     return _FENCE.findall(text)
 
 
-def _accepted(text: str, build: Callable[[Any], T]) -> tuple[list[T], str]:
-    found: list[T] = []
+def _accept_values(text: str, build: Callable[[Any], T]) -> tuple[list[T], str]:
+    accepted_values: list[T] = []
     problem, depth = "", -1
     for value, why in values(text):
         if why:
@@ -164,6 +166,6 @@ def _accepted(text: str, build: Callable[[Any], T]) -> tuple[list[T], str]:
             if error.path.count(".") + error.path.count("[") > depth:
                 depth, problem = error.path.count(".") + error.path.count("["), str(error)
             continue
-        if built not in found:
-            found.append(built)
-    return found, problem
+        if built not in accepted_values:
+            accepted_values.append(built)
+    return accepted_values, problem

@@ -52,14 +52,14 @@ class Given:
     """What a model was given to read.
 
     `facts[i]` is the line with the number i + 1; `known` is where proofs begin: the answers before with their
-    proofs, and the question's entities, with nothing to prove. `asked` are the entities that the question
+    proofs, and the question's entities, with nothing to prove. `named_entities` are those that the question
     names; `is_name` is as in `EvidenceNames`.
     """
 
     graph: Graph
     facts: tuple[Fact, ...]
     known: Proofs = field(default_factory=dict[int, tuple[int, ...]])
-    asked: frozenset[int] = frozenset()
+    named_entities: frozenset[int] = frozenset()
     is_name: IsName | None = None
 
     @cached_property
@@ -119,7 +119,7 @@ class GroundedReply:
         """What was rejected, and whether the reply was cut."""
         notes: list[str] = []
         if self.rejected and self.answered:
-            notes.append(f"Not counted as answers: {told_rejected(self.rejected)}")
+            notes.append(f"Not counted as answers: {describe_rejected(self.rejected)}")
         if self.cut:
             notes.append("the model's reply was cut at its limit of tokens; it may have had more answers")
         return tuple(notes)
@@ -137,159 +137,180 @@ class GroundedReply:
         return tuple(cite(graph, graph.entities[e], proof) for e, proof in self.proofs.items())
 
 
-def told_rejected(rejected: Sequence[Rejected]) -> str:
+def describe_rejected(rejected: Sequence[Rejected]) -> str:
     """Names with why, the first of them."""
-    told = "; ".join(f"{each.name} ({each.why})" for each in rejected[:MOST_REJECTED])
-    more = len(rejected) - MOST_REJECTED
-    return f"{told}; and {more} more" if more > 0 else told
+    description = "; ".join(f"{rejection.name} ({rejection.why})" for rejection in rejected[:MOST_REJECTED])
+    surplus = len(rejected) - MOST_REJECTED
+    return f"{description}; and {surplus} more" if surplus > 0 else description
 
 
 def ask_and_ground(
-    talk: Talk, prompt: Prompt, sampling: Sampling, given: Given, values: Mapping[str, str]
+    talk: Talk, prompt: Prompt, sampling: Sampling, evidence: Given, values: Mapping[str, str]
 ) -> GroundedReply:
     """Ask a model, and ground its reply; one without an answer is asked for again, once. Raises LlmError."""
     reply = talk.ask(prompt, sampling, stop=(), **values)
-    grounded = ground_reply(stated_answer(reply), given)
+    grounded = ground_reply(stated_answer(reply), evidence)
     if not grounded.readable:
-        again = stated_answer(talk.ask_again(prompt, sampling, reply, REPAIR_PROMPT, values))
+        second_statement = stated_answer(talk.ask_again(prompt, sampling, reply, REPAIR_PROMPT, values))
         # What it said first is its explanation; the second reply was to be the two lines alone.
-        grounded = ground_reply(replace(again, text=reply.strip() if again.has_form else again.text), given)
+        grounded = ground_reply(
+            replace(
+                second_statement, text=reply.strip() if second_statement.has_form else second_statement.text
+            ),
+            evidence,
+        )
     return replace(grounded, cut=talk.cut)
 
 
-def ground_reply(stated: StatedAnswer, given: Given) -> GroundedReply:
+def ground_reply(statement: StatedAnswer, evidence: Given) -> GroundedReply:
     """The answers of a reply that the given facts prove, or an abstention that says why there are none.
 
     *All of 3* stands for whatever the line 3 lists.
     """
-    if not stated.has_form:
-        return _abstain(stated, UNREADABLE)
-    items, cited = stated.items, given.lines(stated.facts)
+    if not statement.has_form:
+        return _abstain(statement, UNREADABLE)
+    items, cited = statement.items, evidence.lines(statement.facts)
     single = items[0] if len(items) == 1 else ""
-    alone = "" if given.names.called(single) else single
-    if not items or (alone and is_none(alone)):
-        return _abstain(stated, "")
-    if value := _truth(alone):
-        return _valued(stated, given, value, cited)
+    plain_item = "" if evidence.names.called(single) else single
+    if not items or (plain_item and is_none(plain_item)):
+        return _abstain(statement, "")
+    if value := _truth(plain_item):
+        return _value_reply(statement, evidence, value, cited)
     linked, listed = list[Linked](), list[Fact]()
     for item in items:
-        fact = _whole_line(item, given)
+        fact = _whole_line(item, evidence)
         if fact is not None:
             listed.append(fact)
         else:
-            linked += given.names.exactly(item) if stated.form == "bare" else given.names.list_of(item)
+            linked += (
+                evidence.names.exactly(item) if statement.form == "bare" else evidence.names.list_of(item)
+            )
     entities = dict.fromkeys(entity for fact in listed for entity in fact.ends)
-    entities |= dict.fromkeys(e for each in linked for e in _nearest(given, each.entities, cited))
-    if single and _is_other_number(given, list(entities), cited):
+    entities |= dict.fromkeys(e for link in linked for e in _cited_entities(evidence, link.entities, cited))
+    if single and _is_other_number(evidence, list(entities), cited):
         entities = {}
-    if not entities and (number := _number(single, stated.form)):
-        return _valued(stated, given, number, cited)
+    if not entities and (number := _number(single, statement.form)):
+        return _value_reply(statement, evidence, number, cited)
     if not linked and not listed:
-        return _abstain(stated, UNREADABLE)
-    return _entities(stated, given, linked, list(entities), (*listed, *cited))
+        return _abstain(statement, UNREADABLE)
+    return _entities(statement, evidence, linked, list(entities), (*listed, *cited))
 
 
-def _is_other_number(given: Given, entities: Sequence[int], cited: Sequence[Fact]) -> bool:
+def _is_other_number(evidence: Given, entities: Sequence[int], cited: Sequence[Fact]) -> bool:
     """Whether numbers of the evidence are not those of the facts that the reply names: a count has none."""
-    kinds, ends = given.graph.values.kind, given.nodes_of(cited)
+    kinds, ends = evidence.graph.values.kind, evidence.nodes_of(cited)
     return bool(entities and ends) and all(kinds[e] and e not in ends for e in entities)
 
 
-def _whole_line(item: str, given: Given) -> Fact | None:
+def _whole_line(item: str, evidence: Given) -> Fact | None:
     """The fact whose whole list an item takes."""
-    found = _ALL.fullmatch(item.strip(" ."))
-    lines = given.lines([int(found[1])]) if found and not given.names.called(item) else ()
+    match = _ALL.fullmatch(item.strip(" ."))
+    lines = evidence.lines([int(match[1])]) if match and not evidence.names.called(item) else ()
     return lines[0] if lines and lines[0].ends else None
 
 
 def _entities(
-    stated: StatedAnswer,
-    given: Given,
+    statement: StatedAnswer,
+    evidence: Given,
     linked: Sequence[Linked],
     entities: Sequence[int],
     cited: Sequence[Fact],
 ) -> GroundedReply:
     """Keep the entities that the facts prove; those of the question only where there are no others."""
-    rejected = [Rejected(each.item, each.why) for each in linked if not each.entities]
-    proofs = prove_stated(given, entities, cited)
-    kept = {entity: proof for entity, proof in proofs.items() if entity not in given.asked} or proofs
+    rejected = [Rejected(link.item, link.why) for link in linked if not link.entities]
+    proofs = prove_stated(evidence, entities, cited)
+    answer_proofs = {
+        entity: proof for entity, proof in proofs.items() if entity not in evidence.named_entities
+    } or proofs
     unproved = [entity for entity in entities if entity not in proofs]
-    for entity in (*unproved, *(entity for entity in proofs if entity not in kept)):
-        own = "the question names it itself"
-        why = own if entity in given.asked else "the facts do not connect it with what was asked about"
-        rejected.append(Rejected(readable(given.graph.labels[entity]), why))
-    if not kept:
-        return _abstain(stated, f"it answers {told_rejected(rejected)}", rejected)
-    names = [readable(given.graph.labels[entity]) for entity in kept]
+    for entity in (*unproved, *(entity for entity in proofs if entity not in answer_proofs)):
+        question_reason = "the question names it itself"
+        why = (
+            question_reason
+            if entity in evidence.named_entities
+            else "the facts do not connect it with what was asked about"
+        )
+        rejected.append(Rejected(readable(evidence.graph.labels[entity]), why))
+    if not answer_proofs:
+        return _abstain(statement, f"it answers {describe_rejected(rejected)}", rejected)
+    names = [readable(evidence.graph.labels[entity]) for entity in answer_proofs]
     rests_on = tuple(dict.fromkeys(triple for fact in cited for triple in fact.triples))
-    return GroundedReply(_text(stated, names), kept, "", rests_on, tuple(rejected))
+    return GroundedReply(_text(statement, names), answer_proofs, "", rests_on, tuple(rejected))
 
 
-def _valued(stated: StatedAnswer, given: Given, value: str, cited: Sequence[Fact]) -> GroundedReply:
+def _value_reply(
+    statement: StatedAnswer, evidence: Given, value: str, cited: Sequence[Fact]
+) -> GroundedReply:
     """Yes, no or a number, with the facts that the reply names, or else those whose names it repeats."""
-    behind = (path for fact in cited for path in (fact.triples, *fact.ends.values()))
-    triples = tuple(dict.fromkeys(triple for path in behind for triple in path))
-    triples = triples or _repeated(given, stated.text)
-    if not triples and len(given.facts) == 1:
-        triples = given.facts[0].triples
+    paths = (path for fact in cited for path in (fact.triples, *fact.ends.values()))
+    triples = tuple(dict.fromkeys(triple for path in paths for triple in path))
+    triples = triples or _repeated_triples(evidence, statement.text)
+    if not triples and len(evidence.facts) == 1:
+        triples = evidence.facts[0].triples
     if not triples:
-        return _abstain(stated, f'it answers "{value}" and names no facts for it')
-    return GroundedReply(_text(stated, [value]), {}, value, triples)
+        return _abstain(statement, f'it answers "{value}" and names no facts for it')
+    return GroundedReply(_text(statement, [value]), {}, value, triples)
 
 
-def _abstain(stated: StatedAnswer, why: str, rejected: Sequence[Rejected] = ()) -> GroundedReply:
-    told = why or "it finds no answer in the facts"
-    detail = f"the model was asked, and {told}" + (f': "{short(stated.text)}"' if stated.text else "")
+def _abstain(statement: StatedAnswer, why: str, rejected: Sequence[Rejected] = ()) -> GroundedReply:
+    reason = why or "it finds no answer in the facts"
+    detail = f"the model was asked, and {reason}" + (f': "{short(statement.text)}"' if statement.text else "")
     return GroundedReply(
-        stated.text,
+        statement.text,
         rejected=tuple(rejected),
         abstained=Abstention("not_in_evidence", " ".join(detail.split())),
         readable=why != UNREADABLE,
     )
 
 
-def _text(stated: StatedAnswer, names: Sequence[str]) -> str:
+def _text(statement: StatedAnswer, names: Sequence[str]) -> str:
     """The model's own words, and what they do not repeat of its answer."""
-    told = "; ".join(names)
-    if not stated.text or stated.form == "bare":
-        return stated.text or told
-    said = f" {normalise(stated.text)} "
-    return stated.text if all(f" {normalise(n)} " in said for n in names) else f"{stated.text}\n{told}"
+    names_text = "; ".join(names)
+    if not statement.text or statement.form == "bare":
+        return statement.text or names_text
+    normal_text = f" {normalise(statement.text)} "
+    return (
+        statement.text
+        if all(f" {normalise(n)} " in normal_text for n in names)
+        else f"{statement.text}\n{names_text}"
+    )
 
 
 def _truth(item: str) -> str:
     """Yes or no, where an item says nothing else before a comma."""
-    found = _YES_NO.match(item)
-    alone = found and (found.end() == len(item) or found[0].strip() != found[1])
-    return _TRUTH[found[1].lower()] if found and alone else ""
+    match = _YES_NO.match(item)
+    is_alone = match and (match.end() == len(item) or match[0].strip() != match[1])
+    return _TRUTH[match[1].lower()] if match and is_alone else ""
 
 
 def _number(item: str, form: str) -> str:
     """The number of an item that has one; with a bare line, nothing beside it."""
-    found = _NUMBER.findall(item)
-    if len(found) != 1 or (form == "bare" and found[0] != item.strip(" .")):
+    numbers = _NUMBER.findall(item)
+    if len(numbers) != 1 or (form == "bare" and numbers[0] != item.strip(" .")):
         return ""
-    return found[0].replace(",", "").replace("\u2212", "-")
+    return numbers[0].replace(",", "").replace("\u2212", "-")
 
 
-def _nearest(given: Given, entities: tuple[int, ...], cited: Sequence[Fact]) -> tuple[int, ...]:
+def _cited_entities(evidence: Given, entities: tuple[int, ...], cited: Sequence[Fact]) -> tuple[int, ...]:
     """Of entities that are called alike, those of the facts that the reply names, if any are."""
-    ends = given.nodes_of(cited) if len(entities) > 1 else ()
+    ends = evidence.nodes_of(cited) if len(entities) > 1 else ()
     return tuple(e for e in entities if e in ends) or entities
 
 
-def _repeated(given: Given, text: str) -> tuple[int, ...]:
+def _repeated_triples(evidence: Given, text: str) -> tuple[int, ...]:
     """The given triples whose two ends an explanation names."""
-    graph, said = given.graph, f" {normalise(text)} "
-    named = {
+    graph, normal_text = evidence.graph, f" {normalise(text)} "
+    named_nodes = {
         node
-        for node in given.names.nodes
-        if len(name := normalise(graph.labels[node])) >= SHORTEST_CLUE and f" {name} " in said
-    } | set(given.asked)
-    return tuple(t for t in given.triples if {*graph.triple(t)[::2]} <= named)
+        for node in evidence.names.nodes
+        if len(name := normalise(graph.labels[node])) >= SHORTEST_CLUE and f" {name} " in normal_text
+    } | set(evidence.named_entities)
+    return tuple(t for t in evidence.triples if {*graph.triple(t)[::2]} <= named_nodes)
 
 
-def prove_stated(given: Given, entities: Sequence[int], cited: Sequence[Fact]) -> dict[int, tuple[int, ...]]:
+def prove_stated(
+    evidence: Given, entities: Sequence[int], cited: Sequence[Fact]
+) -> dict[int, tuple[int, ...]]:
     """Prove entities by the facts that a reply names, else by all that were given.
 
     A line that lists an entity has its path. Other paths begin at what is known. Where several of them
@@ -298,18 +319,18 @@ def prove_stated(given: Given, entities: Sequence[int], cited: Sequence[Fact]) -
     fact that holds the entity. One that nothing proves is left out.
     """
     proofs: dict[int, tuple[int, ...]] = {}
-    near = _Paths(given, tuple(dict.fromkeys(t for fact in cited for t in fact.triples)))
-    far = _Paths(given, given.triples)
+    cited_paths = _Paths(evidence, tuple(dict.fromkeys(t for fact in cited for t in fact.triples)))
+    all_paths = _Paths(evidence, evidence.triples)
     for entity in entities:
         listed = next((fact.ends[entity] for fact in cited if entity in fact.ends), None)
-        proof = listed or near.all_to(entity) or far.best_to(entity)
-        proof = proof or next((fact.ends[entity] for fact in given.facts if entity in fact.ends), None)
-        if not proof and entity in given.asked:
+        proof = listed or cited_paths.all_to(entity) or all_paths.best_to(entity)
+        proof = proof or next((fact.ends[entity] for fact in evidence.facts if entity in fact.ends), None)
+        if not proof and entity in evidence.named_entities:
             # One of the question's own (*which is heavier, A or B*) rests on all facts that were named.
-            proof = near.with_all(entity) or far.holding(entity)
-        if not proof and not any(given.known.values()):
+            proof = cited_paths.with_all(entity) or all_paths.holding(entity)
+        if not proof and not any(evidence.known.values()):
             # What is *not* so of what is asked about has no path from it: the facts that were named hold it.
-            proof = near.holding(entity)
+            proof = cited_paths.holding(entity)
         if proof:
             proofs[entity] = proof
     return proofs
@@ -318,11 +339,11 @@ def prove_stated(given: Given, entities: Sequence[int], cited: Sequence[Fact]) -
 class _Paths:
     """Paths through some triples from what is known."""
 
-    def __init__(self, given: Given, triples: Sequence[int]) -> None:
-        self.given, self.triples = given, tuple(triples)
+    def __init__(self, evidence: Given, triples: Sequence[int]) -> None:
+        self.evidence, self.triples = evidence, tuple(triples)
         self.around: dict[int, list[tuple[int, int]]] = {}
         for triple in triples:
-            head, _, tail = given.graph.triple(triple)
+            head, _, tail = evidence.graph.triple(triple)
             self.around.setdefault(head, []).append((triple, tail))
             if tail != head:
                 self.around.setdefault(tail, []).append((triple, head))
@@ -332,15 +353,15 @@ class _Paths:
         """The paths from each known entity to one, together; None if there is none."""
         if not self.around.get(entity):
             return None
-        if not self.given.known:
+        if not self.evidence.known:
             return self.holding(entity)
-        paths = [path for start in self.given.known if (path := self._path(start, entity)) is not None]
-        own = self.given.known.get(entity, ())
-        return tuple(dict.fromkeys([*own, *(t for path in paths for t in path)])) or None
+        paths = [path for start in self.evidence.known if (path := self._path(start, entity)) is not None]
+        known_proof = self.evidence.known.get(entity, ())
+        return tuple(dict.fromkeys([*known_proof, *(t for path in paths for t in path)])) or None
 
     def best_to(self, entity: int) -> tuple[int, ...] | None:
         """The shortest path from a known entity; None if there is none."""
-        known = self.given.known
+        known = self.evidence.known
         if not known:
             return self.holding(entity)
         paths = [
@@ -366,20 +387,20 @@ class _Paths:
         if start not in self._from:
             self._from[start] = self._search(start)
         path = self._from[start].get(entity)
-        return None if path is None else (*self.given.known[start], *path)
+        return None if path is None else (*self.evidence.known[start], *path)
 
     def _search(self, start: int) -> dict[int, tuple[int, ...]]:
         """Breadth first; other known entities are ends, and nothing goes on through them."""
-        stops = self.given.known.keys() - {start}
+        stops = self.evidence.known.keys() - {start}
         paths: dict[int, tuple[int, ...]] = {start: ()}
         frontier = [start]
         while frontier:
             following: list[int] = []
             for node in frontier:
-                for triple, other in self.around.get(node, ()):
-                    if other not in paths:
-                        paths[other] = (*paths[node], triple)
-                        if other not in stops:
-                            following.append(other)
+                for triple, neighbour in self.around.get(node, ()):
+                    if neighbour not in paths:
+                        paths[neighbour] = (*paths[node], triple)
+                        if neighbour not in stops:
+                            following.append(neighbour)
             frontier = following
         return paths

@@ -29,11 +29,11 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class _Begun:
-    """A streamed reply that has begun: its first chunk, the generator of the others, and what it may take."""
+class _BegunReply:
+    """A streamed reply that has begun: its first chunk, a generator of the others, and its reservation."""
 
     first: Chunk | None
-    rest: AsyncGenerator[Chunk, None]
+    chunks: AsyncGenerator[Chunk, None]
     reservation: Reservation
 
 
@@ -61,13 +61,13 @@ class ManagedModel(TypedReplies):
         self._sleep = asyncio.sleep
         self._question: Ledger = Ledger("question", policy.per_question)
         self._label: str | None = None
-        self.anew: Callable[[], ManagedModel] | None = None
+        self.reopen: Callable[[], ManagedModel] | None = None
         """Opens the same model in another process, where that can be."""
 
     def __reduce__(self) -> tuple[Callable[[], ManagedModel], tuple[()]]:
-        if self.anew is None:
+        if self.reopen is None:
             raise TypeError(f"{self.name} was opened for this process alone")
-        return self.anew, ()
+        return self.reopen, ()
 
     def for_question(self, label: str | None = None) -> ManagedModel:
         """View the same model with a fresh budget for one question; `label` (its id) goes into the trace."""
@@ -84,39 +84,39 @@ class ManagedModel(TypedReplies):
         recorded), LlmError (the last attempt's error).
         """
         request = replace(request, model=self.name)
-        with self._recorded(request) as record:
+        with self._record_call(request) as record:
             reply = self._recall(request)
             if reply is None:
                 async with self._limit.get():
-                    reply = await self._retried(request, lambda: self._once(request))
+                    reply = await self._call_with_retries(request, lambda: self._once(request))
                 self._store(request, reply)
             return record(reply)
 
     async def stream(self, request: Request) -> AsyncGenerator[Chunk, None]:
         """Reply piece by piece; failures are retried until the first piece. Raises as `complete`."""
         request = replace(request, model=self.name)
-        with self._recorded(request) as record:
-            known = self._recall(request)
-            if known is not None:
-                yield Chunk(known.text, record(known))
+        with self._record_call(request) as record:
+            cached_reply = self._recall(request)
+            if cached_reply is not None:
+                yield Chunk(cached_reply.text, record(cached_reply))
                 return
             async with self._limit.get():
-                begun = await self._retried(request, lambda: self._begin(request))
+                begun = await self._call_with_retries(request, lambda: self._begin(request))
                 try:
                     piece: Chunk | None = begun.first
                     while piece is not None:
                         if piece.reply is not None:
-                            reply = self._priced(piece.reply)
-                            begun.reservation.paid(reply)
+                            reply = self._with_price(piece.reply)
+                            begun.reservation.settle_reply(reply)
                             self._store(request, reply)
                             piece = Chunk(piece.text, record(reply))
                         yield piece
-                        piece = await self._next(begun.rest)
+                        piece = await self._next(begun.chunks)
                 except BaseException as error:
-                    begun.reservation.broken(error)
+                    begun.reservation.settle_failure(error)
                     raise
                 finally:
-                    await begun.rest.aclose()
+                    await begun.chunks.aclose()
 
     async def close(self) -> None:
         """Close the model's connections, the cache and the trace."""
@@ -134,16 +134,16 @@ class ManagedModel(TypedReplies):
             return reply
         too_long = None if self._cache is None or reply else self._cache.find_too_long(request)
         if too_long is not None:
-            reservation.broken(too_long)
+            reservation.settle_failure(too_long)
             raise too_long
         if reply is None:
             missing = ReplayMissing(
                 f"{self.name}: there is no recorded reply to this request (key {request.key[:12]})."
                 " Run without replay to record it."
             )
-            reservation.broken(missing)
+            reservation.settle_failure(missing)
             raise missing
-        reservation.paid(reply)
+        reservation.settle_reply(reply)
         return reply
 
     def _store(self, request: Request, reply: Reply) -> None:
@@ -153,7 +153,7 @@ class ManagedModel(TypedReplies):
     def _reserve(self, request: Request) -> Reservation:
         return Reservation((self._question, self.run), request, self.policy.price)
 
-    async def _retried(self, request: Request, once: Callable[[], Awaitable[T]]) -> T:
+    async def _call_with_retries(self, request: Request, once: Callable[[], Awaitable[T]]) -> T:
         attempt = 1
         while True:
             try:
@@ -176,30 +176,30 @@ class ManagedModel(TypedReplies):
         reservation = self._reserve(request)
         try:
             async with asyncio.timeout(self.policy.timeout):
-                reply = self._priced(await self._model.complete(request))
+                reply = self._with_price(await self._model.complete(request))
         except TimeoutError as error:
-            reservation.broken(error)
+            reservation.settle_failure(error)
             raise self._too_slow() from error
         except BaseException as error:
-            reservation.broken(error)
+            reservation.settle_failure(error)
             raise
-        reservation.paid(reply)
+        reservation.settle_reply(reply)
         return reply
 
-    async def _begin(self, request: Request) -> _Begun:
+    async def _begin(self, request: Request) -> _BegunReply:
         reservation = self._reserve(request)
-        rest = self._model.stream(request)
+        chunks = self._model.stream(request)
         try:
-            return _Begun(await self._next(rest), rest, reservation)
+            return _BegunReply(await self._next(chunks), chunks, reservation)
         except BaseException as error:
-            reservation.broken(error)
-            await rest.aclose()
+            reservation.settle_failure(error)
+            await chunks.aclose()
             raise
 
-    async def _next(self, rest: AsyncGenerator[Chunk, None]) -> Chunk | None:
+    async def _next(self, chunks: AsyncGenerator[Chunk, None]) -> Chunk | None:
         try:
             async with asyncio.timeout(self.policy.timeout):
-                return await anext(rest, None)
+                return await anext(chunks, None)
         except TimeoutError as error:
             raise self._too_slow() from error
 
@@ -208,16 +208,16 @@ class ManagedModel(TypedReplies):
             f"{self.name} did not answer within {self.policy.timeout:g} s. Allow more time, or ask for less."
         )
 
-    def _priced(self, reply: Reply) -> Reply:
+    def _with_price(self, reply: Reply) -> Reply:
         price = self.policy.price
         # Servers echo what they are sent; nothing after this may hold a key.
         reply = replace(reply, text=redacted(reply.text))
         return reply if price is None else replace(reply, cost=price.of(reply.usage))
 
     @contextmanager
-    def _recorded(self, request: Request) -> Generator[Callable[[Reply], Reply]]:
+    def _record_call(self, request: Request) -> Generator[Callable[[Reply], Reply]]:
         """Write span and trace of a call, however it ends; the yielded function takes the reply."""
-        began = perf_counter()
+        start_time = perf_counter()
         replies: list[Reply] = []
         failure: BaseException | None = None
         with self._telemetry.call(request, self.profile.provider) as replied:
@@ -234,7 +234,9 @@ class ManagedModel(TypedReplies):
                 raise
             finally:
                 if self._trace is not None:
-                    self._trace.write(self._line(request, replies, failure, (perf_counter() - began) * 1000))
+                    self._trace.write(
+                        self._line(request, replies, failure, (perf_counter() - start_time) * 1000)
+                    )
 
     def _line(
         self, request: Request, replies: list[Reply], failure: BaseException | None, ms: float

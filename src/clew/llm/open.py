@@ -47,7 +47,7 @@ def open_model(
     settings.check()
     cache = ReplyCache(settings.cache) if settings.cache else None
     trace = TraceFile(settings.trace) if settings.trace else None
-    return _managed(settings, listener, run, cache, trace)
+    return _open_managed(settings, listener, run, cache, trace)
 
 
 @contextmanager
@@ -78,12 +78,12 @@ class _OpenOnNode:
 
     def __call__(self) -> ManagedModel:
         settings = replace(self.settings)  # this process remembers too what must not be shown
-        model = _managed(settings, None, self.run, self.cache, self.trace)
-        model.anew = self
+        model = _open_managed(settings, None, self.run, self.cache, self.trace)
+        model.reopen = self
         return model
 
 
-def _managed(
+def _open_managed(
     settings: Settings,
     listener: Listener | None,
     run: Ledger | None,

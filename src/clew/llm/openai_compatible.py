@@ -15,7 +15,7 @@ from clew.llm.types import Chunk, Reply, Request
 from clew.llm.wire import SdkModel, parameters, sdk_errors, sendable
 from clew.types import Usage
 
-_BEYOND = frozenset({"repetition_penalty", "repeat_penalty", "top_k", "min_p"})
+_EXTRA_PARAMETERS = frozenset({"repetition_penalty", "repeat_penalty", "top_k", "min_p"})
 """Names in the request body that the SDK does not know."""
 
 
@@ -23,7 +23,7 @@ class OpenAICompatible(SdkModel):
     """One model of a server that speaks OpenAI's API."""
 
     package, client = "openai", "AsyncOpenAI"
-    _unwanted: frozenset[str] = frozenset()
+    _refused_parameters: frozenset[str] = frozenset()
     """Sampling parameters that the server has objected to."""
 
     async def complete(self, request: Request) -> Reply:
@@ -76,33 +76,33 @@ class OpenAICompatible(SdkModel):
                 self._give_up(error, body)
 
     def _body(self, request: Request) -> tuple[dict[str, Any], tuple[str, ...]]:
-        sent, notes = parameters(request, self.profile)
-        for name in self._unwanted & sent.keys():
-            del sent[name]
+        sampling, notes = parameters(request, self.profile)
+        for name in self._refused_parameters & sampling.keys():
+            del sampling[name]
             notes = (*notes, f"{name} dropped: the server refuses it")
-        beyond = {name: sent.pop(name) for name in _BEYOND & sent.keys()}
+        extra_parameters = {name: sampling.pop(name) for name in _EXTRA_PARAMETERS & sampling.keys()}
         body: dict[str, Any] = {
             "model": self._model,
             "messages": [{"role": m.role, "content": sendable(m.text)} for m in request.messages],
-            **sent,
+            **sampling,
         }
-        if beyond:
-            body["extra_body"] = beyond
+        if extra_parameters:
+            body["extra_body"] = extra_parameters
         if request.form == "json":
             body["response_format"] = {"type": "json_object"}
         elif request.form == "schema":
             schema = without(request.schema, self.profile.schema_without)
-            named = {"name": request.schema_name, "schema": schema, "strict": True}
-            body["response_format"] = {"type": "json_schema", "json_schema": named}
+            named_schema = {"name": request.schema_name, "schema": schema, "strict": True}
+            body["response_format"] = {"type": "json_schema", "json_schema": named_schema}
         return body, notes
 
     def _give_up(self, error: ModelRefused, body: Mapping[str, Any]) -> None:
         """Leave out a sampling parameter that the server objects to by name; any other refusal is raised."""
         name = error.parameter
-        optional = set(self.profile.parameters.values()) - self._unwanted
+        optional = set(self.profile.parameters.values()) - self._refused_parameters
         if error.status != 400 or name is None or name not in optional or name not in body:
             raise error
-        self._unwanted |= {name}
+        self._refused_parameters |= {name}
 
 
 def _text(content: Any) -> str:  # noqa: ANN401

@@ -116,10 +116,10 @@ def split_name(name: str) -> tuple[str, str]:
     """
     provider, _, model = name.partition("/")
     if not model.strip() or provider not in PROFILES:
-        known = ", ".join(PROFILES)
+        providers = ", ".join(PROFILES)
         raise UsageError(
             f"There is no model {name!r}. Write it as provider/model, for example ollama/llama3.1:8b or"
-            f" openai/gpt-4o. Providers: {known}."
+            f" openai/gpt-4o. Providers: {providers}."
         )
     return provider, model
 
@@ -135,6 +135,6 @@ def profile_of(name: str, base_url: str | None = None) -> Profile:
     if provider == "openai" and base_url and urlsplit(base_url).hostname != "api.openai.com":
         return replace(profile, parameters=_COMMON, key_needed=False)
     if provider in ("openai", "azure") and any(fnmatchcase(model, glob) for glob in REASONING):
-        kept = {k: v for k, v in profile.parameters.items() if k in ("max_tokens", "seed")}
-        return replace(profile, parameters=kept)
+        parameters = {k: v for k, v in profile.parameters.items() if k in ("max_tokens", "seed")}
+        return replace(profile, parameters=parameters)
     return profile

@@ -41,8 +41,8 @@ class Prompt:
 
     def with_values(self, **values: str) -> Prompt:
         """The same with a version that tells values apart which are part of the prompt, as examples are."""
-        told = "\n".join((self.version, *values.values()))
-        return replace(self, version=hashlib.sha256(told.encode()).hexdigest()[:12])
+        text = "\n".join((self.version, *values.values()))
+        return replace(self, version=hashlib.sha256(text.encode()).hexdigest()[:12])
 
     def messages(self, **values: str) -> tuple[Message, Message]:
         """Fill the slots. Raises KeyError for one without a value."""

@@ -33,31 +33,31 @@ _FILES_LOST = (
 
 
 @dataclass(frozen=True)
-class HeldByActor:
-    """An actor, and what is said if it is gone: `lost`. Pickled, it stays the same one."""
+class ActorHandle:
+    """An actor, and `lost_message`, the message for when it is gone. Pickled, it stays the same one."""
 
     actor: Any
-    lost: str
+    lost_message: str
 
     @classmethod
     def start(
-        cls, make: Callable[..., object], *given: object, lost: str, name: str | None = None
-    ) -> HeldByActor:
-        """Have `make(*given)` held by an actor of the cluster that this process is connected to.
+        cls, make: Callable[..., object], *arguments: object, lost_message: str, name: str | None = None
+    ) -> ActorHandle:
+        """Have `make(*arguments)` held by an actor of the cluster that this process is connected to.
 
         One with a name outlives this process, and is found where it is there; any other ends with it.
         """
         import ray
         from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-        here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)
-        options: dict[str, Any] = {"num_cpus": 0, "max_restarts": 0, "scheduling_strategy": here}
+        this_node = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)
+        options: dict[str, Any] = {"num_cpus": 0, "max_restarts": 0, "scheduling_strategy": this_node}
         if name is not None:
             options |= {"name": name, "namespace": NAMESPACE, "get_if_exists": True, "lifetime": "detached"}
-        made: Any = ray.remote(make).options(**options)  # pyright: ignore
-        return cls(made.remote(*given), lost)
+        actor_class: Any = ray.remote(make).options(**options)  # pyright: ignore
+        return cls(actor_class.remote(*arguments), lost_message)
 
-    def ask(self, method: str, *given: object, starting: bool = False) -> Any:  # noqa: ANN401
+    def ask(self, method: str, *arguments: object, starting: bool = False) -> Any:  # noqa: ANN401
         """Call a method of what is held, and wait for its result.
 
         Raises the ClewErrors that it raises, and LlmError if the actor does not answer.
@@ -67,18 +67,19 @@ class HeldByActor:
 
         try:
             return ray.get(  # pyright: ignore
-                getattr(self.actor, method).remote(*given), timeout=_START_SECONDS if starting else _SECONDS
+                getattr(self.actor, method).remote(*arguments),
+                timeout=_START_SECONDS if starting else _SECONDS,
             )
         except RayTaskError as error:
             if isinstance(error.cause, ClewError):
                 raise error.cause from error
-            raise LlmError(f"{self.lost} ({error.cause})") from error
+            raise LlmError(f"{self.lost_message} ({error.cause})") from error
         except RayError as error:
-            raise LlmError(self.lost) from error
+            raise LlmError(self.lost_message) from error
 
-    def tell(self, method: str, *given: object) -> None:
+    def tell(self, method: str, *arguments: object) -> None:
         """Call a method, and wait for nothing."""
-        getattr(self.actor, method).remote(*given)
+        getattr(self.actor, method).remote(*arguments)
 
     def close(self) -> None:
         """End the actor: what it held is gone."""
@@ -87,7 +88,7 @@ class HeldByActor:
         ray.kill(self.actor)  # pyright: ignore
 
 
-class HeldLedger(Ledger):
+class ActorLedger(Ledger):
     """What the actor of a ledger holds."""
 
     def made_with(self) -> Limits:
@@ -102,9 +103,9 @@ class RayLedger(Ledger):
     is that of the own process.
     """
 
-    def __init__(self, scope: str, limits: Limits, held: HeldByActor) -> None:
+    def __init__(self, scope: str, limits: Limits, handle: ActorHandle) -> None:
         super().__init__(scope, limits)
-        self._held = held
+        self._handle = handle
 
     @classmethod
     def start(cls, scope: str, limits: Limits, name: str | None = None) -> RayLedger:
@@ -113,8 +114,8 @@ class RayLedger(Ledger):
         One that is found goes on from what was spent, with the limits that it was made with; one without a
         name ends with this process. Raises LlmError if the cluster does not start it.
         """
-        held = HeldByActor.start(HeldLedger, scope, limits, lost=_LEDGER_LOST, name=name)
-        return cls(scope, held.ask("made_with", starting=True), held)
+        handle = ActorHandle.start(ActorLedger, scope, limits, lost_message=_LEDGER_LOST, name=name)
+        return cls(scope, handle.ask("made_with", starting=True), handle)
 
     def reserve(self, charge: Charge) -> None:
         """Set aside what a call may take.
@@ -122,7 +123,7 @@ class RayLedger(Ledger):
         Raises BudgetReached (it could pass a limit), LlmError (the actor is gone).
         """
         try:
-            self._held.ask("reserve", charge)
+            self._handle.ask("reserve", charge)
         except BudgetReached as refused:
             with self._lock:
                 self.reached = self.reached or refused
@@ -130,17 +131,17 @@ class RayLedger(Ledger):
 
     def settle(self, reserved: Charge, actual: Charge) -> None:
         """Replace a reservation by what the call took; as it stands where the actor is gone."""
-        self._held.tell("settle", reserved, actual)
+        self._handle.tell("settle", reserved, actual)
 
     def close(self) -> None:
         """End the actor: what was spent is forgotten."""
-        self._held.close()
+        self._handle.close()
 
-    def __reduce__(self) -> tuple[type[RayLedger], tuple[str, Limits, HeldByActor]]:
-        return RayLedger, (self.scope, self.limits, self._held)
+    def __reduce__(self) -> tuple[type[RayLedger], tuple[str, Limits, ActorHandle]]:
+        return RayLedger, (self.scope, self.limits, self._handle)
 
 
-class HeldFiles:
+class ActorFiles:
     """What the actor of the files does."""
 
     def __init__(self, cache: Path | None, trace: Path | None) -> None:
@@ -149,9 +150,9 @@ class HeldFiles:
             "trace": None if trace is None else TraceFile(trace),
         }
 
-    def call(self, file: str, method: str, *given: object) -> Any:  # noqa: ANN401
+    def call(self, file: str, method: str, *arguments: object) -> Any:  # noqa: ANN401
         """Call a method of the `cache` or the `trace`."""
-        return getattr(self._files[file], method)(*given)
+        return getattr(self._files[file], method)(*arguments)
 
     def ready(self) -> None:
         """Say that the files are open."""
@@ -166,12 +167,12 @@ class HeldFiles:
 class RayReplies(ReplyCache):
     """Recorded replies for all processes of a cluster."""
 
-    def __init__(self, path: Path, held: HeldByActor) -> None:
-        self.path, self._held = path, held
+    def __init__(self, path: Path, handle: ActorHandle) -> None:
+        self.path, self._handle = path, handle
 
     def run(self, statement: str, *values: object) -> tuple[Any, ...] | None:
         """Have a statement run; what it records is in the file when this returns."""
-        return self._held.ask("call", "cache", "run", statement, *values)
+        return self._handle.ask("call", "cache", "run", statement, *values)
 
     def close(self) -> None:
         """Leave the file to the others."""
@@ -180,12 +181,12 @@ class RayReplies(ReplyCache):
 class RayTrace(TraceFile):
     """A trace file for all processes of a cluster."""
 
-    def __init__(self, path: Path, held: HeldByActor) -> None:
-        self.path, self._held = path, held
+    def __init__(self, path: Path, handle: ActorHandle) -> None:
+        self.path, self._handle = path, handle
 
     def write(self, record: dict[str, Any]) -> None:
         """Write one call; it is in the file when this returns."""
-        self._held.ask("call", "trace", "write", record)
+        self._handle.ask("call", "trace", "write", record)
 
     def close(self) -> None:
         """Leave the file to the others."""
@@ -212,14 +213,14 @@ def opened_files(
             "--trace"
         )
     paths = [None if path is None else path.resolve() for path in (cache, trace)]
-    HeldFiles(*paths).close()  # what is wrong with a file is said by this process
-    held = HeldByActor.start(HeldFiles, *paths, lost=_FILES_LOST)
-    held.ask("ready", starting=True)
+    ActorFiles(*paths).close()  # what is wrong with a file is said by this process
+    handle = ActorHandle.start(ActorFiles, *paths, lost_message=_FILES_LOST)
+    handle.ask("ready", starting=True)
     try:
         yield (
-            None if cache is None else RayReplies(cache, held),
-            None if trace is None else RayTrace(trace, held),
+            None if cache is None else RayReplies(cache, handle),
+            None if trace is None else RayTrace(trace, handle),
         )
     finally:
-        held.ask("close")
-        held.close()
+        handle.ask("close")
+        handle.close()

@@ -59,14 +59,16 @@ def declines(text: str, names: Iterable[str] | None = None) -> bool:
 
     `names` are what it may answer with. Where it ends in *the answer is …*, only what follows counts.
     """
-    said = _masked(text[:LONGEST_LOOKED_AT], names or ())
-    starts = [found.end() for found in _ANSWER.finditer(said)]
-    if starts and said[starts[-1] :].strip():
-        said = said[starts[-1] :]
-    found = _DECLINES.search(said)
-    if found is None:
+    masked_text = _masked(text[:LONGEST_LOOKED_AT], names or ())
+    starts = [match.end() for match in _ANSWER.finditer(masked_text)]
+    if starts and masked_text[starts[-1] :].strip():
+        masked_text = masked_text[starts[-1] :]
+    match = _DECLINES.search(masked_text)
+    if match is None:
         return False
-    before = said[: max((end.end() for end in _SENTENCE.finditer(said, 0, found.start())), default=0)]
+    before = masked_text[
+        : max((end.end() for end in _SENTENCE.finditer(masked_text, 0, match.start())), default=0)
+    ]
     return not before.strip() if names is None else _MARK not in before
 
 

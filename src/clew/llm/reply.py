@@ -84,26 +84,26 @@ def stated_answer(reply: str) -> StatedAnswer:
 
 
 def _from_lines(lines: list[str], at: int) -> StatedAnswer:
-    found = _LINE.match(lines[at])
-    said = "" if found is None else found[1]
+    match = _LINE.match(lines[at])
+    answer_text = "" if match is None else match[1]
     stop = at + 1
-    if not said.strip(_QUOTES):
+    if not answer_text.strip(_QUOTES):
         while stop < len(lines) and (bullet := _BULLET.match(lines[stop])):
-            said += f"; {bullet[1]}"
+            answer_text += f"; {bullet[1]}"
             stop += 1
         if stop == at + 1 and stop < len(lines):
-            said, stop = lines[stop], stop + 1
-    while said.rstrip().endswith(";") and stop < len(lines) and lines[stop].strip():
-        said, stop = f"{said} {lines[stop]}", stop + 1
+            answer_text, stop = lines[stop], stop + 1
+    while answer_text.rstrip().endswith(";") and stop < len(lines) and lines[stop].strip():
+        answer_text, stop = f"{answer_text} {lines[stop]}", stop + 1
     facts: tuple[int, ...] = ()
-    words: list[str] = []
+    text_lines: list[str] = []
     for line in (*lines[:at], *lines[stop:]):
         numbers = _FACTS.match(line)
         if numbers:
             facts = fact_numbers(numbers[1])
         elif not _LINE.match(line):
-            words.append(line)
-    return StatedAnswer(_items(said.split(";")), facts, "\n".join(words).strip(), "line")
+            text_lines.append(line)
+    return StatedAnswer(_items(answer_text.split(";")), facts, "\n".join(text_lines).strip(), "line")
 
 
 def _from_json(reply: str) -> StatedAnswer | None:
@@ -113,11 +113,11 @@ def _from_json(reply: str) -> StatedAnswer | None:
         fields = read_value(reply, _with_answers)
     except ReplyInvalid:
         return None
-    said = fields.get("answers", fields.get("answer"))
-    items = said if isinstance(said, list) else [said]
+    answers = fields.get("answers", fields.get("answer"))
+    items = answers if isinstance(answers, list) else [answers]
     texts = [_json_item(item) for item in cast("list[Any]", items)]
-    if isinstance(said, str):
-        texts = said.split(";")
+    if isinstance(answers, str):
+        texts = answers.split(";")
     text = str(fields.get("text") or fields.get("reason") or "")
     facts = fields.get("facts", "")
     numbers = fact_numbers(str(facts).strip("[]")) if isinstance(facts, (list, str, int)) else ()
@@ -127,9 +127,9 @@ def _from_json(reply: str) -> StatedAnswer | None:
 def _with_answers(value: Any) -> dict[str, Any]:  # noqa: ANN401
     """The object of a reply. Raises ShapeError for a value that states no answers."""
     fields = cast("dict[str, Any]", value) if isinstance(value, dict) else {}
-    said = fields.get("answers", fields.get("answer", ...))
-    listed = cast("list[Any]", said) if isinstance(said, list) else [said]
-    if said is ... or any(isinstance(item, (dict, list)) for item in listed):
+    answers = fields.get("answers", fields.get("answer", ...))
+    answer_items = cast("list[Any]", answers) if isinstance(answers, list) else [answers]
+    if answers is ... or any(isinstance(item, (dict, list)) for item in answer_items):
         raise ShapeError("answers", "a list of names, numbers, true or false")
     return fields
 
@@ -143,10 +143,10 @@ def _json_item(item: object) -> str:
 def _bare(lines: list[str]) -> StatedAnswer:
     """A reply of one line that may be an answer itself; otherwise a refusal, or nothing."""
     text = "\n".join(lines).strip()
-    said = [line for line in lines if line.strip()]
+    filled_lines = [line for line in lines if line.strip()]
     if not text or declines(text):
         return StatedAnswer((), (), text, "refusal" if text else "")
-    if len(said) == 1 and len(said[0]) <= LONGEST_BARE and text[0] not in "{[`":
+    if len(filled_lines) == 1 and len(filled_lines[0]) <= LONGEST_BARE and text[0] not in "{[`":
         return StatedAnswer(_items([text.rstrip(".")]), (), text, "bare")
     return StatedAnswer((), (), text, "")
 

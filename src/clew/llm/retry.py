@@ -31,14 +31,14 @@ class Retry:
         if isinstance(error, RateLimited):
             if error.final:
                 return None
-            asked = error.retry_after
+            requested_wait = error.retry_after
         elif isinstance(error, ModelFailed) and (error.status >= 500 or error.status == 408):
-            asked = error.retry_after
+            requested_wait = error.retry_after
             if error.status == 500 and request.form != "text":
                 # Servers fail like this over a schema too, and another form of the request is to hand.
                 attempts = min(attempts, 2)
         elif isinstance(error, (ModelUnreachable, ModelTimeout)) and reached:
-            asked = None
+            requested_wait = None
             if isinstance(error, ModelTimeout):
                 # Each costs the whole timeout, and perhaps the tokens.
                 attempts = min(attempts, 2)
@@ -46,7 +46,7 @@ class Retry:
             return None
         if attempt >= attempts:
             return None
-        if asked is not None:
-            return asked if asked <= self.patience else None
+        if requested_wait is not None:
+            return requested_wait if requested_wait <= self.patience else None
         jitter = int(request.key[:8], 16) / 0xFFFFFFFF
         return min(self.longest, self.first * 2 ** (attempt - 1)) * (0.75 + 0.5 * jitter)

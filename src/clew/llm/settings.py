@@ -68,10 +68,10 @@ class Settings(Policy):
             )
         try:
             parts = urlsplit(url)
-            good = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+            is_valid = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
         except ValueError:
-            good = False
-        if not good:
+            is_valid = False
+        if not is_valid:
             raise UsageError(f"{url!r} is not a base URL. Write it like http://localhost:11434/v1.")
         return url.rstrip("/")
 
@@ -89,8 +89,8 @@ class Settings(Policy):
             raise UsageError("The timeout must be above 0, concurrency and attempts at least 1.")
         if self.replay and self.cache is None:
             raise UsageError("Replay needs the reply cache that was recorded. Name its file.")
-        limited = self.per_question.money is not None or self.per_run.money is not None
-        if limited and self.prices.find(self.model) is None:
+        has_money_limit = self.per_question.money is not None or self.per_run.money is not None
+        if has_money_limit and self.prices.find(self.model) is None:
             raise UsageError(
                 f"A budget of money needs the price of {self.model}. Add it to the prices file: "
                 f'[models."{self.model}"] with input and output for a million tokens.'
@@ -107,16 +107,16 @@ def settings_from(environment: Mapping[str, str], model: str, **options: Any) ->
     turns on telemetry, but for OTEL_SDK_DISABLED=true. Raises UsageError: there is no such provider.
     """
     profile = profile_of(model)
-    found: dict[str, Any] = {}
+    environment_options: dict[str, Any] = {}
     key = environment.get(profile.key_variable or "")
     url = environment.get(profile.url_variable or "")
     if key and (profile.key_needed or url or options.get("base_url")):
-        found["api_key"] = key
+        environment_options["api_key"] = key
     if url:
-        found["base_url"] = ollama_url(url) if profile.url_variable == "OLLAMA_HOST" else url
-    found["telemetry"] = wants_telemetry(environment)
-    given = {name: value for name, value in options.items() if value is not None}
-    return Settings(model, **{**found, **given})
+        environment_options["base_url"] = ollama_url(url) if profile.url_variable == "OLLAMA_HOST" else url
+    environment_options["telemetry"] = wants_telemetry(environment)
+    explicit_options = {name: value for name, value in options.items() if value is not None}
+    return Settings(model, **{**environment_options, **explicit_options})
 
 
 def wants_telemetry(environment: Mapping[str, str]) -> bool:
@@ -127,8 +127,8 @@ def wants_telemetry(environment: Mapping[str, str]) -> bool:
 
 def ollama_url(host: str) -> str:
     """Turn what OLLAMA_HOST may hold (`host`, `host:port`, `:port`, a URL) into the base URL of its API."""
-    scheme, mark, rest = host.strip().rpartition("://")
-    server, slash, path = rest.rstrip("/").partition("/")
+    scheme, mark, location = host.strip().rpartition("://")
+    server, slash, path = location.rstrip("/").partition("/")
     name, colon, port = server.rpartition(":")
     if not colon or not port.isdigit():
         name, port = server, {"http": "80", "https": "443"}.get(scheme, "11434")

@@ -38,33 +38,41 @@ def _strict(schema: Any, parts: Mapping[str, Any]) -> Any:  # noqa: ANN401
         return [_strict(item, parts) for item in cast("list[Any]", schema)]
     if not isinstance(schema, dict):
         return schema
-    told = cast("dict[str, Any]", schema)
-    if "$ref" in told:
-        return _strict(parts[told["$ref"]] | {k: v for k, v in told.items() if k != "$ref"}, parts)
-    made = {word: _strict(value, parts) for word, value in told.items() if word not in ("title", "default")}
-    if "properties" in told:
-        made["properties"] = {name: _strict(part, parts) for name, part in told["properties"].items()}
-        made |= {"required": list(told["properties"]), "additionalProperties": False}
-    if "prefixItems" in told:
+    source_schema = cast("dict[str, Any]", schema)
+    if "$ref" in source_schema:
+        return _strict(
+            parts[source_schema["$ref"]] | {k: v for k, v in source_schema.items() if k != "$ref"}, parts
+        )
+    strict_schema = {
+        word: _strict(value, parts)
+        for word, value in source_schema.items()
+        if word not in ("title", "default")
+    }
+    if "properties" in source_schema:
+        strict_schema["properties"] = {
+            name: _strict(part, parts) for name, part in source_schema["properties"].items()
+        }
+        strict_schema |= {"required": list(source_schema["properties"]), "additionalProperties": False}
+    if "prefixItems" in source_schema:
         # Few servers know tuples; ours have members of one type.
-        made["items"] = made.pop("prefixItems")[0]
-    return made
+        strict_schema["items"] = strict_schema.pop("prefixItems")[0]
+    return strict_schema
 
 
 def without(schema: Any, words: Iterable[str]) -> Any:  # noqa: ANN401
     """Copy a schema without some words (names of properties are not touched)."""
-    dropped = frozenset(words)
+    dropped_words = frozenset(words)
     if isinstance(schema, list):
-        return [without(item, dropped) for item in cast("list[Any]", schema)]
+        return [without(item, dropped_words) for item in cast("list[Any]", schema)]
     if not isinstance(schema, dict):
         return schema
-    kept: dict[str, Any] = {}
+    reduced_schema: dict[str, Any] = {}
     for word, value in cast("dict[str, Any]", schema).items():
         if word == "properties":
-            kept[word] = {name: without(part, dropped) for name, part in value.items()}
-        elif word not in dropped:
-            kept[word] = without(value, dropped)
-    return kept
+            reduced_schema[word] = {name: without(part, dropped_words) for name, part in value.items()}
+        elif word not in dropped_words:
+            reduced_schema[word] = without(value, dropped_words)
+    return reduced_schema
 
 
 def build(shape: type[T], value: Any) -> T:  # noqa: ANN401

@@ -54,7 +54,7 @@ class Telemetry:
             span.end()
 
     def _attributes(self, request: Request, provider: str, model: str) -> dict[str, Any]:
-        wanted = {
+        attributes = {
             "gen_ai.operation.name": "chat",
             "gen_ai.provider.name": provider,
             "gen_ai.request.model": model,
@@ -66,14 +66,14 @@ class Telemetry:
             "gen_ai.output.type": "text" if request.form == "text" else "json",
         }
         if self._content:
-            wanted["gen_ai.input.messages"] = json.dumps(
+            attributes["gen_ai.input.messages"] = json.dumps(
                 [{"role": m.role, "parts": [{"type": "text", "content": m.text}]} for m in request.messages]
             )
-        return {name: value for name, value in wanted.items() if value is not None}
+        return {name: value for name, value in attributes.items() if value is not None}
 
     def _replied(self, span: Any, reply: Reply) -> None:  # noqa: ANN401
         """Add the reply's attributes."""
-        told: dict[str, Any] = {
+        attributes: dict[str, Any] = {
             "gen_ai.response.model": reply.model,
             "gen_ai.response.finish_reasons": [reply.finish],
             "gen_ai.usage.input_tokens": reply.usage.input_tokens,
@@ -82,5 +82,5 @@ class Telemetry:
         }
         if self._content:
             message = {"role": "assistant", "parts": [{"type": "text", "content": reply.text}]}
-            told["gen_ai.output.messages"] = json.dumps([{**message, "finish_reason": reply.finish}])
-        span.set_attributes(told)
+            attributes["gen_ai.output.messages"] = json.dumps([{**message, "finish_reason": reply.finish}])
+        span.set_attributes(attributes)

@@ -39,8 +39,8 @@ class ScriptedModel(TypedReplies):
             raise line
         if isinstance(line, Reply):
             return line
-        asked = sum(len(m.text) for m in request.messages)
-        return Reply(line, self.name, Usage(1, -(-asked // 4), -(-len(line) // 4)))
+        characters = sum(len(m.text) for m in request.messages)
+        return Reply(line, self.name, Usage(1, -(-characters // 4), -(-len(line) // 4)))
 
     async def stream(self, request: Request) -> AsyncGenerator[Chunk, None]:
         """Give the next reply of the script, word by word. Raises as `complete`."""

@@ -32,9 +32,9 @@ class TraceFile:
         line = json_line({"time": datetime.now(UTC).isoformat(timespec="milliseconds"), **record})
         try:
             with self._lock:
-                rest = (line + "\n").encode("utf-8")
-                while rest:
-                    rest = rest[self._file.write(rest) :]
+                unwritten = (line + "\n").encode("utf-8")
+                while unwritten:
+                    unwritten = unwritten[self._file.write(unwritten) :]
         except (OSError, ValueError) as error:
             raise self._failed(error) from error
 

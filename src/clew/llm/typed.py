@@ -17,7 +17,7 @@ from clew.llm.types import ChatModel, Message, Request, Typed
 
 T = TypeVar("T")
 
-SHOWN = 4000
+LONGEST_REPAIRED = 4000
 """Characters of an invalid reply that the repair turn shows to the model."""
 
 
@@ -40,14 +40,14 @@ class TypedReplies(ChatModel):
         forms = forms or ["text"]
         first: LlmError | None = None
         for form in forms:
-            asked = _in_form(request, form, shape)
+            formed_request = _in_form(request, form, shape)
 
-            def read(text: str, asked: Request = asked) -> T:
-                cleaned = clean(text, asked.messages, asked.stop)
+            def read(text: str, formed_request: Request = formed_request) -> T:
+                cleaned = clean(text, formed_request.messages, formed_request.stop)
                 return read_value(cleaned, lambda value: build(shape, value))
 
             try:
-                return await complete_parsed(self, asked, read)
+                return await complete_parsed(self, formed_request, read)
             except LlmError as error:
                 if isinstance(error, ReplyInvalid):
                     raise
@@ -101,10 +101,10 @@ async def complete_parsed(model: ChatModel, request: Request, parse: Callable[[s
     if reply.finish == "length":
         reason += "; it was cut off because it was too long, so be brief"
     turns = (
-        Message("assistant", reply.text.strip()[:SHOWN] or "(nothing)"),
+        Message("assistant", reply.text.strip()[:LONGEST_REPAIRED] or "(nothing)"),
         Message(
             "user", f"That cannot be used: {reason}. Reply again, in the form asked for, without excuses."
         ),
     )
-    again = await model.complete(replace(request, messages=(*request.messages, *turns)))
-    return Typed(parse(again.text), (reply, again))
+    second_reply = await model.complete(replace(request, messages=(*request.messages, *turns)))
+    return Typed(parse(second_reply.text), (reply, second_reply))

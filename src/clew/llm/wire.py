@@ -38,20 +38,20 @@ class PerLoop(Generic[T]):
 
     def __init__(self, make: Callable[[], T]) -> None:
         self._make = make
-        self._made: WeakKeyDictionary[asyncio.AbstractEventLoop, T] = WeakKeyDictionary()
+        self._objects: WeakKeyDictionary[asyncio.AbstractEventLoop, T] = WeakKeyDictionary()
 
     def get(self) -> T:
         """Return the running loop's object, made at the first call."""
         loop = asyncio.get_running_loop()
-        if loop not in self._made:
-            self._made[loop] = self._make()
-        return self._made[loop]
+        if loop not in self._objects:
+            self._objects[loop] = self._make()
+        return self._objects[loop]
 
     async def close(self) -> None:
         """Close the running loop's object, if there is one."""
-        made: Any = self._made.pop(asyncio.get_running_loop(), None)
-        if made is not None:
-            await made.close()
+        loop_object: Any = self._objects.pop(asyncio.get_running_loop(), None)
+        if loop_object is not None:
+            await loop_object.close()
 
 
 class SdkModel(TypedReplies):
@@ -102,19 +102,19 @@ class SdkModel(TypedReplies):
 
 def parameters(request: Request, profile: Profile) -> tuple[dict[str, Any], tuple[str, ...]]:
     """Name sampling parameters as the provider does, with notes on those that it does not take."""
-    wanted = {name: getattr(request, name) for name in _SAMPLING} | {"stop": list(request.stop) or None}
+    values = {name: getattr(request, name) for name in _SAMPLING} | {"stop": list(request.stop) or None}
     if request.max_tokens is None:
-        wanted["max_tokens"] = profile.max_tokens
-    sent: dict[str, Any] = {}
+        values["max_tokens"] = profile.max_tokens
+    sampling: dict[str, Any] = {}
     notes: list[str] = []
-    for name, value in wanted.items():
+    for name, value in values.items():
         if value is None:
             continue
         if name in profile.parameters:
-            sent[profile.parameters[name]] = value
+            sampling[profile.parameters[name]] = value
         else:
             notes.append(f"{name} dropped: {profile.provider} does not take it for this model")
-    return sent, tuple(notes)
+    return sampling, tuple(notes)
 
 
 def sendable(text: str) -> str:

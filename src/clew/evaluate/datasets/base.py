@@ -49,46 +49,46 @@ class DatasetReader(Protocol):
         ...
 
 
-def find_file(folder: Path, names: Sequence[str], what: str) -> Path:
+def find_file(folder: Path, names: Sequence[str], description: str) -> Path:
     """Find the first of `names` (or of it with `.gz` or `.bz2`) in `folder`; InputError if none is there."""
-    found = find_optional(folder, names)
-    if found is not None:
-        return found
+    file = find_optional(folder, names)
+    if file is not None:
+        return file
     if not folder.is_dir():
         raise InputError(f"{folder}: no such directory. Give the directory of the data set")
-    raise InputError(f"{folder}: there is no {what}. Expected: {' or '.join(names)} (also .gz, .bz2)")
+    raise InputError(f"{folder}: there is no {description}. Expected: {' or '.join(names)} (also .gz, .bz2)")
 
 
 def find_optional(folder: Path, names: Sequence[str]) -> Path | None:
     """Find the first of `names`, which may be globs, or of it with `.gz` or `.bz2`; None if none is there."""
     for name in names:
         for suffix in ("", ".gz", ".bz2"):
-            found = sorted(file for file in folder.glob(name + suffix) if file.is_file())
-            if found:
-                return found[0]
+            files = sorted(file for file in folder.glob(name + suffix) if file.is_file())
+            if files:
+                return files[0]
     return None
 
 
-def choose_split(splits: Sequence[str], there: Sequence[str], wanted: str | None, folder: Path) -> str:
-    """Choose the split that is wanted (UsageError: unknown), else the first there (InputError: none)."""
-    if wanted is not None:
-        if wanted not in splits:
-            raise UsageError(f"There is no split {wanted!r}. Splits are: {', '.join(splits)}.")
-        return wanted
+def choose_split(splits: Sequence[str], available: Sequence[str], requested: str | None, folder: Path) -> str:
+    """Choose the `requested` split (UsageError: unknown), else the first `available` (InputError: none)."""
+    if requested is not None:
+        if requested not in splits:
+            raise UsageError(f"There is no split {requested!r}. Splits are: {', '.join(splits)}.")
+        return requested
     for split in splits:
-        if split in there:
+        if split in available:
             return split
     raise InputError(f"{folder}: no split is there. Expected files of one of: {', '.join(splits)}")
 
 
 def unique(questions: Sequence[EvalQuestion], file: Path) -> tuple[EvalQuestion, ...]:
     """Hand back the questions; ParseError for an id that is used twice, InputError if there are none."""
-    seen: dict[str, int] = {}
+    lines_by_id: dict[str, int] = {}
     for question in questions:
-        if question.id in seen:
-            reason = f"id {question.id!r} is that of line {seen[question.id]} too"
+        if question.id in lines_by_id:
+            reason = f"id {question.id!r} is that of line {lines_by_id[question.id]} too"
             raise ParseError(str(file), question.line, reason, "Give each question its own id")
-        seen[question.id] = question.line
+        lines_by_id[question.id] = question.line
     if not questions:
         raise InputError(f"{file}: no questions in the file")
     return tuple(questions)

@@ -12,8 +12,9 @@ Questions are JSON lines (`crag_task_1_and_2_dev_v*.jsonl.bz2`, or any `*questio
 | finance | `company_name.dict` (CSV), `finance_{info,marketcap,dividend}.sqlite` | attributes of companies |
 | sports | `nba.sqlite` | attributes of games |
 
-Pickles are read as plain values, and no code in them is run. What is left out, `left_out` tells: tables that
-are pickled objects of pandas, and series of prices and chart positions, which are no facts about entities.
+Pickles are read as plain values, and no code in them is run. `omission_notes` says what is left out: tables
+that are pickled objects of pandas, and series of prices and chart positions, which are no facts about
+entities.
 """
 
 from __future__ import annotations
@@ -74,28 +75,28 @@ class Crag:
         """Read the questions of a split, of all domains or one; raises as `DatasetReader.read`."""
         file = find_file(folder, _QUESTIONS, "file of questions")
         split = choose_split(self.splits, self.splits, split, folder)
-        wanted = _SPLITS[split]
+        split_code = _SPLITS[split]
         rows = [Fields(value, file, number) for number, value in json_lines(file)]
         questions = [
             _question(fields)
             for fields in rows
-            if fields.text_or("split", wanted) == wanted and part in ("all", fields.text_or("domain"))
+            if fields.text_or("split", split_code) == split_code and part in ("all", fields.text_or("domain"))
         ]
         graph = next((folder / name for name in _KG if (folder / name).is_dir()), None)
-        name, asked = f"crag/{part}/{split}", unique(questions, file)
+        name, unique_questions = f"crag/{part}/{split}", unique(questions, file)
         if graph is None:
-            return DatasetPart(name, asked, (file,))
+            return DatasetPart(name, unique_questions, (file,))
         source = GraphSource(make=lambda path: write_triples(graph_triples(graph), path))
-        return DatasetPart(name, asked, (file,), source, notes=left_out(graph))
+        return DatasetPart(name, unique_questions, (file,), source, notes=omission_notes(graph))
 
 
 def _question(fields: Fields) -> EvalQuestion:
     answer, kind = fields.text("answer"), fields.text_or("question_type")
-    false = kind == "false_premise" or answer.strip().lower() in _FALSE
+    is_false_premise = kind == "false_premise" or answer.strip().lower() in _FALSE
     return EvalQuestion(
         id=fields.text("interaction_id"),
         text=fields.text("query"),
-        gold=() if false else (GoldAnswer(answer, _alternatives(fields)),),
+        gold=() if is_false_premise else (GoldAnswer(answer, _alternatives(fields)),),
         kind=kind,
         line=fields.line,
     )
@@ -103,15 +104,15 @@ def _question(fields: Fields) -> EvalQuestion:
 
 def _alternatives(fields: Fields) -> tuple[str, ...]:
     """Read `alt_ans`, a list, or `alternative_answers`, a list or the text of one."""
-    given = fields.get("alt_ans") or fields.get("alternative_answers") or []
-    if isinstance(given, str):
+    alternatives = fields.get("alt_ans") or fields.get("alternative_answers") or []
+    if isinstance(alternatives, str):
         try:
-            given = json.loads(given)
+            alternatives = json.loads(alternatives)
         except json.JSONDecodeError as error:
             raise fields.error("field 'alternative_answers' is not a list") from error
-    if not isinstance(given, list):
+    if not isinstance(alternatives, list):
         raise fields.error("field 'alt_ans' is not a list")
-    return tuple(str(answer) for answer in cast("list[object]", given))
+    return tuple(str(answer) for answer in cast("list[object]", alternatives))
 
 
 def graph_triples(folder: Path) -> Iterator[PlainTriple]:
@@ -131,12 +132,14 @@ def graph_triples(folder: Path) -> Iterator[PlainTriple]:
         yield from _games(folder / "sports" / "nba.sqlite")
 
 
-def left_out(folder: Path) -> tuple[str, ...]:
+def omission_notes(folder: Path) -> tuple[str, ...]:
     """Say which files of the graph are there and not read."""
-    found = [name for name in _LEFT_OUT if (folder / name).is_file()]
-    if not found:
+    file_names = [name for name in _LEFT_OUT if (folder / name).is_file()]
+    if not file_names:
         return ()
-    return (f"Of the mock KG these are left out (pickled tables, and series by date): {', '.join(found)}",)
+    return (
+        f"Of the mock KG these are left out (pickled tables, and series by date): {', '.join(file_names)}",
+    )
 
 
 def _open(file: Path) -> Iterator[PlainTriple]:
@@ -157,24 +160,24 @@ def _movies(folder: Path) -> Iterator[PlainTriple]:
     titles = {film.get("id"): str(film.get("title", name)) for name, film in films.items()}
     for name, film in films.items():
         title = str(film.get("title", name))
-        for one in cast("list[dict[str, Any]]", film.get("crew", [])):
-            if one.get("job"):
-                yield PlainTriple(title, str(one["job"]).lower(), str(one["name"]))
+        for member in cast("list[dict[str, Any]]", film.get("crew", [])):
+            if member.get("job"):
+                yield PlainTriple(title, str(member["job"]).lower(), str(member["name"]))
         yield from _attributes(title, {k: v for k, v in film.items() if k not in ("id", "title", "crew")})
     people = folder / "person_db.json"
     if people.is_file():
         for name, person in cast("dict[str, dict[str, Any]]", json_document(people)).items():
-            told = {key: value for key, value in person.items() if key not in ("id", "name")}
-            for key in told:
+            attributes = {key: value for key, value in person.items() if key not in ("id", "name")}
+            for key in attributes:
                 if key.endswith("_movies"):
-                    told[key] = [titles.get(v, v) for v in cast("list[Any]", told[key])]
-            yield from _attributes(str(person.get("name", name)), told)
+                    attributes[key] = [titles.get(v, v) for v in cast("list[Any]", attributes[key])]
+            yield from _attributes(str(person.get("name", name)), attributes)
 
 
 def _music(folder: Path) -> Iterator[PlainTriple]:
     for stem in ("artist_dict_simplified", "song_dict_simplified"):
-        for name, told in _plain_dict(folder / f"{stem}.pickle").items():
-            yield from _attributes(name, told)
+        for name, attributes in _plain_dict(folder / f"{stem}.pickle").items():
+            yield from _attributes(name, attributes)
     for name, works in _plain_dict(folder / "artist_work_dict.pickle").items():
         yield from _attributes(name, works, "work")
 
@@ -183,10 +186,10 @@ def _plain_dict(file: Path) -> dict[str, Any]:
     """Read a pickled dictionary; empty where there is no file."""
     if not file.is_file():
         return {}
-    found = plain_pickle(file)
-    if not isinstance(found, dict):
+    content = plain_pickle(file)
+    if not isinstance(content, dict):
         raise InputError(f"{file}: not a pickled dictionary")
-    return {str(key): value for key, value in cast("dict[object, Any]", found).items()}
+    return {str(key): value for key, value in cast("dict[object, Any]", content).items()}
 
 
 def _finance(folder: Path) -> Iterator[PlainTriple]:
@@ -202,8 +205,8 @@ def _finance(folder: Path) -> Iterator[PlainTriple]:
     for stem, relation in (("info", ""), ("marketcap", "market capitalization"), ("dividend", "dividend")):
         source = folder / f"finance_{stem}.sqlite"
         for symbol, blob in _rows(source, "SELECT key, value FROM unnamed ORDER BY key"):
-            told = plain_pickle_of(BytesIO(blob), f"{source}, {symbol}")
-            yield from _attributes(names.get(str(symbol), str(symbol)), told, relation)
+            attributes = plain_pickle_of(BytesIO(blob), f"{source}, {symbol}")
+            yield from _attributes(names.get(str(symbol), str(symbol)), attributes, relation)
 
 
 def _games(file: Path) -> Iterator[PlainTriple]:
@@ -212,9 +215,9 @@ def _games(file: Path) -> Iterator[PlainTriple]:
     if not set(_GAME) <= set(columns):
         raise InputError(f"{file}: has no table 'game' with {', '.join(_GAME)}")
     for row in _rows(file, "SELECT * FROM game"):
-        told = dict(zip(columns, row, strict=True))
-        home, away, day = (str(told[name]) for name in _GAME)
-        yield from _attributes(f"{home} – {away}, {day[:10]}", told)
+        attributes = dict(zip(columns, row, strict=True))
+        home, away, day = (str(attributes[name]) for name in _GAME)
+        yield from _attributes(f"{home} – {away}, {day[:10]}", attributes)
 
 
 def _rows(file: Path, query: str) -> Iterator[tuple[Any, ...]]:

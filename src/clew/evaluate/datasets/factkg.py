@@ -106,17 +106,17 @@ def _evidence(rows: Iterable[Fields]) -> Iterator[PlainTriple]:
         evidence = fields.get("Evidence")
         if holds and isinstance(evidence, Mapping):
             paths = cast("Mapping[str, list[list[str]]]", evidence)
-            yield from _joined(paths, f"thing of claim {fields.line}")
+            yield from _join_paths(paths, f"thing of claim {fields.line}")
 
 
-def _joined(evidence: Mapping[str, Sequence[Sequence[str]]], unnamed: str) -> Iterator[PlainTriple]:
+def _join_paths(evidence: Mapping[str, Sequence[Sequence[str]]], unnamed: str) -> Iterator[PlainTriple]:
     """Join a path of one entity with the same path seen from another."""
     ends = {(entity, tuple(path)) for entity, paths in evidence.items() for path in paths}
     for entity, path in sorted(ends):
-        others = [e for e, p in sorted(ends) if p == _reversed(path) and e != entity]
-        for other in others or ([f"{unnamed} ({path[0]})"] if len(path) == 1 else []):
-            nodes = [entity, *(f"{unnamed} {at}" for at in range(1, len(path))), other]
-            if others and (entity, path) > (other, _reversed(path)):
+        far_ends = [e for e, p in sorted(ends) if p == _reverse_path(path) and e != entity]
+        for far_end in far_ends or ([f"{unnamed} ({path[0]})"] if len(path) == 1 else []):
+            nodes = [entity, *(f"{unnamed} {at}" for at in range(1, len(path))), far_end]
+            if far_ends and (entity, path) > (far_end, _reverse_path(path)):
                 continue
             for at, relation in enumerate(path):
                 head, tail = _name(nodes[at]), _name(nodes[at + 1])
@@ -126,7 +126,7 @@ def _joined(evidence: Mapping[str, Sequence[Sequence[str]]], unnamed: str) -> It
                     yield PlainTriple(head, relation, tail)
 
 
-def _reversed(path: Sequence[str]) -> tuple[str, ...]:
+def _reverse_path(path: Sequence[str]) -> tuple[str, ...]:
     return tuple(r[1:] if r.startswith(_INVERSE) else _INVERSE + r for r in reversed(path))
 
 

@@ -114,10 +114,10 @@ class Fields:
             raise self.error(f"{self._path(name)} is missing or not a text")
         return value
 
-    def text_or(self, name: str, other: str = "") -> str:
-        """Return a string, or `other` where there is none; numbers become text."""
+    def text_or(self, name: str, default: str = "") -> str:
+        """Return a string, or `default` where there is none; numbers become text."""
         value = self._value.get(name)
-        return other if value is None else str(value)
+        return default if value is None else str(value)
 
     def items(self, name: str, *, optional: bool = False) -> list[object]:
         """Return a list."""
@@ -166,16 +166,16 @@ class PlainTriple:
 
 def write_triples(triples: Iterable[PlainTriple], path: Path) -> None:
     """Write triples as TSV, each once; InputError if there are none or the file cannot be written."""
-    seen: set[str] = set()
+    written_lines: set[str] = set()
     try:
         with path.open("w", encoding="utf-8", errors="replace", newline="\n") as file:
             for triple in triples:
                 names = [n.translate(_SPACES).strip() for n in (triple.head, triple.relation, triple.tail)]
                 line = "\t".join(names)
-                if all(names) and line not in seen:
-                    seen.add(line)
+                if all(names) and line not in written_lines:
+                    written_lines.add(line)
                     file.write(line + "\n")
     except OSError as error:
         raise InputError(f"{path}: cannot be written ({error.strerror})") from error
-    if not seen:
+    if not written_lines:
         raise InputError(f"{path}: the data set has no triples to make a graph of. Name one with --graph")

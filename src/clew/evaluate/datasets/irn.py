@@ -107,12 +107,12 @@ class WC2014:
     def read(self, folder: Path, part: str, split: str | None) -> DatasetPart:
         """Read one part, or all that are there; raises as `DatasetReader.read`."""
         graph = find_file(folder, ["WC2014.txt"], "graph")
-        wanted = self.parts(folder) if part == "all" else (part,)
+        part_names = self.parts(folder) if part == "all" else (part,)
         questions: list[EvalQuestion] = []
         files: list[Path] = []
-        for one in wanted or tuple(_WC_PARTS):
-            file = find_file(folder, _wc_names(_WC_PARTS[one]), f"questions of {one}")
-            name = f"wc2014/{one}"
+        for part_name in part_names or tuple(_WC_PARTS):
+            file = find_file(folder, _wc_names(_WC_PARTS[part_name]), f"questions of {part_name}")
+            name = f"wc2014/{part_name}"
             questions += [_wc_question(file, number, text, name) for number, text in lines(file)]
             files.append(file)
         partial = [f.name for f in files if f.name.split(".")[0] + ".txt" != f.name.removesuffix(".gz")]
@@ -128,16 +128,16 @@ def _wc_names(stem: str) -> list[str]:
 def _wc_question(file: Path, number: int, text: str, name: str) -> EvalQuestion:
     fields = text.split("\t")
     paths = [_gold_path(path) for path in fields[2].split("*")] if len(fields) >= 4 else []
-    known = tuple(path for path in paths if path is not None)
-    if not known or len(known) != len(paths):
+    gold_paths = tuple(path for path in paths if path is not None)
+    if not gold_paths or len(gold_paths) != len(paths):
         raise ParseError(str(file), number, "not a question of WC2014", _WC_EXPECTED)
     answers = [answer for answer in fields[3].strip().split("/") if answer]
     return EvalQuestion(
         id=f"{name}/{number}",
         text=fields[0].strip(),
         gold=tuple(GoldAnswer(answer) for answer in dict.fromkeys(answers or [fields[1].strip()])),
-        entities=tuple(path.start for path in known),
-        kind=" & ".join(" / ".join(path.relations) for path in known),
-        paths=known,
+        entities=tuple(path.start for path in gold_paths),
+        kind=" & ".join(" / ".join(path.relations) for path in gold_paths),
+        paths=gold_paths,
         line=number,
     )

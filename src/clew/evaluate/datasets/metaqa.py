@@ -70,8 +70,10 @@ class MetaQA:
         return DatasetPart(name, unique(questions, file), files, GraphSource((graph,), "pipe"))
 
     def _splits(self, folder: Path, part: str) -> list[str]:
-        there = folder / part / "vanilla"
-        return [split for split in self.splits if find_optional(there, [f"qa_{split}.txt"]) is not None]
+        vanilla_folder = folder / part / "vanilla"
+        return [
+            split for split in self.splits if find_optional(vanilla_folder, [f"qa_{split}.txt"]) is not None
+        ]
 
     def _question(self, file: Path, number: int, text: str, name: str) -> EvalQuestion:
         question, tab, answers = text.partition("\t")
@@ -93,6 +95,8 @@ def _with_kind(question: EvalQuestion, kind: str) -> EvalQuestion:
     """Add the type of the question and, where it is a chain of known types, the gold path."""
     pairs = pairwise(kind.split("_to_"))
     relations = [_RELATIONS.get(right if left == _MOVIE else left) for left, right in pairs]
-    known = tuple(relation for relation in relations if relation is not None)
-    is_path = bool(known) and len(known) == len(relations)
-    return replace(question, kind=kind, paths=(GoldPath(question.entities[0], known),) if is_path else ())
+    path_relations = tuple(relation for relation in relations if relation is not None)
+    is_path = bool(path_relations) and len(path_relations) == len(relations)
+    return replace(
+        question, kind=kind, paths=(GoldPath(question.entities[0], path_relations),) if is_path else ()
+    )

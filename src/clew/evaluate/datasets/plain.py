@@ -49,10 +49,10 @@ class Plain:
         questions = [_question(Fields(value, file, number)) for number, value in json_lines(file)]
         claims = [q for q in questions if q.verdict is not None]
         if claims and len(claims) != len(questions):
-            asked = questions[0].verdict is None
-            other = next(q for q in questions if (q.verdict is None) != asked)
-            what = "a claim among questions" if asked else "a question among claims"
-            raise ParseError(str(file), other.line, what, "Put them into two directories")
+            begins_with_question = questions[0].verdict is None
+            mismatch = next(q for q in questions if (q.verdict is None) != begins_with_question)
+            description = "a claim among questions" if begins_with_question else "a question among claims"
+            raise ParseError(str(file), mismatch.line, description, "Put them into two directories")
         graph = _graph(folder)
         source = None if graph is None else GraphSource((graph,))
         name, task = f"plain/{folder.resolve().name}", "claims" if claims else "questions"
@@ -60,23 +60,23 @@ class Plain:
 
 
 def _graph(folder: Path) -> Path | None:
-    found = [p for p in sorted(folder.glob("graph.*")) if not p.name.endswith(_SIDE)]
-    found += [p for p in (folder / "graph",) if p.is_dir()]
-    if len(found) > 1:
-        names = ", ".join(path.name for path in found)
+    graphs = [p for p in sorted(folder.glob("graph.*")) if not p.name.endswith(_SIDE)]
+    graphs += [p for p in (folder / "graph",) if p.is_dir()]
+    if len(graphs) > 1:
+        names = ", ".join(path.name for path in graphs)
         raise InputError(f"{folder}: several graphs ({names}). Leave one, or name it with --graph")
-    return found[0] if found else None
+    return graphs[0] if graphs else None
 
 
 def _question(fields: Fields) -> EvalQuestion:
-    given = fields.get("id")
-    if given is not None and (isinstance(given, bool) or not isinstance(given, (str, int))):
+    question_id = fields.get("id")
+    if question_id is not None and (isinstance(question_id, bool) or not isinstance(question_id, (str, int))):
         raise fields.error("field 'id' is not a string")
     verdict = fields.get("verdict")
     if verdict is not None and verdict not in _VERDICTS:
         raise fields.error("field 'verdict' is neither 'supported' nor 'refuted'")
     return EvalQuestion(
-        id=str(fields.line if given is None else given),
+        id=str(fields.line if question_id is None else question_id),
         text=fields.text("question"),
         gold=() if verdict is not None else _gold(fields),
         entities=fields.texts("entities"),

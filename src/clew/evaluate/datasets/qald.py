@@ -45,21 +45,25 @@ class Qald:
             fields.line = at
             text = _text(fields)
             questions += [] if text is None else [_question(fields, text)]
-        without = len(entries) - len(questions)
-        notes = (f"{without} questions have no text in {LANGUAGE} and are left out",) if without else ()
+        without_text = len(entries) - len(questions)
+        notes = (
+            (f"{without_text} questions have no text in {LANGUAGE} and are left out",) if without_text else ()
+        )
         return DatasetPart(f"qald/{part}", unique(questions, file), (file,), notes=notes)
 
 
 def _text(fields: Fields) -> str | None:
-    for one in fields.objects("question"):
-        if one.get("language") == LANGUAGE:
-            return one.text("string").strip()
+    for translation in fields.objects("question"):
+        if translation.get("language") == LANGUAGE:
+            return translation.text("string").strip()
     return None
 
 
 def _question(fields: Fields, text: str) -> EvalQuestion:
     sparql = fields.child("query").text_or("sparql") if fields.get("query") is not None else ""
-    answers = tuple(g for one in fields.objects("answers", optional=True) for g in _answers(one))
+    answers = tuple(
+        g for answer_set in fields.objects("answers", optional=True) for g in _answers(answer_set)
+    )
     return EvalQuestion(
         id=fields.text_or("id", str(fields.line)),
         text=text,
@@ -70,20 +74,22 @@ def _question(fields: Fields, text: str) -> EvalQuestion:
     )
 
 
-def _answers(one: Fields) -> list[GoldAnswer]:
-    boolean = one.get("boolean")
+def _answers(answer_set: Fields) -> list[GoldAnswer]:
+    boolean = answer_set.get("boolean")
     if isinstance(boolean, bool):
         return [GOLD_YES if boolean else GOLD_NO]
-    found: list[GoldAnswer] = []
-    results = cast("dict[str, Any]", one.get("results") or {})
+    answers: list[GoldAnswer] = []
+    results = cast("dict[str, Any]", answer_set.get("results") or {})
     for binding in cast("list[dict[str, Any]]", results.get("bindings", [])):
         for value in binding.values():
             if not isinstance(value, dict) or "value" not in value:
-                raise ParseError(str(one.file), one.line, f"{one.where}: a binding without a value")
+                raise ParseError(
+                    str(answer_set.file), answer_set.line, f"{answer_set.where}: a binding without a value"
+                )
             term = cast("dict[str, str]", value)
             text = str(term["value"])
-            found.append(iri_answer(text) if term.get("type") == "uri" else GoldAnswer(text))
-    return found
+            answers.append(iri_answer(text) if term.get("type") == "uri" else GoldAnswer(text))
+    return answers
 
 
 def iri_answer(iri: str) -> GoldAnswer:

@@ -25,10 +25,10 @@ DATASETS: tuple[DatasetReader, ...] = (
 def dataset_named(name: str) -> DatasetReader:
     """Return the reader of a data set, or `module:class` of a user's own; UsageError if there is none."""
     if is_plugin(name):
-        own = imported(name, "data set")
-        return cast(DatasetReader, own() if isinstance(own, type) else own)
+        plugin = imported(name, "data set")
+        return cast(DatasetReader, plugin() if isinstance(plugin, type) else plugin)
     readers = {reader.about.name: reader for reader in DATASETS}
     if name in readers:
         return readers[name]
-    known = f"Data sets are: {', '.join(readers)}; your own is MODULE:CLASS"
-    raise UsageError(f"There is no data set {name!r}. {known}. See: clew datasets")
+    advice = f"Data sets are: {', '.join(readers)}; your own is MODULE:CLASS"
+    raise UsageError(f"There is no data set {name!r}. {advice}. See: clew datasets")

@@ -127,7 +127,7 @@ class WebQSPWD(_JsonSet):
         ids = [str(value) if value else "" for value in fields.items("answers")]
         labels = [str(value) for value in fields.items("answers_str", optional=True)]
         labels += [""] * (len(ids) - len(labels))
-        gold = [_labelled(label, id) for label, id in zip(labels, ids, strict=False) if label or id]
+        gold = [_labelled_answer(label, id) for label, id in zip(labels, ids, strict=False) if label or id]
         return EvalQuestion(
             id=fields.text("questionid"),
             text=fields.text("utterance"),
@@ -136,7 +136,7 @@ class WebQSPWD(_JsonSet):
         )
 
 
-def _labelled(label: str, id: str) -> GoldAnswer:
+def _labelled_answer(label: str, id: str) -> GoldAnswer:
     names = (*((label,) if label else ()), *(qid(id).names if id else ()))
     return GoldAnswer(names[0], tuple(dict.fromkeys(names[1:])))
 
@@ -204,18 +204,18 @@ class Mintaka(_JsonSet):
 
 
 def _mintaka(answer: Fields) -> tuple[GoldAnswer, ...]:
-    given = answer.get("answer")
-    if given is None:
+    answer_value = answer.get("answer")
+    if answer_value is None:
         mention = answer.text_or("mention")
         return (GoldAnswer(mention),) if mention else ()
-    found: list[GoldAnswer] = []
+    answers: list[GoldAnswer] = []
     for value in answer.items("answer"):
         if isinstance(value, bool):
-            found.append(GOLD_YES if value else GOLD_NO)
+            answers.append(GOLD_YES if value else GOLD_NO)
         elif isinstance(value, dict):
             entry = Fields(cast("object", value), answer.file, answer.line, "field 'answer.answer'")
             label = entry.child("label").text_or("en") if entry.get("label") else ""
-            found.append(_labelled(label, entry.text_or("name")))
+            answers.append(_labelled_answer(label, entry.text_or("name")))
         else:
-            found.append(GoldAnswer(str(value)))
-    return tuple(dict.fromkeys(found))
+            answers.append(GoldAnswer(str(value)))
+    return tuple(dict.fromkeys(answers))

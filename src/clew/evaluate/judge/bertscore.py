@@ -57,11 +57,11 @@ class TokenEmbedder:
     def __init__(self, session: Any, tokenizer: Any, name: str) -> None:  # noqa: ANN401
         self.name, self._session, self._tokenizer = name, session, tokenizer
         outputs = [node.name for node in session.get_outputs()]
-        found = [output for output in TOKEN_OUTPUTS if output in outputs]
-        if not found:
-            wanted = " or ".join(TOKEN_OUTPUTS)
-            raise EmbedderError(f"{name}: has no output {wanted}, but {', '.join(outputs)}")
-        self._output = found[0]
+        token_outputs = [output for output in TOKEN_OUTPUTS if output in outputs]
+        if not token_outputs:
+            expected = " or ".join(TOKEN_OUTPUTS)
+            raise EmbedderError(f"{name}: has no output {expected}, but {', '.join(outputs)}")
+        self._output = token_outputs[0]
         self._inputs = {node.name for node in session.get_inputs()}
         tokenizer.no_padding()
         if tokenizer.truncation is None:
@@ -109,18 +109,18 @@ def open_tokens(spec: str) -> TokenEmbedder:
 def score_run(directory: RunDirectory, model: TokenEmbedder, progress: Callable[[int, int], None]) -> None:
     """Score the answers that have no score yet, into `bertscore.jsonl`; abstentions and failures score 0."""
     with directory.locked():
-        done = {key_of(line) for _, line in directory.lines(BERT) if line["model"] == model.name}
-        left = [
+        scored_keys = {key_of(line) for _, line in directory.lines(BERT) if line["model"] == model.name}
+        unscored = [
             record
             for _, record in directory.records()
-            if record.key not in done and record.question.is_scored
+            if record.key not in scored_keys and record.question.is_scored
         ]
         with closing(LineFile(directory.path / BERT)) as file:
-            for start in range(0, len(left), PAIRS_OF_TEXTS):
-                batch = left[start : start + PAIRS_OF_TEXTS]
-                for record, found in zip(batch, score_batch(batch, model), strict=True):
-                    file.add({**asdict(record.key), "model": model.name, **asdict(found)})
-                progress(start + len(batch), len(left))
+            for start in range(0, len(unscored), PAIRS_OF_TEXTS):
+                batch = unscored[start : start + PAIRS_OF_TEXTS]
+                for record, score in zip(batch, score_batch(batch, model), strict=True):
+                    file.add({**asdict(record.key), "model": model.name, **asdict(score)})
+                progress(start + len(batch), len(unscored))
 
 
 def score_batch(records: Sequence[Record], model: TokenEmbedder) -> list[BertScore]:

@@ -72,12 +72,12 @@ class AnswerJudge:
         problem = ""
         for _ in range(JUDGE_ATTEMPTS):
             try:
-                said = self.reply(system, user + (f"\n\n{problem}" if problem else ""))
+                reply_text = self.reply(system, user + (f"\n\n{problem}" if problem else ""))
             except LlmError as error:
                 if error.exit_code == 2:
                     raise  # a wrong key or a missing recording is not the question's fault
                 return Judgement(self.key, None, f"{type(error).__name__}: {error}", failed=True)
-            verdict = read_verdict(said, _VERDICTS[self.form])
+            verdict = read_verdict(reply_text, _VERDICTS[self.form])
             if verdict is not None:
                 return Judgement(self.key, verdict)
             words = " or ".join(_VERDICTS[self.form])
@@ -90,16 +90,16 @@ def read_verdict(text: str, verdicts: tuple[str, ...]) -> str | None:
 
     What a model said to itself before it replied has none.
     """
-    found: str | None = None
+    verdict: str | None = None
     for match in _OBJECT.finditer(without_thoughts(text)):
         try:
             value = json.loads(match[0])
         except (json.JSONDecodeError, RecursionError):
             continue
-        said = cast("dict[str, object]", value).get("verdict")
-        if isinstance(said, str) and said.strip().lower() in verdicts:
-            found = said.strip().lower()
-    return found
+        candidate = cast("dict[str, object]", value).get("verdict")
+        if isinstance(candidate, str) and candidate.strip().lower() in verdicts:
+            verdict = candidate.strip().lower()
+    return verdict
 
 
 def prompt_of(form: JudgeForm) -> Prompt:
@@ -107,22 +107,22 @@ def prompt_of(form: JudgeForm) -> Prompt:
     return prompt_named("clew.evaluate.judge", f"judge_{form.replace('-', '_')}")
 
 
-def given_answer(record: Record) -> str:
+def answer_text(record: Record) -> str:
     """What a method said, and the names that it states where its words leave one out."""
     names = [names[0] for names in record.answers]
-    said = name_form(record.text)
-    left_out = any(not holds_name(said, name) for name in names)
-    return "; ".join([*([record.text] if record.text else []), *(names if left_out else [])])
+    text_form = name_form(record.text)
+    text_lacks_name = any(not holds_name(text_form, name) for name in names)
+    return "; ".join([*([record.text] if record.text else []), *(names if text_lacks_name else [])])
 
 
 def _task(record: Record) -> str:
     gold = "; ".join(" = ".join(answer.names) for answer in record.question.gold) or "(there is no answer)"
-    told = {"Question": record.question.text, "Correct answers": gold, "Given answer": given_answer(record)}
-    return "\n".join(f"{title}: <<<{data_line(text, LONGEST_JUDGED)}>>>" for title, text in told.items())
+    fields = {"Question": record.question.text, "Correct answers": gold, "Given answer": answer_text(record)}
+    return "\n".join(f"{title}: <<<{data_line(text, LONGEST_JUDGED)}>>>" for title, text in fields.items())
 
 
 @dataclass
-class Judged:
+class JudgingCounts:
     """What a call of `judge_run` did: judgements without a verdict, and of these those of failed calls."""
 
     unjudged: int = 0
@@ -155,53 +155,59 @@ def judge_of(spec: str, open_model: Callable[[str], ManagedModel]) -> AnswerJudg
 
 def judge_run(
     directory: RunDirectory, judges: Sequence[AnswerJudge], threads: int, progress: Callable[[int, int], None]
-) -> Judged:
+) -> JudgingCounts:
     """Judge what is not judged yet.
 
     Raises UsageError (a judge never gave a verdict; what the others said is kept), Stopped (the budget of the
     run is used up) and LockedError (another process runs there).
     """
-    judged = Judged()
+    counts = JudgingCounts()
     with directory.locked():
-        done = {
+        judged_pairs = {
             (key_of(line), line["judge"])
             for _, line in directory.lines(JUDGEMENTS)
             if line["verdict"] is not None
         }
-        total = sum(1 for _ in _open(directory, judges, done))
-        silent = {judge.key: 0 for judge in judges if all(judge.key != name for _, name in done)}
-        work = in_threads(lambda one: (*one, one[1].judge(one[0])), _open(directory, judges, done), threads)
+        total = sum(1 for _ in _unjudged_answers(directory, judges, judged_pairs))
+        silent_counts = {
+            judge.key: 0 for judge in judges if all(judge.key != name for _, name in judged_pairs)
+        }
+        work = in_threads(
+            lambda pair: (*pair, pair[1].judge(pair[0])),
+            _unjudged_answers(directory, judges, judged_pairs),
+            threads,
+        )
         with closing(LineFile(directory.path / JUDGEMENTS)) as file:
             for at, (record, judge, judgement) in enumerate(work, 1):
-                told = fields_json(judgement, "judge verdict problem")
-                file.add({**asdict(record.key), **told, "prompt": prompt_of(judge.form).version})
-                judged.count(judgement)
-                _check_silence(silent, judgement)
+                judgement_fields = fields_json(judgement, "judge verdict problem")
+                file.add({**asdict(record.key), **judgement_fields, "prompt": prompt_of(judge.form).version})
+                counts.count(judgement)
+                _check_silence(silent_counts, judgement)
                 progress(at, total)
-    return judged
+    return counts
 
 
-def _open(
-    directory: RunDirectory, judges: Sequence[AnswerJudge], done: set[tuple[Key, str]]
+def _unjudged_answers(
+    directory: RunDirectory, judges: Sequence[AnswerJudge], judged_pairs: set[tuple[Key, str]]
 ) -> Iterator[tuple[Record, AnswerJudge]]:
     """Yield what is to be judged: by the three-way judge answers that are not the gold, by `match` all."""
     for _, record in directory.records():
         if record.answer is None or not record.question.is_scored:
             continue
         for judge in judges:
-            wanted = needs_judge(record) if judge.form == "three-way" else record.abstained is None
-            if wanted and (record.key, judge.key) not in done:
+            needs_verdict = needs_judge(record) if judge.form == "three-way" else record.abstained is None
+            if needs_verdict and (record.key, judge.key) not in judged_pairs:
                 yield record, judge
 
 
-def _check_silence(silent: dict[str, int], judgement: Judgement) -> None:
-    if judgement.judge not in silent:
+def _check_silence(silent_counts: dict[str, int], judgement: Judgement) -> None:
+    if judgement.judge not in silent_counts:
         return
     if judgement.verdict is not None:
-        del silent[judgement.judge]
+        del silent_counts[judgement.judge]
         return
     name = judgement.judge
-    silent[name] += 1
-    if silent[name] >= SILENT:
+    silent_counts[name] += 1
+    if silent_counts[name] >= SILENT:
         reason = f"judge {name} gave no verdict on its first {SILENT} questions ({judgement.problem})"
         raise UsageError(f"{reason}. The records are kept; name another judge with --judge")

@@ -56,9 +56,9 @@ def text_hit(record: Record) -> float | None:
 @_with_gold
 def exact_match(record: Record) -> float | None:
     """Share of questions whose answer (text or first entity), lower-cased and stripped, is gold."""
-    given = {strict_form(record.text), *map(strict_form, record.answers[0] if record.answers else ())}
+    answer_forms = {strict_form(record.text), *map(strict_form, record.answers[0] if record.answers else ())}
     gold = {strict_form(name) for answer in record.question.gold for name in answer.names}
-    return float(bool((given - {""}) & gold))
+    return float(bool((answer_forms - {""}) & gold))
 
 
 @metric("Precision", "set metric")
@@ -66,14 +66,14 @@ def exact_match(record: Record) -> float | None:
 def precision(record: Record) -> float | None:
     """Share of the answers that are right, mean over questions."""
     overlap = record.overlap
-    return overlap.right / overlap.given if overlap.given else 0.0
+    return overlap.right / overlap.answers if overlap.answers else 0.0
 
 
 @metric("Recall", "set metric")
 @_with_gold
 def recall(record: Record) -> float | None:
     """Share of the gold answers that are given, mean over questions."""
-    return record.overlap.found / record.overlap.gold
+    return record.overlap.gold_matched / record.overlap.gold
 
 
 @metric("F1", "Usbeck et al. 2019")

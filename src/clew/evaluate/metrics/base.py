@@ -44,15 +44,15 @@ RunMetric = Metric[Sequence[ScoredRow]]
 def metric(
     title: str,
     source: str,
-    **more: Any,  # noqa: ANN401
+    **fields: Any,  # noqa: ANN401
 ) -> Callable[[Callable[[T], float | None]], Metric[T]]:
     """Make a metric of the function below: its name, and its docstring as the definition.
 
-    `more` are other fields of `Metric`.
+    `fields` are other fields of `Metric`.
     """
 
-    def made(score: Callable[[T], float | None]) -> Metric[T]:
+    def make_metric(score: Callable[[T], float | None]) -> Metric[T]:
         name = cast("str", cast("Any", score).__name__)
-        return Metric(name, title, score.__doc__ or "", source, **more, score=score)
+        return Metric(name, title, score.__doc__ or "", source, **fields, score=score)
 
-    return made
+    return make_metric

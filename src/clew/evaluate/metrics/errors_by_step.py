@@ -42,8 +42,8 @@ def follows_gold(record: Record, pattern: Mapping[str, Any]) -> bool:
     if len(triples) != gold.total():
         return False
     nodes = {node for head, _, tail in triples for node in (head, tail)}
-    known = {name_form(node) for node in nodes if not node.startswith(_UNKNOWN)}
-    if known != {name_form(path.start) for path in record.question.paths}:
+    known_entities = {name_form(node) for node in nodes if not node.startswith(_UNKNOWN)}
+    if known_entities != {name_form(path.start) for path in record.question.paths}:
         return False
     forms = record.relation_form
     relations = Counter(forms[relation] for _, relation, _ in triples if relation in forms)

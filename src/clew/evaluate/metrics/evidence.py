@@ -37,12 +37,14 @@ def is_right(record: Record, cited: Cited) -> bool:
 
 def evidence_forms(record: Record) -> set[str]:
     """The forms of the names in the triples that an answer shows, but for its pattern."""
-    told = {} if record.answer is None else {k: v for k, v in record.answer.items() if k != "pattern"}
-    return {name_form(node) for head, _, tail in triples_within(told) for node in (head, tail)}
+    answer_fields = (
+        {} if record.answer is None else {k: v for k, v in record.answer.items() if k != "pattern"}
+    )
+    return {name_form(node) for head, _, tail in triples_within(answer_fields) for node in (head, tail)}
 
 
 def triples_within(value: object, *, under: bool = False) -> Iterator[tuple[str, str, str]]:
-    """Yield lists of three names `under` a key of triples or evidence in what is told as JSON."""
+    """Yield lists of three names `under` a key of triples or evidence in a JSON value."""
     if isinstance(value, dict):
         for key, item in cast("dict[str, object]", value).items():
             yield from triples_within(item, under=under or "triples" in key or "evidence" in key)
@@ -69,8 +71,8 @@ def citation_recall(record: Record) -> float | None:
     """Share of gold answers that a citation proves by the gold path."""
     if not record.question.paths or not record.gold_forms:
         return None
-    proved = {name_form(cited.answer) for cited in record.citations if is_right(record, cited)}
-    return sum(bool(forms & proved) for forms in record.gold_forms) / len(record.gold_forms)
+    proved_forms = {name_form(cited.answer) for cited in record.citations if is_right(record, cited)}
+    return sum(bool(forms & proved_forms) for forms in record.gold_forms) / len(record.gold_forms)
 
 
 @metric("Retrieval Hits@1", "SimGRAG sec. 6.6 (figure 5)")

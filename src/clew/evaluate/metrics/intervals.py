@@ -32,8 +32,8 @@ def bootstrap(values: Sequence[float]) -> Interval:
     if not len(data):
         raise ValueError("no values to resample")
     random, chunks = np.random.default_rng(0), _chunks(RESAMPLES, len(data))
-    drawn = (data[random.integers(0, len(data), (count, len(data)))] for count in chunks)
-    means = np.concatenate([rows.mean(axis=1) for rows in drawn])
+    resamples = (data[random.integers(0, len(data), (count, len(data)))] for count in chunks)
+    means = np.concatenate([rows.mean(axis=1) for rows in resamples])
     low, high = np.quantile(means, (0.025, 0.975))
     return Interval(float(low), float(high))
 

@@ -37,14 +37,18 @@ def needs_judge(record: Record) -> bool:
 
 def share(record: Record, outcome: Outcome) -> float | None:
     """Share of the judges that gave this outcome; None if judges were asked and none gave one."""
-    decided = built_in(record)
-    if decided is None:
+    match_outcome = built_in(record)
+    if match_outcome is None:
         return None
     verdicts = {j: v for j, v in record.judgements.items() if not j.startswith(MATCH_PREFIX)}
-    if decided != "incorrect" or not verdicts:
-        return float(decided == outcome)
-    given = [verdict for verdict in verdicts.values() if verdict is not None]
-    return sum(verdict == outcome for verdict in given) / len(given) if given else None
+    if match_outcome != "incorrect" or not verdicts:
+        return float(match_outcome == outcome)
+    readable_verdicts = [verdict for verdict in verdicts.values() if verdict is not None]
+    return (
+        sum(verdict == outcome for verdict in readable_verdicts) / len(readable_verdicts)
+        if readable_verdicts
+        else None
+    )
 
 
 @metric("Accuracy", _CRAG)
@@ -82,5 +86,5 @@ def judge_accuracy(record: Record) -> float | None:
 @metric("Unjudged", "this harness", better="lower")
 def unjudged(record: Record) -> float | None:
     """Share of judgements that no judge gave."""
-    asked = record.judgements
-    return sum(v is None for v in asked.values()) / len(asked) if asked else None
+    judgements = record.judgements
+    return sum(v is None for v in judgements.values()) / len(judgements) if judgements else None

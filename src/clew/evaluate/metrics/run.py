@@ -11,17 +11,17 @@ from clew.evaluate.metrics.base import RunMetric, Unit, metric
 from clew.evaluate.records import ScoredRow
 
 ScoredRows = Sequence[ScoredRow]
-HERE = "this harness"
+THIS_HARNESS = "this harness"
 
 
 def _amount(title: str, unit: Unit) -> Callable[[Callable[[ScoredRows], float | None]], RunMetric]:
-    return metric(title, HERE, better="lower", high=float("inf"), unit=unit)
+    return metric(title, THIS_HARNESS, better="lower", high=float("inf"), unit=unit)
 
 
 @metric("Claim accuracy", "FactKG; SimGRAG sec. 6")
 def claim_accuracy(rows: ScoredRows) -> float | None:
     """Share of right verdicts."""
-    return _mean(r.said == r.verdict for r in rows if r.verdict is not None)
+    return _mean(r.stated_verdict == r.verdict for r in rows if r.verdict is not None)
 
 
 @metric("Claim macro-F1", "standard")
@@ -32,20 +32,20 @@ def claim_macro_f1(rows: ScoredRows) -> float | None:
         return None
     scores: list[float] = []
     for verdict in ("supported", "refuted"):
-        right = sum(r.said == verdict == r.verdict for r in claims)
-        said = sum(r.said == verdict for r in claims)
+        right = sum(r.stated_verdict == verdict == r.verdict for r in claims)
+        stated = sum(r.stated_verdict == verdict for r in claims)
         gold = sum(r.verdict == verdict for r in claims)
-        scores.append(2 * right / (said + gold) if said + gold else 1.0)
+        scores.append(2 * right / (stated + gold) if stated + gold else 1.0)
     return sum(scores) / len(scores)
 
 
-@metric("Abstention precision", HERE)
+@metric("Abstention precision", THIS_HARNESS)
 def abstention_precision(rows: ScoredRows) -> float | None:
     """Share of the abstentions that are from questions without gold in the graph."""
     return _mean(r.without_gold for r in rows if r.abstained is not None and r.is_scored)
 
 
-@metric("Abstention recall", HERE)
+@metric("Abstention recall", THIS_HARNESS)
 def abstention_recall(rows: ScoredRows) -> float | None:
     """Share of the questions without gold in the graph from which the method abstains."""
     return _mean(r.abstained is not None for r in rows if r.without_gold)
@@ -62,14 +62,16 @@ class RiskPoint:
 
 def risk_coverage(rows: ScoredRows) -> tuple[RiskPoint, ...]:
     """Compute the risk-coverage curve (El-Yaniv & Wiener 2010): one point for each distinct confidence."""
-    judged = [(r, accurate) for r in rows if (accurate := r.scores.get("accuracy")) is not None]
-    answered = sorted(((r.confidence, a) for r, a in judged if r.answered), key=lambda pair: -pair[0])
+    judged_rows = [(r, accurate) for r in rows if (accurate := r.scores.get("accuracy")) is not None]
+    answered_pairs = sorted(
+        ((r.confidence, a) for r, a in judged_rows if r.answered), key=lambda pair: -pair[0]
+    )
     points: list[RiskPoint] = []
     wrong = 0.0
-    for at, (confidence, accurate) in enumerate(answered, 1):
+    for at, (confidence, accurate) in enumerate(answered_pairs, 1):
         wrong += 1.0 - accurate
-        if at == len(answered) or answered[at][0] != confidence:
-            points.append(RiskPoint(at / len(judged), wrong / at, confidence))
+        if at == len(answered_pairs) or answered_pairs[at][0] != confidence:
+            points.append(RiskPoint(at / len(judged_rows), wrong / at, confidence))
     return tuple(points)
 
 
@@ -100,8 +102,8 @@ def failures(rows: ScoredRows) -> float | None:
 
 def _mean(values: Iterable[float | None]) -> float | None:
     """The mean over the questions that have a value."""
-    known = [value for value in values if value is not None]
-    return sum(known) / len(known) if known else None
+    numbers = [value for value in values if value is not None]
+    return sum(numbers) / len(numbers) if numbers else None
 
 
 @_amount("Calls", "count")
@@ -119,8 +121,8 @@ def tokens(rows: ScoredRows) -> float | None:
 @_amount("Cost", "money")
 def cost(rows: ScoredRows) -> float | None:
     """Money for all questions."""
-    paid = [r.cost for r in rows if r.cost is not None]
-    return sum(paid) if paid else None
+    costs = [r.cost for r in rows if r.cost is not None]
+    return sum(costs) if costs else None
 
 
 def percentile(rows: ScoredRows, stage: str, share: float) -> float | None:

@@ -33,21 +33,21 @@ def selection_note(runs: Sequence[LoadedRun], most: int) -> str:
     )
 
 
-def chosen(rows: Sequence[ScoredRow], most: int = MOST_OF_CELL) -> list[ScoredRow]:
+def choose_rows(rows: Sequence[ScoredRow], most: int = MOST_OF_CELL) -> list[ScoredRow]:
     """Choose the rows to show: half of them wrong ones where there are so many, the others evenly spaced."""
     if len(rows) <= most:
         return list(rows)
-    scored = ("hits_at_1", "exact_set")
-    wrong = [r for r in rows if r.failed or any(r.scores.get(score) == 0.0 for score in scored)]
-    wrong += [r for r in rows if r.verdict is not None and r.said != r.verdict]
-    picked = _spaced(wrong, most // 2)
-    taken = {id(row) for row in picked}
-    others = [r for r in rows if id(r) not in taken]
-    kept = {id(row) for row in (*picked, *_spaced(others, most - len(picked)))}
-    return [row for row in rows if id(row) in kept]
+    score_names = ("hits_at_1", "exact_set")
+    wrong_rows = [r for r in rows if r.failed or any(r.scores.get(score) == 0.0 for score in score_names)]
+    wrong_rows += [r for r in rows if r.verdict is not None and r.stated_verdict != r.verdict]
+    picked_rows = _pick_spaced(wrong_rows, most // 2)
+    picked_ids = {id(row) for row in picked_rows}
+    unpicked = [r for r in rows if id(r) not in picked_ids]
+    shown_ids = {id(row) for row in (*picked_rows, *_pick_spaced(unpicked, most - len(picked_rows)))}
+    return [row for row in rows if id(row) in shown_ids]
 
 
-def _spaced(rows: Sequence[ScoredRow], count: int) -> list[ScoredRow]:
+def _pick_spaced(rows: Sequence[ScoredRow], count: int) -> list[ScoredRow]:
     if len(rows) <= count:
         return list(rows)
     return [rows[at * len(rows) // count] for at in range(count)]
@@ -58,7 +58,7 @@ def entries(run: LoadedRun, name: str, most: int = MOST_OF_CELL) -> list[dict[st
     return [
         _entry(run.directory.record_at(row.offset), row, name)
         for cell in run.cells
-        for row in chosen(cell.rows, most)
+        for row in choose_rows(cell.rows, most)
     ]
 
 
@@ -100,7 +100,7 @@ def _state(record: Record, row: ScoredRow) -> str:
     if record.abstained is not None:
         return "abstained"
     if record.question.verdict is not None:
-        return "right" if row.said == row.verdict else "wrong"
+        return "right" if row.stated_verdict == row.verdict else "wrong"
     judged = built_in(record)
     if judged is None:
         return "unscored"
@@ -108,8 +108,8 @@ def _state(record: Record, row: ScoredRow) -> str:
 
 
 def _cut(names: list[str]) -> list[str]:
-    left = len(names) - MOST_NAMES_OF_QUESTION
-    return [*names[:MOST_NAMES_OF_QUESTION], f"… and {left} more"] if left > 0 else names
+    surplus = len(names) - MOST_NAMES_OF_QUESTION
+    return [*names[:MOST_NAMES_OF_QUESTION], f"… and {surplus} more"] if surplus > 0 else names
 
 
 def _step(step: dict[str, Any]) -> list[str]:

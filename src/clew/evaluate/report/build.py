@@ -125,11 +125,13 @@ def _intro(runs: Sequence[LoadedRun]) -> str:
     for run in runs:
         about, name = run.config["run"], run.directory.path.name
         limit = about.get("limit")
-        asked = f"{counted(limit, 'question')} of each part" if limit else "all questions"
+        questions_text = f"{counted(limit, 'question')} of each part" if limit else "all questions"
         seeds = ", ".join(map(str, about["seeds"]))
-        given = "entities given" if about["given_entities"] else "entities not given"
+        entities_text = "entities given" if about["given_entities"] else "entities not given"
         model = f"model {about['llm']}" if about.get("llm") else "no model"
-        lines.append(f"{name}: {asked} (seed {seeds}), {model}, {given}, Clew {run.config['clew']}")
+        lines.append(
+            f"{name}: {questions_text} (seed {seeds}), {model}, {entities_text}, Clew {run.config['clew']}"
+        )
     return "; ".join(lines)
 
 
@@ -147,8 +149,8 @@ def _sections(run: LoadedRun, *, several: bool) -> list[Section]:
     sections.append(Section(f"{id}charts", f"Charts{mark}", charts(run)))
     groups = group_table(run, "kind"), group_table(run, "shape")
     tables = comparison_table(run), error_table(run), latency_table(run), *groups, problem_table(run)
-    made = [table for table in tables if table is not None]
-    sections.append(Section(f"{id}more", f"In detail{mark}", made))
+    detail_tables = [table for table in tables if table is not None]
+    sections.append(Section(f"{id}more", f"In detail{mark}", detail_tables))
     return sections
 
 

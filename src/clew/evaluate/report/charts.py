@@ -148,13 +148,13 @@ def nice_ticks(low: float, high: float) -> list[float]:
 
 def log_ticks(low: float, high: float) -> list[float]:
     """Choose 1, 2 and 5 times powers of ten, as logarithms, between two logarithms."""
-    found = [
+    ticks = [
         power + offset
         for power in range(int(low // 1) - 1, int(high // 1) + 2)
         for offset in (0.0, log10(2), log10(5))
         if low <= power + offset <= high
     ]
-    return found if len(found) > 1 else [low, *found, high]
+    return ticks if len(ticks) > 1 else [low, *ticks, high]
 
 
 def series_range(values: Sequence[float], *, from_zero: bool) -> tuple[float, float]:

@@ -41,7 +41,7 @@ def markdown(table: ChartTable) -> str:
     rules = ["---"] * table.names + ["---:"] * (width - table.names)
     lines = [f"**{_cell(table.title)}**", "", _line(map(_cell, table.header)), _line(rules)]
     for row in table.rows:
-        cells = [_marked(cell, _cell, "**{}**") for cell in row]
+        cells = [_write_cell(cell, _cell, "**{}**") for cell in row]
         lines.append(_line(cells + [""] * (width - len(cells))))
     return "\n".join(lines + (["", _cell(table.note)] if table.note else [])) + "\n"
 
@@ -51,7 +51,7 @@ def latex(table: ChartTable) -> str:
     width = len(table.header)
     body: list[str] = []
     for row in table.rows:
-        cells = [_marked(cell, escaped, "\\textbf{{{}}}") for cell in row]
+        cells = [_write_cell(cell, escaped, "\\textbf{{{}}}") for cell in row]
         whole = f"\\multicolumn{{{width}}}{{l}}{{\\emph{{{cells[0]}}}}}"
         body.append((whole if len(row) == 1 < width else " & ".join(cells)) + r" \\")
     lines = [
@@ -75,11 +75,11 @@ def escaped(text: str) -> str:
     return text.translate(_LATEX)
 
 
-def _marked(cell: TableCell | str, shown: Callable[[str], str], bold: str) -> str:
+def _write_cell(cell: TableCell | str, escape: Callable[[str], str], bold: str) -> str:
     if isinstance(cell, str):
-        return shown(cell)
-    text = bold.format(shown(cell.text)) if cell.best else shown(cell.text)
-    return f"{text} ({shown(cell.small)})" if cell.small else text
+        return escape(cell)
+    text = bold.format(escape(cell.text)) if cell.best else escape(cell.text)
+    return f"{text} ({escape(cell.small)})" if cell.small else text
 
 
 def _cell(text: str) -> str:

@@ -51,13 +51,13 @@ class _Paper:
 
     def cells(self, column: TableColumn, row: RowSpec) -> list[SummaryCell]:
         """Find our cells of a row and column, whatever their split; none if one of its parts was not run."""
-        method = row.asked(with_model=self.run.config["run"].get("llm") is not None)
+        method = row.choose_method(with_model=self.run.config["run"].get("llm") is not None)
         if method is None:
             return []
         names = [self.part(column, part) for part in column.parts]
-        found = [None if name is None else self.run.cell(name, method.label) for name in names]
-        known = [cell for cell in found if cell is not None]
-        return known if len(known) == len(found) else []
+        cells = [None if name is None else self.run.cell(name, method.label) for name in names]
+        present_cells = [cell for cell in cells if cell is not None]
+        return present_cells if len(present_cells) == len(cells) else []
 
     def part(self, column: TableColumn, part: str) -> str | None:
         """Find the part of the run that is meant; a data set with one part is meant whatever its name."""
@@ -68,10 +68,10 @@ class _Paper:
     def value(self, column: TableColumn, row: RowSpec) -> float | None:
         """Our figure in the paper's unit, the mean over the column's parts; None where it was not run."""
         values = [_value(cell, column) for cell in self.cells(column, row)]
-        known = [value for value in values if value is not None]
-        if not known or len(known) != len(values):
+        present_values = [value for value in values if value is not None]
+        if not present_values or len(present_values) != len(values):
             return None
-        return statistics.mean(known) * self.scale(column)
+        return statistics.mean(present_values) * self.scale(column)
 
     def scale(self, column: TableColumn) -> float:
         """What turns our value into the paper's unit."""
@@ -87,25 +87,25 @@ class _Paper:
         most = {part: max(len(cell.rows) for cell in run.cells if cell.part == part) for part in run.parts}
         parts = ", ".join(f"{part} ({count:,})" for part, count in most.items())
         ours = f"Ours: model: {model}; questions: {parts}."
-        told = f" The paper: {'; '.join(experiment.differs)}." if experiment.differs else ""
+        differences = f" The paper: {'; '.join(experiment.differs)}." if experiment.differs else ""
         if not experiment.has_paper:
-            return f"{ours} {NO_FIGURE}: not run here.{told}"
-        return f"{ours} Grey: the paper's own figures, where there is none of ours.{told}"
+            return f"{ours} {NO_FIGURE}: not run here.{differences}"
+        return f"{ours} Grey: the paper's own figures, where there is none of ours.{differences}"
 
     def table(self) -> ChartTable:
         """Lay out the paper's table, each column with the decimals that the paper prints."""
         printed = zip(*(row.paper for row in self.experiment.rows), strict=True)
         return self.table_of(self.value, [f"{{:.{_decimals(values)}f}}".format for values in printed])
 
-    def table_of(self, ours: FigureOf, written: Sequence[Callable[[float], str]]) -> ChartTable:
-        """Lay out a table: our figures, the paper's in small print; `written` by the function of a column."""
+    def table_of(self, ours: FigureOf, writers: Sequence[Callable[[float], str]]) -> ChartTable:
+        """Lay out a table: our figures, the paper's in small print; `writers` has one function a column."""
         columns, rows, group = self.experiment.columns, list[TableRow](), ""
         for row in self.experiment.rows:
             if row.group != group:
                 group = row.group
                 rows.append((group,))
             line: list[TableCell | str] = [row.name]
-            for column, theirs, write in zip(columns, row.paper, written, strict=True):
+            for column, theirs, write in zip(columns, row.paper, writers, strict=True):
                 value = ours(column, row)
                 printed = "" if math.isnan(theirs) else write(theirs)
                 if value is None:
@@ -163,8 +163,8 @@ class _Paper:
         value, cells = self.value(column, row), self.cells(column, row)
         if value is None:
             return None
-        alone = len(cells) == 1 and column.kind is None and column.stage is None
-        return bar_of(cells[0], column.metric, self.scale(column)) if alone else ChartBar(value)
+        is_single_part = len(cells) == 1 and column.kind is None and column.stage is None
+        return bar_of(cells[0], column.metric, self.scale(column)) if is_single_part else ChartBar(value)
 
     def lines(self) -> PointChart:
         """Draw curves over the rows' `x`: one for each series and column; the paper's are hollow."""
@@ -203,14 +203,14 @@ class _Paper:
                 series += [(row.name, tuple(points))] if points else []
                 continue
             for point in points:
-                alone = replace(point, label="")
+                unlabelled = replace(point, label="")
                 if row.series:
-                    curves.setdefault(f"{row.series}, {point.label}", []).append(alone)
+                    curves.setdefault(f"{row.series}, {point.label}", []).append(unlabelled)
                 else:
-                    series.append((f"{row.name}, {point.label}", (alone,)))
-        joined = [(title, tuple(sorted(curve, key=lambda p: p.x))) for title, curve in curves.items()]
+                    series.append((f"{row.name}, {point.label}", (unlabelled,)))
+        curve_series = [(title, tuple(sorted(curve, key=lambda p: p.x))) for title, curve in curves.items()]
         x_title = self.experiment.x_title or METRICS[columns[0].metric].title
-        return self.points(joined + series, x_title, columns[1], lines=several)
+        return self.points(curve_series + series, x_title, columns[1], lines=several)
 
     def points(
         self, series: Sequence[tuple[str, tuple[Point, ...]]], x_title: str, y: TableColumn, *, lines: bool

@@ -14,12 +14,12 @@ from clew.evaluate.questions import EvalQuestion, GoldVerdict
 from clew.evaluate.records import Record, ScoredRow
 
 
-def verdict_said(record: Record) -> GoldVerdict | None:
+def read_stated_verdict(record: Record) -> GoldVerdict | None:
     """Read what a method says of a claim; None if it abstains or says neither."""
     if record.answer is None or record.abstained is not None:
         return None
-    told = truth_of(record.answers[0][0] if record.answers else record.text)
-    return None if told is None else "supported" if told else "refuted"
+    truth = truth_of(record.answers[0][0] if record.answers else record.text)
+    return None if truth is None else "supported" if truth else "refuted"
 
 
 def shape_of(question: EvalQuestion) -> str:
@@ -42,7 +42,7 @@ def score(record: Record, offset: int = 0) -> ScoredRow:
         is_scored=question.is_scored,
         without_gold=question.is_scored and record.gold_in_graph == 0,
         verdict=question.verdict,
-        said=verdict_said(record) if question.verdict is not None else None,
+        stated_verdict=read_stated_verdict(record) if question.verdict is not None else None,
         answered=answer is not None and record.abstained is None,
         abstained=record.abstained,
         failed=record.failure is not None,
@@ -70,8 +70,8 @@ class Figure:
 
 def figures(rows: Sequence[ScoredRow]) -> tuple[Figure, ...]:
     """Compute all metrics that apply to some questions."""
-    found = (figure_of(rows, name) for name in METRICS)
-    return tuple(figure for figure in found if figure is not None)
+    candidates = (figure_of(rows, name) for name in METRICS)
+    return tuple(figure for figure in candidates if figure is not None)
 
 
 def figure_of(rows: Sequence[ScoredRow], name: str) -> Figure | None:

@@ -37,16 +37,16 @@ class SummaryCell:
 
     def as_json(self) -> dict[str, Any]:
         """Part, method, number of questions, and each metric with its interval."""
-        told: dict[str, Any] = {}
+        metrics: dict[str, Any] = {}
         for name, figure in self.figures.items():
             span = None if figure.interval is None else [figure.interval.low, figure.interval.high]
-            told[name] = {"value": figure.value, "interval": span, "n": figure.n}
-        return {"part": self.part, "method": self.method, "questions": len(self.rows), "metrics": told}
+            metrics[name] = {"value": figure.value, "interval": span, "n": figure.n}
+        return {"part": self.part, "method": self.method, "questions": len(self.rows), "metrics": metrics}
 
     def over_seeds(self, metric: str) -> tuple[float, float] | None:
         """Mean and standard deviation over samples, as KG-RAG reports; None with fewer than two."""
-        found = (figure_of(rows, metric) for rows in self.by_seed.values())
-        values = [figure.value for figure in found if figure is not None]
+        seed_figures = (figure_of(rows, metric) for rows in self.by_seed.values())
+        values = [figure.value for figure in seed_figures if figure is not None]
         return (statistics.mean(values), statistics.stdev(values)) if len(values) > 1 else None
 
 
@@ -89,10 +89,10 @@ def load(directory: RunDirectory, progress: Callable[[int, int], None] | None = 
         config = tomllib.loads((directory.path / CONFIG).read_text("utf-8"))
     except (OSError, ValueError) as error:
         raise InputError(f"{directory.path / CONFIG}: cannot be read ({error})") from error
-    bert = {key_of(line): line["f1"] for _, line in directory.lines(BERT)}
-    judged: dict[Key, dict[str, str | None]] = {}
+    bert_by_key = {key_of(line): line["f1"] for _, line in directory.lines(BERT)}
+    verdicts_by_key: dict[Key, dict[str, str | None]] = {}
     for _, line in directory.lines(JUDGEMENTS):
-        judged.setdefault(key_of(line), {})[line["judge"]] = line["verdict"]
+        verdicts_by_key.setdefault(key_of(line), {})[line["judge"]] = line["verdict"]
     rows: dict[tuple[str, str], list[ScoredRow]] = {}
     total = sum(1 for _ in directory.lines(RECORDS)) if progress is not None else 0
     for done, (offset, record) in enumerate(directory.records(), 1):
@@ -100,9 +100,9 @@ def load(directory: RunDirectory, progress: Callable[[int, int], None] | None = 
             progress(done, total)
         key = record.key
         forms = facts["parts"].get(key.part, {}).get("relation_form", {})
-        judgements, bert_score = judged.get(key, {}), bert.get(key)
-        joined = replace(record, judgements=judgements, bert_score=bert_score, relation_form=forms)
-        rows.setdefault((key.part, key.method), []).append(score(joined, offset))
+        judgements, bert_score = verdicts_by_key.get(key, {}), bert_by_key.get(key)
+        joined_record = replace(record, judgements=judgements, bert_score=bert_score, relation_form=forms)
+        rows.setdefault((key.part, key.method), []).append(score(joined_record, offset))
     order = [(part["name"], m["label"]) for part in config["parts"] for m in config["methods"]]
     cells = [_cell(at, rows[at], facts) for at in order if at in rows]
     return LoadedRun(directory, config, facts, cells)
@@ -131,28 +131,28 @@ class ComparedPair:
 
 def comparisons(run: LoadedRun) -> list[ComparedPair]:
     """Compare all pairs of methods on each part; p is corrected over the pairs of a part and metric."""
-    found: list[ComparedPair] = []
+    compared_pairs: list[ComparedPair] = []
     for part in run.parts:
         for metric in COMPARED_METRICS:
             pairs = _pairs(run, part, metric)
             adjusted = holm([pair.comparison.p for pair in pairs])
-            found += [replace(pair, adjusted=p) for pair, p in zip(pairs, adjusted, strict=True)]
-    return found
+            compared_pairs += [replace(pair, adjusted=p) for pair, p in zip(pairs, adjusted, strict=True)]
+    return compared_pairs
 
 
 def _pairs(run: LoadedRun, part: str, metric: str) -> list[ComparedPair]:
     scores: dict[str, dict[tuple[str, int | None], float]] = {}
     for cell in run.cells:
         if cell.part == part:
-            known = ((r.key, r.scores[metric]) for r in cell.rows)
-            scores[cell.method] = {(k.id, k.seed): v for k, v in known if v is not None}
-    found: list[ComparedPair] = []
+            cell_scores = ((r.key, r.scores[metric]) for r in cell.rows)
+            scores[cell.method] = {(k.id, k.seed): v for k, v in cell_scores if v is not None}
+    compared_pairs: list[ComparedPair] = []
     for (first, left), (second, right) in combinations(scores.items(), 2):
         shared = [key for key in left if key in right]
         if shared:
             test = compare([left[key] for key in shared], [right[key] for key in shared])
-            found.append(ComparedPair(part, metric, first, second, test, 1.0))
-    return found
+            compared_pairs.append(ComparedPair(part, metric, first, second, test, 1.0))
+    return compared_pairs
 
 
 def write_tables(run: LoadedRun) -> None:
@@ -172,11 +172,11 @@ def write_tables(run: LoadedRun) -> None:
 
 def _metrics(cell: SummaryCell) -> Iterator[list[object]]:
     for figure in cell.figures.values():
-        what = METRICS[figure.metric]
+        metric = METRICS[figure.metric]
         low, high = (None, None) if figure.interval is None else (figure.interval.low, figure.interval.high)
         mean, deviation = cell.over_seeds(figure.metric) or (None, None)
         numbers = map(_number, (figure.value, low, high, mean, deviation))
-        yield [cell.part, cell.method, figure.metric, *numbers, figure.n, what.unit, what.better]
+        yield [cell.part, cell.method, figure.metric, *numbers, figure.n, metric.unit, metric.better]
 
 
 def _latency(cell: SummaryCell) -> Iterator[list[object]]:

@@ -78,7 +78,7 @@ def svg(chart: Chart) -> str:
 def lone_svg(item: Chart | ChartTable) -> str:
     """Draw a chart or a table as a file of its own: with its title, its colours, and a ground."""
     drawing = _table(item) if isinstance(item, ChartTable) else _chart(item)
-    style = _VARIABLE.sub(lambda found: LIGHT_COLOURS[found[1]], shade_rules() + asset("charts.css"))
+    style = _VARIABLE.sub(lambda variable: LIGHT_COLOURS[variable[1]], shade_rules() + asset("charts.css"))
     ground = f'<rect width="100%" height="100%" fill="{LIGHT_COLOURS["bg"]}"/>'
     title = f'<text class="mid name" x="{drawing.width / 2:.0f}" y="12">{escape(drawing.title)}</text>'
     return f"{_picture(drawing, f'<style>{style}</style>{ground}{title}')}\n"
@@ -100,12 +100,12 @@ def _chart(chart: Chart) -> _Drawing:
     drawing = _bars(chart) if isinstance(chart, BarChart) else _points(chart)
     x, y, parts = LEFT, HEIGHT + 6, list(drawing.parts)
     for shape, name in _keys(chart):
-        wide = int(28 + CHARACTER * len(name))
-        if x > LEFT and x + wide > drawing.width:
+        key_width = int(28 + CHARACTER * len(name))
+        if x > LEFT and x + key_width > drawing.width:
             x, y = LEFT, y + LINE_HEIGHT
         label = f'<text class="name" x="14">{escape(name)}</text>'
         parts.append(f'<g transform="translate({x} {y})">{shape}{label}</g>')
-        x += wide
+        x += key_width
     return replace(drawing, height=y + 6, parts=parts)
 
 
@@ -133,7 +133,7 @@ def _bars(chart: BarChart) -> _Drawing:
     low, high = series_range(ends, from_zero=True)
     y = _linear(low, high, HEIGHT - BOTTOM, TOP)
     room = (width - LEFT - RIGHT) / max(1, len(chart.groups))
-    each = min(38.0, room * 0.8 / max(1, len(chart.series)))
+    bar_width = min(38.0, room * 0.8 / max(1, len(chart.series)))
     parts = _frame(width, y, nice_ticks(low, high), chart.y_title)
     for g, group in enumerate(chart.groups):
         middle = LEFT + room * (g + 0.5)
@@ -141,24 +141,24 @@ def _bars(chart: BarChart) -> _Drawing:
         for s, name in enumerate(chart.series):
             bar = chart.bars[s][g]
             if bar is not None:
-                x = middle + (s - len(chart.series) / 2) * each
+                x = middle + (s - len(chart.series) / 2) * bar_width
                 style = _shade(s, name, chart)
-                parts.append(_bar(x, each * 0.88, y, bar, style, f"{name}, {group}"))
+                parts.append(_bar(x, bar_width * 0.88, y, bar, style, f"{name}, {group}"))
     return _Drawing(width, HEIGHT, chart.title, parts)
 
 
 def _bar(x: float, width: float, y: Scale, bar: ChartBar, style: str, name: str) -> str:
     top, bottom = sorted((y(bar.value), y(0.0)))
-    told = f"{name}: {_number(bar.value)}"
+    tooltip = f"{name}: {_number(bar.value)}"
     error = ""
     if bar.low is not None and bar.high is not None:
-        told += f" [{_number(bar.low)}, {_number(bar.high)}]"
+        tooltip += f" [{_number(bar.low)}, {_number(bar.high)}]"
         middle, low, high = x + width / 2, y(bar.low), y(bar.high)
         caps = "".join(f"M{middle - 3:.1f} {at:.1f}h6" for at in (low, high))
         error = f'<path class="err" d="M{middle:.1f} {low:.1f}V{high:.1f}{caps}"/>'
     return (
-        f'<g><title>{escape(told)}</title><rect class="{style}" x="{x:.1f}" y="{top:.1f}" width="{width:.1f}"'
-        f' height="{max(0.5, bottom - top):.1f}"/>{error}</g>'
+        f'<g><title>{escape(tooltip)}</title><rect class="{style}" x="{x:.1f}" y="{top:.1f}"'
+        f' width="{width:.1f}" height="{max(0.5, bottom - top):.1f}"/>{error}</g>'
     )
 
 
@@ -192,7 +192,7 @@ def _point(
     point: Point, chart: PointChart, name: str, place: tuple[float, float], style: str, size: float
 ) -> str:
     x, y = place
-    told = f"{name} {point.label}: {chart.x_title} {_number(point.x)}, {chart.y_title} {_number(point.y)}"
+    tooltip = f"{name} {point.label}: {chart.x_title} {_number(point.x)}, {chart.y_title} {_number(point.y)}"
     label = ""
     if point.label and not chart.marks:
         # A label near the right edge is written to the left of its point.
@@ -200,7 +200,7 @@ def _point(
         label = f'<text {side} y="{y - 6:.1f}">{escape(point.label)}</text>'
     mark = chart.marks.index(point.label) if point.label in chart.marks else 0
     shape = _mark(mark, x, y, style, size)
-    return f"<g><title>{escape(told)}</title>{shape}{label}</g>"
+    return f"<g><title>{escape(tooltip)}</title>{shape}{label}</g>"
 
 
 def _mark(mark: int, x: float, y: float, style: str, size: float) -> str:
@@ -243,11 +243,11 @@ def _frame(width: int, y: Scale, ticks: Iterable[float], title: str) -> list[str
 
 def _group_label(x: float, room: float, text: str, *, slanted: bool) -> str:
     at, most = HEIGHT - BOTTOM + 17, 18 if slanted else max(6, int(room / 6.4))
-    shown = text if len(text) <= most else f"{text[: most - 1]}…"
+    short_text = text if len(text) <= most else f"{text[: most - 1]}…"
     place = f'class="mid" x="{x:.1f}" y="{at}"'
     if slanted:
         place = f'class="end" transform="translate({x:.1f} {at - 4}) rotate(-28)"'
-    return f"<text {place}>{escape(shown)}<title>{escape(text)}</title></text>"
+    return f"<text {place}>{escape(short_text)}<title>{escape(text)}</title></text>"
 
 
 def _linear(low: float, high: float, start: float, stop: float) -> Scale:
@@ -266,8 +266,8 @@ def _shade(at: int, name: str, chart: Chart) -> str:
 def _table(table: ChartTable) -> _Drawing:
     """Draw the header and the rows, columns as wide as their texts; a heading has a row of its own."""
     rows = [table.header, *table.rows[:MOST_DRAWN_ROWS]]
-    left = len(table.rows) - MOST_DRAWN_ROWS
-    rows += [(f"… and {left} more in the CSV file",)] if left > 0 else []
+    undrawn_rows = len(table.rows) - MOST_DRAWN_ROWS
+    rows += [(f"… and {undrawn_rows} more in the CSV file",)] if undrawn_rows > 0 else []
     texts = [[_lines(cell) for cell in row] for row in rows]
     whole = [row for row in texts if len(row) == len(table.header)]
     widths = [

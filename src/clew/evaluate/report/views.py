@@ -47,17 +47,22 @@ def overview(run: LoadedRun) -> list[ChartTable]:
     tables: list[ChartTable] = []
     for title, metrics in OVERVIEW.items():
         claims = title == "Claims"
-        every = title == "Cost and time"
-        cells = [c for c in run.cells if every or claims == ("claim_accuracy" in c.figures)]
-        shown = [m for m in metrics.split() if any(m in cell.figures for cell in cells)]
-        if not shown:
+        has_all_cells = title == "Cost and time"
+        cells = [c for c in run.cells if has_all_cells or claims == ("claim_accuracy" in c.figures)]
+        shown_metrics = [m for m in metrics.split() if any(m in cell.figures for cell in cells)]
+        if not shown_metrics:
             continue
         rows: list[TableRow] = []
         for cell in cells:
             rivals = [c for c in cells if c.part == cell.part]
-            values = (_cell(cell, m, rivals) for m in shown)
+            values = (_cell(cell, m, rivals) for m in shown_metrics)
             rows.append((cell.part, cell.method, f"{len(cell.rows):,}", *values))
-        header = ("part", "method", "n", *(METRICS[m].title + _ARROWS[METRICS[m].better] for m in shown))
+        header = (
+            "part",
+            "method",
+            "n",
+            *(METRICS[m].title + _ARROWS[METRICS[m].better] for m in shown_metrics),
+        )
         tables.append(ChartTable(title, title, header, rows, _NOTES.get(title, _SHARES), names=2))
     return tables
 
@@ -71,17 +76,17 @@ def _cell(cell: SummaryCell, metric: str, cells: Sequence[SummaryCell]) -> Table
     figure = cell.figures.get(metric)
     if figure is None:
         return TableCell(NO_FIGURE)
-    what = METRICS[metric]
+    metric_info = METRICS[metric]
     low_high = ""
-    if figure.interval is not None and what.unit == "share":
+    if figure.interval is not None and metric_info.unit == "share":
         low_high = f"{100 * figure.interval.low:.1f}–{100 * figure.interval.high:.1f}"
     seeds = cell.over_seeds(metric)
-    if seeds is not None and what.unit == "share":
+    if seeds is not None and metric_info.unit == "share":
         low_high = f"{100 * seeds[0]:.1f} ± {100 * seeds[1]:.1f} of {len(cell.by_seed)} samples"
     values = [c.figures[metric].value for c in cells if metric in c.figures]
-    best = max(values) if what.better == "higher" else min(values)
-    is_best = len(set(values)) > 1 and what.better != "neither" and figure.value == best
-    return TableCell(value_text(figure.value, what.unit), low_high, best=is_best)
+    best = max(values) if metric_info.better == "higher" else min(values)
+    is_best = len(set(values)) > 1 and metric_info.better != "neither" and figure.value == best
+    return TableCell(value_text(figure.value, metric_info.unit), low_high, best=is_best)
 
 
 def bars_of(run: LoadedRun, metric: str) -> BarChart | None:
@@ -91,9 +96,11 @@ def bars_of(run: LoadedRun, metric: str) -> BarChart | None:
     rows = tuple(
         tuple(bar_of(run.cell(part, method), metric) for part in run.parts) for method in run.methods
     )
-    what = METRICS[metric]
-    note = f"{what.definition} Error bars: 95 % bootstrap, or the standard deviation over samples."
-    return BarChart(f"bars-{metric}", what.title, f"{what.title} (%)", run.parts, run.methods, rows, note)
+    metric_info = METRICS[metric]
+    note = f"{metric_info.definition} Error bars: 95 % bootstrap, or the standard deviation over samples."
+    return BarChart(
+        f"bars-{metric}", metric_info.title, f"{metric_info.title} (%)", run.parts, run.methods, rows, note
+    )
 
 
 def bar_of(cell: SummaryCell | None, metric: str, scale: float = 100.0) -> ChartBar | None:
@@ -144,7 +151,7 @@ def risk_charts(run: LoadedRun) -> list[PointChart]:
         "Answers are given in order of the method's confidence (score of its best answer); risk is the share"
         " of answers given that are not accurate. A method whose scores are all equal has one point."
     )
-    found: list[PointChart] = []
+    point_charts: list[PointChart] = []
     for part in run.parts:
         curves = [(c.method, risk_coverage(c.rows)) for c in run.cells if c.part == part]
         points = [
@@ -153,8 +160,10 @@ def risk_charts(run: LoadedRun) -> list[PointChart]:
         series = tuple(pair for pair in points if pair[1])
         if series:
             name, title = f"risk-{part.replace('/', '-')}", f"Risk and coverage, {part}"
-            found.append(PointChart(name, title, "coverage (%)", "risk (%)", series, lines=True, note=note))
-    return found
+            point_charts.append(
+                PointChart(name, title, "coverage (%)", "risk (%)", series, lines=True, note=note)
+            )
+    return point_charts
 
 
 def latency_table(run: LoadedRun) -> ChartTable:
@@ -165,8 +174,8 @@ def latency_table(run: LoadedRun) -> ChartTable:
         line: list[TableCell | str] = [cell.part, cell.method]
         for stage in ordered:
             half, most = percentile(cell.rows, stage, 0.5), percentile(cell.rows, stage, 0.95)
-            told = half is not None and most is not None
-            line.append(TableCell(f"{half:.2f}", f"p95 {most:.2f}") if told else TableCell(NO_FIGURE))
+            has_times = half is not None and most is not None
+            line.append(TableCell(f"{half:.2f}", f"p95 {most:.2f}") if has_times else TableCell(NO_FIGURE))
         rows.append(tuple(line))
     title = "Time by stage: median and 95th percentile (ms)"
     return ChartTable("latency", title, ("part", "method", *ordered), rows, names=2)
@@ -196,28 +205,32 @@ def error_table(run: LoadedRun) -> ChartTable | None:
     return ChartTable("errors", "Errors by step", header, rows, note, names=2)
 
 
-def group_table(run: LoadedRun, what: Literal["kind", "shape"]) -> ChartTable | None:
+def group_table(run: LoadedRun, grouping: Literal["kind", "shape"]) -> ChartTable | None:
     """Tabulate Hits@1 by the kind of question or the shape of gold paths, for those with most questions."""
-    group_of: Callable[[ScoredRow], str] = attrgetter(what)
+    group_of: Callable[[ScoredRow], str] = attrgetter(grouping)
     counts = Counter((r.key.part, group_of(r)) for cell in run.cells for r in cell.rows if group_of(r))
     if not counts:
         return None
-    shown = [key for key, _ in counts.most_common(MOST_KINDS)]
-    order = [key for part in run.parts for key in shown if key[0] == part]
+    shown_groups = [key for key, _ in counts.most_common(MOST_KINDS)]
+    order = [key for part in run.parts for key in shown_groups if key[0] == part]
     rows: list[TableRow] = []
     for part, group in order:
         line: list[TableCell | str] = [part, group]
         for method in run.methods:
             cell = run.cell(part, method)
-            chosen = [] if cell is None else [r for r in cell.rows if group_of(r) == group]
-            figure = figure_of(chosen, "hits_at_1")
+            group_rows = [] if cell is None else [r for r in cell.rows if group_of(r) == group]
+            figure = figure_of(group_rows, "hits_at_1")
             text, small = (f"{100 * figure.value:.1f}", f"n {figure.n:,}") if figure else (NO_FIGURE, "")
             line.append(TableCell(text, small))
         rows.append(tuple(line))
-    left = len(counts) - len(shown)
-    note = f"The {len(shown)} {what}s with most questions; {left} more are left out." if left else ""
-    title = f"Hits@1 by {what} of question"
-    return ChartTable(f"{what}s", title, ("part", what, *run.methods), rows, note, names=2)
+    omitted = len(counts) - len(shown_groups)
+    note = (
+        f"The {len(shown_groups)} {grouping}s with most questions; {omitted} more are left out."
+        if omitted
+        else ""
+    )
+    title = f"Hits@1 by {grouping} of question"
+    return ChartTable(f"{grouping}s", title, ("part", grouping, *run.methods), rows, note, names=2)
 
 
 def comparison_table(run: LoadedRun) -> ChartTable | None:
@@ -249,8 +262,8 @@ def problem_table(run: LoadedRun) -> ChartTable | None:
     for part, facts in run.facts["parts"].items():
         for kind, count in facts["problems"].items():
             ids = facts["problem_ids"][kind]
-            told = ", ".join(ids[:8]) + (" …" if len(ids) > 8 else "")
-            rows.append((part, _PROBLEMS[kind], f"{count:,}", told))
+            ids_text = ", ".join(ids[:8]) + (" …" if len(ids) > 8 else "")
+            rows.append((part, _PROBLEMS[kind], f"{count:,}", ids_text))
         rows += [(part, note, NO_FIGURE, NO_FIGURE) for note in facts["notes"]]
     header = ("part", "questions with", "n", "ids")
     return ChartTable("data", "Notes on the data", header, rows, names=2) if rows else None
@@ -259,9 +272,9 @@ def problem_table(run: LoadedRun) -> ChartTable | None:
 def metric_table() -> ChartTable:
     """Tabulate the definition, source, range and direction of every metric."""
     rows: list[TableRow] = []
-    for what in METRICS.values():
-        span = f"{what.low:g} … {what.high:g}".replace("inf", "∞")
-        rows.append((what.title, what.definition, what.source, span, what.better))
+    for metric in METRICS.values():
+        span = f"{metric.low:g} … {metric.high:g}".replace("inf", "∞")
+        rows.append((metric.title, metric.definition, metric.source, span, metric.better))
     header = ("metric", "definition", "source", "range", "better")
     return ChartTable("metrics", "Metrics", header, rows)
 
@@ -270,5 +283,5 @@ def charts(run: LoadedRun) -> list[Chart]:
     """All charts of a run."""
     metrics = (*COMPARED_METRICS, "claim_accuracy", "judge_accuracy", "bert_score")
     bars = [bars_of(run, metric) for metric in metrics]
-    found = (*bars, truth_chart(run), time_chart(run), *risk_charts(run))
-    return [chart for chart in found if chart is not None]
+    all_charts = (*bars, truth_chart(run), time_chart(run), *risk_charts(run))
+    return [chart for chart in all_charts if chart is not None]

@@ -80,8 +80,8 @@ def in_threads(work: Callable[[S], T], items: Iterable[S], threads: int) -> Gene
         try:
             yield from in_order(partial(pool.submit, watched), items, lambda: 4 * threads, waiting)
         except KeyboardInterrupt:
-            done = [future for future in waiting if future.done() and not future.cancelled()]
-            yield from [future.result() for future in done if future.exception() is None]
+            finished_futures = [future for future in waiting if future.done() and not future.cancelled()]
+            yield from [future.result() for future in finished_futures if future.exception() is None]
             raise
         finally:
             ended.set()
@@ -96,7 +96,7 @@ def ask_on(
     """
     size = max(QUESTIONS_AT_ONCE, threads)
     chunks = [tasks[at : at + size] for at in range(0, len(tasks), size)]
-    for outcomes, stop in workers.map(partial(_of_chunks, make, threads), chunks):
+    for outcomes, stop in workers.map(partial(_make_chunk_worker, make, threads), chunks):
         yield from outcomes
         if stop is not None:
             raise stop
@@ -106,18 +106,18 @@ _Outcomes = tuple[list[tuple[AnswerTask, TaskOutcome]], Stopped | None]
 """What came of a chunk, and what ended it before its end."""
 
 
-def _of_chunks(
+def _make_chunk_worker(
     make: Callable[[], AnswerFunction], threads: int
 ) -> Callable[[Sequence[AnswerTask]], _Outcomes]:
-    """Make, in a worker, what asks some questions."""
+    """Make, in a worker, the function that asks a chunk of questions."""
     ask = make()
 
     def work(tasks: Sequence[AnswerTask]) -> _Outcomes:
-        done: list[tuple[AnswerTask, TaskOutcome]] = []
+        outcomes: list[tuple[AnswerTask, TaskOutcome]] = []
         try:
-            done.extend(in_threads(lambda task: (task, ask(task)), tasks, threads))
+            outcomes.extend(in_threads(lambda task: (task, ask(task)), tasks, threads))
         except Stopped as stop:  # what came before it is kept
-            return done, stop
-        return done, None
+            return outcomes, stop
+        return outcomes, None
 
     return work

@@ -36,17 +36,17 @@ class MethodVariant:
 
     def as_dict(self) -> dict[str, Any]:
         """Describe the method for `config.resolved.toml`."""
-        told: dict[str, Any] = {"label": self.label, "method": self.method}
+        description: dict[str, Any] = {"label": self.label, "method": self.method}
         if is_plugin(self.method):
-            told["code"] = code_checksum(self.method)
+            description["code"] = code_checksum(self.method)
         if self.options:
-            told["options"] = dict(self.options)
+            description["options"] = dict(self.options)
             files = {name: Path(v) for name, v in self.options.items() if isinstance(v, str)}
             hashes = {name: file_hash(file) for name, file in files.items() if file.is_file()}
-            told |= {"files": hashes} if hashes else {}
+            description |= {"files": hashes} if hashes else {}
         if self.corpus is not None:
-            told["corpus"] = asdict(self.corpus)
-        return told
+            description["corpus"] = asdict(self.corpus)
+        return description
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +60,8 @@ class QuestionSampling:
         """Draw the questions of one seed, in the order of the file."""
         if self.limit is None or self.limit >= len(part.questions):
             return part.questions
-        chosen = random.Random(seed).sample(range(len(part.questions)), self.limit)  # noqa: S311
-        return tuple(part.questions[at] for at in sorted(chosen))
+        positions = random.Random(seed).sample(range(len(part.questions)), self.limit)  # noqa: S311
+        return tuple(part.questions[at] for at in sorted(positions))
 
     def union(self, part: DatasetPart) -> tuple[EvalQuestion, ...]:
         """Return the questions of any seed, once each, in the order of the file."""
@@ -90,39 +90,39 @@ def file_hash(file: Path) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
-def check_same(path: Path, wanted: Mapping[str, Any]) -> None:
+def check_same(path: Path, config: Mapping[str, Any]) -> None:
     """Compare with the configuration of a run; UsageError shows where it differs, InputError: unreadable."""
     try:
-        there = tomllib.loads(path.read_text("utf-8"))
+        stored = tomllib.loads(path.read_text("utf-8"))
     except (OSError, ValueError) as error:
         raise InputError(f"{path}: not a configuration of a run ({error}). Give another --out") from error
-    ours = tomllib.loads(toml_text(wanted))
-    differences = list(_differences(there, ours, ""))
+    ours = tomllib.loads(toml_text(config))
+    differences = list(_differences(stored, ours, ""))
     if differences:
-        shown = "\n".join(f"  {line}" for line in differences[:12])
-        more = f"\n  … and {len(differences) - 12} more" if len(differences) > 12 else ""
+        first_differences = "\n".join(f"  {line}" for line in differences[:12])
+        surplus = f"\n  … and {len(differences) - 12} more" if len(differences) > 12 else ""
         raise UsageError(
             f"{path.parent}: holds a run of another configuration."
             " Give another --out, or the options of that run."
-            f"\n{shown}{more}"
+            f"\n{first_differences}{surplus}"
         )
 
 
-def _differences(there: Any, ours: Any, where: str) -> list[str]:  # noqa: ANN401
+def _differences(stored: Any, ours: Any, where: str) -> list[str]:  # noqa: ANN401
     """Say where two documents differ: what is there, and what is wanted now."""
     pairs: list[tuple[Any, Any, str]] = []
-    lists = isinstance(there, list) and isinstance(ours, list)
-    if isinstance(there, dict) and isinstance(ours, dict):
-        names = [name for name in {**there, **ours} if name not in _ELSEWHERE]
-        pairs = [(there.get(n), ours.get(n), f"{where}.{n}" if where else n) for n in names]
-    elif lists and len(there) == len(ours) and any(isinstance(item, dict) for item in there):
-        pairs = [(a, b, f"{where}[{at}]") for at, (a, b) in enumerate(zip(there, ours, strict=True))]
-    elif there != ours:
-        return [f"{where}: {_shown(there)} there, {_shown(ours)} now"]
+    lists = isinstance(stored, list) and isinstance(ours, list)
+    if isinstance(stored, dict) and isinstance(ours, dict):
+        names = [name for name in {**stored, **ours} if name not in _ELSEWHERE]
+        pairs = [(stored.get(n), ours.get(n), f"{where}.{n}" if where else n) for n in names]
+    elif lists and len(stored) == len(ours) and any(isinstance(item, dict) for item in stored):
+        pairs = [(a, b, f"{where}[{at}]") for at, (a, b) in enumerate(zip(stored, ours, strict=True))]
+    elif stored != ours:
+        return [f"{where}: {_summarise(stored)} there, {_summarise(ours)} now"]
     return [line for pair in pairs for line in _differences(*pair)]
 
 
-def _shown(value: Any) -> str:  # noqa: ANN401
+def _summarise(value: Any) -> str:  # noqa: ANN401
     if isinstance(value, list):
         names = (i.get("label") or i.get("name") if isinstance(i, dict) else i for i in value)
         return f"[{', '.join(map(str, names))}]"

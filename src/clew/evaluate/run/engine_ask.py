@@ -50,30 +50,34 @@ class Accepted:
 
     def arguments(self, options: Mapping[str, OptionValue]) -> dict[str, Any]:
         """Sort options into keyword arguments."""
-        given = {name: value for name, value in options.items() if name in self.parameters}
-        inner = {name: value for name, value in options.items() if name not in self.parameters}
-        if not inner or self.settings is None:
-            return given
-        return given | {SETTINGS_OPTION: self.settings(**read_options(self.settings, inner))}
+        class_arguments = {name: value for name, value in options.items() if name in self.parameters}
+        settings_options = {name: value for name, value in options.items() if name not in self.parameters}
+        if not settings_options or self.settings is None:
+            return class_arguments
+        return class_arguments | {
+            SETTINGS_OPTION: self.settings(**read_options(self.settings, settings_options))
+        }
 
 
 def accepted(name: str) -> Accepted:
     """Look at what a method takes, by its name."""
     parameters = inspect.signature(method_named(name)).parameters
     settings = settings_of(name) if SETTINGS_OPTION in parameters else None
-    known = frozenset[str]() if settings is None else frozenset(f.name for f in fields(settings))
-    return Accepted(frozenset(list(parameters)[2:]), settings, known)
+    field_names = frozenset[str]() if settings is None else frozenset(f.name for f in fields(settings))
+    return Accepted(frozenset(list(parameters)[2:]), settings, field_names)
 
 
 def check_methods(specs: Sequence[MethodVariant], model: ChatModel | None) -> None:
     """Check options: UsageError if one is wrong, InputError for a file that cannot be used."""
     for spec in specs:
-        takes = accepted(spec.method)
-        wrong = sorted(set(spec.options) - takes.options)
-        takes.arguments({name: v for name, v in spec.options.items() if name not in wrong})
-        if wrong:
-            known = ", ".join(sorted(takes.options)) or "none"
-            raise UsageError(f"Method {spec.method} has no option {wrong[0]!r}. Its options: {known}.")
+        signature = accepted(spec.method)
+        unknown_options = sorted(set(spec.options) - signature.options)
+        signature.arguments({name: v for name, v in spec.options.items() if name not in unknown_options})
+        if unknown_options:
+            option_names = ", ".join(sorted(signature.options)) or "none"
+            raise UsageError(
+                f"Method {spec.method} has no option {unknown_options[0]!r}. Its options: {option_names}."
+            )
     if model is not None and not any(MODEL_OPTION in accepted(s.method).parameters for s in specs):
         names = ", ".join(spec.method for spec in specs)
         raise UsageError(f"None of the methods ({names}) asks a model. Leave out --llm")
@@ -81,11 +85,11 @@ def check_methods(specs: Sequence[MethodVariant], model: ChatModel | None) -> No
 
 def needs_model(spec: MethodVariant, clew: Clew) -> str | None:
     """Find out whether a method cannot do without a model, by making it without one; its own words if so."""
-    takes = accepted(spec.method)
-    if MODEL_OPTION not in takes.parameters:
+    signature = accepted(spec.method)
+    if MODEL_OPTION not in signature.parameters:
         return None
     try:
-        cast("Any", method_named(spec.method))(clew.index, clew.embedder, **takes.arguments(spec.options))
+        cast("Any", method_named(spec.method))(clew.index, clew.embedder, **signature.arguments(spec.options))
     except UsageError as error:
         return str(error)
     return None
@@ -124,26 +128,26 @@ class EngineAsk:
     def _outcome(self, task: AnswerTask) -> TaskOutcome:
         method = self._method(task.method, task.seed)
         try:
-            told = self._verified(task) if task.claim else None
-            if told is None:
+            answer_json = self._verify(task) if task.claim else None
+            if answer_json is None:
                 entities = names_of_graph(self.clew.index.names, task.entities)
                 answer = method.answer(clean_question(task.text), id=task.id, entities=entities)
-                told = answer.as_json(steps=True)
+                answer_json = answer.as_json(steps=True)
         except ClewError as error:
             if error.exit_code == 2 and not isinstance(error, UsageError):
                 raise  # a missing key, extra or recording is not the question's fault
             return TaskOutcome(None, Failure(type(error).__name__, str(error)))
         except Exception as error:  # a bug in a method fails that question, and is counted
             where = traceback.extract_tb(error.__traceback__)[-1]
-            told = f"{error} ({Path(where.filename).name}:{where.lineno})"
-            return TaskOutcome(None, Failure(type(error).__name__, told))
+            message = f"{error} ({Path(where.filename).name}:{where.lineno})"
+            return TaskOutcome(None, Failure(type(error).__name__, message))
         if not self.steps:
-            told.pop("steps", None)
-        used = Usage(**told["usage"])
-        cost = None if self.price is None or not used.calls else self.price.of(used)
-        return TaskOutcome(told, cost=cost)
+            answer_json.pop("steps", None)
+        usage = Usage(**answer_json["usage"])
+        cost = None if self.price is None or not usage.calls else self.price.of(usage)
+        return TaskOutcome(answer_json, cost=cost)
 
-    def _verified(self, task: AnswerTask) -> dict[str, Any] | None:
+    def _verify(self, task: AnswerTask) -> dict[str, Any] | None:
         """Verify a claim where the method can; None where it only answers.
 
         In a closed world, as the data sets know no third verdict: what the graph does not record is refuted.
@@ -159,26 +163,26 @@ class EngineAsk:
         key = (spec.label, seed)
         with self._making:
             if key not in self._methods:
-                takes = accepted(spec.method)
-                seeded = {SEED: seed} if seed is not None and SEED in takes.options else {}
-                arguments = takes.arguments({**seeded, **spec.options})
-                if self.model is not None and MODEL_OPTION in takes.parameters:
+                signature = accepted(spec.method)
+                seed_option = {SEED: seed} if seed is not None and SEED in signature.options else {}
+                arguments = signature.arguments({**seed_option, **spec.options})
+                if self.model is not None and MODEL_OPTION in signature.parameters:
                     arguments[MODEL_OPTION] = self.model
                 make = cast("Any", method_named(spec.method))
                 self._methods[key] = make(self.clew.index, self.clew.embedder, **arguments)
             return self._methods[key]
 
 
-def verification_json(found: Verification) -> dict[str, Any]:
+def verification_json(verification: Verification) -> dict[str, Any]:
     """Write a verification as an answer: its verdict; too little information is an abstention."""
-    enough = found.verdict != "not_enough_info"
-    verdict = {"entity": found.verdict, "label": found.verdict, "score": 1.0}
-    missing = found.abstained or Abstention("not_in_evidence", "not enough information")
+    enough = verification.verdict != "not_enough_info"
+    verdict = {"entity": verification.verdict, "label": verification.verdict, "score": 1.0}
+    missing = verification.abstained or Abstention("not_in_evidence", "not enough information")
     return {
-        **found.as_json(steps=True),
-        "question": found.claim,
+        **verification.as_json(steps=True),
+        "question": verification.claim,
         "answers": [verdict] if enough else [],
-        "text": found.verdict if enough else "",
+        "text": verification.verdict if enough else "",
         "abstained": None if enough else missing.as_json(),
     }
 

@@ -75,7 +75,7 @@ class RowSpec:
     series: str = ""
     x: float | None = None
 
-    def asked(self, *, with_model: bool) -> MethodVariant | None:
+    def choose_method(self, *, with_model: bool) -> MethodVariant | None:
         """Choose the method of a run; None where only the paper's figures are shown."""
         return self.method if with_model or self.built_in is None else self.built_in
 
@@ -107,8 +107,8 @@ class Experiment:
 
     def methods(self, *, with_model: bool) -> tuple[MethodVariant, ...]:
         """Methods of the rows, each label once."""
-        asked = (row.asked(with_model=with_model) for row in self.rows)
-        return tuple({method.label: method for method in asked if method is not None}.values())
+        chosen_methods = (row.choose_method(with_model=with_model) for row in self.rows)
+        return tuple({method.label: method for method in chosen_methods if method is not None}.values())
 
 
 def read_experiment(path: Path) -> Experiment:
@@ -129,8 +129,8 @@ def experiment_of(text: str, where: str) -> Experiment:
     try:
         return _experiment(document)
     except (KeyError, TypeError, ValueError, UsageError) as error:
-        told = f"field {error} is missing" if isinstance(error, KeyError) else str(error)
-        raise InputError(f"{where}: not an experiment: {told}") from error
+        reason = f"field {error} is missing" if isinstance(error, KeyError) else str(error)
+        raise InputError(f"{where}: not an experiment: {reason}") from error
 
 
 def _experiment(document: dict[str, Any]) -> Experiment:
@@ -194,5 +194,5 @@ def _row(value: dict[str, Any], columns: int) -> RowSpec:
 
 def label_of(method: str, options: Mapping[str, OptionValue]) -> str:
     """Name a method with its options, for records: `walk-retrieve(depth=4)`."""
-    told = ", ".join(f"{name}={value}" for name, value in options.items())
-    return f"{method}({told})" if told else method
+    options_text = ", ".join(f"{name}={value}" for name, value in options.items())
+    return f"{method}({options_text})" if options_text else method

@@ -31,50 +31,50 @@ class GraphFile:
             clew = Clew.open(self.path, embedder=embedder)
             _check_corpus(clew, corpus)
             return clew
-        opened = partial(Clew.open, self.path, embedder=embedder, progress=progress)
-        return opened(format=self.format, corpus=corpus)
+        open_graph = partial(Clew.open, self.path, embedder=embedder, progress=progress)
+        return open_graph(format=self.format, corpus=corpus)
 
 
-def _check_corpus(clew: Clew, wanted: CorpusSettings | None) -> None:
-    if wanted is None:
+def _check_corpus(clew: Clew, corpus: CorpusSettings | None) -> None:
+    if corpus is None:
         return
     stored = open_corpus(clew.index)
-    if stored is None or stored.settings != wanted:
-        there = "no walks" if stored is None else f"the walks {stored.settings}"
+    if stored is None or stored.settings != corpus:
+        stored_walks = "no walks" if stored is None else f"the walks {stored.settings}"
         raise UsageError(
-            f"{clew.path}: stores {there}, but {wanted} are wanted. Give the graph's files as --graph,"
+            f"{clew.path}: stores {stored_walks}, but {corpus} are wanted. Give the graph's files as --graph,"
             " or index them with these walks (clew index --corpus)"
         )
 
 
-def graph_file(part: DatasetPart, given: str | Path | None, folder: Path) -> GraphFile:
+def graph_file(part: DatasetPart, source: str | Path | None, folder: Path) -> GraphFile:
     """Find the graph that the user names, else that of the part; one that is made goes into `folder`.
 
     Raises InputError (the part has no graph and none is named; or it cannot be made).
     """
-    if given is not None:
-        return GraphFile(given)
+    if source is not None:
+        return GraphFile(source)
     graph = part.graph
     if graph is None:
         raise InputError(f"{part.name}: the data set comes without its graph. Name it: --graph SOURCE")
     if graph.make is not None:
-        return GraphFile(_made(graph.make, part, folder))
+        return GraphFile(_make_graph(graph.make, part, folder))
     if len(graph.files) != 1:
         count = len(graph.files)
         raise InputError(f"{part.name}: {count} graph files. Index them, and name the index with --graph")
     return GraphFile(graph.files[0], graph.format)
 
 
-def _made(make: Callable[[Path], None], part: DatasetPart, folder: Path) -> Path:
+def _make_graph(make: Callable[[Path], None], part: DatasetPart, folder: Path) -> Path:
     """Make the graph; a file that holds the same already stays as it is."""
     path = folder / f"graph.{part.name.replace('/', '.')}.tsv"
-    passing = path.with_name(f".{path.name}.part")
+    part_path = path.with_name(f".{path.name}.part")
     folder.mkdir(parents=True, exist_ok=True)
-    make(passing)
-    if path.exists() and path.read_bytes() == passing.read_bytes():
-        passing.unlink()
+    make(part_path)
+    if path.exists() and path.read_bytes() == part_path.read_bytes():
+        part_path.unlink()
     else:
-        passing.replace(path)
+        part_path.replace(path)
     return path
 
 

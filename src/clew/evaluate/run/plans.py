@@ -47,7 +47,7 @@ class RunRequest:
 
 
 @dataclass(frozen=True)
-class _Read:
+class _RunInputs:
     """Parts, methods and sampling, wherever they come from."""
 
     parts: Sequence[DatasetPart]
@@ -57,28 +57,28 @@ class _Read:
 
 
 def make_plan(
-    wanted: RunRequest, model: ManagedModel | None, *, progress: Progress | None, note: Note
+    request: RunRequest, model: ManagedModel | None, *, progress: Progress | None, note: Note
 ) -> RunPlan:
     """Read the data, open the graphs and check the methods; nothing is asked yet, of `model` neither.
 
     Raises UsageError (an option is wrong, or does not go with the target), InputError (data or graph are
     missing) and ParseError (a line of the data is malformed).
     """
-    is_experiment = wanted.target.suffix == ".toml"
-    read = _experiment(wanted, note) if is_experiment else _dataset(wanted)
-    _check_parts(read.parts, note)
-    check_methods(read.methods, model)
-    embedder, files = read.settings.embedder, dict[str, GraphFile]()
-    for part in read.parts:
+    is_experiment = request.target.suffix == ".toml"
+    inputs = _experiment(request, note) if is_experiment else _dataset(request)
+    _check_parts(inputs.parts, note)
+    check_methods(inputs.methods, model)
+    embedder, files = inputs.settings.embedder, dict[str, GraphFile]()
+    for part in inputs.parts:
         # In an experiment the graph that the user names is for data that come without one.
-        given = None if is_experiment and part.graph is not None else wanted.graph
-        files[part.name] = graph_file(part, given, wanted.out)
+        source = None if is_experiment and part.graph is not None else request.graph
+        files[part.name] = graph_file(part, source, request.out)
     graphs: dict[tuple[str, CorpusSettings | None], Clew] = {
         (name, None): file.open(embedder=embedder, progress=progress) for name, file in files.items()
     }
-    methods = read.methods
+    methods = inputs.methods
     if model is None:
-        methods = _without_model(read, graphs[read.parts[0].name, None], note)
+        methods = _without_model(inputs, graphs[inputs.parts[0].name, None], note)
     graphs |= {
         (name, corpus): file.open(embedder=embedder, progress=progress, corpus=corpus)
         for name, file in files.items()
@@ -86,15 +86,15 @@ def make_plan(
         if corpus is not None
     }
     return RunPlan(
-        read.parts,
+        inputs.parts,
         graphs,
         methods,
-        read.settings,
-        workers=wanted.workers,
+        inputs.settings,
+        workers=request.workers,
         model=model,
         price=None if model is None else model.policy.price,
         limits=None if model is None else model.policy.per_question,
-        experiment=read.experiment,
+        experiment=inputs.experiment,
     )
 
 
@@ -108,112 +108,119 @@ def _check_parts(parts: Sequence[DatasetPart], note: Note) -> None:
             note(f"{part.name}: {text}")
 
 
-def _without_model(read: _Read, clew: Clew, note: Note) -> list[MethodVariant]:
+def _without_model(inputs: _RunInputs, clew: Clew, note: Note) -> list[MethodVariant]:
     """Leave out the methods of an experiment that need a model; UsageError for one that the user named."""
-    able: list[MethodVariant] = []
-    for spec in read.methods:
+    usable_methods: list[MethodVariant] = []
+    for spec in inputs.methods:
         reason = needs_model(spec, clew)
         if reason is None:
-            able.append(spec)
-        elif read.experiment is None:
+            usable_methods.append(spec)
+        elif inputs.experiment is None:
             raise UsageError(f"Method {spec.method}: {reason}")
         else:
             note(f"{spec.label}: left out ({reason})")
-    if not able:
+    if not usable_methods:
         raise UsageError("All methods of the experiment need a model. Name one with --llm provider/model")
-    return able
+    return usable_methods
 
 
-def _settings(wanted: RunRequest, limit: int | None = None, seeds: tuple[int, ...] = (0,)) -> RunSettings:
+def _settings(request: RunRequest, limit: int | None = None, seeds: tuple[int, ...] = (0,)) -> RunSettings:
     """What the user says; `limit` and `seeds` where he says nothing of them."""
-    sampling = QuestionSampling(wanted.limit or limit, wanted.seeds or seeds)
-    return RunSettings(sampling, wanted.given_entities, wanted.steps, wanted.llm, wanted.embedder)
+    sampling = QuestionSampling(request.limit or limit, request.seeds or seeds)
+    return RunSettings(sampling, request.given_entities, request.steps, request.llm, request.embedder)
 
 
-def _dataset(wanted: RunRequest) -> _Read:
-    if wanted.data:
+def _dataset(request: RunRequest) -> _RunInputs:
+    if request.data:
         raise UsageError("--data is for experiments. Give the directory of the data set itself")
-    if not wanted.target.is_dir():
-        raise InputError(f"{wanted.target}: no such directory. Give the directory of the data set")
-    reader = dataset_named(wanted.dataset or _guess(wanted.target))
-    if wanted.split is not None and not reader.splits:
+    if not request.target.is_dir():
+        raise InputError(f"{request.target}: no such directory. Give the directory of the data set")
+    reader = dataset_named(request.dataset or _guess(request.target))
+    if request.split is not None and not reader.splits:
         raise UsageError(f"{reader.about.name} has no splits. Leave out --split")
-    names = wanted.parts or reader.parts(wanted.target)
+    names = request.parts or reader.parts(request.target)
     if not names:
         about = reader.about
-        raise InputError(f"{wanted.target}: no questions of {about.name}. Expected: {about.files}")
-    parts = [reader.read(wanted.target, name, wanted.split) for name in dict.fromkeys(names)]
-    if not wanted.methods:
+        raise InputError(f"{request.target}: no questions of {about.name}. Expected: {about.files}")
+    parts = [reader.read(request.target, name, request.split) for name in dict.fromkeys(names)]
+    if not request.methods:
         raise UsageError("No method given. Write --method auto")
-    methods = [MethodVariant(name, name) for name in dict.fromkeys(wanted.methods)]
-    return _Read(parts, methods, _settings(wanted))
+    methods = [MethodVariant(name, name) for name in dict.fromkeys(request.methods)]
+    return _RunInputs(parts, methods, _settings(request))
 
 
 def _guess(folder: Path) -> str:
     """Name the data set of a directory by what is in it, where only one fits."""
     if (folder / "questions.jsonl").is_file():
         return "plain"
-    fitting = [reader.about.name for reader in DATASETS if reader.parts(folder)]
-    if len(fitting) == 1:
-        return fitting[0]
+    matching_names = [reader.about.name for reader in DATASETS if reader.parts(folder)]
+    if len(matching_names) == 1:
+        return matching_names[0]
     names = ", ".join(reader.about.name for reader in DATASETS)
     raise UsageError(f"{folder}: say what it is with --dataset, one of: {names}")
 
 
-def _experiment(wanted: RunRequest, note: Note) -> _Read:
-    if wanted.dataset or wanted.parts:
+def _experiment(request: RunRequest, note: Note) -> _RunInputs:
+    if request.dataset or request.parts:
         raise UsageError("An experiment names its data itself. Leave out --dataset, --part and --hops")
-    experiment = read_experiment(wanted.target)
+    experiment = read_experiment(request.target)
     parts: list[DatasetPart] = []
-    folders = data_folders(wanted.data)
+    folders = data_folders(request.data)
     for dataset, name, split in experiment.data:
         folder = folders(dataset)
         if folder is None:
             note(f"{dataset}/{name}: left out, as its directory is not known. Name it: --data {dataset}=DIR")
             continue
         try:
-            part = dataset_named(dataset).read(folder, name, wanted.split or split)
+            part = dataset_named(dataset).read(folder, name, request.split or split)
         except InputError as error:
             note(f"{dataset}/{name}: left out ({error})")
             continue
-        if part.graph is None and wanted.graph is None:
+        if part.graph is None and request.graph is None:
             note(f"{part.name}: left out, as it comes without its graph. Name it: --graph SOURCE")
         elif all(part.name != other.name for other in parts):
             parts.append(part)
     if not parts:
-        raise InputError(f"{wanted.target}: none of its data is there. Name it: --data metaqa=DIR --data …")
-    methods = _known(experiment, note, with_model=wanted.llm is not None)
-    settings = _settings(wanted, experiment.limit, experiment.seeds)
-    settings = replace(settings, given_entities=wanted.given_entities or experiment.given_entities)
-    return _Read(parts, methods, settings, wanted.target.read_text("utf-8"))
+        raise InputError(f"{request.target}: none of its data is there. Name it: --data metaqa=DIR --data …")
+    methods = _available_methods(experiment, note, with_model=request.llm is not None)
+    settings = _settings(request, experiment.limit, experiment.seeds)
+    settings = replace(settings, given_entities=request.given_entities or experiment.given_entities)
+    return _RunInputs(parts, methods, settings, request.target.read_text("utf-8"))
 
 
-def _known(experiment: Experiment, note: Note, *, with_model: bool) -> list[MethodVariant]:
+def _available_methods(experiment: Experiment, note: Note, *, with_model: bool) -> list[MethodVariant]:
     """Take the methods that this version has with their options; say which are left out."""
-    known: list[MethodVariant] = []
+    methods: list[MethodVariant] = []
     for spec in experiment.methods(with_model=with_model):
         if spec.method not in METHODS and not is_plugin(spec.method):
             note(f"{spec.label}: left out, as this version has no method {spec.method}")
             continue
-        wrong = sorted(set(spec.options) - accepted(spec.method).options)
-        if wrong:
-            note(f"{spec.label}: left out, as {spec.method} has no option {wrong[0]!r} in this version")
+        unknown_options = sorted(set(spec.options) - accepted(spec.method).options)
+        if unknown_options:
+            note(
+                f"{spec.label}: left out, as {spec.method} has no option {unknown_options[0]!r}"
+                " in this version"
+            )
             continue
-        known.append(spec)
-    if not known:
+        methods.append(spec)
+    if not methods:
         raise UsageError("This version has none of the experiment's methods")
-    return known
+    return methods
 
 
 def data_folders(data: Sequence[str]) -> Callable[[str], Path | None]:
     """Find directories of data sets: `NAME=DIR` names one, a plain `DIR` has one directory for each."""
-    named = {name: Path(path) for name, mark, path in (item.partition("=") for item in data) if mark}
+    folders_by_name = {
+        name: Path(path) for name, mark, path in (item.partition("=") for item in data) if mark
+    }
     roots = [Path(item) for item in data if "=" not in item]
-    for path in (*named.values(), *roots):
+    for path in (*folders_by_name.values(), *roots):
         if not path.is_dir():
             raise InputError(f"{path}: no such directory. Check --data")
 
     def find(name: str) -> Path | None:
-        return named.get(name) or next((root / name for root in roots if (root / name).is_dir()), None)
+        return folders_by_name.get(name) or next(
+            (root / name for root in roots if (root / name).is_dir()), None
+        )
 
     return find

@@ -60,9 +60,9 @@ def _whole(path: Path) -> int:
         while at > 0:
             start = max(0, at - 65_536)
             file.seek(start)
-            found = file.read(at - start).rfind(b"\n")
-            if found >= 0:
-                return start + found + 1
+            line_end = file.read(at - start).rfind(b"\n")
+            if line_end >= 0:
+                return start + line_end + 1
             at = start
     return 0
 
@@ -139,7 +139,7 @@ class RunDirectory:
                 yield offset, json_object(raw, str(path), number, advice)
                 offset += len(raw)
 
-    def done(self) -> set[Key]:
+    def answered_keys(self) -> set[Key]:
         """Keys of the questions that have an answer; those that failed are asked again."""
         keyed = [(key_of(line), line.get("failure")) for _, line in self.lines(RECORDS)]
         return {key for key, failure in keyed if failure is None}

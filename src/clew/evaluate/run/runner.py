@@ -25,7 +25,7 @@ from clew.workers.base import Workers
 from clew.workers.local import Processes
 
 RunProgress = Callable[[str, int, int], None]
-"""Told what is done: a title, how many, of how many."""
+"""Receives the progress: a title, how many are done, of how many."""
 ProblemKind = Literal["no_gold", "gold_missing", "gold_partly_missing", "entity_missing", "path_missing"]
 MOST_IDS = 200
 """So many ids of questions with a problem are kept by name for each kind; all are counted."""
@@ -51,10 +51,10 @@ class RunPlan:
         """Describe the run for `config.resolved.toml`, completely."""
         limits = {} if self.limits is None else {f"max_{n}": v for n, v in asdict(self.limits).items()}
         price = {} if self.price is None else {f"{n}_price": v for n, v in asdict(self.price).items()}
-        calls, told = limits | price, asdict(self.settings)
+        calls, settings = limits | price, asdict(self.settings)
         return {
             "clew": __version__,
-            "run": told.pop("sampling") | told,
+            "run": settings.pop("sampling") | settings,
             **({"calls": calls} if calls else {}),
             "methods": [method.as_dict() for method in self.methods],
             "parts": [
@@ -97,24 +97,26 @@ def run(plan: RunPlan, directory: RunDirectory, progress: RunProgress) -> Done:
         facts = {"parts": {part.name: _facts(plan, part) for part in plan.parts}}
         directory.begin(plan.config(), facts, plan.experiment)
         done = Done(problems={name: about["problems"] for name, about in facts["parts"].items()})
-        have = directory.done()
+        answered_keys = directory.answered_keys()
         with closing(LineFile(directory.path / RECORDS)) as records:
-            _ask_parts(plan, have, records, done, progress)
+            _ask_parts(plan, answered_keys, records, done, progress)
     return done
 
 
-def _ask_parts(plan: RunPlan, have: set[Key], records: LineFile, done: Done, progress: RunProgress) -> None:
+def _ask_parts(
+    plan: RunPlan, answered_keys: set[Key], records: LineFile, done: Done, progress: RunProgress
+) -> None:
     """Part by part and index by index, so that one is open at a time in the workers."""
     corpora = dict.fromkeys(method.corpus for method in plan.methods)
     work = [(part, corpus, list(_tasks(plan, part, corpus))) for part in plan.parts for corpus in corpora]
     total = sum(len(tasks) for _, _, tasks in work)
     for part, corpus, tasks in work:
-        left = [(q, t) for q, t in tasks if _key(part, t) not in have]
-        done.kept += len(tasks) - len(left)
+        open_tasks = [(q, t) for q, t in tasks if _key(part, t) not in answered_keys]
+        done.kept += len(tasks) - len(open_tasks)
         clew = plan.graphs[part.name, corpus]
-        asked = {_key(part, task): question for question, task in left}
-        for task, outcome in _outcomes(plan, clew, [task for _, task in left]):
-            records.add(_record(part, asked[_key(part, task)], task, outcome, clew).as_json())
+        questions_by_key = {_key(part, task): question for question, task in open_tasks}
+        for task, outcome in _outcomes(plan, clew, [task for _, task in open_tasks]):
+            records.add(_record(part, questions_by_key[_key(part, task)], task, outcome, clew).as_json())
             done.asked += 1
             if outcome.failure is not None:
                 done.failed += 1
@@ -144,8 +146,8 @@ def _outcomes(
     plan: RunPlan, clew: Clew, tasks: Sequence[AnswerTask]
 ) -> Iterator[tuple[AnswerTask, TaskOutcome]]:
     """Ask on a cluster, in threads with a model, whose replies are waited for, else in processes."""
-    threads, few = 1 if plan.model is None else plan.workers, len(tasks) < 2 * plan.workers
-    if plan.cluster is None and (plan.model is not None or few or plan.workers <= 1):
+    threads, has_few_tasks = 1 if plan.model is None else plan.workers, len(tasks) < 2 * plan.workers
+    if plan.cluster is None and (plan.model is not None or has_few_tasks or plan.workers <= 1):
         ask = EngineAsk(clew, plan.model, plan.price, plan.settings.steps)
         return in_threads(lambda task: (task, ask(task)), tasks, threads)
     source = clew.path.resolve() if clew.origin is None else clew.origin.address
@@ -176,44 +178,44 @@ def in_graph(clew: Clew, names: Sequence[str]) -> bool:
 def _facts(plan: RunPlan, part: DatasetPart) -> dict[str, Any]:
     """Find what a report must know of a part: samples, problems of questions, inverse relations, counts."""
     clew, sampling = plan.graphs[part.name, None], plan.settings.sampling
-    listed: dict[ProblemKind, list[str]] = {}
+    ids_by_problem: dict[ProblemKind, list[str]] = {}
     relations = frozenset(clew.index.graph.relations)
     for question in sampling.union(part):
         for kind in problems_of(clew, question, relations):
-            listed.setdefault(kind, []).append(question.id)
-    counts, seeds = clew.index.graph, () if sampling.limit is None else sampling.seeds
+            ids_by_problem.setdefault(kind, []).append(question.id)
+    graph, seeds = clew.index.graph, () if sampling.limit is None else sampling.seeds
     return {
         "task": part.task,
         "notes": list(part.notes),
         "questions": len(part.questions),
         "samples": {str(seed): [q.id for q in sampling.sample(part, seed)] for seed in seeds},
-        "problems": {kind: len(ids) for kind, ids in listed.items()},
-        "problem_ids": {kind: ids[:MOST_IDS] for kind, ids in listed.items()},
+        "problems": {kind: len(ids) for kind, ids in ids_by_problem.items()},
+        "problem_ids": {kind: ids[:MOST_IDS] for kind, ids in ids_by_problem.items()},
         "relation_form": relation_forms(clew),
         "graph": {
-            "entities": len(counts.entities),
-            "triples": counts.triples,
-            "relations": len(counts.relations),
+            "entities": len(graph.entities),
+            "triples": graph.triples,
+            "relations": len(graph.relations),
         },
     }
 
 
 def problems_of(clew: Clew, question: EvalQuestion, relations: Set[str]) -> list[ProblemKind]:
     """Name what stands against answering a question from a graph with these relations; it stays scored."""
-    found: list[ProblemKind] = []
+    problems: list[ProblemKind] = []
     if question.is_scored:
-        there = sum(in_graph(clew, answer.names) for answer in question.gold)
+        gold_in_graph = sum(in_graph(clew, answer.names) for answer in question.gold)
         if not question.gold:
-            found.append("no_gold")
-        elif there == 0:
-            found.append("gold_missing")
-        elif there < len(question.gold):
-            found.append("gold_partly_missing")
+            problems.append("no_gold")
+        elif gold_in_graph == 0:
+            problems.append("gold_missing")
+        elif gold_in_graph < len(question.gold):
+            problems.append("gold_partly_missing")
     if any(not in_graph(clew, (entity,)) for entity in question.entities):
-        found.append("entity_missing")
+        problems.append("entity_missing")
     if any(not relations >= set(path.relations) for path in question.paths):
-        found.append("path_missing")
-    return found
+        problems.append("path_missing")
+    return problems
 
 
 def relation_forms(clew: Clew) -> dict[str, str]:
