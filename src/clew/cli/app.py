@@ -48,13 +48,13 @@ class _Clew(Commands):
             place, short = COMMANDS[cmd_name]
             module, _, attribute = place.partition(":")
             command: Any = getattr(import_module(f"clew.cli.{module}"), attribute)
-            alone = command
+            typer_app = command
             if not isinstance(command, typer.Typer):
-                alone = typer.Typer(add_completion=False, **_PLAIN)
-                alone.command(cmd_name, short_help=short, cls=ShortHelp)(command)
-            made: Any = typer.main.get_command(alone)
-            made.name, made.short_help = cmd_name, short
-            self.commands[cmd_name] = made
+                typer_app = typer.Typer(add_completion=False, **_PLAIN)
+                typer_app.command(cmd_name, short_help=short, cls=ShortHelp)(command)
+            click_command: Any = typer.main.get_command(typer_app)
+            click_command.name, click_command.short_help = cmd_name, short
+            self.commands[cmd_name] = click_command
         return self.commands.get(cmd_name)
 
     def get_params(self, ctx: Any) -> list[Any]:  # noqa: ANN401
@@ -80,8 +80,8 @@ app = typer.Typer(
 )
 
 
-def _version(wanted: bool) -> None:
-    if wanted:
+def _version(requested: bool) -> None:
+    if requested:
         from clew.cli.console import write
         from clew.version import __version__
 

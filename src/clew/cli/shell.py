@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from clew.cli.console import warn
-from clew.cli.failures import reported
+from clew.cli.failures import report_error
 from clew.cli.input import STDIN
 from clew.cli.method_options import AskedMethod, MethodOptions
 from clew.cli.model import ModelOptions, opened_model
@@ -57,8 +57,8 @@ def shell(
         session = Session(clew, method, model, settings, quiet=reading.quiet)
         if sys.stdin.isatty() and sys.stdout.isatty():
             if not reading.quiet:
-                held = held_counts(clew.index.manifest.about.counts)
-                warn(f"{held}. Type a question, or help. Tab completes names, Ctrl-D leaves")
+                counts = held_counts(clew.index.manifest.about.counts)
+                warn(f"{counts}. Type a question, or help. Tab completes names, Ctrl-D leaves")
             _talk(session, Path(source).stem, debug=debug)
         elif _run(session, sys.stdin, debug=debug):
             raise typer.Exit(COMMAND_FAILED)
@@ -102,7 +102,7 @@ def _do(session: Session, line: str, *, debug: bool) -> bool:
     except Exception as error:  # whatever it is, the user sees a message, and the next line is read
         if isinstance(error, OSError) and (isinstance(error, BrokenPipeError) or error.filename is None):
             raise  # it is stdout: the next line would fail too
-        reported(error, debug=debug)
+        report_error(error, debug=debug)
         return False
     finally:
         sys.stdout.flush()

@@ -58,18 +58,18 @@ class VerdictOptions:
 
 @with_short_help(
     first=("quiet", "claims", "out", "closed_world", "llm", "explain", "json"),
-    rest={"seconds": "Other options", "ray": "Other options"},
+    other_titles={"seconds": "Other options", "ray": "Other options"},
 )
 def verify(
     source: AskedSource,
     *,
-    asked: ClaimSource,
+    claim_source: ClaimSource,
     method: Annotated[
         str, typer.Option(metavar="NAME", help="How to verify.", autocompletion=verifiers)
     ] = "auto",
     calling: AskedModelOptions,
     options: ClaimOptions,
-    shown: VerdictOptions,
+    verdict_options: VerdictOptions,
     seconds: Seconds = ANSWER_SECONDS,
     ray: RayAddress = None,
     reading: SourceOptions,
@@ -78,26 +78,28 @@ def verify(
 
     Exit code 0 is a verdict either way; 3 means that the graph does not hold enough.
     """
-    claim, quiet, settings = asked.claim, reading.quiet, options.settings(method)
+    claim, quiet, settings = claim_source.claim, reading.quiet, options.settings(method)
     start = partial(opened_for_asking, *on_every_node(ray, source, reading), bounds=bounds_of(seconds))
-    if asked.claims is not None:
+    if claim_source.claims is not None:
         if claim is not None:
             raise UsageError("--claims has its own claims. Leave out CLAIM")
         if calling.stream:
             raise UsageError("--stream is for a single claim. Leave it out; --trace FILE has all replies")
         with calling.for_many(ray, quiet=quiet) as (model, at_once, cluster):
-            claims = Claims(start, method, model, settings, asked.closed_world)
-            batch = BatchRun(claims, method, asked.out, quiet, shown.explain, at_once, cluster)
-            batch.run(asked.claims, read_items(asked.claims, Claims))
+            claims = Claims(start, method, model, settings, claim_source.closed_world)
+            batch = BatchRun(
+                claims, method, claim_source.out, quiet, verdict_options.explain, at_once, cluster
+            )
+            batch.run(claim_source.claims, read_items(claim_source.claims, Claims))
         return
     if claim is None:
         raise UsageError(f'No claim given. Write: clew verify {source} "…", or --claims FILE.jsonl')
-    refuse_many({"--ray": ray, "--concurrency": calling.concurrency, "--out": asked.out}, "--claims")
+    refuse_many({"--ray": ray, "--concurrency": calling.concurrency, "--out": claim_source.out}, "--claims")
     clean_question(claim, "claim")  # before a long indexing, not after it
     with calling.for_one(start, quiet=quiet) as (clew, model):
-        world = asked.closed_world
+        world = claim_source.closed_world
         result = clew.verify(claim, closed_world=world, method=method, model=model, settings=settings)
         labels = clew.labels(triple for part in result.parts for triple in part.triple_ids)
-    shown.write(result, labels)
+    verdict_options.write(result, labels)
     if result.verdict == "not_enough_info":
         raise typer.Exit(NOT_ENOUGH)

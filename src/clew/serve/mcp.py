@@ -104,11 +104,11 @@ class _Tools:
         ask again with the number of that one of `alternatives` which is meant.
         """
         asking = Asking(question, tuple(entities), method, reading=reading)
-        told = await self._run(graph, lambda name: self._service.ask(name, asking))
-        count = len(told["answers"])
-        told["answers"], told["citations"] = told["answers"][:limit], told["citations"][:limit]
-        told["count"] = count
-        return told
+        reply = await self._run(graph, lambda name: self._service.ask(name, asking))
+        count = len(reply["answers"])
+        reply["answers"], reply["citations"] = reply["answers"][:limit], reply["citations"][:limit]
+        reply["count"] = count
+        return reply
 
     async def verify(
         self,
@@ -196,24 +196,24 @@ class _Tools:
 
     def describe(self, name: str) -> dict[str, Any]:
         """Shorten what is told of a graph to what an agent needs."""
-        told = self._service.info(name)
+        info = self._service.info(name)
         relations = [
             {key: relation[key] for key in ("name", "label", "triples", "example")}
             | {end: [share["type"] for share in relation[end]] for end in ("head_types", "tail_types")}
-            for relation in told["relations"][:MOST_TOOL_RELATIONS]
+            for relation in info["relations"][:MOST_TOOL_RELATIONS]
         ]
         return {
             "graph": name,
-            "counts": told["counts"],
-            "types": dict(list(told["types"].items())[:MOST_TOOL_RELATIONS]),
+            "counts": info["counts"],
+            "types": dict(list(info["types"].items())[:MOST_TOOL_RELATIONS]),
             "relations": relations,
-            "relation_count": len(told["relations"]),
+            "relation_count": len(info["relations"]),
         }
 
     def about(self, name: str) -> dict[str, Any]:
         """Counts, sources and updates of an index."""
-        told = self._service.info(name)
-        return {key: value for key, value in told.items() if key not in ("relations", "types")}
+        info = self._service.info(name)
+        return {key: value for key, value in info.items() if key not in ("relations", "types")}
 
     def _graph(self, name: str | None) -> str:
         names = self._service.graphs.names
