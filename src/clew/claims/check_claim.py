@@ -75,7 +75,7 @@ class Checker:
 
     vocabulary: Vocabulary
     claim: ClaimText
-    known: set[int] = field(default_factory=set[int])
+    topic_nodes: set[int] = field(default_factory=set[int])
     """Nodes that some part was found to be about."""
     excerpt: Excerpt | None = None
     """Where a part of a graph is at hand: what is whole of it."""
@@ -94,10 +94,10 @@ class Checker:
                 meaning, (finding, triples) = alternative, self._find(alternative)
                 break
         if finding == "there":
-            self.known.update((meaning.node, meaning.other_node))
+            self.topic_nodes.update((meaning.node, meaning.other_node))
         # A part of a name is enough beside what the graph has next to it, and nowhere else.
         partial_items = (item for item in piece.items if _is_part(item))
-        doubtful = any(item.candidates[0].node not in self.known for item in partial_items)
+        doubtful = any(item.candidates[0].node not in self.topic_nodes for item in partial_items)
         if finding == "otherwise" and (doubtful or not self._surely_otherwise(read)):
             finding, triples = "unknown", ()
         if finding == "there" and meaning.kind == "path":

@@ -40,7 +40,7 @@ _VERDICTS: Mapping[Verdict, tuple[str, str]] = {
 }
 
 
-def print_asked(
+def print_full_answer(
     answer: Answer,
     cited: Sequence[Citation],
     labels: Labels,

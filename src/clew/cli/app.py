@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from clew.cli.failures import Commands
-from clew.cli.options import ShortHelp, coerced_where_given
+from clew.cli.options import ShortHelp, defer_coercion
 
 COMMANDS = {
     "index": ("index:index", "Index graph files, or a database."),
@@ -59,7 +59,7 @@ class _Clew(Commands):
 
     def get_params(self, ctx: Any) -> list[Any]:  # noqa: ANN401
         """Return the options before a command."""
-        return coerced_where_given(super().get_params(ctx))
+        return defer_coercion(super().get_params(ctx))
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401
         """Write what the commands are for."""

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
 
-from clew.cli.batch import BatchRun, refuse_many
-from clew.cli.cluster import RayAddress, on_every_node
+from clew.cli.batch import BatchRun, refuse_batch_options
+from clew.cli.cluster import RayAddress, source_on_nodes
 from clew.cli.console import warn, write_csv, write_json
 from clew.cli.items import Questions, read_items
 from clew.cli.method_options import AskedMethod, MethodOptions
 from clew.cli.model import AskedModelOptions
-from clew.cli.opening import AskedSource, BoundOptions, RowOptions, SourceOptions, opened_for_asking
+from clew.cli.opening import AskedSource, BoundOptions, RowOptions, SourceOptions, open_to_ask
 from clew.cli.options import option, with_short_help
 from clew.errors import UsageError
 from clew.methods.options import options_of
@@ -126,9 +126,9 @@ class AnswerOptions(RowOptions):
             if answer.abstained is not None:
                 warn(f"no answer: {answer.abstained.detail}")
         else:
-            from clew.cli.answer_view import print_asked
+            from clew.cli.answer_view import print_full_answer
 
-            print_asked(answer, cited, labels, explain=self.explain)
+            print_full_answer(answer, cited, labels, explain=self.explain)
 
 
 @with_short_help(
@@ -156,14 +156,14 @@ def ask(
     method = "synaptiqa" if method == "auto" and calling.llm is not None and is_address(source) else method
     settings = solved.with_history(options.settings(method), method, source, calling.llm)
     start = partial(
-        opened_for_asking,
-        *on_every_node(ray, source, reading),
+        open_to_ask,
+        *source_on_nodes(ray, source, reading),
         rank_triples=ranks_triples({method: settings}),
         bounds=bounding.bounds,
     )
     file = question_options.file({"--as": answer_options.form != "table", "--stream": calling.stream})
     if file is not None:
-        with calling.for_many(ray, quiet=quiet) as (model, at_once, cluster):
+        with calling.open_for_many(ray, quiet=quiet) as (model, at_once, cluster):
             keep = None if cluster is not None else partial(solved.keep, source, quiet=True)
             questions = Questions(start, method, model, settings, keep)
             name, explain = shown_name(method), answer_options.explain
@@ -171,10 +171,10 @@ def ask(
             batch.run(file, read_items(file, Questions))
         return
     question = question_options.single_question(source)  # before a long indexing, not after it
-    refuse_many(
+    refuse_batch_options(
         {"--ray": ray, "--concurrency": calling.concurrency, "--out": question_options.out}, "--questions"
     )
-    with calling.for_one(start, quiet=quiet) as (clew, model):
+    with calling.open_for_one(start, quiet=quiet) as (clew, model):
         reply = partial(
             clew.ask, question, entities=question_options.entities or (), method=method, settings=settings
         )

@@ -298,7 +298,7 @@ def _stopped_early(reply: Answer | Verification) -> bool:
     return steps or (abstained is not None and abstained.reason == "budget")
 
 
-def refuse_many(values: Mapping[str, object], batch_option: str) -> None:
+def refuse_batch_options(values: Mapping[str, object], batch_option: str) -> None:
     """Raise UsageError for options of a batch where one item is asked; `batch_option` is that of a batch."""
     wrong = next((option for option, value in values.items() if value is not None), None)
     if wrong is not None:

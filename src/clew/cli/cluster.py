@@ -32,7 +32,7 @@ RayAddress = Annotated[
 ]
 
 
-def on_every_node(ray: str | None, source: str, reading: SourceOptions) -> tuple[str, SourceOptions]:
+def source_on_nodes(ray: str | None, source: str, reading: SourceOptions) -> tuple[str, SourceOptions]:
     """What the nodes of a cluster open for a source, and say nothing of. Raises UsageError for stdin."""
     if ray is None:
         return source, reading

@@ -11,7 +11,7 @@ import typer
 from clew.cli.console import escape, out, put, write_json
 from clew.cli.method_options import MethodOptions
 from clew.cli.model import ModelOptions, opened_model
-from clew.cli.opening import AskedSource, Json, LlmSpec, SourceOptions, opened_for_asking, waiting_note
+from clew.cli.opening import AskedSource, Json, LlmSpec, SourceOptions, open_to_ask, waiting_note
 from clew.cli.options import option, with_short_help
 from clew.cli.progress import explained_wait
 from clew.errors import UsageError
@@ -69,7 +69,7 @@ def compare(
     entities, ranking = question_options.entities or (), ranks_triples(settings)
     with (
         opened_model(question_options.llm, calling) as model,
-        opened_for_asking(source, reading, rank_triples=ranking) as clew,
+        open_to_ask(source, reading, rank_triples=ranking) as clew,
         explained_wait(waiting_note(model), quiet=reading.quiet),
     ):
         compared = ask_each(clew, question, names, entities=entities, model=model, settings=settings)

@@ -16,7 +16,7 @@ from clew.cli.cluster import RayAddress, opened_cluster
 from clew.cli.console import escape, warn, write, write_json
 from clew.cli.failures import Interrupted
 from clew.cli.input import STDIN, store_stdin
-from clew.cli.opening import Json, SourceOptions, held_counts, reading_notes, stage_progress
+from clew.cli.opening import Json, SourceOptions, describe_counts, reading_notes, stage_progress
 from clew.cli.options import option, with_options
 from clew.cli.progress import Bar, BarUnit
 from clew.cli.verbalise import VerbaliserOptions, opened_verbaliser
@@ -252,7 +252,7 @@ def _json(built: Built, seconds: float) -> dict[str, object]:
 def _lines(built: Built, seconds: float) -> list[str]:
     counts, report = built.manifest.about.counts, built.report
     lines = [
-        f"{built.path}: {held_counts(counts)}, {counted(counts['relations'], 'relation')}; "
+        f"{built.path}: {describe_counts(counts)}, {counted(counts['relations'], 'relation')}; "
         f"{byte_size(built.manifest.bytes)}, {seconds:.1f} s"
     ]
     nouns = (("type", "types"), ("alias", "aliases"))

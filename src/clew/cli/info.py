@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from clew.cli.console import escape, out, put, write_json
-from clew.cli.opening import Json, SourceArgument, SourceOptions, opened, reading_notes
+from clew.cli.opening import Json, SourceArgument, SourceOptions, open_source, reading_notes
 from clew.cli.options import with_options
 from clew.errors import UsageError
 from clew.stores.opening import is_remote
@@ -91,7 +91,7 @@ def _describe(source: str, reading: SourceOptions, plot: Path | None) -> Info:
         index = open_index(Path(source))
         _plot(index.graph, source, plot)
         return info_of(index)
-    with opened(source, reading) as clew:
+    with open_source(source, reading) as clew:
         _plot(clew.index.graph, source, plot)
         return clew.info()
 

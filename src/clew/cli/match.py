@@ -12,7 +12,7 @@ import typer
 
 from clew.cli.console import out, put, write_json
 from clew.cli.input import objects, read_bytes, source_name, unique_ids
-from clew.cli.opening import Json, SourceArgument, SourceOptions, opened
+from clew.cli.opening import Json, SourceArgument, SourceOptions, open_source
 from clew.cli.options import option, with_options
 from clew.cli.paths import paths_of
 from clew.cli.progress import Bar, explained_wait
@@ -72,7 +72,7 @@ def match(
         raise UsageError(f"Give one pattern (clew match {source} pattern.json) or --patterns FILE.jsonl")
     pattern_lines = _read_single(pattern) if pattern is not None else _read_many(str(searching.patterns))
     single, has_match = pattern is not None, False
-    with opened(source, reading) as clew, Bar(quiet=reading.quiet or single) as bar:
+    with open_source(source, reading) as clew, Bar(quiet=reading.quiet or single) as bar:
         tables = None
         if searching.tables is not None:
             from clew.graph.match.tables import Tables

@@ -87,16 +87,18 @@ class ModelOptions:
         from clew.llm.budget import Limits
         from clew.serve.work import hear_reply
 
-        settings = replace(self.settings(spec), per_question=Limits(calls=CALLS), per_run=self.together())
+        settings = replace(
+            self.settings(spec), per_question=Limits(calls=CALLS), per_run=self.shared_limits()
+        )
         return open_model(settings, hear_reply, run)
 
     def shared_ledger(self) -> Ledger:
         """Make what holds the limits of one model over processes that are forked after it."""
         from clew.llm.budget import SharedLedger
 
-        return SharedLedger("run", self.together())
+        return SharedLedger("run", self.shared_limits())
 
-    def together(self) -> Limits:
+    def shared_limits(self) -> Limits:
         """The limits of all requests to a server together."""
         from clew.llm.budget import Limits
 
@@ -150,7 +152,7 @@ class AskedModelOptions(ManyOptions):
     )
 
     @contextmanager
-    def for_one(
+    def open_for_one(
         self, start: Callable[[], AbstractContextManager[T]], *, quiet: bool
     ) -> Generator[tuple[T, ManagedModel | None]]:
         """Open the model, and with `start` what is asked; a wait for either is explained."""
@@ -163,7 +165,7 @@ class AskedModelOptions(ManyOptions):
             yield source, model
 
     @contextmanager
-    def for_many(
+    def open_for_many(
         self, ray: str | None, *, quiet: bool
     ) -> Generator[tuple[ManagedModel | None, int, Workers | None]]:
         """Open the model, on the nodes of a cluster if there is one: both, and how many are asked at once."""

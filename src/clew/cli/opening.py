@@ -169,7 +169,7 @@ def bounds_of(seconds: float, answers: int = ANSWERS) -> Bounds:
     return Bounds(None if seconds == 0 else seconds, answers)
 
 
-def opened(
+def open_source(
     source: str, options: SourceOptions, *, rank_triples: bool = False, bounds: Bounds | None = None
 ) -> Clew:
     """Open `source` for asking; says on stderr if a plain file was indexed.
@@ -203,14 +203,14 @@ def opened(
     return clew
 
 
-def opened_for_asking(
+def open_to_ask(
     source: str, options: SourceOptions, *, rank_triples: bool = False, bounds: Bounds | None = None
 ) -> Clew | Database:
     """Open `source` for asking: also a database, at its address."""
     from clew.stores.opening import is_address
 
     if not is_address(source):
-        return opened(source, options, rank_triples=rank_triples, bounds=bounds)
+        return open_source(source, options, rank_triples=rank_triples, bounds=bounds)
     if wrong := options.of_files():
         raise UsageError(f"{', '.join(wrong)}: for graph files, not for a database. Leave it out")
     from clew.database import Database
@@ -226,7 +226,7 @@ def _with_side_files(clew: Clew, source: str) -> str:
     return " with ".join([Path(source).name, " and ".join(files)]) if files else Path(source).name
 
 
-def held_counts(counts: Mapping[str, int]) -> str:
+def describe_counts(counts: Mapping[str, int]) -> str:
     """Say how many triples and entities a graph has, and literals if there are any."""
     literals = f", {counted(counts['literals'], 'literal')}" if counts["literals"] else ""
     entities = counted(counts["entities"], "entity", "entities")

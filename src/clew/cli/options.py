@@ -57,7 +57,7 @@ class ShortHelp(TyperCommand):
 
     def get_params(self, ctx: Any) -> list[Any]:  # noqa: ANN401
         """Return arguments and options."""
-        return coerced_where_given(super().get_params(ctx))
+        return defer_coercion(super().get_params(ctx))
 
     def format_options(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401 - typer's own copy of click
         """Write arguments and options, in groups."""
@@ -81,7 +81,7 @@ class ShortHelp(TyperCommand):
             formatter.write_text(f"{hidden} more options, of models, methods and files: --help-all")
 
 
-def coerced_where_given(parameters: list[Any]) -> list[Any]:
+def defer_coercion(parameters: list[Any]) -> list[Any]:
     """Parameters that leave defaults and texts as they are: to coerce them typer loads pydantic (0.1 s)."""
     for parameter in parameters:
         coercion: Callable[[], Any] | None = getattr(parameter, "get_runtime_param", None)

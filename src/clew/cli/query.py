@@ -10,7 +10,7 @@ import typer
 
 from clew.cli.console import escape, out, warn, write_csv, write_json
 from clew.cli.input import text_or_stdin
-from clew.cli.opening import RowOptions, SourceOptions, opened
+from clew.cli.opening import RowOptions, SourceOptions, open_source
 from clew.cli.options import option, with_options
 from clew.errors import UsageError
 from clew.foundation.json_form import json_line
@@ -87,7 +87,7 @@ def _open(
                 f"The query looks like {languages[0]}, but {shown_address(source)} is asked in {languages[1]}"
             )
         return open_database(source, neo4j_login(), seconds=seconds, rows=rows)
-    return opened(source, reading).open_store(text, seconds=seconds, rows=rows)
+    return open_source(source, reading).open_store(text, seconds=seconds, rows=rows)
 
 
 def print_rows(result: Rows) -> None:

@@ -15,7 +15,14 @@ from clew.cli.failures import report_error
 from clew.cli.input import STDIN
 from clew.cli.method_options import AskedMethod, MethodOptions
 from clew.cli.model import ModelOptions, opened_model
-from clew.cli.opening import BoundOptions, LlmSpec, SourceArgument, SourceOptions, held_counts, opened
+from clew.cli.opening import (
+    BoundOptions,
+    LlmSpec,
+    SourceArgument,
+    SourceOptions,
+    describe_counts,
+    open_source,
+)
 from clew.cli.options import with_short_help
 from clew.errors import UsageError
 from clew.methods.registry import ranks_triples
@@ -52,12 +59,12 @@ def shell(
     ranks = ranks_triples({method: settings})
     with (
         opened_model(llm, calling) as model,
-        opened(source, reading, rank_triples=ranks, bounds=bounding.bounds) as clew,
+        open_source(source, reading, rank_triples=ranks, bounds=bounding.bounds) as clew,
     ):
         session = Session(clew, method, model, settings, quiet=reading.quiet)
         if sys.stdin.isatty() and sys.stdout.isatty():
             if not reading.quiet:
-                counts = held_counts(clew.index.manifest.about.counts)
+                counts = describe_counts(clew.index.manifest.about.counts)
                 warn(f"{counts}. Type a question, or help. Tab completes names, Ctrl-D leaves")
             _talk(session, Path(source).stem, debug=debug)
         elif _run(session, sys.stdin, debug=debug):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from clew.cli.answer_view import NAME_SEPARATOR, print_asked, print_steps, print_verdict
+from clew.cli.answer_view import NAME_SEPARATOR, print_full_answer, print_steps, print_verdict
 from clew.cli.console import escape, out, put, warn
 from clew.cli.info import print_info
 from clew.cli.opening import waiting_note
@@ -76,7 +76,7 @@ class Session:
         self._last, self._question = answer, question
         cited = answer.citations[:MOST_SHOWN_CITATIONS]
         labels = self.clew.labels(triple for citation in cited for triple in citation.triple_ids)
-        print_asked(answer, cited, labels, choosing="reading N answers that")
+        print_full_answer(answer, cited, labels, choosing="reading N answers that")
 
     def read_otherwise(self, number: str) -> None:
         """Answer another reading of the last question, by its number."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from clew.cli.console import escape, warn, write, write_json
-from clew.cli.opening import Json, SourceOptions, held_counts, reading_notes
+from clew.cli.opening import Json, SourceOptions, describe_counts, reading_notes
 from clew.cli.options import option, with_options
 from clew.cli.progress import Bar, BarUnit
 from clew.cli.verbalise import VerbaliserOptions, opened_verbaliser
@@ -129,7 +129,7 @@ def _lines(updated: Updated, seconds: float) -> list[str]:
     report, counts = updated.report, updated.manifest.about.counts
     lines = [
         f"{updated.path}: {counted(report.added, 'triple')} added, {report.removed:,} removed; now "
-        f"{held_counts(counts)} ({seconds:.2f} s)"
+        f"{describe_counts(counts)} ({seconds:.2f} s)"
     ]
     if report.new_entities or report.new_relations:
         entities = counted(report.new_entities, "new entity", "new entities")

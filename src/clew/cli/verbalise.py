@@ -86,8 +86,8 @@ def _describe_estimate(name: str, estimate: VerbaliseEstimate) -> str:
     money = "" if estimate.money is None else f", at most {estimate.money:,.2f} of money"
     return (
         f"{name} is to say about {counted(estimate.calls, 'walk')}, a call each: about "
-        f"{estimate.input_tokens:,} tokens in, at most {estimate.output_tokens:,} out{money}. Stopped, it goes "
-        "on where it was"
+        f"{estimate.input_tokens:,} tokens in, at most {estimate.output_tokens:,} out{money}. "
+        "Stopped, it goes on where it was"
     )
 
 

@@ -148,10 +148,15 @@ class Service:
         names = [_check_method(name) for name in dict.fromkeys(methods)]
         if not names or len(names) > self.limits.methods:
             raise UsageError(f"Give 1 to {self.limits.methods} methods, not {len(names)}")
-        chosen = self.models.get(model)
+        chat_model = self.models.get(model)
         settings_by_method = {name: _settings(name, values) for name, values in (settings or {}).items()}
         comparison = ask_each(
-            self._engine(graph), question, names, entities=entities, model=chosen, settings=settings_by_method
+            self._engine(graph),
+            question,
+            names,
+            entities=entities,
+            model=chat_model,
+            settings=settings_by_method,
         ).as_json()
         for row in comparison["rows"]:
             row["error"] = row["error"] and self.graphs.hide_paths(row["error"])
@@ -209,10 +214,10 @@ class Service:
         limit: int = 20,
     ) -> dict[str, Any]:
         """What is around an entity, a group for each relation."""
-        around = self._engine(graph).neighbours(
+        neighbourhood = self._engine(graph).neighbours(
             entity, relation=relation, direction=direction, offset=offset, limit=min(limit, self.limits.page)
         )
-        return around.as_json()
+        return neighbourhood.as_json()
 
     def paths(self, graph: str, start: str, end: str, *, limit: int = 5, longest: int = 4) -> dict[str, Any]:
         """The shortest paths between two entities."""
