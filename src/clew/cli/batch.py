@@ -230,7 +230,7 @@ class BatchRun:
             reply = self.kind.ask_item(clew, item)
         except Exception as error:
             message = str(error)
-            if not isinstance(error, ClewError):  # a bug fails this one, and is said
+            if not isinstance(error, ClewError):  # a bug fails this item alone
                 message = f"internal error: {error}; please report it"
             elif error.exit_code == 2 and not isinstance(error, UsageError):
                 error.add_note(f"This is the {self.kind.item} with id {item.id!r}")

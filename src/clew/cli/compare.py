@@ -132,7 +132,7 @@ def _cells(row: MethodRow) -> list[str]:
 
 
 def _describe_answer(answer: Answer) -> str:
-    """The first answers, or the start of a text without any, and what is to be said of them."""
+    """The first answers, or the start of a text without any, with marks such as *ungrounded*."""
     names = [escape(a.label) for a in answer.answers]
     omitted = len(names) - MOST_NAMES_IN_CELL
     text = " · ".join(names[:MOST_NAMES_IN_CELL]) + (f" … and {omitted:,} more" if omitted > 0 else "")

@@ -203,7 +203,7 @@ def _score_answers(
             judges = [judge_of(spec, models) for spec in scoring.judge]
             tell = partial(bar.update, "judging", unit="questions")
             judged = judge_run(directory, judges, workers, tell)
-        if judged.unjudged:  # also where nothing else is said: the figures leave them out
+        if judged.unjudged:  # also with --quiet: the figures leave them out
             missing, problem = counted(judged.unjudged, "judgement"), judged.first_problem.rstrip(".")
             advice = ". The same command asks again" if judged.failed else ""
             warn(f"{missing} without a verdict, the first by {problem}{advice}")
@@ -218,7 +218,7 @@ def _score_answers(
 
 
 def _tell(outcome: Done, *, quiet: bool) -> None:
-    """Say on stderr what a user must know of the questions; of errors also where nothing else is said."""
+    """Say on stderr what a user must know of the questions; of errors also if `quiet`."""
     if outcome.failed:
         failed, failure = counted(outcome.failed, "question"), outcome.first_failure.rstrip(".")
         warn(f"{failed} ended in an error, the first with {failure}. The same command asks again")

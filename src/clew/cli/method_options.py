@@ -85,7 +85,7 @@ def _options_by_name(*, claims: bool) -> dict[str, list[Offered]]:
 
 
 def _parameter(name: str, takers: Sequence[Offered]) -> Parameter:
-    """An option of which nothing is said is None or False: the method knows its own default."""
+    """The parameter of an option: None or False where it is not given, as the method has the default."""
     option = takers[0][1]
     kinds: dict[type, tuple[Any, str | None]] = {
         bool: (bool, None),

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from clew.llm.types import ChatModel
 
 MOST_ALIKE = 2
-"""Notes that are alike, of which no more are told."""
+"""Notes of one kind that are printed; the rest is counted."""
 SourceArgument = Annotated[
     str, typer.Argument(metavar="SOURCE", help="An index (NAME.clew), a graph file, or - for stdin.")
 ]
@@ -98,7 +98,7 @@ class SourceOptions:
 
     @property
     def hints(self) -> Hints | None:
-        """What was said of how files are read; None if nothing was. Raises UsageError."""
+        """How files are read, by the options; None if none of them is given. Raises UsageError."""
         from clew.graph.readers.hints import MOST_INFERRED, Hints, columns_of
 
         columns = {} if self.columns is None else columns_of(self.columns)
@@ -148,7 +148,7 @@ _STAGES: dict[str, tuple[str, BarUnit]] = {
 
 
 def waiting_note(model: ChatModel | None) -> str:
-    """Say what a user is told who waits for an answer."""
+    """The note to a user who waits for an answer."""
     return "" if model is None else f"{model.name} is asked"
 
 

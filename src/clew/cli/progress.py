@@ -70,7 +70,7 @@ def _rate(speed: float | None, unit: BarUnit) -> str:
 def explained_wait(activity: str, *, quiet: bool = False, after: float = LONG_WAIT) -> Generator[None]:
     """Say that what is done inside goes on, if it takes longer than `after` seconds; `activity` may say what.
 
-    Where machine code is being made, then or later, which later runs find, that is said too.
+    While machine code is compiled, which later runs find, the message says so.
     """
     finished = Event()
 

@@ -103,7 +103,7 @@ def _run(session: Session, lines: Iterable[str], *, debug: bool) -> int:
 
 
 def _do(session: Session, line: str, *, debug: bool) -> bool:
-    """Do a line; False where it failed, which is said."""
+    """Do a line; False where it failed, with the error on stderr."""
     try:
         session.do(line)
     except Exception as error:  # whatever it is, the user sees a message, and the next line is read

@@ -30,7 +30,7 @@ _PARTS: dict[UpdateStage, tuple[str, BarUnit]] = {
     "walks": ("embedding walks", "walks"),
     "writing": ("writing", "bytes"),
 }
-"""What a bar is told of a part of an update."""
+"""Title and unit of a part of an update, as a bar shows them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,7 +41,7 @@ def passages_of(clew: Clew, answer: Answer, most: int | None = None) -> list[Pas
 
 
 def answer_text(answer: Answer) -> str:
-    """What is said where only text is handed on: the answer, or why there is none."""
+    """The text for callers that take only text: the answer, or why there is none."""
     if answer.abstained is None:
         return answer.text
     return f"No answer in this graph: {answer.abstained.detail}"

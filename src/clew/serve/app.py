@@ -74,7 +74,7 @@ class LateApplication:
             async with runs:
                 app.set_result(application)
                 await self._ended.wait()
-        except Exception as error:  # told to each that asks
+        except Exception as error:  # each request raises it
             if app.done():
                 raise
             app.set_exception(error)
@@ -253,7 +253,7 @@ def _add_problems(app: FastAPI, graphs: Graphs) -> None:
 
 
 def _problem(error: Exception) -> Problem:
-    """What is said of an error; of a field that is wrong, what was given is not repeated."""
+    """Turn an error into a problem; the value of a wrong field is not repeated."""
     if isinstance(error, RequestValidationError):
         fault = error.errors()[0]
         field = ".".join(str(part) for part in fault["loc"] if part not in ("body", "query", "path"))

@@ -41,7 +41,7 @@ async def event_stream(
             yield _encode_event("answer", await task)
         except Gone:
             return
-        except Exception as error:  # the response has begun: whatever it is, it is told as an event
+        except Exception as error:  # the response has begun: whatever it is, it is sent as an event
             yield _encode_event("problem", problem_of(error).as_json(request))
     finally:
         task.cancel()

@@ -195,7 +195,7 @@ class _Tools:
         return await self._run(graph, lambda name: self._service.query(name, statement, rows=limit))
 
     def describe(self, name: str) -> dict[str, Any]:
-        """Shorten what is told of a graph to what an agent needs."""
+        """Shorten the description of a graph to what an agent needs."""
         info = self._service.info(name)
         relations = [
             {key: relation[key] for key in ("name", "label", "triples", "example")}
@@ -225,18 +225,18 @@ class _Tools:
         return name
 
     async def _run(self, graph: str | None, work: Callable[[str], dict[str, Any]]) -> Any:  # noqa: ANN401
-        """Do work on a graph in a thread; what goes wrong is said as on the command line, without paths."""
+        """Do work on a graph in a thread; errors have the words of the command line, without paths."""
         name = self._graph(graph)
         try:
             return await self._work.run(lambda: work(name))
-        except Exception as error:  # the boundary to the agent: a crash is told as one, without its cause
+        except Exception as error:  # the boundary to the agent: a crash is reported without its cause
             problem = problem_of(error)
             if problem.kind == "internal":
                 raise
             raise ToolError(self._service.graphs.hide_paths(problem.detail)) from error
 
     def add_resource(self, server: MCPServer[Any], name: str, kind: str, title: str, about: str) -> None:
-        """Add what is told of a graph, its `schema` or `info`, as a resource."""
+        """Add the description of a graph, its `schema` or `info`, as a resource."""
         work = self.describe if kind == "schema" else self.about
 
         @server.resource(

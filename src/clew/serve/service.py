@@ -113,7 +113,7 @@ class Service:
         return {"rows": rows}
 
     def list_methods(self) -> dict[str, Any]:
-        """The methods, and what each can be told."""
+        """The methods, and the settings that each takes."""
         return {
             "methods": [
                 {"name": name, "needs_model": spec.needs_model, "settings": list(_options(name))}

@@ -42,7 +42,7 @@ class Gone(Exception):
 
 
 Hear = Callable[[str, Any], None]
-"""Is told an event of work (`reply` or `step`) and its JSON when it happens, in the thread that does it."""
+"""Called with an event of work (`reply` or `step`) and its JSON, in the thread that does the work."""
 
 _listener: ContextVar[Hear | None] = ContextVar("clew_serve_heard", default=None)
 
