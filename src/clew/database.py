@@ -82,10 +82,12 @@ class Database(Asks):
         """
         question = clean_question(question)
         names = tuple(name for entity in entities if (name := clean(entity)))
-        made = self._method(method, self._models.model(model), settings)
+        answerer = self._method(method, self._models.model(model), settings)
         return self._in_time(
-            lambda: made.answer(question, id=id, entities=names),
-            lambda why: Answer(question, abstained=why, method=made.name, complete=False, id=id),
+            lambda: answerer.answer(question, id=id, entities=names),
+            lambda abstention: Answer(
+                question, abstained=abstention, method=answerer.name, complete=False, id=id
+            ),
         )
 
     def _make_method(self, name: str | MethodFactory, model: ChatModel | None, settings: object) -> Method:
@@ -103,10 +105,12 @@ class Database(Asks):
     def _copy(self) -> DatabaseCopy:
         from clew.methods.database_copy import DatabaseCopy
 
-        return DatabaseCopy(self._near, self.embedder, self._cache, hints=Hints(language=self._language))
+        return DatabaseCopy(
+            self._near_store, self.embedder, self._cache, hints=Hints(language=self._language)
+        )
 
     @property
-    def _near(self) -> NearStore:
+    def _near_store(self) -> NearStore:
         if isinstance(self.store, SparqlEndpoint):
             from clew.stores.sparql.near_sparql import NearSparql
 

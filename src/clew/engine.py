@@ -114,17 +114,17 @@ class Clew(GraphView, Asks):
         keep_machine_code()
         paths, origin, mark = local_paths(source, cache_dir)
         index = next(filter(is_index, paths), None)
-        given = {"types": types, "aliases": aliases}
-        side = {name: None if file is None else Path(file) for name, file in given.items()}
+        side_names = {"types": types, "aliases": aliases}
+        side = {name: None if file is None else Path(file) for name, file in side_names.items()}
         if index is None:
             reading = {"format": format, "on_error": on_error, "hints": hints, "corpus": corpus} | side
             return cls._open_files(paths, embedder, cache_folder(cache_dir), progress, reading)
         if len(paths) > 1:
             raise UsageError(f"{index} is an index, and one is opened alone. Give graph files, or it alone")
         refuse_options(index, side | {"format": format, "corpus": corpus, "hints": hints})
-        opened = cls._open_index(index, embedder)
-        opened.origin, opened.mark = origin, mark
-        return opened
+        clew = cls._open_index(index, embedder)
+        clew.origin, clew.mark = origin, mark
+        return clew
 
     @classmethod
     def _open_files(
@@ -139,9 +139,9 @@ class Clew(GraphView, Asks):
 
         maker, start = make_embedder(embedder), time.monotonic()
         cached = cached_index(paths, cache_dir=cache_dir, embedder=maker, progress=progress, **reading)
-        opened = cls(cached.index, maker, cached=cached)
-        opened.seconds = time.monotonic() - start
-        return opened
+        clew = cls(cached.index, maker, cached=cached)
+        clew.seconds = time.monotonic() - start
+        return clew
 
     @classmethod
     def from_triples(
@@ -159,21 +159,21 @@ class Clew(GraphView, Asks):
         """
         folder, maker = Path(tempfile.mkdtemp(prefix="clew-triples-")), make_embedder(embedder)
         try:
-            opened = cls(index_triples(folder, triples, types, aliases, maker), maker)
+            clew = cls(index_triples(folder, triples, types, aliases, maker), maker)
         except BaseException:
             shutil.rmtree(folder, ignore_errors=True)
             raise
-        opened._temporary = weakref.finalize(opened, shutil.rmtree, folder, ignore_errors=True)
-        return opened
+        clew._temporary = weakref.finalize(clew, shutil.rmtree, folder, ignore_errors=True)
+        return clew
 
     @classmethod
     def _open_index(cls, path: Path, embedder: str | Embedder | None) -> Self:
         from clew.index.store.directory import open_index
 
         index = open_index(path, access=milvus_access())
-        made_with = index.manifest.about.embedder
-        if embedder is None and made_with is not None:
-            embedder = made_with.name
+        index_embedder = index.manifest.about.embedder
+        if embedder is None and index_embedder is not None:
+            embedder = index_embedder.name
         return cls(index, make_embedder(embedder))
 
     def ask(
@@ -199,31 +199,38 @@ class Clew(GraphView, Asks):
         """
         question = clean_question(question)
         self.index.check_unchanged()
-        names = self._given(entities)
+        names = self._names_in_graph(entities)
         if reading is not None and method != "auto":
             raise UsageError(f"Other readings are those of auto, not of {method}. Leave out one of the two")
-        made = self._method(method, None if reading else self._models.model(model), settings)
+        answerer = self._method(method, None if reading else self._models.model(model), settings)
 
         def work() -> Answer:
             if reading is None:
-                answer = self._since_when(made, question, id, names)
-                return answer or made.answer(question, id=id, entities=names)
+                answer = self._answer_since_when(answerer, question, id, names)
+                return answer or answerer.answer(question, id=id, entities=names)
             from clew.methods.auto.method import answer_alternative
 
-            return answer_alternative(cast("BuiltInReader", made), question, reading, id=id, entities=names)
+            return answer_alternative(
+                cast("BuiltInReader", answerer), question, reading, id=id, entities=names
+            )
 
         return self._in_time(
-            work, lambda why: Answer(question, abstained=why, method=made.name, complete=False, id=id)
+            work,
+            lambda abstention: Answer(
+                question, abstained=abstention, method=answerer.name, complete=False, id=id
+            ),
         )
 
-    def _since_when(self, made: Method, question: str, id: str | None, names: Sequence[str]) -> Answer | None:
+    def _answer_since_when(
+        self, answerer: Method, question: str, id: str | None, names: Sequence[str]
+    ) -> Answer | None:
         """Answer from when or until when something is so by a property of its edge, if that is asked."""
         if not len(self.index.graph.edge_properties):
             return None
         from clew.reading.since_when import SinceWhen
 
-        asked = SinceWhen.of(question)
-        return asked and asked.answer(made.answer(asked.whether, id=id, entities=names))
+        since_when = SinceWhen.of(question)
+        return since_when and since_when.answer(answerer.answer(since_when.whether, id=id, entities=names))
 
     async def ask_async(self, question: str, **options: Any) -> Answer:  # noqa: ANN401 (those of `ask`)
         """Answer as `ask` does, in a thread, so that an event loop goes on meanwhile; raises as `ask`."""
@@ -237,7 +244,7 @@ class Clew(GraphView, Asks):
 
         return await asyncio.to_thread(partial(self.verify, claim, **options))
 
-    def _given(self, entities: Sequence[str]) -> tuple[str, ...]:
+    def _names_in_graph(self, entities: Sequence[str]) -> tuple[str, ...]:
         """The names that a user gives for a question's entities, as the graph has them."""
         names = tuple(name for entity in entities if (name := clean(entity)))
         if not names:
@@ -275,11 +282,11 @@ class Clew(GraphView, Asks):
         remove: FilesOrTriples = (),
         *,
         rules: EditRules | None = None,
-        **more: Any,  # noqa: ANN401 (of `EditFiles`)
+        **edit_options: Any,  # noqa: ANN401 (of `EditFiles`)
     ) -> Updated:
         """Change the index on the disk, as a whole or not at all, and go on with what it is then.
 
-        `add` and `remove` are files, or triples (head, relation, tail); `more` are other fields of
+        `add` and `remove` are files, or triples (head, relation, tail); `edit_options` are other fields of
         `EditFiles`. Raises as `update_index_files`, and UsageError for a graph file that was indexed into the
         cache: that is indexed anew when it changes.
         """
@@ -289,7 +296,7 @@ class Clew(GraphView, Asks):
             raise UsageError(
                 f"{self.path} is the cache of a graph file. Make an index to update: Clew.index(SOURCE, OUT)"
             )
-        updated = update_index_by(self.path, add, remove, rules=rules, embedder=self.embedder, **more)
+        updated = update_index_by(self.path, add, remove, rules=rules, embedder=self.embedder, **edit_options)
         self._forget()
         self.index = open_index(self.path, access=milvus_access())
         return updated
@@ -298,17 +305,17 @@ class Clew(GraphView, Asks):
         """Questions about this graph that are answered here, without a model, as the graph has it."""
         from clew.index.explore import example_questions
 
-        kept: list[str] = []
+        questions: list[str] = []
         for number, relation in enumerate(self.info().relations[: 4 * limit]):
-            if len(kept) == limit:
+            if len(questions) == limit:
                 break
             declared = [share.type for share in relation.head_types if share.declared]
             triple = self._explore().sample_triple(relation.name, 0.618 * number % 1)
             for question, right in example_questions(triple, next(iter(declared), None)):
-                if right in {found.label for found in self.ask(question).answers}:
-                    kept.append(question)
+                if right in {answer.label for answer in self.ask(question).answers}:
+                    questions.append(question)
                     break
-        return tuple(kept)
+        return tuple(questions)
 
     def close(self) -> None:
         """Let go of what was made for asking; the files are unmapped with the last reference to the index."""
@@ -330,6 +337,6 @@ def _make_index(
     out: str | Path,
     **options: Any,  # noqa: ANN401
 ) -> Clew:
-    given = [sources] if isinstance(sources, str | Path) else sources
-    index_sources([Path(source) for source in given], Path(out), **options)
+    source_list = [sources] if isinstance(sources, str | Path) else sources
+    index_sources([Path(source) for source in source_list], Path(out), **options)
     return kind.open(out, embedder=options.get("embedder"))

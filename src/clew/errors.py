@@ -51,13 +51,13 @@ class ClewError(Exception):
         super().__init__(*(redacted(arg) if isinstance(arg, str) else arg for arg in args))
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _loaded, (type(self), self.args, self.__dict__)
+        return _restore_error, (type(self), self.args, self.__dict__)
 
 
-def _loaded(kind: type[ClewError], args: tuple[object, ...], held: dict[str, object]) -> ClewError:
+def _restore_error(kind: type[ClewError], args: tuple[object, ...], state: dict[str, object]) -> ClewError:
     """Make an error of another process again, whatever its constructor takes."""
     error = kind.__new__(kind, *args)
-    error.__dict__.update(held)
+    error.__dict__.update(state)
     return error
 
 
@@ -100,8 +100,8 @@ class ParseError(InputError):
     ) -> None:
         self.file, self.line, self.reason, self.advice = file, line, reason, advice
         self.others, self.stopped = others, stopped
-        where = f"{file}:{line}" if line else file
-        text = f"{where}: {reason}" + (f". {advice}" if advice else "")
+        place = f"{file}:{line}" if line else file
+        text = f"{place}: {reason}" + (f". {advice}" if advice else "")
         if others:
             text += "".join(f"\n  {other}" for other in others)
             text += "\n  … the file was not read beyond this" if stopped else ""

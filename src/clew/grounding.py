@@ -44,9 +44,9 @@ def ground(
     for match in evidence:
         proof.setdefault(match.nodes[node], match)
     drafted = list(dict.fromkeys(draft))
-    kept = [entity for entity in drafted if entity in proof]
-    answers = tuple(AnswerEntity(graph.entities[e], graph.labels[e], 1.0) for e in kept)
-    citations = tuple(cite(graph, graph.entities[e], proof[e].triples) for e in kept)
-    if drafted and not kept:
+    grounded = [entity for entity in drafted if entity in proof]
+    answers = tuple(AnswerEntity(graph.entities[e], graph.labels[e], 1.0) for e in grounded)
+    citations = tuple(cite(graph, graph.entities[e], proof[e].triples) for e in grounded)
+    if drafted and not grounded:
         return (), (), Abstention("not_in_evidence", "none of the drafted answers is in the evidence")
     return answers, citations, None

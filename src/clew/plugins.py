@@ -22,20 +22,20 @@ def imported(name: str, what: str) -> object:
     Raises UsageError if it cannot be imported; `what` it is, as in `method`, is said in the message.
     """
     module, _, attribute = name.partition(":")
-    here = os.getcwd()
-    if here not in sys.path:
-        sys.path.append(here)
+    folder = os.getcwd()
+    if folder not in sys.path:
+        sys.path.append(folder)
     try:
-        found = import_module(module)
+        imported_module = import_module(module)
     except Exception as error:  # whatever the user's own code does wrong
-        told = f"{type(error).__name__}: {error}"
+        reason = f"{type(error).__name__}: {error}"
         raise UsageError(
-            f"{name}: the module of this {what} cannot be imported ({told}). It must be in the working "
+            f"{name}: the module of this {what} cannot be imported ({reason}). It must be in the working "
             "directory or on $PYTHONPATH"
         ) from error
-    if not hasattr(found, attribute):
+    if not hasattr(imported_module, attribute):
         raise UsageError(f"{name}: the module {module} has no {attribute!r}. Name the class of the {what}")
-    return getattr(found, attribute)
+    return getattr(imported_module, attribute)
 
 
 def code_checksum(name: str) -> str:

@@ -131,13 +131,13 @@ class TripleText:
 
     def properties_json(self) -> list[dict[str, list[str]]]:
         """`[{key: [value, …]}, …]`, one for each edge that the source has of the triple."""
-        found: list[dict[str, list[str]]] = []
+        forms: list[dict[str, list[str]]] = []
         for statement in self.properties:
-            held: dict[str, list[str]] = {}
+            values_by_key: dict[str, list[str]] = {}
             for key, value in statement:
-                held.setdefault(key, []).append(value)
-            found.append(held)
-        return found
+                values_by_key.setdefault(key, []).append(value)
+            forms.append(values_by_key)
+        return forms
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,12 +168,12 @@ class Citation:
 
     def as_json(self) -> dict[str, Any]:
         """`{"answer": …, "triples": [[head, relation, tail], …]}`, and `properties` where edges have some."""
-        told: dict[str, Any] = {"answer": self.answer, "triples": [t.as_json() for t in self.triples]}
+        form: dict[str, Any] = {"answer": self.answer, "triples": [t.as_json() for t in self.triples]}
         if any(t.properties for t in self.triples):
-            told["properties"] = [t.properties_json() for t in self.triples]
+            form["properties"] = [t.properties_json() for t in self.triples]
         if any(t.inferred for t in self.triples):
-            told["inferred"] = [t.inferred for t in self.triples]
-        return told
+            form["inferred"] = [t.inferred for t in self.triples]
+        return form
 
 
 @dataclass(frozen=True, slots=True)
@@ -323,16 +323,16 @@ class Answer:
 
     def as_json(self, *, steps: bool = False) -> dict[str, Any]:
         """The stable JSON form (documented in docs/json.md), with the `steps` if they are wanted."""
-        told = fields_json(self, ANSWER_JSON)
-        told["total"] = len(self.answers) if self.total is None else self.total
-        return _with_steps(told, self.steps) if steps else told
+        form = fields_json(self, ANSWER_JSON)
+        form["total"] = len(self.answers) if self.total is None else self.total
+        return _with_steps(form, self.steps) if steps else form
 
     def to_frame(self) -> Any:  # noqa: ANN401 (of pandas or polars)
         """A data frame with a row an answer: `entity`, `label`, `score`, `triples`.
 
         Raises MissingExtra without pandas and polars.
         """
-        cited = {one.answer: [t.as_json() for t in one.triples] for one in self.citations}
+        cited = {citation.answer: [t.as_json() for t in citation.triples] for citation in self.citations}
         rows = [
             {"entity": a.entity, "label": a.label, "score": a.score, "triples": cited.get(a.entity, [])}
             for a in self.answers
@@ -381,8 +381,8 @@ class Verification:
 
     def as_json(self, *, steps: bool = False) -> dict[str, Any]:
         """The stable JSON form (documented in docs/json.md), with the `steps` if they are wanted."""
-        told = fields_json(self, VERIFICATION_JSON)
-        return _with_steps(told, self.steps) if steps else told
+        form = fields_json(self, VERIFICATION_JSON)
+        return _with_steps(form, self.steps) if steps else form
 
     def to_frame(self) -> Any:  # noqa: ANN401 (of pandas or polars)
         """A data frame with a row a part: `text`, `verdict`, `triples`. Raises as `Answer.to_frame`."""
@@ -392,5 +392,5 @@ class Verification:
         return verification_html(self.as_json())
 
 
-def _with_steps(told: dict[str, Any], steps: tuple[Step, ...]) -> dict[str, Any]:
-    return told | {"steps": [step.as_json() for step in steps]}
+def _with_steps(form: dict[str, Any], steps: tuple[Step, ...]) -> dict[str, Any]:
+    return form | {"steps": [step.as_json() for step in steps]}

@@ -4,14 +4,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clew.cli.answer_view import drawn, filled
+from clew.cli.answer_view import draw_path, fill_lines
 from clew.cli.paths import paths_of
 from clew.types import TripleText
 
 
 def draw(triples, answer):
     texts = [TripleText(*t.split()) for t in triples]
-    return [drawn(path, {}).plain.strip() for path in paths_of(texts, answer)]
+    return [draw_path(path, {}).plain.strip() for path in paths_of(texts, answer)]
 
 
 @pytest.mark.parametrize(
@@ -53,10 +53,10 @@ def test_every_triple_is_drawn_once_in_its_direction(triples, answer):
 @settings(max_examples=100)
 @given(st.lists(st.text("ab ", min_size=1, max_size=9), min_size=1, max_size=9), st.integers(10, 30))
 def test_lines_are_filled_and_no_item_is_broken(items, width):
-    lines = filled(items, width)
+    lines = fill_lines(items, width)
     assert " · ".join(lines) == " · ".join(items)
     assert all(len(line) <= width for line in lines)
 
 
 def test_without_a_width_there_is_one_line():
-    assert filled(["a" * 100, "b" * 100], None) == ["a" * 100 + " · " + "b" * 100]
+    assert fill_lines(["a" * 100, "b" * 100], None) == ["a" * 100 + " · " + "b" * 100]

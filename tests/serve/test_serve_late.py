@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from clew.serve.app import MadeLate
+from clew.serve.app import LateApplication
 
 
 def test_it_is_made_once_and_ended_by_the_task_that_began_it() -> None:
@@ -30,7 +30,7 @@ def test_it_is_made_once_and_ended_by_the_task_that_began_it() -> None:
         told.append(message)
 
     async def main() -> None:
-        late = MadeLate(make)
+        late = LateApplication(make)
         async with late.running():
             assert not made
             await asyncio.gather(*(late({"n": n}, None, send) for n in range(3)))
@@ -46,7 +46,7 @@ def test_why_it_cannot_be_made_is_raised_by_each_request() -> None:
         raise ImportError("no such part")
 
     async def main() -> None:
-        late = MadeLate(make)
+        late = LateApplication(make)
         async with late.running():
             for _ in range(2):
                 with pytest.raises(ImportError, match="no such part"):
@@ -57,7 +57,7 @@ def test_why_it_cannot_be_made_is_raised_by_each_request() -> None:
 
 def test_what_is_never_asked_is_never_made() -> None:
     async def main() -> None:
-        async with MadeLate(lambda: pytest.fail("it is made")).running():
+        async with LateApplication(lambda: pytest.fail("it is made")).running():
             await asyncio.sleep(0)
 
     asyncio.run(main())

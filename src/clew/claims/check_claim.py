@@ -26,7 +26,7 @@ from clew.reading.prove import triple_of
 from clew.reading.vocabulary import Vocabulary
 from clew.types import ClaimPart, Verdict
 
-Found = Literal["there", "otherwise", "unknown", "unread", "open"]
+Finding = Literal["there", "otherwise", "unknown", "unread", "open"]
 """`unread`: the words name nothing that the graph records, so that it is silent of what they mean; `open`: it
 may record more of it than is at hand."""
 Int = NDArray[np.int64]
@@ -57,15 +57,15 @@ _ALL = re.compile(r"\b(?:all|every|each|always)\b", re.IGNORECASE)
 class Checked:
     """A part of a claim as the graph has it: its place in the text, what was found, and its triples.
 
-    `either` is that of its piece; `read` how it was read, None where it means nothing here.
+    `group` is that of its piece; `read` how it was read, None where it means nothing here.
     """
 
     start: int
     stop: int
-    found: Found
+    finding: Finding
     triples: tuple[int, ...] = ()
     negated: bool = False
-    either: int = -1
+    group: int = -1
     read: PieceReading | None = None
 
 
@@ -75,7 +75,7 @@ class Checker:
 
     vocabulary: Vocabulary
     claim: ClaimText
-    known: set[int] = field(default_factory=set[int])
+    topic_nodes: set[int] = field(default_factory=set[int])
     """Nodes that some part was found to be about."""
     excerpt: Excerpt | None = None
     """Where a part of a graph is at hand: what is whole of it."""
@@ -88,51 +88,51 @@ class Checker:
     def check(self, read: PieceReading) -> Checked:
         """What the graph has of one piece."""
         piece, meaning = read.piece, read.meaning
-        found, triples = self._found(meaning)
-        for other in read.meanings[1:] if found != "there" else ():
-            if self._found(other)[0] == "there":
-                meaning, (found, triples) = other, self._found(other)
+        finding, triples = self._find(meaning)
+        for alternative in read.meanings[1:] if finding != "there" else ():
+            if self._find(alternative)[0] == "there":
+                meaning, (finding, triples) = alternative, self._find(alternative)
                 break
-        if found == "there":
-            self.known.update((meaning.node, meaning.other))
+        if finding == "there":
+            self.topic_nodes.update((meaning.node, meaning.other_node))
         # A part of a name is enough beside what the graph has next to it, and nowhere else.
-        parts = (item for item in piece.items if _is_part(item))
-        doubtful = any(item.candidates[0].node not in self.known for item in parts)
-        if found == "otherwise" and (doubtful or not self._surely_otherwise(read)):
-            found, triples = "unknown", ()
-        if found == "there" and meaning.kind == "path":
-            found, triples = self._only(read, meaning, triples)
+        partial_items = (item for item in piece.items if _is_part(item))
+        doubtful = any(item.candidates[0].node not in self.topic_nodes for item in partial_items)
+        if finding == "otherwise" and (doubtful or not self._surely_otherwise(read)):
+            finding, triples = "unknown", ()
+        if finding == "there" and meaning.kind == "path":
+            finding, triples = self._check_only(read, meaning, triples)
         if meaning.kind == "path" and len(meaning.steps) > 1 and _ALL.search(piece.text):
-            found, triples = self._all(meaning)
-        if not self._is_told(meaning, found):
-            found, triples = "open", ()
-        return Checked(piece.start, piece.stop, found, triples, piece.negated, piece.either, read)
+            finding, triples = self._check_all(meaning)
+        if not self._is_at_hand(meaning, finding):
+            finding, triples = "open", ()
+        return Checked(piece.start, piece.stop, finding, triples, piece.negated, piece.group, read)
 
-    def _is_told(self, meaning: ClaimMeaning, found: Found) -> bool:
+    def _is_at_hand(self, meaning: ClaimMeaning, finding: Finding) -> bool:
         """Whether what was found needs no edges but those at hand; what is not there needs all of a node."""
         if self.excerpt is None or meaning.kind == "type":
             return True
-        counted = _ONLY.search(self.claim.text) or _ALL.search(self.claim.text)
-        if found == "there" and meaning.kind in ("path", "value", "exists") and not counted:
+        needs_all = _ONLY.search(self.claim.text) or _ALL.search(self.claim.text)
+        if finding == "there" and meaning.kind in ("path", "value", "exists") and not needs_all:
             return True
-        beside = meaning.kind != "value" or len(meaning.steps) == 1 or self.excerpt.beside
-        return self.excerpt.named and beside
+        neighbours_whole = meaning.kind != "value" or len(meaning.steps) == 1 or self.excerpt.beside
+        return self.excerpt.named and neighbours_whole
 
     def _surely_otherwise(self, read: PieceReading) -> bool:
         """Whether what is not so was likely meant: by the meanings together that are not so."""
-        told = read.probability
-        for meaning, share in read.others:
+        probability = read.probability
+        for meaning, share in read.other_meanings:
             if share >= CLOSE_SHARE * read.probability:
-                found = self._found(meaning)[0]
-                told += share * (found == "otherwise")
-                if found == "there" and read.named < NAMES_MEANING:
+                finding = self._find(meaning)[0]
+                probability += share * (finding == "otherwise")
+                if finding == "there" and read.name_likeness < NAMES_MEANING:
                     return False
-        return told >= LEAST_OTHERWISE
+        return probability >= LEAST_OTHERWISE
 
-    def _found(self, meaning: ClaimMeaning) -> tuple[Found, tuple[int, ...]]:
+    def _find(self, meaning: ClaimMeaning) -> tuple[Finding, tuple[int, ...]]:
         match meaning.kind:
             case "path":
-                proof = self._proof(meaning.node, meaning.steps, meaning.other)
+                proof = self._proof(meaning.node, meaning.steps, meaning.other_node)
                 return ("there", proof) if proof else self._path_otherwise(meaning)
             case "value":
                 return self._value(meaning)
@@ -141,10 +141,10 @@ class Checker:
             case "compare":
                 return self._compare(meaning)
             case "more":
-                return self._more(meaning)
+                return self._compare_counts(meaning)
             case "type":
-                own = self.vocabulary.types_of(meaning.node).tolist()
-                return ("there" if meaning.steps[0] in own else "otherwise" if own else "unknown"), ()
+                types = self.vocabulary.types_of(meaning.node).tolist()
+                return ("there" if meaning.steps[0] in types else "otherwise" if types else "unknown"), ()
             case "exists":
                 triples = self.recorded(meaning.node, meaning.steps)
                 return ("there", triples) if triples else ("unknown", ())
@@ -155,30 +155,30 @@ class Checker:
         low, high = side.relation_span(node, step // 2)
         return side.neighbour[low:high].astype(np.int64)
 
-    def _proof(self, node: int, steps: Sequence[int], other: int) -> tuple[int, ...]:
+    def _proof(self, node: int, steps: Sequence[int], target: int) -> tuple[int, ...]:
         """Triples of a path from one node to another; none if the graph has none."""
         reached = self.walk(node, steps[0])
         if len(steps) == 1:
-            return (triple_of(self.graph, node, steps[0], other),) if other in reached else ()
-        for middle in np.intersect1d(reached, self.walk(other, steps[1] ^ 1)).tolist():
-            if middle not in (node, other):
+            return (triple_of(self.graph, node, steps[0], target),) if target in reached else ()
+        for middle in np.intersect1d(reached, self.walk(target, steps[1] ^ 1)).tolist():
+            if middle not in (node, target):
                 return (
                     triple_of(self.graph, node, steps[0], middle),
-                    triple_of(self.graph, middle, steps[1], other),
+                    triple_of(self.graph, middle, steps[1], target),
                 )
         return ()
 
     def recorded(self, node: int, steps: Sequence[int]) -> tuple[int, ...]:
         """Triples of a path from a node, whatever it ends at; none if some node on the way records none."""
         triples: list[int] = []
-        for first in self.walk(node, steps[0])[:MOST_MIDDLES].tolist():
-            triples.append(triple_of(self.graph, node, steps[0], first))
+        for middle in self.walk(node, steps[0])[:MOST_MIDDLES].tolist():
+            triples.append(triple_of(self.graph, node, steps[0], middle))
             if len(steps) > 1:
-                ends = self.walk(first, steps[1])
+                ends = self.walk(middle, steps[1])
                 if not len(ends):
                     return ()
                 triples += [
-                    triple_of(self.graph, first, steps[1], n) for n in ends[:MOST_SHOWN_TRIPLES].tolist()
+                    triple_of(self.graph, middle, steps[1], n) for n in ends[:MOST_SHOWN_TRIPLES].tolist()
                 ]
         return tuple(dict.fromkeys(triples))[: 2 * MOST_SHOWN_TRIPLES]
 
@@ -192,121 +192,125 @@ class Checker:
             for s in steps
         )
 
-    def _path_otherwise(self, meaning: ClaimMeaning) -> tuple[Found, tuple[int, ...]]:
+    def _path_otherwise(self, meaning: ClaimMeaning) -> tuple[Finding, tuple[int, ...]]:
         """Triples that contradict a path: where it leads from either end, or where both ends lead to."""
-        a, b, steps = meaning.node, meaning.other, meaning.steps
-        back = tuple(s ^ 1 for s in reversed(steps))
-        others: tuple[int, ...] = ()
+        a, b, steps = meaning.node, meaning.other_node, meaning.steps
+        reverse_steps = tuple(s ^ 1 for s in reversed(steps))
+        contradicting: tuple[int, ...] = ()
         if self.tells(steps if len(steps) == 1 else steps[1:]):
-            others = self.recorded(a, steps)
-        if not others and self.tells(back if len(steps) == 1 else back[1:]):
-            others = self.recorded(b, back)
-        if not others and len(steps) > 1 and self.tells(steps[:1]) and self.tells(back[:1]):
-            mine, theirs = self.recorded(a, steps[:1]), self.recorded(b, back[:1])
-            others = (*mine, *theirs) if mine and theirs else ()
-        return ("otherwise", others) if others else ("unknown", ())
+            contradicting = self.recorded(a, steps)
+        if not contradicting and self.tells(reverse_steps if len(steps) == 1 else reverse_steps[1:]):
+            contradicting = self.recorded(b, reverse_steps)
+        if not contradicting and len(steps) > 1 and self.tells(steps[:1]) and self.tells(reverse_steps[:1]):
+            mine, theirs = self.recorded(a, steps[:1]), self.recorded(b, reverse_steps[:1])
+            contradicting = (*mine, *theirs) if mine and theirs else ()
+        return ("otherwise", contradicting) if contradicting else ("unknown", ())
 
     def _ends(self, meaning: ClaimMeaning) -> list[tuple[int, tuple[int, ...]]]:
         """The nodes before the last step of a meaning, each with the triples that lead there."""
         if len(meaning.steps) == 1:
             return [(meaning.node, ())]
-        first = meaning.steps[0]
+        step = meaning.steps[0]
         return [
-            (int(n), (triple_of(self.graph, meaning.node, first, int(n)),))
-            for n in self.walk(meaning.node, first)[:MOST_MIDDLES]
+            (int(n), (triple_of(self.graph, meaning.node, step, int(n)),))
+            for n in self.walk(meaning.node, step)[:MOST_MIDDLES]
         ]
 
-    def _value(self, meaning: ClaimMeaning) -> tuple[Found, tuple[int, ...]]:
+    def _value(self, meaning: ClaimMeaning) -> tuple[Finding, tuple[int, ...]]:
         value, step = meaning.value, meaning.steps[-1]
         if value is None:
             return "unknown", ()
-        otherwise: list[int] = []
+        contradicting: list[int] = []
         silent = False
         for node, before in self._ends(meaning):
             reached = self.walk(node, step)
             for end in reached.tolist():
-                here = (*before, triple_of(self.graph, node, step, end))
+                path = (*before, triple_of(self.graph, node, step, end))
                 if self._holds(value, end, step):
-                    return "there", here
-                otherwise += here
+                    return "there", path
+                contradicting += path
             silent |= not len(reached)
-        told = tuple(dict.fromkeys(otherwise))[:MOST_SHOWN_TRIPLES]
-        return ("otherwise", told) if told and not silent else ("unknown", ())
+        triples = tuple(dict.fromkeys(contradicting))[:MOST_SHOWN_TRIPLES]
+        return ("otherwise", triples) if triples and not silent else ("unknown", ())
 
     def _holds(self, value: ClaimedValue, node: int, step: int) -> bool:
         values = self.graph.values
         factor = value.factor(self.vocabulary.relations[step // 2].split())
         return value.holds(int(values.kind[node]), float(values.value[node]), factor)
 
-    def _count(self, meaning: ClaimMeaning) -> tuple[Found, tuple[int, ...]]:
+    def _count(self, meaning: ClaimMeaning) -> tuple[Finding, tuple[int, ...]]:
         value = meaning.value
         if value is None or value.numbers is None:
             return "unknown", ()
         count = len(self.walk(meaning.node, meaning.steps[0]))
         if not count:
             return "unknown", ()
-        found = "there" if value.numbers.hold(count) else "otherwise"
-        return found, self.recorded(meaning.node, meaning.steps)
+        finding = "there" if value.numbers.hold(count) else "otherwise"
+        return finding, self.recorded(meaning.node, meaning.steps)
 
-    def _compare(self, meaning: ClaimMeaning) -> tuple[Found, tuple[int, ...]]:
+    def _compare(self, meaning: ClaimMeaning) -> tuple[Finding, tuple[int, ...]]:
         step, sign = meaning.steps[0], 1 if meaning.sign == ">" else -1
         best: list[tuple[float, int]] = []
-        for node in (meaning.node, meaning.other):
+        for node in (meaning.node, meaning.other_node):
             values = self.graph.values
             ends = [n for n in self.walk(node, step).tolist() if values.kind[n]]
             if not ends:
                 return "unknown", ()
-            most = max(ends, key=lambda n: sign * float(values.value[n]))
-            best.append((float(values.value[most]), triple_of(self.graph, node, step, most)))
+            best_end = max(ends, key=lambda n: sign * float(values.value[n]))
+            best.append((float(values.value[best_end]), triple_of(self.graph, node, step, best_end)))
         holds = sign * best[0][0] > sign * best[1][0]
         return ("there" if holds else "otherwise"), tuple(t for _, t in best)
 
-    def _more(self, meaning: ClaimMeaning) -> tuple[Found, tuple[int, ...]]:
+    def _compare_counts(self, meaning: ClaimMeaning) -> tuple[Finding, tuple[int, ...]]:
         """*More films than*: of how many nodes a step leads to."""
-        mine, theirs = (len(self.walk(node, meaning.steps[0])) for node in (meaning.node, meaning.other))
+        mine, theirs = (len(self.walk(node, meaning.steps[0])) for node in (meaning.node, meaning.other_node))
         if not mine and not theirs:
             return "unknown", ()
         holds = mine > theirs if meaning.sign == ">" else mine < theirs
-        shown = (self.recorded(node, meaning.steps) for node in (meaning.node, meaning.other))
-        triples = tuple(triple for each in shown for triple in each[:MOST_SHOWN_TRIPLES])
+        triples_by_node = (self.recorded(node, meaning.steps) for node in (meaning.node, meaning.other_node))
+        triples = tuple(
+            triple for node_triples in triples_by_node for triple in node_triples[:MOST_SHOWN_TRIPLES]
+        )
         return ("there" if holds else "otherwise"), triples
 
-    def _only(
+    def _check_only(
         self, read: PieceReading, meaning: ClaimMeaning, triples: tuple[int, ...]
-    ) -> tuple[Found, tuple[int, ...]]:
+    ) -> tuple[Finding, tuple[int, ...]]:
         """Otherwise where the graph has others beside the *only* one: *X is the only director of Y*."""
         items = read.piece.items
         if len(meaning.steps) != 1 or len(items) != 2:
             return "there", triples
-        said = {c.node for i in self.claim.items for c in i.candidates[:1]}
+        claimed_nodes = {c.node for i in self.claim.items for c in i.candidates[:1]}
         is_first = any(c.node == meaning.node for c in items[0].candidates)
         for hit in _ONLY.finditer(self.claim.text):
             after = sorted((i for i in items if i.start >= hit.end()), key=lambda i: i.start)
             before = sorted((i for i in items if i.stop <= hit.start()), key=lambda i: i.start)
-            meant = before[-1:] if hit["the"] else after[:1]
-            if not meant:
+            qualified = before[-1:] if hit["the"] else after[:1]
+            if not qualified:
                 continue
-            one, other, step = meaning.node, meaning.other, meaning.steps[0] ^ 1
-            if (meant[0] is items[0]) != is_first:
-                one, other, step = meaning.other, meaning.node, meaning.steps[0]
-            more = [n for n in self.walk(other, step).tolist() if n not in said | {one}]
-            if more:
-                shown = more[:MOST_SHOWN_TRIPLES]
-                return "otherwise", tuple(triple_of(self.graph, other, step, n) for n in shown)
+            claimed_node, shared_node, step = meaning.node, meaning.other_node, meaning.steps[0] ^ 1
+            if (qualified[0] is items[0]) != is_first:
+                claimed_node, shared_node, step = meaning.other_node, meaning.node, meaning.steps[0]
+            rivals = [
+                n for n in self.walk(shared_node, step).tolist() if n not in claimed_nodes | {claimed_node}
+            ]
+            if rivals:
+                examples = rivals[:MOST_SHOWN_TRIPLES]
+                return "otherwise", tuple(triple_of(self.graph, shared_node, step, n) for n in examples)
         return "there", triples
 
-    def _all(self, meaning: ClaimMeaning) -> tuple[Found, tuple[int, ...]]:
+    def _check_all(self, meaning: ClaimMeaning) -> tuple[Finding, tuple[int, ...]]:
         """*All films of X star Y*: every node in the middle of a path leads to its end."""
         first, second = meaning.steps
         middles = self.walk(meaning.node, first)[:MOST_MIDDLES].tolist()
-        shown: list[int] = []
+        triples: list[int] = []
         for middle in middles:
-            here = triple_of(self.graph, meaning.node, first, middle)
-            if meaning.other not in self.walk(middle, second):
-                others = self.recorded(middle, (second,))
-                return ("otherwise", (here, *others)) if others else ("unknown", ())
-            shown += [here, triple_of(self.graph, middle, second, meaning.other)]
-        return ("there", tuple(shown[:MOST_SHOWN_TRIPLES])) if middles else ("unknown", ())
+            triple = triple_of(self.graph, meaning.node, first, middle)
+            if meaning.other_node not in self.walk(middle, second):
+                contradicting = self.recorded(middle, (second,))
+                return ("otherwise", (triple, *contradicting)) if contradicting else ("unknown", ())
+            triples += [triple, triple_of(self.graph, middle, second, meaning.other_node)]
+        return ("there", tuple(triples[:MOST_SHOWN_TRIPLES])) if middles else ("unknown", ())
 
 
 def _is_part(item: Item) -> bool:
@@ -317,19 +321,19 @@ def _is_part(item: Item) -> bool:
     return not code or len(item.candidates) > 1
 
 
-def part_of(claim: ClaimText, graph: Graph, checked: Checked, *, closed: bool) -> ClaimPart:
+def judge_part(claim: ClaimText, graph: Graph, checked: Checked, *, closed: bool) -> ClaimPart:
     """The verdict of a part, with its negations."""
-    found, negated = checked.found, checked.negated
-    if closed and (found == "unknown" or (found == "unread" and not negated)):
-        found = "otherwise"
+    finding, negated = checked.finding, checked.negated
+    if closed and (finding == "unknown" or (finding == "unread" and not negated)):
+        finding = "otherwise"
     verdict: Verdict = "not_enough_info"
-    if found in ("there", "otherwise"):
-        verdict = "supported" if (found == "there") != negated else "refuted"
+    if finding in ("there", "otherwise"):
+        verdict = "supported" if (finding == "there") != negated else "refuted"
     text = claim.text[max(checked.start, claim.frame) : checked.stop].strip(" ,.;:!?")
     return ClaimPart(text, verdict, tuple(triple_text(graph, t) for t in checked.triples), checked.triples)
 
 
-def whole(parts: Iterable[ClaimPart], *, denied: bool) -> Verdict:
+def judge_claim(parts: Iterable[ClaimPart], *, denied: bool) -> Verdict:
     """Refuted if a part is, supported if all are; turned around if the whole is denied."""
     verdicts = {part.verdict for part in parts}
     if not verdicts or verdicts == {"supported"}:
@@ -341,6 +345,6 @@ def whole(parts: Iterable[ClaimPart], *, denied: bool) -> Verdict:
     return verdict
 
 
-def nobody(claim: ClaimText) -> bool:
+def says_nobody(claim: ClaimText) -> bool:
     """Whether a claim says *nobody*, other than *nobody but*."""
     return NOBODY.search(EXCEPTED.sub("", claim.text), claim.frame) is not None

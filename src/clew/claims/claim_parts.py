@@ -21,15 +21,15 @@ def pieces(claim: ClaimText) -> list[Alternatives]:
     cutter, text, frame = _Cutter(claim), claim.text, claim.frame
     run = cutter.runs[0] if cutter.runs else []
     if len(cutter.runs) > 1:
-        cutter.of_several()
+        cutter.cut_several()
     elif len(run) == 2 and claim_text.TOGETHER.search(text):
         first, second = run
         parts = [text[frame : first.start], first, "and", second, text[second.stop :]]
         cutter.add(frame, len(text), parts, second.stop)
     else:
         for item in run:
-            cutter.of_one(item)
-    return cutter.made
+            cutter.cut_one(item)
+    return cutter.alternatives
 
 
 class _Cutter:
@@ -37,23 +37,25 @@ class _Cutter:
 
     def __init__(self, claim: ClaimText) -> None:
         self.claim, self.text, self.runs = claim, claim.text, claim_text.runs_of(claim)
-        self.made: list[Alternatives] = []
+        self.alternatives: list[Alternatives] = []
         self.groups = 0
 
     def piece(self, start: int, stop: int, parts: Sequence[str | Item], *, denied: bool) -> Piece:
         """A piece of some words and items in their order."""
-        text, places = claim_text.joined(parts)
+        text, places = claim_text.join_parts(parts)
         return Piece(start, stop, text, tuple(p for p in parts if isinstance(p, Item)), places, denied)
 
-    def add(self, start: int, stop: int, parts: Sequence[str | Item], said: int) -> None:
-        """Add a piece that means one thing; a negation counts that nothing parts from `said`."""
-        self.made.append((self.piece(start, stop, parts, denied=self.claim.negated(start, stop, said)),))
+    def add(self, start: int, stop: int, parts: Sequence[str | Item], position: int) -> None:
+        """Add a piece that means one thing; a negation counts that nothing parts from `position`."""
+        self.alternatives.append(
+            (self.piece(start, stop, parts, denied=self.claim.negated(start, stop, position)),)
+        )
 
     def words(self, clause: ClauseSpan) -> str:
         """The words of a clause."""
         return self.text[clause.start : clause.stop]
 
-    def of_one(self, item: Item) -> None:
+    def cut_one(self, item: Item) -> None:
         """What is said of the one thing that a claim names."""
         frame, end = self.claim.frame, len(self.text)
         after = claim_text.clauses(self.text, item.stop, end)
@@ -63,7 +65,7 @@ class _Cutter:
         for clause in after[1:]:
             self.add(clause.start, clause.stop, [item, self.words(clause)], clause.stop)
 
-    def of_several(self) -> None:
+    def cut_several(self) -> None:
         """What is said of the items of a claim and those before them."""
         claim, runs, text = self.claim, self.runs, self.text
         subject, prefix, words = runs[0], text[claim.frame : runs[0][0].start], ""
@@ -73,35 +75,44 @@ class _Cutter:
             subject, prefix, begin = runs[0], "", runs[0][0].start
         for before, run, after in zip(runs, runs[1:], [*runs[2:], None], strict=False):
             start, stop = before[-1].stop, run[0].start
-            said = claim_text.clauses(text, start, stop)
+            clauses = claim_text.clauses(text, start, stop)
             joins = claim_text.JOINT.match(text, start) and claim_text.is_before_verb(text, run[-1].stop)
             if joins and after is not None:
                 # What joins begins a clause of its own: *… and B is …*.
                 subject, words, begin = run, "", start
-                prefix = self.words(said[-1]) if said else ""
+                prefix = self.words(clauses[-1]) if clauses else ""
                 continue
-            own = said[-1] if said else ClauseSpan(start, stop)
-            if before is not subject and len(said) > 1 and said[0].start == start:
-                said = said[1:]  # words after the item before, which were said of it
-            plain = bool(said) or bool(_AUXILIARY.search(text[start:stop]))
-            words = self.words(own) if plain else f"{_less_function(words)} {text[start:stop]}"
+            last_clause = clauses[-1] if clauses else ClauseSpan(start, stop)
+            if before is not subject and len(clauses) > 1 and clauses[0].start == start:
+                clauses = clauses[1:]  # words after the item before, which were said of it
+            has_verb = bool(clauses) or bool(_AUXILIARY.search(text[start:stop]))
+            words = (
+                self.words(last_clause)
+                if has_verb
+                else f"{_without_function_words(words)} {text[start:stop]}"
+            )
             words = _JOINS.sub("", words, count=1)
             trailing = claim_text.clauses(text, run[-1].stop, len(text)) if after is None else []
             attached = self._attached(run, trailing) if after is None else self._following(run, after)
-            for clause in said[:-1]:
+            for clause in clauses[:-1]:
                 self._listed_verb(clause, subject, run, (begin, prefix))
-            first = begin if before is subject else own.start if said[:-1] else start
+            first_start = begin if before is subject else last_clause.start if clauses[:-1] else start
             for turn, item in enumerate(run):
-                place = run[turn - 1].stop if turn else first, attached[1] if item is run[-1] else item.stop
-                self._pair((subject, before), item, place, (prefix, words, attached[0], own.start), run)
+                place = (
+                    run[turn - 1].stop if turn else first_start,
+                    attached[1] if item is run[-1] else item.stop,
+                )
+                self._pair(
+                    (subject, before), item, place, (prefix, words, attached[0], last_clause.start), run
+                )
             for clause in trailing[attached[2] :]:
                 self._trailing(clause, subject[0], run[-1])
 
     def _following(self, run: Sequence[Item], after: Sequence[Item]) -> tuple[str, int, int]:
         """The words right after a run said of it, where what follows begins with words of its own."""
-        said = claim_text.clauses(self.text, run[-1].stop, after[0].start)
-        if len(said) > 1 and said[0].start == run[-1].stop:
-            return self.words(said[0]).strip(" .!?,;"), said[0].stop, 0
+        clauses = claim_text.clauses(self.text, run[-1].stop, after[0].start)
+        if len(clauses) > 1 and clauses[0].start == run[-1].stop:
+            return self.words(clauses[0]).strip(" .!?,;"), clauses[0].stop, 0
         return "", run[-1].stop, 0
 
     def _attached(self, run: Sequence[Item], trailing: Sequence[ClauseSpan]) -> tuple[str, int, int]:
@@ -125,7 +136,7 @@ class _Cutter:
         denied = self.claim.negated(frame, thing.stop, thing.stop)
         piece = self.piece(frame, thing.stop, [before, value, between, thing, after], denied=denied)
         # It is said of the thing.
-        self.made.append((replace(piece, items=piece.items[::-1], places=piece.places[::-1]),))
+        self.alternatives.append((replace(piece, items=piece.items[::-1], places=piece.places[::-1]),))
         return self.runs[1:]
 
     def _pair(
@@ -133,30 +144,30 @@ class _Cutter:
         before: tuple[Sequence[Item], Sequence[Item]],
         item: Item,
         place: tuple[int, int],
-        said: tuple[str, str, str, int],
+        wording: tuple[str, str, str, int],
         run: Sequence[Item],
     ) -> None:
         """What the words before one item say of it and of the subject, or of the item before."""
         (subject, nearest), (start, stop), claim = before, place, self.claim
-        prefix, words, after, where = said
-        denied = claim.negated(start if item is run[0] else where, stop, where)
+        prefix, words, after, clause_start = wording
+        denied = claim.negated(start if item is run[0] else clause_start, stop, clause_start)
         if item is not run[0] and claim.negated(start, item.start, item.start):
             denied = True
-        either = -1
+        group = -1
         for listed in (run, subject) if not denied else ():
             between = (listed[-2].stop, listed[-1].start) if len(listed) > 1 else (0, 0)
             if claim_text.OR.search(self.text, *between):
                 self.groups += item is run[0]
-                either = self.groups
+                group = self.groups
         # *It is part of A, which is in B* says where A is.
         goes_on = claim_text.GOES_ON if nearest is not subject else _WHICH if prefix.strip() else None
-        others = nearest[-1:] if goes_on and goes_on.match(self.text, nearest[-1].stop) else ()
+        nearer_things = nearest[-1:] if goes_on and goes_on.match(self.text, nearest[-1].stop) else ()
         for turn, thing in enumerate(subject):
             at = start if turn == 0 else subject[turn - 1].stop
-            made = [self.piece(at, stop, [prefix, thing, words, item, after], denied=denied)]
-            for other in others if turn == 0 else ():
-                made.append(self.piece(start, stop, [other, words, item, after], denied=denied))
-            self.made.append(tuple(replace(p, either=either) for p in made))
+            variants = [self.piece(at, stop, [prefix, thing, words, item, after], denied=denied)]
+            for nearer_thing in nearer_things if turn == 0 else ():
+                variants.append(self.piece(start, stop, [nearer_thing, words, item, after], denied=denied))
+            self.alternatives.append(tuple(replace(p, group=group) for p in variants))
 
     def _listed_verb(
         self, clause: ClauseSpan, subject: Sequence[Item], run: Sequence[Item], begun: tuple[int, str]
@@ -165,21 +176,21 @@ class _Cutter:
         (begin, prefix), (start, stop) = begun, (clause.start, clause.stop)
         denied = self.claim.negated(min(begin, start), stop, stop)
         for thing in subject:
-            alone = [prefix, thing, self.words(clause)]
-            both = self.piece(start, stop, [*alone, run[0]], denied=denied)
-            self.made.append((both, self.piece(start, stop, alone, denied=denied)))
+            parts = [prefix, thing, self.words(clause)]
+            with_object = self.piece(start, stop, [*parts, run[0]], denied=denied)
+            self.alternatives.append((with_object, self.piece(start, stop, parts, denied=denied)))
 
-    def _trailing(self, clause: ClauseSpan, subject: Item, last: Item) -> None:
+    def _trailing(self, clause: ClauseSpan, subject: Item, last_item: Item) -> None:
         """A clause after the last item: *but starred in it*, *and has a nickname*."""
         words = self.words(clause)
         hit = claim_text.REFERS_BACK.search(words)
-        rest = [words] if hit is None else [words[: hit.start()], last, words[hit.end() :]]
-        self.add(clause.start, clause.stop, [subject, *rest], clause.stop)
+        parts = [words] if hit is None else [words[: hit.start()], last_item, words[hit.end() :]]
+        self.add(clause.start, clause.stop, [subject, *parts], clause.stop)
 
 
-def _less_function(words: str) -> str:
+def _without_function_words(words: str) -> str:
     """Words without the function words at their end: *was directed by* → *was directed*."""
-    kept = words.split()
-    while kept and kept[-1].lower() in ("by", "in", "on", "at", "of", "to", "from", "with"):
-        kept.pop()
-    return " ".join(kept)
+    remaining = words.split()
+    while remaining and remaining[-1].lower() in ("by", "in", "on", "at", "of", "to", "from", "with"):
+        remaining.pop()
+    return " ".join(remaining)

@@ -101,7 +101,7 @@ class Item:
 class Piece:
     """What a claim says of one or two of its items, at [start, stop); `text` in its words, not negated.
 
-    `places` are where the items stand in `text`; `either` numbers pieces of which one is enough, -1 for none.
+    `places` are where the items stand in `text`; `group` numbers pieces of which one is enough, -1 for none.
     """
 
     start: int
@@ -110,7 +110,7 @@ class Piece:
     items: tuple[Item, ...]
     places: tuple[tuple[int, int], ...]
     negated: bool = False
-    either: int = -1
+    group: int = -1
 
     @property
     def words(self) -> list[str]:
@@ -130,12 +130,12 @@ class ClaimText:
     denied: bool
     items: tuple[Item, ...] = ()
 
-    def negated(self, start: int, stop: int, said: int) -> bool:
-        """Whether a negation outside of names stands at [start, stop) that no *but* parts from `said`."""
+    def negated(self, start: int, stop: int, position: int) -> bool:
+        """Whether a negation outside of names stands at [start, stop) that no *but* parts from `position`."""
         return any(
             not any(i.start <= at < i.stop for i in self.items)
             and not EXCEPTED.match(self.text, at)
-            and not _TURN.search(self.text, min(at, said), max(at, said))
+            and not _TURN.search(self.text, min(at, position), max(at, position))
             for at in (hit.start() for hit in _NEGATION.finditer(self.text, start, stop))
         )
 
@@ -153,46 +153,46 @@ def frame_of(text: str) -> ClaimText:
 
 def with_items(claim: ClaimText, mentions: Sequence[Mention]) -> ClaimText:
     """The claim with the names and values that it is about: those that are surest, none inside of another."""
-    found = [
+    named_items = [
         Item(m.start, m.stop, m.text, m.candidates, sure=m.strong or m.candidates[0].how <= NORMAL)
         for m in sorted(mentions, key=_weight)
         if m.candidates
         and m.start >= claim.frame
         and not (_is_part(m) or _in_code(claim.text, m.start, m.text))
     ]
-    kept: list[Item] = []
-    for item in found:
-        if not any(i.start < item.stop and item.start < i.stop for i in kept):
-            kept.append(item)
+    items: list[Item] = []
+    for item in named_items:
+        if not any(i.start < item.stop and item.start < i.stop for i in items):
+            items.append(item)
     for value in find_values(claim.text):
-        over = [i for i in kept if i.start < value.stop and value.start < i.stop]
-        within = any(i.stop - i.start > value.stop - value.start for i in over)
-        if within or value.start < claim.frame or _in_code(claim.text, value.start, value.text):
+        overlapping = [i for i in items if i.start < value.stop and value.start < i.stop]
+        is_within = any(i.stop - i.start > value.stop - value.start for i in overlapping)
+        if is_within or value.start < claim.frame or _in_code(claim.text, value.start, value.text):
             continue
-        nodes = over[0].candidates if over and over[0].text == value.text else ()
-        kept = [i for i in kept if i not in over]
-        kept.append(Item(value.start, value.stop, value.text, nodes, value))
-    kept.sort(key=lambda item: item.start)
-    return replace(claim, items=_once_each(claim.text, kept)[:MOST_CLAIM_ITEMS])
+        nodes = overlapping[0].candidates if overlapping and overlapping[0].text == value.text else ()
+        items = [i for i in items if i not in overlapping]
+        items.append(Item(value.start, value.stop, value.text, nodes, value))
+    items.sort(key=lambda item: item.start)
+    return replace(claim, items=_merge_parts(claim.text, items)[:MOST_CLAIM_ITEMS])
 
 
-def _once_each(text: str, items: Sequence[Item]) -> tuple[Item, ...]:
+def _merge_parts(text: str, items: Sequence[Item]) -> tuple[Item, ...]:
     """The items, with two parts of one name that stand side by side as one."""
-    made: list[Item] = []
+    merged: list[Item] = []
     for item in items:
-        last = made[-1] if made else None
-        same = last is not None and last.candidates[:1] == item.candidates[:1] != ()
-        if last is not None and same and not text[last.stop : item.start].strip():
-            made[-1] = replace(last, stop=item.stop, text=text[last.start : item.stop])
+        previous = merged[-1] if merged else None
+        same = previous is not None and previous.candidates[:1] == item.candidates[:1] != ()
+        if previous is not None and same and not text[previous.stop : item.start].strip():
+            merged[-1] = replace(previous, stop=item.stop, text=text[previous.start : item.stop])
         else:
-            made.append(item)
-    return tuple(made)
+            merged.append(item)
+    return tuple(merged)
 
 
 def _is_part(mention: Mention) -> bool:
     """Whether one word in lower case is only a part of a name, or misspelt: claims write names as names."""
-    plain = mention.text.islower() or mention.text.lower() in FUNCTION
-    return mention.candidates[0].how >= PARTIAL and plain and " " not in mention.text
+    is_lower = mention.text.islower() or mention.text.lower() in FUNCTION
+    return mention.candidates[0].how >= PARTIAL and is_lower and " " not in mention.text
 
 
 def _in_code(text: str, start: int, number: str) -> bool:
@@ -208,8 +208,10 @@ def _weight(mention: Mention) -> tuple[float, int]:
 
 def positive(text: str) -> str:
     """Words without their negations: *did not direct* → *did direct*, *nobody* → *somebody*."""
-    plain = EXCEPTED.sub("", text).replace("can't", "can").replace("won't", "will")
-    return re.sub(r"\s+", " ", _NEGATION.sub(lambda hit: _POSITIVE.get(hit[0].lower(), ""), plain))
+    without_exceptions = EXCEPTED.sub("", text).replace("can't", "can").replace("won't", "will")
+    return re.sub(
+        r"\s+", " ", _NEGATION.sub(lambda hit: _POSITIVE.get(hit[0].lower(), ""), without_exceptions)
+    )
 
 
 def is_before_verb(text: str, stop: int) -> bool:
@@ -232,15 +234,15 @@ def runs_of(claim: ClaimText) -> list[list[Item]]:
             runs[-1].append(item)
         else:
             runs.append([item])
-    made: list[list[Item]] = []
+    split_runs: list[list[Item]] = []
     for at, run in enumerate(runs):
         between = text[run[-2].stop : run[-1].start] if len(run) > 1 else ""
         own_clause = at > 0 and is_before_verb(text, run[-1].stop)
         if len(run) > 1 and len(runs) > 1 and _AND.search(between) and not own_clause:
-            made.append(run)
+            split_runs.append(run)
         else:
-            made += [[item] for item in run]
-    return made
+            split_runs += [[item] for item in run]
+    return split_runs
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,15 +265,15 @@ def says(text: str) -> bool:
     return any(w not in FUNCTION for w in re.findall(r"[^\W_]+", _NEGATION.sub("", text.lower())))
 
 
-def joined(parts: Sequence[str | Item]) -> tuple[str, tuple[tuple[int, int], ...]]:
+def join_parts(parts: Sequence[str | Item]) -> tuple[str, tuple[tuple[int, int], ...]]:
     """Words and names as one text, and where the names stand in it."""
     text, places = "", list[tuple[int, int]]()
     for part in parts:
-        shown = part.text if isinstance(part, Item) else positive(part).strip(" ,;:.!?")
-        if not shown:
+        words = part.text if isinstance(part, Item) else positive(part).strip(" ,;:.!?")
+        if not words:
             continue
         text += " " if text else ""
         if isinstance(part, Item):
-            places.append((len(text), len(text) + len(shown)))
-        text += shown
+            places.append((len(text), len(text) + len(words)))
+        text += words
     return text, tuple(places)

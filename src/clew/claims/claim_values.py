@@ -89,19 +89,19 @@ class ClaimedValue:
 def find_values(text: str) -> list[ClaimedValue]:
     """The numbers and dates of a claim, in order; no two overlap."""
     # *One of them*, *once*: no number is claimed.
-    written = [w for w in written_in(text) if not (w.spelt and w.number == 1)]
-    written = sorted((*written, *_beyond_all(text)), key=lambda w: w.start)
+    numerals = [w for w in written_in(text) if not (w.spelt and w.number == 1)]
+    numerals = sorted((*numerals, *_beyond_all(text)), key=lambda w: w.start)
     values: list[ClaimedValue] = []
-    last: Written | None = None
-    for value, following in zip(written, [*written[1:], None], strict=False):
-        if value is last:
+    partner: Written | None = None
+    for value, following in zip(numerals, [*numerals[1:], None], strict=False):
+        if value is partner:
             continue
         joined = "" if following is None else text[value.stop : following.start].strip().lower()
         if following is not None and joined == "and" and _BETWEEN.search(text[: value.start]):
-            last = following
+            partner = following
             values.append(_between(text, value, following))
         else:
-            values.append(_alone(text, value))
+            values.append(_single_value(text, value))
     return values
 
 
@@ -112,20 +112,20 @@ def _beyond_all(text: str) -> Iterator[Written]:
             yield Written(hit.start(), hit.end(), math.copysign(sys.float_info.max, number))
 
 
-def _alone(text: str, value: Written) -> ClaimedValue:
+def _single_value(text: str, value: Written) -> ClaimedValue:
     """A value with the words of comparison before it."""
     span = value.days or value.yearly
     days = None if span is None else Range(*span)
     number, half = value.number, value.unit / 2
     if number is None:
-        made = _compared(text, value.start, value.stop, None, days, None)
-        either = None if made.compared or value.or_day is None else Range(value.or_day, value.or_day)
-        return replace(made, or_dates=either, yearly=value.yearly is not None)
+        claimed = _compared(text, value.start, value.stop, None, days, None)
+        swapped = None if claimed.compared or value.or_day is None else Range(value.or_day, value.or_day)
+        return replace(claimed, or_dates=swapped, yearly=value.yearly is not None)
     timed = days is not None and _TIMED.search(text[: value.start]) is not None
-    held, exact = (number, number + value.width), None
+    ends, exact = (number, number + value.width), None
     if not value.width:
-        held, exact = (number - half, number + half), number
-    return replace(_compared(text, value.start, value.stop, Range(*held), days, exact), timed=timed)
+        ends, exact = (number - half, number + half), number
+    return replace(_compared(text, value.start, value.stop, Range(*ends), days, exact), timed=timed)
 
 
 def _between(text: str, first: Written, second: Written) -> ClaimedValue:
@@ -156,16 +156,16 @@ def _compared(
         begin = text.lower().rfind(phrase, 0, start)
         edge = None if numbers is None else numbers.low if counts == (sign > 0) else numbers.high
         number = exact if numbers is not None and exact is not None else edge
-        low_high = None if number is None else _open(number, number, sign, counts)
+        low_high = None if number is None else _half_range(number, number, sign, counts)
         days = None
         if dates is not None:
             low = dates.low if counts or sign < 0 else dates.high
             high = dates.high if counts or sign > 0 else dates.low
-            days = _open(low, high, sign, counts)
+            days = _half_range(low, high, sign, counts)
         return ClaimedValue(begin, stop, text[begin:stop], low_high, days, exact, True, unit)
     return ClaimedValue(start, stop, text[start:stop], numbers, dates, exact, False, unit)
 
 
-def _open(low: float, high: float, sign: int, counts: bool) -> Range:
+def _half_range(low: float, high: float, sign: int, counts: bool) -> Range:
     """All above `low` (sign 1) or below `high`."""
     return Range(low, math.inf, counts, True) if sign > 0 else Range(-math.inf, high, True, counts)

@@ -61,7 +61,7 @@ class ClaimMeaning:
     kind: MeaningKind
     node: int
     steps: tuple[int, ...]
-    other: int = -1
+    other_node: int = -1
     value: ClaimedValue | None = None
     sign: Sign = "="
 
@@ -79,11 +79,16 @@ class ClaimMeaning:
 class Wording:
     """The words of one piece outside of its items, beside what they may mean."""
 
-    def __init__(self, reader: QuestionReader, of: Exploration, mentions: Sequence[Mention]) -> None:
-        self.reader, self.like, self.vocabulary, self._of = reader, of.likeness, of.vocabulary, of
+    def __init__(self, reader: QuestionReader, exploration: Exploration, mentions: Sequence[Mention]) -> None:
+        self.reader, self.like, self.vocabulary, self._exploration = (
+            reader,
+            exploration.likeness,
+            exploration.vocabulary,
+            exploration,
+        )
         outside = content_share(self.like, [(m.start, m.stop) for m in mentions])
         self.rows = [i for i, is_outside in enumerate(outside.tolist()) if is_outside]
-        self.saying = [i for i in self.rows if self._word(i) not in LIGHT]
+        self.content_rows = [i for i in self.rows if self._word(i) not in LIGHT]
         """Those that may name a relation."""
         self._vectors: dict[str, NDArray[np.float32]] = {}
 
@@ -95,17 +100,19 @@ class Wording:
         if meaning.kind == "type":
             return False
         like, types = self.like, self._types(meaning)
-        for row in self.saying:
-            told = float(like.relations[row, [s // 2 for s in meaning.steps]].max())
-            told = max(told, float(like.types[row, types].max()) if types else 0.0)
-            stated = float(like.exact_relations[row].max(initial=0.0))
-            if stated >= STATED and told < max(EXPLAINED, LEAST_OF_STATED * stated):
+        for row in self.content_rows:
+            meaning_likeness = float(like.relations[row, [s // 2 for s in meaning.steps]].max())
+            meaning_likeness = max(meaning_likeness, float(like.types[row, types].max()) if types else 0.0)
+            exact_likeness = float(like.exact_relations[row].max(initial=0.0))
+            if exact_likeness >= STATED and meaning_likeness < max(
+                EXPLAINED, LEAST_OF_STATED * exact_likeness
+            ):
                 return True
         return False
 
     def likeness(self, meaning: ClaimMeaning) -> float:
         """How like some word is to what a meaning says; 1 where there are no words."""
-        like, rows = self.like, self.saying
+        like, rows = self.like, self.content_rows
         if not rows:
             return 1.0
         if meaning.kind == "type":
@@ -115,7 +122,7 @@ class Wording:
         best += [like.types[rows, t].max() for s in meaning.steps if (t := ends[s ^ 1]) >= 0]
         return float(max(best))
 
-    def said(self, meaning: ClaimMeaning) -> int:
+    def word_support(self, meaning: ClaimMeaning) -> int:
         """How surely the words say every step of a meaning: `SAID`, `HINTED` or `UNSAID`."""
         if meaning.kind == "type":
             return SAID
@@ -135,9 +142,9 @@ class Wording:
         if self._is_of_another_part(meaning, rows):
             return UNSAID
         texts = {" ".join(words), " ".join(heavy), *(words if len(meaning.steps) > 1 else ())}
-        how = [self._step_said(rows, texts, s // 2) for s in meaning.steps]
+        supports = [self._step_support(rows, texts, s // 2) for s in meaning.steps]
         # *A film by X stars Y* has no word for the first of its two steps.
-        return min(how) if len(words) > 1 else max(how)
+        return min(supports) if len(words) > 1 else max(supports)
 
     def _is_of_another_part(self, meaning: ClaimMeaning, rows: Sequence[int]) -> bool:
         """Whether the verb between two things gives the first another part than the relation does."""
@@ -146,22 +153,25 @@ class Wording:
         relation = meaning.steps[0] // 2
         verbs = [row for row in rows if self._word(row) not in LIGHT]
         return any(
-            _is_of_agent(self._of, row, relation)
-            or (self.like.relations[row, relation] < EXPLAINED and _is_of_object(self._of, row, relation))
+            _is_of_agent(self._exploration, row, relation)
+            or (
+                self.like.relations[row, relation] < EXPLAINED
+                and _is_of_object(self._exploration, row, relation)
+            )
             for row in verbs
         )
 
-    def _step_said(self, rows: Sequence[int], texts: set[str], relation: int) -> int:
+    def _step_support(self, rows: Sequence[int], texts: set[str], relation: int) -> int:
         """How surely words, or some of the texts that they make, say one relation."""
-        word = float(self.like.relations[rows, relation].max())
-        if word >= EXPLAINED:
+        word_likeness = float(self.like.relations[rows, relation].max())
+        if word_likeness >= EXPLAINED:
             return SAID
-        for each in texts - self._vectors.keys():
-            self._vectors[each] = self.reader.vector(each)
-        text = max(self.reader.likeness(self._vectors[each], relation) for each in texts)
-        if text >= SAYS or (text >= HINTS and word >= NEARLY_SAID):
+        for text in texts - self._vectors.keys():
+            self._vectors[text] = self.reader.vector(text)
+        text_likeness = max(self.reader.likeness(self._vectors[text], relation) for text in texts)
+        if text_likeness >= SAYS or (text_likeness >= HINTS and word_likeness >= NEARLY_SAID):
             return SAID
-        return HINTED if text >= HINTS else UNSAID
+        return HINTED if text_likeness >= HINTS else UNSAID
 
     def _types(self, meaning: ClaimMeaning) -> list[int]:
         """The types of the ends of the steps of a meaning."""
@@ -169,14 +179,18 @@ class Wording:
         return [t for s in meaning.steps for t in (ends[s], ends[s ^ 1]) if t >= 0]
 
 
-def _is_of_agent(of: Exploration, row: int, relation: int) -> bool:
+def _is_of_agent(exploration: Exploration, row: int, relation: int) -> bool:
     """Whether an active verb is of who does what a relation says was done to its head (*educated at*)."""
-    label = of.vocabulary.relations[relation].split()
+    label = exploration.vocabulary.relations[relation].split()
     lexicon = Lexicon.load()
     if len(label) < 2 or label[-1] not in _PREPOSITIONS or not _is_participle(lexicon, label[0]):
         return False
-    start, _, word = of.likeness.words[row]
-    if not lexicon.verb(word) or word == label[0] or _PASSIVE & set(of.question[:start].lower().split()[-2:]):
+    start, _, word = exploration.likeness.words[row]
+    if (
+        not lexicon.verb(word)
+        or word == label[0]
+        or _PASSIVE & set(exploration.question[:start].lower().split()[-2:])
+    ):
         return False
     agents = [noun for noun in lexicon.agent(label[0]) if noun.endswith(_AGENT)]
     return any(
@@ -184,14 +198,14 @@ def _is_of_agent(of: Exploration, row: int, relation: int) -> bool:
     )
 
 
-def _is_of_object(of: Exploration, row: int, relation: int) -> bool:
+def _is_of_object(exploration: Exploration, row: int, relation: int) -> bool:
     """Whether a verb has an object right behind it, where a relation has a preposition (*works at*)."""
-    label = of.vocabulary.relations[relation].split()
+    label = exploration.vocabulary.relations[relation].split()
     lexicon = Lexicon.load()
     if len(label) < 2 or label[-1] not in _PREPOSITIONS or not lexicon.verb(label[0]):
         return False
-    _, stop, word = of.likeness.words[row]
-    right_behind = any(m.start == stop + 1 for m in of.mentions)
+    _, stop, word = exploration.likeness.words[row]
+    right_behind = any(m.start == stop + 1 for m in exploration.mentions)
     return right_behind and lexicon.verb(word) and not _is_participle(lexicon, label[0])
 
 

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from time import perf_counter
 
-from clew.claims.check_claim import Checked, Checker, nobody, part_of, whole
+from clew.claims.check_claim import Checked, Checker, judge_claim, judge_part, says_nobody
 from clew.claims.claim_parts import Alternatives, pieces
 from clew.claims.claim_readings import PieceReading, read_piece
 from clew.claims.claim_text import ClaimText, frame_of, with_items
@@ -57,14 +57,14 @@ class Verify:
     def verify(self, claim: str, *, id: str | None = None, closed_world: bool = False) -> Verification:
         """Verify one claim; in a closed world what the graph does not record is not so."""
         began = perf_counter()
-        plain, mentions, respelt = self.reader.spell(claim)
-        text = with_items(frame_of(plain), mentions)
+        corrected, mentions, respelt = self.reader.spell(claim)
+        text = with_items(frame_of(corrected), mentions)
         entities, link_ended = self.graph.entities, perf_counter()
         linked = [{"text": i.text, "entities": [entities[c.node] for c in i.candidates]} for i in text.items]
         read = self._read(text)
         checker = Checker(self.reader.vocabulary, text, excerpt=self.excerpt)
-        found = _at_least_one([*self._checked(checker, read), *self._names(text)])
-        parts = [part_of(text, self.graph, p, closed=closed_world) for p in found]
+        checked = _best_of_groups([*self._checked(checker, read), *self._names(text)])
+        parts = [judge_part(text, self.graph, p, closed=closed_world) for p in checked]
         if not parts:
             parts = [ClaimPart(claim, "refuted" if closed_world else "not_enough_info")]
         ended = perf_counter()
@@ -72,9 +72,9 @@ class Verify:
         citations = tuple(cite(self.graph, p.verdict, p.triple_ids) for p in parts if p.triple_ids)
         times = {stage: round(1000 * s, 3) for stage, s in timings.items()}
         spelt = {"respelt": [list(pair) for pair in respelt]} if respelt else {}
-        steps = (Step("link", {"mentions": linked, **spelt}), self._parts_step(found))
+        steps = (Step("link", {"mentions": linked, **spelt}), self._parts_step(checked))
         return Verification(
-            claim, whole(parts, denied=text.denied), tuple(parts), citations, method=self.name,
+            claim, judge_claim(parts, denied=text.denied), tuple(parts), citations, method=self.name,
             timings_ms=times, steps=steps, id=id, notes=spelling_notes(respelt),
         )  # fmt: skip
 
@@ -83,14 +83,14 @@ class Verify:
         read = [(options, self._readings(options)) for options in pieces(claim)]
         doubtful = {
             item
-            for options, found in read
+            for options, readings in read
             for item in options[0].items[-1:]
-            if not item.sure and not any(map(_is_likely, found))
+            if not item.sure and not any(map(_is_likely, readings))
         }
         if not doubtful:
             return read
-        kept = tuple(i for i in claim.items if i not in doubtful)
-        return [(o, self._readings(o)) for o in pieces(replace(claim, items=kept))]
+        items = tuple(i for i in claim.items if i not in doubtful)
+        return [(o, self._readings(o)) for o in pieces(replace(claim, items=items))]
 
     def _readings(self, options: Alternatives) -> list[PieceReading]:
         """What a piece likeliest means, said of each thing that it may be said of, the likeliest first."""
@@ -102,15 +102,19 @@ class Verify:
     ) -> list[Checked]:
         parts: list[Checked] = []
         for options, readings in read:
-            piece, first = options[0], readings[0] if readings else None
+            piece, likeliest = options[0], readings[0] if readings else None
             likely = [r for r in readings if _is_likely(r) and self._claims(r)]
-            made = [checker.check(r) for r in likely]
-            best = next((p for p in made if p.found == "there"), made[0] if made else None)
-            exists = first is not None and first.meaning.kind == "exists" and first.named < NAMES_RELATION
-            unread = exists and nobody(checker.claim)
+            checks = [checker.check(r) for r in likely]
+            best = next((p for p in checks if p.finding == "there"), checks[0] if checks else None)
+            exists = (
+                likeliest is not None
+                and likeliest.meaning.kind == "exists"
+                and likeliest.name_likeness < NAMES_RELATION
+            )
+            unread = exists and says_nobody(checker.claim)
             if unread or best is None:
-                found = "unread" if unread else "unknown"
-                best = Checked(piece.start, piece.stop, found, (), piece.negated, piece.either, first)
+                finding = "unread" if unread else "unknown"
+                best = Checked(piece.start, piece.stop, finding, (), piece.negated, piece.group, likeliest)
             parts.append(best)
         return parts
 
@@ -118,9 +122,9 @@ class Verify:
         """Whether anything is said: a name alone says nothing."""
         words = read.piece.words
         vocabulary = self.reader.vocabulary
-        said = " ".join(vocabulary.relations[s // 2] for s in read.meaning.relation_steps).split()
+        relation_words = " ".join(vocabulary.relations[s // 2] for s in read.meaning.relation_steps).split()
         # Which is the first or the largest of several is not read.
-        if any(_SUPERLATIVE.fullmatch(w) and w not in said for w in words):
+        if any(_SUPERLATIVE.fullmatch(w) and w not in relation_words for w in words):
             return False
         return len(read.piece.items) > 1 or bool(words)
 
@@ -132,9 +136,9 @@ class Verify:
             for place in written_as_names(claim.text, likeness)
             if likeness.exact_relations[place].max(initial=0.0) < LIKE_A_LABEL
         ]
-        first = re.match(r"\W*([A-Z][^\W\d_]+)", claim.text[claim.frame :])
-        if first and not self.reader.is_word(first[1]):
-            spans.append((claim.frame + first.start(1), claim.frame + first.end(1)))
+        first_word = re.match(r"\W*([A-Z][^\W\d_]+)", claim.text[claim.frame :])
+        if first_word and not self.reader.is_word(first_word[1]):
+            spans.append((claim.frame + first_word.start(1), claim.frame + first_word.end(1)))
         return [
             Checked(start, stop, "unknown")
             for start, stop in spans
@@ -152,9 +156,9 @@ class Verify:
                 "kind": p.read.meaning.kind,
                 "probability": round(p.read.probability, 3),
                 "none": round(p.read.none, 3),
-                "named": round(p.read.named, 3),
-                "said": p.read.said,
-                "found": p.found,
+                "named": round(p.read.name_likeness, 3),
+                "said": p.read.word_support,
+                "found": p.finding,
             }
             for p in parts
             if p.read is not None
@@ -163,20 +167,24 @@ class Verify:
 
 
 def _is_likely(read: PieceReading) -> bool:
-    some = 1 - read.none
-    if read.meaning.kind in ("type", "exists") and read.named < LEAST_SPELT and some < SURE_MEANING:
+    right_probability = 1 - read.none
+    if (
+        read.meaning.kind in ("type", "exists")
+        and read.name_likeness < LEAST_SPELT
+        and right_probability < SURE_MEANING
+    ):
         return False
-    if read.said == HINTED and read.meaning.kind != "compare":
-        return read.probability * some >= SURE_HINTED
-    return read.said != UNSAID and read.probability >= LEAST_MEANING
+    if read.word_support == HINTED and read.meaning.kind != "compare":
+        return read.probability * right_probability >= SURE_HINTED
+    return read.word_support != UNSAID and read.probability >= LEAST_MEANING
 
 
-def _at_least_one(parts: Sequence[Checked]) -> list[Checked]:
+def _best_of_groups(parts: Sequence[Checked]) -> list[Checked]:
     """The parts, of those of which one is enough the best one."""
     order = {"there": 0, "open": 1, "unknown": 2, "unread": 3, "otherwise": 4}
     best: dict[int, Checked] = {}
     for part in parts:
-        known = best.get(part.either)
-        if part.either >= 0 and (known is None or order[part.found] < order[known.found]):
-            best[part.either] = part
-    return [p for p in parts if p.either < 0 or best[p.either] is p]
+        best_part = best.get(part.group)
+        if part.group >= 0 and (best_part is None or order[part.finding] < order[best_part.finding]):
+            best[part.group] = part
+    return [p for p in parts if p.group < 0 or best[p.group] is p]

@@ -17,8 +17,8 @@ def main() -> None:
         from clew.cli.console import prepare_streams
         from clew.foundation.redaction import keep_address
 
-        for given in sys.argv[1:]:
-            keep_address(given)
+        for argument in sys.argv[1:]:
+            keep_address(argument)
         prepare_streams()
         app(prog_name="clew")
     except KeyboardInterrupt:  # before or after the command, where nothing was begun

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 from rich.cells import cell_len
 from rich.text import Text
 
-from clew.cli.console import out, put, shown
+from clew.cli.console import escape, out, put
 from clew.cli.paths import ShownPath, paths_of
 from clew.foundation.json_form import json_form
 from clew.text.counted import counted
@@ -40,7 +40,7 @@ _VERDICTS: Mapping[Verdict, tuple[str, str]] = {
 }
 
 
-def print_asked(
+def print_full_answer(
     answer: Answer,
     cited: Sequence[Citation],
     labels: Labels,
@@ -74,12 +74,12 @@ def print_verdict(
         put(console, f"  {result.abstained.detail}   (abstained: {result.abstained.reason})", "yellow")
     for part in result.parts:
         word, colour = _VERDICTS[part.verdict]
-        put(console, Text("  ").append(f"{word}: ", colour).append(shown(part.text)))
+        put(console, Text("  ").append(f"{word}: ", colour).append(escape(part.text)))
         for path in paths_of(part.triples[:limit], ""):
-            put(console, Text("  ") + drawn(path, labels))
-        left = len(part.triples) - limit
-        if left > 0:
-            put(console, f"    … and {counted(left, 'more triple')}; --json prints all", "dim")
+            put(console, Text("  ") + draw_path(path, labels))
+        omitted = len(part.triples) - limit
+        if omitted > 0:
+            put(console, f"    … and {counted(omitted, 'more triple')}; --json prints all", "dim")
     _print_notes(console, result.notes)
     if explain:
         print_steps(console, result.steps)
@@ -95,24 +95,24 @@ def print_answer(
 ) -> None:
     """Print an answer with some of its citations; `labels` are those of names in them, where they differ."""
     if answer.abstained is not None:
-        line = Text(f"No answer in this graph: {shown(answer.abstained.detail.rstrip('.'))}.")
+        line = Text(f"No answer in this graph: {escape(answer.abstained.detail.rstrip('.'))}.")
         put(console, line.append(f"   (abstained: {answer.abstained.reason})", "dim"))
         if answer.abstained.candidates:
-            meant = NAME_SEPARATOR.join(map(shown, answer.abstained.candidates))
-            put(console, f"  Did you mean: {meant}?")
+            candidates = NAME_SEPARATOR.join(map(escape, answer.abstained.candidates))
+            put(console, f"  Did you mean: {candidates}?")
         _print_notes(console, answer.notes)
-        for number, other in enumerate(answer.alternatives, 1):
+        for number, alternative in enumerate(answer.alternatives, 1):
             if number == 1:
                 put(console, f"  It may be read as ({choosing}):")
-            line = Text(f"  {number}. {shown(other.reading)}")
-            put(console, line.append(f"   ({other.score:.0%})", "dim"))
+            line = Text(f"  {number}. {escape(alternative.reading)}")
+            put(console, line.append(f"   ({alternative.score:.0%})", "dim"))
         return
     width = min(console.width, WIDEST_LINE) if console.is_terminal else None
     for line in [*_answer_lines(answer, width), *_citation_lines(shown_citations, labels)]:
         put(console, line)
-    left = len(answer.citations) - len(shown_citations)
-    if left > 0:
-        put(console, f"  … and {counted(left, 'more citation')}; --json prints all", "dim")
+    omitted = len(answer.citations) - len(shown_citations)
+    if omitted > 0:
+        put(console, f"  … and {counted(omitted, 'more citation')}; --json prints all", "dim")
     _print_notes(console, answer.notes)
     if not answer.complete:
         put(console, "  Not all of the graph was read: there may be more answers.", "yellow")
@@ -120,17 +120,17 @@ def print_answer(
 
 def _answer_lines(answer: Answer, width: int | None) -> list[Text]:
     """Fill the answers to `width` cells (None: one line), with the count and time at the right."""
-    names = [shown(a.label) for a in answer.answers]
+    names = [escape(a.label) for a in answer.answers]
     items = names[:MOST_NAMED_ANSWERS]
-    left = (answer.total or len(names)) - len(items)
-    if left > 0 and items:
-        some = len(names) < (answer.total or 0)
-        listed = f"the first {len(names):,}; --limit lists more" if some else "all"
-        items[-1] += f" … and {left:,} more; --json prints {listed}"
-    lines = filled(items, width)
+    omitted = (answer.total or len(names)) - len(items)
+    if omitted > 0 and items:
+        is_partial = len(names) < (answer.total or 0)
+        listed = f"the first {len(names):,}; --limit lists more" if is_partial else "all"
+        items[-1] += f" … and {omitted:,} more; --json prints {listed}"
+    lines = fill_lines(items, width)
     if answer.text not in ("", NAME_SEPARATOR.join(a.label for a in answer.answers)):
         # A method that writes sentences: its text first, then the entities that it names.
-        lines = [*map(shown, answer.text.splitlines()), *(lines if items else [])]
+        lines = [*map(escape, answer.text.splitlines()), *(lines if items else [])]
     note = _note(answer)
     texts = [Text(line, "bold") for line in lines]
     if width is None:
@@ -155,7 +155,7 @@ def _note(answer: Answer) -> str:
     return f"({', '.join(parts)})" if parts else ""
 
 
-def filled(items: Sequence[str], width: int | None) -> list[str]:
+def fill_lines(items: Sequence[str], width: int | None) -> list[str]:
     """Join items by dots, in lines of at most `width` cells where no item is broken."""
     lines: list[str] = []
     for item in items:
@@ -173,11 +173,11 @@ def _citation_lines(citations: Sequence[Citation], labels: Labels) -> list[Text]
     for number, citation in enumerate(citations, 1):
         paths = paths_of(citation.triples, citation.answer)
         for i, path in enumerate(paths[:MOST_DRAWN_PATHS]):
-            rows.append((drawn(path, labels), f"[{number}]" if i == 0 else ""))
+            rows.append((draw_path(path, labels), f"[{number}]" if i == 0 else ""))
         rows += [(line, "") for line in _property_lines(citation)]
-        left = len(paths) - MOST_DRAWN_PATHS
-        if left > 0:
-            rows.append((Text(f"  … and {left:,} more; --json prints all", "dim"), ""))
+        omitted = len(paths) - MOST_DRAWN_PATHS
+        if omitted > 0:
+            rows.append((Text(f"  … and {omitted:,} more; --json prints all", "dim"), ""))
     column = min(max((text.cell_len for text, _ in rows), default=0), WIDEST_LINE - 10)
     for text, number in rows:
         if number:
@@ -192,18 +192,18 @@ def _property_lines(citation: Citation) -> Iterator[Text]:
             yield Text("      inferred: it follows from the ontology, and no source states it", "dim")
         for statement in triple.properties[:MOST_STATEMENTS]:
             yield Text(
-                "      " + ", ".join(f"{shown(key)} {shown(value)}" for key, value in statement), "dim"
+                "      " + ", ".join(f"{escape(key)} {escape(value)}" for key, value in statement), "dim"
             )
-        more = len(triple.properties) - MOST_STATEMENTS
-        if more > 0:
-            yield Text(f"      … and {counted(more, 'more edge')}; --json prints all", "dim")
+        omitted = len(triple.properties) - MOST_STATEMENTS
+        if omitted > 0:
+            yield Text(f"      … and {counted(omitted, 'more edge')}; --json prints all", "dim")
 
 
-def drawn(path: ShownPath, labels: Labels) -> Text:
+def draw_path(path: ShownPath, labels: Labels) -> Text:
     """Draw a path with arrows in the direction of its triples."""
 
     def readable(name: str) -> str:
-        return shown(labels.get(name, name))
+        return escape(labels.get(name, name))
 
     text = Text(f"  {readable(path.start)}")
     for hop in path.hops:
@@ -220,88 +220,93 @@ def _print_chain(console: Console, chain: Chain, *, whole: bool) -> None:
         put(console, f"  {_one_line(chain.reasoning)}", "italic")
     for number, link in enumerate(chain.links, 1):
         last = number == len(chain.links) and not chain.notes
-        put(console, f"  {'└─' if last else '├─'} {number}. {shown(link.asked)}")
+        put(console, f"  {'└─' if last else '├─'} {number}. {escape(link.asked)}")
         for part in _link_lines(link, whole=whole):
             put(console, Text(f"  {'   ' if last else '│  '} ") + part)
     for i, note in enumerate(chain.notes, 1):
-        put(console, f"  {'└─' if i == len(chain.notes) else '├─'} note: {shown(note)}", "yellow")
+        put(console, f"  {'└─' if i == len(chain.notes) else '├─'} note: {escape(note)}", "yellow")
 
 
 def _link_lines(link: SubAnswer, *, whole: bool) -> Iterator[Text]:
     """What is below a sub-question: its answer, and of each proof the end, which this link adds."""
-    said = _one_line(link.text)[:MOST_OF_LINK]
-    names = NAME_SEPARATOR.join(map(shown, link.answers[:MOST_LINK_ANSWERS]))
+    reply = _one_line(link.text)[:MOST_OF_LINK]
+    names = NAME_SEPARATOR.join(map(escape, link.answers[:MOST_LINK_ANSWERS]))
     if link.answers:
-        yield Text(f"→ {names}{_more(len(link.answers), MOST_LINK_ANSWERS)}", "bold")
+        yield Text(f"→ {names}{_omission(len(link.answers), MOST_LINK_ANSWERS)}", "bold")
     else:
-        yield Text(f"→ nothing that the evidence proves{f': {said}' if link.text else ''}", "yellow")
+        yield Text(f"→ nothing that the evidence proves{f': {reply}' if link.text else ''}", "yellow")
     for citation in link.citations[:MOST_PROOFS]:
-        yield from (drawn(path, {}) for path in paths_of(citation.triples[-1:], citation.answer))
-    if more := _more(len(link.citations), MOST_PROOFS):
-        yield Text(f" {more}", "dim")
+        yield from (draw_path(path, {}) for path in paths_of(citation.triples[-1:], citation.answer))
+    if omission := _omission(len(link.citations), MOST_PROOFS):
+        yield Text(f" {omission}", "dim")
     if whole:
         if link.question != link.asked:
-            yield Text(f"  from: {shown(link.question)}", "dim")
+            yield Text(f"  from: {escape(link.question)}", "dim")
         if link.text and link.text != ", ".join(link.answers):
-            yield Text(f"  said: {said}", "dim")
+            yield Text(f"  said: {reply}", "dim")
         yield Text(f"  given {counted(len(link.evidence), 'triple')}, the most similar first:", "dim")
         for triple in link.evidence[:MOST_EVIDENCE]:
-            yield Text(f"    {shown(triple.head)} ─{shown(triple.relation)}→ {shown(triple.tail)}", "dim")
-        if more := _more(len(link.evidence), MOST_EVIDENCE):
-            yield Text(f"   {more}", "dim")
-    yield from (Text(f"  note: {shown(note)}", "yellow") for note in link.notes)
+            yield Text(f"    {escape(triple.head)} ─{escape(triple.relation)}→ {escape(triple.tail)}", "dim")
+        if omission := _omission(len(link.evidence), MOST_EVIDENCE):
+            yield Text(f"   {omission}", "dim")
+    yield from (Text(f"  note: {escape(note)}", "yellow") for note in link.notes)
 
 
-def _more(count: int, most: int) -> str:
+def _omission(count: int, most: int) -> str:
     return f" … and {count - most:,} more" if count > most else ""
 
 
 def _one_line(text: str) -> str:
     """Write a model's text in one line."""
-    return shown(" ".join(text.split()))
+    return escape(" ".join(text.split()))
 
 
 def print_steps(console: Console, steps: Sequence[Step]) -> None:
     """Print each step's name and what came out of it."""
     for step in steps:
         put(console, step.name, "bold cyan")
-        for line in _mapping(step.detail, "  "):
+        for line in _mapping_lines(step.detail, "  "):
             put(console, line)
 
 
-def _mapping(detail: Mapping[str, object], indent: str) -> list[str]:
+def _mapping_lines(detail: Mapping[str, object], indent: str) -> list[str]:
     """One line for each single value, a block for each list."""
     lines: list[str] = []
     for key, value in cast("dict[str, object]", json_form(detail)).items():
         if isinstance(value, list):
             items = cast("list[object]", value)
             if not items:
-                lines.append(f"{indent}{shown(key)}: none")
+                lines.append(f"{indent}{escape(key)}: none")
                 continue
             # A step with one list needs no title over it.
             inner = indent if len(detail) == 1 else indent + "  "
-            lines += [] if len(detail) == 1 else [f"{indent}{shown(key)}:"]
-            lines += [f"{inner}{_line(item)}" for item in items[:MOST_SHOWN_ITEMS]]
-            more = len(items) - MOST_SHOWN_ITEMS
-            lines += [f"{inner}… and {more:,} more; --json --explain prints all"] if more > 0 else []
+            lines += [] if len(detail) == 1 else [f"{indent}{escape(key)}:"]
+            lines += [f"{inner}{_item_line(item)}" for item in items[:MOST_SHOWN_ITEMS]]
+            omitted = len(items) - MOST_SHOWN_ITEMS
+            lines += [f"{inner}… and {omitted:,} more; --json --explain prints all"] if omitted > 0 else []
         elif isinstance(value, dict):
-            lines += [f"{indent}{shown(key)}:", *_mapping(cast("dict[str, object]", value), indent + "  ")]
+            lines += [
+                f"{indent}{escape(key)}:",
+                *_mapping_lines(cast("dict[str, object]", value), indent + "  "),
+            ]
         else:
-            lines.append(f"{indent}{shown(key)}: {_scalar(value)}")
+            lines.append(f"{indent}{escape(key)}: {_scalar(value)}")
     return lines
 
 
-def _line(value: object) -> str:
+def _item_line(value: object) -> str:
     """One item of a list, in one line."""
     if isinstance(value, list):
         items = cast("list[object]", value)
         if len(items) == 3 and all(isinstance(item, str) for item in items):
             head, relation, tail = (_scalar(item) for item in items)
             return f"{head} ─{relation}→ {tail}"
-        return " · ".join(_line(item) for item in items)
+        return " · ".join(_item_line(item) for item in items)
     if isinstance(value, dict):
         parts = cast("dict[str, object]", value).items()
-        texts = (_line(v) if isinstance(v, (str, list)) else f"{key} {_line(v)}" for key, v in parts)
+        texts = (
+            _item_line(v) if isinstance(v, (str, list)) else f"{key} {_item_line(v)}" for key, v in parts
+        )
         return "  ".join(filter(None, texts))
     return _scalar(value)
 
@@ -311,4 +316,4 @@ def _scalar(value: object) -> str:
         return f"{value:.{MOST_DECIMALS}f}".rstrip("0").rstrip(".")
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return "–" if value is None else shown(str(value))
+    return "–" if value is None else escape(str(value))

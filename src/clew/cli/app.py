@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from clew.cli.failures import Commands
-from clew.cli.options import ShortHelp, coerced_where_given
+from clew.cli.options import ShortHelp, defer_coercion
 
 COMMANDS = {
     "index": ("index:index", "Index graph files, or a database."),
@@ -48,18 +48,18 @@ class _Clew(Commands):
             place, short = COMMANDS[cmd_name]
             module, _, attribute = place.partition(":")
             command: Any = getattr(import_module(f"clew.cli.{module}"), attribute)
-            alone = command
+            typer_app = command
             if not isinstance(command, typer.Typer):
-                alone = typer.Typer(add_completion=False, **_PLAIN)
-                alone.command(cmd_name, short_help=short, cls=ShortHelp)(command)
-            made: Any = typer.main.get_command(alone)
-            made.name, made.short_help = cmd_name, short
-            self.commands[cmd_name] = made
+                typer_app = typer.Typer(add_completion=False, **_PLAIN)
+                typer_app.command(cmd_name, short_help=short, cls=ShortHelp)(command)
+            click_command: Any = typer.main.get_command(typer_app)
+            click_command.name, click_command.short_help = cmd_name, short
+            self.commands[cmd_name] = click_command
         return self.commands.get(cmd_name)
 
     def get_params(self, ctx: Any) -> list[Any]:  # noqa: ANN401
         """Return the options before a command."""
-        return coerced_where_given(super().get_params(ctx))
+        return defer_coercion(super().get_params(ctx))
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401
         """Write what the commands are for."""
@@ -80,8 +80,8 @@ app = typer.Typer(
 )
 
 
-def _version(wanted: bool) -> None:
-    if wanted:
+def _version(requested: bool) -> None:
+    if requested:
         from clew.cli.console import write
         from clew.version import __version__
 

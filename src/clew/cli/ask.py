@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
 
-from clew.cli.batch import BatchRun, refuse_many
-from clew.cli.cluster import RayAddress, on_every_node
+from clew.cli.batch import BatchRun, refuse_batch_options
+from clew.cli.cluster import RayAddress, source_on_nodes
 from clew.cli.console import warn, write_csv, write_json
 from clew.cli.items import Questions, read_items
 from clew.cli.method_options import AskedMethod, MethodOptions
 from clew.cli.model import AskedModelOptions
-from clew.cli.opening import AskedSource, BoundOptions, RowOptions, SourceOptions, opened_for_asking
+from clew.cli.opening import AskedSource, BoundOptions, RowOptions, SourceOptions, open_to_ask
 from clew.cli.options import option, with_short_help
 from clew.errors import UsageError
 from clew.methods.options import options_of
@@ -43,7 +43,7 @@ class QuestionOptions:
     entities: list[str] | None = option(None, "An entity of the question; repeat it for more.", "NAME")
     chosen: int | None = option(None, "Answer the other reading of this number.", "N", "--reading", min=1)
 
-    def one(self, source: str) -> str:
+    def single_question(self, source: str) -> str:
         """The single question, cleaned. Raises UsageError if it cannot be asked of the source."""
         if self.question is None:
             raise UsageError(f'No question given. Write: clew ask {source} "…", or --questions FILE.jsonl')
@@ -58,8 +58,8 @@ class QuestionOptions:
             return None
         if self.question is not None or self.entities:
             raise UsageError("--questions has its own entities. Leave out QUESTION and --entities")
-        for name, given in {**single, "--reading": self.chosen is not None}.items():
-            if given:
+        for name, value in {**single, "--reading": self.chosen is not None}.items():
+            if value:
                 raise UsageError(f"{name} is for a single question. Leave it out; --out has answers as JSON")
         return self.questions
 
@@ -78,20 +78,22 @@ class SolvedOptions:
         Raises UsageError for options that do not go with the method, or need a model; ParseError and
         InputError for the history.
         """
-        told = "--remember" if self.remember else "--history" if self.history is not None else ""
-        kind = METHODS[method].settings_class() if method in METHODS else None
-        if kind is None or "history" not in options_of(kind):
-            if told:
-                raise UsageError(f"{told}: for synaptiqa, not for {method}. Leave it out")
+        flag = "--remember" if self.remember else "--history" if self.history is not None else ""
+        settings_class = METHODS[method].settings_class() if method in METHODS else None
+        if settings_class is None or "history" not in options_of(settings_class):
+            if flag:
+                raise UsageError(f"{flag}: for synaptiqa, not for {method}. Leave it out")
             return settings
         if llm is None:
-            if told or settings is not None:
-                what = told or f"The options of {method}"
-                raise UsageError(f"{what}: for a chat model. Name one with --llm, or leave it out")
+            if flag or settings is not None:
+                subject = flag or f"The options of {method}"
+                raise UsageError(f"{subject}: for a chat model. Name one with --llm, or leave it out")
             return None
         from clew.stores.history import History, source_key
 
-        return replace(settings or kind(), history=History(self._path()).entries(source_key(source)))
+        return replace(
+            settings or settings_class(), history=History(self._path()).entries(source_key(source))
+        )
 
     def _path(self) -> Path:
         return default_history() if self.history is None else self.history
@@ -116,31 +118,32 @@ class AnswerOptions(RowOptions):
 
     def write(self, answer: Answer, cited: Sequence[Citation], labels: Mapping[str, str]) -> None:
         """Write an answer to stdout."""
-        if self.wanted == "json":
+        if self.chosen_form == "json":
             write_json(answer.as_json(steps=self.explain))
-        elif self.wanted == "csv":
+        elif self.chosen_form == "csv":
             rows = ((a.entity, a.label, str(a.score)) for a in answer.answers)
             write_csv(("entity", "label", "score"), rows)
             if answer.abstained is not None:
                 warn(f"no answer: {answer.abstained.detail}")
         else:
-            from clew.cli.answer_view import print_asked
+            from clew.cli.answer_view import print_full_answer
 
-            print_asked(answer, cited, labels, explain=self.explain)
+            print_full_answer(answer, cited, labels, explain=self.explain)
 
 
 @with_short_help(
-    first=("quiet", "questions", "out", "entities", "llm", "explain", "json"), rest={"ray": "Other options"}
+    first=("quiet", "questions", "out", "entities", "llm", "explain", "json"),
+    other_titles={"ray": "Other options"},
 )
 def ask(
     source: AskedSource,
     *,
-    asked: QuestionOptions,
+    question_options: QuestionOptions,
     method: AskedMethod = "auto",
     calling: AskedModelOptions,
     options: MethodOptions,
     solved: SolvedOptions,
-    shown: AnswerOptions,
+    answer_options: AnswerOptions,
     bounding: BoundOptions,
     ray: RayAddress = None,
     reading: SourceOptions,
@@ -153,28 +156,34 @@ def ask(
     method = "synaptiqa" if method == "auto" and calling.llm is not None and is_address(source) else method
     settings = solved.with_history(options.settings(method), method, source, calling.llm)
     start = partial(
-        opened_for_asking,
-        *on_every_node(ray, source, reading),
+        open_to_ask,
+        *source_on_nodes(ray, source, reading),
         rank_triples=ranks_triples({method: settings}),
         bounds=bounding.bounds,
     )
-    file = asked.file({"--as": shown.form != "table", "--stream": calling.stream})
+    file = question_options.file({"--as": answer_options.form != "table", "--stream": calling.stream})
     if file is not None:
-        with calling.for_many(ray, quiet=quiet) as (model, at_once, cluster):
+        with calling.open_for_many(ray, quiet=quiet) as (model, at_once, cluster):
             keep = None if cluster is not None else partial(solved.keep, source, quiet=True)
             questions = Questions(start, method, model, settings, keep)
-            name, explain = shown_name(method), shown.explain
-            batch = BatchRun(questions, name, asked.out, quiet, explain, at_once, cluster)
+            name, explain = shown_name(method), answer_options.explain
+            batch = BatchRun(questions, name, question_options.out, quiet, explain, at_once, cluster)
             batch.run(file, read_items(file, Questions))
         return
-    question = asked.one(source)  # before a long indexing, not after it
-    refuse_many({"--ray": ray, "--concurrency": calling.concurrency, "--out": asked.out}, "--questions")
-    with calling.for_one(start, quiet=quiet) as (clew, model):
-        reply = partial(clew.ask, question, entities=asked.entities or (), method=method, settings=settings)
-        answer = reply(model=model) if asked.chosen is None else reply(reading=asked.chosen)
-        cited = answer.citations[: shown.limit_citations]
+    question = question_options.single_question(source)  # before a long indexing, not after it
+    refuse_batch_options(
+        {"--ray": ray, "--concurrency": calling.concurrency, "--out": question_options.out}, "--questions"
+    )
+    with calling.open_for_one(start, quiet=quiet) as (clew, model):
+        reply = partial(
+            clew.ask, question, entities=question_options.entities or (), method=method, settings=settings
+        )
+        answer = (
+            reply(model=model) if question_options.chosen is None else reply(reading=question_options.chosen)
+        )
+        cited = answer.citations[: answer_options.limit_citations]
         labels = clew.labels(triple for citation in cited for triple in citation.triple_ids)
     solved.keep(source, answer, quiet=quiet)
-    shown.write(answer, cited, labels)
+    answer_options.write(answer, cited, labels)
     if answer.abstained is not None:
         raise typer.Exit(ABSTAINED)

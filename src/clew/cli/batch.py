@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar, Literal
 from clew.cli.console import warn, write_json
 from clew.cli.failures import Interrupted
 from clew.cli.input import STDIN
-from clew.cli.opening import waiting
+from clew.cli.opening import waiting_note
 from clew.cli.progress import Bar, explained_wait
 from clew.errors import ClewError, InputError, LockedError, OutputError, ParseError, UsageError
 from clew.foundation.json_form import json_line, json_lines
@@ -51,7 +51,7 @@ class BatchItem:
 
 
 @dataclass(frozen=True, slots=True)
-class AskedWith:
+class BatchKind:
     """Opens the source and asks items of it; can be pickled on a cluster.
 
     Its class says what a batch is of: the fields of its results, and the words of its messages.
@@ -82,7 +82,7 @@ class AskedWith:
             clew.prepare(self.method, self.model, self.settings, claims=self.item == "claim")
             yield clew
 
-    def one(self, clew: Clew | Database, item: BatchItem) -> Answer | Verification:
+    def ask_item(self, clew: Clew | Database, item: BatchItem) -> Answer | Verification:
         """Ask one item; raises a ClewError for what is wrong with it."""
         raise NotImplementedError
 
@@ -122,7 +122,7 @@ class BatchRun:
     `method` is what results call it. On a cluster each worker opens the source.
     """
 
-    asked: AskedWith
+    kind: BatchKind
     method: str
     out: Path | None
     quiet: bool
@@ -130,8 +130,8 @@ class BatchRun:
     at_once: int = 1
     cluster: Workers | None = None
 
-    def run(self, given: str, items: Sequence[BatchItem]) -> None:
-        """Write the result of each item that was read from `given`.
+    def run(self, source: str, items: Sequence[BatchItem]) -> None:
+        """Write the result of each item that was read from `source`.
 
         Raises UsageError if `out` is the file that was given, Stopped if the budget of the run left some out
         or some failed, else as `answered` and `answers_file`, and what concerns all items.
@@ -140,42 +140,42 @@ class BatchRun:
         if out is None:
             self._write_all(items, None)
             return
-        if given != STDIN and out.exists() and out.samefile(given):
-            raise UsageError(f"{out}: --out is the file of {self.asked.items}. Give another file")
+        if source != STDIN and out.exists() and out.samefile(source):
+            raise UsageError(f"{out}: --out is the file of {self.kind.items}. Give another file")
         with answers_file(out) as file:
-            done = self.answered(file, out, items)
-            if done and not self.quiet:
-                counts = f"{len(done):,} of {len(items):,} {self.asked.items}"
-                warn(f"{out}: {counts} are {self.asked.done} already")
-            self._write_all([item for item in items if item.id not in done], file)
+            answered_ids = self.answered(file, out, items)
+            if answered_ids and not self.quiet:
+                counts = f"{len(answered_ids):,} of {len(items):,} {self.kind.items}"
+                warn(f"{out}: {counts} are {self.kind.done} already")
+            self._write_all([item for item in items if item.id not in answered_ids], file)
 
     def answered(self, file: BinaryIO, path: Path, items: Sequence[BatchItem]) -> set[str]:
         """Ids that the file has a result of; a last line that was torn by a kill is cut off.
 
         Raises ParseError if the file holds something else, or results of other items.
         """
-        kind = self.asked
+        kind = self.kind
         texts = {item.id: item.text for item in items}
         content = file.read()
-        whole = content[: content.rfind(b"\n") + 1]
-        done: set[str] = set()
+        whole_lines = content[: content.rfind(b"\n") + 1]
+        answered_ids: set[str] = set()
         advice = f"The file does not hold {kind.results} of Clew. {_ADVICE}"
-        for number, line in json_lines(whole.split(b"\n"), str(path), advice):
+        for number, line in json_lines(whole_lines.split(b"\n"), str(path), advice):
             id = str(line.get("id"))
             if kind.item not in line or not (kind.field in line or isinstance(line.get("failure"), dict)):
                 raise ParseError(str(path), number, f"not {kind.result} of Clew", _ADVICE)
             if id in texts and (line[kind.item], line.get("method")) != (texts[id], self.method):
-                what = kind.result.split()[-1]
-                reason = f"id {id!r} holds the {what} {kind.of} or of another method"
+                noun = kind.result.split()[-1]
+                reason = f"id {id!r} holds the {noun} {kind.of} or of another method"
                 raise ParseError(str(path), number, reason, _ADVICE)
             if line.get("failure") is None:
-                done.add(id)
-        torn = content[len(whole) :]
+                answered_ids.add(id)
+        torn = content[len(whole_lines) :]
         if not (torn.startswith(_LINE_START) or _LINE_START.startswith(torn)):
-            raise ParseError(str(path), whole.count(b"\n") + 1, f"not {kind.result} of Clew", _ADVICE)
-        file.truncate(len(whole))
-        file.seek(len(whole))
-        return done & texts.keys()
+            raise ParseError(str(path), whole_lines.count(b"\n") + 1, f"not {kind.result} of Clew", _ADVICE)
+        file.truncate(len(whole_lines))
+        file.seek(len(whole_lines))
+        return answered_ids & texts.keys()
 
     @contextmanager
     def _results(self, items: Sequence[BatchItem]) -> Generator[Iterator[BatchResult]]:
@@ -188,7 +188,7 @@ class BatchRun:
             return
         from clew.evaluate.run.answering import in_threads
 
-        with self.asked.opened() as clew:
+        with self.kind.opened() as clew:
             results = in_threads(lambda item: self.result(clew, item), items, self.at_once)
             with closing(results):
                 yield results
@@ -198,18 +198,18 @@ class BatchRun:
         from clew.evaluate.run.answering import in_threads
 
         opened = ExitStack()
-        clew = opened.enter_context(self.asked.opened())
+        clew = opened.enter_context(self.kind.opened())
         atexit.register(opened.close)
         return lambda items: list(in_threads(lambda item: self.result(clew, item), items, self.at_once))
 
     def _write_all(self, items: Sequence[BatchItem], file: BinaryIO | None) -> None:
         """Write all results, and say what came of them."""
-        counts, kind = _Counts(), self.asked
+        counts, kind = _Counts(), self.kind
         try:
             with (
                 self._results(items) as results,
                 Bar(quiet=self.quiet) as bar,
-                explained_wait(waiting(self.asked.model), quiet=self.quiet),
+                explained_wait(waiting_note(self.kind.model), quiet=self.quiet),
             ):
                 for result in results:
                     if file is None or not result.stopped:
@@ -217,33 +217,33 @@ class BatchRun:
                     self._count(result, counts, stopped=file is not None and bool(result.stopped))
                     bar.update(kind.doing, counts.outcomes.total(), len(items), kind.items)
         except KeyboardInterrupt as error:
-            how = "use --out FILE to be able to go on later"
-            how = how if file is None else "the same command goes on from here"
-            done = f"{counts.outcomes.total():,} of {len(items):,} {kind.done} now"
-            raise Interrupted(f"interrupted: {done}; {how}") from error
+            advice = "use --out FILE to be able to go on later"
+            advice = advice if file is None else "the same command goes on from here"
+            progress = f"{counts.outcomes.total():,} of {len(items):,} {kind.done} now"
+            raise Interrupted(f"interrupted: {progress}; {advice}") from error
         self._tell(counts, len(items), file)
 
     def result(self, clew: Clew | Database, item: BatchItem) -> BatchResult:
         """What came of one item. Raises a ClewError that concerns them all: a key, an extra, a recording."""
         stopped = ""
         try:
-            found = self.asked.one(clew, item)
+            reply = self.kind.ask_item(clew, item)
         except Exception as error:
             message = str(error)
-            if not isinstance(error, ClewError):  # a bug fails this one, and is said
+            if not isinstance(error, ClewError):  # a bug fails this item alone
                 message = f"internal error: {error}; please report it"
             elif error.exit_code == 2 and not isinstance(error, UsageError):
-                error.add_note(f"This is the {self.asked.item} with id {item.id!r}")
+                error.add_note(f"This is the {self.kind.item} with id {item.id!r}")
                 raise
             elif getattr(error, "scope", None) == "run":
                 stopped = message
             failure = {"type": type(error).__name__, "message": message}
-            line = {"id": item.id, self.asked.item: item.text, "method": self.method, "failure": failure}
+            line = {"id": item.id, self.kind.item: item.text, "method": self.method, "failure": failure}
             return BatchResult(line, failed=True, stopped=stopped)
-        model = self.asked.model
-        if model is not None and model.run.reached is not None and _stopped_early(found):
+        model = self.kind.model
+        if model is not None and model.run.reached is not None and _stopped_early(reply):
             stopped = str(model.run.reached)
-        return BatchResult(found.as_json(steps=self.explain), stopped=stopped)
+        return BatchResult(reply.as_json(steps=self.explain), stopped=stopped)
 
     def _count(self, result: BatchResult, counts: _Counts, *, stopped: bool) -> None:
         line = result.line
@@ -254,26 +254,26 @@ class BatchRun:
             counts.outcomes[_FAILED] += 1
             counts.first_failure = counts.first_failure or f"id {line['id']!r}: {line['failure']['message']}"
         else:
-            counts.outcomes[self.asked.outcome(line)] += 1
+            counts.outcomes[self.kind.outcome(line)] += 1
 
-    def _tell(self, counts: _Counts, asked: int, file: BinaryIO | None) -> None:
+    def _tell(self, counts: _Counts, total: int, file: BinaryIO | None) -> None:
         """Say what was done; raises Stopped where some have no result."""
-        kind, failed = self.asked, counts.outcomes[_FAILED]
-        if asked and file is not None and not self.quiet:
-            told = ", ".join(f"{count:,} {outcome}" for outcome, count in counts.outcomes.most_common())
-            warn(f"{self.out}: {counted(asked, kind.item)} {kind.done} now ({told})")
+        kind, failed = self.kind, counts.outcomes[_FAILED]
+        if total and file is not None and not self.quiet:
+            outcomes = ", ".join(f"{count:,} {outcome}" for outcome, count in counts.outcomes.most_common())
+            warn(f"{self.out}: {counted(total, kind.item)} {kind.done} now ({outcomes})")
         problems: list[str] = []
         if counts.stopped:
             stopped = counted(counts.stopped, kind.item)
-            problems.append(f"{stopped} of {asked:,} not {kind.done}: {counts.stopped_by}")
+            problems.append(f"{stopped} of {total:,} not {kind.done}: {counts.stopped_by}")
         if failed:
-            first = counts.first_failure.rstrip(".")
-            problems.append(f"{counted(failed, kind.item)} of {asked:,} failed, the first with {first}")
+            failure = counts.first_failure.rstrip(".")
+            problems.append(f"{counted(failed, kind.item)} of {total:,} failed, the first with {failure}")
         if problems:
             from clew.workers.base import Stopped
 
-            again = "The same command asks them again" if file is not None else "Its line says why"
-            raise Stopped(". ".join([*problems, again]))
+            advice = "The same command asks them again" if file is not None else "Its line says why"
+            raise Stopped(". ".join([*problems, advice]))
 
     def _write(self, result: dict[str, Any], file: BinaryIO | None) -> None:
         if file is None:
@@ -286,24 +286,24 @@ class BatchRun:
                 line = line[file.write(line) :]
         except OSError as error:
             raise OutputError(
-                f"{self.out}: cannot be written ({error.strerror}). Its {self.asked.results} are kept: make "
+                f"{self.out}: cannot be written ({error.strerror}). Its {self.kind.results} are kept: make "
                 "room, and the same command goes on from there"
             ) from error
 
 
-def _stopped_early(found: Answer | Verification) -> bool:
+def _stopped_early(reply: Answer | Verification) -> bool:
     """Whether a limit of calls, tokens or money ended the work on it."""
-    abstained = found.abstained
-    steps = any(step.name == "budget" for step in found.steps)
+    abstained = reply.abstained
+    steps = any(step.name == "budget" for step in reply.steps)
     return steps or (abstained is not None and abstained.reason == "budget")
 
 
-def refuse_many(given: Mapping[str, object], many: str) -> None:
-    """Raise UsageError for options of a batch where a single item is asked; `many` is that of a batch."""
-    wrong = next((option for option, value in given.items() if value is not None), None)
+def refuse_batch_options(values: Mapping[str, object], batch_option: str) -> None:
+    """Raise UsageError for options of a batch where one item is asked; `batch_option` is that of a batch."""
+    wrong = next((option for option, value in values.items() if value is not None), None)
     if wrong is not None:
         redirect = ", or redirect: … --json > FILE" if wrong == "--out" else ""
-        raise UsageError(f"{wrong} is for {many}. Leave it out{redirect}")
+        raise UsageError(f"{wrong} is for {batch_option}. Leave it out{redirect}")
 
 
 @contextmanager

@@ -32,7 +32,7 @@ RayAddress = Annotated[
 ]
 
 
-def on_every_node(ray: str | None, source: str, reading: SourceOptions) -> tuple[str, SourceOptions]:
+def source_on_nodes(ray: str | None, source: str, reading: SourceOptions) -> tuple[str, SourceOptions]:
     """What the nodes of a cluster open for a source, and say nothing of. Raises UsageError for stdin."""
     if ray is None:
         return source, reading
@@ -58,7 +58,7 @@ def opened_cluster(
 
     with RayWorkers(address, keep_machine_code, ahead) as workers:
         try:
-            with _last_word(address):
+            with _warn_if_ended(address):
                 yield workers
         finally:
             if not quiet:
@@ -67,7 +67,7 @@ def opened_cluster(
 
 
 @contextmanager
-def _last_word(address: str) -> Generator[None]:
+def _warn_if_ended(address: str) -> Generator[None]:
     """Have another process say what to do, if this one is ended in mid-work.
 
     Ray does so where a cluster ends, without a word and so that nothing in the process can say one.
@@ -77,8 +77,8 @@ def _last_word(address: str) -> Generator[None]:
         "was done is kept: give the same command where there is a cluster, and it goes on\n"
     )
     command = [sys.executable, "-I", "-S", "-c", _IF_NOT_OVER, text]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, start_new_session=True) as other:  # noqa: S603
+    with subprocess.Popen(command, stdin=subprocess.PIPE, start_new_session=True) as watcher:  # noqa: S603
         try:
             yield
         finally:
-            other.communicate(b"over")
+            watcher.communicate(b"over")

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from clew.cli.console import out, put, shown, write_json
+from clew.cli.console import escape, out, put, write_json
 from clew.cli.method_options import MethodOptions
 from clew.cli.model import ModelOptions, opened_model
-from clew.cli.opening import AskedSource, Json, LlmSpec, SourceOptions, opened_for_asking, waiting
+from clew.cli.opening import AskedSource, Json, LlmSpec, SourceOptions, open_to_ask, waiting_note
 from clew.cli.options import option, with_short_help
 from clew.cli.progress import explained_wait
 from clew.errors import UsageError
@@ -46,7 +46,7 @@ class AskedOptions:
 def compare(
     source: AskedSource,
     *,
-    asked: AskedOptions,
+    question_options: AskedOptions,
     calling: ModelOptions,
     options: MethodOptions,
     reading: SourceOptions,
@@ -57,18 +57,20 @@ def compare(
     Each method gets those of the options that it takes. A method that fails has its error in its row. Exit
     code 1 if all of them fail.
     """
-    names = list(dict.fromkeys(name for part in asked.methods.split(",") if (name := part.strip())))
+    names = list(
+        dict.fromkeys(name for part in question_options.methods.split(",") if (name := part.strip()))
+    )
     if not names:
         raise UsageError("No method given. Write: --methods auto,kg-rag")
     for name in names:
         method_named(name)  # an unknown one before a long indexing, not after it
-    question = clean_question(asked.question)
+    question = clean_question(question_options.question)
     settings = options.settings_of_each(names)
-    entities, ranking = asked.entities or (), ranks_triples(settings)
+    entities, ranking = question_options.entities or (), ranks_triples(settings)
     with (
-        opened_model(asked.llm, calling) as model,
-        opened_for_asking(source, reading, rank_triples=ranking) as clew,
-        explained_wait(waiting(model), quiet=reading.quiet),
+        opened_model(question_options.llm, calling) as model,
+        open_to_ask(source, reading, rank_triples=ranking) as clew,
+        explained_wait(waiting_note(model), quiet=reading.quiet),
     ):
         compared = ask_each(clew, question, names, entities=entities, model=model, settings=settings)
     if json:
@@ -84,17 +86,17 @@ def _print(rows: Sequence[MethodRow]) -> None:
     from rich.text import Text
 
     console = out()
-    done = [row for row in rows if row.answer is not None]
-    if done and console.width >= NARROW:
-        console.print(_table(done))
-    for row in done if console.width < NARROW else ():
-        method, said, abstained, *figures = _cells(row)
+    answered_rows = [row for row in rows if row.answer is not None]
+    if answered_rows and console.width >= NARROW:
+        console.print(_table(answered_rows))
+    for row in answered_rows if console.width < NARROW else ():
+        method, answer_text, abstained, *figures = _cells(row)
         used = ", ".join(f"{title} {figure}" for title, figure in zip(FIGURES, figures, strict=True))
-        console.print(Text(method, "bold cyan"), Text(abstained or said), soft_wrap=True)
+        console.print(Text(method, "bold cyan"), Text(abstained or answer_text), soft_wrap=True)
         put(console, f"  {used}", "dim")
     for row in rows:
         if row.error is not None:
-            put(console, f"{row.method}: error: {shown(str(row.error))}", "yellow")
+            put(console, f"{row.method}: error: {escape(str(row.error))}", "yellow")
 
 
 def _table(rows: Sequence[MethodRow]) -> Any:  # noqa: ANN401 (rich is imported late)
@@ -119,7 +121,7 @@ def _cells(row: MethodRow) -> list[str]:
     used = answer.usage
     return [
         row.method,
-        _said(answer),
+        _describe_answer(answer),
         "" if answer.abstained is None else answer.abstained.reason,
         f"{row.evidence:,}",
         f"{row.cited:,}",
@@ -129,14 +131,14 @@ def _cells(row: MethodRow) -> list[str]:
     ]
 
 
-def _said(answer: Answer) -> str:
-    """The first answers, or the start of a text without any, and what is to be said of them."""
-    names = [shown(a.label) for a in answer.answers]
-    left = len(names) - MOST_NAMES_IN_CELL
-    said = " · ".join(names[:MOST_NAMES_IN_CELL]) + (f" … and {left:,} more" if left > 0 else "")
+def _describe_answer(answer: Answer) -> str:
+    """The first answers, or the start of a text without any, with marks such as *ungrounded*."""
+    names = [escape(a.label) for a in answer.answers]
+    omitted = len(names) - MOST_NAMES_IN_CELL
+    text = " · ".join(names[:MOST_NAMES_IN_CELL]) + (f" … and {omitted:,} more" if omitted > 0 else "")
     if not names:
-        said = shown(" ".join(answer.text.split())) if answer.abstained is None else "–"
-        said = said if len(said) <= LONGEST_CELL else said[:LONGEST_CELL] + " …"
+        text = escape(" ".join(answer.text.split())) if answer.abstained is None else "–"
+        text = text if len(text) <= LONGEST_CELL else text[:LONGEST_CELL] + " …"
     marks = [] if answer.grounded else ["ungrounded"]
     marks += [] if answer.complete or not names else ["incomplete"]
-    return said + (f" ({', '.join(marks)})" if marks else "")
+    return text + (f" ({', '.join(marks)})" if marks else "")

@@ -38,9 +38,9 @@ def prepare_streams() -> None:
         setattr(sys, name, RedactedStream(stream))
 
 
-def shown(text: str) -> str:
+def escape(text: str) -> str:
     r"""Make a text of a graph or a user safe for one line of a terminal: `\x1b` for an escape character."""
-    return _UNSAFE.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), text)
+    return _UNSAFE.sub(lambda match: match[0].encode("unicode_escape").decode("ascii"), text)
 
 
 def write(text: str) -> None:
@@ -57,21 +57,21 @@ def write_json(value: Any) -> None:  # noqa: ANN401
 
 def write_csv(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     """Write a table to stdout as CSV (RFC 4180, lines end with a line feed); safe on a terminal."""
-    plain = sys.stdout.isatty()
+    on_terminal = sys.stdout.isatty()
     writer = csv.writer(sys.stdout, lineterminator="\n")
     writer.writerow(columns)
     for row in rows:
-        writer.writerow([shown(cell) if plain else cell for cell in row])
+        writer.writerow([escape(cell) if on_terminal else cell for cell in row])
 
 
 def warn(text: str) -> None:
     """Write a line about the run to stderr, dim on a terminal."""
-    put(err(), shown(text), "dim")
+    put(err(), escape(text), "dim")
 
 
 def write_error(text: str) -> None:
     """Write an error to stderr; `error:` is red on a terminal. Line ends of the text are kept."""
-    message = "\n".join(shown(line) for line in text.splitlines())
+    message = "\n".join(escape(line) for line in text.splitlines())
     put(err(), _text("error: ", "bold red") + _text(message, ""))
 
 

@@ -46,15 +46,15 @@ def fix(
     message says which. With --file a line of JSON is printed for every line.
     """
     if (query is None) == (file is None):
-        one = 'clew cypher fix --schema "(A, R, B)" "MATCH …"'
-        raise UsageError(f"Give one statement ({one}) or --file FILE.jsonl")
-    given = None if schema is None else _schema(schema)
+        example = 'clew cypher fix --schema "(A, R, B)" "MATCH …"'
+        raise UsageError(f"Give one statement ({example}) or --file FILE.jsonl")
+    graph_schema = None if schema is None else _read_schema(schema)
     if file is not None:
-        _fix_many(file, given)
+        _fix_many(file, graph_schema)
         return
-    if given is None:
+    if graph_schema is None:
         raise UsageError('Give the schema: --schema "(Person, WORKS_AT, Company), …"')
-    fixed = fix_statement(text_or_stdin(str(query)), given)
+    fixed = fix_statement(text_or_stdin(str(query)), graph_schema)
     if json:
         write_json(_as_json(None, fixed))
         return
@@ -63,25 +63,25 @@ def fix(
         warn(f"{change.before}  →  {change.after}: {change.reason}")
 
 
-def _schema(given: str) -> GraphSchema:
+def _read_schema(text: str) -> GraphSchema:
     """Read a schema that is written out, or the file that holds one."""
-    if given.lstrip()[:1] in ("(", "[", ""):
-        return parse_schema(given)
+    if text.lstrip()[:1] in ("(", "[", ""):
+        return parse_schema(text)
     try:
-        return parse_schema(Path(given).read_text("utf-8"))
+        return parse_schema(Path(text).read_text("utf-8"))
     except FileNotFoundError as error:
-        reason = f'{given!r} is no schema and no file. Write "(Label, RELATION, Label), …"'
+        reason = f'{text!r} is no schema and no file. Write "(Label, RELATION, Label), …"'
         raise UsageError(reason) from error
     except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{given}: cannot be read. Check that it is a text file") from error
+        raise InputError(f"{text}: cannot be read. Check that it is a text file") from error
 
 
-def _fix_many(file: str, given: GraphSchema | None) -> None:
+def _fix_many(file: str, graph_schema: GraphSchema | None) -> None:
     """Fix every line; those that cannot be fixed are printed with their error, and make the exit code 2."""
     name, failed = source_name(file), False
     schemas: dict[str, GraphSchema] = {}
     for number, id, value in list(unique_ids(objects(file), name)):
-        text, schema = _line(value, name, number, given, schemas)
+        text, schema = _line(value, name, number, graph_schema, schemas)
         try:
             write_json(_as_json(id, fix_statement(text, schema)))
         except QueryError as error:
@@ -93,27 +93,31 @@ def _fix_many(file: str, given: GraphSchema | None) -> None:
 
 
 def _line(
-    value: dict[str, Any], file: str, number: int, given: GraphSchema | None, schemas: dict[str, GraphSchema]
+    value: dict[str, Any],
+    file: str,
+    number: int,
+    graph_schema: GraphSchema | None,
+    schemas: dict[str, GraphSchema],
 ) -> tuple[str, GraphSchema]:
     """Return the statement and schema of a line."""
     text = next((value[key] for key in ("statement", "query", "cypher") if key in value), None)
     if not isinstance(text, str):
         reason = "field 'statement' is missing or not a string"
         raise ParseError(file, number, reason, 'Write {"statement": "…"}')
-    own = value.get("schema")
-    if own is None:
-        if given is None:
+    line_schema = value.get("schema")
+    if line_schema is None:
+        if graph_schema is None:
             raise ParseError(file, number, "field 'schema' is missing", "Write it, or give --schema")
-        return text, given
-    if not isinstance(own, str):
+        return text, graph_schema
+    if not isinstance(line_schema, str):
         advice = 'Write "(Label, RELATION, Label), …"'
         raise ParseError(file, number, "field 'schema' is not a string", advice)
-    if own not in schemas:
+    if line_schema not in schemas:
         try:
-            schemas[own] = parse_schema(own)
+            schemas[line_schema] = parse_schema(line_schema)
         except UsageError as error:
             raise ParseError(file, number, str(error)) from error
-    return text, schemas[own]
+    return text, schemas[line_schema]
 
 
 def _as_json(id: str | None, fixed: Fixed) -> dict[str, Any]:

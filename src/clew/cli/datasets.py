@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
-from clew.cli.console import out, put, shown, write_json
+from clew.cli.console import escape, out, put, write_json
 from clew.cli.opening import Json
 
 
@@ -18,9 +18,9 @@ def datasets(json: Json = False) -> None:
     console = out()
     for reader in DATASETS:
         about = reader.about
-        put(console, shown(f"{about.name}: {about.title}"), "bold")
-        said = {"from": about.source, "licence": about.licence, "files": about.files}
-        said |= {"splits": ", ".join(reader.splits), "cite": about.cite}
-        for title, text in said.items():
+        put(console, escape(f"{about.name}: {about.title}"), "bold")
+        facts = {"from": about.source, "licence": about.licence, "files": about.files}
+        facts |= {"splits": ", ".join(reader.splits), "cite": about.cite}
+        for title, text in facts.items():
             if text:
-                put(console, shown(f"  {title:<8} {text}"))
+                put(console, escape(f"  {title:<8} {text}"))

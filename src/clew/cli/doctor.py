@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from clew.cli.console import shown, write, write_json
+from clew.cli.console import escape, write, write_json
 from clew.cli.opening import Json, LlmSpec
 from clew.cli.progress import explained_wait
 from clew.errors import UsageError
@@ -43,11 +43,11 @@ def doctor(
     checks += [] if address is None else _database(address)
     failed = any(check["state"] == "failed" for check in checks)
     if json:
-        named = None if address is None else shown_address(address)
-        write_json({"model": llm, "store": named, "ok": not failed, "checks": checks})
+        address_text = None if address is None else shown_address(address)
+        write_json({"model": llm, "store": address_text, "ok": not failed, "checks": checks})
     else:
         for check in checks:
-            write(shown(f"{check['state']:<7}  {check['name']:<{LABEL_WIDTH}}  {check['detail']}"))
+            write(escape(f"{check['state']:<7}  {check['name']:<{LABEL_WIDTH}}  {check['detail']}"))
     if failed:
         raise typer.Exit(1)
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from clew.cli.cluster import RayAddress, opened_cluster
-from clew.cli.console import shown, warn, write, write_json
+from clew.cli.console import escape, warn, write, write_json
 from clew.cli.failures import Interrupted
 from clew.cli.model import ManyOptions, opened_models
 from clew.cli.opening import EmbedderSpec, Json, Quiet, stage_progress
@@ -85,7 +85,7 @@ class ScoreOptions:
 @with_options
 def evaluate(
     *,
-    which: DataOptions,
+    data_options: DataOptions,
     asking: AskingOptions,
     scoring: ScoreOptions,
     calling: RunModelOptions,
@@ -96,16 +96,16 @@ def evaluate(
 
     The same command goes on after Ctrl-C or a kill; no question that has an answer is asked again.
     """
-    wanted = _wanted(which, asking, calling)
+    request = _make_request(data_options, asking, calling)
     if asking.llm is None and not scoring.judge:
         calling.refuse()
     elif calling.cache is None:
-        calling = replace(calling, cache=_replies(wanted.out))
+        calling = replace(calling, cache=_replies(request.out))
     with (
         opened_cluster(asking.ray, quiet=quiet) as cluster,
         opened_models(calling, everywhere=cluster is not None) as models,
     ):
-        run, failed = _run(wanted, models, scoring, cluster, quiet=quiet)
+        run, failed = _run(request, models, scoring, cluster, quiet=quiet)
     if json:
         write_json(run.as_json())
     else:
@@ -114,27 +114,27 @@ def evaluate(
         raise typer.Exit(QUESTIONS_FAILED)
 
 
-def _wanted(which: DataOptions, asking: AskingOptions, calling: RunModelOptions) -> RunRequest:
+def _make_request(data_options: DataOptions, asking: AskingOptions, calling: RunModelOptions) -> RunRequest:
     from clew.evaluate.run.plans import RunRequest
 
     if asking.llm is not None and asking.workers is not None:
         raise UsageError("--workers is for methods without a model. With --llm give --concurrency N")
     return RunRequest(
-        target=which.target,
-        dataset=which.dataset,
-        parts=(*(which.parts or ()), *(f"{hops}-hop" for hops in _names(which.hops or ""))),
-        split=which.split,
-        graph=which.graph,
-        data=tuple(which.data or ()),
+        target=data_options.target,
+        dataset=data_options.dataset,
+        parts=(*(data_options.parts or ()), *(f"{hops}-hop" for hops in _names(data_options.hops or ""))),
+        split=data_options.split,
+        graph=data_options.graph,
+        data=tuple(data_options.data or ()),
         methods=_names(asking.method),
-        limit=which.limit,
-        seeds=None if which.seed is None else _seeds(which.seed),
-        given_entities=which.given_entities,
+        limit=data_options.limit,
+        seeds=None if data_options.seed is None else _seeds(data_options.seed),
+        given_entities=data_options.given_entities,
         llm=asking.llm,
         steps=asking.steps,
         embedder=asking.embedder,
         workers=calling.at_once if asking.llm else asking.workers or usable_processors(),
-        out=asking.out or Path("runs") / which.target.resolve().name.removesuffix(".toml"),
+        out=asking.out or Path("runs") / data_options.target.resolve().name.removesuffix(".toml"),
     )
 
 
@@ -160,7 +160,7 @@ def _replies(folder: Path) -> Path:
 
 
 def _run(
-    wanted: RunRequest, models: Models, scoring: ScoreOptions, cluster: Workers | None, *, quiet: bool
+    request: RunRequest, models: Models, scoring: ScoreOptions, cluster: Workers | None, *, quiet: bool
 ) -> tuple[LoadedRun, int]:
     """Ask, judge and score; and how many questions and judgements ended in an error."""
     from clew.evaluate.report.summary import load, write_tables
@@ -168,34 +168,34 @@ def _run(
     from clew.evaluate.run.rundir import RunDirectory
     from clew.evaluate.run.runner import run
 
-    directory = RunDirectory(wanted.out)
-    model = None if wanted.llm is None else models(wanted.llm)
+    directory = RunDirectory(request.out)
+    model = None if request.llm is None else models(request.llm)
 
     def note(text: str) -> None:
         if not quiet:
             warn(text)
 
     with Bar(quiet=quiet) as bar:
-        plan = make_plan(wanted, model, progress=stage_progress(bar), note=note)
+        plan = make_plan(request, model, progress=stage_progress(bar), note=note)
         plan = replace(plan, cluster=cluster)
     try:
         with Bar(quiet=quiet) as bar:
-            done = run(plan, directory, partial(bar.update, unit="questions"))
-        _tell(done, quiet=quiet)
-        unasked = _score_beside(directory, wanted.workers, models, scoring, quiet=quiet)
+            outcome = run(plan, directory, partial(bar.update, unit="questions"))
+        _tell(outcome, quiet=quiet)
+        failed_judgements = _score_answers(directory, request.workers, models, scoring, quiet=quiet)
     except KeyboardInterrupt as error:
-        raise Interrupted(f"interrupted; the same command goes on in {wanted.out}") from error
+        raise Interrupted(f"interrupted; the same command goes on in {request.out}") from error
     with Bar(quiet=quiet) as bar:
         loaded = load(directory, partial(bar.update, "scoring", unit="questions"))
     write_tables(loaded)
-    return loaded, done.failed + unasked
+    return loaded, outcome.failed + failed_judgements
 
 
-def _score_beside(
+def _score_answers(
     directory: RunDirectory, workers: int, models: Models, scoring: ScoreOptions, *, quiet: bool
 ) -> int:
     """Ask the judges, and compute BERTScore, where the user wants them; how many judgements failed."""
-    unasked = 0
+    failed_judgements = 0
     if scoring.judge:
         from clew.evaluate.judge.judging import judge_of, judge_run
 
@@ -203,40 +203,40 @@ def _score_beside(
             judges = [judge_of(spec, models) for spec in scoring.judge]
             tell = partial(bar.update, "judging", unit="questions")
             judged = judge_run(directory, judges, workers, tell)
-        if judged.unjudged:  # also where nothing else is said: the figures leave them out
-            missing, first = counted(judged.unjudged, "judgement"), judged.first_problem.rstrip(".")
-            again = ". The same command asks again" if judged.failed else ""
-            warn(f"{missing} without a verdict, the first by {first}{again}")
-        unasked = judged.failed
+        if judged.unjudged:  # also with --quiet: the figures leave them out
+            missing, problem = counted(judged.unjudged, "judgement"), judged.first_problem.rstrip(".")
+            advice = ". The same command asks again" if judged.failed else ""
+            warn(f"{missing} without a verdict, the first by {problem}{advice}")
+        failed_judgements = judged.failed
     if scoring.bert is not None:
         from clew.evaluate.judge.bertscore import open_tokens, score_run
 
         with Bar(quiet=quiet) as bar:
             tell = partial(bar.update, "BERTScore", unit="questions")
             score_run(directory, open_tokens(scoring.bert), tell)
-    return unasked
+    return failed_judgements
 
 
-def _tell(done: Done, *, quiet: bool) -> None:
-    """Say on stderr what a user must know of the questions; of errors also where nothing else is said."""
-    if done.failed:
-        failed, first = counted(done.failed, "question"), done.first_failure.rstrip(".")
-        warn(f"{failed} ended in an error, the first with {first}. The same command asks again")
+def _tell(outcome: Done, *, quiet: bool) -> None:
+    """Say on stderr what a user must know of the questions; of errors also if `quiet`."""
+    if outcome.failed:
+        failed, failure = counted(outcome.failed, "question"), outcome.first_failure.rstrip(".")
+        warn(f"{failed} ended in an error, the first with {failure}. The same command asks again")
     if quiet:
         return
-    if done.kept:
-        kept = counted(done.kept, "question was", "questions were")
-        warn(f"{kept} answered already, {done.asked:,} asked now")
-    told = {
+    if outcome.kept:
+        answered = counted(outcome.kept, "question was", "questions were")
+        warn(f"{answered} answered already, {outcome.asked:,} asked now")
+    problem_texts = {
         "no_gold": "without a gold answer (abstaining is right)",
         "gold_missing": "with gold that the graph lacks, in the score all the same",
         "gold_partly_missing": "with gold that the graph has only in part",
         "entity_missing": "about an entity that the graph lacks",
         "path_missing": "with a gold path by a relation that the graph lacks, which no citation follows",
     }
-    for part, problems in done.problems.items():
+    for part, problems in outcome.problems.items():
         for kind, count in problems.items():
-            warn(f"{part}: {counted(count, 'question')} {told[kind]}")
+            warn(f"{part}: {counted(count, 'question')} {problem_texts[kind]}")
 
 
 def _print(run: LoadedRun) -> None:
@@ -248,7 +248,7 @@ def _print(run: LoadedRun) -> None:
     lines = [["part", "method", "n", *(METRICS[m].title for m in shares)]]
     for cell in run.cells:
         values = [figure_text(cell.figures.get(m)) for m in shares]
-        lines.append([shown(cell.part), shown(cell.method), f"{len(cell.rows):,}", *values])
+        lines.append([escape(cell.part), escape(cell.method), f"{len(cell.rows):,}", *values])
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     for line in lines:
         cells = [f"{text:{'<' if at < 2 else '>'}{widths[at]}}" for at, text in enumerate(line)]

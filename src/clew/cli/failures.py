@@ -62,18 +62,18 @@ class Commands(TyperGroup):
             warn(str(error) if isinstance(error, Interrupted) else "interrupted; everything is as it was")
             raise typer.Exit(INTERRUPTED) from None
         except Exception as error:  # the last resort: whatever it is, the user sees a message
-            raise typer.Exit(reported(error, debug=ctx.params.get("debug", False))) from None
+            raise typer.Exit(report_error(error, debug=ctx.params.get("debug", False))) from None
         return result
 
 
-def reported(error: Exception, *, debug: bool) -> int:
+def report_error(error: Exception, *, debug: bool) -> int:
     """Write what went wrong to stderr, with its trace for `debug`, and return the exit code."""
     if debug:
         traceback.print_exc()
     if not isinstance(error, ClewError):
         return _internal(error)
     *before, last = str(error), *getattr(error, "__notes__", ())
-    write_error(". ".join([*(said.removesuffix(".") for said in before), last]))
+    write_error(". ".join([*(note.removesuffix(".") for note in before), last]))
     return error.exit_code
 
 
@@ -103,8 +103,8 @@ def _internal(error: Exception) -> int:
     elif isinstance(error, OSError) and error.filename is not None:
         write_error(f"{error.filename}: {error.strerror or error}")
     else:
-        what = f"{type(error).__name__}: {error}"
-        write_error(f"internal error: {what}; please report it. `clew --debug …` shows the trace")
+        description = f"{type(error).__name__}: {error}"
+        write_error(f"internal error: {description}; please report it. `clew --debug …` shows the trace")
     return 1
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from clew.cli.console import warn, write, write_json
-from clew.cli.input import asked_text, objects, source_name
+from clew.cli.input import item_text, objects, source_name
 from clew.cli.opening import Json, Quiet
 from clew.cli.progress import Bar
 from clew.errors import InputError, ParseError, UsageError
@@ -69,72 +69,72 @@ def fit(
         for line in _lines(fitted, len(feedback), seconds):
             write(line)
     if not quiet:
-        for line in _left_out(fitted):
+        for line in _unused_notes(fitted):
             warn(line)
     if fitted.path is None:
         raise typer.Exit(_NOT_BETTER)
 
 
-def _tell_dropped(index: Path, there: bool, *, json: bool, quiet: bool) -> None:
+def _tell_dropped(index: Path, existed: bool, *, json: bool, quiet: bool) -> None:
     if json:
-        write_json({"index": str(index), "dropped": there})
+        write_json({"index": str(index), "dropped": existed})
     elif not quiet:
-        write(f"{index}: {'what was learned is removed' if there else 'nothing was learned for it'}")
+        write(f"{index}: {'what was learned is removed' if existed else 'nothing was learned for it'}")
 
 
 def read_feedback(path: str) -> list[Feedback]:
     """Read questions with answers; ParseError for a malformed line, InputError for an empty file."""
     from clew.reading.feedback import Feedback
 
-    file, read, none = source_name(path), list[Feedback](), frozenset[str]()
+    file, feedback, none = source_name(path), list[Feedback](), frozenset[str]()
     for number, value in objects(path):
-        question = asked_text(value, "question", file, number, _SHAPE)
+        question = item_text(value, "question", file, number, _SHAPE)
         kinds = ("answers", "accepted", "rejected")
         answers, accepted, rejected = (_names(file, number, value, key) for key in kinds)
         if answers is None and not accepted and not rejected:
             raise ParseError(file, number, "neither answers, nor accepted or rejected ones", _SHAPE)
-        read.append(Feedback(number, question, answers, accepted or none, rejected or none))
-    if not read:
+        feedback.append(Feedback(number, question, answers, accepted or none, rejected or none))
+    if not feedback:
         raise InputError(f"{file}: no questions. {_SHAPE}")
-    return read
+    return feedback
 
 
 def _names(file: str, number: int, value: dict[str, Any], key: str) -> frozenset[str] | None:
-    given = value.get(key)
-    if given is None:
+    field_value = value.get(key)
+    if field_value is None:
         return None
-    names = cast("list[object]", given) if isinstance(given, list) else [None]
+    names = cast("list[object]", field_value) if isinstance(field_value, list) else [None]
     if not all(isinstance(n, str) or (isinstance(n, int | float) and not isinstance(n, bool)) for n in names):
         raise ParseError(file, number, f"field {key!r} is not a list of names and numbers", _SHAPE)
     return frozenset(str(name) for name in names)
 
 
-def _left_out(fitted: FittedIndex) -> list[str]:
+def _unused_notes(fitted: FittedIndex) -> list[str]:
     """Say which lines were not learned from, and why."""
-    given = fitted.usable
+    feedback = fitted.usable
     reasons = (
-        (given.unknown, "with an answer that the graph does not have"),
-        (given.contradicting, "that contradict each other"),
-        (given.repeated, "with a question that stands there already"),
+        (feedback.unknown, "with an answer that the graph does not have"),
+        (feedback.contradicting, "that contradict each other"),
+        (feedback.repeated, "with a question that stands there already"),
     )
-    told: list[str] = []
-    for lines, why in reasons:
-        some = ", ".join(map(str, lines[:5])) + (" …" if len(lines) > 5 else "")
-        told += [f"left out: {counted(len(lines), 'line')} {why} (line {some})"] if lines else []
-    return told
+    notes: list[str] = []
+    for lines, reason in reasons:
+        numbers = ", ".join(map(str, lines[:5])) + (" …" if len(lines) > 5 else "")
+        notes += [f"left out: {counted(len(lines), 'line')} {reason} (line {numbers})"] if lines else []
+    return notes
 
 
 def _json(fitted: FittedIndex, lines: int, seconds: float) -> dict[str, Any]:
-    result, given = fitted.result, fitted.usable
+    result, feedback = fitted.result, fitted.usable
     return {
         "index": str(fitted.index),
         "stored": None if fitted.path is None else str(fitted.path),
         "lines": lines,
         "questions": result.questions,
         "covered": result.covered,
-        "unknown": list(given.unknown),
-        "contradicting": list(given.contradicting),
-        "repeated": list(given.repeated),
+        "unknown": list(feedback.unknown),
+        "contradicting": list(feedback.contradicting),
+        "repeated": list(feedback.repeated),
         "held_out": {"before": asdict(result.before), "after": asdict(result.after)},
         "strength": result.strength,
         "words": result.words,
@@ -145,19 +145,19 @@ def _json(fitted: FittedIndex, lines: int, seconds: float) -> dict[str, Any]:
 
 def _lines(fitted: FittedIndex, lines: int, seconds: float) -> list[str]:
     result = fitted.result
-    told = [
+    summary = [
         f"{counted(result.questions, 'question')} of {counted(lines, 'line')}; {result.covered} have a "
         f"reading with the given answers ({seconds:.1f} s)",
-        f"held out, without: {_told(result.before)}",
-        f"held out, with:    {_told(result.after)}",
+        f"held out, without: {_describe_figures(result.before)}",
+        f"held out, with:    {_describe_figures(result.after)}",
     ]
     if fitted.path is None:
-        return [*told, "It does not help on questions that it was not learned from: nothing is kept"]
-    return [*told, f"Kept in {fitted.path}"]
+        return [*summary, "It does not help on questions that it was not learned from: nothing is kept"]
+    return [*summary, f"Kept in {fitted.path}"]
 
 
-def _told(figures: Figures) -> str:
+def _describe_figures(figures: Figures) -> str:
     count = max(1, figures.questions)
-    first, right = 100 * figures.right / count, 100 * figures.answered_right / count
+    right_first, right = 100 * figures.right / count, 100 * figures.answered_right / count
     wrong = 100 * figures.answered_wrong / count
-    return f"{first:.1f} % right first; answered {right:.1f} % right, {wrong:.1f} % wrong"
+    return f"{right_first:.1f} % right first; answered {right:.1f} % right, {wrong:.1f} % wrong"

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from clew.cli.console import shown, warn, write, write_json
+from clew.cli.console import escape, warn, write, write_json
 from clew.cli.input import objects, source_name
 from clew.cli.opening import Faults, Json
 from clew.errors import InputError, ParseError, UsageError
@@ -59,10 +59,10 @@ def list_(
         write_json({"file": str(history.path), "entries": [asdict(entry) for entry in entries]})
         return
     for entry in entries:
-        write(shown(entry.question))
-        write(f"  {shown(entry.query)}")
+        write(escape(entry.question))
+        write(f"  {escape(entry.query)}")
         if source is None:
-            write(f"  {shown(entry.source)}")
+            write(f"  {escape(entry.source)}")
     warn(f"{counted(len(entries), 'solved question')} in {history.path}")
 
 

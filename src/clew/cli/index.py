@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from clew.cli.cluster import RayAddress, opened_cluster
-from clew.cli.console import shown, warn, write, write_json
+from clew.cli.console import escape, warn, write, write_json
 from clew.cli.failures import Interrupted
-from clew.cli.input import STDIN, stdin_kept
-from clew.cli.opening import Json, SourceOptions, held_counts, reading_notes, stage_progress
+from clew.cli.input import STDIN, store_stdin
+from clew.cli.opening import Json, SourceOptions, describe_counts, reading_notes, stage_progress
 from clew.cli.options import option, with_options
 from clew.cli.progress import Bar, BarUnit
 from clew.cli.verbalise import VerbaliserOptions, opened_verbaliser
@@ -106,15 +106,19 @@ def index(
 
     start, choice = time.monotonic(), vector_choice(searching.vectors, searching.milvus)
     quiet = reading.quiet
-    with imported(files.sources, files.output, quiet=quiet) as found, _going_on(), Bar(quiet=quiet) as bar:
-        out = files.output or Path(f"{stem(found.paths[0])}.clew")
+    with (
+        import_sources(files.sources, files.output, quiet=quiet) as inputs,
+        _explain_interruption(),
+        Bar(quiet=quiet) as bar,
+    ):
+        out = files.output or Path(f"{stem(inputs.paths[0])}.clew")
         ahead = ("clew.index.corpus.build_corpus",) if walking.settings is not None else ()
         with (
             opened_cluster(searching.ray, quiet=quiet, ahead=ahead) as cluster,
             opened_verbaliser(saying, out, bar, quiet=quiet, cluster=cluster) as verbaliser,
         ):
             built = index_sources(
-                found.paths,
+                inputs.paths,
                 out,
                 embedder=reading.embedder,
                 types=files.types,
@@ -127,7 +131,7 @@ def index(
                 corpus=walking.settings,
                 verbaliser=verbaliser,
                 vectors=choice,
-                addresses=found.addresses,
+                addresses=inputs.addresses,
                 cluster=cluster,
             )
     seconds = time.monotonic() - start
@@ -135,13 +139,13 @@ def index(
         write_json(_json(built, seconds))
     elif not quiet:
         for line in _lines(built, seconds):
-            write(shown(line))
+            write(escape(line))
         for line in reading_notes(built.manifest.about.report):
             warn(line)
 
 
 @contextmanager
-def _going_on() -> Generator[None]:
+def _explain_interruption() -> Generator[None]:
     """Say at Ctrl-C what becomes of the work that is done."""
     try:
         yield
@@ -162,31 +166,31 @@ class Imported:
 
 
 @contextmanager
-def imported(sources: Sequence[str], output: Path | None, *, quiet: bool) -> Generator[Imported]:
+def import_sources(sources: Sequence[str], output: Path | None, *, quiet: bool) -> Generator[Imported]:
     """Yield paths for all sources; what was read from a database is removed once it is indexed.
 
     After an interruption the folder stays, and the same command goes on from it.
     """
-    found = Imported([], {})
+    inputs = Imported([], {})
     folders: list[Path] = []
     for source in sources:
         if not is_address(source) and source != STDIN:
-            found.paths.append(Path(source))
+            inputs.paths.append(Path(source))
             continue
         if output is None:
-            shown = shown_address(source)
-            raise UsageError(f"Say where the index shall be, as in: clew index {shown} -o NAME.clew")
+            address = shown_address(source)
+            raise UsageError(f"Say where the index shall be, as in: clew index {address} -o NAME.clew")
         if source == STDIN:
-            found.paths.append(stdin_kept())
-            found.addresses[found.paths[-1]] = "stdin"
+            inputs.paths.append(store_stdin())
+            inputs.addresses[inputs.paths[-1]] = "stdin"
             continue
         path = output.with_name(f"{output.stem}.import-{len(folders)}")
         with Bar(quiet=quiet) as bar:
             data = _read(source, path, bar)
         folders.append(path)
-        found.paths.append(data)
-        found.addresses[data] = shown_address(source)
-    yield found
+        inputs.paths.append(data)
+        inputs.addresses[data] = shown_address(source)
+    yield inputs
     for path in folders:
         shutil.rmtree(path)
 
@@ -248,11 +252,11 @@ def _json(built: Built, seconds: float) -> dict[str, object]:
 def _lines(built: Built, seconds: float) -> list[str]:
     counts, report = built.manifest.about.counts, built.report
     lines = [
-        f"{built.path}: {held_counts(counts)}, {counted(counts['relations'], 'relation')}; "
+        f"{built.path}: {describe_counts(counts)}, {counted(counts['relations'], 'relation')}; "
         f"{byte_size(built.manifest.bytes)}, {seconds:.1f} s"
     ]
     nouns = (("type", "types"), ("alias", "aliases"))
-    if side := [counted(counts[many], one, many) for one, many in nouns if counts[many]]:
+    if side := [counted(counts[plural], singular, plural) for singular, plural in nouns if counts[plural]]:
         lines.append(", ".join(side))
     if report.duplicates:
         lines.append(f"{counted(report.duplicates, 'duplicate triple')} merged")

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from clew.cli.console import out, put, shown, write_json
-from clew.cli.opening import Json, SourceArgument, SourceOptions, opened, reading_notes
+from clew.cli.console import escape, out, put, write_json
+from clew.cli.opening import Json, SourceArgument, SourceOptions, open_source, reading_notes
 from clew.cli.options import with_options
 from clew.errors import UsageError
 from clew.stores.opening import is_remote
@@ -44,29 +44,29 @@ def info(
 
         check_plot(plot)
     files = _verify(source) if verify else 0
-    held = _held(source, reading, plot)
+    description = _describe(source, reading, plot)
     if json:
-        write_json(held.as_json() | ({"verified_files": files} if verify else {}))
+        write_json(description.as_json() | ({"verified_files": files} if verify else {}))
         return
     if verify:
-        put(out(), shown(f"{held.path}: all {files:,} files are as they were written"))
-    print_info(held)
+        put(out(), escape(f"{description.path}: all {files:,} files are as they were written"))
+    print_info(description)
 
 
-def print_info(held: Info) -> None:
+def print_info(description: Info) -> None:
     """Print what an index holds, and its larger relations."""
     console = out()
-    for line in _facts(held):
-        put(console, shown(line))
-    for relation in held.relations[:MOST_SHOWN_RELATIONS]:
-        first, *rest = _relation_lines(relation)
+    for line in _facts(description):
+        put(console, escape(line))
+    for relation in description.relations[:MOST_SHOWN_RELATIONS]:
+        title, *details = _relation_lines(relation)
         console.print()
-        put(console, shown(first), "bold")
-        for line in rest:
-            put(console, shown(line))
-    left = len(held.relations) - MOST_SHOWN_RELATIONS
-    if left > 0:
-        console.print(f"\n… and {counted(left, 'more relation')}; --json prints all")
+        put(console, escape(title), "bold")
+        for line in details:
+            put(console, escape(line))
+    omitted = len(description.relations) - MOST_SHOWN_RELATIONS
+    if omitted > 0:
+        console.print(f"\n… and {counted(omitted, 'more relation')}; --json prints all")
 
 
 def _verify(source: str) -> int:
@@ -79,19 +79,19 @@ def _verify(source: str) -> int:
     return len(open_index(Path(source), verify=True).manifest.files)
 
 
-def _held(source: str, reading: SourceOptions, plot: Path | None) -> Info:
+def _describe(source: str, reading: SourceOptions, plot: Path | None) -> Info:
     """Describe the source, and plot it; an index whose embedder is not at hand can be described too."""
     from clew.opening.index_files import is_index
 
-    here = not is_remote(source) and is_index(Path(source))
-    if reading.embedder is None and reading.format is None and here:
+    is_local = not is_remote(source) and is_index(Path(source))
+    if reading.embedder is None and reading.format is None and is_local:
         from clew.index.info import info_of
         from clew.index.store.directory import open_index
 
         index = open_index(Path(source))
         _plot(index.graph, source, plot)
         return info_of(index)
-    with opened(source, reading) as clew:
+    with open_source(source, reading) as clew:
         _plot(clew.index.graph, source, plot)
         return clew.info()
 
@@ -103,44 +103,45 @@ def _plot(graph: Graph, source: str, plot: Path | None) -> None:
         write_plot(degree_chart(graph, Path(source).name), plot)
 
 
-def _facts(held: Info) -> list[str]:
-    counts, made_with = held.counts, held.embedder
+def _facts(description: Info) -> list[str]:
+    counts, embedder = description.counts, description.embedder
     literals = f", {counted(counts['literals'], 'literal')}" if counts["literals"] else ""
     lines = [
-        f"{held.path}: {byte_size(held.bytes)}, made {held.created} by Clew {held.clew}",
+        f"{description.path}: {byte_size(description.bytes)}, "
+        f"made {description.created} by Clew {description.clew}",
         f"triples    {counts['triples']:,}",
         f"entities   {counts['entities']:,}{literals}",
         f"relations  {counts['relations']:,}",
-        f"types      {_types(held)}",
+        f"types      {_types(description)}",
         f"aliases    {counts['aliases']:,}",
     ]
-    if made_with is not None:
-        kind = f"{made_with.dimension} dimensions, {made_with.fingerprint}"
-        lines.append(f"embedder   {made_with.name} ({kind})")
-    if held.vectors["names"] == "milvus":
+    if embedder is not None:
+        kind = f"{embedder.dimension} dimensions, {embedder.fingerprint}"
+        lines.append(f"embedder   {embedder.name} ({kind})")
+    if description.vectors["names"] == "milvus":
         lines.append("vectors    are in Milvus")
-    for source in held.sources:
+    for source in description.sources:
         lines.append(f"{source.role:<10} {source.path} ({source.format}, {byte_size(source.bytes)})")
-    if held.corpus is not None:
-        lines += _corpus_lines(held.corpus)
-    if held.updates:
-        last = held.updates[-1]
-        told = f"{counted(last['added'], 'triple')} added, {last['removed']:,} removed by the last"
-        kept = f"; {counted(held.changes, 'change')} kept apart" if held.changes else ""
-        lines.append(f"updates    {told}{kept}")
-    if held.report.get("duplicates"):
-        lines.append(f"{counted(held.report['duplicates'], 'duplicate triple')} merged")
-    return lines + reading_notes(held.report)
+    if description.corpus is not None:
+        lines += _corpus_lines(description.corpus)
+    if description.updates:
+        update = description.updates[-1]
+        edits = f"{counted(update['added'], 'triple')} added, {update['removed']:,} removed by the last"
+        separate = f"; {counted(description.changes, 'change')} kept apart" if description.changes else ""
+        lines.append(f"updates    {edits}{separate}")
+    if description.report.get("duplicates"):
+        lines.append(f"{counted(description.report['duplicates'], 'duplicate triple')} merged")
+    return lines + reading_notes(description.report)
 
 
 def _corpus_lines(corpus: Mapping[str, Any]) -> list[str]:
     """Say how entities were walked, what the cap cut, by whom walks are said and where their vectors are."""
-    how = f"{corpus['kind']}, depth {corpus['depth']}{', directed' if corpus['directed'] else ''}"
-    how += ", plain vectors" if corpus["plain"] else ""
-    more = [f"           vectors are searched by {corpus['vectors']}"]
+    walk_kind = f"{corpus['kind']}, depth {corpus['depth']}{', directed' if corpus['directed'] else ''}"
+    walk_kind += ", plain vectors" if corpus["plain"] else ""
+    notes = [f"           vectors are searched by {corpus['vectors']}"]
     if corpus["model"] is not None:
         failed = f", but {corpus['unsaid']:,} by templates, where it failed" if corpus["unsaid"] else ""
-        more.append(f"           walks are said by {corpus['model']}{failed}")
+        notes.append(f"           walks are said by {corpus['model']}{failed}")
     cut = 0
     if corpus["kind"] == "lazy":
         walks = "walks are made when a question comes"
@@ -150,17 +151,17 @@ def _corpus_lines(corpus: Mapping[str, Any]) -> list[str]:
         walks = f"{counted(corpus['distinct'], 'walk')}, at most {corpus['max_walks']} of an entity"
         cut = corpus["drawn"] + corpus["undecided"]
     if cut:
-        of, left = f"{cut:,} of {corpus['roots']:,} entities", f"{corpus['triples_left_out']:,}"
-        more.insert(0, f"           the cap cut the trees of {of}, and {left} of their own triples")
-    return [f"corpus     {how}: {walks}", *more]
+        of, omitted = f"{cut:,} of {corpus['roots']:,} entities", f"{corpus['triples_left_out']:,}"
+        notes.insert(0, f"           the cap cut the trees of {of}, and {omitted} of their own triples")
+    return [f"corpus     {walk_kind}: {walks}", *notes]
 
 
-def _types(held: Info) -> str:
-    if not held.types:
+def _types(description: Info) -> str:
+    if not description.types:
         return "none declared; those below are inferred from the relations of the entities"
-    names = [f"{name} {members:,}" for name, members in list(held.types.items())[:MOST_SHOWN_TYPES]]
-    left = len(held.types) - MOST_SHOWN_TYPES
-    return ", ".join(names) + (f" … and {left:,} more; --json prints all" if left > 0 else "")
+    names = [f"{name} {members:,}" for name, members in list(description.types.items())[:MOST_SHOWN_TYPES]]
+    omitted = len(description.types) - MOST_SHOWN_TYPES
+    return ", ".join(names) + (f" … and {omitted:,} more; --json prints all" if omitted > 0 else "")
 
 
 def _relation_lines(relation: RelationInfo) -> list[str]:

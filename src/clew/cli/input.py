@@ -32,10 +32,10 @@ def read_bytes(path: str) -> bytes:
         raise InputError(f"{path}: cannot be read ({error.strerror})") from error
 
 
-def text_or_stdin(given: str) -> str:
+def text_or_stdin(argument: str) -> str:
     """Return a text that was given, or stdin for `-`; InputError if that is not UTF-8."""
-    if given != STDIN:
-        return given
+    if argument != STDIN:
+        return argument
     try:
         return read_bytes(STDIN).decode("utf-8").rstrip("\n")
     except UnicodeDecodeError as error:
@@ -55,20 +55,20 @@ def objects(path: str) -> Numbered:
 
 def unique_ids(items: Numbered, file: str) -> Iterator[tuple[int, str, dict[str, Any]]]:
     """Give each object its `id`, else its line number; ParseError if it is malformed or not unique."""
-    seen: dict[str, int] = {}
+    lines_by_id: dict[str, int] = {}
     for number, value in items:
-        given = value.get("id")
-        if given is not None and (isinstance(given, bool) or not isinstance(given, (str, int))):
+        raw_id = value.get("id")
+        if raw_id is not None and (isinstance(raw_id, bool) or not isinstance(raw_id, (str, int))):
             raise ParseError(file, number, "field 'id' is not a string", "Write a string or leave it out")
-        id = str(number if given is None else given)
-        if id in seen:
-            reason = f"id {id!r} is that of line {seen[id]} too"
+        id = str(number if raw_id is None else raw_id)
+        if id in lines_by_id:
+            reason = f"id {id!r} is that of line {lines_by_id[id]} too"
             raise ParseError(file, number, reason, "Give each line its own id")
-        seen[id] = number
+        lines_by_id[id] = number
         yield number, id, value
 
 
-def asked_text(
+def item_text(
     value: dict[str, Any], field: Literal["question", "claim"], file: str, line: int, advice: str
 ) -> str:
     """The question or claim of a line, cleaned; ParseError if it is missing, empty or too long."""
@@ -81,7 +81,7 @@ def asked_text(
         raise ParseError(file, line, str(error)) from error
 
 
-def stdin_kept() -> Path:
+def store_stdin() -> Path:
     """Make a file that holds what stdin gives, until temporary files are removed. Raises InputError."""
     from clew.index.store.folders import own_folder
 

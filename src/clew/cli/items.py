@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
-from clew.cli.batch import AskedWith, BatchItem
-from clew.cli.input import asked_text, objects, source_name, unique_ids
+from clew.cli.batch import BatchItem, BatchKind
+from clew.cli.input import item_text, objects, source_name, unique_ids
 from clew.errors import InputError, ParseError
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Questions(AskedWith):
+class Questions(BatchKind):
     """How questions are answered; `keep` gets each answer."""
 
     item, items, field = "question", "questions", "answers"
@@ -25,7 +25,7 @@ class Questions(AskedWith):
     doing, done = "asking", "answered"
     keep: Callable[[Answer], None] | None = None
 
-    def one(self, clew: Clew | Database, item: BatchItem) -> Answer:
+    def ask_item(self, clew: Clew | Database, item: BatchItem) -> Answer:
         """Answer a question."""
         answer = clew.ask(
             item.text,
@@ -46,7 +46,7 @@ class Questions(AskedWith):
 
 
 @dataclass(frozen=True, slots=True)
-class Claims(AskedWith):
+class Claims(BatchKind):
     """How claims are verified."""
 
     item, items, field = "claim", "claims", "verdict"
@@ -54,7 +54,7 @@ class Claims(AskedWith):
     doing, done = "verifying", "verified"
     closed_world: bool = False
 
-    def one(self, clew: Clew | Database, item: BatchItem) -> Verification:
+    def ask_item(self, clew: Clew | Database, item: BatchItem) -> Verification:
         """Verify a claim."""
         return clew.verify(
             item.text,
@@ -71,24 +71,24 @@ class Claims(AskedWith):
         return str(line["verdict"]).replace("_", " ")
 
 
-def read_items(path: str, kind: type[AskedWith]) -> list[BatchItem]:
+def read_items(path: str, kind: type[BatchKind]) -> list[BatchItem]:
     """Read all questions or claims before the first is asked, so that a malformed line costs nothing.
 
     Raises ParseError for a malformed line, an empty text, or an id used twice; InputError for an empty file.
     """
     file, field = source_name(path), kind.item
-    read: list[BatchItem] = []
+    batch_items: list[BatchItem] = []
     for number, id, value in unique_ids(objects(path), file):
-        text = asked_text(value, field, file, number, f'Write {{"{field}": "…"}}')
-        read.append(BatchItem(id, text, _entities(value, file, number) if field == "question" else ()))
-    if not read:
+        text = item_text(value, field, file, number, f'Write {{"{field}": "…"}}')
+        batch_items.append(BatchItem(id, text, _entities(value, file, number) if field == "question" else ()))
+    if not batch_items:
         raise InputError(f'{file}: no {kind.items}. Write a line {{"id": "1", "{field}": "…"}} for each')
-    return read
+    return batch_items
 
 
 def _entities(value: dict[str, Any], file: str, number: int) -> tuple[str, ...]:
-    given = value.get("entities")
-    names = cast("list[object]", given) if isinstance(given, list) else [] if given is None else [None]
+    raw = value.get("entities")
+    names = cast("list[object]", raw) if isinstance(raw, list) else [] if raw is None else [None]
     if not all(isinstance(name, str) for name in names):
         raise ParseError(file, number, "field 'entities' is not a list of strings", 'Write "entities": ["…"]')
     return tuple(cast("list[str]", names))

@@ -12,7 +12,7 @@ import typer
 
 from clew.cli.console import out, put, write_json
 from clew.cli.input import objects, read_bytes, source_name, unique_ids
-from clew.cli.opening import Json, SourceArgument, SourceOptions, opened
+from clew.cli.opening import Json, SourceArgument, SourceOptions, open_source
 from clew.cli.options import option, with_options
 from clew.cli.paths import paths_of
 from clew.cli.progress import Bar, explained_wait
@@ -70,17 +70,19 @@ def match(
     """
     if (pattern is None) == (searching.patterns is None):
         raise UsageError(f"Give one pattern (clew match {source} pattern.json) or --patterns FILE.jsonl")
-    asked = _one(pattern) if pattern is not None else _many(str(searching.patterns))
-    single, found = pattern is not None, False
-    with opened(source, reading) as clew, Bar(quiet=reading.quiet or single) as bar:
-        given = None
+    pattern_lines = _read_single(pattern) if pattern is not None else _read_many(str(searching.patterns))
+    single, has_match = pattern is not None, False
+    with open_source(source, reading) as clew, Bar(quiet=reading.quiet or single) as bar:
+        tables = None
         if searching.tables is not None:
             from clew.graph.match.tables import Tables
 
             graph = clew.index.graph
-            given = Tables.open(searching.tables, graph.nodes, len(graph.relations))
-        every_distance = [None if given is None else given.of(item.record, item.where) for item in asked]
-        for done, (item, distances) in enumerate(zip(asked, every_distance, strict=True), 1):
+            tables = Tables.open(searching.tables, graph.nodes, len(graph.relations))
+        distances_by_pattern = [
+            None if tables is None else tables.of(item.record, item.where) for item in pattern_lines
+        ]
+        for done, (item, distances) in enumerate(zip(pattern_lines, distances_by_pattern, strict=True), 1):
             start, compiling = time.perf_counter(), COMPILING.milliseconds
             with explained_wait("", quiet=reading.quiet or done > 1):
                 result = clew.match(
@@ -95,13 +97,13 @@ def match(
                 _print(clew, result, elapsed)
             else:
                 write_json(clew.matches_json(result, id=item.id, milliseconds=elapsed))
-            found = found or bool(result.matches)
-            bar.update("matching", done, len(asked), "patterns")
-    if single and not found:
+            has_match = has_match or bool(result.matches)
+            bar.update("matching", done, len(pattern_lines), "patterns")
+    if single and not has_match:
         raise typer.Exit(NO_MATCH)
 
 
-def _one(path: str) -> list[PatternLine]:
+def _read_single(path: str) -> list[PatternLine]:
     from clew.graph.match.patterns import PATTERN_ADVICE, pattern_from_json
 
     inline = path.lstrip().startswith(("{", "["))
@@ -113,34 +115,36 @@ def _one(path: str) -> list[PatternLine]:
     return [PatternLine(None if id is None else str(id), pattern_from_json(value, file), value, file)]
 
 
-def _many(path: str) -> list[PatternLine]:
+def _read_many(path: str) -> list[PatternLine]:
     """Read all patterns before the first search, so that a malformed line costs nothing."""
     from clew.graph.match.patterns import PATTERN_ADVICE, pattern_from_json
 
     file = source_name(path)
-    asked = [
+    pattern_lines = [
         PatternLine(id, pattern_from_json(value, f"{file}:{number}"), value, f"{file}:{number}")
         for number, id, value in unique_ids(objects(path), file)
     ]
-    if not asked:
+    if not pattern_lines:
         raise ParseError(file, 0, "no patterns", f"On each line, {PATTERN_ADVICE}")
-    return asked
+    return pattern_lines
 
 
 def _print(clew: Clew, result: MatchResult, elapsed: float) -> None:
     """Print matches as paths with their GSD, best first; `elapsed` in ms."""
     from rich.text import Text
 
-    from clew.cli.answer_view import drawn
+    from clew.cli.answer_view import draw_path
 
     console, count = out(), len(result.matches)
     put(console, Text(counted(count, "match", "matches")).append(f"   ({elapsed:,.1f} ms)", "dim"))
-    for found in result.matches[:MOST_SHOWN_MATCHES]:
-        labels = clew.labels(found.triples)
-        misses = f", {found.direction_misses} against the direction" if found.direction_misses else ""
-        put(console, f"gsd {found.gsd:.4f}{misses}", "bold")
-        for path in paths_of([clew.triple(t) for t in found.triples], ""):
-            put(console, drawn(path, labels))
+    for graph_match in result.matches[:MOST_SHOWN_MATCHES]:
+        labels = clew.labels(graph_match.triples)
+        misses = (
+            f", {graph_match.direction_misses} against the direction" if graph_match.direction_misses else ""
+        )
+        put(console, f"gsd {graph_match.gsd:.4f}{misses}", "bold")
+        for path in paths_of([clew.triple(t) for t in graph_match.triples], ""):
+            put(console, draw_path(path, labels))
     if count > MOST_SHOWN_MATCHES:
         put(console, f"… {count - MOST_SHOWN_MATCHES:,} more; --json prints all", "dim")
     if not result.complete:

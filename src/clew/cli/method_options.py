@@ -38,14 +38,14 @@ class MethodOptions:
     TITLE: ClassVar = "Options of methods"
     CLAIMS: ClassVar = False
 
-    def __init__(self, given: Mapping[str, Any]) -> None:
+    def __init__(self, values: Mapping[str, Any]) -> None:
         # By identity: a seed of 0 is given.
-        self.given = {n: v for n, v in given.items() if v is not None and v is not False and v != []}
+        self.values = {n: v for n, v in values.items() if v is not None and v is not False and v != []}
 
     @classmethod
     def parameters(cls) -> list[Parameter]:
         """Return what typer is shown: each option once, with the methods that take it in its help."""
-        return [_parameter(name, takers) for name, takers in _offered(claims=cls.CLAIMS).items()]
+        return [_parameter(name, takers) for name, takers in _options_by_name(claims=cls.CLAIMS).items()]
 
     def settings(self, method: str) -> object:
         """Make the settings of one method, None where nothing is given; raises as `settings_of_each`."""
@@ -53,8 +53,8 @@ class MethodOptions:
 
     def settings_of_each(self, methods: Sequence[str]) -> dict[str, object]:
         """Give each method what it takes; UsageError for what none of them takes, or what one refuses."""
-        for name in self.given:
-            takers = [method for method, _, _ in _offered(claims=self.CLAIMS)[name]]
+        for name in self.values:
+            takers = [method for method, _, _ in _options_by_name(claims=self.CLAIMS)[name]]
             if not set(takers) & set(methods):
                 flag, wrong = f"--{name.replace('_', '-')}", ", ".join(methods)
                 raise UsageError(f"{flag}: for {', '.join(takers)}, not for {wrong}. Leave it out")
@@ -62,8 +62,8 @@ class MethodOptions:
 
     def _settings(self, method: str) -> object:
         kind = METHODS[method].settings_class(claims=self.CLAIMS) if method in METHODS else None
-        known = {} if kind is None else options_of(kind)
-        values = {name: value for name, value in self.given.items() if name in known}
+        known_options = {} if kind is None else options_of(kind)
+        values = {name: value for name, value in self.values.items() if name in known_options}
         return kind(**read_options(kind, values)) if values and kind is not None else None
 
 
@@ -73,46 +73,48 @@ class ClaimOptions(MethodOptions):
     CLAIMS = True
 
 
-def _offered(*, claims: bool) -> dict[str, list[Offered]]:
+def _options_by_name(*, claims: bool) -> dict[str, list[Offered]]:
     """The options by name, each with all methods that take it."""
-    found: dict[str, list[Offered]] = {}
+    offers: dict[str, list[Offered]] = {}
     for method, spec in METHODS.items():
         kind = spec.settings_class(claims=claims)
-        for name, (told, default) in ({} if kind is None else options_of(kind)).items():
-            if told.offered:
-                found.setdefault(name, []).append((method, told, default))
-    return found
+        for name, (option, default) in ({} if kind is None else options_of(kind)).items():
+            if option.offered:
+                offers.setdefault(name, []).append((method, option, default))
+    return offers
 
 
 def _parameter(name: str, takers: Sequence[Offered]) -> Parameter:
-    """An option of which nothing is said is None or False: the method knows its own default."""
-    told = takers[0][1]
+    """The parameter of an option: None or False where it is not given, as the method has the default."""
+    option = takers[0][1]
     kinds: dict[type, tuple[Any, str | None]] = {
         bool: (bool, None),
         int: (int | None, "N"),
         float: (float | None, "X"),
         list: (list[Path] | None, "PATH"),
     }
-    annotation, metavar = kinds.get(told.kind, (str | None, "|".join(told.choices) or "TEXT"))
-    if told.reads and told.kind is not list:
+    annotation, metavar = kinds.get(option.kind, (str | None, "|".join(option.choices) or "TEXT"))
+    if option.reads and option.kind is not list:
         annotation, metavar = Path | None, "FILE.json"
     lows, highs = ([getattr(t, end) for _, t, _ in takers] for end in ("least", "most"))
-    shown = typer.Option(
+    typer_option = typer.Option(
         f"--{name.replace('_', '-')}",
         metavar=metavar,
         min=None if None in lows else min(lows),
         max=None if None in highs else max(highs),
         help=_help(takers),
     )
-    default = False if told.kind is bool else None
-    return Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[annotation, shown])
+    default = False if option.kind is bool else None
+    return Parameter(
+        name, Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[annotation, typer_option]
+    )
 
 
 def _help(takers: Sequence[Offered]) -> str:
     """Say what an option means to each method, with its default."""
-    said: dict[str, list[str]] = {}
-    for method, told, default in takers:
-        usual = told.unset if default is None else "" if default is False else str(default or "")
-        usual = "0" if default == 0 and told.kind is not bool else usual
-        said.setdefault(told.help, []).append(f"{method} ({usual})" if usual else method)
-    return "; ".join(f"{', '.join(methods)}: {help}" for help, methods in said.items()) + "."
+    methods_by_help: dict[str, list[str]] = {}
+    for method, option, default in takers:
+        usual = option.unset if default is None else "" if default is False else str(default or "")
+        usual = "0" if default == 0 and option.kind is not bool else usual
+        methods_by_help.setdefault(option.help, []).append(f"{method} ({usual})" if usual else method)
+    return "; ".join(f"{', '.join(methods)}: {help}" for help, methods in methods_by_help.items()) + "."

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 from clew.cli.cluster import opened_cluster
-from clew.cli.opening import LlmSpec, waiting
+from clew.cli.opening import LlmSpec, waiting_note
 from clew.cli.options import option
 from clew.cli.progress import explained_wait
-from clew.cli.replies import heard_replies
+from clew.cli.replies import show_replies
 from clew.errors import UsageError
 from clew.opening.environment import CALLS
 
@@ -87,16 +87,18 @@ class ModelOptions:
         from clew.llm.budget import Limits
         from clew.serve.work import hear_reply
 
-        settings = replace(self.settings(spec), per_question=Limits(calls=CALLS), per_run=self.together())
+        settings = replace(
+            self.settings(spec), per_question=Limits(calls=CALLS), per_run=self.shared_limits()
+        )
         return open_model(settings, hear_reply, run)
 
     def shared_ledger(self) -> Ledger:
         """Make what holds the limits of one model over processes that are forked after it."""
         from clew.llm.budget import SharedLedger
 
-        return SharedLedger("run", self.together())
+        return SharedLedger("run", self.shared_limits())
 
-    def together(self) -> Limits:
+    def shared_limits(self) -> Limits:
         """The limits of all requests to a server together."""
         from clew.llm.budget import Limits
 
@@ -108,10 +110,12 @@ class ModelOptions:
 
     def refuse(self, option: str = "--llm") -> None:
         """Raise UsageError if there is an option that does nothing without a model, which `option` names."""
-        apart = ("llm", "stream")  # of which other errors speak
-        given = [f.name for f in fields(self) if f.name not in apart and getattr(self, f.name) != f.default]
-        if given:
-            names = ", ".join(f"--{name.replace('_', '-')}" for name in given)
+        exempt = ("llm", "stream")  # of which other errors speak
+        changed = [
+            f.name for f in fields(self) if f.name not in exempt and getattr(self, f.name) != f.default
+        ]
+        if changed:
+            names = ", ".join(f"--{name.replace('_', '-')}" for name in changed)
             raise UsageError(f"{names}: for a chat model. Name one with {option}, or leave it out")
 
 
@@ -126,8 +130,8 @@ class ManyOptions(ModelOptions):
 
     def settings(self, spec: str, *, whole: bool = False) -> Settings:
         """As of any model, with the time of a reply; as many calls are under way as questions are asked."""
-        made = replace(ModelOptions.settings(self, spec, whole=whole), concurrency=self.at_once)
-        return made if self.timeout is None else replace(made, timeout=self.timeout)
+        settings = replace(ModelOptions.settings(self, spec, whole=whole), concurrency=self.at_once)
+        return settings if self.timeout is None else replace(settings, timeout=self.timeout)
 
     @property
     def at_once(self) -> int:
@@ -148,20 +152,20 @@ class AskedModelOptions(ManyOptions):
     )
 
     @contextmanager
-    def for_one(
+    def open_for_one(
         self, start: Callable[[], AbstractContextManager[T]], *, quiet: bool
     ) -> Generator[tuple[T, ManagedModel | None]]:
         """Open the model, and with `start` what is asked; a wait for either is explained."""
         with (
-            heard_replies(self.stream, self.llm, quiet=quiet) as listener,
+            show_replies(self.stream, self.llm, quiet=quiet) as listener,
             opened_model(self.llm, self, listener) as model,
-            start() as asked,
-            explained_wait(waiting(model), quiet=quiet or bool(self.stream)),
+            start() as source,
+            explained_wait(waiting_note(model), quiet=quiet or bool(self.stream)),
         ):
-            yield asked, model
+            yield source, model
 
     @contextmanager
-    def for_many(
+    def open_for_many(
         self, ray: str | None, *, quiet: bool
     ) -> Generator[tuple[ManagedModel | None, int, Workers | None]]:
         """Open the model, on the nodes of a cluster if there is one: both, and how many are asked at once."""
@@ -181,7 +185,7 @@ def opened_models(
 
         @cache
         def model(spec: str) -> ManagedModel:
-            return opened.enter_context(kept_open(options.settings(spec), everywhere=everywhere))
+            return opened.enter_context(model_of_settings(options.settings(spec), everywhere=everywhere))
 
         yield model
 
@@ -200,12 +204,12 @@ def opened_model(
         options.refuse()
         yield None
         return
-    with kept_open(options.settings(spec), listener, everywhere=everywhere) as model:
+    with model_of_settings(options.settings(spec), listener, everywhere=everywhere) as model:
         yield model
 
 
 @contextmanager
-def kept_open(
+def model_of_settings(
     settings: Settings, listener: Listener | None = None, *, everywhere: bool = False
 ) -> Generator[ManagedModel]:
     """Open a model, and close it. Raises as `opened_model`."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 import typer
 
 from clew.cli.console import warn
-from clew.cli.input import STDIN, stdin_kept
+from clew.cli.input import STDIN, store_stdin
 from clew.cli.options import option
 from clew.cli.progress import Bar, BarUnit
 from clew.errors import ClewError, UsageError
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from clew.llm.types import ChatModel
 
 MOST_ALIKE = 2
-"""Notes that are alike, of which no more are told."""
+"""Notes of one kind that are printed; the rest is counted."""
 SourceArgument = Annotated[
     str, typer.Argument(metavar="SOURCE", help="An index (NAME.clew), a graph file, or - for stdin.")
 ]
@@ -92,21 +92,21 @@ class SourceOptions:
         """The options that were given and are of graph files alone."""
         usual = SourceOptions()
         names = ("format", "on_error", "columns", "row_id", "relation", "encoding", "inference", "undirected")
-        given = [name for name in names if getattr(self, name) != getattr(usual, name)]
+        changed = [name for name in names if getattr(self, name) != getattr(usual, name)]
         flags = {"row_id": "--id", "inference": "--no-inference"}
-        return [flags.get(name, f"--{name.replace('_', '-')}") for name in given]
+        return [flags.get(name, f"--{name.replace('_', '-')}") for name in changed]
 
     @property
     def hints(self) -> Hints | None:
-        """What was said of how files are read; None if nothing was. Raises UsageError."""
+        """How files are read, by the options; None if none of them is given. Raises UsageError."""
         from clew.graph.readers.hints import MOST_INFERRED, Hints, columns_of
 
         columns = {} if self.columns is None else columns_of(self.columns)
         inferred = MOST_INFERRED if self.inference else 0
-        said = Hints(
+        hints = Hints(
             columns, self.row_id, self.relation, self.encoding, self.language, inferred, self.undirected
         )
-        return None if said == Hints() else said
+        return None if hints == Hints() else hints
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +117,7 @@ class RowOptions:
     json: Json = False
 
     @property
-    def wanted(self) -> RowForm:
+    def chosen_form(self) -> RowForm:
         """The form that both options say."""
         return "json" if self.json else self.form
 
@@ -147,8 +147,8 @@ _STAGES: dict[str, tuple[str, BarUnit]] = {
 }
 
 
-def waiting(model: ChatModel | None) -> str:
-    """Say what a user is told who waits for an answer."""
+def waiting_note(model: ChatModel | None) -> str:
+    """The note to a user who waits for an answer."""
     return "" if model is None else f"{model.name} is asked"
 
 
@@ -169,7 +169,7 @@ def bounds_of(seconds: float, answers: int = ANSWERS) -> Bounds:
     return Bounds(None if seconds == 0 else seconds, answers)
 
 
-def opened(
+def open_source(
     source: str, options: SourceOptions, *, rank_triples: bool = False, bounds: Bounds | None = None
 ) -> Clew:
     """Open `source` for asking; says on stderr if a plain file was indexed.
@@ -181,7 +181,7 @@ def opened(
 
     with Bar(quiet=options.quiet) as bar:
         clew = Clew.open(
-            stdin_kept() if source == STDIN else source,
+            store_stdin() if source == STDIN else source,
             embedder=options.embedder,
             format=options.format,
             on_error=options.on_error,
@@ -203,14 +203,14 @@ def opened(
     return clew
 
 
-def opened_for_asking(
+def open_to_ask(
     source: str, options: SourceOptions, *, rank_triples: bool = False, bounds: Bounds | None = None
 ) -> Clew | Database:
     """Open `source` for asking: also a database, at its address."""
     from clew.stores.opening import is_address
 
     if not is_address(source):
-        return opened(source, options, rank_triples=rank_triples, bounds=bounds)
+        return open_source(source, options, rank_triples=rank_triples, bounds=bounds)
     if wrong := options.of_files():
         raise UsageError(f"{', '.join(wrong)}: for graph files, not for a database. Leave it out")
     from clew.database import Database
@@ -226,7 +226,7 @@ def _with_side_files(clew: Clew, source: str) -> str:
     return " with ".join([Path(source).name, " and ".join(files)]) if files else Path(source).name
 
 
-def held_counts(counts: Mapping[str, int]) -> str:
+def describe_counts(counts: Mapping[str, int]) -> str:
     """Say how many triples and entities a graph has, and literals if there are any."""
     literals = f", {counted(counts['literals'], 'literal')}" if counts["literals"] else ""
     entities = counted(counts["entities"], "entity", "entities")
@@ -245,15 +245,15 @@ def reading_notes(report: Mapping[str, Any]) -> list[str]:
         lines.append(
             f"entities in side files that the graph lacks, on {counted(report['unknown'], 'line')}: {names}"
         )
-    return lines + [f"note: {note}" for note in _fewer(report.get("notes", ()))]
+    return lines + [f"note: {note}" for note in _shorten_notes(report.get("notes", ()))]
 
 
-def _fewer(notes: Sequence[str]) -> Iterator[str]:
+def _shorten_notes(notes: Sequence[str]) -> Iterator[str]:
     """Of notes that are alike but for their source and for numbers, the first and how many more there are."""
-    alike: dict[str, list[str]] = {}
+    groups: dict[str, list[str]] = {}
     for note in notes:
-        alike.setdefault(re.sub(r"\d[\d,]*", "0", note.partition(": ")[2] or note), []).append(note)
-    for group in alike.values():
+        groups.setdefault(re.sub(r"\d[\d,]*", "0", note.partition(": ")[2] or note), []).append(note)
+    for group in groups.values():
         yield from group[:MOST_ALIKE]
         if len(group) > MOST_ALIKE:
             yield f"the same, but for numbers, of {counted(len(group) - MOST_ALIKE, 'more source')}"

@@ -16,9 +16,11 @@ _WIDEST = 30
 """Characters of an option beside which its help stands."""
 
 
-def option(default: Any, help: str, metavar: str | None = None, *flags: str, **more: Any) -> Any:  # noqa: ANN401
-    """Make a field of options: `flags` are `--NAME` unless others are said, `more` is what typer takes."""
-    return field(default=default, metadata={_SHOWN: (flags, {"metavar": metavar, "help": help, **more})})
+def option(default: Any, help: str, metavar: str | None = None, *flags: str, **typer_arguments: Any) -> Any:  # noqa: ANN401
+    """Make a field of options: `flags` are `--NAME` unless others are said; typer takes `typer_arguments`."""
+    return field(
+        default=default, metadata={_SHOWN: (flags, {"metavar": metavar, "help": help, **typer_arguments})}
+    )
 
 
 def with_options(command: Callable[..., None]) -> Callable[..., None]:
@@ -31,21 +33,21 @@ def with_options(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def with_short_help(
-    *, first: tuple[str, ...] = (), rest: Mapping[str, str] | None = None
+    *, first: tuple[str, ...] = (), other_titles: Mapping[str, str] | None = None
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """As `with_options`, for a command of many options: `--help` shows those that are its own.
 
     Of a dataclass it shows the fields that are named `first`. The others are shown by `--help-all`, under the
-    `TITLE` of their dataclass, and those of the command that are in `rest` under the title there.
+    `TITLE` of their dataclass, and those of the command that are in `other_titles` under the title there.
     """
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
         kind = Annotated[bool, _HELP_ALL]
         help_all = Parameter("help_all", Parameter.KEYWORD_ONLY, default=False, annotation=kind)
-        called, titles = _with_options(command, {"help_all": help_all})
-        left = {name: title for name, title in titles.items() if name not in first}
-        called.more_options = left | dict(rest or {})  # pyright: ignore[reportFunctionMemberAccess]
-        return called
+        typer_command, titles = _with_options(command, {"help_all": help_all})
+        hidden_titles = {name: title for name, title in titles.items() if name not in first}
+        typer_command.more_options = hidden_titles | dict(other_titles or {})  # pyright: ignore[reportFunctionMemberAccess]
+        return typer_command
 
     return decorate
 
@@ -55,31 +57,31 @@ class ShortHelp(TyperCommand):
 
     def get_params(self, ctx: Any) -> list[Any]:  # noqa: ANN401
         """Return arguments and options."""
-        return coerced_where_given(super().get_params(ctx))
+        return defer_coercion(super().get_params(ctx))
 
     def format_options(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401 - typer's own copy of click
         """Write arguments and options, in groups."""
-        more: Mapping[str, str] = getattr(self.callback, "more_options", {})
+        titles: Mapping[str, str] = getattr(self.callback, "more_options", {})
         groups: dict[str, list[tuple[str, str]]] = {}
         for parameter in self.get_params(ctx):
             record = parameter.get_help_record(ctx)
             if record is not None:
                 is_argument = parameter.param_type_name == "argument"
-                title = "Arguments" if is_argument else more.get(parameter.name or "", "Options")
+                title = "Arguments" if is_argument else titles.get(parameter.name or "", "Options")
                 groups.setdefault(title, []).append(record)
-        left = 0
+        hidden = 0
         for title, records in groups.items():
             if title in ("Arguments", "Options") or ctx.meta.get(_ALL):
                 with formatter.section(title):
                     formatter.write_dl(records, col_max=_WIDEST)
             else:
-                left += len(records)
-        if left:
+                hidden += len(records)
+        if hidden:
             formatter.write_paragraph()
-            formatter.write_text(f"{left} more options, of models, methods and files: --help-all")
+            formatter.write_text(f"{hidden} more options, of models, methods and files: --help-all")
 
 
-def coerced_where_given(parameters: list[Any]) -> list[Any]:
+def defer_coercion(parameters: list[Any]) -> list[Any]:
     """Parameters that leave defaults and texts as they are: to coerce them typer loads pydantic (0.1 s)."""
     for parameter in parameters:
         coercion: Callable[[], Any] | None = getattr(parameter, "get_runtime_param", None)
@@ -102,8 +104,8 @@ class _Coercion:
         return () if value is None else self.typers().coerce(value, param, ctx)
 
 
-def _show_all(context: typer.Context, wanted: bool) -> None:
-    if wanted:
+def _show_all(context: typer.Context, requested: bool) -> None:
+    if requested:
         from clew.cli.console import write
 
         context.meta[_ALL] = True
@@ -117,47 +119,57 @@ _HELP_ALL = typer.Option(
 
 
 def _with_options(
-    command: Callable[..., None], more: Mapping[str, Parameter]
+    command: Callable[..., None], extra_parameters: Mapping[str, Parameter]
 ) -> tuple[Callable[..., None], dict[str, str]]:
-    """The command as typer sees it, with `more` parameters that it is not told; titles of the fields."""
+    """The command as typer sees it, with `extra_parameters` that it does not take; titles of the fields."""
     hints = get_type_hints(command, include_extras=True)
     groups: dict[str, tuple[type[Any], list[str]]] = {}
-    shown: list[Parameter] = []
+    parameters: list[Parameter] = []
     titles: dict[str, str] = {}
     for parameter in signature(command).parameters.values():
         kind = hints[parameter.name]
         if isinstance(kind, type) and (is_dataclass(kind) or hasattr(kind, "parameters")):
-            made = _parameters(kind)
-            groups[parameter.name] = kind, [one.name for one in made]
-            shown += made
-            titles |= {one.name: getattr(kind, "TITLE", "Other options") for one in made}
+            group_parameters = _parameters(kind)
+            groups[parameter.name] = kind, [field_parameter.name for field_parameter in group_parameters]
+            parameters += group_parameters
+            titles |= {
+                field_parameter.name: getattr(kind, "TITLE", "Other options")
+                for field_parameter in group_parameters
+            }
         else:
-            shown.append(parameter.replace(annotation=kind, kind=Parameter.KEYWORD_ONLY))
-    shown += more.values()
+            parameters.append(parameter.replace(annotation=kind, kind=Parameter.KEYWORD_ONLY))
+    parameters += extra_parameters.values()
 
     @wraps(command)
-    def called(**given: Any) -> None:  # noqa: ANN401
-        made: dict[str, Any] = {}
+    def run_command(**arguments: Any) -> None:  # noqa: ANN401
+        instances: dict[str, Any] = {}
         for name, (kind, names) in groups.items():
-            values = {each: given.pop(each) for each in names}
-            made[name] = kind(**values) if is_dataclass(kind) else kind(values)
-        command(**{name: value for name, value in given.items() if name not in more}, **made)
+            values = {field_name: arguments.pop(field_name) for field_name in names}
+            instances[name] = kind(**values) if is_dataclass(kind) else kind(values)
+        command(
+            **{name: value for name, value in arguments.items() if name not in extra_parameters}, **instances
+        )
 
-    called.__signature__ = Signature(shown)  # pyright: ignore[reportAttributeAccessIssue]
-    called.__annotations__ = {parameter.name: parameter.annotation for parameter in shown}
-    return called, titles
+    run_command.__signature__ = Signature(parameters)  # pyright: ignore[reportAttributeAccessIssue]
+    run_command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return run_command, titles
 
 
 def _parameters(kind: type[Any]) -> list[Parameter]:
     if not is_dataclass(kind):
         return kind.parameters()
     hints = get_type_hints(kind, include_extras=True)
-    made: list[Parameter] = []
-    for one in fields(kind):
-        annotation, default = hints[one.name], Parameter.empty if one.default is MISSING else one.default
-        if _SHOWN in one.metadata:
-            flags, more = one.metadata[_SHOWN]
-            flags = flags or (f"--{one.name.replace('_', '-')}",)
-            annotation = Annotated[annotation, typer.Option(*flags, **more)]
-        made.append(Parameter(one.name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation))
-    return made
+    parameters: list[Parameter] = []
+    for option_field in fields(kind):
+        annotation, default = (
+            hints[option_field.name],
+            Parameter.empty if option_field.default is MISSING else option_field.default,
+        )
+        if _SHOWN in option_field.metadata:
+            flags, typer_arguments = option_field.metadata[_SHOWN]
+            flags = flags or (f"--{option_field.name.replace('_', '-')}",)
+            annotation = Annotated[annotation, typer.Option(*flags, **typer_arguments)]
+        parameters.append(
+            Parameter(option_field.name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+        )
+    return parameters

@@ -31,48 +31,48 @@ def paths_of(triples: Sequence[TripleText], answer: str) -> list[ShownPath]:
     Paths begin at loose ends, in the order of the triples, and stop at the answer or at a node that is
     drawn already; what is left (a cycle, parallel edges) begins at a node that is drawn.
     """
-    left = list(triples)
-    drawn: set[str] = set()
+    remaining = list(triples)
+    drawn_nodes: set[str] = set()
     paths: list[ShownPath] = []
-    while left:
-        path = _walk(_start(left, answer, drawn), left, answer, drawn)
-        drawn |= {path.start, *(hop.node for hop in path.hops)}
+    while remaining:
+        path = _walk(_start(remaining, answer, drawn_nodes), remaining, answer, drawn_nodes)
+        drawn_nodes |= {path.start, *(hop.node for hop in path.hops)}
         paths.append(path)
     return paths
 
 
-def _start(left: Sequence[TripleText], answer: str, drawn: set[str]) -> str:
-    ends = [end for triple in left for end in (triple.head, triple.tail)]
+def _start(remaining: Sequence[TripleText], answer: str, drawn_nodes: set[str]) -> str:
+    ends = [end for triple in remaining for end in (triple.head, triple.tail)]
     loose = [end for end in ends if ends.count(end) == 1 and end != answer]
-    fresh = [end for end in loose if end not in drawn]
-    others = [end for end in ends if end != answer]
-    return next(iter([*fresh, *loose, *others, *ends]))
+    fresh = [end for end in loose if end not in drawn_nodes]
+    other_ends = [end for end in ends if end != answer]
+    return next(iter([*fresh, *loose, *other_ends, *ends]))
 
 
-def _walk(start: str, left: list[TripleText], answer: str, drawn: set[str]) -> ShownPath:
-    """Follow triples from `start`, those nearest to the answer first, taking them out of `left`."""
-    far = _distances(left, answer)
+def _walk(start: str, remaining: list[TripleText], answer: str, drawn_nodes: set[str]) -> ShownPath:
+    """Follow triples from `start`, those nearest to the answer first, taking them out of `remaining`."""
+    distances = _distances(remaining, answer)
     at, hops = start, list[ShownHop]()
-    while choices := [t for t in left if at in (t.head, t.tail)]:
-        triple = min(choices, key=lambda t: far.get(_other(t, at), len(far)))
-        left.remove(triple)
+    while choices := [t for t in remaining if at in (t.head, t.tail)]:
+        triple = min(choices, key=lambda t: distances.get(_other_end(t, at), len(distances)))
+        remaining.remove(triple)
         forward = triple.head == at
-        at = _other(triple, at)
+        at = _other_end(triple, at)
         hops.append(ShownHop(triple.relation, forward, at))
-        if at == answer or at in drawn:
+        if at == answer or at in drawn_nodes:
             break
     return ShownPath(start, tuple(hops))
 
 
-def _other(triple: TripleText, node: str) -> str:
+def _other_end(triple: TripleText, node: str) -> str:
     return triple.tail if triple.head == node else triple.head
 
 
 def _distances(triples: Sequence[TripleText], answer: str) -> dict[str, int]:
     """Count the edges from each node to the answer; nodes that are not connected with it are left out."""
-    far, ring = {answer: 0}, {answer}
+    distances, ring = {answer: 0}, {answer}
     while ring:
-        near = {_other(t, node) for t in triples for node in ring if node in (t.head, t.tail)}
-        ring = near - far.keys()
-        far |= dict.fromkeys(ring, max(far.values()) + 1)
-    return far
+        neighbours = {_other_end(t, node) for t in triples for node in ring if node in (t.head, t.tail)}
+        ring = neighbours - distances.keys()
+        distances |= dict.fromkeys(ring, max(distances.values()) + 1)
+    return distances

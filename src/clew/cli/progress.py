@@ -67,20 +67,20 @@ def _rate(speed: float | None, unit: BarUnit) -> str:
 
 
 @contextmanager
-def explained_wait(what: str, *, quiet: bool = False, after: float = LONG_WAIT) -> Generator[None]:
-    """Say that what is done inside goes on, if it takes longer than `after` seconds; `what` may say what.
+def explained_wait(activity: str, *, quiet: bool = False, after: float = LONG_WAIT) -> Generator[None]:
+    """Say that what is done inside goes on, if it takes longer than `after` seconds; `activity` may say what.
 
-    Where machine code is being made, then or later, which later runs find, that is said too.
+    While machine code is compiled, which later runs find, the message says so.
     """
-    over = Event()
+    finished = Event()
 
     def say() -> None:
-        if over.wait(after):
+        if finished.wait(after):
             return
-        if not COMPILING.now:
-            warn(f"still working …{f' ({what})' if what else ''}")
-        while not COMPILING.now:
-            if over.wait(after):
+        if not COMPILING.is_compiling:
+            warn(f"still working …{f' ({activity})' if activity else ''}")
+        while not COMPILING.is_compiling:
+            if finished.wait(after):
                 return
         warn("still working … (it is compiled for this machine, once)")
 
@@ -89,4 +89,4 @@ def explained_wait(what: str, *, quiet: bool = False, after: float = LONG_WAIT) 
     try:
         yield
     finally:
-        over.set()
+        finished.set()

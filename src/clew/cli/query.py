@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from clew.cli.console import out, shown, warn, write_csv, write_json
+from clew.cli.console import escape, out, warn, write_csv, write_json
 from clew.cli.input import text_or_stdin
-from clew.cli.opening import RowOptions, SourceOptions, opened
+from clew.cli.opening import RowOptions, SourceOptions, open_source
 from clew.cli.options import option, with_options
 from clew.errors import UsageError
 from clew.foundation.json_form import json_line
@@ -45,7 +45,7 @@ def query(
         ),
     ],
     *,
-    asked: StatementOptions,
+    statement_options: StatementOptions,
     reading: SourceOptions,
     rows: RowOptions,
 ) -> None:
@@ -56,30 +56,30 @@ def query(
     """
     from clew.stores.store import as_json
 
-    text = text_or_stdin(asked.statement)
-    with closing(_open(source, text, asked, reading)) as store:
+    text = text_or_stdin(statement_options.statement)
+    with closing(_open(source, text, statement_options, reading)) as store:
         result = store.run(text)
-    if asked.show:
+    if statement_options.show:
         values = dict(result.sent.parameters)
         warn(f"sent: {result.sent.text}" + (f"  with {values}" if values else ""))
-    if rows.wanted == "json":
-        found = [[as_json(value) for value in row] for row in result.rows]
-        write_json({"columns": list(result.columns), "rows": found, "complete": result.complete})
-    elif rows.wanted == "csv":
+    if rows.chosen_form == "json":
+        json_rows = [[as_json(value) for value in row] for row in result.rows]
+        write_json({"columns": list(result.columns), "rows": json_rows, "complete": result.complete})
+    elif rows.chosen_form == "csv":
         write_csv(result.columns, ([_cell(value) for value in row] for row in result.rows))
     else:
         print_rows(result)
     if not result.complete and not reading.quiet:
-        first = "row" if len(result.rows) == 1 else f"{len(result.rows):,} rows"
-        warn(f"only the first {first}; --rows N returns more")
+        limit_text = "row" if len(result.rows) == 1 else f"{len(result.rows):,} rows"
+        warn(f"only the first {limit_text}; --rows N returns more")
     if not result.rows:
         raise typer.Exit(NO_ROWS)
 
 
 def _open(
-    source: str, text: str, asked: StatementOptions, reading: SourceOptions
+    source: str, text: str, statement_options: StatementOptions, reading: SourceOptions
 ) -> CypherStore | SparqlStore:
-    sparql, seconds, rows = is_sparql_query(text), asked.seconds, asked.rows
+    sparql, seconds, rows = is_sparql_query(text), statement_options.seconds, statement_options.rows
     if is_address(source):
         if sparql != is_sparql(source) and text.strip():
             languages = ("SPARQL", "Cypher") if sparql else ("Cypher", "SPARQL")
@@ -87,7 +87,7 @@ def _open(
                 f"The query looks like {languages[0]}, but {shown_address(source)} is asked in {languages[1]}"
             )
         return open_database(source, neo4j_login(), seconds=seconds, rows=rows)
-    return opened(source, reading).open_store(text, seconds=seconds, rows=rows)
+    return open_source(source, reading).open_store(text, seconds=seconds, rows=rows)
 
 
 def print_rows(result: Rows) -> None:
@@ -97,9 +97,9 @@ def print_rows(result: Rows) -> None:
 
     table = Table(box=None, pad_edge=False)
     for name in result.columns:
-        table.add_column(Text(shown(name)))
+        table.add_column(Text(escape(name)))
     for row in result.rows:
-        table.add_row(*(Text(shown(_cell(value))) for value in row))
+        table.add_row(*(Text(escape(_cell(value))) for value in row))
     out().print(table)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from clew.cli.console import err, shown
+from clew.cli.console import err, escape
 from clew.errors import UsageError
 
 if TYPE_CHECKING:
@@ -23,16 +23,16 @@ END_OF_REPLY = 4_000
 
 
 @contextmanager
-def heard_replies(wanted: bool | None, llm: str | None, *, quiet: bool) -> Generator[Listener | None]:
+def show_replies(stream: bool | None, llm: str | None, *, quiet: bool) -> Generator[Listener | None]:
     """Show what the model `llm` says while the work inside is done; yields who hears it, None for nobody.
 
     On a terminal the last lines of a reply are seen, and vanish in the end; elsewhere all of them are
-    written, if that is `wanted`. None wants it on a terminal, unless `quiet`. UsageError without a model.
+    written, if that is `stream`. None wants it on a terminal, unless `quiet`. UsageError without a model.
     """
-    if wanted and llm is None:
+    if stream and llm is None:
         raise UsageError("--stream: for a chat model. Name one with --llm, or leave it out")
     terminal = err().is_terminal
-    if llm is None or wanted is False or (wanted is None and (quiet or not terminal)):
+    if llm is None or stream is False or (stream is None and (quiet or not terminal)):
         yield None
         return
     view = _Window() if terminal else _Lines()
@@ -47,18 +47,18 @@ class _Lines:
 
     def __init__(self) -> None:
         self._call = 0
-        self._within = False
+        self._inside_line = False
 
     def __call__(self, call: int, piece: str, /) -> None:
-        text = _plain(piece)
-        if call != self._call and self._within:
+        text = _escape_lines(piece)
+        if call != self._call and self._inside_line:
             text = f"\n{text}"
-        self._call, self._within = call, not text.endswith("\n")
+        self._call, self._inside_line = call, not text.endswith("\n")
         err().print(text, end="", soft_wrap=True)
 
     def close(self) -> None:
         """End the last line."""
-        if self._within:
+        if self._inside_line:
             err().print()
 
 
@@ -74,12 +74,14 @@ class _Window:
         from rich.live import Live
 
         before = self._text if call == self._call else ""
-        self._call, self._text = call, (before + _plain(piece))[-END_OF_REPLY:]
+        self._call, self._text = call, (before + _escape_lines(piece))[-END_OF_REPLY:]
         if self._live is None:
-            self._live = Live(console=err(), transient=True, get_renderable=self._seen, refresh_per_second=8)
+            self._live = Live(
+                console=err(), transient=True, get_renderable=self._last_lines, refresh_per_second=8
+            )
             self._live.start()
 
-    def _seen(self) -> Text:
+    def _last_lines(self) -> Text:
         from rich.text import Text
 
         console = err()
@@ -92,6 +94,6 @@ class _Window:
             self._live.stop()
 
 
-def _plain(piece: str) -> str:
+def _escape_lines(piece: str) -> str:
     """Make a piece of a reply safe to show; its line ends stay."""
-    return "\n".join(shown(line) for line in re.split(r"\r\n|\r|\n", piece.replace("\t", "    ")))
+    return "\n".join(escape(line) for line in re.split(r"\r\n|\r|\n", piece.replace("\t", "    ")))

@@ -42,9 +42,9 @@ def report(
         def tell(what: str, done: int, total: int) -> None:
             bar.update(what, done, total, "questions" if what == "reading" else "files")
 
-        wanted = ((".png", files.png), (".md", files.markdown), (".tex", files.latex))
-        also = [ending for ending, asked in wanted if asked]
-        folder = build_report(runs, page, also=also, progress=tell)
+        choices = ((".png", files.png), (".md", files.markdown), (".tex", files.latex))
+        endings = [ending for ending, is_chosen in choices if is_chosen]
+        folder = build_report(runs, page, also=endings, progress=tell)
     if json:
         write_json({"page": str(page), "folder": str(folder)})
     elif not quiet:

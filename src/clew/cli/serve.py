@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from clew.cli.cluster import RayAddress, on_every_node
+from clew.cli.cluster import RayAddress, source_on_nodes
 from clew.cli.console import warn
 from clew.cli.model import ModelOptions
-from clew.cli.opening import SourceOptions, opened
+from clew.cli.opening import SourceOptions, open_source
 from clew.cli.options import option, with_options
 from clew.errors import InputError, UsageError
 from clew.opening.environment import keep_machine_code
@@ -87,7 +87,7 @@ def serve(
     llm: ModelSpecs = None,
     *,
     listening: ListenOptions,
-    who: AccessOptions,
+    access_options: AccessOptions,
     calling: ModelOptions,
     reading: SourceOptions,
 ) -> None:
@@ -106,7 +106,7 @@ def serve(
         listening.host,
         listening.port,
         listening.workers,
-        who.access(listening.host),
+        access_options.access(listening.host),
         ServerLimits(seconds=listening.seconds),
         telemetry=wants_telemetry(os.environ),
     )
@@ -135,17 +135,17 @@ def _run_on_ray(
 
     if settings.port == 0:
         raise UsageError("Ray's proxy listens on a port that is given. Give another --port than 0")
-    named, quiet = named_sources(sources), reading
+    sources_by_name, quiet = named_sources(sources), reading
     placed: list[str] = []
-    for name, source in named.items():
-        where, quiet = on_every_node(address, source, reading)
-        placed.append(f"{name}={where}")
+    for name, source in sources_by_name.items():
+        node_source, quiet = source_on_nodes(address, source, reading)
+        placed.append(f"{name}={node_source}")
 
     def started(at: str) -> None:
-        warn(f"serving {', '.join(named)} at {at}, {settings.workers} replicas (Ctrl-C ends it)")
+        warn(f"serving {', '.join(sources_by_name)} at {at}, {settings.workers} replicas (Ctrl-C ends it)")
 
     with RayWorkers(address, keep_machine_code):
-        spent = {spec: RayLedger.start("run", calling.together(), f"clew-{spec}") for spec in llm}
+        spent = {spec: RayLedger.start("run", calling.shared_limits(), f"clew-{spec}") for spec in llm}
         try:
             serve_on_ray(partial(_replica, placed, settings, quiet, spent, calling), settings, started)
         finally:
@@ -220,9 +220,9 @@ def open_graphs(sources: list[str], reading: SourceOptions, limits: ServerLimits
     from clew.foundation.bounds import Bounds
     from clew.serve.graphs import Graphs, ServedGraph, named_sources
 
-    opens = partial(opened, options=reading, bounds=Bounds(limits.seconds, limits.answers))
-    named = named_sources(sources)
-    return Graphs(ServedGraph.of(name, partial(opens, source)) for name, source in named.items())
+    opens = partial(open_source, options=reading, bounds=Bounds(limits.seconds, limits.answers))
+    sources_by_name = named_sources(sources)
+    return Graphs(ServedGraph.of(name, partial(opens, source)) for name, source in sources_by_name.items())
 
 
 def _is_loopback(host: str) -> bool:

@@ -11,11 +11,18 @@ from typing import TYPE_CHECKING
 import typer
 
 from clew.cli.console import warn
-from clew.cli.failures import reported
+from clew.cli.failures import report_error
 from clew.cli.input import STDIN
 from clew.cli.method_options import AskedMethod, MethodOptions
 from clew.cli.model import ModelOptions, opened_model
-from clew.cli.opening import BoundOptions, LlmSpec, SourceArgument, SourceOptions, held_counts, opened
+from clew.cli.opening import (
+    BoundOptions,
+    LlmSpec,
+    SourceArgument,
+    SourceOptions,
+    describe_counts,
+    open_source,
+)
 from clew.cli.options import with_short_help
 from clew.errors import UsageError
 from clew.methods.registry import ranks_triples
@@ -52,13 +59,13 @@ def shell(
     ranks = ranks_triples({method: settings})
     with (
         opened_model(llm, calling) as model,
-        opened(source, reading, rank_triples=ranks, bounds=bounding.bounds) as clew,
+        open_source(source, reading, rank_triples=ranks, bounds=bounding.bounds) as clew,
     ):
         session = Session(clew, method, model, settings, quiet=reading.quiet)
         if sys.stdin.isatty() and sys.stdout.isatty():
             if not reading.quiet:
-                held = held_counts(clew.index.manifest.about.counts)
-                warn(f"{held}. Type a question, or help. Tab completes names, Ctrl-D leaves")
+                counts = describe_counts(clew.index.manifest.about.counts)
+                warn(f"{counts}. Type a question, or help. Tab completes names, Ctrl-D leaves")
             _talk(session, Path(source).stem, debug=debug)
         elif _run(session, sys.stdin, debug=debug):
             raise typer.Exit(COMMAND_FAILED)
@@ -96,13 +103,13 @@ def _run(session: Session, lines: Iterable[str], *, debug: bool) -> int:
 
 
 def _do(session: Session, line: str, *, debug: bool) -> bool:
-    """Do a line; False where it failed, which is said."""
+    """Do a line; False where it failed, with the error on stderr."""
     try:
         session.do(line)
     except Exception as error:  # whatever it is, the user sees a message, and the next line is read
         if isinstance(error, OSError) and (isinstance(error, BrokenPipeError) or error.filename is None):
             raise  # it is stdout: the next line would fail too
-        reported(error, debug=debug)
+        report_error(error, debug=debug)
         return False
     finally:
         sys.stdout.flush()

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from clew.cli.answer_view import NAME_SEPARATOR, print_asked, print_steps, print_verdict
-from clew.cli.console import out, put, shown, warn
+from clew.cli.answer_view import NAME_SEPARATOR, print_full_answer, print_steps, print_verdict
+from clew.cli.console import escape, out, put, warn
 from clew.cli.info import print_info
-from clew.cli.opening import waiting
+from clew.cli.opening import waiting_note
 from clew.cli.progress import explained_wait
 from clew.cli.query import print_rows
 from clew.errors import UsageError
@@ -54,20 +54,20 @@ class Session:
         line = line.strip()
         if not line or line.startswith("#"):
             return
-        first, _, rest = line.partition(" ")
-        command = SHELL_COMMANDS.get(first.lower())
+        word, _, argument = line.partition(" ")
+        command = SHELL_COMMANDS.get(word.lower())
         # `info on Rome` is a question, `info` is not.
-        if command is None or (rest and not command.takes):
+        if command is None or (argument and not command.takes):
             self.ask(line)
             return
-        rest = _unquoted(rest.strip())
-        if command.takes and not rest:
-            raise UsageError(f"What? Write: {first} {command.takes}")
-        command.run(self, rest)
+        argument = _unquoted(argument.strip())
+        if command.takes and not argument:
+            raise UsageError(f"What? Write: {word} {command.takes}")
+        command.run(self, argument)
 
     def ask(self, question: str, *, reading: int | None = None) -> None:
         """Answer a question, or another `reading` of it."""
-        with explained_wait(waiting(self._model), quiet=self._quiet):
+        with explained_wait(waiting_note(self._model), quiet=self._quiet):
             if reading is None:
                 method, model, settings = self._method, self._model, self._settings
                 answer = self.clew.ask(question, method=method, model=model, settings=settings)
@@ -76,7 +76,7 @@ class Session:
         self._last, self._question = answer, question
         cited = answer.citations[:MOST_SHOWN_CITATIONS]
         labels = self.clew.labels(triple for citation in cited for triple in citation.triple_ids)
-        print_asked(answer, cited, labels, choosing="reading N answers that")
+        print_full_answer(answer, cited, labels, choosing="reading N answers that")
 
     def read_otherwise(self, number: str) -> None:
         """Answer another reading of the last question, by its number."""
@@ -104,7 +104,7 @@ class Session:
         for hit in hits:
             notes = [*hit.types, counted(hit.triples, "triple")]
             notes += [hit.entity] if hit.entity != hit.label else []
-            put(out(), Text(shown(hit.label)).append(f"   {', '.join(map(shown, notes))}", "dim"))
+            put(out(), Text(escape(hit.label)).append(f"   {', '.join(map(escape, notes))}", "dim"))
 
     def info(self, _: str) -> None:
         """Show what the graph holds."""
@@ -156,23 +156,23 @@ SHELL_COMMANDS = {
 }
 
 
-def _print_neighbours(found: Neighbourhood) -> None:
+def _print_neighbours(neighbourhood: Neighbourhood) -> None:
     """Print an entity with what is at each of its relations, the small ones first."""
     console = out()
-    notes = ", ".join(map(shown, [*found.types, counted(found.triples, "triple")]))
-    put(console, Text(shown(found.label), "bold").append(f"   {notes}", "not bold dim"))
-    if found.aliases:
-        put(console, f"  also: {', '.join(map(shown, found.aliases))}", "dim")
-    for group in found.groups:
-        label, left = shown(group.label), group.count - len(group.nodes)
+    notes = ", ".join(map(escape, [*neighbourhood.types, counted(neighbourhood.triples, "triple")]))
+    put(console, Text(escape(neighbourhood.label), "bold").append(f"   {notes}", "not bold dim"))
+    if neighbourhood.aliases:
+        put(console, f"  also: {', '.join(map(escape, neighbourhood.aliases))}", "dim")
+    for group in neighbourhood.groups:
+        label, omitted = escape(group.label), group.count - len(group.nodes)
         line = Text(f"  ─{label}→ " if group.direction == "out" else f"  ←{label}─ ", "cyan")
-        line.append(NAME_SEPARATOR.join(shown(label) for _, label in group.nodes), "default")
-        put(console, line.append(f" … and {left:,} more", "dim") if left else line)
-    if found.groups_left:
-        put(console, f"  … and {counted(found.groups_left, 'more relation')}", "dim")
+        line.append(NAME_SEPARATOR.join(escape(label) for _, label in group.nodes), "default")
+        put(console, line.append(f" … and {omitted:,} more", "dim") if omitted else line)
+    if neighbourhood.groups_left:
+        put(console, f"  … and {counted(neighbourhood.groups_left, 'more relation')}", "dim")
 
 
 def _unquoted(text: str) -> str:
     """The text without the quotes around all of it, which a shell would take away."""
-    whole = len(text) > 1 and text[0] == text[-1] and text[0] in "\"'" and text[0] not in text[1:-1]
-    return text[1:-1].strip() if whole else text
+    is_quoted = len(text) > 1 and text[0] == text[-1] and text[0] in "\"'" and text[0] not in text[1:-1]
+    return text[1:-1].strip() if is_quoted else text

@@ -12,7 +12,7 @@ from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.document import Document
 from prompt_toolkit.history import FileHistory, History, InMemoryHistory
 
-from clew.cli.console import shown, warn
+from clew.cli.console import escape, warn
 from clew.cli.shell_commands import SHELL_COMMANDS
 from clew.opening.environment import users_data
 
@@ -27,7 +27,7 @@ class ShellPrompt:
     """Reads lines that a person types."""
 
     def __init__(self, clew: Clew, text: str) -> None:
-        self._text = shown(text)
+        self._text = escape(text)
         self._session: PromptSession[str] = PromptSession(
             history=_history(),
             completer=NameCompleter(clew),
@@ -66,9 +66,9 @@ class NameCompleter(Completer):
                 continue
             hits = self._clew.find_entities(typed, limit=MOST_OFFERED, typos=False)
             types = {hit.label: ", ".join(hit.types) for hit in hits}
-            for label, its in types.items():
-                if shown(label) == label:
-                    yield Completion(label, -len(typed), display_meta=shown(its))
+            for label, type_names in types.items():
+                if escape(label) == label:
+                    yield Completion(label, -len(typed), display_meta=escape(type_names))
             if types:
                 return
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from clew.cli.console import shown, warn, write, write_json
-from clew.cli.opening import Json, SourceOptions, held_counts, reading_notes
+from clew.cli.console import escape, warn, write, write_json
+from clew.cli.opening import Json, SourceOptions, describe_counts, reading_notes
 from clew.cli.options import option, with_options
 from clew.cli.progress import Bar, BarUnit
 from clew.cli.verbalise import VerbaliserOptions, opened_verbaliser
@@ -30,7 +30,7 @@ _PARTS: dict[UpdateStage, tuple[str, BarUnit]] = {
     "walks": ("embedding walks", "walks"),
     "writing": ("writing", "bytes"),
 }
-"""What a bar is told of a part of an update."""
+"""Title and unit of a part of an update, as a bar shows them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ def update(
     it failed to say.
     """
     from clew.index.update.edits import EditRules
-    from clew.opening.index_files import said_by, update_index_files
+    from clew.opening.index_files import update_index_files, walk_model
     from clew.stores.opening import refuse_address
 
     for address in (source, *(edits.add or ()), *(edits.remove or ())):
@@ -93,7 +93,7 @@ def update(
     start, path = time.monotonic(), Path(source)
     with (
         Bar(quiet=reading.quiet) as bar,
-        opened_verbaliser(saying, path, bar, quiet=reading.quiet, said_by=said_by(path)) as verbaliser,
+        opened_verbaliser(saying, path, bar, quiet=reading.quiet, walk_model=walk_model(path)) as verbaliser,
     ):
         updated = update_index_files(
             path,
@@ -108,7 +108,7 @@ def update(
         write_json(_json(updated, seconds))
     elif not reading.quiet:
         for line in _lines(updated, seconds):
-            write(shown(line))
+            write(escape(line))
         for line in reading_notes(asdict(updated.report)):
             warn(line)
 
@@ -129,7 +129,7 @@ def _lines(updated: Updated, seconds: float) -> list[str]:
     report, counts = updated.report, updated.manifest.about.counts
     lines = [
         f"{updated.path}: {counted(report.added, 'triple')} added, {report.removed:,} removed; now "
-        f"{held_counts(counts)} ({seconds:.2f} s)"
+        f"{describe_counts(counts)} ({seconds:.2f} s)"
     ]
     if report.new_entities or report.new_relations:
         entities = counted(report.new_entities, "new entity", "new entities")

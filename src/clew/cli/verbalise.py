@@ -1,4 +1,4 @@
-"""`--verbalise`: the chat model that says the walks of a corpus, its limits, and what is told of its work."""
+"""`--verbalise`: the chat model that says the walks of a corpus, its limits, and messages on its work."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from clew.cli.console import warn
-from clew.cli.model import ModelOptions, kept_open
+from clew.cli.model import ModelOptions, model_of_settings
 from clew.cli.options import option
 from clew.cli.progress import Bar
 from clew.text.counted import counted
@@ -49,15 +49,15 @@ def opened_verbaliser(
     bar: Bar,
     *,
     quiet: bool,
-    said_by: str | None = None,
+    walk_model: str | None = None,
     cluster: Workers | None = None,
 ) -> Generator[ModelVerbaliser | None]:
-    """Open the model that says the walks of `index`, else the one that they are `said_by`; None without one.
+    """Open the model that says the walks of `index`, else `walk_model`, which says them; None for neither.
 
     The workers of a `cluster` ask it. What it said before it was stopped is used again. Raises as
     `opened_model`.
     """
-    spec = options.verbalise or said_by
+    spec = options.verbalise or walk_model
     if spec is None:
         options.calling.refuse("--verbalise")
         yield None
@@ -66,12 +66,12 @@ def opened_verbaliser(
     from clew.methods.walk_retrieve.verbalise import ModelVerbaliser
 
     settings = options.calling.settings(spec, whole=True)
-    with kept_open(settings, everywhere=cluster is not None) as model:
+    with model_of_settings(settings, everywhere=cluster is not None) as model:
         verbaliser = ModelVerbaliser(
             model,
             index / SAID_FOLDER,
             price=settings.prices.find(settings.model),
-            estimated=lambda estimate: None if quiet else warn(_estimated(model.name, estimate)),
+            estimated=lambda estimate: None if quiet else warn(_describe_estimate(model.name, estimate)),
             progress=lambda done, total, cost: bar.update("verbalising", done, total, "walks", _cost(cost)),
             cluster=cluster,
         )
@@ -79,25 +79,26 @@ def opened_verbaliser(
             yield verbaliser
         finally:
             if not quiet and verbaliser.said:
-                warn(_done(verbaliser))
+                warn(_describe_result(verbaliser))
 
 
-def _estimated(name: str, found: VerbaliseEstimate) -> str:
-    money = "" if found.money is None else f", at most {found.money:,.2f} of money"
+def _describe_estimate(name: str, estimate: VerbaliseEstimate) -> str:
+    money = "" if estimate.money is None else f", at most {estimate.money:,.2f} of money"
     return (
-        f"{name} is to say about {counted(found.calls, 'walk')}, a call each: about {found.input_tokens:,} "
-        f"tokens in, at most {found.output_tokens:,} out{money}. Stopped, it goes on where it was"
+        f"{name} is to say about {counted(estimate.calls, 'walk')}, a call each: about "
+        f"{estimate.input_tokens:,} tokens in, at most {estimate.output_tokens:,} out{money}. "
+        "Stopped, it goes on where it was"
     )
 
 
-def _done(verbaliser: ModelVerbaliser) -> str:
+def _describe_result(verbaliser: ModelVerbaliser) -> str:
     cost = _cost(verbaliser.cost)
-    said, calls = counted(verbaliser.said, "walk"), counted(verbaliser.calls, "call")
-    told = f"{said} said by {verbaliser.name} ({calls}{cost})"
+    walks, calls = counted(verbaliser.said, "walk"), counted(verbaliser.calls, "call")
+    summary = f"{walks} said by {verbaliser.name} ({calls}{cost})"
     if not verbaliser.failed:
-        return told
+        return summary
     return (
-        f"{told}; {verbaliser.failed:,} failed and are said by templates. To try them again: "
+        f"{summary}; {verbaliser.failed:,} failed and are said by templates. To try them again: "
         f"clew update INDEX --verbalise {verbaliser.name}"
     )
 

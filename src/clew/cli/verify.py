@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from clew.cli.batch import BatchRun, refuse_many
-from clew.cli.cluster import RayAddress, on_every_node
+from clew.cli.batch import BatchRun, refuse_batch_options
+from clew.cli.cluster import RayAddress, source_on_nodes
 from clew.cli.console import write_json
 from clew.cli.items import Claims, read_items
 from clew.cli.method_options import ClaimOptions, verifiers
 from clew.cli.model import AskedModelOptions
-from clew.cli.opening import AskedSource, Json, Seconds, SourceOptions, bounds_of, opened_for_asking
+from clew.cli.opening import AskedSource, Json, Seconds, SourceOptions, bounds_of, open_to_ask
 from clew.cli.options import option, with_short_help
 from clew.errors import UsageError
 from clew.foundation.bounds import ANSWER_SECONDS
@@ -58,18 +58,18 @@ class VerdictOptions:
 
 @with_short_help(
     first=("quiet", "claims", "out", "closed_world", "llm", "explain", "json"),
-    rest={"seconds": "Other options", "ray": "Other options"},
+    other_titles={"seconds": "Other options", "ray": "Other options"},
 )
 def verify(
     source: AskedSource,
     *,
-    asked: ClaimSource,
+    claim_source: ClaimSource,
     method: Annotated[
         str, typer.Option(metavar="NAME", help="How to verify.", autocompletion=verifiers)
     ] = "auto",
     calling: AskedModelOptions,
     options: ClaimOptions,
-    shown: VerdictOptions,
+    verdict_options: VerdictOptions,
     seconds: Seconds = ANSWER_SECONDS,
     ray: RayAddress = None,
     reading: SourceOptions,
@@ -78,26 +78,30 @@ def verify(
 
     Exit code 0 is a verdict either way; 3 means that the graph does not hold enough.
     """
-    claim, quiet, settings = asked.claim, reading.quiet, options.settings(method)
-    start = partial(opened_for_asking, *on_every_node(ray, source, reading), bounds=bounds_of(seconds))
-    if asked.claims is not None:
+    claim, quiet, settings = claim_source.claim, reading.quiet, options.settings(method)
+    start = partial(open_to_ask, *source_on_nodes(ray, source, reading), bounds=bounds_of(seconds))
+    if claim_source.claims is not None:
         if claim is not None:
             raise UsageError("--claims has its own claims. Leave out CLAIM")
         if calling.stream:
             raise UsageError("--stream is for a single claim. Leave it out; --trace FILE has all replies")
-        with calling.for_many(ray, quiet=quiet) as (model, at_once, cluster):
-            claims = Claims(start, method, model, settings, asked.closed_world)
-            batch = BatchRun(claims, method, asked.out, quiet, shown.explain, at_once, cluster)
-            batch.run(asked.claims, read_items(asked.claims, Claims))
+        with calling.open_for_many(ray, quiet=quiet) as (model, at_once, cluster):
+            claims = Claims(start, method, model, settings, claim_source.closed_world)
+            batch = BatchRun(
+                claims, method, claim_source.out, quiet, verdict_options.explain, at_once, cluster
+            )
+            batch.run(claim_source.claims, read_items(claim_source.claims, Claims))
         return
     if claim is None:
         raise UsageError(f'No claim given. Write: clew verify {source} "…", or --claims FILE.jsonl')
-    refuse_many({"--ray": ray, "--concurrency": calling.concurrency, "--out": asked.out}, "--claims")
+    refuse_batch_options(
+        {"--ray": ray, "--concurrency": calling.concurrency, "--out": claim_source.out}, "--claims"
+    )
     clean_question(claim, "claim")  # before a long indexing, not after it
-    with calling.for_one(start, quiet=quiet) as (clew, model):
-        world = asked.closed_world
+    with calling.open_for_one(start, quiet=quiet) as (clew, model):
+        world = claim_source.closed_world
         result = clew.verify(claim, closed_world=world, method=method, model=model, settings=settings)
         labels = clew.labels(triple for part in result.parts for triple in part.triple_ids)
-    shown.write(result, labels)
+    verdict_options.write(result, labels)
     if result.verdict == "not_enough_info":
         raise typer.Exit(NOT_ENOUGH)

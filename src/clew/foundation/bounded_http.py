@@ -56,13 +56,18 @@ def _check(response: Any) -> None:  # noqa: ANN401
     response.stream = kind(response.stream, encoding)
 
 
-def _check_origin(asked: Any, target: Any) -> None:  # noqa: ANN401
-    one, other = ((u.scheme, u.host, u.port or _PORTS.get(u.scheme)) for u in (asked, target))
-    if one == other or (one, other) == (("http", one[1], 80), ("https", one[1], 443)):
+def _check_origin(source: Any, target: Any) -> None:  # noqa: ANN401
+    source_origin, target_origin = (
+        (u.scheme, u.host, u.port or _PORTS.get(u.scheme)) for u in (source, target)
+    )
+    if source_origin == target_origin or (source_origin, target_origin) == (
+        ("http", source_origin[1], 80),
+        ("https", source_origin[1], 443),
+    ):
         return
-    shown = f"{target.scheme}://{target.host}" + (f":{target.port}" if target.port else "")
+    target_text = f"{target.scheme}://{target.host}" + (f":{target.port}" if target.port else "")
     raise ReplyRefused(
-        f"sends on to {shown}, which would get the prompt. If you trust that server, give its address"
+        f"sends on to {target_text}, which would get the prompt. If you trust that server, give its address"
     )
 
 
@@ -74,7 +79,7 @@ class _Bounded:
             raise ReplyRefused(f"sends a reply in an encoding that was not asked for ({encoding[:40]!r})")
         # 32: gzip or zlib, as the first bytes say.
         self._zlib = None if encoding in ("", "identity") else zlib.decompressobj(zlib.MAX_WBITS | 32)
-        self._inner, self._sent, self._read = inner, 0, 0
+        self._inner, self._sent_bytes, self._read_bytes = inner, 0, 0
 
     def __iter__(self) -> Iterator[bytes]:
         for data in self._inner:
@@ -93,8 +98,8 @@ class _Bounded:
 
     def _blocks(self, data: bytes) -> Iterator[bytes]:
         """What some bytes of the body hold; raises ReplyRefused beyond the bounds."""
-        self._sent += len(data)
-        if self._sent > MOST_REPLY_BYTES:
+        self._sent_bytes += len(data)
+        if self._sent_bytes > MOST_REPLY_BYTES:
             raise _too_long()
         if self._zlib is None:
             yield data
@@ -104,8 +109,8 @@ class _Bounded:
                 block = self._zlib.decompress(data, _BLOCK)
             except zlib.error as error:
                 raise ReplyRefused(f"sends a reply that cannot be decompressed ({error})") from error
-            self._read += len(block)
-            if self._read > MOST_REPLY_BYTES:
+            self._read_bytes += len(block)
+            if self._read_bytes > MOST_REPLY_BYTES:
                 raise _too_long()
             yield block
             data = self._zlib.unconsumed_tail

@@ -12,28 +12,28 @@ class Compiling:
     def __init__(self) -> None:
         self.folder: Path | None = None
         """Where machine code is kept; without one it is made in every process."""
-        self._lock, self._own, self._under_way = threading.Lock(), threading.local(), 0
+        self._lock, self._thread_state, self._compilations = threading.Lock(), threading.local(), 0
 
     @property
-    def now(self) -> bool:
+    def is_compiling(self) -> bool:
         """Whether a kernel is being compiled, in any thread."""
-        return self._under_way > 0
+        return self._compilations > 0
 
     @property
     def milliseconds(self) -> float:
         """Time that this thread has spent compiling."""
-        return getattr(self._own, "milliseconds", 0.0)
+        return getattr(self._thread_state, "milliseconds", 0.0)
 
     def begin(self) -> None:
         """Note that a kernel is being compiled."""
         with self._lock:
-            self._under_way += 1
+            self._compilations += 1
 
     def end(self, seconds: float) -> None:
         """Note that it is done, and how long it took."""
         with self._lock:
-            self._under_way -= 1
-        self._own.milliseconds = self.milliseconds + seconds * 1000
+            self._compilations -= 1
+        self._thread_state.milliseconds = self.milliseconds + seconds * 1000
 
 
 COMPILING = Compiling()

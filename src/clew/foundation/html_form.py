@@ -21,40 +21,40 @@ MOST_DRAWN = 12
 _COLUMN, _ROW, _MARGIN, _LONGEST = 230, 46, 24, 26
 
 
-def answer_html(told: Mapping[str, Any]) -> str:
+def answer_html(form: Mapping[str, Any]) -> str:
     """An answer: its names with their scores and triples, and the evidence drawn."""
-    question = f"<p><b>{escape(told['question'])}</b></p>"
-    if told["abstained"] is not None:
-        said = f"No answer ({told['abstained']['reason']}): {told['abstained']['detail']}"
-        return f"<div>{question}<p>{escape(said)}</p></div>"
-    notes = "".join(f"<p><i>{escape(note)}</i></p>" for note in told["notes"])
-    cited = {one["answer"]: one["triples"] for one in told["citations"]}
+    question = f"<p><b>{escape(form['question'])}</b></p>"
+    if form["abstained"] is not None:
+        message = f"No answer ({form['abstained']['reason']}): {form['abstained']['detail']}"
+        return f"<div>{question}<p>{escape(message)}</p></div>"
+    notes = "".join(f"<p><i>{escape(note)}</i></p>" for note in form["notes"])
+    cited = {one["answer"]: one["triples"] for one in form["citations"]}
     rows = [
-        (one["label"], f"{one['score']:.2f}", _lines(cited.get(one["entity"], ()))) for one in told["answers"]
+        (one["label"], f"{one['score']:.2f}", _lines(cited.get(one["entity"], ()))) for one in form["answers"]
     ]
-    table = _table(("answer", "score", "proof"), rows) if rows else f"<p>{escape(told['text'])}</p>"
-    drawn = evidence_svg(
-        [triple for one in told["citations"][:MOST_DRAWN] for triple in one["triples"]],
-        answers={one["entity"] for one in told["answers"]},
+    table = _table(("answer", "score", "proof"), rows) if rows else f"<p>{escape(form['text'])}</p>"
+    picture = evidence_svg(
+        [triple for one in form["citations"][:MOST_DRAWN] for triple in one["triples"]],
+        answers={one["entity"] for one in form["answers"]},
     )
-    return f"<div>{question}{notes}{table}{drawn}</div>"
+    return f"<div>{question}{notes}{table}{picture}</div>"
 
 
-def verification_html(told: Mapping[str, Any]) -> str:
+def verification_html(form: Mapping[str, Any]) -> str:
     """A verdict, part by part, and the evidence drawn."""
-    head = f"<p><b>{escape(told['claim'])}</b>: {escape(told['verdict'])}</p>"
-    if told["abstained"] is not None:
-        head += f"<p>{escape(told['abstained']['detail'])}</p>"
-    rows = [(part["text"], part["verdict"], _lines(part["triples"])) for part in told["parts"]]
-    drawn = evidence_svg([triple for part in told["parts"] for triple in part["triples"]], answers=set())
-    return f"<div>{head}{_table(('part', 'verdict', 'triples'), rows)}{drawn}</div>"
+    head = f"<p><b>{escape(form['claim'])}</b>: {escape(form['verdict'])}</p>"
+    if form["abstained"] is not None:
+        head += f"<p>{escape(form['abstained']['detail'])}</p>"
+    rows = [(part["text"], part["verdict"], _lines(part["triples"])) for part in form["parts"]]
+    picture = evidence_svg([triple for part in form["parts"] for triple in part["triples"]], answers=set())
+    return f"<div>{head}{_table(('part', 'verdict', 'triples'), rows)}{picture}</div>"
 
 
-def info_html(told: Mapping[str, Any]) -> str:
+def info_html(form: Mapping[str, Any]) -> str:
     """What an index holds: counts and relations with an example."""
-    counts = ", ".join(f"{number:,} {what}" for what, number in told["counts"].items())
+    counts = ", ".join(f"{number:,} {noun}" for noun, number in form["counts"].items())
     rows = [
-        (one["label"], f"{one['triples']:,}", _lines([one["example_labels"]])) for one in told["relations"]
+        (one["label"], f"{one['triples']:,}", _lines([one["example_labels"]])) for one in form["relations"]
     ]
     return f"<div><p>{escape(counts)}</p>{_table(('relation', 'triples', 'example'), rows)}</div>"
 
@@ -98,28 +98,28 @@ def frame_of(rows: Sequence[Mapping[str, Any]]) -> Any:  # noqa: ANN401 (of a li
 
 def _places(edges: Sequence[tuple[str, str, str]], answers: set[str]) -> dict[str, tuple[int, int]]:
     """(column, row) of each node: columns by the distance from the nodes that are most often named."""
-    near: dict[str, dict[str, None]] = {}
+    neighbours: dict[str, dict[str, None]] = {}
     for head, _, tail in edges:
-        near.setdefault(head, {})[tail] = None
-        near.setdefault(tail, {})[head] = None
+        neighbours.setdefault(head, {})[tail] = None
+        neighbours.setdefault(tail, {})[head] = None
     rows: dict[int, int] = {}
     places: dict[str, tuple[int, int]] = {}
-    starts = sorted(near, key=lambda node: (node in answers, -len(near[node])))
+    starts = sorted(neighbours, key=lambda node: (node in answers, -len(neighbours[node])))
     for start in starts:
         ring, column = [start] if start not in places else [], 0
         while ring:
             for node in ring:
                 places[node] = (column, rows.setdefault(column, 0))
                 rows[column] += 1
-            following = dict.fromkeys(other for node in ring for other in near[node])
+            following = dict.fromkeys(neighbour for node in ring for neighbour in neighbours[node])
             ring, column = [node for node in following if node not in places], column + 1
     return places
 
 
 def _text(text: str, x: float, y: float, size: int, fill: str) -> str:
     short = text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
-    where = f'x="{x}" y="{y}" font-size="{size}" fill="{fill}"'
-    return f'<text {where} text-anchor="middle" font-family="sans-serif">{escape(short)}</text>'
+    position = f'x="{x}" y="{y}" font-size="{size}" fill="{fill}"'
+    return f'<text {position} text-anchor="middle" font-family="sans-serif">{escape(short)}</text>'
 
 
 def _lines(triples: Sequence[TextTriple]) -> str:
@@ -132,6 +132,6 @@ def _table(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
         "<tr>" + "".join(f"<td>{escape(cell).replace(chr(10), '<br/>')}</td>" for cell in row) + "</tr>"
         for row in rows[:MOST_SHOWN_ROWS]
     )
-    left = len(rows) - MOST_SHOWN_ROWS
-    more = f'<tr><td colspan="{len(titles)}">and {left:,} more</td></tr>' if left > 0 else ""
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}{more}</tbody></table>"
+    omitted = len(rows) - MOST_SHOWN_ROWS
+    omitted_row = f'<tr><td colspan="{len(titles)}">and {omitted:,} more</td></tr>' if omitted > 0 else ""
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}{omitted_row}</tbody></table>"

@@ -41,8 +41,8 @@ def fields_json(value: object, names: str = "") -> dict[str, Any]:
 
     Members that say another form in `as_json` have that one; tuples are lists.
     """
-    wanted = names.split() if names else _names(type(value))
-    return {name: _plain(getattr(value, name)) for name in wanted}
+    field_names = names.split() if names else _names(type(value))
+    return {name: _json_value(getattr(value, name)) for name in field_names}
 
 
 @cache
@@ -50,11 +50,11 @@ def _names(kind: Any) -> tuple[str, ...]:  # noqa: ANN401
     return tuple(each.name for each in fields(kind))
 
 
-def _plain(value: Any) -> Any:  # noqa: ANN401
+def _json_value(value: Any) -> Any:  # noqa: ANN401
     if value is None or isinstance(value, (str, int, float)):
         return value
     if isinstance(value, (list, tuple)):
-        return [_plain(item) for item in cast("Sequence[object]", value)]
+        return [_json_value(item) for item in cast("Sequence[object]", value)]
     if isinstance(value, Mapping):
         return dict(cast("Mapping[str, object]", value))
     return value.as_json() if hasattr(value, "as_json") else fields_json(value)
@@ -75,8 +75,8 @@ def json_object(raw: bytes | str, file: str, line: int, advice: str) -> dict[str
     except RecursionError as error:
         raise ParseError(file, line, "not JSON (nested too deeply)", advice) from error
     except ValueError as error:  # also for a number of thousands of digits
-        what = error.msg if isinstance(error, json.JSONDecodeError) else str(error).partition(";")[0]
-        raise ParseError(file, line, f"not JSON ({what})", advice) from error
+        reason = error.msg if isinstance(error, json.JSONDecodeError) else str(error).partition(";")[0]
+        raise ParseError(file, line, f"not JSON ({reason})", advice) from error
     if not isinstance(value, dict):
         raise ParseError(file, line, "not a JSON object", advice)
     return cast("dict[str, Any]", value)

@@ -40,18 +40,18 @@ def keep_secret(secret: str | None) -> None:
 
 def keep_address(address: str | None) -> None:
     """Remember what is secret in an address: `user:password@`, and parameters like `?api-key=`."""
-    _, separator, rest = (address or "").partition("://")
+    _, separator, location = (address or "").partition("://")
     if not separator:
         return
-    place, _, after = rest.partition("/")
+    place, _, after = location.partition("/")
     if "?" in place:
         place, _, after = place.partition("?")
         after = f"?{after}"
-    own, at, _ = place.rpartition("@")
-    _, colon, password = own.partition(":")
+    credentials, at, _ = place.rpartition("@")
+    _, colon, password = credentials.partition(":")
     if at and colon and password:
         keep_secret(unquote(password))
-        keep_secret(b64encode(unquote(own).encode()).decode("ascii"))
+        keep_secret(b64encode(unquote(credentials).encode()).decode("ascii"))
         keep_secret(password)
         _keep([f":{password}@"])
     query = after.partition("?")[2].partition("#")[0]
@@ -64,7 +64,7 @@ def keep_address(address: str | None) -> None:
 def redacted(text: str) -> str:
     """The text with a mark in the place of every secret that is known."""
     pattern = _pattern
-    return text if pattern is None else pattern.sub(_marked, text)
+    return text if pattern is None else pattern.sub(_mark, text)
 
 
 class RedactedStream:
@@ -90,9 +90,9 @@ class RedactedStream:
         return getattr(self._stream, name)
 
 
-def _marked(found: re.Match[str]) -> str:
+def _mark(match: re.Match[str]) -> str:
     """The mark, with what tells where the secret stood."""
-    text = found[0]
+    text = match[0]
     if text.startswith(":") and text.endswith("@"):
         return f":{MARK}@"
     name, equals, _ = text.partition("=")

@@ -21,11 +21,11 @@ class Passage:
 
 def passages_of(clew: Clew, answer: Answer, most: int | None = None) -> list[Passage]:
     """The citations of an answer, best first; none for an abstention or an answer without proof."""
-    scores = {found.entity: found.score for found in answer.answers}
-    found: list[Passage] = []
+    scores = {a.entity: a.score for a in answer.answers}
+    passages: list[Passage] = []
     for citation in answer.citations[:most]:
         labels = clew.labels(citation.triple_ids)
-        told = [
+        sentences = [
             f"{labels.get(t.head, t.head)} {relation_text(labels.get(t.relation, t.relation))} "
             f"{labels.get(t.tail, t.tail)}."
             for t in citation.triples
@@ -36,12 +36,12 @@ def passages_of(clew: Clew, answer: Answer, most: int | None = None) -> list[Pas
             "question": answer.question,
             "method": answer.method,
         }
-        found.append(Passage(" ".join(told), scores.get(citation.answer, 1.0), metadata))
-    return found
+        passages.append(Passage(" ".join(sentences), scores.get(citation.answer, 1.0), metadata))
+    return passages
 
 
 def answer_text(answer: Answer) -> str:
-    """What is said where only text is handed on: the answer, or why there is none."""
+    """The text for callers that take only text: the answer, or why there is none."""
     if answer.abstained is None:
         return answer.text
     return f"No answer in this graph: {answer.abstained.detail}"

@@ -22,10 +22,10 @@ class ClewRetriever(BaseRetriever):
     ) -> None:
         """Hand on the best `k` citations."""
         super().__init__()
-        self._clew, self._how, self._model, self._k = clew, method, model, k
+        self._clew, self._method, self._model, self._k = clew, method, model, k
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        answer = self._clew.ask(query_bundle.query_str, method=self._how, model=self._model)
+        answer = self._clew.ask(query_bundle.query_str, method=self._method, model=self._model)
         return _nodes(self._clew, answer, self._k)
 
 
@@ -34,14 +34,14 @@ class ClewQueryEngine(BaseQueryEngine):
 
     def __init__(self, clew: Clew, *, method: str = "auto", model: ChatModel | None = None) -> None:
         super().__init__(callback_manager=None)
-        self._clew, self._how, self._model = clew, method, model
+        self._clew, self._method, self._model = clew, method, model
 
     def _query(self, query_bundle: QueryBundle) -> RESPONSE_TYPE:
-        return self._response(self._clew.ask(query_bundle.query_str, method=self._how, model=self._model))
+        return self._response(self._clew.ask(query_bundle.query_str, method=self._method, model=self._model))
 
     async def _aquery(self, query_bundle: QueryBundle) -> RESPONSE_TYPE:
         return self._response(
-            await self._clew.ask_async(query_bundle.query_str, method=self._how, model=self._model)
+            await self._clew.ask_async(query_bundle.query_str, method=self._method, model=self._model)
         )
 
     def _response(self, answer: Answer) -> Response:

@@ -34,9 +34,11 @@ def neo4j_login() -> Login:
     """Return who asks Neo4j: $NEO4J_USERNAME (else neo4j), $NEO4J_PASSWORD, $NEO4J_DATABASE."""
     from clew.stores.opening import Login
 
-    own = os.environ
+    environ = os.environ
     return Login(
-        own.get("NEO4J_USERNAME") or "neo4j", own.get("NEO4J_PASSWORD", ""), own.get("NEO4J_DATABASE") or None
+        environ.get("NEO4J_USERNAME") or "neo4j",
+        environ.get("NEO4J_PASSWORD", ""),
+        environ.get("NEO4J_DATABASE") or None,
     )
 
 
@@ -70,12 +72,12 @@ def vector_choice(kind: VectorKind, milvus: str | None = None) -> VectorChoice:
     return VectorChoice(kind, place)
 
 
-def cache_folder(given: str | Path | None = None) -> Path:
-    """Where indexes of plain files are kept: `given`, $CLEW_CACHE_DIR, else where the system keeps caches."""
-    if given is not None:
-        return Path(given)
-    if own := os.environ.get("CLEW_CACHE_DIR"):
-        return Path(own)
+def cache_folder(directory: str | Path | None = None) -> Path:
+    """Where indexes of plain files are kept: `directory`, $CLEW_CACHE_DIR, else the caches of the system."""
+    if directory is not None:
+        return Path(directory)
+    if path := os.environ.get("CLEW_CACHE_DIR"):
+        return Path(path)
     from platformdirs import user_cache_path
 
     with suppress(RuntimeError):  # a user without a home directory
@@ -92,8 +94,8 @@ def default_history() -> Path:
 
     Raises UsageError for a user without a home directory.
     """
-    if own := os.environ.get("CLEW_HISTORY"):
-        return Path(own)
+    if path := os.environ.get("CLEW_HISTORY"):
+        return Path(path)
     folder = users_data()
     if folder is None:
         raise UsageError("There is no place for the history: no home directory. Set $CLEW_HISTORY")
@@ -116,21 +118,21 @@ class NamedModels:
     def __init__(self) -> None:
         self._models: dict[str, ManagedModel] = {}
 
-    def model(self, given: ChatModel | str | None) -> ChatModel | None:
+    def model(self, model_or_spec: ChatModel | str | None) -> ChatModel | None:
         """The model of a spec, with keys and addresses of the environment; any other as it is.
 
         A question takes at most `CALLS` calls. Raises UsageError for a spec or key that is wrong,
         MissingExtra if the provider's SDK is not installed.
         """
-        if not isinstance(given, str):
-            return given
-        if given not in self._models:
+        if not isinstance(model_or_spec, str):
+            return model_or_spec
+        if model_or_spec not in self._models:
             from clew.llm import open_model, settings_from
             from clew.llm.budget import Limits
 
-            settings = settings_from(os.environ, given, per_question=Limits(CALLS))
-            self._models[given] = open_model(settings)
-        return self._models[given]
+            settings = settings_from(os.environ, model_or_spec, per_question=Limits(CALLS))
+            self._models[model_or_spec] = open_model(settings)
+        return self._models[model_or_spec]
 
     def close(self) -> None:
         """Close those that were opened here."""
@@ -145,8 +147,8 @@ def keep_machine_code() -> None:
     """Choose where machine code is kept: $NUMBA_CACHE_DIR, else beside the cached indexes."""
     from clew.foundation.compiling import COMPILING
 
-    if own := os.environ.get("NUMBA_CACHE_DIR"):
-        COMPILING.folder = Path(own)
+    if folder := os.environ.get("NUMBA_CACHE_DIR"):
+        COMPILING.folder = Path(folder)
     elif COMPILING.folder is None:
         from clew.index.store.folders import usable
 

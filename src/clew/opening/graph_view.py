@@ -63,19 +63,19 @@ class GraphView:
 
             self._distances = IndexDistances(self.index, self.embedder)
         budget = None if milliseconds is None else Budget(milliseconds=milliseconds)
-        used, graph = distances or cast("Distances", self._distances), self.index.graph
+        graph_distances, graph = distances or cast("Distances", self._distances), self.index.graph
         if any(edge.where for edge in pattern.edges):
             from clew.graph.match.conditions import match_where
 
             def search(count: int) -> MatchResult:
-                return match(graph, pattern, used, k=count, budget=budget)
+                return match(graph, pattern, graph_distances, k=count, budget=budget)
 
-            found = match_where(search, graph, pattern, None if all else k)
+            result = match_where(search, graph, pattern, None if all else k)
         else:
-            found = match(graph, pattern, used, k=k, all_tied=all, budget=budget)
-        return replace(found, matches=tuple(map(self._named, found.matches)))
+            result = match(graph, pattern, graph_distances, k=k, all_tied=all, budget=budget)
+        return replace(result, matches=tuple(map(self._with_names, result.matches)))
 
-    def _named(self, found: Match) -> Match:
+    def _with_names(self, graph_match: Match) -> Match:
         """A match with what people read."""
         graph = self.index.graph
         labels, relations = graph.labels, graph.relation_labels
@@ -83,9 +83,9 @@ class GraphView:
             TripleText(
                 labels[head], relations[relation], labels[tail], properties_of(graph, head, relation, tail)
             )
-            for head, relation, tail in map(graph.triple, found.triples)
+            for head, relation, tail in map(graph.triple, graph_match.triples)
         )
-        return replace(found, labels=tuple(labels[node] for node in found.nodes), texts=texts)
+        return replace(graph_match, labels=tuple(labels[node] for node in graph_match.nodes), texts=texts)
 
     def edges(
         self,
@@ -113,28 +113,28 @@ class GraphView:
             None if relation is None else explorer.relation(relation),
             None if tail is None else explorer.node(tail),
         )
-        wanted = conditions_of(where or {}, "where")
-        found = find_edges(self.index.graph, ends, wanted, order=order, smallest=smallest)
-        return list(islice(found, limit))
+        conditions = conditions_of(where or {}, "where")
+        edges = find_edges(self.index.graph, ends, conditions, order=order, smallest=smallest)
+        return list(islice(edges, limit))
 
     def matches_json(self, result: MatchResult, *, id: str | None, milliseconds: float) -> dict[str, Any]:
         """Make the stable JSON form of matches (docs/json.md); names are those of the source."""
         return {
             "id": id,
-            "matches": [self._match_json(found) for found in result.matches],
+            "matches": [self._match_json(graph_match) for graph_match in result.matches],
             "complete": result.complete,
             "bound": None if result.bound == float("inf") else result.bound,
             "timings_ms": {"total": round(milliseconds, 3)},
         }
 
-    def _match_json(self, found: Match) -> dict[str, Any]:
-        triples = [self.triple(triple) for triple in found.triples]
-        told: dict[str, Any] = {"gsd": found.gsd, "direction_misses": found.direction_misses}
-        told["nodes"] = [self.index.graph.entities[node] for node in found.nodes]
-        told["triples"] = [triple.as_json() for triple in triples]
+    def _match_json(self, graph_match: Match) -> dict[str, Any]:
+        triples = [self.triple(triple) for triple in graph_match.triples]
+        form: dict[str, Any] = {"gsd": graph_match.gsd, "direction_misses": graph_match.direction_misses}
+        form["nodes"] = [self.index.graph.entities[node] for node in graph_match.nodes]
+        form["triples"] = [triple.as_json() for triple in triples]
         if any(triple.properties for triple in triples):
-            told["properties"] = [triple.properties_json() for triple in triples]
-        return told
+            form["properties"] = [triple.properties_json() for triple in triples]
+        return form
 
     def open_store(
         self, query: str, *, seconds: float = 10.0, rows: int = 1_000
@@ -194,8 +194,8 @@ class GraphView:
 
         Raises UsageError for an entity or a relation that the graph lacks.
         """
-        found = self._explore()
-        return found.neighbours(entity, relation=relation, direction=direction, offset=offset, limit=limit)
+        explorer = self._explore()
+        return explorer.neighbours(entity, relation=relation, direction=direction, offset=offset, limit=limit)
 
     def paths(self, start: str, end: str, *, limit: int = 5, longest: int = 4) -> Paths:
         """The shortest paths between two entities; raises UsageError for one that the graph lacks."""
@@ -231,23 +231,25 @@ class GraphView:
         type_names = list(types.names)
         for node in range(graph.nodes):
             if graph.values.datatype[node] < 0:
-                own = types.type[types.offsets[node] : types.offsets[node + 1]].tolist()
-                yield Entity(graph.entities[node], graph.labels[node], tuple(type_names[t] for t in own))
+                type_ids = types.type[types.offsets[node] : types.offsets[node + 1]].tolist()
+                yield Entity(graph.entities[node], graph.labels[node], tuple(type_names[t] for t in type_ids))
 
     def labels(self, triples: Iterable[int]) -> dict[str, str]:
         """Map the names in some triples to what people read, where the two differ."""
-        graph, found = self.index.graph, dict[str, str]()
+        graph, labels_by_name = self.index.graph, dict[str, str]()
         if graph.labels is graph.entities and graph.relation_labels is graph.relations:
-            return found
+            return labels_by_name
         for head, relation, tail in map(graph.triple, triples):
-            found[graph.relations[relation]] = graph.relation_labels[relation]
-            found |= {graph.entities[node]: graph.labels[node] for node in (head, tail)}
-        return found
+            labels_by_name[graph.relations[relation]] = graph.relation_labels[relation]
+            labels_by_name |= {graph.entities[node]: graph.labels[node] for node in (head, tail)}
+        return labels_by_name
 
     def __repr__(self) -> str:
         counts = self.index.manifest.about.counts
-        told = ", ".join(f"{counts.get(name, 0):,} {name}" for name in ("triples", "entities", "relations"))
-        return f"<{type(self).__name__} {self.path}: {told}>"
+        summary = ", ".join(
+            f"{counts.get(name, 0):,} {name}" for name in ("triples", "entities", "relations")
+        )
+        return f"<{type(self).__name__} {self.path}: {summary}>"
 
     def __iter__(self) -> Iterator[TripleText]:
         return self.triples()

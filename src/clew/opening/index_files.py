@@ -65,12 +65,14 @@ def update_index_files(
     from clew.index.update.edits import EditRules
     from clew.index.update.update import update_index
 
-    made_with = read_manifest(path).about.embedder
+    index_embedder = read_manifest(path).about.embedder
     edits = read_edits(files, None if progress is None else partial(progress, "reading"))
     return update_index(
         path,
         edits,
-        embedder=make_embedder(embedder if embedder is not None or made_with is None else made_with.name),
+        embedder=make_embedder(
+            embedder if embedder is not None or index_embedder is None else index_embedder.name
+        ),
         rules=rules or EditRules(),
         verbaliser=verbaliser,
         access=milvus_access(),
@@ -78,7 +80,7 @@ def update_index_files(
     )
 
 
-def said_by(path: Path) -> str | None:
+def walk_model(path: Path) -> str | None:
     """Name the chat model that says the walks of an index; None without one.
 
     Raises InputError and FormatError if there is no good index.
@@ -128,15 +130,15 @@ def local_paths(
     sources = [source] if isinstance(source, str | Path) else list(source)
     if not sources or not all(map(str, sources)):
         raise UsageError("The name of the source is empty. Give an index (NAME.clew) or a graph file")
-    for given in map(str, sources):
-        if is_remote(given) and len(sources) == 1:
+    for address in map(str, sources):
+        if is_remote(address) and len(sources) == 1:
             from clew.index.remote import RemoteIndex
 
-            origin = RemoteIndex(given, cache_folder(cache_dir))
+            origin = RemoteIndex(address, cache_folder(cache_dir))
             fetched = origin.fetch()
             return [fetched.path], origin, fetched.mark
-        if "://" in given:
-            refuse_address(given)
+        if "://" in address:
+            refuse_address(address)
     return [Path(each) for each in sources], None, ""
 
 
@@ -156,27 +158,32 @@ def update_index_by(
     *,
     rules: EditRules | None = None,
     embedder: Embedder,
-    **more: Any,  # noqa: ANN401 (of `EditFiles`)
+    **edit_options: Any,  # noqa: ANN401 (of `EditFiles`)
 ) -> Updated:
-    """Change an index by files or triples; `more` are of `EditFiles`. Raises as `update_index_files`."""
+    """Change an index by files or triples, with `edit_options` of `EditFiles`.
+
+    Raises as `update_index_files`.
+    """
     from clew.index.update.edit_files import EditFiles
 
     if not all(isinstance(change, str | Path) for change in (*add, *remove)):
-        for name in {"format", "hints"} & more.keys():
+        for name in {"format", "hints"} & edit_options.keys():
             raise UsageError(f"{name!r} is for files. Update with files and with triples apart")
     with tempfile.TemporaryDirectory(prefix="clew-update-") as folder:
-        added = _as_files(add, Path(folder) / "add.tsv")
-        removed = _as_files(remove, Path(folder) / "remove.tsv")
-        return update_index_files(path, EditFiles(added, removed, **more), rules=rules, embedder=embedder)
+        added = _files_of(add, Path(folder) / "add.tsv")
+        removed = _files_of(remove, Path(folder) / "remove.tsv")
+        return update_index_files(
+            path, EditFiles(added, removed, **edit_options), rules=rules, embedder=embedder
+        )
 
 
-def _as_files(changes: FilesOrTriples, written: Path) -> list[Path]:
+def _files_of(changes: FilesOrTriples, triple_file: Path) -> list[Path]:
     """The files among changes, and one with the triples among them."""
     from clew.graph.readers.written import write_triples
 
     files = [Path(change) for change in changes if isinstance(change, str | Path)]
     triples = [change for change in changes if not isinstance(change, str | Path)]
-    return [*files, write_triples(written, triples)] if triples else files
+    return [*files, write_triples(triple_file, triples)] if triples else files
 
 
 def unused_fit(index: Index) -> str | None:

@@ -68,8 +68,8 @@ class Api:
         With `Accept: text/event-stream` come events: `reply` (pieces of what a chat model says), `step`
         (steps of the method, when they are taken), and last `answer` or `problem`.
         """
-        told = form.model_dump(exclude={"id"})
-        asking = Asking(id=form.id or request.state.request_id, **told)
+        fields = form.model_dump(exclude={"id"})
+        asking = Asking(id=form.id or request.state.request_id, **fields)
         return await self._answered(request, graph, lambda: self._service.ask(graph, asking))
 
     async def batch(self, request: Request, graph: GraphName, form: BatchForm) -> Response:
@@ -79,17 +79,17 @@ class Api:
 
     async def verify(self, request: Request, graph: GraphName, form: VerifyForm) -> Response:
         """Say whether the graph supports a claim, refutes it, or does not hold enough, part by part."""
-        told = form.model_dump(exclude={"claim", "closed_world", "id"})
-        asking = Asking(form.claim, id=form.id or request.state.request_id, **told)
+        fields = form.model_dump(exclude={"claim", "closed_world", "id"})
+        asking = Asking(form.claim, id=form.id or request.state.request_id, **fields)
         verify = partial(self._service.verify, graph, asking, closed_world=form.closed_world)
         return await self._answered(request, graph, verify)
 
     async def compare(self, request: Request, graph: GraphName, form: CompareForm) -> Response:
         """Ask several methods the same question; one that fails has its error in its row."""
-        settings = {name: own or {} for name, own in form.settings.items()}
-        told = form.model_dump(include={"question", "methods", "entities", "model"})
+        settings = {name: values or {} for name, values in form.settings.items()}
+        fields = form.model_dump(include={"question", "methods", "entities", "model"})
         return await self._rows(
-            request, graph, lambda: self._service.compare(graph, **told, settings=settings)
+            request, graph, lambda: self._service.compare(graph, **fields, settings=settings)
         )
 
     async def match(self, request: Request, graph: GraphName, form: MatchForm) -> Response:
@@ -159,11 +159,11 @@ class Api:
         """Send several answers, and count each."""
 
         def counted() -> dict[str, Any]:
-            told = make()
-            for row in told["rows"]:
+            reply = make()
+            for row in reply["rows"]:
                 if row["answer"] is not None:
                     self._metrics.answered(graph, row["answer"])
-            return told
+            return reply
 
         return await self._json(request, counted)
 
@@ -180,10 +180,10 @@ class Api:
         """Send an answer or a verdict, or the events of one being made, and count it."""
 
         def counted() -> dict[str, Any]:
-            told = make()
-            outcome = self._metrics.answered(graph, told)
-            request.state.noted = {"graph": graph, "how": told["method"], "outcome": outcome}
-            return told
+            reply = make()
+            outcome = self._metrics.answered(graph, reply)
+            request.state.noted = {"graph": graph, "how": reply["method"], "outcome": outcome}
+            return reply
 
         if STREAM_MEDIA not in request.headers.get("accept", ""):
             return await self._json(request, counted)

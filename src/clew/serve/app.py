@@ -46,12 +46,12 @@ Mounted = tuple[ASGIApp, AbstractAsyncContextManager[Any]]
 """An application, and what runs it."""
 
 
-class MadeLate:
+class LateApplication:
     """The application that `make` makes, in a thread, when it is first asked: its imports take long."""
 
     def __init__(self, make: Callable[[], Mounted]) -> None:
         self._make = make
-        self._wanted, self._ended = asyncio.Event(), asyncio.Event()
+        self._requested, self._ended = asyncio.Event(), asyncio.Event()
         self._app: asyncio.Future[ASGIApp] | None = None
 
     @asynccontextmanager
@@ -63,31 +63,31 @@ class MadeLate:
             yield
         finally:
             self._ended.set()
-            if not self._wanted.is_set():
+            if not self._requested.is_set():
                 task.cancel()
             await asyncio.wait([task])
 
     async def _run(self, app: asyncio.Future[ASGIApp]) -> None:
-        await self._wanted.wait()
+        await self._requested.wait()
         try:
-            made, runs = await asyncio.to_thread(self._make)
+            application, runs = await asyncio.to_thread(self._make)
             async with runs:
-                app.set_result(made)
+                app.set_result(application)
                 await self._ended.wait()
-        except Exception as error:  # told to each that asks
+        except Exception as error:  # each request raises it
             if app.done():
                 raise
             app.set_exception(error)
 
-    async def made(self) -> ASGIApp:
+    async def application(self) -> ASGIApp:
         """Make it, or wait until it is made; raises as `make`."""
         assert self._app is not None  # noqa: S101 (only a server that runs is asked)
-        self._wanted.set()
+        self._requested.set()
         return await asyncio.shield(self._app)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Hand a request on to what is made; raises as `make`."""
-        await (await self.made())(scope, receive, send)
+        await (await self.application())(scope, receive, send)
 
 
 class PageFiles(StaticFiles):
@@ -128,14 +128,14 @@ def make_app(
     """Put a server together around graphs that are open."""
     counts, work = Metrics(), Work(settings.limits)
     service = Service(graphs, models, settings.limits)
-    agents = None if mcp is None else MadeLate(lambda: mcp(service, work))
+    agents = None if mcp is None else LateApplication(lambda: mcp(service, work))
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncGenerator[None]:
         async with AsyncExitStack() as stack:
             if agents is not None:
                 await stack.enter_async_context(agents.running())
-            await stack.enter_async_context(_kept_up(graphs, work, counts, settings, agents))
+            await stack.enter_async_context(_watch_graphs(graphs, work, counts, settings, agents))
             yield
             await work.close(GRACE)
 
@@ -159,8 +159,8 @@ def make_app(
 
 
 @asynccontextmanager
-async def _kept_up(
-    graphs: Graphs, work: Work, counts: Metrics, settings: ServeSettings, agents: MadeLate | None
+async def _watch_graphs(
+    graphs: Graphs, work: Work, counts: Metrics, settings: ServeSettings, agents: LateApplication | None
 ) -> AsyncGenerator[None]:
     """Look for new generations, and at the memory, while the server runs."""
 
@@ -179,13 +179,13 @@ async def _kept_up(
             work.watch_memory()
             counts.running.set(work.jobs)
 
-    tasks = [asyncio.create_task(one()) for one in (reload, watch)]
+    tasks = [asyncio.create_task(watcher()) for watcher in (reload, watch)]
     if settings.warm:
         tasks.append(asyncio.create_task(_warm(graphs, work, agents)))
     else:
         graphs.warm = True
     for task in tasks:
-        task.add_done_callback(_told)
+        task.add_done_callback(_log_failure)
     try:
         yield
     finally:
@@ -193,28 +193,28 @@ async def _kept_up(
             task.cancel()
 
 
-async def _warm(graphs: Graphs, work: Work, agents: MadeLate | None) -> None:
+async def _warm(graphs: Graphs, work: Work, agents: LateApplication | None) -> None:
     """Ask each graph once, and then make what users may want next.
 
     What is imported late is imported here: work cannot be ended within an import.
     """
 
-    async def tried(graph: ServedGraph, begin: Callable[[], object]) -> None:
+    async def try_graph(graph: ServedGraph, begin: Callable[[], object]) -> None:
         try:
             await work.run(begin, endless=True)
         except ClewError as error:
             log.warning("could not be asked", extra={"graph": graph.name, "reason": str(error)})
 
     for graph in graphs:
-        await tried(graph, graph.warm)
+        await try_graph(graph, graph.warm)
     graphs.warm = True
     for graph in graphs:
-        await tried(graph, lambda graph=graph: graph.snapshot.examples)
+        await try_graph(graph, lambda graph=graph: graph.snapshot.examples)
     if agents is not None:
-        await agents.made()
+        await agents.application()
 
 
-def _told(task: asyncio.Task[None]) -> None:
+def _log_failure(task: asyncio.Task[None]) -> None:
     if not task.cancelled() and (error := task.exception()) is not None:
         log.error("background task ended", exc_info=error)
 
@@ -253,12 +253,12 @@ def _add_problems(app: FastAPI, graphs: Graphs) -> None:
 
 
 def _problem(error: Exception) -> Problem:
-    """What is said of an error; of a field that is wrong, what was given is not repeated."""
+    """Turn an error into a problem; the value of a wrong field is not repeated."""
     if isinstance(error, RequestValidationError):
-        first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"] if part not in ("body", "query", "path"))
-        said = f"{where}: {first['msg']}" if where else str(first["msg"])
-        return Problem(400, "usage", "The request is wrong", f"{said}. See /docs.html")
+        fault = error.errors()[0]
+        field = ".".join(str(part) for part in fault["loc"] if part not in ("body", "query", "path"))
+        detail = f"{field}: {fault['msg']}" if field else str(fault["msg"])
+        return Problem(400, "usage", "The request is wrong", f"{detail}. See /docs.html")
     if isinstance(error, HTTPException):
         titles = {404: "Not found", 405: "Wrong method"}
         title = titles.get(error.status_code, "The request failed")

@@ -36,16 +36,16 @@ async def event_stream(
                 continue
             if event is None:
                 break
-            yield _written(*event)
+            yield _encode_event(*event)
         try:
-            yield _written("answer", await task)
+            yield _encode_event("answer", await task)
         except Gone:
             return
-        except Exception as error:  # the response has begun: whatever it is, it is told as an event
-            yield _written("problem", problem_of(error).as_json(request))
+        except Exception as error:  # the response has begun: whatever it is, it is sent as an event
+            yield _encode_event("problem", problem_of(error).as_json(request))
     finally:
         task.cancel()
 
 
-def _written(name: str, data: Any) -> bytes:  # noqa: ANN401
+def _encode_event(name: str, data: Any) -> bytes:  # noqa: ANN401
     return f"event: {name}\ndata: {json_line(data)}\n\n".encode()

@@ -81,5 +81,5 @@ class MatchForm(RequestForm):
 
     def pattern(self) -> dict[str, Any]:
         """The pattern, in the form of docs/json.md."""
-        told: dict[str, Any] = {"triples": self.triples}
-        return told if self.answer is None else told | {"answer": self.answer}
+        pattern: dict[str, Any] = {"triples": self.triples}
+        return pattern if self.answer is None else pattern | {"answer": self.answer}

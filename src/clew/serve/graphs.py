@@ -34,15 +34,15 @@ class Snapshot:
     @cached_property
     def info(self) -> dict[str, Any]:
         """What the graph holds, without the paths of the server."""
-        told = self.clew.info().as_json()
-        told["index"] = Path(told["index"]).name
-        told["sources"] = [
+        info = self.clew.info().as_json()
+        info["index"] = Path(info["index"]).name
+        info["sources"] = [
             {key: value for key, value in source.items() if key not in ("path", "modified", "sha256")}
             | {"path": Path(source["path"]).name}
-            for source in told["sources"]
+            for source in info["sources"]
         ]
-        told["generation"] = self.generation
-        return told
+        info["generation"] = self.generation
+        return info
 
     @cached_property
     def examples(self) -> tuple[str, ...]:
@@ -63,8 +63,8 @@ class ServedGraph:
     failure: str | None = None
     remote_seconds: float = 10.0
     """How often it is looked whether an object store has a new generation."""
-    _seen: tuple[int, int, int] | str | None = None
-    _looked: float = 0.0
+    _last_mark: tuple[int, int, int] | str | None = None
+    _last_look: float = 0.0
     _reloading: threading.Lock = field(default_factory=threading.Lock)
 
     @classmethod
@@ -72,7 +72,7 @@ class ServedGraph:
         """Open a graph; raises as `open`."""
         clew = open()
         graph = cls(name, open, Snapshot(clew, clew.generation))
-        graph._seen = clew.mark or graph._manifest()
+        graph._last_mark = clew.mark or graph._manifest()
         return graph
 
     @property
@@ -90,13 +90,13 @@ class ServedGraph:
         An index that is gone or damaged leaves everything as it is, with the reason in `failure`.
         """
         with self._reloading:
-            seen = self._manifest()
-            if seen == self._seen:
+            mark = self._manifest()
+            if mark == self._last_mark:
                 return False
             path, fetched = self.clew.path, self.clew.origin is not None
             try:
                 if not fetched and read_manifest(path).generation == self.snapshot.generation:
-                    self._seen, self.failure = seen, None
+                    self._last_mark, self.failure = mark, None
                     return False
                 clew = self.open()
                 clew.ask(_OPEN)
@@ -106,7 +106,7 @@ class ServedGraph:
                 self.failure = "its newest generation cannot be opened; the one before is asked"
                 return False
             self.snapshot = Snapshot(clew, clew.generation)
-            self._seen, self.failure = seen, None
+            self._last_mark, self.failure = mark, None
             log.info("reloaded", extra={"graph": self.name, "generation": clew.generation})
             return True
 
@@ -123,9 +123,9 @@ class ServedGraph:
     def _manifest_in_store(self, origin: RemoteIndex) -> str:
         """The mark of the manifest in an object store, which is not asked more often than need be."""
         now = time.monotonic()
-        if self._looked and now - self._looked < self.remote_seconds:
+        if self._last_look and now - self._last_look < self.remote_seconds:
             return self.clew.mark
-        self._looked = now
+        self._last_look = now
         try:
             return origin.mark()
         except ClewError as error:
@@ -145,8 +145,8 @@ class Graphs:
 
     def __getitem__(self, name: str) -> ServedGraph:
         if name not in self._graphs:
-            there = f'There is no graph "{name}" here. There are: {", ".join(self._graphs)}'
-            raise Problem(404, "no-such-graph", "No such graph", there)
+            detail = f'There is no graph "{name}" here. There are: {", ".join(self._graphs)}'
+            raise Problem(404, "no-such-graph", "No such graph", detail)
         return self._graphs[name]
 
     def __iter__(self) -> Iterator[ServedGraph]:
@@ -178,8 +178,8 @@ class Graphs:
         """Write names of graphs for the paths of their indexes."""
         for graph in self._graphs.values():
             path = graph.clew.path
-            for written in (str(path.resolve()), str(path)):
-                text = text.replace(written, graph.name)
+            for path_text in (str(path.resolve()), str(path)):
+                text = text.replace(path_text, graph.name)
         return _PATH.sub("…", text)
 
 
@@ -203,17 +203,17 @@ def named_sources(sources: Iterable[str]) -> Mapping[str, str]:
 
     Raises UsageError for two of one name.
     """
-    named: dict[str, str] = {}
+    sources_by_name: dict[str, str] = {}
     for source in sources:
-        name, separator, rest = source.partition("=")
+        name, separator, location = source.partition("=")
         if not (separator and re.fullmatch(r"[\w.-]+", name)):
-            name, rest = _stem(source), source
-        if name in named:
-            raise UsageError(f'Two graphs would be called "{name}". Give one another name: NAME={rest}')
-        named[name] = rest
-    if not named:
+            name, location = _stem(source), source
+        if name in sources_by_name:
+            raise UsageError(f'Two graphs would be called "{name}". Give one another name: NAME={location}')
+        sources_by_name[name] = location
+    if not sources_by_name:
         raise UsageError("No graph given. Write: clew serve films.tsv")
-    return named
+    return sources_by_name
 
 
 def _stem(source: str) -> str:

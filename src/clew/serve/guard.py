@@ -74,13 +74,13 @@ class Guard:
             detail = "The Host header names no address of this server. Start it with --allow-host NAME"
             return Problem(421, "host", "Wrong host", detail)
         origin = headers.get("origin")
-        own = origin is None or urlsplit(origin).netloc == headers.get("host")
-        if not own and origin not in self._access.origins:
+        same_origin = origin is None or urlsplit(origin).netloc == headers.get("host")
+        if not same_origin and origin not in self._access.origins:
             detail = "Pages of another origin may not call this server. Start it with --allow-origin"
             return Problem(403, "origin", "Wrong origin", detail)
         # All but the page itself and the signs of life.
-        holds = scope["path"].startswith(("/v1/", "/mcp", "/metrics"))
-        if self._tokens and holds and not self._has_token(headers):
+        needs_token = scope["path"].startswith(("/v1/", "/mcp", "/metrics"))
+        if self._tokens and needs_token and not self._has_token(headers):
             detail = "A token is needed: Authorization: Bearer TOKEN"
             return Problem(401, "token", "Not authorised", detail, www_authenticate='Bearer realm="clew"')
         return None
@@ -102,8 +102,8 @@ class Guard:
         return True
 
     def _has_token(self, headers: Headers) -> bool:
-        kind, _, given = headers.get("authorization", "").partition(" ")
-        raw = given.strip().encode("utf-8", "replace")
+        kind, _, credentials = headers.get("authorization", "").partition(" ")
+        raw = credentials.strip().encode("utf-8", "replace")
         same = [hmac.compare_digest(raw, token) for token in self._tokens]
         return kind.lower() == "bearer" and any(same)
 
@@ -145,10 +145,10 @@ class _Exchange:
                 body = await _read(receive, most)
         except TimeoutError:
             raise Problem(408, "slow", "Too slow", "The body of the request did not come in time") from None
-        first: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+        pending: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
         async def replay() -> Message:
-            return first.pop() if first else await receive()
+            return pending.pop() if pending else await receive()
 
         return replay
 

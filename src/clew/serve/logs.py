@@ -8,7 +8,12 @@ from datetime import UTC, datetime
 
 from clew.foundation.json_form import json_form, json_line
 
-_OWN = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName", "color_message"}
+_RECORD_FIELDS = frozenset(vars(logging.makeLogRecord({}))) | {
+    "message",
+    "asctime",
+    "taskName",
+    "color_message",
+}
 
 
 class JsonLines(logging.Formatter):
@@ -17,11 +22,11 @@ class JsonLines(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         """Write one line."""
         when = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
-        told = {"time": when, "level": record.levelname.lower(), "event": record.getMessage()}
-        told |= {name: value for name, value in vars(record).items() if name not in _OWN}
+        entry = {"time": when, "level": record.levelname.lower(), "event": record.getMessage()}
+        entry |= {name: value for name, value in vars(record).items() if name not in _RECORD_FIELDS}
         if record.exc_info:
-            told["trace"] = self.formatException(record.exc_info)
-        return json_line(json_form(told))
+            entry["trace"] = self.formatException(record.exc_info)
+        return json_line(json_form(entry))
 
 
 def write_logs(*, quiet: bool = False) -> None:

@@ -104,11 +104,11 @@ class _Tools:
         ask again with the number of that one of `alternatives` which is meant.
         """
         asking = Asking(question, tuple(entities), method, reading=reading)
-        told = await self._run(graph, lambda name: self._service.ask(name, asking))
-        count = len(told["answers"])
-        told["answers"], told["citations"] = told["answers"][:limit], told["citations"][:limit]
-        told["count"] = count
-        return told
+        reply = await self._run(graph, lambda name: self._service.ask(name, asking))
+        count = len(reply["answers"])
+        reply["answers"], reply["citations"] = reply["answers"][:limit], reply["citations"][:limit]
+        reply["count"] = count
+        return reply
 
     async def verify(
         self,
@@ -195,25 +195,25 @@ class _Tools:
         return await self._run(graph, lambda name: self._service.query(name, statement, rows=limit))
 
     def describe(self, name: str) -> dict[str, Any]:
-        """Shorten what is told of a graph to what an agent needs."""
-        told = self._service.info(name)
+        """Shorten the description of a graph to what an agent needs."""
+        info = self._service.info(name)
         relations = [
             {key: relation[key] for key in ("name", "label", "triples", "example")}
             | {end: [share["type"] for share in relation[end]] for end in ("head_types", "tail_types")}
-            for relation in told["relations"][:MOST_TOOL_RELATIONS]
+            for relation in info["relations"][:MOST_TOOL_RELATIONS]
         ]
         return {
             "graph": name,
-            "counts": told["counts"],
-            "types": dict(list(told["types"].items())[:MOST_TOOL_RELATIONS]),
+            "counts": info["counts"],
+            "types": dict(list(info["types"].items())[:MOST_TOOL_RELATIONS]),
             "relations": relations,
-            "relation_count": len(told["relations"]),
+            "relation_count": len(info["relations"]),
         }
 
     def about(self, name: str) -> dict[str, Any]:
         """Counts, sources and updates of an index."""
-        told = self._service.info(name)
-        return {key: value for key, value in told.items() if key not in ("relations", "types")}
+        info = self._service.info(name)
+        return {key: value for key, value in info.items() if key not in ("relations", "types")}
 
     def _graph(self, name: str | None) -> str:
         names = self._service.graphs.names
@@ -225,18 +225,18 @@ class _Tools:
         return name
 
     async def _run(self, graph: str | None, work: Callable[[str], dict[str, Any]]) -> Any:  # noqa: ANN401
-        """Do work on a graph in a thread; what goes wrong is said as on the command line, without paths."""
+        """Do work on a graph in a thread; errors have the words of the command line, without paths."""
         name = self._graph(graph)
         try:
             return await self._work.run(lambda: work(name))
-        except Exception as error:  # the boundary to the agent: a crash is told as one, without its cause
+        except Exception as error:  # the boundary to the agent: a crash is reported without its cause
             problem = problem_of(error)
             if problem.kind == "internal":
                 raise
             raise ToolError(self._service.graphs.hide_paths(problem.detail)) from error
 
     def add_resource(self, server: MCPServer[Any], name: str, kind: str, title: str, about: str) -> None:
-        """Add what is told of a graph, its `schema` or `info`, as a resource."""
+        """Add the description of a graph, its `schema` or `info`, as a resource."""
         work = self.describe if kind == "schema" else self.about
 
         @server.resource(

@@ -19,9 +19,9 @@ class Metrics:
     """Counts of one process, or of all workers where they share a folder."""
 
     def __init__(self) -> None:
-        own = self._registry = CollectorRegistry()
-        counter = partial(Counter, registry=own)
-        timer = partial(Histogram, registry=own, buckets=BUCKET_SECONDS)
+        registry = self._registry = CollectorRegistry()
+        counter = partial(Counter, registry=registry)
+        timer = partial(Histogram, registry=registry, buckets=BUCKET_SECONDS)
         self.requests = counter("clew_http_requests", "Requests by route and status.", ("route", "status"))
         self.latency = timer("clew_http_request_seconds", "Time of a request.", ("route",))
         self.questions = counter(
@@ -42,21 +42,21 @@ class Metrics:
         self.running = Gauge(
             "clew_requests_running",
             "Requests that are worked on or wait.",
-            registry=own,
+            registry=registry,
             multiprocess_mode="livesum",
         )
 
-    def answered(self, graph: str, told: Mapping[str, Any]) -> str:
+    def answered(self, graph: str, reply: Mapping[str, Any]) -> str:
         """Count an answer or a verdict in its JSON form; returns its outcome."""
-        abstained = told.get("abstained")
-        outcome = told.get("verdict") or (abstained["reason"] if abstained else "answered")
-        method, usage = told["method"], told["usage"]
+        abstained = reply.get("abstained")
+        outcome = reply.get("verdict") or (abstained["reason"] if abstained else "answered")
+        method, usage = reply["method"], reply["usage"]
         self.questions.labels(graph, method, outcome).inc()
-        self.answering.labels(graph, method).observe(told["timings_ms"].get("total", 0.0) / 1000)
-        if told["model"] is not None and usage["calls"]:
-            self.model_calls.labels(graph, told["model"]).inc(usage["calls"])
-            self.model_tokens.labels(graph, told["model"], "in").inc(usage["input_tokens"])
-            self.model_tokens.labels(graph, told["model"], "out").inc(usage["output_tokens"])
+        self.answering.labels(graph, method).observe(reply["timings_ms"].get("total", 0.0) / 1000)
+        if reply["model"] is not None and usage["calls"]:
+            self.model_calls.labels(graph, reply["model"]).inc(usage["calls"])
+            self.model_tokens.labels(graph, reply["model"], "in").inc(usage["input_tokens"])
+            self.model_tokens.labels(graph, reply["model"], "out").inc(usage["output_tokens"])
         return outcome
 
     def text(self) -> bytes:

@@ -46,21 +46,25 @@ def serve_on_ray(
         started(f"http://{settings.host}:{settings.port}")
         threading.Event().wait()
     except RuntimeError as error:  # of Ray, with what was raised in a replica
-        raise _failure(_told(serve, str(error))) from error
+        raise _failure(_explain_failure(serve, str(error))) from error
     except KeyboardInterrupt:  # the way to end it, and no error
         pass
     finally:
         serve.delete(APPLICATION)
 
 
-def _told(serve: Any, said: str) -> str:  # noqa: ANN401
+def _explain_failure(serve: Any, message: str) -> str:  # noqa: ANN401
     """What Ray says of the application; what was raised in a replica stands with its deployment."""
-    found = serve.status().applications.get(APPLICATION)
-    return said if found is None else "\n".join([*(d.message for d in found.deployments.values()), said])
+    application = serve.status().applications.get(APPLICATION)
+    return (
+        message
+        if application is None
+        else "\n".join([*(d.message for d in application.deployments.values()), message])
+    )
 
 
-def _failure(told: str) -> ClusterError:
-    line = next((each for each in told.splitlines() if _FAILED in each), told.strip()[-500:])
+def _failure(text: str) -> ClusterError:
+    line = next((each for each in text.splitlines() if _FAILED in each), text.strip()[-500:])
     return ClusterError(_FAILED + line.partition(_FAILED)[2] if _FAILED in line else line)
 
 

@@ -29,7 +29,7 @@ class Problem(Exception):
 
 
 def problem_of(error: Exception) -> Problem:
-    """Turn an error of Clew into a problem; any other one is internal, and nothing of it is told."""
+    """Turn an error of Clew into a problem; any other is internal, and its cause is not shown."""
     if isinstance(error, Problem):
         return error
     if isinstance(error, LlmError):

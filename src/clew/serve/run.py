@@ -40,10 +40,10 @@ def listen(settings: ServeSettings) -> list[socket.socket]:
     try:
         for _ in range(settings.workers):
             port = opened[0].getsockname()[1] if opened else settings.port
-            opened.append(_bound(settings.host, port, shared=settings.workers > 1))
+            opened.append(_bind_socket(settings.host, port, shared=settings.workers > 1))
     except OSError as error:
-        for one in opened:
-            one.close()
+        for open_socket in opened:
+            open_socket.close()
         reason = (error.strerror or str(error)).partition(" (while")[0]
         raise UsageError(
             f"{settings.host}:{settings.port} cannot be listened on ({reason}). "
@@ -52,20 +52,20 @@ def listen(settings: ServeSettings) -> list[socket.socket]:
     return opened
 
 
-def _bound(host: str, port: int, *, shared: bool) -> socket.socket:
+def _bind_socket(host: str, port: int, *, shared: bool) -> socket.socket:
     places = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     family, _, _, _, address = places[0]
-    both = family == socket.AF_INET6 and socket.has_dualstack_ipv6()
+    dual_stack = family == socket.AF_INET6 and socket.has_dualstack_ipv6()
     return socket.create_server(
-        address, family=family, backlog=BACKLOG, reuse_port=shared, dualstack_ipv6=both
+        address, family=family, backlog=BACKLOG, reuse_port=shared, dualstack_ipv6=dual_stack
     )
 
 
 def address_of(opened: socket.socket) -> str:
     """The address to open in a browser."""
     host, port, *_ = opened.getsockname()
-    shown = f"[{host}]" if ":" in host else host
-    return f"http://{shown}:{port}"
+    host_text = f"[{host}]" if ":" in host else host
+    return f"http://{host_text}:{port}"
 
 
 def serve(make: Callable[[], ASGIApp], sockets: list[socket.socket], started: Callable[[], None]) -> int:
@@ -141,13 +141,13 @@ class _Workers:
         try:
             for number in (signal.SIGINT, signal.SIGTERM):
                 signal.signal(number, signal.SIG_DFL)
-            for other, opened in enumerate(self._sockets):
-                if other != place:
+            for position, opened in enumerate(self._sockets):
+                if position != place:
                     opened.close()
-            watched, kept = self._alive
-            os.close(kept)
+            read_end, write_end = self._alive
+            os.close(write_end)
             # As if told to end: what is in progress is finished, and the address is free at once.
-            end_with_parent(lambda: os.read(watched, 1), lambda: os.kill(os.getpid(), signal.SIGTERM))
+            end_with_parent(lambda: os.read(read_end, 1), lambda: os.kill(os.getpid(), signal.SIGTERM))
             code = _serve_one(self._make, self._sockets[place])
         except Exception as error:  # it is told, and the worker is started again
             sys.stderr.write(f"worker {place + 1} ended: {type(error).__name__}: {error}\n")

@@ -33,8 +33,8 @@ class Models:
         if not name:
             return None if name == "" else next(iter(self.by_name.values()), None)
         if name not in self.by_name:
-            there = ", ".join(self.by_name) or "none; start the server with --llm"
-            raise UsageError(f'There is no chat model "{name}" here. There are: {there}')
+            names = ", ".join(self.by_name) or "none; start the server with --llm"
+            raise UsageError(f'There is no chat model "{name}" here. There are: {names}')
         return self.by_name[name]
 
 
@@ -73,25 +73,25 @@ class Service:
         ]
         return {"graphs": graphs, "methods": list(METHODS), "models": list(self.models.by_name)}
 
-    def ask(self, graph: str, asked: Asking) -> dict[str, Any]:
+    def ask(self, graph: str, asking: Asking) -> dict[str, Any]:
         """Answer a question: the JSON form of an answer."""
-        clew, model = self._engine(graph), self.models.get(asked.model)
+        clew, model = self._engine(graph), self.models.get(asking.model)
         answer = clew.ask(
-            asked.question,
-            id=asked.id,
-            entities=asked.entities,
-            method=_known(asked.method),
+            asking.question,
+            id=asking.id,
+            entities=asking.entities,
+            method=_check_method(asking.method),
             model=model,
-            settings=_settings(asked.method, asked.settings),
-            reading=asked.reading,
+            settings=_settings(asking.method, asking.settings),
+            reading=asking.reading,
         )
-        return self._within_limit(answer).as_json(steps=asked.explain)
+        return self._within_limit(answer).as_json(steps=asking.explain)
 
     def _within_limit(self, answer: Answer) -> Answer:
         count, most = len(answer.answers), self.limits.answers
         if count <= most:
             return answer
-        names = {found.entity for found in answer.answers[:most]}
+        names = {entity.entity for entity in answer.answers[:most]}
         note = f"only the first {most:,} of {count:,} answers are sent"
         return replace(
             answer,
@@ -101,19 +101,19 @@ class Service:
             notes=(*answer.notes, note),
         )
 
-    def ask_all(self, graph: str, questions: Sequence[str], asked: Asking) -> dict[str, Any]:
-        """Answer questions in turn, each as `asked` says: a row each, with its error where it failed."""
+    def ask_all(self, graph: str, questions: Sequence[str], asking: Asking) -> dict[str, Any]:
+        """Answer questions in turn, each as `asking` says: a row each, with its error where it failed."""
         rows: list[dict[str, Any]] = []
         for question in questions:
             try:
-                row = {"answer": self.ask(graph, replace(asked, question=question)), "error": None}
+                row = {"answer": self.ask(graph, replace(asking, question=question)), "error": None}
             except ClewError as error:
                 row = {"answer": None, "error": self.graphs.hide_paths(str(error))}
             rows.append(row)
         return {"rows": rows}
 
     def list_methods(self) -> dict[str, Any]:
-        """The methods, and what each can be told."""
+        """The methods, and the settings that each takes."""
         return {
             "methods": [
                 {"name": name, "needs_model": spec.needs_model, "settings": list(_options(name))}
@@ -121,18 +121,18 @@ class Service:
             ]
         }
 
-    def verify(self, graph: str, asked: Asking, *, closed_world: bool = False) -> dict[str, Any]:
-        """Check a claim, which is the question of `asked`: the JSON form of a verdict."""
-        chosen = self.models.get(asked.model)
+    def verify(self, graph: str, asking: Asking, *, closed_world: bool = False) -> dict[str, Any]:
+        """Check a claim, which is the question of `asking`: the JSON form of a verdict."""
+        model = self.models.get(asking.model)
         checked = self._engine(graph).verify(
-            asked.question,
-            id=asked.id,
+            asking.question,
+            id=asking.id,
             closed_world=closed_world,
-            method=_known(asked.method),
-            model=chosen,
-            settings=_settings(asked.method, asked.settings, claims=True),
+            method=_check_method(asking.method),
+            model=model,
+            settings=_settings(asking.method, asking.settings, claims=True),
         )
-        return checked.as_json(steps=asked.explain)
+        return checked.as_json(steps=asking.explain)
 
     def compare(
         self,
@@ -145,17 +145,22 @@ class Service:
         settings: Mapping[str, Mapping[str, Any]] | None = None,
     ) -> dict[str, Any]:
         """Ask several methods the same question, each with its settings."""
-        names = [_known(name) for name in dict.fromkeys(methods)]
+        names = [_check_method(name) for name in dict.fromkeys(methods)]
         if not names or len(names) > self.limits.methods:
             raise UsageError(f"Give 1 to {self.limits.methods} methods, not {len(names)}")
-        chosen = self.models.get(model)
-        own = {name: _settings(name, given) for name, given in (settings or {}).items()}
-        told = ask_each(
-            self._engine(graph), question, names, entities=entities, model=chosen, settings=own
+        chat_model = self.models.get(model)
+        settings_by_method = {name: _settings(name, values) for name, values in (settings or {}).items()}
+        comparison = ask_each(
+            self._engine(graph),
+            question,
+            names,
+            entities=entities,
+            model=chat_model,
+            settings=settings_by_method,
         ).as_json()
-        for row in told["rows"]:
+        for row in comparison["rows"]:
             row["error"] = row["error"] and self.graphs.hide_paths(row["error"])
-        return told
+        return comparison
 
     def match(
         self, graph: str, pattern: Mapping[str, Any], *, k: int = 3, all: bool = False, id: str | None = None
@@ -172,11 +177,11 @@ class Service:
     def query(self, graph: str, statement: str, *, rows: int = 50) -> dict[str, Any]:
         """Run a reading query of Cypher or SPARQL: `{"columns", "rows", "complete"}`."""
         seconds = min(10.0, self.limits.seconds)
-        found = self._engine(graph).query(statement, seconds=seconds, rows=MOST_QUERY_ROWS)
+        result = self._engine(graph).query(statement, seconds=seconds, rows=MOST_QUERY_ROWS)
         return {
-            "columns": list(found.columns),
-            "rows": [[as_json(value) for value in row] for row in found.rows[:rows]],
-            "complete": found.complete and len(found.rows) <= rows,
+            "columns": list(result.columns),
+            "rows": [[as_json(value) for value in row] for row in result.rows[:rows]],
+            "complete": result.complete and len(result.rows) <= rows,
         }
 
     def info(self, graph: str) -> dict[str, Any]:
@@ -185,9 +190,9 @@ class Service:
 
     def relations(self, graph: str, *, limit: int = 500, offset: int = 0) -> dict[str, Any]:
         """The relations with examples, types at their ends and counts, the most frequent first."""
-        told = self.info(graph)
-        some = told["relations"][offset : offset + limit]
-        return {"relations": some, "count": len(told["relations"]), "types": told["types"]}
+        info = self.info(graph)
+        page = info["relations"][offset : offset + limit]
+        return {"relations": page, "count": len(info["relations"]), "types": info["types"]}
 
     def examples(self, graph: str) -> dict[str, Any]:
         """Questions that this graph answers."""
@@ -195,8 +200,8 @@ class Service:
 
     def find_entities(self, graph: str, text: str, *, limit: int = 10) -> dict[str, Any]:
         """Entities that a text names, begins or misspells."""
-        found = self._engine(graph).find_entities(text, limit=min(limit, self.limits.page))
-        return {"entities": [hit.as_json() for hit in found]}
+        hits = self._engine(graph).find_entities(text, limit=min(limit, self.limits.page))
+        return {"entities": [hit.as_json() for hit in hits]}
 
     def neighbours(
         self,
@@ -209,10 +214,10 @@ class Service:
         limit: int = 20,
     ) -> dict[str, Any]:
         """What is around an entity, a group for each relation."""
-        around = self._engine(graph).neighbours(
+        neighbourhood = self._engine(graph).neighbours(
             entity, relation=relation, direction=direction, offset=offset, limit=min(limit, self.limits.page)
         )
-        return around.as_json()
+        return neighbourhood.as_json()
 
     def paths(self, graph: str, start: str, end: str, *, limit: int = 5, longest: int = 4) -> dict[str, Any]:
         """The shortest paths between two entities."""
@@ -225,42 +230,42 @@ class Service:
 def _options(method: str, *, claims: bool = False) -> Iterator[dict[str, Any]]:
     """What a client may tell a method: options whose values are plain, not files of this machine."""
     kind = METHODS[method].settings_class(claims=claims)
-    for name, (told, default) in ({} if kind is None else options_of(kind)).items():
-        if told.offered and not told.reads and told.kind in _KINDS:
+    for name, (option, default) in ({} if kind is None else options_of(kind)).items():
+        if option.offered and not option.reads and option.kind in _KINDS:
             yield {
                 "name": name,
-                "about": told.help,
-                "type": _KINDS[told.kind],
+                "about": option.help,
+                "type": _KINDS[option.kind],
                 "default": default,
-                "least": told.least,
-                "most": told.most,
-                "choices": list(told.choices),
+                "least": option.least,
+                "most": option.most,
+                "choices": list(option.choices),
             }
 
 
 _KINDS: Mapping[type, str] = {bool: "boolean", int: "integer", float: "number", str: "string"}
 
 
-def _settings(method: str, given: Mapping[str, Any] | None, *, claims: bool = False) -> object:
+def _settings(method: str, values: Mapping[str, Any] | None, *, claims: bool = False) -> object:
     """Make the settings of a method; None where nothing is given.
 
     Raises UsageError for one that the method does not take from clients, or a value that it refuses.
     """
-    if not given:
+    if not values:
         return None
-    known = {option["name"]: option for option in _options(_known(method), claims=claims)}
-    for name, value in given.items():
-        if name not in known:
-            there = ", ".join(known) or "none"
-            raise UsageError(f'{method} has no setting "{name}" here. There are: {there}')
-        wanted = known[name]["type"]
-        if wanted != _KINDS[type(value)] and (wanted, type(value)) != ("number", int):
-            raise UsageError(f"{method}: the setting {name} is a {wanted}, not {value!r}")
+    options = {option["name"]: option for option in _options(_check_method(method), claims=claims)}
+    for name, value in values.items():
+        if name not in options:
+            names = ", ".join(options) or "none"
+            raise UsageError(f'{method} has no setting "{name}" here. There are: {names}')
+        type_name = options[name]["type"]
+        if type_name != _KINDS[type(value)] and (type_name, type(value)) != ("number", int):
+            raise UsageError(f"{method}: the setting {name} is a {type_name}, not {value!r}")
     kind = METHODS[method].settings_class(claims=claims)
-    return None if kind is None else kind(**given)
+    return None if kind is None else kind(**values)
 
 
-def _known(method: str) -> str:
+def _check_method(method: str) -> str:
     """Let only Clew's own methods through: `module:class` would import what a client names."""
     if method not in METHODS:
         raise UsageError(f'There is no method "{method}". Methods are: {", ".join(METHODS)}')

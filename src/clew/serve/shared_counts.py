@@ -18,10 +18,10 @@ def shared_counts(workers: int) -> Generator[None]:
     if workers == 1:
         yield
         return
-    own = os.getpid()
+    owner = os.getpid()
     os.environ[FOLDER] = folder = tempfile.mkdtemp(prefix="clew-counts-")
     try:
         yield
     finally:
-        if os.getpid() == own:
+        if os.getpid() == owner:
             shutil.rmtree(folder, ignore_errors=True)

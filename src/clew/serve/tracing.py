@@ -48,8 +48,8 @@ class RequestSpans:
 
             def ended(route: str, status: int, noted: Mapping[str, Any]) -> None:
                 span.update_name(f"{method} {route}")
-                told = {"http.route": route, "http.response.status_code": status}
-                span.set_attributes(told | {f"clew.{name}": value for name, value in noted.items()})
+                attributes = {"http.route": route, "http.response.status_code": status}
+                span.set_attributes(attributes | {f"clew.{name}": value for name, value in noted.items()})
                 if status >= 500:
                     span.set_attribute("error.type", str(status))
                     span.set_status(api.StatusCode.ERROR)

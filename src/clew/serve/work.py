@@ -42,14 +42,14 @@ class Gone(Exception):
 
 
 Hear = Callable[[str, Any], None]
-"""Is told an event of work (`reply` or `step`) and its JSON when it happens, in the thread that does it."""
+"""Called with an event of work (`reply` or `step`) and its JSON, in the thread that does the work."""
 
-_heard: ContextVar[Hear | None] = ContextVar("clew_serve_heard", default=None)
+_listener: ContextVar[Hear | None] = ContextVar("clew_serve_heard", default=None)
 
 
 def hear_reply(call: int, piece: str, /) -> None:
     """Tell a piece of a model's reply to the request that it is for: the listener of shared models."""
-    hear = _heard.get()
+    hear = _listener.get()
     if hear is not None:
         hear("reply", {"call": call, "text": piece})
 
@@ -172,7 +172,7 @@ class Work:
         self._jobs.add(job)
         future = asyncio.ensure_future(self._in_turn(partial(_watched, job, work, hear)))
         try:
-            return await self._awaited(job, future, gone, None if endless else self._limits.seconds)
+            return await self._wait_for(job, future, gone, None if endless else self._limits.seconds)
         finally:
             self._stop(job)
             if job.began is None:  # it leaves the line, so that who has gone takes nobody's place
@@ -199,7 +199,7 @@ class Work:
             ending.cancel()
             leave()
 
-    async def _awaited(
+    async def _wait_for(
         self, job: Job, future: asyncio.Future[T], gone: asyncio.Future[None] | None, seconds: float | None
     ) -> T:
         waited = {future} if gone is None else {future, gone}
@@ -247,18 +247,18 @@ class Work:
 
 
 def _watched(job: Job, work: Callable[[], T], hear: Hear | None) -> T:
-    with _telling(hear), waiting_checked(job.check):
+    with _report_events(hear), waiting_checked(job.check):
         return job.run(work)
 
 
 @contextmanager
-def _telling(hear: Hear | None) -> Generator[None]:
+def _report_events(hear: Hear | None) -> Generator[None]:
     if hear is None:
         yield
         return
-    token = _heard.set(hear)
+    token = _listener.set(hear)
     try:
         with watch_steps(lambda step: hear("step", step.as_json())):
             yield
     finally:
-        _heard.reset(token)
+        _listener.reset(token)
