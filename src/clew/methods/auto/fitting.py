@@ -39,8 +39,9 @@ def fit_index(
     if len(learnable.feedback) < LEAST_QUESTIONS:
         raise InputError(
             f"{len(learnable.feedback)} of {len(feedback)} questions can be learned from, and at least "
-            f"{LEAST_QUESTIONS} are needed ({len(learnable.unknown)} have an answer that the graph does not have, "
-            f"{len(learnable.contradicting)} contradict each other, {len(learnable.repeated)} stand there twice)"
+            f"{LEAST_QUESTIONS} are needed ({len(learnable.unknown)} have an answer that the graph does not "
+            f"have, {len(learnable.contradicting)} contradict each other, {len(learnable.repeated)} stand "
+            f"there twice)"
         )
     built_in = built_in_reader(index, embedder)
     digests = graph_digest(index.graph), model_digest(MODEL)

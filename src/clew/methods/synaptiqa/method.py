@@ -39,7 +39,7 @@ from clew.index.store.directory import Index
 from clew.llm.errors import BudgetReached
 from clew.llm.prompting import Talk
 from clew.llm.types import ChatModel
-from clew.methods.baselines.llm import needed
+from clew.methods.baselines.llm import require_model
 from clew.methods.fact_lines import other_names
 from clew.methods.run import Run
 from clew.methods.synaptiqa.check_names import CheckedStatement, other_types
@@ -158,7 +158,7 @@ def make_kg_query(
     settings: SynaptiqaSettings | None = None,
 ) -> SynaptiQA:
     """Make `kg-query` over an index. Raises UsageError without a model, MissingExtra without ladybug."""
-    model = needed(model, KgQuery.name)
+    model = require_model(model, KgQuery.name)
     graph = QueriedGraph.of_index(index.graph, embedder, embedded_store(index.graph))
     return KgQuery(graph, embedder, model, settings)
 
