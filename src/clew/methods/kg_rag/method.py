@@ -329,8 +329,8 @@ class KgRag:
             citations = tuple(replace(c, answer=text) for c in citations)
         notes = (*draft.notes, *shared_names(state.called)) if pattern is None else state.plan.notes
         return Answer(
-            state.question, answers, text, None, citations, pattern, complete=state.complete and not draft.cut,
-            chain=self._chain(state), notes=notes,
+            state.question, answers, text, None, citations, pattern,
+            complete=state.complete and not draft.cut, chain=self._chain(state), notes=notes,
         )  # fmt: skip
 
 
