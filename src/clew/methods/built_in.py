@@ -147,7 +147,7 @@ class BuiltInReader:
         return abstention or of_another_kind(self.reader.vocabulary, reading, query)
 
     def _draft_answer(self, blank_answer: Answer, likeliest: LikelyReading, query: Query) -> Answer:
-        """What a reading answers."""
+        """The answer that a reading gives."""
         graph, vocabulary = self.reader.graph, self.reader.vocabulary
         ambiguity = self._ambiguity(likeliest.reading, query)
         if ambiguity is None:

@@ -43,7 +43,7 @@ BUSY_SECONDS = 60.0
 
 
 @dataclass(frozen=True, slots=True)
-class Copied:
+class CopiedIndex:
     """The index of a database, and the state of the database that it shows."""
 
     index: Index
@@ -51,7 +51,7 @@ class Copied:
     since: float
     """When it was made, in seconds of a clock that only goes forward."""
     seconds: float
-    """How long that took."""
+    """How long making it took."""
 
 
 class DatabaseCopy:
@@ -77,11 +77,11 @@ class DatabaseCopy:
         parts = [*store.key, self.hints.language, embedder.name, embedder.fingerprint]
         identity = json.dumps([*parts, FORMAT_VERSION, __version__])
         self._base = folder / f"copy-{hashlib.blake2b(identity.encode(), digest_size=8).hexdigest()}"
-        self._copy: Copied | None = None
+        self._copy: CopiedIndex | None = None
         self._busy_until, self._checked_at = 0.0, -math.inf
         self._lock = Lock()
 
-    def current(self) -> Copied | None:
+    def current(self) -> CopiedIndex | None:
         """The copy of the database as it is now; None if it is large, or changes too often.
 
         Raises StoreError, and IndexAccessError if the copy cannot be written.
@@ -104,7 +104,7 @@ class DatabaseCopy:
             index = self._cached(state)
             if index is None:
                 return self._leave()
-            self._copy = Copied(index, state, monotonic(), monotonic() - began)
+            self._copy = CopiedIndex(index, state, monotonic(), monotonic() - began)
             return self._copy
 
     def _leave(self) -> None:

@@ -29,7 +29,7 @@ class FactLines:
         return "\n".join(self.lines) or "(none)"
 
 
-def fact_lines(graph: Graph, triples: Sequence[int], known: Proofs, first: int = 1) -> FactLines:
+def fact_lines(graph: Graph, triples: Sequence[int], proofs: Proofs, first: int = 1) -> FactLines:
     """Number triples from `first` on, those of one relation at a known entity as one line with a list.
 
     *[3] (*, directed by, X): A; B; C*. A list says how many the graph has where it lacks some of them.
@@ -38,28 +38,30 @@ def fact_lines(graph: Graph, triples: Sequence[int], known: Proofs, first: int =
     rows: dict[tuple[int, int, int], list[int]] = {}
     for triple in dict.fromkeys(triples):
         head, relation, tail = graph.triple(triple)
-        side, near = (0, head) if head in known else (1, tail)
-        if (head in known) == (tail in known):
+        side, near = (0, head) if head in proofs else (1, tail)
+        if (head in proofs) == (tail in proofs):
             side, near = 0, -1
         rows.setdefault((relation, side, near), []).append(triple)
     lines, facts = list[str](), list[Fact]()
     for key, row in rows.items():
         parts = [row] if key[2] >= 0 and len(row) >= SHORTEST_LIST else [[triple] for triple in row]
         for part in parts:
-            line, fact = _line(graph, part, key, known)
+            line, fact = _line(graph, part, key, proofs)
             lines.append(f"[{first + len(lines)}] {line}")
             facts.append(fact)
     return FactLines(tuple(lines), tuple(facts))
 
 
-def _line(graph: Graph, triples: Sequence[int], key: tuple[int, int, int], known: Proofs) -> tuple[str, Fact]:
+def _line(
+    graph: Graph, triples: Sequence[int], key: tuple[int, int, int], proofs: Proofs
+) -> tuple[str, Fact]:
     if len(triples) == 1:
         head, relation, tail = graph.triple(triples[0])
         text = f"({_name(graph, head)}, {_relation(graph, relation)}, {_name(graph, tail)})"
         return text, Fact((triples[0],))
     relation, back, near = key
     far_ends = [graph.triple(triple)[0 if back else 2] for triple in triples]
-    ends = {end: (*known[near], triple) for end, triple in zip(far_ends, triples, strict=True)}
+    ends = {end: (*proofs[near], triple) for end, triple in zip(far_ends, triples, strict=True)}
     side = graph.into if back else graph.out
     low, high = side.relation_span(near, relation)
     label = _relation(graph, relation)

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 from clew.graph.build.build import build_graph
 from clew.index.in_memory import index_in_memory
 from clew.index.store.directory import Excerpt, Index
-from clew.methods.database_copy import Copied, DatabaseCopy
+from clew.methods.database_copy import CopiedIndex, DatabaseCopy
 from clew.methods.registry import METHODS, Method, Verifier, make_method, make_verifier
 from clew.stores.neighbourhood import FetchedEdges, Fetcher, FetchLimits
 from clew.types import Abstention, Answer, Step, Verification
@@ -81,7 +81,7 @@ class NearIndexes(Generic[T]):
     ) -> None:
         self._copy, self._store, self._make = copy, copy.store, make
         self._triple_vectors, self._limits = triple_vectors, limits
-        self._copy_target: tuple[Copied, T] | None = None
+        self._copy_target: tuple[CopiedIndex, T] | None = None
         self._fetcher: Fetcher | None = None
         self._state = ""
         self._cached: OrderedDict[tuple[str, ...], Future[tuple[FetchedEdges, T]]] = OrderedDict()
@@ -91,12 +91,12 @@ class NearIndexes(Generic[T]):
     def of(self, text: str, entities: Sequence[str] = ()) -> NearTarget[T]:
         """The target that a text asks; `entities` are names beside those in it. Raises StoreError."""
         began, trips_before = perf_counter(), self._store.trips
-        copied = self._copy.current()
-        if copied is not None:
+        copied_index = self._copy.current()
+        if copied_index is not None:
             copy_target = self._copy_target
-            if copy_target is None or copy_target[0] is not copied:
-                self._copy_target = copy_target = copied, self._make(copied.index)
-            triples = copied.index.manifest.about.counts["triples"]
+            if copy_target is None or copy_target[0] is not copied_index:
+                self._copy_target = copy_target = copied_index, self._make(copied_index.index)
+            triples = copied_index.index.manifest.about.counts["triples"]
             detail = {"triples": triples, "round trips": self._store.trips - trips_before}
             return NearTarget(copy_target[1], None, Step("copy of the database", detail), _since(began))
         fetcher = self._fetcher = self._fetcher or Fetcher(self._store, self._limits)

@@ -47,7 +47,7 @@ class SchemaText:
 
     @classmethod
     def of(cls, index: Index, ranking: RelationRanking) -> Self:
-        """Those of an open index."""
+        """The schema text of an open index."""
         return cls(index.graph, schema_of_index(index), ranking)
 
     def lines(self, text: str, near: Sequence[int]) -> str:

@@ -55,7 +55,7 @@ class FindTopicEntities:
         return cls(index.graph, index.names, reader_of(index, embedder))
 
     def called(self, text: str, entities: Sequence[str] = ()) -> Called:
-        """What the question calls them; several of one name where they are equally likely."""
+        """The question's entities by mention; several of one mention where they are equally likely."""
         nodes_by_mention: dict[str, tuple[int, ...]] = {}
         for mention in self._mentions(text, entities):
             best = [c.node for c in mention.candidates if c.score == mention.candidates[0].score]
@@ -137,7 +137,7 @@ class FindTopicEntities:
     def _without_overlaps(
         self, text: str, words: Sequence[Token], mentions: Sequence[Mention]
     ) -> list[Mention]:
-        """Those that are names rather than words and do not overlap: the likeliest, then the longest."""
+        """Mentions that are names rather than words and do not overlap: the likeliest, then the longest."""
         grades = {m: _grade(text, words, m) for m in mentions}
         ranked = sorted(
             (m for m in grades if grades[m] != PLAIN_WORD),

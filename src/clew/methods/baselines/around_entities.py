@@ -59,7 +59,7 @@ class Kaping(EvidenceMethod[KapingSettings]):
 
     @cached_property
     def vectors(self) -> TripleSearch:
-        """What compares triples with a question."""
+        """The search that compares triples with a question."""
         return triple_search(self.index, self.embedder)
 
     def retrieve(self, question: str, topic_entities: Sequence[int], talk: Talk | None) -> RetrievedTriples:

@@ -111,9 +111,11 @@ class EvidenceMethod(ABC, Generic[SettingsT]):
     def _by_model(self, question: str, called: Called, triples: Sequence[int], talk: Talk) -> Answer:
         """By the prompt of KG-RAG's sub-answers, as KG-RAG compares with these methods by it."""
         graph, topics = self.graph, entities_of(called)
-        known: Proofs = dict.fromkeys(topics, ())
-        lines = fact_lines(graph, triples, known)
-        evidence = Given(graph, lines.facts, known, frozenset(topics), self.find_topic_entities.is_name)
+        start_proofs: Proofs = dict.fromkeys(topics, ())
+        lines = fact_lines(graph, triples, start_proofs)
+        evidence = Given(
+            graph, lines.facts, start_proofs, frozenset(topics), self.find_topic_entities.is_name
+        )
         values = {"TRIPLES": str(lines), "NAMES": other_names(graph, called), "QUESTION": as_data(question)}
         prompt = prompt_named("clew.methods.kg_rag", "sub_answer")
         reply = ask_and_ground(talk, prompt, ZERO_SHOT, evidence, values)

@@ -142,7 +142,7 @@ def _hop(edge: PatternEdge, order: Mapping[int, int]) -> Hop:
 
 
 def given_proofs(pattern: Pattern) -> dict[int, Proofs]:
-    """What is known before the first hop: the given entities, by node, with nothing to prove."""
+    """Proofs before the first hop: the given entities, by node, with nothing to prove."""
     return {i: {n.entity: ()} for i, n in enumerate(pattern.nodes) if n.known and n.entity is not None}
 
 

@@ -52,7 +52,7 @@ The graph records the following, and nothing else; ask for its relations, and ta
 {}
 </graph>
 """
-"""What a prompt says of a graph."""
+"""A prompt's lines on a graph."""
 About = Callable[[str, Sequence[str]], tuple[str, str]]
 """(question, entities) → what the graph records, as lines, and other names of what the question names."""
 Decompose = Callable[[str, Sequence[str], Talk | None], Plan]

@@ -115,7 +115,7 @@ def earlier_answers(graph: Graph, links: Sequence[Link], handed: Handed = "facts
 
 
 def answer_line(graph: Graph, link: Link) -> str:
-    """What answers a sub-question, each name cut by itself, values with what has them (*party 6: 4*)."""
+    """The answer to a sub-question, each name cut by itself, values with their owners (*party 6: 4*)."""
     if not link.proofs:
         return data_line(link.value) or "not found"
     names = [data_line(readable(graph.labels[e])) for e in link.proofs]
@@ -186,12 +186,12 @@ class ModelAnswer:
         """Ask the model, and ground its reply."""
         if talk is None:
             raise ValueError("this form needs a model")
-        known = known_proofs(self.graph, sub_question.earlier, sub_question.topic_entities)
-        lines = fact_lines(self.graph, sub_question.triples, known)
+        start_proofs = known_proofs(self.graph, sub_question.earlier, sub_question.topic_entities)
+        lines = fact_lines(self.graph, sub_question.triples, start_proofs)
         # In a chain, what the main question names may well answer a sub-question that does not.
         topics = frozenset(() if sub_question.earlier else sub_question.topic_entities)
-        named_entities = topics | set(entities_named_in(self.graph, sub_question.text, known))
-        evidence = Given(self.graph, lines.facts, known, named_entities, self.is_name)
+        named_entities = topics | set(entities_named_in(self.graph, sub_question.text, start_proofs))
+        evidence = Given(self.graph, lines.facts, start_proofs, named_entities, self.is_name)
         values = {
             "TRIPLES": str(lines),
             "NAMES": other_names(self.graph, sub_question.called),
@@ -200,7 +200,7 @@ class ModelAnswer:
         prompt = prompt_named("clew.methods.kg_rag", "sub_answer")
         reply = ask_and_ground(talk, prompt, self.sampling, evidence, values)
         notes = (*sub_question.notes, *reply.notes)
-        earlier_proofs, proofs = {*known.values(), ()}, reply.proofs.values()
+        earlier_proofs, proofs = {*start_proofs.values(), ()}, reply.proofs.values()
         if proofs and all(proof[:-1] not in earlier_proofs and len(proof) > 1 for proof in proofs):
             notes = (*notes, "under-decomposed: this sub-question spans several triples")
         complete = lists_are_whole(self.graph, reply.proofs, set(sub_question.triples))
@@ -212,12 +212,12 @@ class ModelAnswer:
 
 def known_proofs(graph: Graph, earlier: Sequence[Link], topic_entities: Sequence[int]) -> Proofs:
     """Where proofs begin: the earlier answers, the last ones first, and the question's entities."""
-    known: dict[int, tuple[int, ...]] = {}
+    proofs: dict[int, tuple[int, ...]] = {}
     for link in reversed(earlier):
-        known |= {e: p for e, p in link.proofs.items() if e not in known}
+        proofs |= {e: p for e, p in link.proofs.items() if e not in proofs}
         # The owner of a value that is proved is proved too.
-        known |= {h.head: (h.triple,) for h in owned_values(graph, link) if h.head not in known}
-    return known | {seed: () for seed in topic_entities if seed not in known}
+        proofs |= {h.head: (h.triple,) for h in owned_values(graph, link) if h.head not in proofs}
+    return proofs | {seed: () for seed in topic_entities if seed not in proofs}
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,9 +271,9 @@ class ModelSynthesis:
         if talk is None:
             raise ValueError("this form needs a model")
         topics = entities_of(called)
-        known = known_proofs(self.graph, links, topics)
-        answers_text, facts = self._answers_text(links, known)
-        evidence = Given(self.graph, facts, known, frozenset(topics), self.is_name)
+        start_proofs = known_proofs(self.graph, links, topics)
+        answers_text, facts = self._answers_text(links, start_proofs)
+        evidence = Given(self.graph, facts, start_proofs, frozenset(topics), self.is_name)
         values = {
             "ANSWERS": answers_text,
             "NAMES": other_names(self.graph, called),
@@ -282,7 +282,7 @@ class ModelSynthesis:
         prompt = prompt_named("clew.methods.kg_rag", "synthesise")
         return ask_and_ground(talk, prompt, self.sampling, evidence, values)
 
-    def _answers_text(self, links: Sequence[Link], known: Proofs) -> tuple[str, tuple[Fact, ...]]:
+    def _answers_text(self, links: Sequence[Link], start_proofs: Proofs) -> tuple[str, tuple[Fact, ...]]:
         lines, facts = list[str](), list[Fact]()
         for number, link in enumerate(links, 1):
             triples = tuple(dict.fromkeys([*(p[-1] for p in link.proofs.values()), *link.rests_on]))
@@ -291,9 +291,11 @@ class ModelSynthesis:
                 facts.append(Fact(triples))
                 continue
             # What was known before a link: its own answers are the lists of its facts.
-            known_before = {entity: proof for entity, proof in known.items() if entity not in link.proofs}
+            proofs_before = {
+                entity: proof for entity, proof in start_proofs.items() if entity not in link.proofs
+            }
             link_facts = fact_lines(
-                self.graph, triples[:MOST_SUB_ANSWER_TRIPLES], known_before, len(facts) + 1
+                self.graph, triples[:MOST_SUB_ANSWER_TRIPLES], proofs_before, len(facts) + 1
             )
             hidden_count = len(triples) - MOST_SUB_ANSWER_TRIPLES
             lines += [data_line(f"{number}. {link.asked}"), *link_facts.lines]

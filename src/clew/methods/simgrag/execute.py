@@ -158,14 +158,14 @@ class PlanExecutor:
         return Executed((answer,), (proof[:MOST_CITED],), rows.complete, tuple(dict.fromkeys(notes)))
 
     def _rows_about(self, pattern: Pattern) -> JoinTable:
-        """What is so instead: the edges of a pattern at its first known node, the other end left open."""
+        """Rows that show why *no*: edges of a pattern at its first known node, the other end left open."""
         for edge in pattern.edges:
-            for known, other in ((edge.head, edge.tail), (edge.tail, edge.head)):
-                if not pattern.nodes[known].known:
+            for known_place, open_place in ((edge.head, edge.tail), (edge.tail, edge.head)):
+                if not pattern.nodes[known_place].known:
                     continue
-                opened = replace(pattern.nodes[other], name="UNKNOWN 1", known=False, type=None)
-                nodes = tuple(opened if i == other else node for i, node in enumerate(pattern.nodes))
-                table = self._part_table(*_part(Pattern(nodes, (edge,)), {known, other}))
+                opened = replace(pattern.nodes[open_place], name="UNKNOWN 1", known=False, type=None)
+                nodes = tuple(opened if i == open_place else node for i, node in enumerate(pattern.nodes))
+                table = self._part_table(*_part(Pattern(nodes, (edge,)), {known_place, open_place}))
                 if table.rows:
                     return table
         raise _Lacking("empty_result", "it records nothing of what is asked about")
@@ -213,26 +213,28 @@ class PlanExecutor:
             numbers[dates] = [year_of(days) for days in numbers[dates]]
         return _passes(numbers, op.test, target)
 
-    def _with_matches(self, plan: PatternPlan, table: JoinTable, other: Pattern) -> JoinTable:
+    def _with_matches(self, plan: PatternPlan, table: JoinTable, second_pattern: Pattern) -> JoinTable:
         """The rows, and those of another whole pattern; only the node asked for is left of both."""
         answer = self._answer(plan)
-        names = [normalise(node.name) for node in other.nodes]
+        names = [normalise(node.name) for node in second_pattern.nodes]
         name = normalise(plan.pattern.nodes[answer].name)
         if name not in names:
             raise _Lacking("empty_result", "the model's other triples do not have the unknown asked for")
-        other_table = self._all_matches(other)
+        other_table = self._all_matches(second_pattern)
         answer_table = replace(table, nodes={answer: table.nodes[answer]})
         return stacked(
             [answer_table, replace(other_table, nodes={answer: other_table.nodes[names.index(name)]})]
         )
 
-    def _without_matches(self, plan: PatternPlan, table: JoinTable, other: Pattern) -> JoinTable:
+    def _without_matches(self, plan: PatternPlan, table: JoinTable, second_pattern: Pattern) -> JoinTable:
         """The rows for which another pattern has no match with the same things."""
         places = {normalise(node.name): i for i, node in enumerate(plan.pattern.nodes)}
         shift = len(plan.pattern.nodes)
-        place_of_node = {i: places.get(normalise(n.name), shift + i) for i, n in enumerate(other.nodes)}
+        place_of_node = {
+            i: places.get(normalise(n.name), shift + i) for i, n in enumerate(second_pattern.nodes)
+        }
         numbered = JoinTable(table.rows, {**table.nodes, -1: np.arange(table.rows)}, (), table.complete)
-        ways = self._ways(other, {i for i, place in place_of_node.items() if place in table.nodes})
+        ways = self._ways(second_pattern, {i for i, place in place_of_node.items() if place in table.nodes})
         matched = np.zeros(table.rows, np.bool_)
         for way in ways:
             rows = numbered

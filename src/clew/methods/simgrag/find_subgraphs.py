@@ -83,7 +83,7 @@ def find_tied(graph: Graph, pattern: Pattern, distances: Distances, best: Match,
 
 
 def _masks(pattern: Pattern, distances: Distances, best: Match) -> dict[str, Mask]:
-    """What the types of unknowns allow; nothing if the best match was found without regard to them."""
+    """Masks of the entities that types of unknowns allow; none if the best match does not keep to them."""
     masks: dict[str, Mask] = {}
     for node, entity in zip(pattern.nodes, best.nodes, strict=True):
         mask = distances.allowed(node)

@@ -45,8 +45,8 @@ PART_DISTANCE = 0.3
 
 def without_article(name: str) -> str:
     """A name without an article before it."""
-    first, _, rest = name.partition(" ")
-    return rest if rest and first.casefold() in ARTICLES else name
+    first, _, remainder = name.partition(" ")
+    return remainder if remainder and first.casefold() in ARTICLES else name
 
 
 def _distance(cosine: NDArray[np.float32]) -> Distance:

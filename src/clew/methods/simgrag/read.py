@@ -50,7 +50,7 @@ _VERDICTS: dict[str, ModelVerdict] = {
 
 @dataclass(frozen=True)
 class VerdictReply:
-    """What the model is asked for, of a claim."""
+    """The reply to a claim that the model is asked for."""
 
     verdict: str | bool
     reason: str = ""
@@ -112,7 +112,7 @@ async def read_verdict(
 
 
 def _read_statement(text: str, request: Request) -> StatedAnswer:
-    """What a reply states, in JSON or by its last line. Raises ReplyInvalid."""
+    """The answers that a reply states, in JSON or by its last line. Raises ReplyInvalid."""
     stated = stated_answer(clean(text, request.messages, request.stop))
     if stated.form == "" or (stated.form == "bare" and not _YES_NO.fullmatch(stated.text)):
         raise ReplyInvalid('it is no JSON object with "answers"', text)

@@ -33,12 +33,12 @@ This graph records the following, and nothing else:
 {}
 </graph>
 """
-"""What a prompt says of a graph, in lines."""
+"""A prompt's lines on a graph."""
 
 
 @dataclass(frozen=True)
 class PatternReply:
-    """What the model is asked for."""
+    """The reply that the model is asked for."""
 
     divided: list[str] = field(metadata={"description": "one segment of the text for each triple"})
     triples: list[tuple[str, str, str]] = field(metadata={"description": "[head, relation, tail]"})
@@ -58,7 +58,7 @@ class Operation:
 
 @dataclass(frozen=True)
 class PlanReply:
-    """What the model is asked for of a question, where it sees what the graph records."""
+    """The reply to a question that the model is asked for, where it sees what the graph records."""
 
     divided: list[str] = field(metadata={"description": "one segment of the text for each triple"})
     triples: list[tuple[str, str, str]] = field(metadata={"description": "[head, relation, tail]"})
@@ -184,8 +184,8 @@ def plan_of(reply: PlanReply) -> PatternPlan:
 
 def counted_name(node: str) -> str:
     """The name behind *count of*; empty for another."""
-    head, _, rest = node.strip().partition(" of ")
-    return rest.strip() if head.strip().casefold() == "count" else ""
+    head, _, name = node.strip().partition(" of ")
+    return name.strip() if head.strip().casefold() == "count" else ""
 
 
 def loose_pattern(triples: Sequence[Sequence[str]], lone_node: str = "") -> Pattern:
@@ -229,12 +229,12 @@ def clean_name(text: str) -> str:
 
 
 def hint_text(schema: str, names: str, *, operations: bool) -> str:
-    """What a prompt says of this graph: what it records, how to ask for it, other names of what is named."""
+    """A prompt's lines on the graph: what it records, how to ask for it, other names of named things."""
     return template("operations" if operations else "steps_of_graph") + GRAPH.format(schema) + names
 
 
 def retry_text(hints: str, first_reply: str, problem: str, near: Sequence[str]) -> str:
-    """The same once more, with the first reply, what was wrong with it, and names that may be meant."""
+    """The hints again, with the first reply, its problem, and names that may be meant."""
     names = f" Names that are like it: {'; '.join(as_name(name) for name in near)}." if near else ""
     return (
         f"{hints}\nA first try was {query_text(first_reply)}\nIt did not work: {as_name(problem)}.{names}\n"

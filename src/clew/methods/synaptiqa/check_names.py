@@ -189,8 +189,8 @@ class NameCheck:
         if naming is None or naming_property([text]) is None or near[0].score >= CLEAR:
             return near
         score = SAME if text.lower() in NAMING else CLEAR
-        others = (n for n in near if n.name != naming and n.score < score)
-        return (Near(naming, score, "it names these nodes"), *others)
+        lower_scored = (n for n in near if n.name != naming and n.score < score)
+        return (Near(naming, score, "it names these nodes"), *lower_scored)
 
     def _value(self, use: ValueUse, implied: dict[str, tuple[str, ...]]) -> _Spot | None:
         """Look for a value; None if the graph has it, or nothing can be said."""

@@ -53,12 +53,12 @@ class NameSpace:
 
     def __init__(self, names: Sequence[str], embedder: Embedder, lexicon: Lexicon) -> None:
         self.names = tuple(dict.fromkeys(names))
-        self._known = frozenset(self.names)
+        self._name_set = frozenset(self.names)
         self._embedder, self._lexicon = embedder, lexicon
         self._folded = [self._fold(name) for name in self.names]
 
     def __contains__(self, name: str) -> bool:
-        return name in self._known
+        return name in self._name_set
 
     @cached_property
     def _vectors(self) -> Float32:
@@ -180,6 +180,6 @@ class ChooseByModel:
 
 @dataclass(frozen=True)
 class Picked:
-    """What the model is asked for: for each name the number of a candidate, 0 for none."""
+    """The reply that the model is asked for: for each name the number of a candidate, 0 for none."""
 
     choices: list[int]

@@ -223,7 +223,7 @@ def _edits(statement: Statement) -> tuple[dict[int, str], tuple[Correction, ...]
 
 
 def _descending_keys(statement: Statement, projection: Projection) -> Iterator[Expression]:
-    """What a projection is ordered by from the greatest on, and may be null: no count, no sum."""
+    """Keys that a projection is ordered by from the greatest on, and that may be null: no count or sum."""
     expression_by_alias = {
         item.alias.text: item.expression for item in projection.items if item.alias is not None
     }

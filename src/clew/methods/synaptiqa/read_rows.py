@@ -101,7 +101,7 @@ class IndexTriples:
 
 
 RowTriples = StoredTriples | IndexTriples
-"""What knows the triples behind what a store returns."""
+"""Looks up the triples behind the values that a store returns."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,7 +48,7 @@ class RowsReply:
 
 @dataclass(frozen=True)
 class OwnReply:
-    """What the model is asked for where the graph holds nothing."""
+    """The reply that the model is asked for where the graph holds nothing."""
 
     answer: str
     confidence: float

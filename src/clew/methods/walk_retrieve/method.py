@@ -251,7 +251,7 @@ def context_of(
     lines: Sequence[ContextLine],
     sentences: Mapping[str, NearWalk],
 ) -> tuple[dict[str, str], Given]:
-    """What is read, as values of the prompt and as what they hold: `lines`, then `sentences` of walks."""
+    """The values of the prompt and the evidence in them: `lines`, then `sentences` of walks."""
     graph, topics = find.graph, entities_of(called)
     texts = [line.text for line in lines] + [data_line(each, LONGEST_SENTENCE) for each in sentences]
     numbered_lines = "\n".join(f"[{number}] {line}" for number, line in enumerate(texts, 1)) or "(none)"

@@ -88,9 +88,9 @@ def _turns_back(pattern: Pattern, number: int, triple: int, triples: dict[int, i
     edge = pattern.edges[number]
     return any(
         used == triple
-        and pattern.edges[other].fixed == edge.fixed
-        and {edge.head, edge.tail} & {pattern.edges[other].head, pattern.edges[other].tail}
-        for other, used in triples.items()
+        and pattern.edges[other_number].fixed == edge.fixed
+        and {edge.head, edge.tail} & {pattern.edges[other_number].head, pattern.edges[other_number].tail}
+        for other_number, used in triples.items()
     )
 
 

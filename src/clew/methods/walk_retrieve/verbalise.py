@@ -42,7 +42,7 @@ LEAST_ALL = 8
 
 @dataclass(frozen=True, slots=True)
 class VerbaliseEstimate:
-    """What it will take at most: calls, tokens in and out, and money if the price is known."""
+    """The most that saying walks will take: calls, tokens in and out, and money if the price is known."""
 
     calls: int
     input_tokens: int
@@ -92,7 +92,7 @@ class ModelVerbaliser:
         return [sentence or "" for sentence in self.sentences(graph, _near_walks(roots, steps, nodes))]
 
     def sentences(self, graph: Graph, walks: Sequence[NearWalk]) -> list[str | None]:
-        """What is said of walks, None where it failed; those of a shard that is there as they were said.
+        """The sentences of walks, None where a call failed; those of a shard that is there stay.
 
         Raises BudgetReached and KeyRefused, which no further try would mend, and the last LlmError if none of
         the walks of a shard could be said; what was done until then is kept.
