@@ -20,30 +20,30 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 OutcomeT = TypeVar("OutcomeT", Answer, Verification)
 MOST_OF_ONE_NAME = 4
-"""What is kept of one name: who asks in turns by several settings does not make a method each time."""
+"""Entries of one name that are kept: a caller who alternates between settings gets a method that exists."""
 
 
 class MethodCache(Generic[T]):
     """Methods or verifiers by name, model and settings; threads that ask for the same share one."""
 
     def __init__(self) -> None:
-        self._made: dict[Hashable, list[tuple[T, ChatModel | None, object]]] = {}
-        self._making = RLock()
+        self._entries: dict[Hashable, list[tuple[T, ChatModel | None, object]]] = {}
+        self._lock = RLock()
 
     def get(self, name: Hashable, model: ChatModel | None, settings: object, make: Callable[[], T]) -> T:
-        """What is kept for a name, a model and settings; made if there is none."""
-        with self._making:
-            held = self._made.setdefault(name, [])
-            for made in held:
-                if made[1] is model and made[2] == settings:
-                    return made[0]
-            held.append((make(), model, settings))
-            del held[:-MOST_OF_ONE_NAME]
-            return held[-1][0]
+        """The method or verifier of a name, a model and settings; made if there is none."""
+        with self._lock:
+            entries = self._entries.setdefault(name, [])
+            for entry in entries:
+                if entry[1] is model and entry[2] == settings:
+                    return entry[0]
+            entries.append((make(), model, settings))
+            del entries[:-MOST_OF_ONE_NAME]
+            return entries[-1][0]
 
     def clear(self) -> None:
-        """Keep nothing."""
-        self._made.clear()
+        """Drop all entries."""
+        self._entries.clear()
 
 
 class Asks:
@@ -93,27 +93,27 @@ class Asks:
         self._check_unchanged()
         verifier = self._verifier(method, self._models.model(model), settings)
 
-        def out_of_time(why: Abstention) -> Verification:
+        def out_of_time(abstention: Abstention) -> Verification:
             return Verification(
-                claim, "not_enough_info", method=verifier.name, id=id, abstained=why, complete=False
+                claim, "not_enough_info", method=verifier.name, id=id, abstained=abstention, complete=False
             )
 
         return self._in_time(lambda: verifier.verify(claim, id=id, closed_world=closed_world), out_of_time)
 
     def _in_time(self, work: Callable[[], OutcomeT], otherwise: Callable[[Abstention], OutcomeT]) -> OutcomeT:
         """What work returns in its time, to which making machine code does not count; else `otherwise`."""
-        before = COMPILING.milliseconds
+        compiled_before = COMPILING.milliseconds
         with bounded(self.bounds):
             try:
                 result = work()
             except OutOfTime:
-                took = f"it takes more than {self.bounds.seconds:g} seconds"
-                return otherwise(Abstention("budget", f"{took}. Ask for less, or allow more (--seconds)"))
-        spent = COMPILING.milliseconds - before
-        if not spent:
+                problem = f"it takes more than {self.bounds.seconds:g} seconds"
+                return otherwise(Abstention("budget", f"{problem}. Ask for less, or allow more (--seconds)"))
+        compiling = COMPILING.milliseconds - compiled_before
+        if not compiling:
             return result
-        own = max(result.timings_ms["total"] - spent, 0.0)
-        times = {**result.timings_ms, "compile": round(spent, 3), "total": round(own, 3)}
+        total = max(result.timings_ms["total"] - compiling, 0.0)
+        times = {**result.timings_ms, "compile": round(compiling, 3), "total": round(total, 3)}
         return replace(result, timings_ms=times)
 
     def prepare(
@@ -131,7 +131,7 @@ class Asks:
             self._method(method, model, settings)
 
     def close(self) -> None:
-        """Let go of what was made for asking."""
+        """Drop the methods, verifiers and models."""
         self._methods.clear()
         self._verifiers.clear()
         self._models.close()

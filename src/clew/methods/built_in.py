@@ -87,33 +87,33 @@ class BuiltInReader:
         Raises EmbedderError if the shipped model cannot be opened.
         """
         began = perf_counter()
-        read = self.read(question, entities)
-        likely = self._likely_enough(read, entities)
-        told = Answer(question, method=self.name)
-        if isinstance(likely, Abstention):
-            answer = drawn(told, DraftAnswer(abstained=likely), None)
+        likeliest = self.read(question, entities)
+        query = self._likely_query(likeliest, entities)
+        blank_answer = Answer(question, method=self.name)
+        if isinstance(query, Abstention):
+            answer = drawn(blank_answer, DraftAnswer(abstained=query), None)
         else:
-            answer = self._drafted(told, read, likely)
-        return read, self._finished(answer, read.reading, began, id)
+            answer = self._draft_answer(blank_answer, likeliest, query)
+        return likeliest, self._finish(answer, likeliest.reading, began, id)
 
     def pattern(self, question: str, entities: Sequence[str] = ()) -> AskedPattern | Abstention:
         """The pattern of a question by itself, for methods that answer it in their own way, or why not.
 
         Raises EmbedderError if the shipped model cannot be opened.
         """
-        read = self.read(question, entities)
-        likely = self._likely_enough(read, entities)
-        if isinstance(likely, Abstention):
-            return likely
-        unclear = self._unclear(read.reading, likely)
-        if unclear is not None:
-            return unclear
-        pattern = pattern_of(likely, self.reader.graph)
+        likeliest = self.read(question, entities)
+        query = self._likely_query(likeliest, entities)
+        if isinstance(query, Abstention):
+            return query
+        ambiguity = self._ambiguity(likeliest.reading, query)
+        if ambiguity is not None:
+            return ambiguity
+        pattern = pattern_of(query, self.reader.graph)
         if pattern is None or not any(node.known for node in pattern.nodes):
-            detail = f"it asks for more than relations lead to: {say(likely, self.reader.vocabulary)}"
+            detail = f"it asks for more than relations lead to: {say(query, self.reader.vocabulary)}"
             return Abstention("no_relation", f"{detail}. Ask with: auto")
-        notes = taken_for(self.reader.graph, read.reading, likely)
-        return AskedPattern(pattern, likely.ask == "count", notes)
+        notes = taken_for(self.reader.graph, likeliest.reading, query)
+        return AskedPattern(pattern, query.ask == "count", notes)
 
     def read(self, question: str, entities: Sequence[str] = ()) -> LikelyReading:
         """The surest reading of a question.
@@ -124,66 +124,66 @@ class BuiltInReader:
         meanings = meanings_of(Executor(self.reader.graph), vocabulary, reading)
         if not meanings:
             return LikelyReading(reading)
-        sure = how_sure(vocabulary, reading, meanings)
-        best, empty = int(sure.argmax()), None if meanings[0].size else meanings[0]
+        certainties = how_sure(vocabulary, reading, meanings)
+        best, empty = int(certainties.argmax()), None if meanings[0].size else meanings[0]
         query = meanings[best].query
-        less = asks_more(vocabulary, reading.question, query) or leaves_open(vocabulary, reading, query)
-        return LikelyReading(reading, query, 0.0 if less else float(sure[best]), empty)
+        incomplete = asks_more(vocabulary, reading.question, query) or leaves_open(vocabulary, reading, query)
+        return LikelyReading(reading, query, 0.0 if incomplete else float(certainties[best]), empty)
 
-    def _likely_enough(self, read: LikelyReading, entities: Sequence[str]) -> Query | Abstention:
+    def _likely_query(self, likeliest: LikelyReading, entities: Sequence[str]) -> Query | Abstention:
         """The query to answer a question from, or why there is none."""
         unknown = unknown_names(self.index.names, entities)
         if unknown:
             return unknown_given(self.reader.graph, self.index.names, unknown)
-        if read.query is not None and read.likely >= self.confidence:
-            return read.query
-        if read.empty is not None and read.empty.share >= self.confidence:
-            return read.empty.query
-        return left_open(self.reader, self.index.names, read.reading)
+        if likeliest.query is not None and likeliest.likely >= self.confidence:
+            return likeliest.query
+        if likeliest.empty is not None and likeliest.empty.share >= self.confidence:
+            return likeliest.empty.query
+        return left_open(self.reader, self.index.names, likeliest.reading)
 
-    def _unclear(self, reading: Reading, query: Query) -> Abstention | None:
+    def _ambiguity(self, reading: Reading, query: Query) -> Abstention | None:
         """Why a likely reading is not answered from: a name may be another thing, or is of another kind."""
-        left = ambiguous(self.reader.graph, reading, query)
-        return left or of_another_kind(self.reader.vocabulary, reading, query)
+        abstention = ambiguous(self.reader.graph, reading, query)
+        return abstention or of_another_kind(self.reader.vocabulary, reading, query)
 
-    def _drafted(self, told: Answer, read: LikelyReading, query: Query) -> Answer:
-        """What a reading answers."""
+    def _draft_answer(self, blank_answer: Answer, likeliest: LikelyReading, query: Query) -> Answer:
+        """The answer that a reading gives."""
         graph, vocabulary = self.reader.graph, self.reader.vocabulary
-        unclear = self._unclear(read.reading, query)
-        if unclear is None:
+        ambiguity = self._ambiguity(likeliest.reading, query)
+        if ambiguity is None:
             query = both_ways(vocabulary, query)
-            drafted, said = answer_of(graph, vocabulary, query, read.likely), say(query, vocabulary)
+            draft, words = answer_of(graph, vocabulary, query, likeliest.likely), say(query, vocabulary)
         else:
-            drafted, said = DraftAnswer(abstained=unclear), None
-        notes = (*drafted.notes, *taken_for(graph, read.reading, query))
-        return drawn(told, replace(drafted, notes=notes), said)
+            draft, words = DraftAnswer(abstained=ambiguity), None
+        notes = (*draft.notes, *taken_for(graph, likeliest.reading, query))
+        return drawn(blank_answer, replace(draft, notes=notes), words)
 
-    def _finished(self, answer: Answer, reading: Reading, began: float, id: str | None) -> Answer:
+    def _finish(self, answer: Answer, reading: Reading, began: float, id: str | None) -> Answer:
         """The answer with what was read, the nearest other readings, and the times of the stages."""
-        used = answer.reading is not None
+        has_reading = answer.reading is not None
         times = {**answer.timings_ms, **reading.timings, "total": (perf_counter() - began) * 1000}
         return replace(
             answer,
             id=id,
             notes=(*spelling_notes(reading.respelt), *answer.notes),
-            alternatives=alternatives(self.reader.vocabulary, reading, used),
+            alternatives=alternatives(self.reader.vocabulary, reading, has_reading),
             timings_ms={stage: round(ms, 3) for stage, ms in times.items()},
-            steps=(*(answer.steps or (self._linked(reading),)), self._ranked(reading)),
+            steps=(*(answer.steps or (self._link_step(reading),)), self._ranking_step(reading)),
         )
 
-    def _linked(self, reading: Reading) -> Step:
+    def _link_step(self, reading: Reading) -> Step:
         """The names of the question with their candidates."""
         entities, rows = self.reader.graph.entities, list[dict[str, object]]()
         for mention in (m for m in reading.mentions if m.candidates):
-            found = [(entities[c.node], HOW[c.how], c.score) for c in mention.candidates]
-            candidates = [{"entity": name, "how": how, "score": score} for name, how, score in found]
+            links = [(entities[c.node], HOW[c.how], c.score) for c in mention.candidates]
+            candidates = [{"entity": name, "how": how, "score": score} for name, how, score in links]
             rows.append({"text": mention.text, "candidates": candidates})
         return Step("link", {"mentions": rows})
 
-    def _ranked(self, reading: Reading) -> Step:
+    def _ranking_step(self, reading: Reading) -> Step:
         """The likeliest readings, as `--explain` shows them."""
-        best = ((say(r.option.query, self.reader.vocabulary), r) for r in reading.ranking.ranked[:5])
-        ranked = [{"reading": said, "probability": round(r.probability, 3)} for said, r in best]
+        likeliest = ((say(r.option.query, self.reader.vocabulary), r) for r in reading.ranking.ranked[:5])
+        ranked = [{"reading": words, "probability": round(r.probability, 3)} for words, r in likeliest]
         return Step("ranked", {"ranked": ranked, "none": round(reading.ranking.none, 3)})
 
 
@@ -191,10 +191,10 @@ def built_in_reader(index: Index, embedder: Embedder, settings: AutoSettings | N
     """The built-in reader of a graph: one for all that ask alike, as long as one of them does."""
     settings = settings or AutoSettings()
     key = id(index.graph), id(embedder), settings.confidence
-    made = _MADE.get(key)
-    if made is None:
-        made = _MADE[key] = BuiltInReader(index, embedder, settings)
-    return made
+    reader = _READERS.get(key)
+    if reader is None:
+        reader = _READERS[key] = BuiltInReader(index, embedder, settings)
+    return reader
 
 
-_MADE: WeakValueDictionary[tuple[int, int, float], BuiltInReader] = WeakValueDictionary()
+_READERS: WeakValueDictionary[tuple[int, int, float], BuiltInReader] = WeakValueDictionary()

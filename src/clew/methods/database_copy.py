@@ -43,7 +43,7 @@ BUSY_SECONDS = 60.0
 
 
 @dataclass(frozen=True, slots=True)
-class Copied:
+class CopiedIndex:
     """The index of a database, and the state of the database that it shows."""
 
     index: Index
@@ -51,7 +51,7 @@ class Copied:
     since: float
     """When it was made, in seconds of a clock that only goes forward."""
     seconds: float
-    """How long that took."""
+    """How long making it took."""
 
 
 class DatabaseCopy:
@@ -75,37 +75,37 @@ class DatabaseCopy:
         else:
             folder = usable(cache)[0]
         parts = [*store.key, self.hints.language, embedder.name, embedder.fingerprint]
-        made_by = json.dumps([*parts, FORMAT_VERSION, __version__])
-        self._base = folder / f"copy-{hashlib.blake2b(made_by.encode(), digest_size=8).hexdigest()}"
-        self._held: Copied | None = None
-        self._busy_until, self._looked = 0.0, -math.inf
-        self._making = Lock()
+        identity = json.dumps([*parts, FORMAT_VERSION, __version__])
+        self._base = folder / f"copy-{hashlib.blake2b(identity.encode(), digest_size=8).hexdigest()}"
+        self._copy: CopiedIndex | None = None
+        self._busy_until, self._checked_at = 0.0, -math.inf
+        self._lock = Lock()
 
-    def current(self) -> Copied | None:
+    def current(self) -> CopiedIndex | None:
         """The copy of the database as it is now; None if it is large, or changes too often.
 
         Raises StoreError, and IndexAccessError if the copy cannot be written.
         """
         if not self._most or monotonic() < self._busy_until:
             return None
-        held = self._held
-        if held is not None and monotonic() - self._looked < self.store.state_lasts:
-            return held
-        looked, state = monotonic(), self.store.state(self._most)
+        copy = self._copy
+        if copy is not None and monotonic() - self._checked_at < self.store.state_lasts:
+            return copy
+        checked_at, state = monotonic(), self.store.state(self._most)
         if state is None:
             return self._leave()
-        with self._making:  # who asks meanwhile needs the same copy
-            held, self._looked = self._held, looked
-            if held is not None and held.state == state:
-                return held
-            if held is not None and monotonic() - held.since < self._worth * held.seconds:
+        with self._lock:  # who asks meanwhile needs the same copy
+            copy, self._checked_at = self._copy, checked_at
+            if copy is not None and copy.state == state:
+                return copy
+            if copy is not None and monotonic() - copy.since < self._worth * copy.seconds:
                 return self._leave()
             began = monotonic()
             index = self._cached(state)
             if index is None:
                 return self._leave()
-            self._held = Copied(index, state, monotonic(), monotonic() - began)
-            return self._held
+            self._copy = CopiedIndex(index, state, monotonic(), monotonic() - began)
+            return self._copy
 
     def _leave(self) -> None:
         self._busy_until = monotonic() + BUSY_SECONDS

@@ -20,7 +20,7 @@ LONGEST_NAME_IN_FACT = 200
 
 @dataclass(frozen=True, slots=True)
 class FactLines:
-    """The lines of some triples, and for each what it holds."""
+    """Lines of a prompt, and the triples that each line holds."""
 
     lines: tuple[str, ...]
     facts: tuple[Fact, ...]
@@ -29,7 +29,7 @@ class FactLines:
         return "\n".join(self.lines) or "(none)"
 
 
-def fact_lines(graph: Graph, triples: Sequence[int], known: Proofs, first: int = 1) -> FactLines:
+def fact_lines(graph: Graph, triples: Sequence[int], proofs: Proofs, first: int = 1) -> FactLines:
     """Number triples from `first` on, those of one relation at a known entity as one line with a list.
 
     *[3] (*, directed by, X): A; B; C*. A list says how many the graph has where it lacks some of them.
@@ -38,34 +38,36 @@ def fact_lines(graph: Graph, triples: Sequence[int], known: Proofs, first: int =
     rows: dict[tuple[int, int, int], list[int]] = {}
     for triple in dict.fromkeys(triples):
         head, relation, tail = graph.triple(triple)
-        side, near = (0, head) if head in known else (1, tail)
-        if (head in known) == (tail in known):
+        side, near = (0, head) if head in proofs else (1, tail)
+        if (head in proofs) == (tail in proofs):
             side, near = 0, -1
         rows.setdefault((relation, side, near), []).append(triple)
     lines, facts = list[str](), list[Fact]()
-    for key, of_row in rows.items():
-        parts = [of_row] if key[2] >= 0 and len(of_row) >= SHORTEST_LIST else [[triple] for triple in of_row]
+    for key, row in rows.items():
+        parts = [row] if key[2] >= 0 and len(row) >= SHORTEST_LIST else [[triple] for triple in row]
         for part in parts:
-            line, fact = _line(graph, part, key, known)
+            line, fact = _line(graph, part, key, proofs)
             lines.append(f"[{first + len(lines)}] {line}")
             facts.append(fact)
     return FactLines(tuple(lines), tuple(facts))
 
 
-def _line(graph: Graph, triples: Sequence[int], key: tuple[int, int, int], known: Proofs) -> tuple[str, Fact]:
+def _line(
+    graph: Graph, triples: Sequence[int], key: tuple[int, int, int], proofs: Proofs
+) -> tuple[str, Fact]:
     if len(triples) == 1:
         head, relation, tail = graph.triple(triples[0])
-        told = f"({_name(graph, head)}, {_relation(graph, relation)}, {_name(graph, tail)})"
-        return told, Fact((triples[0],))
+        text = f"({_name(graph, head)}, {_relation(graph, relation)}, {_name(graph, tail)})"
+        return text, Fact((triples[0],))
     relation, back, near = key
-    others = [graph.triple(triple)[0 if back else 2] for triple in triples]
-    ends = {other: (*known[near], triple) for other, triple in zip(others, triples, strict=True)}
+    far_ends = [graph.triple(triple)[0 if back else 2] for triple in triples]
+    ends = {end: (*proofs[near], triple) for end, triple in zip(far_ends, triples, strict=True)}
     side = graph.into if back else graph.out
     low, high = side.relation_span(near, relation)
-    named = _relation(graph, relation)
-    told = f"(*, {named}, {_name(graph, near)})" if back else f"({_name(graph, near)}, {named}, *)"
-    of = f" [{len(triples)} of {high - low:,} in the graph]" if high - low > len(triples) else ""
-    return f"{told}: {'; '.join(_name(graph, other) for other in others)}{of}", Fact(tuple(triples), ends)
+    label = _relation(graph, relation)
+    text = f"(*, {label}, {_name(graph, near)})" if back else f"({_name(graph, near)}, {label}, *)"
+    total = f" [{len(triples)} of {high - low:,} in the graph]" if high - low > len(triples) else ""
+    return f"{text}: {'; '.join(_name(graph, end) for end in far_ends)}{total}", Fact(tuple(triples), ends)
 
 
 def _name(graph: Graph, node: int) -> str:
@@ -77,11 +79,11 @@ def _relation(graph: Graph, relation: int) -> str:
 
 
 def other_names(graph: Graph, called: Called) -> str:
-    """What a prompt says of names that the question uses and the facts do not: empty, or a line."""
-    told: list[str] = []
-    for said, entities in called.items():
+    """A line of a prompt with the graph's names for those that only the question uses; or empty."""
+    statements: list[str] = []
+    for mention, entities in called.items():
         names = [readable(graph.labels[e]) for e in entities]
-        if names and normalise(said) not in {normalise(name) for name in names}:
-            shown = " or ".join(data_line(name, LONGEST_NAME_IN_FACT) for name in names)
-            told.append(f'"{data_line(said, LONGEST_NAME_IN_FACT)}" is {shown}')
-    return f"Names: {'; '.join(told)}\n" if told else ""
+        if names and normalise(mention) not in {normalise(name) for name in names}:
+            graph_names = " or ".join(data_line(name, LONGEST_NAME_IN_FACT) for name in names)
+            statements.append(f'"{data_line(mention, LONGEST_NAME_IN_FACT)}" is {graph_names}')
+    return f"Names: {'; '.join(statements)}\n" if statements else ""

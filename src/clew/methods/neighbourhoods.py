@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 from clew.graph.build.build import build_graph
 from clew.index.in_memory import index_in_memory
 from clew.index.store.directory import Excerpt, Index
-from clew.methods.database_copy import Copied, DatabaseCopy
+from clew.methods.database_copy import CopiedIndex, DatabaseCopy
 from clew.methods.registry import METHODS, Method, Verifier, make_method, make_verifier
 from clew.stores.neighbourhood import FetchedEdges, Fetcher, FetchLimits
 from clew.types import Abstention, Answer, Step, Verification
@@ -40,14 +40,14 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class MadeNear(Generic[T]):
-    """What is asked for one text: made over an index of the copy, or of what is near the names in the text.
+class NearTarget(Generic[T]):
+    """The method or verifier that one text asks, over an index of the copy or of what is near its names.
 
-    `fetched` is None of a copy, which is whole; `made` is None where the text names nothing. `step` says what
-    was done for it, in `milliseconds`.
+    `fetched` is None of a copy, which is whole; `target` is None where the text names nothing. `step` says
+    what was done for it, in `milliseconds`.
     """
 
-    made: T | None
+    target: T | None
     fetched: FetchedEdges | None
     step: Step
     milliseconds: float
@@ -62,10 +62,10 @@ class MadeNear(Generic[T]):
         """What was left out."""
         return () if self.fetched is None else self.fetched.notes
 
-    def times(self, own: dict[str, float]) -> dict[str, float]:
+    def times(self, timings: dict[str, float]) -> dict[str, float]:
         """The times of an answer, in ms, with what was spent before it on the database."""
-        total = round(own.get("total", 0.0) + self.milliseconds, 3)
-        return {"fetch": round(self.milliseconds, 3), **own, "total": total}
+        total = round(timings.get("total", 0.0) + self.milliseconds, 3)
+        return {"fetch": round(self.milliseconds, 3), **timings, "total": total}
 
 
 class NearIndexes(Generic[T]):
@@ -81,63 +81,69 @@ class NearIndexes(Generic[T]):
     ) -> None:
         self._copy, self._store, self._make = copy, copy.store, make
         self._triple_vectors, self._limits = triple_vectors, limits
-        self._of_copy: tuple[Copied, T] | None = None
+        self._copy_target: tuple[CopiedIndex, T] | None = None
         self._fetcher: Fetcher | None = None
         self._state = ""
-        self._kept: OrderedDict[tuple[str, ...], Future[tuple[FetchedEdges, T]]] = OrderedDict()
+        self._cached: OrderedDict[tuple[str, ...], Future[tuple[FetchedEdges, T]]] = OrderedDict()
         self._lock = Lock()
-        """Of what is kept; nothing is fetched or made while it is held."""
+        """Guards the cache; nothing is fetched or made while a thread holds it."""
 
-    def of(self, text: str, entities: Sequence[str] = ()) -> MadeNear[T]:
-        """What is asked for a text; `entities` are names beside those in it. Raises StoreError."""
-        began, before = perf_counter(), self._store.trips
-        copied = self._copy.current()
-        if copied is not None:
-            held = self._of_copy
-            if held is None or held[0] is not copied:
-                self._of_copy = held = copied, self._make(copied.index)
-            triples = copied.index.manifest.about.counts["triples"]
-            detail = {"triples": triples, "round trips": self._store.trips - before}
-            return MadeNear(held[1], None, Step("copy of the database", detail), _since(began))
+    def of(self, text: str, entities: Sequence[str] = ()) -> NearTarget[T]:
+        """The target that a text asks; `entities` are names beside those in it. Raises StoreError."""
+        began, trips_before = perf_counter(), self._store.trips
+        copied_index = self._copy.current()
+        if copied_index is not None:
+            copy_target = self._copy_target
+            if copy_target is None or copy_target[0] is not copied_index:
+                self._copy_target = copy_target = copied_index, self._make(copied_index.index)
+            triples = copied_index.index.manifest.about.counts["triples"]
+            detail = {"triples": triples, "round trips": self._store.trips - trips_before}
+            return NearTarget(copy_target[1], None, Step("copy of the database", detail), _since(began))
         fetcher = self._fetcher = self._fetcher or Fetcher(self._store, self._limits)
-        found = fetcher.nodes_named_in(text, entities)
-        if not found.topic_entities:
-            return MadeNear(None, found, Step("neighbourhood", {"round trips": found.trips}), _since(began))
-        near, made = self._near(fetcher, found)
-        detail = {"nodes": len(near.nodes), "edges": len(near.edges), "round trips": found.trips}
-        return MadeNear(made, near, Step("neighbourhood", detail), _since(began))
+        fetched = fetcher.nodes_named_in(text, entities)
+        if not fetched.topic_entities:
+            return NearTarget(
+                None, fetched, Step("neighbourhood", {"round trips": fetched.trips}), _since(began)
+            )
+        neighbourhood, target = self._near(fetcher, fetched)
+        detail = {
+            "nodes": len(neighbourhood.nodes),
+            "edges": len(neighbourhood.edges),
+            "round trips": fetched.trips,
+        }
+        return NearTarget(target, neighbourhood, Step("neighbourhood", detail), _since(began))
 
-    def _near(self, fetcher: Fetcher, found: FetchedEdges) -> tuple[FetchedEdges, T]:
+    def _near(self, fetcher: Fetcher, fetched: FetchedEdges) -> tuple[FetchedEdges, T]:
         """The neighbourhood of what is named, and what one of the threads that ask for it makes over it."""
         with self._lock:
-            if found.state != self._state:
-                self._kept.clear()
-                self._state = found.state
-            held = self._kept.get(found.topic_entities)
-            mine = held is None
-            if held is None:
-                held = self._kept[found.topic_entities] = Future()
-                if len(self._kept) > MOST_NEIGHBOURHOODS:
-                    self._kept.popitem(last=False)
-            self._kept.move_to_end(found.topic_entities)
-        if mine:
+            if fetched.state != self._state:
+                self._cached.clear()
+                self._state = fetched.state
+            future = self._cached.get(fetched.topic_entities)
+            is_first = future is None
+            if future is None:
+                future = self._cached[fetched.topic_entities] = Future()
+                if len(self._cached) > MOST_NEIGHBOURHOODS:
+                    self._cached.popitem(last=False)
+            self._cached.move_to_end(fetched.topic_entities)
+        if is_first:
             try:
-                held.set_result(self._fetched(fetcher, found))
+                future.set_result(self._fetch(fetcher, fetched))
             except BaseException as error:
                 with self._lock:
-                    if self._kept.get(found.topic_entities) is held:
-                        del self._kept[found.topic_entities]
-                held.set_exception(error)
+                    if self._cached.get(fetched.topic_entities) is future:
+                        del self._cached[fetched.topic_entities]
+                future.set_exception(error)
                 raise
-        return held.result()
+        return future.result()
 
-    def _fetched(self, fetcher: Fetcher, found: FetchedEdges) -> tuple[FetchedEdges, T]:
+    def _fetch(self, fetcher: Fetcher, fetched: FetchedEdges) -> tuple[FetchedEdges, T]:
         with tempfile.TemporaryDirectory(prefix="clew-near-") as folder:
-            fetcher.fetch(found)
-            graph, _ = build_graph([fetcher.write(found, Path(folder))], hints=self._copy.hints)
-        excerpt, vectors = Excerpt(found.whole_hops > 0, found.whole_hops > 1), self._triple_vectors
+            fetcher.fetch(fetched)
+            graph, _ = build_graph([fetcher.write(fetched, Path(folder))], hints=self._copy.hints)
+        excerpt, vectors = Excerpt(fetched.whole_hops > 0, fetched.whole_hops > 1), self._triple_vectors
         index = index_in_memory(graph, self._copy.embedder, triple_vectors=vectors, excerpt=excerpt)
-        return found, self._make(index)
+        return fetched, self._make(index)
 
 
 class NearMethod:
@@ -154,10 +160,10 @@ class NearMethod:
     def answer(self, question: str, *, id: str | None = None, entities: Sequence[str] = ()) -> Answer:
         """Answer or abstain. Raises StoreError if the database fails, LlmError if the model does."""
         near = self._indexes.of(question, entities)
-        if near.made is None:
+        if near.target is None:
             abstained = Abstention("no_entity", f"{NOTHING_NAMED}question")
             return Answer(question, abstained=abstained, method=self.name, id=id, notes=near.notes)
-        answer = near.made.answer(question, id=id, entities=entities)
+        answer = near.target.answer(question, id=id, entities=entities)
         return replace(
             answer,
             complete=answer.complete and near.complete,
@@ -184,20 +190,20 @@ class NearVerifier:
     def verify(self, claim: str, *, id: str | None = None, closed_world: bool = False) -> Verification:
         """Give a verdict. Raises StoreError if the database fails, LlmError if the model does."""
         near = self._indexes.of(claim)
-        if near.made is None:
+        if near.target is None:
             abstained = Abstention("no_entity", f"{NOTHING_NAMED}claim")
             return Verification(
                 claim, "not_enough_info", method=self.name, id=id, abstained=abstained, notes=near.notes,
                 steps=(near.step,),
             )  # fmt: skip
         whole = near.fetched is None or near.fetched.whole_hops > 0
-        found = near.made.verify(claim, id=id, closed_world=closed_world and whole)
+        verification = near.target.verify(claim, id=id, closed_world=closed_world and whole)
         return replace(
-            found,
-            complete=found.complete and near.complete,
-            notes=(*found.notes, *near.notes),
-            timings_ms=near.times(dict(found.timings_ms)),
-            steps=(near.step, *found.steps),
+            verification,
+            complete=verification.complete and near.complete,
+            notes=(*verification.notes, *near.notes),
+            timings_ms=near.times(dict(verification.timings_ms)),
+            steps=(near.step, *verification.steps),
         )
 
 

@@ -52,10 +52,10 @@ class MethodSpec:
         return None if place is None else cast(type, imported(place, "settings"))
 
 
-def _spec(folder: str, factory: str, settings: str, **more: Any) -> MethodSpec:  # noqa: ANN401
+def _spec(folder: str, factory: str, settings: str, **fields: Any) -> MethodSpec:  # noqa: ANN401
     """The spec of a method in a folder, with settings in its `settings.py`."""
     place = f"clew.methods.{folder}"
-    return MethodSpec(f"{place}.{factory}", f"{place}.settings:{settings}", **more)
+    return MethodSpec(f"{place}.{factory}", f"{place}.settings:{settings}", **fields)
 
 
 _VERIFY = "clew.methods.simgrag.verify"
@@ -146,8 +146,8 @@ def settings_of(name: str) -> type | None:
     parameter = inspect.signature(factory).parameters.get("settings")
     # Looked up by name, as other names of an annotation may exist for type checkers only.
     names = re.findall(r"[A-Za-z_]\w*", "" if parameter is None else str(parameter.annotation))
-    found = (getattr(sys.modules[factory.__module__], each, None) for each in names)
-    return next((t for t in found if isinstance(t, type) and is_dataclass(t)), None)
+    classes = (getattr(sys.modules[factory.__module__], each, None) for each in names)
+    return next((t for t in classes if isinstance(t, type) and is_dataclass(t)), None)
 
 
 def shown_name(name: str) -> str:
@@ -158,8 +158,8 @@ def shown_name(name: str) -> str:
 def ranks_triples(settings: Mapping[str, object]) -> bool:
     """Tell whether one of some methods, each with its settings or None, compares vectors of triples."""
     return any(
-        name in METHODS and METHODS[name].ranks_triples and getattr(own, "ranks_triples", True)
-        for name, own in settings.items()
+        name in METHODS and METHODS[name].ranks_triples and getattr(method_settings, "ranks_triples", True)
+        for name, method_settings in settings.items()
     )
 
 
@@ -176,18 +176,20 @@ def make_store_method(
     With a model `auto` is the first of the methods that write queries. Raises UsageError for a method that
     needs an index, or without a model; StoreError if the schema cannot be read.
     """
-    able = {} if cypher is None else {each: s.store for each, s in METHODS.items() if s.store is not None}
-    name = next(iter(able), name) if name == "auto" and model is not None else name
+    factories = (
+        {} if cypher is None else {each: s.store for each, s in METHODS.items() if s.store is not None}
+    )
+    name = next(iter(factories), name) if name == "auto" and model is not None else name
     if name in METHODS and METHODS[name].near:
         if METHODS[name].needs_model and model is None:
             raise UsageError(f"{name} needs a chat model. Name one with --llm provider/model")
         factory = cast("Any", imported("clew.methods.neighbourhoods:NearMethod", "method"))
         return cast(Method, factory(name, copy, model, settings))
-    if cypher is None or name not in able:
+    if cypher is None or name not in factories:
         method_named(name)
         raise UsageError(
             f"The method {name} needs an index. Make one with: clew index {copy.store.name} -o NAME.clew. "
-            f"This is asked by {', '.join([*able, *(n for n, spec in METHODS.items() if spec.near)])}"
+            f"This is asked by {', '.join([*factories, *(n for n, spec in METHODS.items() if spec.near)])}"
         )
     if model is None:
         raise UsageError(
@@ -196,7 +198,7 @@ def make_store_method(
         )
     from clew.methods.synaptiqa.queried import QueriedGraph
 
-    factory, embedder = cast("Any", imported(able[name], "method")), copy.embedder
+    factory, embedder = cast("Any", imported(factories[name], "method")), copy.embedder
     return cast(Method, factory(QueriedGraph.of_store(cypher, embedder), embedder, model, settings))
 
 
@@ -209,12 +211,12 @@ def make_method(
 ) -> Method:
     """Make a method, with a chat model if it can use one. Raises UsageError: no such name, or no settings."""
     factory = method_named(name)
-    taken = inspect.signature(factory).parameters
+    parameters = inspect.signature(factory).parameters
     options: dict[str, Any] = {}
-    if model is not None and "model" in taken:
+    if model is not None and "model" in parameters:
         options["model"] = model
     if settings is not None:
-        if "settings" not in taken:
+        if "settings" not in parameters:
             raise UsageError(f"The method {name} has no settings. Leave them out")
         options["settings"] = settings
     return factory(index, embedder, **options)
@@ -245,7 +247,7 @@ def _verifier_spec(name: str, settings: object) -> MethodSpec:
     if name not in VERIFIERS:
         raise UsageError(f"Claims are not verified by {name!r}. Methods are: {', '.join(VERIFIERS)}.")
     spec = METHODS[name]
-    wanted = spec.settings_class(claims=True)
-    if settings is not None and (wanted is None or not isinstance(settings, wanted)):
-        raise UsageError(f"{settings!r} are no settings of {wanted.__name__ if wanted else name}")
+    expected = spec.settings_class(claims=True)
+    if settings is not None and (expected is None or not isinstance(settings, expected)):
+        raise UsageError(f"{settings!r} are no settings of {expected.__name__ if expected else name}")
     return spec

@@ -45,8 +45,8 @@ class RelationRanking:
         """How near each relation is to its nearest word, or to the whole text: float32 [R]."""
         if not len(self._vectors):
             return np.zeros(0, np.float32)
-        whole = self._vectors @ self.embedder.embed([text])[0]
-        return np.maximum(self.alike(text).max(axis=0), whole)
+        text_scores = self._vectors @ self.embedder.embed([text])[0]
+        return np.maximum(self.alike(text).max(axis=0), text_scores)
 
     def order(self, text: str) -> list[int]:
         """Relations, the nearest first; ties by id."""
@@ -61,7 +61,7 @@ def path_scores(alike: Float32, paths: Sequence[tuple[int, ...]]) -> list[float]
     """
     scores: list[float] = []
     for steps in paths:
-        taken = alike[:, [step >> 1 for step in steps]]
-        explained, named = (taken.max(axis=1) ** 2).mean(), taken.max(axis=0).min() ** 2
-        scores.append(float(explained + named) - PATH_STEP_COST * len(steps))
+        likeness = alike[:, [step >> 1 for step in steps]]
+        words, worst_step = (likeness.max(axis=1) ** 2).mean(), likeness.max(axis=0).min() ** 2
+        scores.append(float(words + worst_step) - PATH_STEP_COST * len(steps))
     return scores

@@ -47,29 +47,29 @@ class SchemaText:
 
     @classmethod
     def of(cls, index: Index, ranking: RelationRanking) -> Self:
-        """Those of an open index."""
+        """The schema text of an open index."""
         return cls(index.graph, schema_of_index(index), ranking)
 
     def lines(self, text: str, near: Sequence[int]) -> str:
         """The relations of the graph in its order; the nearest to a text, or at `near`, where not all fit."""
         room = SCHEMA_TOKENS * CHARACTERS
-        if sum(map(len, self._all)) + len(self._all) <= room:
-            return "\n".join(self._all) or "(none)"
+        if sum(map(len, self._all_lines)) + len(self._all_lines) <= room:
+            return "\n".join(self._all_lines) or "(none)"
         scores, sides = self.ranking.scores(text), (self.graph.out, self.graph.into)
         spans = ((side, *side.span(entity)) for entity in near for side in sides)
-        beside = {int(r) for side, start, stop in spans for r in np.unique(side.relation[start:stop])}
-        scores[sorted(beside)] += 1.0
-        kept: list[int] = []
+        near_relations = {int(r) for side, start, stop in spans for r in np.unique(side.relation[start:stop])}
+        scores[sorted(near_relations)] += 1.0
+        shown_relations: list[int] = []
         for relation in np.argsort(-scores, kind="stable").tolist():
-            room -= len(self._all[relation]) + 1
+            room -= len(self._all_lines[relation]) + 1
             if room < 0:
                 break
-            kept.append(relation)
-        more = f"({len(self._all) - len(kept)} more relations are not shown)"
-        return "\n".join([*(self._all[relation] for relation in sorted(kept)), more])
+            shown_relations.append(relation)
+        note = f"({len(self._all_lines) - len(shown_relations)} more relations are not shown)"
+        return "\n".join([*(self._all_lines[relation] for relation in sorted(shown_relations)), note])
 
     @cached_property
-    def _all(self) -> tuple[str, ...]:
+    def _all_lines(self) -> tuple[str, ...]:
         return tuple(self._line(relation) for relation in range(len(self.graph.relations)))
 
     def _line(self, relation: int) -> str:
@@ -86,20 +86,20 @@ class SchemaText:
         if schema.numbers[end] >= MOSTLY_VALUES:
             return f"number ({schema.low[end]:,.15g} to {schema.high[end]:,.15g})"
         if schema.dates[end] >= MOSTLY_VALUES:
-            dated = (n for n in self._nodes(end) if self.graph.values.kind[n] == ValueKind.DATE)
-            return f"date (such as {self._name(next(dated, self._nodes(end)[0]))})"
-        typed = schema.typed[end] if schema.typed.shape[1] else np.zeros(0, np.int64)
-        share = typed / max(int(schema.nodes[end]), 1)
-        order = np.argsort(-share, kind="stable")[:MOST_NAMED_TYPES].tolist()
-        named = [t for t in order if share[t] >= SOME_OF]
-        if named and share[named[0]] >= ALL_OF:
-            named = named[:1]
-        types = (readable(self.graph.types.names[t]) for t in named)
-        told = " or ".join(data_line(name, LONGEST_NAME_IN_SCHEMA) for name in types)
-        few = self._few(end)
-        return f"{told} ({few})" if told and few else told or (f"one of {few}" if few else "")
+            dates = (n for n in self._nodes(end) if self.graph.values.kind[n] == ValueKind.DATE)
+            return f"date (such as {self._name(next(dates, self._nodes(end)[0]))})"
+        type_counts = schema.typed[end] if schema.typed.shape[1] else np.zeros(0, np.int64)
+        shares = type_counts / max(int(schema.nodes[end]), 1)
+        order = np.argsort(-shares, kind="stable")[:MOST_NAMED_TYPES].tolist()
+        type_ids = [t for t in order if shares[t] >= SOME_OF]
+        if type_ids and shares[type_ids[0]] >= ALL_OF:
+            type_ids = type_ids[:1]
+        types = (readable(self.graph.types.names[t]) for t in type_ids)
+        label = " or ".join(data_line(name, LONGEST_NAME_IN_SCHEMA) for name in types)
+        names = self._short_list(end)
+        return f"{label} ({names})" if label and names else label or (f"one of {names}" if names else "")
 
-    def _few(self, end: int) -> str:
+    def _short_list(self, end: int) -> str:
         """All names of an end, where they are few."""
         nodes, triples = int(self.schema.nodes[end]), int(self.schema.triples[end // 2])
         if not 1 < nodes <= ENUMERATION or triples <= 2 * ENUMERATION:
@@ -112,12 +112,12 @@ class SchemaText:
 
     def _example(self, relation: int) -> tuple[str, str]:
         """The ends of a triple of a relation, each as an example."""
-        nodes, relations, others = self.graph.out.columns()
-        at = np.flatnonzero(relations == relation)
-        if not len(at):
+        nodes, relations, tails = self.graph.out.columns()
+        positions = np.flatnonzero(relations == relation)
+        if not len(positions):
             return "something", "something"
-        place = int(at[len(at) // 2])
-        return f"(such as {self._name(int(nodes[place]))})", f"(such as {self._name(int(others[place]))})"
+        place = int(positions[len(positions) // 2])
+        return f"(such as {self._name(int(nodes[place]))})", f"(such as {self._name(int(tails[place]))})"
 
     def _name(self, node: int) -> str:
         return data_line(readable(self.graph.labels[node]), LONGEST_NAME_IN_SCHEMA)

@@ -38,7 +38,7 @@ Called = Mapping[str, tuple[int, ...]]
 
 def entities_of(called: Called) -> tuple[int, ...]:
     """The entities of a question, each once."""
-    return tuple(dict.fromkeys(entity for found in called.values() for entity in found))
+    return tuple(dict.fromkeys(entity for entities in called.values() for entity in entities))
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,12 +55,14 @@ class FindTopicEntities:
         return cls(index.graph, index.names, reader_of(index, embedder))
 
     def called(self, text: str, entities: Sequence[str] = ()) -> Called:
-        """What the question calls them; several of one name where they are equally likely."""
-        found: dict[str, tuple[int, ...]] = {}
+        """The question's entities by mention; several of one mention where they are equally likely."""
+        nodes_by_mention: dict[str, tuple[int, ...]] = {}
         for mention in self._mentions(text, entities):
             best = [c.node for c in mention.candidates if c.score == mention.candidates[0].score]
-            found[mention.text] = tuple(dict.fromkeys((*found.get(mention.text, ()), *best)))
-        return found
+            nodes_by_mention[mention.text] = tuple(
+                dict.fromkeys((*nodes_by_mention.get(mention.text, ()), *best))
+            )
+        return nodes_by_mention
 
     def is_name(self, text: str) -> bool:
         """Whether a text is exactly the name of some entity."""
@@ -74,80 +76,86 @@ class FindTopicEntities:
         words = tokens(text)
         names = unknown or [" ".join(word.text for word in words if is_capital(word, words))]
         near = near_names(self.graph, self.names, [name for name in names if name])
-        told = " or ".join(f'"{name}"' for name in names if name)
-        detail = f"it has no entity like {told}" if told else "it names no entity of this graph"
+        quoted = " or ".join(f'"{name}"' for name in names if name)
+        detail = f"it has no entity like {quoted}" if quoted else "it names no entity of this graph"
         return Abstention("no_entity", detail, near)
 
     def _mentions(self, text: str, entities: Sequence[str]) -> list[Mention]:
         if entities:
-            return self._given(entities)
-        words, found = tokens(text), [m for m in self.reader.name(text) if m.candidates]
-        hows = [(m, m.candidates[0].how) for m in found]
+            return self._given_mentions(entities)
+        words, linked = tokens(text), [m for m in self.reader.name(text) if m.candidates]
+        hows = [(m, m.candidates[0].how) for m in linked]
         # A name stands in the question as it is, or, of several words, in the plural.
         written = [m for m, how in hows if how <= NORMAL or (how == PLURAL and len(m.text.split()) > 1)]
-        mentions = self._apart(text, words, written)
+        mentions = self._without_overlaps(text, words, written)
         # Beside a name that the graph lacks, what is left of it is no mention (*Return* of *Xyzzy Return*).
         mentions = [m for m in mentions if not self._is_torn(words, m, mentions, known=False)]
         if not mentions:
-            typos = self._apart(text, words, [m for m, how in hows if how in (PLURAL, TYPO)])
+            typos = self._without_overlaps(text, words, [m for m, how in hows if how in (PLURAL, TYPO)])
             mentions = [m for m in typos if not self._is_torn(words, m, typos, known=True)][:1]
         codes = self._codes(text, mentions)
         mentions = [m for m in mentions if not any(c.start <= m.start and m.stop <= c.stop for c in codes)]
         return sorted([*mentions, *codes], key=lambda m: m.start)
 
-    def _given(self, entities: Sequence[str]) -> list[Mention]:
+    def _given_mentions(self, entities: Sequence[str]) -> list[Mention]:
         """The entities that the user names; names that the graph lacks are left out."""
         hits = {name: self.names.exact(name) for name in entities}
         return [
-            Mention(0, 0, name, tuple(Candidate(h.entity, GIVEN, 1.0 if h.exact else 0.95) for h in found))
-            for name, found in hits.items()
-            if found
+            Mention(
+                0, 0, name, tuple(Candidate(h.entity, GIVEN, 1.0 if h.exact else 0.95) for h in name_hits)
+            )
+            for name, name_hits in hits.items()
+            if name_hits
         ]
 
     def _codes(self, text: str, mentions: Sequence[Mention]) -> list[Mention]:
         """Words with a digit, and capitalised ones after the first, that are a part of few names: *HP-40*."""
-        found: list[Mention] = []
+        codes: list[Mention] = []
         for word in _WORD.finditer(text):
-            over = [m for m in mentions if m.start < word.end() and word.start() < m.stop]
-            inside = any(not m.text.isdigit() or m.start <= word.start() for m in over)
+            overlapping = [m for m in mentions if m.start < word.end() and word.start() < m.stop]
+            inside = any(not m.text.isdigit() or m.start <= word.start() for m in overlapping)
             if inside or not (NAME_CODE.search(word[0]) or (word[0][0].isupper() and word.start())):
                 continue
             nodes = named_by_part(self.names, word[0])
             if 0 < len(nodes) <= MOST_OF_PART:
                 candidates = tuple(Candidate(node, PARTIAL, QUALITY[PARTIAL]) for node in nodes)
-                found.append(Mention(word.start(), word.end(), word[0], candidates))
-        return found
+                codes.append(Mention(word.start(), word.end(), word[0], candidates))
+        return codes
 
     def _is_torn(
         self, words: Sequence[Token], mention: Mention, mentions: Sequence[Mention], *, known: bool
     ) -> bool:
         """Whether a capitalised word outside all mentions is beside one, in no dictionary or also `known`."""
         inside = [i for i, w in enumerate(words) if w.start < mention.stop and mention.start < w.stop]
-        beside = [words[i] for i in (inside[0] - 1, inside[-1] + 1) if 0 <= i < len(words)] if inside else []
+        neighbours = (
+            [words[i] for i in (inside[0] - 1, inside[-1] + 1) if 0 <= i < len(words)] if inside else []
+        )
         lexicon = Lexicon.load()
-        outside = (w for w in beside if not any(m.start <= w.start < m.stop for m in mentions))
+        outside = (w for w in neighbours if not any(m.start <= w.start < m.stop for m in mentions))
         return any(is_capital(w, words) and (known or not lexicon.known(w.norm)) for w in outside)
 
-    def _apart(self, text: str, words: Sequence[Token], mentions: Sequence[Mention]) -> list[Mention]:
-        """Those that are names rather than words and do not overlap: the likeliest, then the longest."""
+    def _without_overlaps(
+        self, text: str, words: Sequence[Token], mentions: Sequence[Mention]
+    ) -> list[Mention]:
+        """Mentions that are names rather than words and do not overlap: the likeliest, then the longest."""
         grades = {m: _grade(text, words, m) for m in mentions}
         ranked = sorted(
             (m for m in grades if grades[m] != PLAIN_WORD),
             key=lambda m: (grades[m], m.start - m.stop, m.start),
         )
-        kept: list[Mention] = []
+        chosen_mentions: list[Mention] = []
         for mention in ranked:
-            if all(mention.stop <= k.start or k.stop <= mention.start for k in kept):
-                kept.append(mention)
+            if all(mention.stop <= k.start or k.stop <= mention.start for k in chosen_mentions):
+                chosen_mentions.append(mention)
         # A common word is a name only if the question has no better one.
-        firm = [m for m in kept if grades[m] == NAME]
-        return sorted(firm or kept, key=lambda m: m.start)
+        sure_names = [m for m in chosen_mentions if grades[m] == NAME]
+        return sorted(sure_names or chosen_mentions, key=lambda m: m.start)
 
 
-def shared_names(called: Called, then: str = "; all are read") -> tuple[str, ...]:
-    """Notes for an answer on what the question calls several entities alike; `then` says which are asked."""
-    several = ((said, len(found)) for said, found in called.items() if len(found) > 1)
-    return tuple(f'"{said}" is the name of {count} things{then}' for said, count in several)
+def shared_names(called: Called, ending: str = "; all are read") -> tuple[str, ...]:
+    """Notes on names of the question that several entities have; `ending` says which of these are asked."""
+    counts = ((mention, len(entities)) for mention, entities in called.items() if len(entities) > 1)
+    return tuple(f'"{mention}" is the name of {count} things{ending}' for mention, count in counts)
 
 
 def _grade(text: str, words: Sequence[Token], mention: Mention) -> int:
@@ -168,9 +176,9 @@ def _grade(text: str, words: Sequence[Token], mention: Mention) -> int:
     return NAME
 
 
-def names_of_graph(names: NamesIndex, given: Sequence[str]) -> tuple[str, ...]:
+def names_of_graph(names: NamesIndex, texts: Sequence[str]) -> tuple[str, ...]:
     """Each given name, or the entity that it is whole words of, if one alone; one word must be a code."""
-    return tuple(name if names.exact(name) else _entity_called(names, name) or name for name in given)
+    return tuple(name if names.exact(name) else _entity_called(names, name) or name for name in texts)
 
 
 def _entity_called(names: NamesIndex, part: str) -> str:
@@ -198,8 +206,8 @@ def entities_named_in(graph: Graph, text: str, entities: Iterable[int]) -> tuple
     labels: dict[str, list[int]] = {}
     for entity in dict.fromkeys(entities):
         labels.setdefault(normalise(graph.labels[entity]), []).append(entity)
-    alike = {label: same for label, same in labels.items() if len(same) > 1}
-    as_written = {n: [e for e in s if readable(graph.labels[e]) in text] for n, s in alike.items()}
+    shared_labels = {label: same for label, same in labels.items() if len(same) > 1}
+    as_written = {n: [e for e in s if readable(graph.labels[e]) in text] for n, s in shared_labels.items()}
     places: list[tuple[int, list[int]]] = []
     for label in sorted((name for name in labels if name), key=lambda name: (-len(name), name)):
         at = words.find(f" {label} ")
@@ -209,7 +217,7 @@ def entities_named_in(graph: Graph, text: str, entities: Iterable[int]) -> tuple
             words = words[: at + 1] + "\x00" * len(label) + words[at + 1 + len(label) :]
             at = words.find(f" {label} ")
     ordered = sorted(places, key=lambda place: place[0])
-    return tuple(dict.fromkeys(entity for _, named in ordered for entity in named))
+    return tuple(dict.fromkeys(entity for _, nodes in ordered for entity in nodes))
 
 
 def without_names(graph: Graph, text: str, entities: Iterable[int]) -> str:

@@ -137,7 +137,7 @@ LINE = [M, "on line", "Gasket Line"]
 )
 def test_operations_choose_answers(executor, triples, operations, answers):
     found = executed(executor, triples, M, *operations)
-    assert found.left is None
+    assert found.misfit is None
     assert sorted(names(found)) == sorted(answers)
     if operations[-1].get("op") in ("max", "min"):
         assert names(found) == answers
@@ -201,8 +201,8 @@ def test_a_code_that_is_part_of_another_is_not_taken_for_it(executor):
 def test_what_the_graph_lacks_is_said(executor, triples, reason):
     unknown = next(name for name in triples[0] if name.startswith("UNKNOWN"))
     found = executed(executor, triples, "", {"op": "count", "node": unknown})
-    assert found.left is not None
-    assert found.left.reason == reason
+    assert found.misfit is not None
+    assert found.misfit.reason == reason
 
 
 @pytest.mark.parametrize(

@@ -55,9 +55,9 @@ class Chooser:
 
         A second query that finds nothing leaves the first. Raises LlmError.
         """
-        shown = self._shown(reading)
+        queries = self._likeliest_queries(reading)
         near = [c.node for m in reading.mentions for c in m.candidates[:2]][:MOST_NAMES]
-        readings = data_lines(f"{i}. {say(q, self.vocabulary)}" for i, q in enumerate(shown, 1))
+        readings = data_lines(f"{i}. {say(q, self.vocabulary)}" for i, q in enumerate(queries, 1))
         values = {
             "SCHEMA": self.schema.lines(reading.question, near),
             "NAMES": self._names(reading) or "(none)",
@@ -66,43 +66,45 @@ class Chooser:
         }
         prompt = prompt_named("clew.methods.auto", "choose")
         reply = talk.ask(prompt, SAMPLING, stop=(), **values)
-        choice = self.read(reply, shown, reading)
-        again = f"That cannot be run: {choice.problem}. {ASK_FOR_LINE}" if choice.problem else ""
+        choice = self.read(reply, queries, reading)
+        complaint = f"That cannot be run: {choice.problem}. {ASK_FOR_LINE}" if choice.problem else ""
         if choice.query is not None and not finds(choice.query):
-            again = f"{EMPTY} {ASK_FOR_LINE}"
-        if again:
-            reply = talk.ask_again(prompt, SAMPLING, reply, again, values)
-            second = self.read(reply, shown, reading)
-            if choice.problem or (second.query is not None and finds(second.query)):
-                choice = second
-        said = "none" if choice.query is None else say(choice.query, self.vocabulary)
-        talk.steps.append(Step("choose", {"readings": len(shown), "chosen": said, "problem": choice.problem}))
+            complaint = f"{EMPTY} {ASK_FOR_LINE}"
+        if complaint:
+            reply = talk.ask_again(prompt, SAMPLING, reply, complaint, values)
+            second_choice = self.read(reply, queries, reading)
+            if choice.problem or (second_choice.query is not None and finds(second_choice.query)):
+                choice = second_choice
+        choice_text = "none" if choice.query is None else say(choice.query, self.vocabulary)
+        talk.steps.append(
+            Step("choose", {"readings": len(queries), "chosen": choice_text, "problem": choice.problem})
+        )
         return choice
 
-    def read(self, reply: str, shown: Sequence[Query], reading: Reading) -> Choice:
+    def read(self, reply: str, queries: Sequence[Query], reading: Reading) -> Choice:
         """Read a reply: its last line that begins with `Query:` and nothing else."""
-        found = _QUERY.findall(reply)
-        text = found[-1].strip("` .") if found else ""
+        query_lines = _QUERY.findall(reply)
+        text = query_lines[-1].strip("` .") if query_lines else ""
         if not text:
             return Choice(None, "there is no line that begins with Query:")
         if text.lower() == "none":
             return Choice(None)
         if text.isdecimal():
-            wanted = shown[int(text) - 1 : int(text)] if int(text) else ()
-            return Choice(wanted[0]) if wanted else Choice(None, f"there is no reading {int(text)}")
+            chosen = queries[int(text) - 1 : int(text)] if int(text) else ()
+            return Choice(chosen[0]) if chosen else Choice(None, f"there is no reading {int(text)}")
         try:
-            return Choice(read_query(found[-1].strip("` "), self._finders(reading)))
+            return Choice(read_query(query_lines[-1].strip("` "), self._lookup(reading)))
         except NotationError as error:
             return Choice(None, str(error))
 
-    def _shown(self, reading: Reading) -> list[Query]:
+    def _likeliest_queries(self, reading: Reading) -> list[Query]:
         """The likeliest readings, each meaning once."""
-        chosen: dict[tuple[object, ...], Query] = {}
+        queries: dict[tuple[object, ...], Query] = {}
         for ranked in reading.ranking.ranked:
-            chosen.setdefault(key_of(ranked.option.query), ranked.option.query)
-            if len(chosen) == MOST_READINGS:
+            queries.setdefault(key_of(ranked.option.query), ranked.option.query)
+            if len(queries) == MOST_READINGS:
                 break
-        return list(chosen.values())
+        return list(queries.values())
 
     def _names(self, reading: Reading) -> str:
         labels = self.vocabulary.graph.labels
@@ -112,7 +114,7 @@ class Chooser:
             lines.append(f"{as_data(mention.text)} = {' or '.join(names)}")
         return data_lines(dict.fromkeys(lines[:MOST_NAMES]))
 
-    def _finders(self, reading: Reading) -> NameLookup:
+    def _lookup(self, reading: Reading) -> NameLookup:
         """Names as a reply writes them: those that it was shown before others of the graph."""
         graph = self.vocabulary.graph
         linked = {
@@ -140,7 +142,7 @@ def _by_label(labels: Sequence[str], names: Sequence[str]) -> Callable[[str], in
             ids[form] = i
 
     def find(name: str) -> int | None:
-        known = ids.get(name.casefold())
-        return ids.get(words_of_label(name)) if known is None else known
+        exact = ids.get(name.casefold())
+        return ids.get(words_of_label(name)) if exact is None else exact
 
     return find

@@ -28,22 +28,25 @@ class FittedIndex:
 
 
 def fit_index(
-    index: Index, embedder: Embedder, given: Sequence[Feedback], seed: int, tell: Tell
+    index: Index, embedder: Embedder, feedback: Sequence[Feedback], seed: int, tell: Tell
 ) -> FittedIndex:
     """Learn from questions; what was learned before is replaced, unless this does not help.
 
     Raises InputError (too few can be learned from), IndexAccessError (the index may not be written), and
     EmbedderError (the shipped model cannot be opened).
     """
-    good = usable(given, index.names)
-    if len(good.feedback) < LEAST_QUESTIONS:
+    learnable = usable(feedback, index.names)
+    if len(learnable.feedback) < LEAST_QUESTIONS:
         raise InputError(
-            f"{len(good.feedback)} of {len(given)} questions can be learned from, and at least "
-            f"{LEAST_QUESTIONS} are needed ({len(good.unknown)} have an answer that the graph does not have, "
-            f"{len(good.contradicting)} contradict each other, {len(good.repeated)} stand there twice)"
+            f"{len(learnable.feedback)} of {len(feedback)} questions can be learned from, and at least "
+            f"{LEAST_QUESTIONS} are needed ({len(learnable.unknown)} have an answer that the graph does not "
+            f"have, {len(learnable.contradicting)} contradict each other, {len(learnable.repeated)} stand "
+            f"there twice)"
         )
-    plain = built_in_reader(index, embedder)
+    built_in = built_in_reader(index, embedder)
     digests = graph_digest(index.graph), model_digest(MODEL)
-    result = fit(replace(plain.reader, adapter=None), good.feedback, digests, plain.confidence, seed, tell)
+    result = fit(
+        replace(built_in.reader, adapter=None), learnable.feedback, digests, built_in.confidence, seed, tell
+    )
     path = None if result.adapter is None else write_adapter(index.path, result.adapter)
-    return FittedIndex(index.path, good, result, path, seed)
+    return FittedIndex(index.path, learnable, result, path, seed)

@@ -57,32 +57,32 @@ class AutoWithModel:
         """Answer one question, or abstain with a reason. Raises LlmError if the model cannot be asked."""
         from clew.llm.prompting import Talk
 
-        read, plain = self.plain.answered(question, id=id, entities=entities)
-        if plain.answers and read.likely >= SURE_ALONE:
-            return plain
+        likeliest, plain_answer = self.plain.answered(question, id=id, entities=entities)
+        if plain_answer.answers and likeliest.likely >= SURE_ALONE:
+            return plain_answer
         began = perf_counter()
         reader = self.plain.reader
         talk = Talk.begin(self.model, id or question)
 
-        def answered(query: Query) -> DraftAnswer:
+        def draft_of(query: Query) -> DraftAnswer:
             return answer_of(reader.graph, reader.vocabulary, query)
 
-        choice = self.chooser.choose(read.reading, talk, lambda query: answered(query).abstained is None)
-        timings = {**plain.timings_ms, "choose": (perf_counter() - began) * 1000}
-        timings["total"] = plain.timings_ms.get("total", 0.0) + timings["choose"]
-        asked = replace(
-            plain,
+        choice = self.chooser.choose(likeliest.reading, talk, lambda query: draft_of(query).abstained is None)
+        timings = {**plain_answer.timings_ms, "choose": (perf_counter() - began) * 1000}
+        timings["total"] = plain_answer.timings_ms.get("total", 0.0) + timings["choose"]
+        model_answer = replace(
+            plain_answer,
             model=self.model.name,
             usage=talk.usage,
             timings_ms={stage: round(ms, 3) for stage, ms in timings.items()},
-            steps=(*plain.steps, *talk.steps),
+            steps=(*plain_answer.steps, *talk.steps),
         )
         if choice.query is not None:
-            return drawn(asked, answered(choice.query), say(choice.query, reader.vocabulary))
-        if plain.abstained is not None or choice.problem:
-            return asked
-        left = Abstention("no_relation", "the model finds nothing in the graph that answers it")
-        return drawn(asked, DraftAnswer(abstained=left), None)
+            return drawn(model_answer, draft_of(choice.query), say(choice.query, reader.vocabulary))
+        if plain_answer.abstained is not None or choice.problem:
+            return model_answer
+        abstention = Abstention("no_relation", "the model finds nothing in the graph that answers it")
+        return drawn(model_answer, DraftAnswer(abstained=abstention), None)
 
 
 def answer_alternative(
@@ -93,15 +93,15 @@ def answer_alternative(
     The answer has the same `alternatives`, so that a number goes on to mean the same. Raises UsageError where
     there is no such one.
     """
-    told = auto.answer(question, id=id, entities=entities)
-    if not 1 <= number <= len(told.alternatives):
-        others = counted(len(told.alternatives), "other reading")
-        raise UsageError(f"There is no reading {number}: the question has {others}. See `alternatives`")
-    words, reader = told.alternatives[number - 1].reading, auto.reader
+    answer = auto.answer(question, id=id, entities=entities)
+    if not 1 <= number <= len(answer.alternatives):
+        count_text = counted(len(answer.alternatives), "other reading")
+        raise UsageError(f"There is no reading {number}: the question has {count_text}. See `alternatives`")
+    words, reader = answer.alternatives[number - 1].reading, auto.reader
     chosen = next(
         ranked
         for ranked in reader.read(question, entities).ranking.ranked
         if say(ranked.option.query, reader.vocabulary) == words
     )
-    drafted = answer_of(reader.graph, reader.vocabulary, chosen.option.query, chosen.probability)
-    return drawn(told, drafted, words)
+    draft = answer_of(reader.graph, reader.vocabulary, chosen.option.query, chosen.probability)
+    return drawn(answer, draft, words)

@@ -1,4 +1,4 @@
-"""What the default method can be told."""
+"""Settings of the default method."""
 
 from __future__ import annotations
 

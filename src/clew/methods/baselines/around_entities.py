@@ -59,7 +59,7 @@ class Kaping(EvidenceMethod[KapingSettings]):
 
     @cached_property
     def vectors(self) -> TripleSearch:
-        """What compares triples with a question."""
+        """The search that compares triples with a question."""
         return triple_search(self.index, self.embedder)
 
     def retrieve(self, question: str, topic_entities: Sequence[int], talk: Talk | None) -> RetrievedTriples:
@@ -93,17 +93,17 @@ class KgRetrieval(EvidenceMethod[KgRetrievalSettings]):
         if not entities and talk is not None:
             prompt = prompt_named("clew.methods.baselines", "kg_retrieval_entities")
             names = listed(talk.ask(prompt, ZERO_SHOT, QUESTION=as_data(question)))
-            if found := self.find_topic_entities.called(question, names):
-                return found
+            if mentions := self.find_topic_entities.called(question, names):
+                return mentions
         return super().called(question, entities, talk)
 
     def retrieve(self, question: str, topic_entities: Sequence[int], talk: Talk | None) -> RetrievedTriples:
         """Attributes and relations, both ways; of each relation in turn."""
         triples = triples_at(self.graph, topic_entities)
-        return first_of(triples[_in_turn(self.graph.out.relation[triples])].tolist(), self.settings.k)
+        return first_of(triples[_turn_order(self.graph.out.relation[triples])].tolist(), self.settings.k)
 
 
-def _in_turn(relations: NDArray[np.integer]) -> NDArray[np.intp]:
+def _turn_order(relations: NDArray[np.integer]) -> NDArray[np.intp]:
     """Positions in the order of turns: the first of each relation, then the second of each, and so on."""
     _, first, group = np.unique(relations, return_index=True, return_inverse=True)
     by_group = np.argsort(group, kind="stable")
@@ -121,54 +121,56 @@ class KgGpt(EvidenceMethod[KgGptSettings]):
     def retrieve(self, question: str, topic_entities: Sequence[int], talk: Talk | None) -> RetrievedTriples:
         """The evidence: triples of the chosen relations, sub-sentence by sub-sentence."""
         if talk is None:
-            return self._of_pattern(question, topic_entities)
+            return self._follow_pattern(question, topic_entities)
         prompt = prompt_named("clew.methods.baselines", "kg_gpt_segment")
         reply = talk.ask(prompt, ZERO_SHOT, QUESTION=as_data(question))
         sentences = [m[1] for line in reply.splitlines() if (m := _NUMBER.match(line))] or [question]
         notes: tuple[str, ...] = ()
         if len(sentences) > MOST_SENTENCES:
             notes = (f"the model wrote {len(sentences)} sub-sentences; {MOST_SENTENCES} are used",)
-        out, taken = self.graph.out, np.empty(0, np.int64)
+        out, evidence = self.graph.out, np.empty(0, np.int64)
         frontier = np.array(topic_entities, np.int64)
         for sentence in sentences[:MOST_SENTENCES]:
-            around = triples_at(self.graph, frontier.tolist())
-            around = around[~np.isin(around, taken)]
-            relations = out.relation[around]
+            candidates = triples_at(self.graph, frontier.tolist())
+            candidates = candidates[~np.isin(candidates, evidence)]
+            relations = out.relation[candidates]
             chosen = self._choose(sentence, np.unique(relations).tolist(), talk)
-            triples = around[np.isin(relations, chosen)]
+            triples = candidates[np.isin(relations, chosen)]
             if not len(triples):
                 continue
-            taken = np.concatenate([taken, triples])
+            evidence = np.concatenate([evidence, triples])
             ends = np.concatenate([out.owners(triples), out.neighbour[triples].astype(np.int64)])
             reached = np.setdiff1d(ends, frontier)
             frontier = reached if len(reached) else frontier
-        read = first_of(taken.tolist(), self.settings.most)
-        return RetrievedTriples(read.triples, (*notes, *read.notes))
+        retrieved = first_of(evidence.tolist(), self.settings.most)
+        return RetrievedTriples(retrieved.triples, (*notes, *retrieved.notes))
 
     def _choose(self, sentence: str, relations: Sequence[int], talk: Talk) -> list[int]:
         """The relations that the model chooses of some; other names are left out."""
         names = {relation: relation_text(self.graph.relation_labels[relation]) for relation in relations}
-        named = {normalise(name): relation for relation, name in names.items()}
+        relation_by_name = {normalise(name): relation for relation, name in names.items()}
         reply = talk.ask(
             prompt_named("clew.methods.baselines", "kg_gpt_relations"), ZERO_SHOT,
             COUNT=str(self.settings.k),
             RELATIONS=data_lines(names.values()), SENTENCE=as_data(sentence),
         )  # fmt: skip
-        found = (named[norm] for line in listed(reply) if (norm := normalise(line)) in named)
-        return list(dict.fromkeys(found))[: self.settings.k]
+        chosen = (
+            relation_by_name[norm] for line in listed(reply) if (norm := normalise(line)) in relation_by_name
+        )
+        return list(dict.fromkeys(chosen))[: self.settings.k]
 
-    def _of_pattern(self, question: str, topic_entities: Sequence[int]) -> RetrievedTriples:
+    def _follow_pattern(self, question: str, topic_entities: Sequence[int]) -> RetrievedTriples:
         names = [self.graph.entities[seed] for seed in topic_entities]
-        asked = self.read_pattern(question, ())
-        if isinstance(asked, Abstention):
-            asked = self.read_pattern(question, names)
-        if isinstance(asked, Abstention):
+        asked_pattern = self.read_pattern(question, ())
+        if isinstance(asked_pattern, Abstention):
+            asked_pattern = self.read_pattern(question, names)
+        if isinstance(asked_pattern, Abstention):
             return first_of(triples_at(self.graph, topic_entities).tolist(), self.settings.most)
-        pattern = asked.pattern
-        known, taken = given_proofs(pattern), dict[int, None]()
+        pattern = asked_pattern.pattern
+        proofs_by_node, evidence = given_proofs(pattern), dict[int, None]()
         for hop in hops_of(pattern):
-            around = triples_at(self.graph, list(known[hop.start]))
-            triples = np.sort(around[self.graph.out.relation[around] == hop.relation]).tolist()
-            known[hop.end] = follow(self.graph, hop, known, triples)
-            taken |= dict.fromkeys(triples)
-        return RetrievedTriples(list(taken))
+            candidates = triples_at(self.graph, list(proofs_by_node[hop.start]))
+            triples = np.sort(candidates[self.graph.out.relation[candidates] == hop.relation]).tolist()
+            proofs_by_node[hop.end] = follow(self.graph, hop, proofs_by_node, triples)
+            evidence |= dict.fromkeys(triples)
+        return RetrievedTriples(list(evidence))

@@ -58,35 +58,37 @@ class EvidenceMethod(ABC, Generic[SettingsT]):
 
     @abstractmethod
     def retrieve(self, question: str, topic_entities: Sequence[int], talk: Talk | None) -> RetrievedTriples:
-        """What is read."""
+        """The triples that are read."""
 
     def answer(self, question: str, *, id: str | None = None, entities: Sequence[str] = ()) -> Answer:
         """Answer one question from retrieved triples, or abstain with a reason. Raises LlmError."""
         run = Run.begin(self.name, id, self.model)
-        found = RetrievedTriples()
+        retrieved = RetrievedTriples()
         called: Called = {}
         try:
             with run.stage("link"):
                 called = self.called(question, entities, run.talk)
                 topic_entities = self.topic_entities(question, called)
-                missing = self.find_topic_entities.missing(question, entities, topic_entities)
+                abstention = self.find_topic_entities.missing(question, entities, topic_entities)
             with run.stage("retrieve"):
-                found = self.retrieve(question, topic_entities, run.talk) if missing is None else found
+                retrieved = (
+                    self.retrieve(question, topic_entities, run.talk) if abstention is None else retrieved
+                )
             with run.stage("read"):
-                if missing is None and not found.triples:
-                    missing = Abstention("empty_result", "no triples were retrieved")
-                if missing is not None:
-                    answer = Answer(question, abstained=missing)
+                if abstention is None and not retrieved.triples:
+                    abstention = Abstention("empty_result", "no triples were retrieved")
+                if abstention is not None:
+                    answer = Answer(question, abstained=abstention)
                 elif run.talk is None:
-                    answer = self._by_pattern(question, entities, found.triples)
+                    answer = self._by_pattern(question, entities, retrieved.triples)
                 else:
-                    answer = self._by_model(question, called, found.triples, run.talk)
+                    answer = self._by_model(question, called, retrieved.triples, run.talk)
         except BudgetReached as error:
             answer = Answer(question, abstained=Abstention("budget", str(error)))
-        run.steps.append(self._step(found))
-        shared = shared_names(called) if run.talk is not None else ()
-        complete = answer.complete and not found.notes
-        return run.finish(replace(answer, complete=complete, notes=(*answer.notes, *shared)))
+        run.steps.append(self._step(retrieved))
+        name_notes = shared_names(called) if run.talk is not None else ()
+        complete = answer.complete and not retrieved.notes
+        return run.finish(replace(answer, complete=complete, notes=(*answer.notes, *name_notes)))
 
     def called(self, question: str, entities: Sequence[str], talk: Talk | None) -> Called:
         """The entities of the question, by what it calls them: proofs begin there."""
@@ -96,63 +98,67 @@ class EvidenceMethod(ABC, Generic[SettingsT]):
         """Where retrieval begins: at the entities of the question."""
         return entities_of(called)
 
-    def _step(self, found: RetrievedTriples) -> Step:
+    def _step(self, retrieved: RetrievedTriples) -> Step:
         names, relations = self.graph.entities, self.graph.relations
-        told = [
+        triples = [
             [names[head], relations[relation], names[tail]]
-            for head, relation, tail in map(self.graph.triple, found.triples)
+            for head, relation, tail in map(self.graph.triple, retrieved.triples)
         ]
-        return Step("evidence", {"triples": told, **({"notes": list(found.notes)} if found.notes else {})})
+        return Step(
+            "evidence", {"triples": triples, **({"notes": list(retrieved.notes)} if retrieved.notes else {})}
+        )
 
     def _by_model(self, question: str, called: Called, triples: Sequence[int], talk: Talk) -> Answer:
         """By the prompt of KG-RAG's sub-answers, as KG-RAG compares with these methods by it."""
         graph, topics = self.graph, entities_of(called)
-        known: Proofs = dict.fromkeys(topics, ())
-        lines = fact_lines(graph, triples, known)
-        given = Given(graph, lines.facts, known, frozenset(topics), self.find_topic_entities.is_name)
+        start_proofs: Proofs = dict.fromkeys(topics, ())
+        lines = fact_lines(graph, triples, start_proofs)
+        evidence = Given(
+            graph, lines.facts, start_proofs, frozenset(topics), self.find_topic_entities.is_name
+        )
         values = {"TRIPLES": str(lines), "NAMES": other_names(graph, called), "QUESTION": as_data(question)}
         prompt = prompt_named("clew.methods.kg_rag", "sub_answer")
-        found = ask_and_ground(talk, prompt, ZERO_SHOT, given, values)
-        lists = found.proofs and lists_are_whole(graph, found.proofs, set(triples))
-        complete = not found.cut and (bool(lists) or found.value in ASKED_YES_NO)
-        if found.abstained is not None:
-            return Answer(question, abstained=found.abstained, complete=complete)
-        answers, citations = found.answers(graph), found.citations(graph)
+        reply = ask_and_ground(talk, prompt, ZERO_SHOT, evidence, values)
+        lists = reply.proofs and lists_are_whole(graph, reply.proofs, set(triples))
+        complete = not reply.cut and (bool(lists) or reply.value in ASKED_YES_NO)
+        if reply.abstained is not None:
+            return Answer(question, abstained=reply.abstained, complete=complete)
+        answers, citations = reply.answers(graph), reply.citations(graph)
         return Answer(
-            question, answers, found.text, citations=citations, complete=complete, notes=found.notes
+            question, answers, reply.text, citations=citations, complete=complete, notes=reply.notes
         )
 
     def _by_pattern(self, question: str, entities: Sequence[str], triples: Sequence[int]) -> Answer:
-        asked = self.read_pattern(question, entities)
-        if isinstance(asked, Abstention):
-            return Answer(question, abstained=asked)
-        graph, pattern = self.graph, asked.pattern
+        asked_pattern = self.read_pattern(question, entities)
+        if isinstance(asked_pattern, Abstention):
+            return Answer(question, abstained=asked_pattern)
+        graph, pattern = self.graph, asked_pattern.pattern
         proofs, complete = follow_pattern(graph, pattern, triples)
-        answer = Answer(question, pattern=pattern, complete=complete, notes=asked.notes)
+        answer = Answer(question, pattern=pattern, complete=complete, notes=asked_pattern.notes)
         if not proofs:
             detail = "the triples that were retrieved do not hold the answer"
             return replace(answer, abstained=Abstention("empty_result", detail))
-        found, said = GroundedReply(" · ".join(graph.labels[e] for e in proofs), proofs), None
-        answers, citations, text = found.answers(graph), found.citations(graph), found.text
+        reply, value = GroundedReply(" · ".join(graph.labels[e] for e in proofs), proofs), None
+        answers, citations, text = reply.answers(graph), reply.citations(graph), reply.text
         if pattern.answer is None:
-            said = "yes"
-        elif asked.counts:
+            value = "yes"
+        elif asked_pattern.counts:
             if not complete:
                 detail = f"at least {len(answers)}, but not all triples that count were retrieved"
                 return replace(answer, abstained=Abstention("not_in_evidence", detail), notes=())
-            said = str(len(answers))
-        if said is not None:
-            text, answers = said, (AnswerEntity(said, said, 1.0),)
-            citations = tuple(replace(c, answer=said) for c in citations)
+            value = str(len(answers))
+        if value is not None:
+            text, answers = value, (AnswerEntity(value, value, 1.0),)
+            citations = tuple(replace(c, answer=value) for c in citations)
         return replace(answer, answers=answers, text=text, citations=citations)
 
 
 def follow_pattern(graph: Graph, pattern: Pattern, triples: Sequence[int]) -> tuple[Proofs, bool]:
     """The proved entities at the last edge of a pattern, and whether `triples` have all that it needs."""
-    known, proofs, complete = given_proofs(pattern), dict[int, tuple[int, ...]](), True
+    proofs_by_node, proofs, complete = given_proofs(pattern), dict[int, tuple[int, ...]](), True
     for hop in hops_of(pattern):
-        starts = known[hop.start]
+        starts = proofs_by_node[hop.start]
         complete &= used_of(graph, hop, starts, triples) == edges_of(graph, hop, starts)
-        proofs = follow(graph, hop, known, triples)
-        known[hop.end] = proofs
+        proofs = follow(graph, hop, proofs_by_node, triples)
+        proofs_by_node[hop.end] = proofs
     return proofs, complete

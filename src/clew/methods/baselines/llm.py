@@ -38,7 +38,7 @@ class Llm:
         model: ChatModel | None = None,
         settings: LlmSettings | None = None,
     ) -> None:
-        self.model = needed(model, self.name)
+        self.model = require_model(model, self.name)
         self.settings = settings or LlmSettings()
         self.sampling = table_3(self.settings.seed, self.settings.temperature)
 
@@ -46,15 +46,13 @@ class Llm:
         """Answer one question, ungrounded. Raises LlmError."""
         talk = Talk.begin(self.model, id)
         return Run(self.name, id, talk).answer(
-            question, lambda: ungrounded(question, self._ask_alone(talk, question, self.sampling))
+            question, lambda: ungrounded_answer(question, self._ask_alone(talk, question, self.sampling))
         )
 
     def _ask_alone(self, talk: Talk, question: str, sampling: Sampling) -> str:
         """Ask a question with nothing but examples: the first worked questions of SimGRAG, answers alone."""
-        solved = default_shots().of("question", self.settings.shots)
-        examples = "".join(
-            f"Question: {as_data(s.query)}\nAnswer: {', '.join(s.answers)}\n\n" for s in solved
-        )
+        shots = default_shots().of("question", self.settings.shots)
+        examples = "".join(f"Question: {as_data(s.query)}\nAnswer: {', '.join(s.answers)}\n\n" for s in shots)
         prompt = prompt_named("clew.methods.baselines", "llm").with_values(examples=examples)
         return talk.ask(prompt, sampling, EXAMPLES=examples, QUESTION=as_data(question))
 
@@ -76,32 +74,36 @@ class LlmQd(Llm):
             for sub in plan.questions:
                 links.append(self._link(sub.text, links, talk))
             prompt = prompt_named("clew.methods.baselines", "llm_qd_synthesise")
-            sampling, told = replace(self.sampling, max_tokens=512), _told(links)
-            return ungrounded(question, talk.ask(prompt, sampling, ANSWERS=told, QUESTION=as_data(question)))
+            sampling, answers = replace(self.sampling, max_tokens=512), _answers_text(links)
+            return ungrounded_answer(
+                question, talk.ask(prompt, sampling, ANSWERS=answers, QUESTION=as_data(question))
+            )
 
         answer = Run(self.name, id, talk).answer(question, work)
         chain = Chain(plan.reasoning, tuple(links), plan.notes) if links else None
         return replace(answer, chain=chain, complete=not plan.cut)
 
     def _link(self, text: str, links: Sequence[SubAnswer], talk: Talk) -> SubAnswer:
-        asked = text
+        sub_question = text
         if links:
-            earlier = _told(links)
+            earlier = _answers_text(links)
             prompt = prompt_named("clew.methods.kg_rag", "reformulate")
             stop = stop_of_question(text, earlier)
             reply = talk.ask(prompt, self.sampling, stop=stop, QUESTION=as_data(text), EARLIER=earlier)
-            asked = reformulated(reply, text) or text
+            sub_question = reformulated(reply, text) or text
         return SubAnswer(
-            text, asked, self._ask_alone(talk, asked, replace(self.sampling, repeat_penalty=1.1))
+            text,
+            sub_question,
+            self._ask_alone(talk, sub_question, replace(self.sampling, repeat_penalty=1.1)),
         )
 
 
-def _told(links: Sequence[SubAnswer]) -> str:
+def _answers_text(links: Sequence[SubAnswer]) -> str:
     """Sub-questions with their answers, for a prompt."""
     return data_lines(line for link in links for line in (link.asked, f"Answer: {link.text}"))
 
 
-def needed(model: ChatModel | None, name: str) -> ChatModel:
+def require_model(model: ChatModel | None, name: str) -> ChatModel:
     """The model; UsageError if there is none."""
     if model is None:
         raise UsageError(
@@ -110,7 +112,7 @@ def needed(model: ChatModel | None, name: str) -> ChatModel:
     return model
 
 
-def ungrounded(question: str, text: str) -> Answer:
+def ungrounded_answer(question: str, text: str) -> Answer:
     """An answer that no triple proves; an abstention if it is empty, or says that the model has none."""
     if not text:
         return Answer(question, abstained=Abstention("not_in_evidence", "the model gave no answer"))

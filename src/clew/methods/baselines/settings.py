@@ -1,4 +1,4 @@
-"""What the baselines can be told; all raise UsageError for values out of range."""
+"""Settings of the baselines; all raise UsageError for values out of range."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ from clew.index.vectors.triple_vectors import TripleVectors
 from clew.llm.prompting import LONGEST_LINE, Talk, as_data, data_lines, prompt_named
 from clew.llm.types import ChatModel
 from clew.methods.baselines.evidence import ZERO_SHOT, EvidenceMethod
-from clew.methods.baselines.llm import ungrounded
+from clew.methods.baselines.llm import ungrounded_answer
 from clew.methods.baselines.settings import Document, VectorRagSettings
 from clew.methods.kg_rag.retrieve import RetrievedTriples
 from clew.methods.run import Run
@@ -80,14 +80,14 @@ class VectorRag(EvidenceMethod[VectorRagSettings]):
         self.paragraphs = [part for document in self.settings.texts for part in _paragraphs(document)]
         if self.settings.texts and not self.paragraphs:
             raise InputError("There is no text in the documents. Give others")
-        self._vectors = self._embedded()
+        self._vectors = self._document_vectors()
 
-    def _embedded(self) -> Float32:
+    def _document_vectors(self) -> Float32:
         """Vectors of the paragraphs, or of the entities: float32 [documents, d]."""
         if self.paragraphs:
             return self.embedder.embed([part.text for part in self.paragraphs])
-        held, out = TripleVectors.of(self.index, self.embedder), self.graph.out
-        return unit_rows(summed_rows(held.rows, held.scales, out.starts, out.stops))
+        triple_vectors, out = TripleVectors.of(self.index, self.embedder), self.graph.out
+        return unit_rows(summed_rows(triple_vectors.rows, triple_vectors.scales, out.starts, out.stops))
 
     def answer(self, question: str, *, id: str | None = None, entities: Sequence[str] = ()) -> Answer:
         """Answer from documents, or abstain with a reason. Raises LlmError."""
@@ -95,14 +95,14 @@ class VectorRag(EvidenceMethod[VectorRagSettings]):
             return super().answer(question, id=id, entities=entities)
         talk = Talk.begin(self.model, id)
         run = Run(self.name, id, talk)
-        found = [self.paragraphs[i] for i in self._nearest(question)]
-        run.steps.append(Step("documents", {"texts": [{"from": p.name, "text": p.text} for p in found]}))
-        documents = data_lines(p.text for p in found)
+        nearest = [self.paragraphs[i] for i in self._nearest(question)]
+        run.steps.append(Step("documents", {"texts": [{"from": p.name, "text": p.text} for p in nearest]}))
+        documents = data_lines(p.text for p in nearest)
         prompt = prompt_named("clew.methods.baselines", "vector_rag")
 
         def work() -> Answer:
             text = talk.ask(prompt, ZERO_SHOT, DOCUMENTS=documents, QUESTION=as_data(question))
-            return ungrounded(question, text)
+            return ungrounded_answer(question, text)
 
         return run.answer(question, work)
 

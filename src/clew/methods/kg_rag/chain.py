@@ -82,44 +82,44 @@ class Link:
 
 
 @dataclass(frozen=True, slots=True)
-class HeldValue:
-    """A value of a sub-answer with what has it: *party 6* has *4*, by a triple."""
+class OwnedValue:
+    """A value of a sub-answer with its owner: *party 6* has *4*, by a triple."""
 
     head: int
     triple: int
     value: int
 
 
-def held_values(graph: Graph, link: Link) -> tuple[HeldValue, ...]:
-    """The values of a sub-answer with what has each, if several things have them; else empty."""
+def owned_values(graph: Graph, link: Link) -> tuple[OwnedValue, ...]:
+    """The values of a sub-answer with their owners, if several things have them; else empty."""
     values = graph.values
     if not all(values.datatype[e] >= 0 or values.kind[e] != ValueKind.NONE for e in link.proofs):
         return ()
-    found: list[HeldValue] = []
+    owned: list[OwnedValue] = []
     for triple in dict.fromkeys([*(p[-1] for p in link.proofs.values() if p), *link.rests_on]):
         head, _, tail = graph.triple(triple)
         if tail in link.proofs:
-            found.append(HeldValue(head, triple, tail))
-    return tuple(found) if len({held.head for held in found}) > 1 else ()
+            owned.append(OwnedValue(head, triple, tail))
+    return tuple(owned) if len({item.head for item in owned}) > 1 else ()
 
 
 def adds_nothing(link: Link, earlier: Sequence[Link]) -> bool:
     """Whether a sub-answer says once more what one before it says; one that leaves some out narrows it."""
     triples = {t for e in earlier for proof in e.proofs.values() for t in proof}
-    again = any(link.proofs.keys() == e.proofs.keys() for e in earlier)
-    return again and all(triples.issuperset(p) for p in link.proofs.values())
+    repeats = any(link.proofs.keys() == e.proofs.keys() for e in earlier)
+    return repeats and all(triples.issuperset(p) for p in link.proofs.values())
 
 
 def hops_of(pattern: Pattern) -> tuple[Hop, ...]:
     """The edges of a pattern in an order in which each starts where something is known already."""
     order = {i: 0 for i, node in enumerate(pattern.nodes) if node.known}
-    left = list(pattern.edges)
+    remaining_edges = list(pattern.edges)
     hops: list[Hop] = []
-    while left:
-        edge = next((e for e in left if e.head in order or e.tail in order), None)
+    while remaining_edges:
+        edge = next((e for e in remaining_edges if e.head in order or e.tail in order), None)
         if edge is None:
             raise ValueError("the pattern is not connected to a known node")
-        left.remove(edge)
+        remaining_edges.remove(edge)
         hop = _hop(edge, order)
         hop = replace(hop, type=pattern.nodes[hop.end].type)
         order.setdefault(hop.end, len(hops) + 1)
@@ -132,9 +132,9 @@ def _hop(edge: PatternEdge, order: Mapping[int, int]) -> Hop:
         raise ValueError("the relation of an edge is not fixed")
     if edge.head in order and edge.tail in order:
         # From a given node (0) if there is one, else from the one that was reached last.
-        given = order[edge.head] == 0 or order[edge.tail] == 0
-        later = order[edge.head] > order[edge.tail]
-        forward = order[edge.head] == 0 if given else later
+        from_known = order[edge.head] == 0 or order[edge.tail] == 0
+        head_is_later = order[edge.head] > order[edge.tail]
+        forward = order[edge.head] == 0 if from_known else head_is_later
     else:
         forward = edge.head in order
     start, end = (edge.head, edge.tail) if forward else (edge.tail, edge.head)
@@ -142,32 +142,32 @@ def _hop(edge: PatternEdge, order: Mapping[int, int]) -> Hop:
 
 
 def given_proofs(pattern: Pattern) -> dict[int, Proofs]:
-    """What is known before the first hop: the given entities, by node, with nothing to prove."""
+    """Proofs before the first hop: the given entities, by node, with nothing to prove."""
     return {i: {n.entity: ()} for i, n in enumerate(pattern.nodes) if n.known and n.entity is not None}
 
 
-def follow(graph: Graph, hop: Hop, known: Mapping[int, Proofs], triples: Sequence[int]) -> Proofs:
-    """Walk a hop from what is known through `triples`: entities at its end with their proofs, in their order.
+def follow(graph: Graph, hop: Hop, proofs_by_node: Mapping[int, Proofs], triples: Sequence[int]) -> Proofs:
+    """Walk a hop from proved nodes through `triples`: entities at its end with their proofs, in their order.
 
     No path takes a triple twice (*films that share a director with X* are not X). Where the end is known
     already, only what is known there is kept; where it is of a type, only what is of that type.
     """
-    starts, ends = known[hop.start], known.get(hop.end)
+    starts, ends = proofs_by_node[hop.start], proofs_by_node.get(hop.end)
     names = list(graph.types.names)
-    typed = graph.types.having(names.index(hop.type)) if hop.type in names else None
-    found: dict[int, tuple[int, ...]] = {}
+    type_mask = graph.types.having(names.index(hop.type)) if hop.type in names else None
+    proofs: dict[int, tuple[int, ...]] = {}
     for triple in triples:
         head, relation, tail = graph.triple(triple)
         near, far = (head, tail) if hop.forward else (tail, head)
         if relation != hop.relation or near not in starts or triple in starts[near]:
             continue
-        if typed is not None and not typed[far]:
+        if type_mask is not None and not type_mask[far]:
             continue
         if ends is None:
-            found.setdefault(far, (*starts[near], triple))
+            proofs.setdefault(far, (*starts[near], triple))
         elif far in ends:
-            found.setdefault(far, (*ends[far], *starts[near], triple))
-    return found
+            proofs.setdefault(far, (*ends[far], *starts[near], triple))
+    return proofs
 
 
 def used_of(graph: Graph, hop: Hop, starts: Proofs, triples: Sequence[int]) -> int:

@@ -52,7 +52,7 @@ The graph records the following, and nothing else; ask for its relations, and ta
 {}
 </graph>
 """
-"""What a prompt says of a graph."""
+"""A prompt's lines on a graph."""
 About = Callable[[str, Sequence[str]], tuple[str, str]]
 """(question, entities) → what the graph records, as lines, and other names of what the question names."""
 Decompose = Callable[[str, Sequence[str], Talk | None], Plan]
@@ -116,8 +116,8 @@ class ModelDecompose:
         examples = "\n\n".join(map(str, self.examples))
         prompt = prompt_named("clew.methods.kg_rag", "decompose").with_values(examples=examples)
         schema, names = self.about(question, entities) if self.about else ("", "")
-        shown = SCHEMA.format(schema) if schema else ""
-        values = {"EXAMPLES": examples, "SCHEMA": shown, "NAMES": names, "QUESTION": as_data(question)}
+        schema_text = SCHEMA.format(schema) if schema else ""
+        values = {"EXAMPLES": examples, "SCHEMA": schema_text, "NAMES": names, "QUESTION": as_data(question)}
         reply = talk.ask(prompt, self.sampling, stop=("<END>",), **values)
         return plan_of(reply, question)
 
@@ -129,17 +129,17 @@ def plan_of(reply: str, question: str) -> Plan:
     sub-questions are dropped, and those beyond `MOST_QUESTIONS`; the notes say so.
     """
     reasoning, listed = _split(reply)
-    kept: dict[str, str] = {}
+    texts_by_norm: dict[str, str] = {}
     notes: list[str] = []
     for text in listed:
         norm = normalise(text)
         if len(text) > LONGEST_QUESTION:
             notes.append(f"a sub-question of {len(text):,} characters is none, and is left out")
-        elif norm in kept:
+        elif norm in texts_by_norm:
             notes.append(f"over-decomposed: dropped a repeated sub-question: {text}")
         elif norm:
-            kept[norm] = text
-    texts = list(kept.values())
+            texts_by_norm[norm] = text
+    texts = list(texts_by_norm.values())
     if not texts:
         texts = [question]
         if not listed:
@@ -169,19 +169,19 @@ def _split(reply: str) -> tuple[str, list[str]]:
         else:
             return value.reasoning.strip(), [text.strip() for text in value.sub_questions]
     lines = [line for raw in reply.splitlines() if (line := _MARKUP.sub("", raw.strip()).strip())]
-    titled = next(((i, m[1] or "") for i, line in enumerate(lines) if (m := _TITLE.match(line))), None)
-    if titled is None:
+    title_match = next(((i, m[1] or "") for i, line in enumerate(lines) if (m := _TITLE.match(line))), None)
+    if title_match is None:
         items = {line: _NUMBERED.match(line) or _BULLET.match(line) for line in lines}
         listed = {line: item[1] for line, item in items.items() if item and item[1].endswith("?")}
-        return _thought(line for line in lines if line not in listed), list(listed.values())
-    title, beside = titled
-    after = [*(_IN_LINE.split(beside) if beside else ()), *lines[title + 1 :]]
-    numbered = [m[1] for line in after if (m := _NUMBERED.match(line))]
-    listed = numbered or [m[1] for line in after if (m := _BULLET.match(line))]
-    return _thought(lines[:title]), listed or [line for line in after if line.endswith("?")]
+        return _join_reasoning(line for line in lines if line not in listed), list(listed.values())
+    title, same_line = title_match
+    lines_after = [*(_IN_LINE.split(same_line) if same_line else ()), *lines[title + 1 :]]
+    numbered = [m[1] for line in lines_after if (m := _NUMBERED.match(line))]
+    listed = numbered or [m[1] for line in lines_after if (m := _BULLET.match(line))]
+    return _join_reasoning(lines[:title]), listed or [line for line in lines_after if line.endswith("?")]
 
 
-def _thought(lines: Iterable[str]) -> str:
+def _join_reasoning(lines: Iterable[str]) -> str:
     return " ".join(filter(None, (_REASONING.sub("", line, 1) for line in lines)))
 
 
@@ -194,19 +194,19 @@ class PatternDecompose:
 
     def __call__(self, question: str, entities: Sequence[str], talk: Talk | None) -> Plan:
         """Read the question, and ask for its edges one by one."""
-        asked = self.read(question, entities)
-        if isinstance(asked, Abstention):
-            return Plan(abstained=asked)
-        graph, pattern = self.graph, asked.pattern
+        asked_pattern = self.read(question, entities)
+        if isinstance(asked_pattern, Abstention):
+            return Plan(abstained=asked_pattern)
+        graph, pattern = self.graph, asked_pattern.pattern
         hops = hops_of(pattern)
         questions = tuple(
             SubQuestion(hop_text(graph, pattern, hop, (), joins=any(h.end == hop.end for h in hops[:i])), hop)
             for i, hop in enumerate(hops)
         )
         steps = " then ".join(f'"{relation_text(graph.relation_labels[h.relation])}"' for h in hops)
-        given = " and ".join(node.name for node in pattern.nodes if node.known)
-        reasoning = f"From {given} the question leads over {steps}."
-        return Plan(reasoning, questions, asked.notes, pattern, asked.counts)
+        known_names = " and ".join(node.name for node in pattern.nodes if node.known)
+        reasoning = f"From {known_names} the question leads over {steps}."
+        return Plan(reasoning, questions, asked_pattern.notes, pattern, asked_pattern.counts)
 
 
 def hop_text(graph: Graph, pattern: Pattern, hop: Hop, names: Sequence[str], *, joins: bool = False) -> str:

@@ -58,7 +58,7 @@ from clew.llm.prompting import short
 from clew.llm.types import ChatModel
 from clew.methods.built_in import built_in_reader
 from clew.methods.fact_lines import other_names
-from clew.methods.kg_rag.chain import Link, Plan, SubQuestion, adds_nothing, held_values
+from clew.methods.kg_rag.chain import Link, Plan, SubQuestion, adds_nothing, owned_values
 from clew.methods.kg_rag.retrieve import RetrievedTriples, gone_on_from, nearest_first, with_lists
 from clew.methods.kg_rag.settings import KgRagSettings
 from clew.methods.kg_rag.steps import AskedSubQuestion, built_in_steps, model_steps
@@ -79,8 +79,8 @@ from clew.types import Abstention, Answer, AnswerEntity, Chain, Step
 
 
 @dataclass(slots=True)
-class _Asked:
-    """What is known of a question while it is worked on."""
+class _QuestionState:
+    """The state of a question while it is worked on."""
 
     question: str
     run: Run
@@ -129,207 +129,213 @@ class KgRag:
 
     def answer(self, question: str, *, id: str | None = None, entities: Sequence[str] = ()) -> Answer:
         """Answer one question with its reasoning chain, or abstain with a reason. Raises LlmError."""
-        work = _Asked(question, Run.begin(self.name, id, self.model))
+        state = _QuestionState(question, Run.begin(self.name, id, self.model))
         try:
-            answer = self._answer(work, entities)
+            answer = self._answer(state, entities)
         except BudgetReached as error:
-            answer = self._abstain(work, Abstention("budget", f"{error}{_so_far(work.links)}"))
-        return work.run.finish(answer)
+            answer = self._abstain(state, Abstention("budget", f"{error}{_so_far(state.links)}"))
+        return state.run.finish(answer)
 
-    def _answer(self, work: _Asked, entities: Sequence[str]) -> Answer:
-        with work.run.stage("link"):
-            work.called = self.find_topic_entities.called(work.question, entities)
-            work.topic_entities = entities_of(work.called)
+    def _answer(self, state: _QuestionState, entities: Sequence[str]) -> Answer:
+        with state.run.stage("link"):
+            state.called = self.find_topic_entities.called(state.question, entities)
+            state.topic_entities = entities_of(state.called)
         if entities:
-            missing = self.find_topic_entities.missing(work.question, entities, work.topic_entities)
+            missing = self.find_topic_entities.missing(state.question, entities, state.topic_entities)
             if missing is not None:
-                return self._abstain(work, missing)
-        with work.run.stage("decompose"):
-            work.plan = self.steps.decompose(work.question, entities, work.run.talk)
-        work.complete = not work.plan.cut
-        if work.plan.abstained is not None:
-            return self._abstain(work, work.plan.abstained)
-        if work.plan.pattern is not None:
-            known = (n.entity for n in work.plan.pattern.nodes if n.known)
-            work.topic_entities = tuple(dict.fromkeys(e for e in known if e is not None))
-        candidates = self._candidates(work, work.topic_entities, self.settings.hops, work.question)
-        for question in work.plan.questions:
-            link = self._link(work, question, candidates)
+                return self._abstain(state, missing)
+        with state.run.stage("decompose"):
+            state.plan = self.steps.decompose(state.question, entities, state.run.talk)
+        state.complete = not state.plan.cut
+        if state.plan.abstained is not None:
+            return self._abstain(state, state.plan.abstained)
+        if state.plan.pattern is not None:
+            known_entities = (n.entity for n in state.plan.pattern.nodes if n.known)
+            state.topic_entities = tuple(dict.fromkeys(e for e in known_entities if e is not None))
+        candidates = self._candidates(state, state.topic_entities, self.settings.hops, state.question)
+        for question in state.plan.questions:
+            link = self._link(state, question, candidates)
             if link is None:
                 continue
-            is_whole = normalise(question.text) == normalise(work.question)
-            if not link.answered and is_whole and len(work.plan.questions) > 1:
-                work.notes.append("over-decomposed: dropped a sub-question that is the question itself")
+            is_whole = normalise(question.text) == normalise(state.question)
+            if not link.answered and is_whole and len(state.plan.questions) > 1:
+                state.notes.append("over-decomposed: dropped a sub-question that is the question itself")
                 continue
-            work.links.append(link)
-            work.complete &= link.complete
+            state.links.append(link)
+            state.complete &= link.complete
             if not link.answered and self.model is None:
-                return self._abstain(work, self._ended(work))
-        if not any(link.answered for link in work.links) and not self._says_all:
-            return self._abstain(work, self._ended(work))
-        return self._grounded(work, self._draft(work))
+                return self._abstain(state, self._end_abstention(state))
+        if not any(link.answered for link in state.links) and not self._says_all:
+            return self._abstain(state, self._end_abstention(state))
+        return self._grounded_answer(state, self._draft(state))
 
-    def _draft(self, work: _Asked) -> GroundedReply:
+    def _draft(self, state: _QuestionState) -> GroundedReply:
         """Section 3.4.4; the answer to a lone sub-question is the answer."""
-        link = work.links[0]
-        if self._asks_alone(work):
+        link = state.links[0]
+        if self._asks_alone(state):
             return link.reply
-        with work.run.stage("synthesise"):
-            return self.steps.synthesise(work.question, work.called, work.links, work.run.talk)
+        with state.run.stage("synthesise"):
+            return self.steps.synthesise(state.question, state.called, state.links, state.run.talk)
 
-    def _asks_alone(self, work: _Asked) -> bool:
+    def _asks_alone(self, state: _QuestionState) -> bool:
         """Whether a model's plan is one sub-question, in whose place the main question is asked."""
-        return self.model is not None and len(work.plan.questions) == 1 and not self._says_all
+        return self.model is not None and len(state.plan.questions) == 1 and not self._says_all
 
     def _candidates(
-        self, work: _Asked, entities: Sequence[int], hops: int, text: str, name: str = "candidates"
+        self, state: _QuestionState, entities: Sequence[int], hops: int, text: str, name: str = "candidates"
     ) -> CandidateTriples:
         """Section 3.4.2, with the bounds for hubs, which the trace reports."""
-        with work.run.stage("candidates"):
+        with state.run.stage("candidates"):
             similarity, limits = self.vectors.similarities(text), self.vectors.limits
             directed = self.settings.directed
-            found = find_candidates(self.graph, entities, hops, similarity, limits, directed=directed)
+            candidates = find_candidates(self.graph, entities, hops, similarity, limits, directed=directed)
         detail = {
             "entities": [self.graph.entities[e] for e in entities[:10]],
-            "triples by hop": [len(hop) for hop in found.hops],
-            "left out": found.left_out,
+            "triples by hop": [len(hop) for hop in candidates.hops],
+            "left out": candidates.left_out,
         }
-        work.run.steps.append(Step(name, detail))
-        work.complete &= not found.left_out
-        work.notes += hub_notes(found)
-        return found
+        state.run.steps.append(Step(name, detail))
+        state.complete &= not candidates.left_out
+        state.notes += hub_notes(candidates)
+        return candidates
 
-    def _link(self, work: _Asked, question: SubQuestion, candidates: CandidateTriples) -> Link | None:
+    def _link(
+        self, state: _QuestionState, question: SubQuestion, candidates: CandidateTriples
+    ) -> Link | None:
         """Section 3.4.3: reformulate, take the top K, answer. None for a sub-question that adds nothing."""
         text, notes = question.text, ()
-        if work.links:
-            with work.run.stage("reformulate"):
-                text, notes = self.steps.reformulate(work.plan, question, work.links, work.run.talk)
-        repeated = any(normalise(text) == normalise(link.asked) for link in work.links)
+        if state.links:
+            with state.run.stage("reformulate"):
+                text, notes = self.steps.reformulate(state.plan, question, state.links, state.run.talk)
+        repeated = any(normalise(text) == normalise(link.asked) for link in state.links)
         if repeated and question.hop is None and not self._says_all:
-            work.notes.append(f"over-decomposed: dropped a sub-question that repeats another: {text}")
+            state.notes.append(f"over-decomposed: dropped a sub-question that repeats another: {text}")
             return None
-        shown = work.question if self._asks_alone(work) else text
-        top = self._top(work, candidates, text if shown == text else f"{text} {shown}")
-        notes = (*notes, *top.notes)
-        called = {} if work.links else work.called
-        triples, links = tuple(top.triples), tuple(work.links)
-        asked = AskedSubQuestion(
-            work.plan, question, shown, triples, links, work.topic_entities, notes, called
+        question_text = state.question if self._asks_alone(state) else text
+        retrieved = self._retrieve(
+            state, candidates, text if question_text == text else f"{text} {question_text}"
         )
-        link = self._sub_answer(work, asked)
+        notes = (*notes, *retrieved.notes)
+        called = {} if state.links else state.called
+        triples, links = tuple(retrieved.triples), tuple(state.links)
+        sub_question = AskedSubQuestion(
+            state.plan, question, question_text, triples, links, state.topic_entities, notes, called
+        )
+        link = self._sub_answer(state, sub_question)
         if not link.answered and question.hop is None and self.model is not None and not self._says_all:
-            link = self._farther(work, asked, shown) or link
-        drops = question.hop is None and not self._says_all
-        if work.links and drops and link.proofs and adds_nothing(link, work.links):
-            work.notes.append(f"over-decomposed: dropped a sub-question that adds no triple: {text}")
+            link = self._ask_farther(state, sub_question, question_text) or link
+        may_drop = question.hop is None and not self._says_all
+        if state.links and may_drop and link.proofs and adds_nothing(link, state.links):
+            state.notes.append(f"over-decomposed: dropped a sub-question that adds no triple: {text}")
             return None
         return link
 
-    def _sub_answer(self, work: _Asked, asked: AskedSubQuestion) -> Link:
-        with work.run.stage("sub_answers"):
-            return self.steps.answer(asked, work.run.talk)
+    def _sub_answer(self, state: _QuestionState, sub_question: AskedSubQuestion) -> Link:
+        with state.run.stage("sub_answers"):
+            return self.steps.answer(sub_question, state.run.talk)
 
-    def _farther(self, work: _Asked, asked: AskedSubQuestion, text: str) -> Link | None:
+    def _ask_farther(self, state: _QuestionState, sub_question: AskedSubQuestion, text: str) -> Link | None:
         """Ask once more, with the nearest triples of the whole graph and, in a chain, of N hops (4.4.3)."""
         hops, top = self.settings.hops, self.settings.k
         if self.settings.directed:
             return None
         triples = self.vectors.nearest(text, top).tolist()
         note = "looked again, in the whole graph"
-        if work.reached and self.settings.frontier == "answers":
-            found = self._candidates(work, work.reached, hops, text, "candidates farther from answers")
-            triples += self.vectors.top(text, found.triples, top)[0].tolist()
+        if state.reached and self.settings.frontier == "answers":
+            candidates = self._candidates(state, state.reached, hops, text, "candidates farther from answers")
+            triples += self.vectors.top(text, candidates.triples, top)[0].tolist()
             note = f"looked again, within {hops} hops of the answers before and in the whole graph"
-        more = [triple for triple in dict.fromkeys(triples) if triple not in asked.triples]
-        if not more:
+        new_triples = [triple for triple in dict.fromkeys(triples) if triple not in sub_question.triples]
+        if not new_triples:
             return None
-        return self._sub_answer(work, replace(asked, triples=tuple(more), notes=(*asked.notes, note)))
+        return self._sub_answer(
+            state, replace(sub_question, triples=tuple(new_triples), notes=(*sub_question.notes, note))
+        )
 
-    def _top(self, work: _Asked, candidates: CandidateTriples, text: str) -> RetrievedTriples:
+    def _retrieve(self, state: _QuestionState, candidates: CandidateTriples, text: str) -> RetrievedTriples:
         """The top K of the question's candidates, or of the triples around what the chain has reached."""
-        settings, answers, around = self.settings, work.reached, work.topic_entities
+        settings, answers, starts = self.settings, state.reached, state.topic_entities
         if settings.frontier == "answers" and answers:
-            named = entities_named_in(self.graph, text, work.topic_entities)
-            if named and not entities_named_in(self.graph, text, answers):
+            named_entities = entities_named_in(self.graph, text, state.topic_entities)
+            if named_entities and not entities_named_in(self.graph, text, answers):
                 # It goes on from no answer: it is asked as the first one is.
-                around = named
-                candidates = self._candidates(work, named, settings.hops, text)
+                starts = named_entities
+                candidates = self._candidates(state, named_entities, settings.hops, text)
             else:
-                reached = gone_on_from(self.graph, text, [link.proofs for link in work.links])
-                held = [h.head for link in work.links for h in held_values(self.graph, link)]
-                around = tuple(dict.fromkeys([*reached, *held, *named]))
+                reached = gone_on_from(self.graph, text, [link.proofs for link in state.links])
+                owners = [h.head for link in state.links for h in owned_values(self.graph, link)]
+                starts = tuple(dict.fromkeys([*reached, *owners, *named_entities]))
                 hops = settings.answer_hops
-                candidates = self._candidates(work, around, hops, text, "candidates of answers")
-        with work.run.stage("top_k"):
-            return self._nearest(candidates, text, around)
+                candidates = self._candidates(state, starts, hops, text, "candidates of answers")
+        with state.run.stage("top_k"):
+            return self._nearest(candidates, text, starts)
 
-    def _nearest(self, candidates: CandidateTriples, text: str, around: tuple[int, ...]) -> RetrievedTriples:
+    def _nearest(self, candidates: CandidateTriples, text: str, starts: tuple[int, ...]) -> RetrievedTriples:
         settings = self.settings
         if not settings.lists or settings.frontier == "question":
             return RetrievedTriples(self.vectors.top(text, candidates.triples, settings.k)[0].tolist())
         # All of these triples are at the named entities; the rest of the text tells them apart.
-        said = without_names(self.graph, text, around)
-        picked = nearest_first(self.vectors, candidates, said, settings.k)
-        if not picked and self.model is not None and not settings.directed:
-            picked = self.vectors.nearest(text, settings.k).tolist()
+        words = without_names(self.graph, text, starts)
+        nearest = nearest_first(self.vectors, candidates, words, settings.k)
+        if not nearest and self.model is not None and not settings.directed:
+            nearest = self.vectors.nearest(text, settings.k).tolist()
         if self.model is None:
-            return RetrievedTriples(picked)
-        return with_lists(self.graph, picked, set(around))
+            return RetrievedTriples(nearest)
+        return with_lists(self.graph, nearest, set(starts))
 
     @property
     def _says_all(self) -> bool:
         """Whether the chain goes on with what the model says, proved or not, as the paper's does."""
         return self.model is not None and self.settings.handed == "sentences"
 
-    def _ended(self, work: _Asked) -> Abstention:
+    def _end_abstention(self, state: _QuestionState) -> Abstention:
         """Why a chain ended early, and how far it came."""
-        last = work.links[-1]
-        said = short(last.text) if self.model is not None else ""
-        named = f', and "{said}" is not proved by it' if said else ""
-        detail = f'the evidence holds no answer to "{last.asked}"{named}{_so_far(work.links[:-1])}'
-        return Abstention("not_in_evidence" if said else "empty_result", detail)
+        last = state.links[-1]
+        last_text = short(last.text) if self.model is not None else ""
+        unproved_note = f', and "{last_text}" is not proved by it' if last_text else ""
+        detail = f'the evidence holds no answer to "{last.asked}"{unproved_note}{_so_far(state.links[:-1])}'
+        return Abstention("not_in_evidence" if last_text else "empty_result", detail)
 
-    def _abstain(self, work: _Asked, abstained: Abstention) -> Answer:
-        pattern, chain = work.plan.pattern, self._chain(work)
+    def _abstain(self, state: _QuestionState, abstained: Abstention) -> Answer:
+        pattern, chain = state.plan.pattern, self._chain(state)
         return Answer(
-            work.question, abstained=abstained, chain=chain, pattern=pattern, complete=work.complete
+            state.question, abstained=abstained, chain=chain, pattern=pattern, complete=state.complete
         )
 
-    def _chain(self, work: _Asked) -> Chain | None:
-        if not work.plan.questions:
+    def _chain(self, state: _QuestionState) -> Chain | None:
+        if not state.plan.questions:
             return None
-        told = tuple(link.as_sub_answer(self.graph) for link in work.links)
-        return Chain(work.plan.reasoning, told, (*work.plan.notes, *work.notes))
+        sub_answers = tuple(link.as_sub_answer(self.graph) for link in state.links)
+        return Chain(state.plan.reasoning, sub_answers, (*state.plan.notes, *state.notes))
 
-    def _grounded(self, work: _Asked, draft: GroundedReply) -> Answer:
+    def _grounded_answer(self, state: _QuestionState, draft: GroundedReply) -> Answer:
         """Keep what is proved; a number for *how many*, yes for a pattern that only had to hold."""
         if draft.abstained is not None:
-            return self._abstain(work, draft.abstained)
+            return self._abstain(state, draft.abstained)
         if not draft.answered:
             detail = f'the final answer "{short(draft.text)}" names nothing that the chain proves'
-            return self._abstain(work, Abstention("not_in_evidence", detail))
+            return self._abstain(state, Abstention("not_in_evidence", detail))
         answers, citations, text = draft.answers(self.graph), draft.citations(self.graph), draft.text
-        pattern = work.plan.pattern
+        pattern = state.plan.pattern
         if pattern is not None and pattern.answer is None:
             text = "yes"
-        elif pattern is not None and work.plan.counts:
-            if not work.complete:
+        elif pattern is not None and state.plan.counts:
+            if not state.complete:
                 detail = f"at least {len(answers)}, but not all triples of the chain were read"
-                return self._abstain(work, Abstention("budget", detail))
+                return self._abstain(state, Abstention("budget", detail))
             text = str(len(answers))
         if pattern is not None and text != draft.text:
             answers = (AnswerEntity(text, text, 1.0),)
             citations = tuple(replace(c, answer=text) for c in citations)
-        notes = (*draft.notes, *shared_names(work.called)) if pattern is None else work.plan.notes
+        notes = (*draft.notes, *shared_names(state.called)) if pattern is None else state.plan.notes
         return Answer(
-            work.question, answers, text, None, citations, pattern, complete=work.complete and not draft.cut,
-            chain=self._chain(work), notes=notes,
+            state.question, answers, text, None, citations, pattern,
+            complete=state.complete and not draft.cut, chain=self._chain(state), notes=notes,
         )  # fmt: skip
 
 
 def _so_far(links: Sequence[Link]) -> str:
     if not links:
         return ""
-    told = (f'"{link.asked}" ({len(link.proofs)} found)' for link in links)
-    return f"; answered before: {', '.join(told)}"
+    answered = (f'"{link.asked}" ({len(link.proofs)} found)' for link in links)
+    return f"; answered before: {', '.join(answered)}"

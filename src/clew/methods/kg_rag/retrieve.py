@@ -34,10 +34,12 @@ class RetrievedTriples:
 
 def gone_on_from(graph: Graph, text: str, sub_answers: Sequence[Proofs]) -> tuple[int, ...]:
     """The entities of the last sub-answer and of those that a text names; of all where it names none."""
-    answered = [proofs for proofs in sub_answers if proofs]
-    named = set(entities_named_in(graph, text, (entity for proofs in answered for entity in proofs)))
-    meant = [proofs for proofs in answered if proofs is answered[-1] or named & proofs.keys()]
-    return tuple(dict.fromkeys(entity for proofs in (meant if named else answered) for entity in proofs))
+    answers = [proofs for proofs in sub_answers if proofs]
+    named_entities = set(entities_named_in(graph, text, (entity for proofs in answers for entity in proofs)))
+    continued = [proofs for proofs in answers if proofs is answers[-1] or named_entities & proofs.keys()]
+    return tuple(
+        dict.fromkeys(entity for proofs in (continued if named_entities else answers) for entity in proofs)
+    )
 
 
 def nearest_first(vectors: TripleSearch, candidates: CandidateTriples, text: str, k: int) -> list[int]:
@@ -45,40 +47,40 @@ def nearest_first(vectors: TripleSearch, candidates: CandidateTriples, text: str
     near = candidates.hops[0] if candidates.hops else np.empty(0, np.int64)
     far = np.concatenate(candidates.hops[1:]) if len(candidates.hops) > 1 else np.empty(0, np.int64)
     first = vectors.top(text, near, k)[0].tolist()
-    more = k - len(first) + k // 2
-    return first + (vectors.top(text, far, more)[0].tolist() if more else [])
+    room = k - len(first) + k // 2
+    return first + (vectors.top(text, far, room)[0].tolist() if room else [])
 
 
-def with_lists(graph: Graph, picked: Sequence[int], starts: Collection[int]) -> RetrievedTriples:
-    """Add all triples of the best relations of `picked` at the entities it starts from, as far as they fit.
+def with_lists(graph: Graph, nearest: Sequence[int], starts: Collection[int]) -> RetrievedTriples:
+    """Add all triples of the best relations of `nearest` at `starts`, as far as they fit.
 
-    Where it starts from nothing, a relation is taken whole. A list that does not fit is noted.
+    Without starts a relation is taken whole. A list that does not fit is noted.
     """
-    kept = dict.fromkeys(picked)
+    evidence = dict.fromkeys(nearest)
     notes: list[str] = []
     room = MOST_ADDED_TRIPLES
-    for relation, side in list(dict.fromkeys(_steps(graph, picked, starts)))[:MOST_WHOLE_RELATIONS]:
-        triples = of_relation(graph, relation) if side < 0 else _at(graph, starts, relation, side)
-        missing = [triple for triple in triples.tolist() if triple not in kept]
+    for relation, side in list(dict.fromkeys(_steps(graph, nearest, starts)))[:MOST_WHOLE_RELATIONS]:
+        triples = of_relation(graph, relation) if side < 0 else _triples_at(graph, starts, relation, side)
+        missing = [triple for triple in triples.tolist() if triple not in evidence]
         if len(missing) > room:
             name = graph.relation_labels[relation]
             notes.append(f"{len(triples) - len(missing):,} of {len(triples):,} triples of {name} are read")
             continue
         room -= len(missing)
-        kept |= dict.fromkeys(missing)
-    return RetrievedTriples(tuple(kept), tuple(notes))
+        evidence |= dict.fromkeys(missing)
+    return RetrievedTriples(tuple(evidence), tuple(notes))
 
 
-def _steps(graph: Graph, picked: Sequence[int], starts: Collection[int]) -> list[tuple[int, int]]:
+def _steps(graph: Graph, nearest: Sequence[int], starts: Collection[int]) -> list[tuple[int, int]]:
     """Relation and side of the triples that touch a start; (relation, -1) of all where there is none."""
-    found: list[tuple[int, int]] = []
-    for triple in picked:
+    steps: list[tuple[int, int]] = []
+    for triple in nearest:
         head, relation, tail = graph.triple(triple)
         if not starts:
-            found.append((relation, -1))
+            steps.append((relation, -1))
         elif head in starts or tail in starts:
-            found.append((relation, 0 if head in starts else 1))
-    return found
+            steps.append((relation, 0 if head in starts else 1))
+    return steps
 
 
 def of_relation(graph: Graph, relation: int) -> Int64:
@@ -87,28 +89,28 @@ def of_relation(graph: Graph, relation: int) -> Int64:
     return slots[graph.out.relation[slots] == relation]
 
 
-def _at(graph: Graph, starts: Collection[int], relation: int, side: int) -> Int64:
+def _triples_at(graph: Graph, starts: Collection[int], relation: int, side: int) -> Int64:
     """The triple ids of a relation at some entities, as heads (0) or tails (1)."""
-    found: list[int] = []
+    triples: list[int] = []
     for node in starts:
         low, high = (graph.into if side else graph.out).relation_span(node, relation)
         if side:
             heads = graph.into.neighbour[low:high].tolist()
-            found += [graph.find_triple(head, relation, node) for head in heads]
+            triples += [graph.find_triple(head, relation, node) for head in heads]
         else:
-            found += range(low, high)
-    return np.array(found, np.int64)
+            triples += range(low, high)
+    return np.array(triples, np.int64)
 
 
-def lists_are_whole(graph: Graph, proofs: Proofs, given: Collection[int]) -> bool:
+def lists_are_whole(graph: Graph, proofs: Proofs, read_triples: Collection[int]) -> bool:
     """Whether nothing was left out of the lists that answers come from: those of their last triples."""
-    seen: set[tuple[int, int, int]] = set()
+    lists: set[tuple[int, int, int]] = set()
     for entity, proof in proofs.items():
         head, relation, tail = graph.triple(proof[-1])
         if entity in (head, tail):
-            seen.add((relation, 1, tail) if entity == head else (relation, 0, head))
+            lists.add((relation, 1, tail) if entity == head else (relation, 0, head))
     return all(
-        triple in given
-        for relation, side, node in seen
-        for triple in _at(graph, [node], relation, side).tolist()
+        triple in read_triples
+        for relation, side, node in lists
+        for triple in _triples_at(graph, [node], relation, side).tolist()
     )

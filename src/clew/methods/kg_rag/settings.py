@@ -1,4 +1,4 @@
-"""What KG-RAG can be told."""
+"""Settings of KG-RAG."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ from clew.methods.kg_rag.chain import (
     edges_of,
     follow,
     given_proofs,
-    held_values,
+    owned_values,
     used_of,
 )
 from clew.methods.kg_rag.decompose import (
@@ -69,10 +69,12 @@ class ModelReformulate:
         """Ask the model; a reply that is no question leaves the sub-question as it was."""
         if talk is None:
             raise ValueError("this form needs a model")
-        known = earlier_answers(self.graph, earlier, self.handed)
-        stop = stop_of_question(question.text, known)
+        answers_text = earlier_answers(self.graph, earlier, self.handed)
+        stop = stop_of_question(question.text, answers_text)
         prompt = prompt_named("clew.methods.kg_rag", "reformulate")
-        reply = talk.ask(prompt, self.sampling, stop=stop, QUESTION=as_data(question.text), EARLIER=known)
+        reply = talk.ask(
+            prompt, self.sampling, stop=stop, QUESTION=as_data(question.text), EARLIER=answers_text
+        )
         names = [self.graph.labels[entity] for link in earlier for entity in link.proofs]
         text = reformulated(reply, question.text, names)
         if not text:
@@ -84,8 +86,8 @@ def stop_of_question(question: str, earlier: str) -> tuple[str, ...]:
     """Where a reformulation stops: at its question mark (3.4.3), unless a name in it may hold one."""
     lines = [question, *earlier.splitlines()]
     answers = (line.removeprefix("Answer: ") for line in lines if line.startswith("Answer: "))
-    asked = (line.rstrip("? ") for line in lines if not line.startswith("Answer: "))
-    return () if any("?" in text for text in (*asked, *answers)) else ("?",)
+    questions = (line.rstrip("? ") for line in lines if not line.startswith("Answer: "))
+    return () if any("?" in text for text in (*questions, *answers)) else ("?",)
 
 
 def reformulated(reply: str, question: str, names: Sequence[str] = ()) -> str:
@@ -113,15 +115,15 @@ def earlier_answers(graph: Graph, links: Sequence[Link], handed: Handed = "facts
 
 
 def answer_line(graph: Graph, link: Link) -> str:
-    """What answers a sub-question, each name cut by itself, values with what has them (*party 6: 4*)."""
+    """The answer to a sub-question, each name cut by itself, values with their owners (*party 6: 4*)."""
     if not link.proofs:
         return data_line(link.value) or "not found"
     names = [data_line(readable(graph.labels[e])) for e in link.proofs]
-    if held := held_values(graph, link):
-        of = {each.value: readable(graph.labels[each.value]) for each in held}
-        names = [data_line(f"{readable(graph.labels[each.head])}: {of[each.value]}") for each in held]
-    more = f" and {len(names) - MOST_REPEATED_NAMES} more" if len(names) > MOST_REPEATED_NAMES else ""
-    return f"{'; '.join(names[:MOST_REPEATED_NAMES])}{more}"
+    if owned := owned_values(graph, link):
+        labels = {item.value: readable(graph.labels[item.value]) for item in owned}
+        names = [data_line(f"{readable(graph.labels[item.head])}: {labels[item.value]}") for item in owned]
+    remainder = f" and {len(names) - MOST_REPEATED_NAMES} more" if len(names) > MOST_REPEATED_NAMES else ""
+    return f"{'; '.join(names[:MOST_REPEATED_NAMES])}{remainder}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,12 +131,12 @@ class SubstituteAnswers:
     """Without a model: the names that were found, in their place.
 
     More than `most` names would blur what a sub-question asks for. They are left out then, if the triples to
-    choose from are around them anyway, else (`some`) the first are named.
+    choose from are around them anyway, else (`keep_first`) the first are named.
     """
 
     graph: Graph
     most: int = 3
-    some: bool = False
+    keep_first: bool = False
 
     def __call__(
         self, plan: Plan, question: SubQuestion, earlier: Sequence[Link], talk: Talk | None
@@ -144,10 +146,10 @@ class SubstituteAnswers:
         if hop is None or plan.pattern is None:
             return question.text, ()
         ends = {link.question.hop.end: link for link in earlier if link.question.hop is not None}
-        found = ends[hop.start].proofs if hop.start in ends else {}
-        names = [readable(self.graph.labels[e]) for e in found]
+        proofs = ends[hop.start].proofs if hop.start in ends else {}
+        names = [readable(self.graph.labels[e]) for e in proofs]
         if len(names) > self.most:
-            names = names[: self.most] if self.some else []
+            names = names[: self.most] if self.keep_first else []
         return hop_text(self.graph, plan.pattern, hop, names, joins=hop.end in ends), ()
 
 
@@ -180,42 +182,42 @@ class ModelAnswer:
     sampling: Sampling
     is_name: IsName | None = None
 
-    def __call__(self, asked: AskedSubQuestion, talk: Talk | None) -> Link:
+    def __call__(self, sub_question: AskedSubQuestion, talk: Talk | None) -> Link:
         """Ask the model, and ground its reply."""
         if talk is None:
             raise ValueError("this form needs a model")
-        known = known_proofs(self.graph, asked.earlier, asked.topic_entities)
-        lines = fact_lines(self.graph, asked.triples, known)
+        start_proofs = known_proofs(self.graph, sub_question.earlier, sub_question.topic_entities)
+        lines = fact_lines(self.graph, sub_question.triples, start_proofs)
         # In a chain, what the main question names may well answer a sub-question that does not.
-        own = frozenset(() if asked.earlier else asked.topic_entities)
-        names = own | set(entities_named_in(self.graph, asked.text, known))
-        given = Given(self.graph, lines.facts, known, names, self.is_name)
+        topics = frozenset(() if sub_question.earlier else sub_question.topic_entities)
+        named_entities = topics | set(entities_named_in(self.graph, sub_question.text, start_proofs))
+        evidence = Given(self.graph, lines.facts, start_proofs, named_entities, self.is_name)
         values = {
             "TRIPLES": str(lines),
-            "NAMES": other_names(self.graph, asked.called),
-            "QUESTION": data_lines([asked.text]),
+            "NAMES": other_names(self.graph, sub_question.called),
+            "QUESTION": data_lines([sub_question.text]),
         }
         prompt = prompt_named("clew.methods.kg_rag", "sub_answer")
-        found = ask_and_ground(talk, prompt, self.sampling, given, values)
-        notes = (*asked.notes, *found.notes)
-        held, proofs = {*known.values(), ()}, found.proofs.values()
-        if proofs and all(proof[:-1] not in held and len(proof) > 1 for proof in proofs):
+        reply = ask_and_ground(talk, prompt, self.sampling, evidence, values)
+        notes = (*sub_question.notes, *reply.notes)
+        earlier_proofs, proofs = {*start_proofs.values(), ()}, reply.proofs.values()
+        if proofs and all(proof[:-1] not in earlier_proofs and len(proof) > 1 for proof in proofs):
             notes = (*notes, "under-decomposed: this sub-question spans several triples")
-        complete = lists_are_whole(self.graph, found.proofs, set(asked.triples))
+        complete = lists_are_whole(self.graph, reply.proofs, set(sub_question.triples))
         return Link(
-            asked.question, asked.text, found.text, found.proofs, asked.triples, notes,
-            complete=complete and not found.cut, value=found.value, rests_on=found.rests_on,
+            sub_question.question, sub_question.text, reply.text, reply.proofs, sub_question.triples, notes,
+            complete=complete and not reply.cut, value=reply.value, rests_on=reply.rests_on,
         )  # fmt: skip
 
 
 def known_proofs(graph: Graph, earlier: Sequence[Link], topic_entities: Sequence[int]) -> Proofs:
     """Where proofs begin: the earlier answers, the last ones first, and the question's entities."""
-    known: dict[int, tuple[int, ...]] = {}
+    proofs: dict[int, tuple[int, ...]] = {}
     for link in reversed(earlier):
-        known |= {e: p for e, p in link.proofs.items() if e not in known}
-        # What has a value that was found is found too.
-        known |= {h.head: (h.triple,) for h in held_values(graph, link) if h.head not in known}
-    return known | {seed: () for seed in topic_entities if seed not in known}
+        proofs |= {e: p for e, p in link.proofs.items() if e not in proofs}
+        # The owner of a value that is proved is proved too.
+        proofs |= {h.head: (h.triple,) for h in owned_values(graph, link) if h.head not in proofs}
+    return proofs | {seed: () for seed in topic_entities if seed not in proofs}
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,25 +226,33 @@ class FollowHop:
 
     graph: Graph
 
-    def __call__(self, asked: AskedSubQuestion, talk: Talk | None) -> Link:
+    def __call__(self, sub_question: AskedSubQuestion, talk: Talk | None) -> Link:
         """Walk the edge through the given triples; notes how many the whole graph has."""
-        hop, pattern = asked.question.hop, asked.plan.pattern
+        hop, pattern = sub_question.question.hop, sub_question.plan.pattern
         if hop is None or pattern is None:
             raise ValueError("this form needs a pattern")
-        known = given_proofs(pattern)
-        for link in asked.earlier:
+        proofs_by_node = given_proofs(pattern)
+        for link in sub_question.earlier:
             if link.question.hop is not None:
-                known[link.question.hop.end] = link.proofs
-        proofs = follow(self.graph, hop, known, asked.triples)
-        total = edges_of(self.graph, hop, known[hop.start])
-        used = used_of(self.graph, hop, known[hop.start], asked.triples)
-        notes = list(asked.notes)
+                proofs_by_node[link.question.hop.end] = link.proofs
+        proofs = follow(self.graph, hop, proofs_by_node, sub_question.triples)
+        total = edges_of(self.graph, hop, proofs_by_node[hop.start])
+        used = used_of(self.graph, hop, proofs_by_node[hop.start], sub_question.triples)
+        notes = list(sub_question.notes)
         if used < total:
             notes.append(
-                f"{used} of the {total} triples of this step are among the {len(asked.triples)} given"
+                f"{used} of the {total} triples of this step are among the {len(sub_question.triples)} given"
             )
         text = ", ".join(self.graph.labels[e] for e in proofs) or "not in these triples"
-        return Link(asked.question, asked.text, text, proofs, asked.triples, tuple(notes), used == total)
+        return Link(
+            sub_question.question,
+            sub_question.text,
+            text,
+            proofs,
+            sub_question.triples,
+            tuple(notes),
+            used == total,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,14 +271,18 @@ class ModelSynthesis:
         if talk is None:
             raise ValueError("this form needs a model")
         topics = entities_of(called)
-        known = known_proofs(self.graph, links, topics)
-        told, facts = self._told(links, known)
-        given = Given(self.graph, facts, known, frozenset(topics), self.is_name)
-        values = {"ANSWERS": told, "NAMES": other_names(self.graph, called), "QUESTION": as_data(question)}
+        start_proofs = known_proofs(self.graph, links, topics)
+        answers_text, facts = self._answers_text(links, start_proofs)
+        evidence = Given(self.graph, facts, start_proofs, frozenset(topics), self.is_name)
+        values = {
+            "ANSWERS": answers_text,
+            "NAMES": other_names(self.graph, called),
+            "QUESTION": as_data(question),
+        }
         prompt = prompt_named("clew.methods.kg_rag", "synthesise")
-        return ask_and_ground(talk, prompt, self.sampling, given, values)
+        return ask_and_ground(talk, prompt, self.sampling, evidence, values)
 
-    def _told(self, links: Sequence[Link], known: Proofs) -> tuple[str, tuple[Fact, ...]]:
+    def _answers_text(self, links: Sequence[Link], start_proofs: Proofs) -> tuple[str, tuple[Fact, ...]]:
         lines, facts = list[str](), list[Fact]()
         for number, link in enumerate(links, 1):
             triples = tuple(dict.fromkeys([*(p[-1] for p in link.proofs.values()), *link.rests_on]))
@@ -277,13 +291,17 @@ class ModelSynthesis:
                 facts.append(Fact(triples))
                 continue
             # What was known before a link: its own answers are the lists of its facts.
-            before = {entity: proof for entity, proof in known.items() if entity not in link.proofs}
-            shown = fact_lines(self.graph, triples[:MOST_SUB_ANSWER_TRIPLES], before, len(facts) + 1)
-            more = len(triples) - MOST_SUB_ANSWER_TRIPLES
-            lines += [data_line(f"{number}. {link.asked}"), *shown.lines]
-            lines += [f"({more:,} more facts are not shown)"] if more > 0 else []
+            proofs_before = {
+                entity: proof for entity, proof in start_proofs.items() if entity not in link.proofs
+            }
+            link_facts = fact_lines(
+                self.graph, triples[:MOST_SUB_ANSWER_TRIPLES], proofs_before, len(facts) + 1
+            )
+            hidden_count = len(triples) - MOST_SUB_ANSWER_TRIPLES
+            lines += [data_line(f"{number}. {link.asked}"), *link_facts.lines]
+            lines += [f"({hidden_count:,} more facts are not shown)"] if hidden_count > 0 else []
             lines.append(f"Answer: {answer_line(self.graph, link)}")
-            facts += shown.facts
+            facts += link_facts.facts
         return "\n".join(lines), tuple(facts)
 
 
@@ -334,6 +352,6 @@ def built_in_steps(built_in: BuiltInReader, frontier: Frontier) -> KgRagSteps:
     graph = built_in.reader.graph
     substitute = SubstituteAnswers(graph)
     if frontier == "question":
-        substitute = SubstituteAnswers(graph, 8, some=True)
+        substitute = SubstituteAnswers(graph, 8, keep_first=True)
     decompose = PatternDecompose(graph, built_in.pattern)
     return KgRagSteps(decompose, FollowHop(graph), substitute, LastAnswer(graph))

@@ -53,24 +53,24 @@ def connect(
     paths: dict[Path, None] = {}
     complete = True
     for first, last in combinations(dict.fromkeys(entities), 2):
-        found = _between(_Search(graph, first, last, limits), alike)
-        paths |= dict.fromkeys(found.paths)
-        complete = complete and found.complete
+        connection = _connection_between(_Search(graph, first, last, limits), alike)
+        paths |= dict.fromkeys(connection.paths)
+        complete = complete and connection.complete
     return Connection(tuple(paths), complete)
 
 
-def _between(search: _Search, alike: Float32) -> Connection:
-    lengths = (search.one(), search.two(), search.three())
-    listed = [list(islice(paths, MOST_LISTED_PATHS + 1)) for paths in lengths]
-    complete = search.complete and all(len(paths) <= MOST_LISTED_PATHS for paths in listed)
-    of_kind: dict[tuple[int, ...], list[Path]] = {}
-    for path in (path for paths in listed for path in paths[:MOST_LISTED_PATHS]):
-        of_kind.setdefault(search.steps(path), []).append(path)
-    kinds = list(of_kind)
+def _connection_between(search: _Search, alike: Float32) -> Connection:
+    lengths = (search.one_edge(), search.two_edges(), search.three_edges())
+    paths_by_length = [list(islice(paths, MOST_LISTED_PATHS + 1)) for paths in lengths]
+    complete = search.complete and all(len(paths) <= MOST_LISTED_PATHS for paths in paths_by_length)
+    paths_by_kind: dict[tuple[int, ...], list[Path]] = {}
+    for path in (path for paths in paths_by_length for path in paths[:MOST_LISTED_PATHS]):
+        paths_by_kind.setdefault(search.steps(path), []).append(path)
+    kinds = list(paths_by_kind)
     scores = path_scores(alike, kinds)
     best = sorted(range(len(kinds)), key=lambda at: (-scores[at], len(kinds[at]), kinds[at]))
-    shown = [path for at in best for path in of_kind[kinds[at]][: search.limits.of_one_kind]]
-    return Connection(tuple(shown[: search.limits.paths]), complete)
+    best_paths = [path for at in best for path in paths_by_kind[kinds[at]][: search.limits.of_one_kind]]
+    return Connection(tuple(best_paths[: search.limits.paths]), complete)
 
 
 class _Search:
@@ -80,49 +80,49 @@ class _Search:
         self.graph, self.first, self.last, self.limits = graph, first, last, limits
         self.complete = True
         self.at_first, self.at_last = triples_at(graph, [first]), triples_at(graph, [last])
-        self.near, self.far = self._by_other(self.at_first, first), self._by_other(self.at_last, last)
+        self.near, self.far = self._by_other_end(self.at_first, first), self._by_other_end(self.at_last, last)
 
-    def one(self) -> Iterator[Path]:
+    def one_edge(self) -> Iterator[Path]:
         """Paths of one edge."""
         yield from ((int(t),) for t in np.intersect1d(self.at_first, self.at_last))
 
-    def two(self) -> Iterator[Path]:
+    def two_edges(self) -> Iterator[Path]:
         """Paths of two edges."""
         for middle in sorted(self.near.keys() & self.far.keys()):
             yield from ((a, b) for a in self.near[middle] for b in self.far[middle])
 
-    def three(self) -> Iterator[Path]:
+    def three_edges(self) -> Iterator[Path]:
         """Paths of three edges; none where too many edges lie at what is next to both ends."""
         near, far = self.near, self.far
-        few = min((near, far), key=self._edges)
-        if self._edges(few) > self.limits.edges_around:
+        smaller_side = min((near, far), key=self._edges)
+        if self._edges(smaller_side) > self.limits.edges_around:
             self.complete = False
             return
-        for triple in triples_at(self.graph, sorted(few)).tolist():
+        for triple in triples_at(self.graph, sorted(smaller_side)).tolist():
             head, _, tail = self.graph.triple(triple)
-            for one, other in dict.fromkeys(((head, tail), (tail, head))):
-                if one in near and other in far and one != other:
-                    yield from ((a, triple, b) for a in near[one] for b in far[other])
+            for near_end, far_end in dict.fromkeys(((head, tail), (tail, head))):
+                if near_end in near and far_end in far and near_end != far_end:
+                    yield from ((a, triple, b) for a in near[near_end] for b in far[far_end])
 
     def steps(self, path: Path) -> tuple[int, ...]:
         """The relations of a path with their direction: 2r along the edge, 2r + 1 against it."""
-        at, steps = self.first, list[int]()
+        node, steps = self.first, list[int]()
         for triple in path:
             head, relation, tail = self.graph.triple(triple)
-            steps.append(2 * relation + (head != at))
-            at = tail if head == at else head
+            steps.append(2 * relation + (head != node))
+            node = tail if head == node else head
         return tuple(steps)
 
-    def _by_other(self, triples: Int64, entity: int) -> dict[int, list[int]]:
+    def _by_other_end(self, triples: Int64, entity: int) -> dict[int, list[int]]:
         """Triples by their other end, which is neither of the two entities."""
-        found: dict[int, list[int]] = {}
+        triples_by_end: dict[int, list[int]] = {}
         for triple in triples.tolist():
             head, _, tail = self.graph.triple(triple)
-            other = tail if head == entity else head
-            if other not in (self.first, self.last):
-                found.setdefault(other, []).append(triple)
-        return found
+            end = tail if head == entity else head
+            if end not in (self.first, self.last):
+                triples_by_end.setdefault(end, []).append(triple)
+        return triples_by_end
 
     def _edges(self, nodes: Iterable[int]) -> int:
-        at = np.fromiter(nodes, np.int64)
-        return int(self.graph.out.degrees()[at].sum() + self.graph.into.degrees()[at].sum())
+        node_ids = np.fromiter(nodes, np.int64)
+        return int(self.graph.out.degrees()[node_ids].sum() + self.graph.into.degrees()[node_ids].sum())

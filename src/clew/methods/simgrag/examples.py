@@ -91,11 +91,13 @@ def shots_from(value: object, where: str) -> Shots:
         shots = build(Shots, fields)
     except ShapeError as error:
         raise InputError(f"{where}: {error}. {EXAMPLES_ADVICE}") from error
-    unsaid = [at for at, shot in enumerate(shots.claims) if not shot.verdict]
-    if unsaid:
-        raise InputError(f"{where}: claims[{unsaid[0]}] has no verdict. {EXAMPLES_ADVICE}")
-    left = {task: getattr(default_shots(), task) for task in ("questions", "claims") if task not in fields}
-    return replace(shots, **left)
+    without_verdict = [at for at, shot in enumerate(shots.claims) if not shot.verdict]
+    if without_verdict:
+        raise InputError(f"{where}: claims[{without_verdict[0]}] has no verdict. {EXAMPLES_ADVICE}")
+    defaults = {
+        task: getattr(default_shots(), task) for task in ("questions", "claims") if task not in fields
+    }
+    return replace(shots, **defaults)
 
 
 def as_name(text: str) -> str:
@@ -106,8 +108,8 @@ def as_name(text: str) -> str:
 def verbalise(graphs: Sequence[ShownTriples]) -> str:
     """Write subgraphs as the paper does (section 4.4), each as a numbered list of triples, in JSON."""
     names = ([[as_name(part) for part in triple] for triple in graph] for graph in graphs)
-    written = (json.dumps(triples, ensure_ascii=False) for triples in names)
-    lines = [f'"graph [{number}]": {triples}' for number, triples in enumerate(written, 1)]
+    texts = (json.dumps(triples, ensure_ascii=False) for triples in names)
+    lines = [f'"graph [{number}]": {triples}' for number, triples in enumerate(texts, 1)]
     return "{\n" + ",\n".join(lines) + "\n}" if lines else "{}"
 
 
@@ -155,8 +157,8 @@ def read_prompt(
 
 
 def _read_reply(shot: Shot, task: ExampleKind) -> str:
-    found: dict[str, object] = {"answers": shot.answers} if task == "question" else {"verdict": shot.verdict}
-    return json.dumps({"reason": shot.reason} | found, ensure_ascii=False)
+    reply: dict[str, object] = {"answers": shot.answers} if task == "question" else {"verdict": shot.verdict}
+    return json.dumps({"reason": shot.reason} | reply, ensure_ascii=False)
 
 
 def _filled(name: str, examples: str, query: str, **parts: str) -> Prompt:

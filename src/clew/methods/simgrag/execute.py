@@ -21,7 +21,7 @@ from clew.graph.values import parse_value, year_of
 from clew.grounding import cite
 from clew.methods.simgrag.find_subgraphs import (
     MOST_COMBINATIONS,
-    Unfit,
+    Misfit,
     find_subgraphs,
     same_names,
     same_relations,
@@ -42,13 +42,13 @@ _SIGN = {">": 1, "<": -1}
 
 @dataclass(frozen=True)
 class Executed:
-    """Entities with proofs, or a value with triples; or `left`, why there is neither."""
+    """Entities with proofs, or a value with triples; or `misfit`, why there is neither."""
 
     answers: tuple[AnswerEntity, ...] = ()
     proofs: tuple[tuple[int, ...], ...] = ()
     complete: bool = True
     notes: tuple[str, ...] = ()
-    left: Unfit | None = None
+    misfit: Misfit | None = None
 
     def citations(self, graph: Graph) -> tuple[Citation, ...]:
         """The triples of each answer."""
@@ -66,7 +66,7 @@ class _Way:
 
 class _Lacking(Exception):
     def __init__(self, reason: Reason, detail: str, names: tuple[str, ...] = ()) -> None:
-        self.left = Unfit(reason, detail, names)
+        self.misfit = Misfit(reason, detail, names)
 
 
 @dataclass(frozen=True)
@@ -78,40 +78,40 @@ class PlanExecutor:
     bound: float = FITTING_GSD
 
     def run(self, plan: PatternPlan) -> Executed:
-        """Execute a plan; what is wrong with its names or shape is in `left`."""
+        """Execute a plan; what is wrong with its names or shape is in `misfit`."""
         try:
             return self._run(plan)
         except _Lacking as lacking:
-            return Executed(left=lacking.left)
+            return Executed(misfit=lacking.misfit)
 
     def _run(self, plan: PatternPlan) -> Executed:
         if not plan.pattern.nodes:
-            return Executed(left=Unfit("no_relation", "the graph records nothing of what is asked for"))
+            return Executed(misfit=Misfit("no_relation", "the graph records nothing of what is asked for"))
         asks = any(op.op == "exists" for op in plan.operations)
         try:
-            table = self._all(plan.pattern)
+            table = self._all_matches(plan.pattern)
         except _Lacking as lacking:
-            if not asks or lacking.left.reason != "empty_result":
+            if not asks or lacking.misfit.reason != "empty_result":
                 raise
             table = JoinTable(0)  # all names are there, and nothing of this shape
-        before, notes = table, list[str]()
+        initial_table, notes = table, list[str]()
         for at, op in enumerate(plan.operations):
             if op.op in ("count", "sum", "average", "exists") or not table.nodes:
-                return self._value(plan, op, table, before, notes)
+                return self._value(plan, op, table, initial_table, notes)
             if op.op == "or":
-                table = self._with(plan, table, plan.others[at])
+                table = self._with_matches(plan, table, plan.operation_patterns[at])
             elif op.op == "without":
-                table = self._without(plan, table, plan.others[at])
+                table = self._without_matches(plan, table, plan.operation_patterns[at])
                 notes.append("what the graph does not record is taken not to be so")
             else:
-                table = self._kept(plan, op, table)
+                table = self._filtered(plan, op, table)
         return self._entities(plan, table, notes)
 
     def _entities(self, plan: PatternPlan, table: JoinTable, notes: list[str]) -> Executed:
         answer = self._answer(plan)
         if not table.rows:
-            left = Unfit("empty_result", "nothing is left of what fits the question")
-            return Executed(left=left, notes=tuple(notes))
+            misfit = Misfit("empty_result", "nothing is left of what fits the question")
+            return Executed(misfit=misfit, notes=tuple(notes))
         first = _first_rows(table.nodes[answer])
         graph = self.graph
         entities = [int(e) for e in table.nodes[answer][first]]
@@ -129,13 +129,13 @@ class PlanExecutor:
         return unknown[-1]
 
     def _value(
-        self, plan: PatternPlan, op: Operation, table: JoinTable, before: JoinTable, notes: list[str]
+        self, plan: PatternPlan, op: Operation, table: JoinTable, initial_table: JoinTable, notes: list[str]
     ) -> Executed:
         """A number, or yes and no, with the triples of the rows that it comes from."""
         if not table.nodes or op.op == "exists":
-            value, rows = ("yes", table) if table.rows else ("no", before)
+            value, rows = ("yes", table) if table.rows else ("no", initial_table)
             if not rows.rows:
-                rows = self._about(plan.pattern)
+                rows = self._rows_about(plan.pattern)
                 notes.append("what the graph does not record is taken not to be so")
         elif op.op == "count":
             place = plan.place(op.node)
@@ -144,9 +144,9 @@ class PlanExecutor:
         else:
             place = plan.place(op.node)
             # One row for each triple that leads to a value: two things may have the same number.
-            at = [i for i, e in enumerate(plan.pattern.edges) if place in (e.head, e.tail)][-1:]
-            leads = [table.triples[i] for i in at if i < len(table.triples)]
-            rows = table.take(_first_rows(leads[0] if leads else table.nodes[place]))
+            places = [i for i, e in enumerate(plan.pattern.edges) if place in (e.head, e.tail)][-1:]
+            leading_triples = [table.triples[i] for i in places if i < len(table.triples)]
+            rows = table.take(_first_rows(leading_triples[0] if leading_triples else table.nodes[place]))
             numbers = self.graph.values.value[rows.nodes[place]]
             if not len(numbers) or np.isnan(numbers).any():
                 raise _Lacking("empty_result", f'"{op.node}" has no numbers to add up')
@@ -157,22 +157,22 @@ class PlanExecutor:
         answer = AnswerEntity(value, value, 1.0)
         return Executed((answer,), (proof[:MOST_CITED],), rows.complete, tuple(dict.fromkeys(notes)))
 
-    def _about(self, pattern: Pattern) -> JoinTable:
-        """What is so instead: the edges of a pattern at its first known node, the other end left open."""
+    def _rows_about(self, pattern: Pattern) -> JoinTable:
+        """Rows that show why *no*: edges of a pattern at its first known node, the other end left open."""
         for edge in pattern.edges:
-            for known, other in ((edge.head, edge.tail), (edge.tail, edge.head)):
-                if not pattern.nodes[known].known:
+            for known_place, open_place in ((edge.head, edge.tail), (edge.tail, edge.head)):
+                if not pattern.nodes[known_place].known:
                     continue
-                opened = replace(pattern.nodes[other], name="UNKNOWN 1", known=False, type=None)
-                nodes = tuple(opened if i == other else node for i, node in enumerate(pattern.nodes))
-                table = self._part_table(*_part(Pattern(nodes, (edge,)), {known, other}))
+                opened = replace(pattern.nodes[open_place], name="UNKNOWN 1", known=False, type=None)
+                nodes = tuple(opened if i == open_place else node for i, node in enumerate(pattern.nodes))
+                table = self._part_table(*_part(Pattern(nodes, (edge,)), {known_place, open_place}))
                 if table.rows:
                     return table
         raise _Lacking("empty_result", "it records nothing of what is asked about")
 
     # Operations on rows
 
-    def _kept(self, plan: PatternPlan, op: Operation, table: JoinTable) -> JoinTable:
+    def _filtered(self, plan: PatternPlan, op: Operation, table: JoinTable) -> JoinTable:
         answer = self._answer(plan)
         if op.op == "keep" and (counted := counted_name(op.node)):
             numbers = _counts(table.nodes[answer], table.nodes[plan.place(counted)])
@@ -188,62 +188,66 @@ class PlanExecutor:
         if not table.rows:
             return table
         signed = scores if op.op in ("max", "most") else -scores
-        kept = signed >= _nth(table.nodes[answer], signed, max(op.first, 1))
-        order = np.argsort(-signed[kept], kind="stable")
-        return table.take(np.flatnonzero(kept)[order])
+        mask = signed >= _nth(table.nodes[answer], signed, max(op.first, 1))
+        order = np.argsort(-signed[mask], kind="stable")
+        return table.take(np.flatnonzero(mask)[order])
 
     def _passing(self, plan: PatternPlan, op: Operation, table: JoinTable) -> NDArray[np.bool_]:
         """Which rows pass a test on the value of a node: with a number, a date, a name, or another node."""
         values, column = self.graph.values, table.nodes[plan.place(op.node)]
-        other = plan.place(str(op.than))
-        if other >= 0:
-            than = table.nodes[other]
+        other_place = plan.place(str(op.than))
+        if other_place >= 0:
+            right = table.nodes[other_place]
             if op.test in ("=", "!="):
-                return (column == than) == (op.test == "=")
-            return _passes(values.value[column], op.test, values.value[than])
-        kind, wanted = parse_value(str(op.than))
+                return (column == right) == (op.test == "=")
+            return _passes(values.value[column], op.test, values.value[right])
+        kind, target = parse_value(str(op.than))
         if kind == ValueKind.NONE:
             norm = normalise(str(op.than))
-            same = np.array([normalise(self.graph.labels[int(e)]) == norm for e in column], np.bool_)
-            return same if op.test in ("=", "") else ~same
+            mask = np.array([normalise(self.graph.labels[int(e)]) == norm for e in column], np.bool_)
+            return mask if op.test in ("=", "") else ~mask
         numbers = values.value[column].copy()
         if kind == ValueKind.NUMBER:
             # A year against dates: the year in which they lie.
             dates = values.kind[column] == ValueKind.DATE
             numbers[dates] = [year_of(days) for days in numbers[dates]]
-        return _passes(numbers, op.test, wanted)
+        return _passes(numbers, op.test, target)
 
-    def _with(self, plan: PatternPlan, table: JoinTable, other: Pattern) -> JoinTable:
+    def _with_matches(self, plan: PatternPlan, table: JoinTable, second_pattern: Pattern) -> JoinTable:
         """The rows, and those of another whole pattern; only the node asked for is left of both."""
         answer = self._answer(plan)
-        names = [normalise(node.name) for node in other.nodes]
+        names = [normalise(node.name) for node in second_pattern.nodes]
         name = normalise(plan.pattern.nodes[answer].name)
         if name not in names:
             raise _Lacking("empty_result", "the model's other triples do not have the unknown asked for")
-        more = self._all(other)
-        own = replace(table, nodes={answer: table.nodes[answer]})
-        return stacked([own, replace(more, nodes={answer: more.nodes[names.index(name)]})])
+        other_table = self._all_matches(second_pattern)
+        answer_table = replace(table, nodes={answer: table.nodes[answer]})
+        return stacked(
+            [answer_table, replace(other_table, nodes={answer: other_table.nodes[names.index(name)]})]
+        )
 
-    def _without(self, plan: PatternPlan, table: JoinTable, other: Pattern) -> JoinTable:
+    def _without_matches(self, plan: PatternPlan, table: JoinTable, second_pattern: Pattern) -> JoinTable:
         """The rows for which another pattern has no match with the same things."""
         places = {normalise(node.name): i for i, node in enumerate(plan.pattern.nodes)}
         shift = len(plan.pattern.nodes)
-        where = {i: places.get(normalise(n.name), shift + i) for i, n in enumerate(other.nodes)}
+        place_of_node = {
+            i: places.get(normalise(n.name), shift + i) for i, n in enumerate(second_pattern.nodes)
+        }
         numbered = JoinTable(table.rows, {**table.nodes, -1: np.arange(table.rows)}, (), table.complete)
-        ways = self._ways(other, {i for i, place in where.items() if place in table.nodes})
-        gone = np.zeros(table.rows, np.bool_)
+        ways = self._ways(second_pattern, {i for i, place in place_of_node.items() if place in table.nodes})
+        matched = np.zeros(table.rows, np.bool_)
         for way in ways:
             rows = numbered
             for i, entities in way.entities.items():
-                if where[i] not in rows.nodes:
-                    rows = rows.with_node(where[i], entities)
-            edges = [FixedEdge(where[e.head], e.relation, where[e.tail]) for e in way.edges]
-            gone[join(self.graph, rows, edges).nodes[-1]] = True
-        return table.take(~gone)
+                if place_of_node[i] not in rows.nodes:
+                    rows = rows.with_node(place_of_node[i], entities)
+            edges = [FixedEdge(place_of_node[e.head], e.relation, place_of_node[e.tail]) for e in way.edges]
+            matched[join(self.graph, rows, edges).nodes[-1]] = True
+        return table.take(~matched)
 
     # Patterns
 
-    def _all(self, pattern: Pattern) -> JoinTable:
+    def _all_matches(self, pattern: Pattern) -> JoinTable:
         """All matches of a pattern: those of its connected parts, each with each."""
         table = JoinTable()
         for part, places in _parts(pattern):
@@ -258,38 +262,38 @@ class PlanExecutor:
             if mask is None or not mask.any():
                 raise _Lacking("no_relation", f'it declares no type like "{node.type or node.name}"')
             return JoinTable().with_node(places[0], np.flatnonzero(mask))
-        found: list[JoinTable] = []
+        tables: list[JoinTable] = []
         for way in self._ways(part, set()):
             rows = JoinTable()
             for place, entities in way.entities.items():
                 rows = rows.with_node(place, entities)
-            found.append(self._typed(part, join(self.graph, rows, way.edges)))
-        united = stacked(found)
+            tables.append(self._of_types(part, join(self.graph, rows, way.edges)))
+        united = stacked(tables)
         return replace(united, nodes={places[p]: column for p, column in united.nodes.items()})
 
-    def _typed(self, part: Pattern, table: JoinTable) -> JoinTable:
+    def _of_types(self, part: Pattern, table: JoinTable) -> JoinTable:
         """The rows whose unknowns are of the types that the pattern says, where any are."""
         for place, node in enumerate(part.nodes):
             mask = self.distances.allowed(node)
             if mask is not None and place in table.nodes:
-                kept = mask[table.nodes[place]]
-                table = table.take(kept) if kept.any() else table
+                fits = mask[table.nodes[place]]
+                table = table.take(fits) if fits.any() else table
         return table
 
     def _ways(self, part: Pattern, bound: set[int]) -> list[_Way]:
         """The ways to fix names, relations and directions; `bound` nodes are known from elsewhere."""
         if bound or not any(node.known for node in part.nodes):
             return [self._nearest_way(part, bound)]
-        found = find_subgraphs(self.graph, part, self.distances, 1)
-        left = unfit(self.graph, part, found, self.distances, self.bound)
-        if left is not None:
-            raise _Lacking(left.reason, left.detail, left.names)
-        best = found.matches[0]
+        result = find_subgraphs(self.graph, part, self.distances, 1)
+        misfit = unfit(self.graph, part, result, self.distances, self.bound)
+        if misfit is not None:
+            raise _Lacking(misfit.reason, misfit.detail, misfit.names)
+        best = result.matches[0]
         self._require_names(part, best)
-        names = same_names(part, self.distances, best)
+        tied_entities = same_names(part, self.distances, best)
         relations = same_relations(self.graph, part, self.distances, best)
         ways = list(islice(product(*relations), MOST_COMBINATIONS))
-        entities = {i: same for i, same in enumerate(names) if part.nodes[i].known}
+        entities = {i: tied for i, tied in enumerate(tied_entities) if part.nodes[i].known}
         return [_Way(entities, self._edges(part, way, best)) for way in ways]
 
     def _require_names(self, part: Pattern, best: Match) -> None:
@@ -303,14 +307,14 @@ class PlanExecutor:
 
     def _edges(self, part: Pattern, relations: Sequence[int], best: Match) -> tuple[FixedEdge, ...]:
         """Edges in the direction of a match; an unknown relation is that of the match."""
-        fixed: list[FixedEdge] = []
+        edges: list[FixedEdge] = []
         for edge, triple, relation in zip(part.edges, best.triples, relations, strict=True):
-            head, own, _ = self.graph.triple(triple)
-            chosen = own if relation < 0 else relation
+            head, match_relation, _ = self.graph.triple(triple)
+            fixed_relation = match_relation if relation < 0 else relation
             turned = head != best.nodes[edge.head]
             ends = (edge.tail, edge.head) if turned else (edge.head, edge.tail)
-            fixed.append(FixedEdge(ends[0], chosen, ends[1]))
-        return tuple(fixed)
+            edges.append(FixedEdge(ends[0], fixed_relation, ends[1]))
+        return tuple(edges)
 
     def _nearest_way(self, part: Pattern, bound: set[int]) -> _Way:
         """Names and relations each by itself: for parts that nothing anchors, or that others do."""
@@ -320,15 +324,15 @@ class PlanExecutor:
                 near = self.distances.node_candidates(node, 64)
                 least = near.distances.min(initial=np.inf)
                 entities[place] = [int(e) for e in near.entities[near.distances <= least + 1e-6]]
-        return _Way(entities, tuple(self._directed(part, edge) for edge in part.edges))
+        return _Way(entities, tuple(self._fixed_edge(part, edge) for edge in part.edges))
 
-    def _directed(self, part: Pattern, edge: PatternEdge) -> FixedEdge:
+    def _fixed_edge(self, part: Pattern, edge: PatternEdge) -> FixedEdge:
         """The nearest relation of an edge, the way round in which its ends are of the types that are said."""
         if edge.relation is None:
             raise _Lacking("no_relation", "a relation that is unknown needs a name beside it")
-        far = self.distances.relation_distances(edge)
-        relation = int(np.argmin(far)) if len(far) else -1
-        if relation < 0 or far[relation] > self.bound:
+        distances = self.distances.relation_distances(edge)
+        relation = int(np.argmin(distances)) if len(distances) else -1
+        if relation < 0 or distances[relation] > self.bound:
             raise _Lacking("no_relation", f'it has no relation like "{edge.relation}"')
         forward, turned = (edge.head, edge.tail), (edge.tail, edge.head)
         ends = max((forward, turned), key=lambda ends: self._fitting(part, ends, relation))
@@ -372,15 +376,15 @@ def _first_rows(column: Int64) -> NDArray[np.intp]:
 def _counts(groups: Int64, things: Int64) -> NDArray[np.float64]:
     """For each row, how many different things its group has."""
     pairs = np.unique(np.stack([groups, things]), axis=1)
-    found, number = np.unique(pairs[0], return_counts=True)
-    return number[np.searchsorted(found, groups)].astype(np.float64)
+    group_ids, counts = np.unique(pairs[0], return_counts=True)
+    return counts[np.searchsorted(group_ids, groups)].astype(np.float64)
 
 
 def _nth(groups: Int64, scores: NDArray[np.float64], n: int) -> float:
     """The score of the n-th best group, by its largest; of the last where there are fewer."""
-    found, at = np.unique(groups, return_inverse=True)
-    best = np.full(len(found), -np.inf)
-    np.maximum.at(best, at, scores)
+    group_ids, group_of_row = np.unique(groups, return_inverse=True)
+    best = np.full(len(group_ids), -np.inf)
+    np.maximum.at(best, group_of_row, scores)
     return float(np.sort(best)[-min(n, len(best))])
 
 

@@ -31,7 +31,7 @@ SEARCH = Budget(expansions=200_000_000)
 
 
 @dataclass(frozen=True, slots=True)
-class Unfit:
+class Misfit:
     """Why the best matches do not fit, as an abstention would say it; `names` are not in the graph."""
 
     reason: Reason
@@ -44,9 +44,9 @@ _match = partial(match, budget=SEARCH)
 
 def find_subgraphs(graph: Graph, pattern: Pattern, distances: Distances, k: int) -> MatchResult:
     """The `k` matches of least GSD; types that leave no match restrict nothing."""
-    found = _match(graph, pattern, distances, k=k, distinct=BY_TRIPLE)
-    if found.matches or not found.complete or not any(node.type for node in pattern.nodes):
-        return found
+    result = _match(graph, pattern, distances, k=k, distinct=BY_TRIPLE)
+    if result.matches or not result.complete or not any(node.type for node in pattern.nodes):
+        return result
     untyped = replace(pattern, nodes=tuple(replace(node, type=None) for node in pattern.nodes))
     return _match(graph, untyped, distances, k=k, distinct=BY_TRIPLE)
 
@@ -71,19 +71,19 @@ def find_tied(graph: Graph, pattern: Pattern, distances: Distances, best: Match,
         graph.triple(t)[0] != best.nodes[e.head] for e, t in zip(pattern.edges, best.triples, strict=True)
     ]
     fixed_distances = FixedDistances(_masks(pattern, distances, best))
-    found: dict[int, Match] = {}
+    match_by_entity: dict[int, Match] = {}
     complete = True
     for way in ways:
-        every = search(_fixed(pattern, way, turned), fixed_distances, undirected=False)
-        complete = complete and every.complete
-        for one in every.matches:
-            tied = replace(one, gsd=best.gsd, direction_misses=best.direction_misses)
-            found.setdefault(one.nodes[node], tied)
-    return MatchResult(tuple(found.values()), complete)
+        result = search(_fixed(pattern, way, turned), fixed_distances, undirected=False)
+        complete = complete and result.complete
+        for way_match in result.matches:
+            tied = replace(way_match, gsd=best.gsd, direction_misses=best.direction_misses)
+            match_by_entity.setdefault(way_match.nodes[node], tied)
+    return MatchResult(tuple(match_by_entity.values()), complete)
 
 
 def _masks(pattern: Pattern, distances: Distances, best: Match) -> dict[str, Mask]:
-    """What the types of unknowns allow; nothing if the best match was found without regard to them."""
+    """Masks of the entities that types of unknowns allow; none if the best match does not keep to them."""
     masks: dict[str, Mask] = {}
     for node, entity in zip(pattern.nodes, best.nodes, strict=True):
         mask = distances.allowed(node)
@@ -97,31 +97,31 @@ def _masks(pattern: Pattern, distances: Distances, best: Match) -> dict[str, Mas
 
 def same_names(pattern: Pattern, distances: Distances, best: Match) -> list[list[int]]:
     """For each known node the entities that are as near as that of the best match."""
-    same: list[list[int]] = []
+    tied_entities: list[list[int]] = []
     for node, entity in zip(pattern.nodes, best.nodes, strict=True):
         if not node.known:
-            same.append([-1])
+            tied_entities.append([-1])
             continue
         near = distances.node_candidates(node, FIRST_CANDIDATES)
         at = np.flatnonzero(near.entities == entity)
         if not len(at):
-            same.append([entity])
+            tied_entities.append([entity])
             continue
-        tied = np.abs(near.distances - near.distances[at[0]]) <= TIE
-        same.append([int(e) for e in near.entities[tied]])
-    return same
+        is_tied = np.abs(near.distances - near.distances[at[0]]) <= TIE
+        tied_entities.append([int(e) for e in near.entities[is_tied]])
+    return tied_entities
 
 
 def same_relations(graph: Graph, pattern: Pattern, distances: Distances, best: Match) -> list[list[int]]:
     """For each edge the relations that are as near as that of the best match; any where it names none."""
-    same: list[list[int]] = []
+    relations: list[list[int]] = []
     for edge, triple in zip(pattern.edges, best.triples, strict=True):
         if edge.relation is None:
-            same.append([-1])
+            relations.append([-1])
             continue
         far = distances.relation_distances(edge)
-        same.append([int(r) for r in np.flatnonzero(np.abs(far - far[graph.triple(triple)[1]]) <= TIE)])
-    return same
+        relations.append([int(r) for r in np.flatnonzero(np.abs(far - far[graph.triple(triple)[1]]) <= TIE)])
+    return relations
 
 
 def _fixed(pattern: Pattern, way: Sequence[int], turned: Sequence[bool]) -> Pattern:
@@ -144,62 +144,62 @@ def _fixed(pattern: Pattern, way: Sequence[int], turned: Sequence[bool]) -> Patt
 
 
 def unfit(
-    graph: Graph, pattern: Pattern, found: MatchResult, distances: Distances, bound: float = FITTING_GSD
-) -> Unfit | None:
+    graph: Graph, pattern: Pattern, result: MatchResult, distances: Distances, bound: float = FITTING_GSD
+) -> Misfit | None:
     """Say why the best match does not fit; None if it does."""
-    if not found.matches:
-        if not found.complete:
-            return Unfit("budget", "the search was stopped")
-        return Unfit("empty_result", "it holds nothing of the shape that is asked for")
-    best = found.matches[0]
-    far = tuple(
+    if not result.matches:
+        if not result.complete:
+            return Misfit("budget", "the search was stopped")
+        return Misfit("empty_result", "it holds nothing of the shape that is asked for")
+    best = result.matches[0]
+    missing_names = tuple(
         node.name
         for node, entity in zip(pattern.nodes, best.nodes, strict=True)
         if node.known and not _stands_for(graph, node, entity, distances)
     )
-    lacking = _lacking(graph, [node for node in pattern.nodes if node.name in far], distances)
-    if lacking is not None:
-        return lacking
-    if far:
-        names = " and ".join(f'"{name}"' for name in far)
-        return Unfit("empty_result", f"it has {names}, but nothing of this shape around it")
+    misfit = _missing_entity(graph, [node for node in pattern.nodes if node.name in missing_names], distances)
+    if misfit is not None:
+        return misfit
+    if missing_names:
+        names = " and ".join(f'"{name}"' for name in missing_names)
+        return Misfit("empty_result", f"it has {names}, but nothing of this shape around it")
     if best.gsd / len(pattern.edges) <= bound:
         return None
     relations = (graph.triple(triple)[1] for triple in best.triples)
     costs = [edge_distance(e, r, distances) for e, r in zip(pattern.edges, relations, strict=True)]
     worst = pattern.edges[int(np.argmax(costs))].relation
-    return Unfit("no_relation", f'it has no relation like "{worst}"')
+    return Misfit("no_relation", f'it has no relation like "{worst}"')
 
 
-def _lacking(graph: Graph, nodes: Sequence[PatternNode], distances: Distances) -> Unfit | None:
+def _missing_entity(graph: Graph, nodes: Sequence[PatternNode], distances: Distances) -> Misfit | None:
     """Why nothing fits, where the graph has nothing that names of a pattern may mean."""
-    missing = tuple(n.name for n in nodes if n.known and _meant(graph, n, distances) is None)
+    missing = tuple(n.name for n in nodes if n.known and _entity_meant(graph, n, distances) is None)
     names = " or ".join(f'"{name}"' for name in missing)
-    return Unfit("no_entity", f"it has no entity like {names}", missing) if missing else None
+    return Misfit("no_entity", f"it has no entity like {names}", missing) if missing else None
 
 
 def find_about_claim(
     graph: Graph, pattern: Pattern, distances: Distances, k: int, bound: float = FITTING_GSD
-) -> tuple[MatchResult, Unfit | None]:
-    """What a graph has of a claim, or why it has nothing.
+) -> tuple[MatchResult, Misfit | None]:
+    """The subgraphs that a claim is judged by, or why there are none.
 
     Where the best match does not fit, first those with a name at its rim left open: what is so instead.
     """
-    found = find_subgraphs(graph, pattern, distances, k)
-    left = unfit(graph, pattern, found, distances, bound)
-    if left is None:
-        return found, None
-    lacking = _lacking(graph, pattern.nodes, distances)
-    if lacking is not None:
-        return found, lacking
-    shown: list[Match] = []
+    result = find_subgraphs(graph, pattern, distances, k)
+    misfit = unfit(graph, pattern, result, distances, bound)
+    if misfit is None:
+        return result, None
+    missing = _missing_entity(graph, pattern.nodes, distances)
+    if missing is not None:
+        return result, missing
+    opened_matches: list[Match] = []
     for opened in opened_patterns(pattern):
-        others = find_subgraphs(graph, opened, distances, k)
-        if others.matches and unfit(graph, opened, others, distances, bound) is None:
-            shown += others.matches
-    if not shown:
-        return found, left
-    return MatchResult((*dict.fromkeys(shown), *found.matches), found.complete, found.bound), None
+        opened_result = find_subgraphs(graph, opened, distances, k)
+        if opened_result.matches and unfit(graph, opened, opened_result, distances, bound) is None:
+            opened_matches += opened_result.matches
+    if not opened_matches:
+        return result, misfit
+    return MatchResult((*dict.fromkeys(opened_matches), *result.matches), result.complete, result.bound), None
 
 
 def opened_patterns(pattern: Pattern) -> list[Pattern]:
@@ -213,7 +213,7 @@ def opened_patterns(pattern: Pattern) -> list[Pattern]:
     return [replace(pattern, nodes=(*nodes[:at], node, *nodes[at + 1 :])) for at, node in opened]
 
 
-def _meant(graph: Graph, node: PatternNode, distances: Distances) -> int | None:
+def _entity_meant(graph: Graph, node: PatternNode, distances: Distances) -> int | None:
     """The entity that a name means; None where the graph has nothing that it may mean."""
     nearest = distances.node_candidates(node, 1).entities[:1].tolist()
     return next((entity for entity in nearest if _stands_for(graph, node, entity, distances)), None)
@@ -223,10 +223,10 @@ def _stands_for(graph: Graph, node: PatternNode, entity: int, distances: Distanc
     """Whether an entity may be what a name means: it is near, or, if nothing is called so, shares a word."""
     near = distances.node_candidates(node, 64)
     is_called_so = bool(len(near.entities)) and float(near.distances[0]) <= TIE
-    wanted, words = set(normalise(node.name).split()), set(normalise(graph.labels[entity]).split())
+    name_words, label_words = set(normalise(node.name).split()), set(normalise(graph.labels[entity]).split())
     # *HP-99* is not *HP-12*, though they share a word.
-    coded = (word for word in wanted if any(c.isdigit() for c in word))
-    if not is_called_so and wanted & words and all(word in words for word in coded):
+    codes = (word for word in name_words if any(c.isdigit() for c in word))
+    if not is_called_so and name_words & label_words and all(word in label_words for word in codes):
         return True
     at = np.flatnonzero(near.entities == entity)
     return bool(len(at)) and float(near.distances[at[0]]) <= SAME_NAME
@@ -243,22 +243,22 @@ def triple_names(graph: Graph, triples: Sequence[int]) -> ShownTriples:
 
 def named_entities(graph: Graph, pattern: Pattern, distances: Distances) -> list[int]:
     """The entities that the names of a pattern stand for, where the graph has them."""
-    meant = (_meant(graph, node, distances) for node in pattern.nodes if node.known)
-    return [entity for entity in meant if entity is not None]
+    entities = (_entity_meant(graph, node, distances) for node in pattern.nodes if node.known)
+    return [entity for entity in entities if entity is not None]
 
 
 def gsd_terms(
-    graph: Graph, pattern: Pattern, found: Match, distances: Distances
+    graph: Graph, pattern: Pattern, subgraph: Match, distances: Distances
 ) -> list[tuple[str, str, float | None]]:
     """The terms of eq. 3: (name in the pattern, name in the graph, distance), known nodes and then relations.
 
     They add up to the GSD. A distance is None where it cannot be told.
     """
     terms: list[tuple[str, str, float | None]] = []
-    for node, entity in zip(pattern.nodes, found.nodes, strict=True):
+    for node, entity in zip(pattern.nodes, subgraph.nodes, strict=True):
         if node.known:
             terms.append((node.name, graph.labels[entity], _rounded(node_distance(node, entity, distances))))
-    for edge, triple in zip(pattern.edges, found.triples, strict=True):
+    for edge, triple in zip(pattern.edges, subgraph.triples, strict=True):
         relation = graph.triple(triple)[1]
         if edge.relation is not None:
             far = edge_distance(edge, relation, distances)
@@ -284,10 +284,10 @@ def node_distance(node: PatternNode, entity: int, distances: Distances) -> float
     measured = distances.measure(node)
     if measured is None:
         near = distances.node_candidates(node, MOST_LISTED_ENTITIES)
-        listed, far = near.entities, near.distances
+        entities, far = near.entities, near.distances
     else:
-        listed, far = measured.entities, measured.distances
-    at = np.flatnonzero(listed == entity)
+        entities, far = measured.entities, measured.distances
+    at = np.flatnonzero(entities == entity)
     if len(at):
         return float(far[at[0]])
     if measured is None or measured.scale is None:

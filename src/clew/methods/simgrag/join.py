@@ -79,35 +79,37 @@ def stacked(tables: Sequence[JoinTable]) -> JoinTable:
 
 def join(graph: Graph, table: JoinTable, edges: Sequence[FixedEdge]) -> JoinTable:
     """Extend a table by edges, those first whose ends are there already. No row takes a triple twice."""
-    left = list(edges)
-    while left:
-        edge = max(left, key=lambda e: (e.head in table.nodes) + (e.tail in table.nodes))
-        left.remove(edge)
-        table = _joined(graph, table, edge)
+    remaining_edges = list(edges)
+    while remaining_edges:
+        edge = max(remaining_edges, key=lambda e: (e.head in table.nodes) + (e.tail in table.nodes))
+        remaining_edges.remove(edge)
+        table = _joined_edge(graph, table, edge)
     return table
 
 
-def _joined(graph: Graph, table: JoinTable, edge: FixedEdge) -> JoinTable:
+def _joined_edge(graph: Graph, table: JoinTable, edge: FixedEdge) -> JoinTable:
     near = edge.head if edge.head in table.nodes else edge.tail if edge.tail in table.nodes else None
     if near is None:
         heads, tails, slots = _triples(graph, edge.relation)
         count = min(len(slots), max(MOST_JOINED_ROWS // max(table.rows, 1), 1))
         base = table.take(np.repeat(np.arange(table.rows), count))
         places = np.tile(np.arange(count), table.rows)
-        whole = table.complete and count == len(slots)
+        complete = table.complete and count == len(slots)
         nodes = {**base.nodes, edge.head: heads[places], edge.tail: tails[places]}
-        return _once(JoinTable(len(places), nodes, (*base.triples, slots[places]), whole))
+        return _once(JoinTable(len(places), nodes, (*base.triples, slots[places]), complete))
     far = edge.tail if near == edge.head else edge.head
-    starts, others, slots = _at(graph, np.unique(table.nodes[near]), edge.relation, back=near == edge.tail)
+    starts, far_nodes, slots = _triples_at(
+        graph, np.unique(table.nodes[near]), edge.relation, back=near == edge.tail
+    )
     low = np.searchsorted(starts, table.nodes[near], "left")
     counts = np.searchsorted(starts, table.nodes[near], "right") - low
     fits = int(np.searchsorted(np.cumsum(counts), MOST_JOINED_ROWS, "right"))
-    whole = table.complete and fits >= len(counts)
+    complete = table.complete and fits >= len(counts)
     low, counts = low[:fits], counts[:fits]
     rows = np.repeat(np.arange(len(counts)), counts)
     places, base = listed_places(low, counts), table.take(rows)
-    reached = others[places]
-    joined = JoinTable(len(rows), base.nodes, (*base.triples, slots[places]), whole)
+    reached = far_nodes[places]
+    joined = JoinTable(len(rows), base.nodes, (*base.triples, slots[places]), complete)
     if far in table.nodes:
         return _once(joined.take(base.nodes[far] == reached))
     return _once(replace(joined, nodes={**base.nodes, far: reached}))
@@ -115,27 +117,27 @@ def _joined(graph: Graph, table: JoinTable, edge: FixedEdge) -> JoinTable:
 
 def _once(table: JoinTable) -> JoinTable:
     """The rows whose last triple is none of the others."""
-    *others, last = table.triples
-    if not others:
+    *earlier_columns, last = table.triples
+    if not earlier_columns:
         return table
     repeated = np.zeros(table.rows, np.bool_)
-    for column in others:
+    for column in earlier_columns:
         repeated |= column == last
     return table.take(~repeated)
 
 
 def _triples(graph: Graph, relation: int) -> tuple[Int64, Int64, Int64]:
     """Heads, tails and ids of all triples of a relation."""
-    nodes, relations, others = graph.out.columns()
-    of = relations == relation
-    return nodes[of].astype(np.int64), others[of].astype(np.int64), graph.out.slots()[of]
+    nodes, relations, tails = graph.out.columns()
+    mask = relations == relation
+    return nodes[mask].astype(np.int64), tails[mask].astype(np.int64), graph.out.slots()[mask]
 
 
-def _at(graph: Graph, nodes: Int64, relation: int, *, back: bool) -> tuple[Int64, Int64, Int64]:
+def _triples_at(graph: Graph, nodes: Int64, relation: int, *, back: bool) -> tuple[Int64, Int64, Int64]:
     """Near nodes (ascending), far nodes and ids of the triples of a relation at some nodes."""
     if len(nodes) > FEW_NODES or back:
         heads, tails, slots = (
-            _triples(graph, relation) if len(nodes) > FEW_NODES else _into(graph, nodes, relation)
+            _triples(graph, relation) if len(nodes) > FEW_NODES else _triples_into(graph, nodes, relation)
         )
         near, far = (tails, heads) if back else (heads, tails)
         order = np.argsort(near, kind="stable")
@@ -146,7 +148,7 @@ def _at(graph: Graph, nodes: Int64, relation: int, *, back: bool) -> tuple[Int64
     return near, graph.out.neighbour[slots].astype(np.int64), slots
 
 
-def _into(graph: Graph, nodes: Int64, relation: int) -> tuple[Int64, Int64, Int64]:
+def _triples_into(graph: Graph, nodes: Int64, relation: int) -> tuple[Int64, Int64, Int64]:
     """Heads, tails and ids of the triples of a relation that end at some nodes."""
     heads, tails = list[int](), list[int]()
     for node in nodes.tolist():

@@ -53,7 +53,7 @@ from clew.methods.schema_lines import SchemaText
 from clew.methods.simgrag.examples import ExampleKind, as_name, default_shots
 from clew.methods.simgrag.execute import Executed, PlanExecutor
 from clew.methods.simgrag.find_subgraphs import (
-    Unfit,
+    Misfit,
     find_about_claim,
     find_by_letter,
     find_subgraphs,
@@ -114,8 +114,8 @@ class QuestionModel(TypedReplies):
 def note_useless(run: Run, error: ReplyInvalid) -> None:
     """Note what the model said last, and why it is of no use."""
     replies = () if run.talk is None else run.talk.replies
-    said = replies[-1].text if replies else ""
-    run.steps.append(Step("reply", {"text": short(said), "problem": error.reason}))
+    text = replies[-1].text if replies else ""
+    run.steps.append(Step("reply", {"text": short(text), "problem": error.reason}))
 
 
 def no_usable_reply(run: Run, error: ReplyInvalid) -> Abstention:
@@ -126,14 +126,14 @@ def no_usable_reply(run: Run, error: ReplyInvalid) -> Abstention:
 
 @dataclass(frozen=True)
 class Retrieved:
-    """What a model wrote, and the best matches of its pattern; or `left`, why there are none that fit.
+    """What a model wrote, and the best matches of its pattern; or `misfit`, why none fits.
 
     `executed` is what a plan with operations came to, without matches to be read.
     """
 
     written: WrittenPattern | None = None
-    found: MatchResult = field(default_factory=lambda: MatchResult(()))
-    left: Unfit | None = None
+    result: MatchResult = field(default_factory=lambda: MatchResult(()))
+    misfit: Misfit | None = None
     executed: Executed | None = None
 
     @property
@@ -160,19 +160,19 @@ class Retrieval:
         self.shots = self.settings.examples or default_shots()
         self.ranking, self._schema = RelationRanking(index.graph, embedder), None
         self.distances: Distances = PatternDistances(index, embedder)
-        self.cut, most = None, self.settings.candidates
-        if most is not None:
+        self.cut, node_count = None, self.settings.candidates
+        if node_count is not None:
             types = self.settings.candidate_types or TYPES
-            self.cut = Cut(most, self.settings.candidate_relations or most, types)
+            self.cut = Cut(node_count, self.settings.candidate_relations or node_count, types)
             self.distances = FewCandidates(IndexDistances(index, embedder), self.cut)
         elif self.settings.schema == "typed":
             self._schema = SchemaText.of(index, self.ranking)
         self._find_entities = FindTopicEntities.of(index, embedder)
-        self._refused: set[OutputForm] = set()
+        self._refused_forms: set[OutputForm] = set()
 
     def model_of(self, run: Run) -> QuestionModel:
         """Return the model as it is asked for one question."""
-        return QuestionModel(run.talk or Talk.begin(self.model, run.id), self._refused)
+        return QuestionModel(run.talk or Talk.begin(self.model, run.id), self._refused_forms)
 
     async def retrieve(self, run: Run, task: ExampleKind, query: str) -> Retrieved:
         """Write a pattern and match it; if not by the paper's letter, again with hints where nothing fits.
@@ -180,84 +180,86 @@ class Retrieval:
         Raises LlmError: as the model; ReplyInvalid where it gives no pattern.
         """
         hints = self._hints(task, query)
-        first = await self._once(run, task, query, hints)
-        left, nothing = first.left, first.written is not None and first.written.nothing
-        if left is None or left.reason == "budget" or self.cut is not None or nothing:
+        first = await self._write_and_match(run, task, query, hints)
+        misfit, finds_nothing = first.misfit, first.written is not None and first.written.finds_nothing
+        if misfit is None or misfit.reason == "budget" or self.cut is not None or finds_nothing:
             return first
-        again = await self._once(run, task, query, self._retry(task, query, first, left))
-        return again if again.left is None or again.pattern is not None else first
+        second = await self._write_and_match(run, task, query, self._retry(task, query, first, misfit))
+        return second if second.misfit is None or second.pattern is not None else first
 
-    async def _once(self, run: Run, task: ExampleKind, query: str, hints: str) -> Retrieved:
+    async def _write_and_match(self, run: Run, task: ExampleKind, query: str, hints: str) -> Retrieved:
         shots = self.shots.of(task, self.settings.shots)
         operations = task == "question" and self._schema is not None
         with run.stage("pattern"):
             model = self.model_of(run)
             written = await write_pattern(model, task, query, shots, hints, operations=operations)
         run.steps.append(_pattern_step(written, bool(hints)))
-        if written.nothing:
+        if written.finds_nothing:
             detail = "the model finds nothing of the kind in what the graph records"
-            return Retrieved(written, left=Unfit("no_relation", detail))
+            return Retrieved(written, misfit=Misfit("no_relation", detail))
         if written.pattern is None:
             detail = f"the model wrote no pattern to search for ({written.problem})"
-            return Retrieved(written, left=Unfit("empty_result", detail))
+            return Retrieved(written, misfit=Misfit("empty_result", detail))
         if written.plan is not None:
             with run.stage("execute"):
                 executed = PlanExecutor(self.graph, self.distances, self.settings.bound).run(written.plan)
             run.steps.append(_execute_step(written.plan, executed))
-            return Retrieved(written, left=executed.left, executed=executed)
+            return Retrieved(written, misfit=executed.misfit, executed=executed)
         with run.stage("match"):
-            found, left = self._find(task, written.pattern)
-        run.steps.append(self._match_step(written.pattern, found, left))
-        return Retrieved(written, found, left)
+            result, misfit = self._find(task, written.pattern)
+        run.steps.append(self._match_step(written.pattern, result, misfit))
+        return Retrieved(written, result, misfit)
 
-    def _find(self, task: ExampleKind, pattern: Pattern) -> tuple[MatchResult, Unfit | None]:
+    def _find(self, task: ExampleKind, pattern: Pattern) -> tuple[MatchResult, Misfit | None]:
         """The best matches, and why they do not fit; the paper's letter reads whatever is nearest."""
         graph, distances, settings = self.graph, self.distances, self.settings
         if self.cut is not None:
-            found = find_by_letter(graph, pattern, distances, settings.k)
-            return found, None if found.matches else unfit(graph, pattern, found, distances, settings.bound)
+            result = find_by_letter(graph, pattern, distances, settings.k)
+            return result, None if result.matches else unfit(
+                graph, pattern, result, distances, settings.bound
+            )
         if task == "claim" or not answer_nodes(pattern):
             return find_about_claim(graph, pattern, distances, settings.k, settings.bound)
-        found = find_subgraphs(graph, pattern, distances, settings.k)
-        return found, unfit(graph, pattern, found, distances, settings.bound)
+        result = find_subgraphs(graph, pattern, distances, settings.k)
+        return result, unfit(graph, pattern, result, distances, settings.bound)
 
-    def _hints(self, task: ExampleKind, query: str, said: str = "") -> str:
+    def _hints(self, task: ExampleKind, query: str, words: str = "") -> str:
         """What this graph records, and other names of what a text names; nothing in the paper's form."""
         if self._schema is None:
             return ""
         called = self._find_entities.called(query)
-        schema = self._schema.lines(f"{query} {said}", entities_of(called))
+        schema = self._schema.lines(f"{query} {words}", entities_of(called))
         return hint_text(schema, other_names(self.graph, called), operations=task == "question")
 
-    def _retry(self, task: ExampleKind, query: str, first: Retrieved, left: Unfit) -> str:
+    def _retry(self, task: ExampleKind, query: str, first: Retrieved, misfit: Misfit) -> str:
         """The first reply with the blame, and the names and relations that may have been meant."""
         written = first.written
-        said = " ".join(edge.relation or "" for edge in first.pattern.edges) if first.pattern else ""
+        words = " ".join(edge.relation or "" for edge in first.pattern.edges) if first.pattern else ""
         reply = written.replies[-1].text if written is not None and written.replies else ""
-        hints = self._hints(task, query, said)
+        hints = self._hints(task, query, words)
         if not hints:
             # The relations nearest to a text, for a graph of which the prompt says nothing else.
-            far = self.distances.relation_distances(PatternEdge(0, said or query, 1))
-            nearest = far.argsort(kind="stable")[:MOST_NEAR_RELATIONS].tolist()
+            distances = self.distances.relation_distances(PatternEdge(0, words or query, 1))
+            nearest = distances.argsort(kind="stable")[:MOST_NEAR_RELATIONS].tolist()
             names = "; ".join(as_name(self.graph.relation_labels[relation]) for relation in nearest)
             hints = f"\nThis graph has relations such as {names}.\n"
-        return retry_text(hints, short(reply), left.detail, self.near_names(left))
+        return retry_text(hints, short(reply), misfit.detail, self.near_names(misfit))
 
-    def _match_step(self, pattern: Pattern, found: MatchResult, left: Unfit | None) -> Step:
+    def _match_step(self, pattern: Pattern, result: MatchResult, misfit: Misfit | None) -> Step:
         rows = [
             {
                 "gsd": round(m.gsd, 3),
                 "triples": [list(triple) for triple in triple_names(self.graph, m.triples)],
                 "terms": [list(term) for term in gsd_terms(self.graph, pattern, m, self.distances)],
             }
-            for m in found.matches
+            for m in result.matches
         ]
-        problem = left.detail if left else ""
-        return Step("match", {"matches": rows, "complete": found.complete, "problem": problem})
+        problem = misfit.detail if misfit else ""
+        return Step("match", {"matches": rows, "complete": result.complete, "problem": problem})
 
-    def near_names(self, left: Unfit) -> tuple[str, ...]:
+    def near_names(self, misfit: Misfit) -> tuple[str, ...]:
         """Names of the graph that may have been meant by those that it lacks."""
-        return near_names(self.graph, self.index.names, left.names)
+        return near_names(self.graph, self.index.names, misfit.names)
 
 
 def _pattern_step(written: WrittenPattern, hinted: bool) -> Step:
@@ -282,48 +284,50 @@ class SimGRAG(Retrieval):
     def answer(self, question: str, *, id: str | None = None, entities: Sequence[str] = ()) -> Answer:
         """Answer one question, or abstain; `entities` are named to the model. Raises LlmError."""
         run = Run.begin(self.name, id, self.model)
-        asked = f"{question} (about: {', '.join(entities)})" if entities else question
+        query = f"{question} (about: {', '.join(entities)})" if entities else question
         try:
-            found = run_sync(self._answer(run, question, asked))
+            draft = run_sync(self._answer(run, question, query))
         except BudgetReached as error:
-            found = DraftAnswer(abstained=Abstention("budget", str(error)))
+            draft = DraftAnswer(abstained=Abstention("budget", str(error)))
         except ReplyInvalid as error:
-            found = DraftAnswer(abstained=no_usable_reply(run, error))
-        notes = (*found.notes, *shared_names(self._find_entities.called(question, entities)))
-        return run.finish(drawn(Answer(question), replace(found, notes=notes), None))
+            draft = DraftAnswer(abstained=no_usable_reply(run, error))
+        notes = (*draft.notes, *shared_names(self._find_entities.called(question, entities)))
+        return run.finish(drawn(Answer(question), replace(draft, notes=notes), None))
 
-    async def _answer(self, run: Run, question: str, asked: str) -> DraftAnswer:
-        retrieved = await self.retrieve(run, "question", asked)
-        pattern, found, left = retrieved.pattern, retrieved.found, retrieved.left
-        if left is not None or pattern is None:
-            left = left or Unfit("empty_result", "the model wrote no pattern")
-            abstained = Abstention(left.reason, left.detail, self.near_names(left))
+    async def _answer(self, run: Run, question: str, query: str) -> DraftAnswer:
+        retrieved = await self.retrieve(run, "question", query)
+        pattern, result, misfit = retrieved.pattern, retrieved.result, retrieved.misfit
+        if misfit is not None or pattern is None:
+            misfit = misfit or Misfit("empty_result", "the model wrote no pattern")
+            abstained = Abstention(misfit.reason, misfit.detail, self.near_names(misfit))
             return DraftAnswer(pattern=pattern, abstained=abstained)
-        if (done := retrieved.executed) is not None:
-            citations, text = done.citations(self.graph), text_of(done.answers)
-            return DraftAnswer(done.answers, citations, text, pattern, None, done.complete, done.notes)
+        if (executed := retrieved.executed) is not None:
+            citations, text = executed.citations(self.graph), text_of(executed.answers)
+            return DraftAnswer(
+                executed.answers, citations, text, pattern, None, executed.complete, executed.notes
+            )
         shots = self.shots.of("question", self.settings.shots)
-        graphs = list(dict.fromkeys(triple_names(self.graph, match.triples) for match in found.matches))
+        graphs = list(dict.fromkeys(triple_names(self.graph, match.triples) for match in result.matches))
         try:
             with run.stage("read"):
-                read = await read_answers(self.model_of(run), asked, graphs, shots)
+                reply = await read_answers(self.model_of(run), query, graphs, shots)
         except ReplyInvalid as error:
             note_useless(run, error)
             detail = f"the model was asked, and states no answer: {error.reason}"
             return DraftAnswer(pattern=pattern, abstained=Abstention("not_in_evidence", detail))
-        detail = {"prompt": read.prompt.version, "reason": read.reason, "answers": list(read.answers)}
+        detail = {"prompt": reply.prompt.version, "reason": reply.reason, "answers": list(reply.answers)}
         run.steps.append(Step("read", detail))
         ties = self.cut is None
         with run.stage("ground"):
-            return Draft(self.graph, self.distances, question, pattern, found, read, ties).grounded()
+            return Draft(self.graph, self.distances, question, pattern, result, reply, ties).grounded()
 
 
 def _execute_step(plan: PatternPlan, executed: Executed) -> Step:
-    left = executed.left
+    misfit = executed.misfit
     detail = {
         "operations": [op.op for op in plan.operations],
         "answers": [answer.entity for answer in executed.answers],
         "complete": executed.complete,
-        "problem": "" if left is None else left.detail,
+        "problem": "" if misfit is None else misfit.detail,
     }
     return Step("execute", detail)

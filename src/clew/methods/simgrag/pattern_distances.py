@@ -45,8 +45,8 @@ PART_DISTANCE = 0.3
 
 def without_article(name: str) -> str:
     """A name without an article before it."""
-    first, _, rest = name.partition(" ")
-    return rest if rest and first.casefold() in ARTICLES else name
+    first, _, remainder = name.partition(" ")
+    return remainder if remainder and first.casefold() in ARTICLES else name
 
 
 def _distance(cosine: NDArray[np.float32]) -> Distance:
@@ -60,7 +60,7 @@ class PatternDistances(IndexDistances):
     def __init__(self, index: Index, embedder: Embedder) -> None:
         super().__init__(index, embedder)
         self._reader = reader_of(index, embedder)
-        self._said: dict[str, Distance] = {}
+        self._by_relation: dict[str, Distance] = {}
 
     def relation_distances(self, edge: PatternEdge) -> Distance:
         """The least of the embedder's distance, the words', and, where no relation is near, the encoder's.
@@ -68,23 +68,23 @@ class PatternDistances(IndexDistances):
         Raises EmbedderError: the shipped model cannot be opened.
         """
         name = edge.relation or ""
-        if name not in self._said:
+        if name not in self._by_relation:
             words = words_of_label(relation_text(name))
-            far = np.minimum(super().relation_distances(edge), self._by_words(words))
-            if name and len(far) and far.min() > FITTING_GSD:
-                near = np.argsort(far, kind="stable")[:MOST_COMPARED_RELATIONS]
-                far[near] = np.minimum(far[near], self._by_meaning(words, near.tolist()))
-            self._said[name] = far
-        return self._said[name]
+            distances = np.minimum(super().relation_distances(edge), self._by_words(words))
+            if name and len(distances) and distances.min() > FITTING_GSD:
+                nearest = np.argsort(distances, kind="stable")[:MOST_COMPARED_RELATIONS]
+                distances[nearest] = np.minimum(distances[nearest], self._by_meaning(words, nearest.tolist()))
+            self._by_relation[name] = distances
+        return self._by_relation[name]
 
     def _by_words(self, words: str) -> Distance:
         """Distances of words from all relations, by the forms and the meanings of each word."""
-        each = self._reader.compare(words).exact_relations ** SHARPER
-        if not len(each):
-            return np.full(each.shape[1], np.inf)
+        likeness = self._reader.compare(words).exact_relations ** SHARPER
+        if not len(likeness):
+            return np.full(likeness.shape[1], np.inf)
         # *film director*: a word that names no relation says little of which one is meant.
-        weight = each.max(axis=1) + LEAST_WEIGHT
-        return _distance(weight @ each / weight.sum())
+        weight = likeness.max(axis=1) + LEAST_WEIGHT
+        return _distance(weight @ likeness / weight.sum())
 
     def _by_meaning(self, words: str, relations: Sequence[int]) -> Distance:
         """Distances of words from some relations by the reader's encoder; `MEANT` is 1."""
@@ -109,20 +109,24 @@ class PatternDistances(IndexDistances):
                 far = PART_DISTANCE * (len(labels[node]) > shortest)
                 distances[node] = min(float(distances[node]), far)
         if distances.min(initial=1.0) > 0.0:
-            distances[self._valued(name)] = 0.0
+            distances[self._value_nodes(name)] = 0.0
         if distances.min(initial=1.0) > 0.0:
             for hit in names.fuzzy(name, 5):
                 distances[hit.entity] = min(float(distances[hit.entity]), TYPO_DISTANCE * (1 - hit.score))
         return distances
 
-    def _valued(self, name: str) -> list[int]:
+    def _value_nodes(self, name: str) -> list[int]:
         """Nodes whose number or date is the one that a name says."""
-        found = find_values(name)
-        if len(found) != 1 or found[0].compared or len(found[0].text) < len(name.strip(' "')):
+        stated_values = find_values(name)
+        if (
+            len(stated_values) != 1
+            or stated_values[0].compared
+            or len(stated_values[0].text) < len(name.strip(' "'))
+        ):
             return []
         values = self._index.graph.values
         typed = np.flatnonzero(values.kind != ValueKind.NONE).tolist()
-        return [n for n in typed if found[0].holds(int(values.kind[n]), float(values.value[n]))]
+        return [n for n in typed if stated_values[0].holds(int(values.kind[n]), float(values.value[n]))]
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,9 +147,9 @@ class FewCandidates(Distances):
 
     def node_candidates(self, node: PatternNode, count: int) -> NearestEntities:
         """The nearest, however many are asked for."""
-        most = self.cut.nodes
-        found = self.distances.node_candidates(node, most)
-        return NearestEntities(found.entities[:most], found.distances[:most], True)
+        limit = self.cut.nodes
+        candidates = self.distances.node_candidates(node, limit)
+        return NearestEntities(candidates.entities[:limit], candidates.distances[:limit], True)
 
     def prepare(self, nodes: Sequence[PatternNode], count: int) -> None:
         """Look up the same few of all."""
@@ -157,9 +161,9 @@ class FewCandidates(Distances):
         if len(distances) <= self.cut.relations:
             return distances
         nearest = np.argsort(distances, kind="stable")[: self.cut.relations]
-        few = np.full(len(distances), np.inf)
-        few[nearest] = distances[nearest]
-        return few
+        cut_distances = np.full(len(distances), np.inf)
+        cut_distances[nearest] = distances[nearest]
+        return cut_distances
 
     def allowed(self, node: PatternNode) -> Mask | None:
         """Return the entities of the k(t) nearest types (section C.1)."""

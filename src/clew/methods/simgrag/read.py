@@ -43,14 +43,14 @@ _VERDICT = re.compile(
     r"\b((?:un)?true|(?:un)?supported|false|refuted|unknown|not enough info(?:rmation)?)\b",
     re.IGNORECASE,
 )
-_JUDGED: dict[str, ModelVerdict] = {
+_VERDICTS: dict[str, ModelVerdict] = {
     "true": "True", "supported": "True", "false": "False", "refuted": "False", "untrue": "False",
 }  # fmt: skip
 
 
 @dataclass(frozen=True)
 class VerdictReply:
-    """What the model is asked for, of a claim."""
+    """The reply to a claim that the model is asked for."""
 
     verdict: str | bool
     reason: str = ""
@@ -85,7 +85,7 @@ async def read_answers(
     """Ask a model what the evidence answers; a reply that states nothing is repaired once, else LlmError."""
     prompt = read_prompt("question", question, graphs, shots)
     request = ask(prompt.user, temperature=0.0)
-    typed = await complete_parsed(model, request, lambda text: _stated(text, request))
+    typed = await complete_parsed(model, request, lambda text: _read_statement(text, request))
     stated = typed.value
     items = () if len(stated.items) == 1 and is_none(stated.items[0]) else stated.items
     return ReadAnswers(items, stated.text, prompt)
@@ -111,8 +111,8 @@ async def read_verdict(
     return ReadVerdict(verdict, reason, prompt)
 
 
-def _stated(text: str, request: Request) -> StatedAnswer:
-    """What a reply states, in JSON or by its last line. Raises ReplyInvalid."""
+def _read_statement(text: str, request: Request) -> StatedAnswer:
+    """The answers that a reply states, in JSON or by its last line. Raises ReplyInvalid."""
     stated = stated_answer(clean(text, request.messages, request.stop))
     if stated.form == "" or (stated.form == "bare" and not _YES_NO.fullmatch(stated.text)):
         raise ReplyInvalid('it is no JSON object with "answers"', text)
@@ -124,17 +124,17 @@ def _verdict(text: str, request: Request) -> tuple[ModelVerdict, str]:
     cleaned = clean(text, request.messages, request.stop)
     try:
         reply = read_value(cleaned, lambda value: build(VerdictReply, value))
-        said = str(reply.verdict)
+        verdict_text = str(reply.verdict)
     except ReplyInvalid:
         reply = VerdictReply("", cleaned[:200])
-        said = cleaned[:LONGEST_PROSE]
-    judged = _judged(said)
-    if judged is None:
+        verdict_text = cleaned[:LONGEST_PROSE]
+    verdict = _last_verdict(verdict_text)
+    if verdict is None:
         raise ReplyInvalid('the verdict is not "True", "False" or "Unknown"', text)
-    return judged, reply.reason
+    return verdict, reply.reason
 
 
-def _judged(text: str) -> ModelVerdict | None:
+def _last_verdict(text: str) -> ModelVerdict | None:
     """The last verdict that a text gives; None where it gives none."""
     hits = list(_VERDICT.finditer(text))
     if not hits:
@@ -144,7 +144,7 @@ def _judged(text: str) -> ModelVerdict | None:
         return "Unknown"
     if negated:  # *not supported* and *not refuted* say nothing
         return "False" if word == "true" else "Unknown"
-    return _JUDGED.get(word, "Unknown")
+    return _VERDICTS.get(word, "Unknown")
 
 
 @dataclass(frozen=True)
@@ -159,95 +159,99 @@ class Draft:
     distances: Distances
     question: str
     pattern: Pattern
-    found: MatchResult
-    read: ReadAnswers
+    result: MatchResult
+    reply: ReadAnswers
     ties: bool = True
 
     def grounded(self) -> DraftAnswer:
         """The answers that the evidence proves."""
-        if not self.read.answers:
+        if not self.reply.answers:
             return self._abstain("the model finds no answer in the evidence")
-        said = [normalise(a) for a in self.read.answers]
-        node = self._node()
+        norms = [normalise(a) for a in self.reply.answers]
+        node = self._answer_node()
         # A number that stands in the evidence is an answer itself (*how much*); names are counted.
-        numbers = all(answer.strip().isdigit() for answer in self.read.answers)
+        numbers = all(answer.strip().isdigit() for answer in self.reply.answers)
         unknown = answer_nodes(self.pattern)
         if HOW_MANY.search(self.question) and unknown and (node is None) == numbers:
-            return self._counted(unknown[-1] if node is None else node)
+            return self._count_answer(unknown[-1] if node is None else node)
         if node is not None:
-            return self._entities(node)
-        if len(said) == 1 and said[0] in ("yes", "no") and YES_NO.search(self.question):
-            best = self.found.matches[0].triples
-            cited = cite(self.graph, said[0], best)
-            return self._answered((AnswerEntity(said[0], said[0], 1.0),), (cited,))
-        return self._relations()
+            return self._entity_answer(node)
+        if len(norms) == 1 and norms[0] in ("yes", "no") and YES_NO.search(self.question):
+            best = self.result.matches[0].triples
+            citation = cite(self.graph, norms[0], best)
+            return self._draft_answer((AnswerEntity(norms[0], norms[0], 1.0),), (citation,))
+        return self._relation_answer()
 
-    def _node(self) -> int | None:
+    def _answer_node(self) -> int | None:
         """The node of the pattern that the model's answers are; None if they are none."""
-        hits = ((len(self._named(node)), node) for node in answer_nodes(self.pattern))
-        most, node = max(hits, default=(0, 0))
-        return node if most else None
+        hits = ((len(self._named_entities(node)), node) for node in answer_nodes(self.pattern))
+        count, node = max(hits, default=(0, 0))
+        return node if count else None
 
-    def _named(self, node: int) -> list[int]:
+    def _named_entities(self, node: int) -> list[int]:
         """Entities at a node that the model names, in its order."""
-        entities = tuple(dict.fromkeys(m.nodes[node] for m in self.found.matches))
+        entities = tuple(dict.fromkeys(m.nodes[node] for m in self.result.matches))
         names = EvidenceNames(self.graph, entities)
-        linked = (each for said in self.read.answers for each in names.list_of(said))
-        return list(dict.fromkeys(entity for each in linked for entity in each.entities))
+        linked = (link for answer_text in self.reply.answers for link in names.list_of(answer_text))
+        return list(dict.fromkeys(entity for link in linked for entity in link.entities))
 
-    def _entities(self, node: int) -> DraftAnswer:
-        named = self._named(node)
-        matches: Sequence[Match] = self.found.matches
-        complete = self.found.complete
-        if self._takes_all_best(node, named):
-            tied = find_tied(self.graph, self.pattern, self.distances, self.found.matches[0], node)
+    def _entity_answer(self, node: int) -> DraftAnswer:
+        entities = self._named_entities(node)
+        matches: Sequence[Match] = self.result.matches
+        complete = self.result.complete
+        if self._takes_all_best(node, entities):
+            tied = find_tied(self.graph, self.pattern, self.distances, self.result.matches[0], node)
             matches, complete = (*matches, *tied.matches), tied.complete
-            named = list(dict.fromkeys([*named, *(m.nodes[node] for m in tied.matches)]))
-        answers, citations, left = ground(self.graph, named, matches, node)
-        if left is not None:
-            return self._abstain(left.detail)
-        return self._answered(answers, citations, node=node, complete=complete)
+            entities = list(dict.fromkeys([*entities, *(m.nodes[node] for m in tied.matches)]))
+        answers, citations, abstention = ground(self.graph, entities, matches, node)
+        if abstention is not None:
+            return self._abstain(abstention.detail)
+        return self._draft_answer(answers, citations, node=node, complete=complete)
 
-    def _takes_all_best(self, node: int, named: Sequence[int]) -> bool:
+    def _takes_all_best(self, node: int, entities: Sequence[int]) -> bool:
         """Whether the model takes every match that it saw tie with the best."""
         if not self.ties:
             return False
-        best = self.found.matches[0]
-        shown = {
+        best = self.result.matches[0]
+        best_entities = {
             m.nodes[node]
-            for m in self.found.matches
+            for m in self.result.matches
             if m.gsd <= best.gsd + TIE and m.direction_misses == best.direction_misses
         }
-        return shown <= set(named)
+        return best_entities <= set(entities)
 
-    def _counted(self, node: int) -> DraftAnswer:
+    def _count_answer(self, node: int) -> DraftAnswer:
         """*How many*: the number of entities that the node takes among the best matches."""
         if not self.ties:
             return self._abstain("the subgraphs that are read are too few to be counted")
-        tied = find_tied(self.graph, self.pattern, self.distances, self.found.matches[0], node)
+        tied = find_tied(self.graph, self.pattern, self.distances, self.result.matches[0], node)
         number = str(len({m.nodes[node] for m in tied.matches}))
         citations = tuple(cite(self.graph, number, m.triples) for m in tied.matches)
         entity = (AnswerEntity(number, number, 1.0),)
-        return self._answered(entity, citations, node=node, complete=tied.complete)
+        return self._draft_answer(entity, citations, node=node, complete=tied.complete)
 
-    def _relations(self) -> DraftAnswer:
+    def _relation_answer(self) -> DraftAnswer:
         """Answers that are relations, where the pattern asks for one."""
         graph = self.graph
-        said = {normalise(a) for a in self.read.answers}
-        found: dict[int, tuple[int, ...]] = {}
-        for match in self.found.matches:
+        norms = {normalise(a) for a in self.reply.answers}
+        triples_by_relation: dict[int, tuple[int, ...]] = {}
+        for match in self.result.matches:
             for edge, triple in zip(self.pattern.edges, match.triples, strict=True):
                 relation = graph.triple(triple)[1]
                 names = {graph.relations[relation], graph.relation_labels[relation]}
-                if edge.relation is None and said & {normalise(n) for n in names}:
-                    found.setdefault(relation, match.triples)
-        if not found:
+                if edge.relation is None and norms & {normalise(n) for n in names}:
+                    triples_by_relation.setdefault(relation, match.triples)
+        if not triples_by_relation:
             return self._abstain("none of the model's answers is in the evidence")
-        answers = tuple(AnswerEntity(graph.relations[r], graph.relation_labels[r], 1.0) for r in found)
-        citations = tuple(cite(graph, graph.relations[r], triples) for r, triples in found.items())
-        return self._answered(answers, citations)
+        answers = tuple(
+            AnswerEntity(graph.relations[r], graph.relation_labels[r], 1.0) for r in triples_by_relation
+        )
+        citations = tuple(
+            cite(graph, graph.relations[r], triples) for r, triples in triples_by_relation.items()
+        )
+        return self._draft_answer(answers, citations)
 
-    def _answered(
+    def _draft_answer(
         self,
         answers: tuple[AnswerEntity, ...],
         citations: tuple[Citation, ...],

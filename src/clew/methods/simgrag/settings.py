@@ -1,4 +1,4 @@
-"""What SimGRAG can be told."""
+"""Settings of SimGRAG."""
 
 from __future__ import annotations
 

@@ -53,53 +53,57 @@ class VerifyWithModel(Retrieval):
     def verify(self, claim: str, *, id: str | None = None, closed_world: bool = False) -> Verification:
         """Verify one claim; in a closed world what the graph does not record is not so. Raises LlmError."""
         run = Run.begin(self.name, id, self.model)
-        judged, retrieved, abstained = ClaimJudgement(), Retrieved(), None
+        judgement, retrieved, abstained = ClaimJudgement(), Retrieved(), None
         try:
             retrieved = run_sync(self.retrieve(run, "claim", claim))
-            judged = run_sync(self._read(run, claim, retrieved, closed_world=closed_world))
+            judgement = run_sync(self._read(run, claim, retrieved, closed_world=closed_world))
         except BudgetReached as error:
             abstained = Abstention("budget", str(error))
             run.steps.append(Step("budget", {"problem": str(error)}))
         except ReplyInvalid as error:
             abstained = no_usable_reply(run, error)
-        if closed_world and judged.verdict == "not_enough_info" and abstained is None:
-            judged = replace(judged, verdict="refuted")
-        parts = self._parts(claim, retrieved, judged)
-        cited = tuple(cite(self.graph, p.verdict, p.triple_ids) for p in parts if p.triple_ids)
+        if closed_world and judgement.verdict == "not_enough_info" and abstained is None:
+            judgement = replace(judgement, verdict="refuted")
+        parts = self._parts(claim, retrieved, judgement)
+        citations = tuple(cite(self.graph, p.verdict, p.triple_ids) for p in parts if p.triple_ids)
         return run.finish(
-            Verification(claim, judged.verdict, parts, cited, pattern=retrieved.pattern, abstained=abstained)
+            Verification(
+                claim, judgement.verdict, parts, citations, pattern=retrieved.pattern, abstained=abstained
+            )
         )
 
     async def _read(
         self, run: Run, claim: str, retrieved: Retrieved, *, closed_world: bool
     ) -> ClaimJudgement:
         """The model's verdict on the evidence; without evidence only of a closed world."""
-        found = retrieved.found.matches if retrieved.left is None else ()
+        fitting = retrieved.result.matches if retrieved.misfit is None else ()
         paths = self._paths(run, claim, retrieved)
-        shown: dict[ShownTriples, Match] = {}
-        for match in found:
-            shown.setdefault(triple_names(self.graph, match.triples), match)
-        evidence = [*shown, *(triple_names(self.graph, path) for path in paths or ())]
+        match_by_graph: dict[ShownTriples, Match] = {}
+        for match in fitting:
+            match_by_graph.setdefault(triple_names(self.graph, match.triples), match)
+        evidence = [*match_by_graph, *(triple_names(self.graph, path) for path in paths or ())]
         if not evidence and (not closed_world or retrieved.written is None):
             return ClaimJudgement()
         shots, names = self.shots.of("claim", self.settings.shots), ""
         if self._schema is not None:  # not in the paper's form
             names = other_names(self.graph, self._find_entities.called(claim))
         with run.stage("read"):
-            read = await read_verdict(
+            reply = await read_verdict(
                 self.model_of(run), claim, evidence, shots,
                 closed_world=closed_world, names=names,
             )  # fmt: skip
-        detail = {"prompt": read.prompt.version, "reason": read.reason, "verdict": read.verdict}
+        detail = {"prompt": reply.prompt.version, "reason": reply.reason, "verdict": reply.verdict}
         run.steps.append(Step("read", detail))
-        matches, named = list(shown.values()), read.graphs
-        if not named and closed_world and paths is not None:
-            return ClaimJudgement(_VERDICTS[read.verdict])  # it rests on what the graph does not record
+        matches, cited_graphs = list(match_by_graph.values()), reply.graphs
+        if not cited_graphs and closed_world and paths is not None:
+            return ClaimJudgement(_VERDICTS[reply.verdict])  # it rests on what the graph does not record
         return ClaimJudgement(
-            _VERDICTS[read.verdict],
-            tuple(m for at, m in enumerate(matches) if not named or at in named),
+            _VERDICTS[reply.verdict],
+            tuple(m for at, m in enumerate(matches) if not cited_graphs or at in cited_graphs),
             tuple(
-                p for at, p in enumerate(paths or (), len(matches)) if at in named or not (named or matches)
+                p
+                for at, p in enumerate(paths or (), len(matches))
+                if at in cited_graphs or not (cited_graphs or matches)
             ),
         )
 
@@ -110,30 +114,30 @@ class VerifyWithModel(Retrieval):
             return ()
         if self.cut is not None:
             return None
-        if unfit(graph, pattern, retrieved.found, distances, self.settings.bound) is None:
+        if unfit(graph, pattern, retrieved.result, distances, self.settings.bound) is None:
             return None
         with run.stage("connect"):
-            named = named_entities(graph, pattern, distances)
-            found = connect(graph, named, self.ranking.alike(claim))
-        shown = [[list(triple) for triple in triple_names(graph, path)] for path in found.paths]
-        run.steps.append(Step("connect", {"paths": shown, "complete": found.complete}))
-        return found.paths
+            entities = named_entities(graph, pattern, distances)
+            connection = connect(graph, entities, self.ranking.alike(claim))
+        shown_paths = [[list(triple) for triple in triple_names(graph, path)] for path in connection.paths]
+        run.steps.append(Step("connect", {"paths": shown_paths, "complete": connection.complete}))
+        return connection.paths
 
-    def _parts(self, claim: str, retrieved: Retrieved, judged: ClaimJudgement) -> tuple[ClaimPart, ...]:
+    def _parts(self, claim: str, retrieved: Retrieved, judgement: ClaimJudgement) -> tuple[ClaimPart, ...]:
         """A part for each triple of the pattern with that of its match; the whole claim without a match."""
-        verdict, pattern = judged.verdict, retrieved.pattern
-        if pattern is None or not judged.matches:
-            ids = tuple(dict.fromkeys(triple for path in judged.paths for triple in path))
+        verdict, pattern = judgement.verdict, retrieved.pattern
+        if pattern is None or not judgement.matches:
+            ids = tuple(dict.fromkeys(triple for path in judgement.paths for triple in path))
             return (ClaimPart(claim, verdict, tuple(triple_text(self.graph, t) for t in ids), ids),)
-        triples, segments = judged.matches[0].triples, retrieved.written and retrieved.written.segments
-        held = [self._holds(pattern, *each) for each in zip(pattern.edges, triples, strict=True)]
-        mixed = verdict == "refuted" and any(held) and not all(held)
+        triples, segments = judgement.matches[0].triples, retrieved.written and retrieved.written.segments
+        holds = [self._holds(pattern, *each) for each in zip(pattern.edges, triples, strict=True)]
+        mixed = verdict == "refuted" and any(holds) and not all(holds)
         parts: list[ClaimPart] = []
         for at, (edge, triple) in enumerate(zip(pattern.edges, triples, strict=True)):
             words = f"{pattern.nodes[edge.head].name} {edge.relation or ''} {pattern.nodes[edge.tail].name}"
             text = segments[at] if segments else words
-            own: Verdict = "supported" if mixed and held[at] else verdict
-            parts.append(ClaimPart(text, own, (triple_text(self.graph, triple),), (triple,)))
+            part_verdict: Verdict = "supported" if mixed and holds[at] else verdict
+            parts.append(ClaimPart(text, part_verdict, (triple_text(self.graph, triple),), (triple,)))
         return tuple(parts)
 
     def _holds(self, pattern: Pattern, edge: PatternEdge, triple: int) -> bool:
@@ -161,20 +165,27 @@ class AutoVerify:
 
     def verify(self, claim: str, *, id: str | None = None, closed_world: bool = False) -> Verification:
         """Verify one claim; raises LlmError if the model is needed and cannot be asked."""
-        plain = self.plain.verify(claim, id=id)
-        if plain.verdict != "not_enough_info":
-            return plain
-        asked = self.with_model.verify(claim, id=id, closed_world=closed_world)
-        timings = {**plain.timings_ms, **asked.timings_ms}
-        timings["total"] = plain.timings_ms.get("total", 0.0) + asked.timings_ms.get("total", 0.0)
-        told = replace(asked, method=self.name, timings_ms=timings, steps=(*plain.steps, *asked.steps))
-        if asked.verdict != "not_enough_info":
-            return told
-        if closed_world and asked.abstained is None:
-            plain = self.plain.verify(claim, id=id, closed_world=True)
+        plain_verification = self.plain.verify(claim, id=id)
+        if plain_verification.verdict != "not_enough_info":
+            return plain_verification
+        model_verification = self.with_model.verify(claim, id=id, closed_world=closed_world)
+        timings = {**plain_verification.timings_ms, **model_verification.timings_ms}
+        timings["total"] = plain_verification.timings_ms.get(
+            "total", 0.0
+        ) + model_verification.timings_ms.get("total", 0.0)
+        combined = replace(
+            model_verification,
+            method=self.name,
+            timings_ms=timings,
+            steps=(*plain_verification.steps, *model_verification.steps),
+        )
+        if model_verification.verdict != "not_enough_info":
+            return combined
+        if closed_world and model_verification.abstained is None:
+            plain_verification = self.plain.verify(claim, id=id, closed_world=True)
         return replace(
-            plain, model=told.model, usage=told.usage, timings_ms=timings, steps=told.steps,
-            abstained=asked.abstained,
+            plain_verification, model=combined.model, usage=combined.usage, timings_ms=timings,
+            steps=combined.steps, abstained=model_verification.abstained,
         )  # fmt: skip
 
 

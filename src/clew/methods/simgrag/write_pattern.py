@@ -33,12 +33,12 @@ This graph records the following, and nothing else:
 {}
 </graph>
 """
-"""What a prompt says of a graph, in lines."""
+"""A prompt's lines on a graph."""
 
 
 @dataclass(frozen=True)
 class PatternReply:
-    """What the model is asked for."""
+    """The reply that the model is asked for."""
 
     divided: list[str] = field(metadata={"description": "one segment of the text for each triple"})
     triples: list[tuple[str, str, str]] = field(metadata={"description": "[head, relation, tail]"})
@@ -58,7 +58,7 @@ class Operation:
 
 @dataclass(frozen=True)
 class PlanReply:
-    """What the model is asked for of a question, where it sees what the graph records."""
+    """The reply to a question that the model is asked for, where it sees what the graph records."""
 
     divided: list[str] = field(metadata={"description": "one segment of the text for each triple"})
     triples: list[tuple[str, str, str]] = field(metadata={"description": "[head, relation, tail]"})
@@ -70,14 +70,14 @@ class PlanReply:
 class PatternPlan:
     """A pattern that may be unconnected, or have no known node, and what to do with its matches.
 
-    `answer` is the place of the node asked for, -1 for none. `others` are the patterns of the operations
+    `answer` is the place of the node asked for, -1 for none. `operation_patterns` are those of the operations
     `without` and `or`, by the place of the operation; their nodes with the same names are the same.
     """
 
     pattern: Pattern
     answer: int
     operations: tuple[Operation, ...]
-    others: dict[int, Pattern] = field(default_factory=dict[int, Pattern])
+    operation_patterns: dict[int, Pattern] = field(default_factory=dict[int, Pattern])
 
     def place(self, name: str) -> int:
         """The place of a node by its name; -1 if there is none."""
@@ -90,8 +90,8 @@ class WrittenPattern:
     """A pattern, or why the reply is none (`problem`).
 
     `segments` of the text, one for each edge where they fit. `plan` is there where the pattern has
-    operations, or could not be searched without: with nothing known, or in parts. `nothing` says that the
-    model finds nothing of the kind in what the graph records.
+    operations, or could not be searched without: with nothing known, or in parts. `finds_nothing` says that
+    the model finds nothing of the kind in what the graph records.
     """
 
     prompt: Prompt
@@ -100,7 +100,7 @@ class WrittenPattern:
     pattern: Pattern | None = None
     problem: str = ""
     plan: PatternPlan | None = None
-    nothing: bool = False
+    finds_nothing: bool = False
 
     def fitted(self, pattern: Pattern, plan: PatternPlan | None = None) -> WrittenPattern:
         """The same with its pattern; without the segments where they are not one for each edge."""
@@ -129,17 +129,17 @@ async def write_pattern(
     try:
         if isinstance(reply, PatternReply):
             return written.fitted(pattern_of(reply.triples))
-        return _planned(written, reply)
+        return _plan_pattern(written, reply)
     except PatternError as error:
         return replace(written, problem=str(error))
 
 
-def _planned(written: WrittenPattern, reply: PlanReply) -> WrittenPattern:
+def _plan_pattern(written: WrittenPattern, reply: PlanReply) -> WrittenPattern:
     """The pattern of a reply, in the paper's form if it has no operations. Raises PatternError."""
     if not reply.triples and not reply.answer:
-        return replace(written, nothing=True)
-    listed = reply.answer and all(unknown_type(end)[0] for h, _, t in reply.triples for end in (h, t))
-    if reply.triples and not reply.operations and not listed:
+        return replace(written, finds_nothing=True)
+    all_unknown = reply.answer and all(unknown_type(end)[0] for h, _, t in reply.triples for end in (h, t))
+    if reply.triples and not reply.operations and not all_unknown:
         pattern = pattern_of(reply.triples)
         places = {normalise(node.name): i for i, node in enumerate(pattern.nodes)}
         return written.fitted(replace(pattern, answer=places.get(normalise(reply.answer))))
@@ -152,11 +152,11 @@ def pattern_of(triples: Sequence[Sequence[str]]) -> Pattern:
 
     Raises PatternError: empty, disconnected, all unknown, too large, or a name that is none.
     """
-    written: dict[str, str] = {}
+    spellings: dict[str, str] = {}
     rows: dict[tuple[str, str, str], list[str]] = {}
     for triple in triples:
         head, relation, tail = (clean_name(part) for part in triple)
-        head, tail = (written.setdefault(normalise(name) or name, name) for name in (head, tail))
+        head, tail = (spellings.setdefault(normalise(name) or name, name) for name in (head, tail))
         if head != tail:
             rows.setdefault((head, normalise(relation), tail), [head, relation, tail])
     return pattern_from_json({"triples": list(rows.values())}, "the model's pattern")
@@ -167,28 +167,28 @@ def plan_of(reply: PlanReply) -> PatternPlan:
     pattern = loose_pattern(reply.triples, reply.answer)
     if len(reply.operations) > MOST_OPERATIONS:
         raise PatternError(f"the model's operations: at most {MOST_OPERATIONS} are carried out")
-    others = {
+    operation_patterns = {
         at: loose_pattern(op.triples) for at, op in enumerate(reply.operations) if op.op in ("without", "or")
     }
-    plan = PatternPlan(pattern, -1, tuple(reply.operations), others)
+    plan = PatternPlan(pattern, -1, tuple(reply.operations), operation_patterns)
     answer = plan.place(reply.answer) if reply.answer else -1
-    lacking = "is in none of its triples"
+    problem = "is in none of its triples"
     if reply.answer and answer < 0:
-        raise PatternError(f"the model's pattern: the answer {data_line(reply.answer)!r} {lacking}")
+        raise PatternError(f"the model's pattern: the answer {data_line(reply.answer)!r} {problem}")
     for op in reply.operations:
         of_node = op.op not in ("without", "or", "exists")
         if of_node and plan.place(counted_name(op.node) or op.node) < 0:
-            raise PatternError(f"the model's operation {op.op}: {data_line(op.node)!r} {lacking}")
+            raise PatternError(f"the model's operation {op.op}: {data_line(op.node)!r} {problem}")
     return replace(plan, answer=answer)
 
 
 def counted_name(node: str) -> str:
     """The name behind *count of*; empty for another."""
-    head, _, rest = node.strip().partition(" of ")
-    return rest.strip() if head.strip().casefold() == "count" else ""
+    head, _, name = node.strip().partition(" of ")
+    return name.strip() if head.strip().casefold() == "count" else ""
 
 
-def loose_pattern(triples: Sequence[Sequence[str]], alone: str = "") -> Pattern:
+def loose_pattern(triples: Sequence[Sequence[str]], lone_node: str = "") -> Pattern:
     """Build a pattern that need not be connected; equal names are one node. Raises PatternError."""
     if len(triples) > MOST_PATTERN_EDGES:
         raise PatternError(
@@ -207,12 +207,14 @@ def loose_pattern(triples: Sequence[Sequence[str]], alone: str = "") -> Pattern:
         return at
 
     for head, relation, tail in triples:
-        said = clean_name(relation)
-        edge = PatternEdge(place(head), None if unknown_type(said)[0] else said, place(tail))
+        relation_name = clean_name(relation)
+        edge = PatternEdge(
+            place(head), None if unknown_type(relation_name)[0] else relation_name, place(tail)
+        )
         if edge.head != edge.tail and edge not in edges:
             edges.append(edge)
-    if not triples and alone:
-        place(alone)
+    if not triples and lone_node:
+        place(lone_node)
     return Pattern(tuple(nodes), tuple(edges))
 
 
@@ -227,14 +229,16 @@ def clean_name(text: str) -> str:
 
 
 def hint_text(schema: str, names: str, *, operations: bool) -> str:
-    """What a prompt says of this graph: what it records, how to ask for it, other names of what is named."""
+    """A prompt's lines on the graph: what it records, how to ask for it, other names of named things."""
     return template("operations" if operations else "steps_of_graph") + GRAPH.format(schema) + names
 
 
-def retry_text(hints: str, first: str, problem: str, near: Sequence[str]) -> str:
-    """The same once more, with the first reply, what was wrong with it, and names that may be meant."""
+def retry_text(hints: str, first_reply: str, problem: str, near: Sequence[str]) -> str:
+    """The hints again, with the first reply, its problem, and names that may be meant."""
     names = f" Names that are like it: {'; '.join(as_name(name) for name in near)}." if near else ""
-    return f"{hints}\nA first try was {query_text(first)}\nIt did not work: {as_name(problem)}.{names}\n"
+    return (
+        f"{hints}\nA first try was {query_text(first_reply)}\nIt did not work: {as_name(problem)}.{names}\n"
+    )
 
 
 def answer_nodes(pattern: Pattern) -> tuple[int, ...]:

@@ -77,8 +77,10 @@ class NameCheck:
         labels = self._replaced(relations.statement, self._labels_at(relations.statement), question, choose)
         if labels.unknown and labels.corrections:
             # A label that is known now may tell that of its neighbour.
-            again = self._replaced(labels.statement, self._labels_at(labels.statement), question, choose)
-            labels = CheckedStatement(again.statement, labels.corrections + again.corrections, again.unknown)
+            second = self._replaced(labels.statement, self._labels_at(labels.statement), question, choose)
+            labels = CheckedStatement(
+                second.statement, labels.corrections + second.corrections, second.unknown
+            )
         keys = self._replaced(labels.statement, self._properties(labels.statement), question, choose)
         return CheckedStatement(
             keys.statement,
@@ -100,33 +102,37 @@ class NameCheck:
         unknown = list(dict.fromkeys(place.unknown for place in places))
         choices = dict(zip(unknown, choose(question, statement.text, unknown), strict=True))
         edits: dict[int, str] = {}
-        made: dict[Correction, None] = {}
+        corrections: dict[Correction, None] = {}
         for place in places:
             choice = choices[place.unknown]
             if choice.name is None:
                 continue
             edits[place.token] = place.write(choice.name)
-            each = place.unknown
-            reason = f"the graph has no {each}; {choice.by}"
-            made[Correction(each.kind, each.written, edits[place.token], reason)] = None
-        left = tuple(each for each in unknown if choices[each].name is None)
+            missing_name = place.unknown
+            reason = f"the graph has no {missing_name}; {choice.by}"
+            corrections[Correction(missing_name.kind, missing_name.written, edits[place.token], reason)] = (
+                None
+            )
+        unresolved = tuple(missing_name for missing_name in unknown if choices[missing_name].name is None)
         text = render(statement.tokens, edits)
-        return CheckedStatement(parse(text) if edits else statement, tuple(made), left)
+        return CheckedStatement(parse(text) if edits else statement, tuple(corrections), unresolved)
 
-    def _lacking(
-        self, statement: Statement, kind: NameKind, known: NameSpace, allowed: Mapping[int, Collection[str]]
+    def _unknown_names(
+        self, statement: Statement, kind: NameKind, space: NameSpace, allowed: Mapping[int, Collection[str]]
     ) -> list[_Spot]:
         """Names of a kind that the graph lacks, with those like them, if any, that are allowed at a token."""
         places: list[_Spot] = []
         for use in uses_of(statement).names:
-            if use.kind != kind or use.text in known:
+            if use.kind != kind or use.text in space:
                 continue
-            near = known.nearest(use.text, len(known.names))
+            near = space.nearest(use.text, len(space.names))
             fitting = allowed.get(use.token, ())
-            kept = [n for n in near if n.name in fitting] or near
-            if kind == "label" and len(fitting) == 1 and kept[0].score < SAME:
-                kept = [Near(kept[0].name, SAME, "the only label that its relations allow")]
-            places.append(_Spot(use.token, Unknown(kind, use.text, tuple(kept[:CANDIDATES])), quote_name))
+            candidates = [n for n in near if n.name in fitting] or near
+            if kind == "label" and len(fitting) == 1 and candidates[0].score < SAME:
+                candidates = [Near(candidates[0].name, SAME, "the only label that its relations allow")]
+            places.append(
+                _Spot(use.token, Unknown(kind, use.text, tuple(candidates[:CANDIDATES])), quote_name)
+            )
         return places
 
     def _relations(self, statement: Statement) -> list[_Spot]:
@@ -134,7 +140,7 @@ class NameCheck:
         allowed: dict[int, set[str]] = {}
         for edge, left, right in _hops(statement):
             allowed |= {name.start: self._between(left, right) for name in _names(edge.types)}
-        return self._lacking(statement, "relation", self._types, allowed)
+        return self._unknown_names(statement, "relation", self._types, allowed)
 
     def _between(self, left: NodePattern | None, right: NodePattern | None) -> set[str]:
         """Return the relation types that the schema has between two nodes, in either direction."""
@@ -152,7 +158,7 @@ class NameCheck:
         for node, ends in _node_ends(statement, self.schema):
             ends = by_variable[node.variable.text] if node.variable is not None else ends
             allowed |= {name.start: ends for name in _names(node.labels)}
-        return self._lacking(statement, "label", self._labels, allowed)
+        return self._unknown_names(statement, "label", self._labels, allowed)
 
     def _properties(self, statement: Statement) -> list[_Spot]:
         implied = implied_labels(statement, self.schema)
@@ -160,31 +166,31 @@ class NameCheck:
         for use in uses_of(statement).names:
             if use.kind != "property":
                 continue
-            of = use.of or implied.get(use.variable, ())
-            known = self._known(use, of)
-            if known and use.text not in known:
-                near = self._near_property(use.text, known)
-                unknown = Unknown("property", use.text, near, " or ".join(of))
+            owners = use.of or implied.get(use.variable, ())
+            known_keys = self._known_keys(use, owners)
+            if known_keys and use.text not in known_keys:
+                near = self._near_property(use.text, known_keys)
+                unknown = Unknown("property", use.text, near, " or ".join(owners))
                 places.append(_Spot(use.token, unknown, quote_name))
         return places
 
-    def _known(self, use: NameUse, of: Sequence[str]) -> frozenset[str]:
+    def _known_keys(self, use: NameUse, owners: Sequence[str]) -> frozenset[str]:
         """Return the properties that the owner of a property may have."""
         owned = self.schema.label_properties if use.owner == "node" else self.schema.type_properties
-        wanted = [owned[name] for name in of if name in owned] if of else owned.values()
-        return frozenset(key for keys in wanted for key in keys)
+        key_sets = [owned[name] for name in owners if name in owned] if owners else owned.values()
+        return frozenset(key for keys in key_sets for key in keys)
 
-    def _near_property(self, text: str, known: frozenset[str]) -> tuple[Near, ...]:
+    def _near_property(self, text: str, known_keys: frozenset[str]) -> tuple[Near, ...]:
         """Return properties like one; a name or title is that property which names these things."""
-        if known not in self._attributes:
-            self._attributes[known] = self._space(sorted(known))
-        near = self._attributes[known].nearest(text, CANDIDATES)
-        naming = naming_property(known)
+        if known_keys not in self._attributes:
+            self._attributes[known_keys] = self._space(sorted(known_keys))
+        near = self._attributes[known_keys].nearest(text, CANDIDATES)
+        naming = naming_property(known_keys)
         if naming is None or naming_property([text]) is None or near[0].score >= CLEAR:
             return near
         score = SAME if text.lower() in NAMING else CLEAR
-        others = (n for n in near if n.name != naming and n.score < score)
-        return (Near(naming, score, "it names these nodes"), *others)
+        lower_scored = (n for n in near if n.name != naming and n.score < score)
+        return (Near(naming, score, "it names these nodes"), *lower_scored)
 
     def _value(self, use: ValueUse, implied: dict[str, tuple[str, ...]]) -> _Spot | None:
         """Look for a value; None if the graph has it, or nothing can be said."""
@@ -195,37 +201,41 @@ class NameCheck:
         has = self._values.has(place, use.operator, use.value, use.function)
         if (labels and not owners) or has:
             return None
-        of = f"{'|'.join(owners)}.{use.property}" if owners else use.property
-        other = _of_other_type(use.value)
-        if other is not None and use.operator == "=" and self._values.has(place, "=", other):
-            unknown = Unknown("value", str(use.value), (Near(str(other), SAME),), of)
-            return _Spot(use.token, unknown, lambda _: repr(other) if isinstance(other, str) else str(other))
+        owner_text = f"{'|'.join(owners)}.{use.property}" if owners else use.property
+        other_value = _of_other_type(use.value)
+        if other_value is not None and use.operator == "=" and self._values.has(place, "=", other_value):
+            unknown = Unknown("value", str(use.value), (Near(str(other_value), SAME),), owner_text)
+            return _Spot(
+                use.token,
+                unknown,
+                lambda _: repr(other_value) if isinstance(other_value, str) else str(other_value),
+            )
         if has is None or not isinstance(use.value, str):
             return None
         near = self._values.near if use.operator == "=" else self._values.near_parts
-        unknown = Unknown("value", use.value, near(place, use.value, CANDIDATES), of)
+        unknown = Unknown("value", use.value, near(place, use.value, CANDIDATES), owner_text)
         cased = {"tolower": str.lower, "toupper": str.upper}.get(use.function.lower(), str)
         return _Spot(use.token, unknown, lambda name: quote_text(cased(name)))
 
 
 def implied_labels(statement: Statement, schema: GraphSchema) -> dict[str, tuple[str, ...]]:
     """Return the labels of variables without any, by the relations beside them."""
-    said = {
+    labelled = {
         part.variable.text
         for part in statement.query.walk()
         if isinstance(part, NodePattern) and part.variable is not None and part.labels is not None
     }
-    return {n: tuple(sorted(e)) for n, e in _by_variable(statement, schema).items() if n not in said}
+    return {n: tuple(sorted(e)) for n, e in _by_variable(statement, schema).items() if n not in labelled}
 
 
 def _by_variable(statement: Statement, schema: GraphSchema) -> dict[str, set[str]]:
     """Labels that all relations at a variable allow; where they contradict each other, the last one's."""
-    found: dict[str, set[str]] = {}
+    labels_by_variable: dict[str, set[str]] = {}
     for node, ends in _node_ends(statement, schema):
         if node.variable is not None:
-            before = found.get(node.variable.text, ends)
-            found[node.variable.text] = (before & ends) or ends
-    return found
+            allowed = labels_by_variable.get(node.variable.text, ends)
+            labels_by_variable[node.variable.text] = (allowed & ends) or ends
+    return labels_by_variable
 
 
 def _names(labels: tree.LabelExpression | None) -> Iterator[tree.Name]:
@@ -308,21 +318,23 @@ def other_types(statement: Statement, schema: GraphSchema) -> tuple[str, ...]:
     """Say which properties that are texts a statement compares with a number or a date."""
     uses = {use.token: use for use in uses_of(statement).names if use.kind == "property"}
     implied = implied_labels(statement, schema)
-    told: list[str] = []
-    for subject, value in _compared(statement):
+    problems: list[str] = []
+    for subject, value in _comparisons(statement):
         use = uses.get(subject.key.start)
         if use is None or use.owner != "node":
             continue
         labels = use.of or implied.get(use.variable, ())
         kinds = [schema.kinds.get(label, {}).get(use.text, "") for label in labels]
         if kinds and all(kind.startswith(_TEXT) for kind in kinds):
-            of = "|".join(labels)
+            label_text = "|".join(labels)
             example = kinds[0].removeprefix(_TEXT)
-            told.append(f"{of}.{use.text} is a text, as in '{example}'; no text compares with {value}")
-    return tuple(dict.fromkeys(told))
+            problems.append(
+                f"{label_text}.{use.text} is a text, as in '{example}'; no text compares with {value}"
+            )
+    return tuple(dict.fromkeys(problems))
 
 
-def _compared(statement: Statement) -> Iterator[tuple[tree.PropertyAccess, str]]:
+def _comparisons(statement: Statement) -> Iterator[tuple[tree.PropertyAccess, str]]:
     for part in statement.query.walk():
         if isinstance(part, tree.Calculation) and part.operator in _COMPARISONS and len(part.operands) == 2:
             for subject, value in (part.operands, part.operands[::-1]):

@@ -53,12 +53,12 @@ class NameSpace:
 
     def __init__(self, names: Sequence[str], embedder: Embedder, lexicon: Lexicon) -> None:
         self.names = tuple(dict.fromkeys(names))
-        self._known = frozenset(self.names)
+        self._name_set = frozenset(self.names)
         self._embedder, self._lexicon = embedder, lexicon
         self._folded = [self._fold(name) for name in self.names]
 
     def __contains__(self, name: str) -> bool:
-        return name in self._known
+        return name in self._name_set
 
     @cached_property
     def _vectors(self) -> Float32:
@@ -129,19 +129,19 @@ def choose_by_similarity(question: str, query: str, unknown: Sequence[Unknown]) 
     return [_clearest(each) for each in unknown]
 
 
-def _clearest(each: Unknown) -> NameChoice:
+def _clearest(unknown: Unknown) -> NameChoice:
     """Choose among the names near to one, which are sorted by likeness."""
-    near = each.near
+    near = unknown.near
     if not near or near[0].score < LEAST_LIKENESS:
         return NameChoice(None, "nothing is like it")
-    best, others = near[0], near[1:]
+    best, runners_up = near[0], near[1:]
     same = [n for n in near if n.score >= SAME]
-    cased = [n for n in same if n.name.casefold() == each.written.casefold()]
+    cased = [n for n in same if n.name.casefold() == unknown.written.casefold()]
     sole = cased or same
     if len(sole) == 1:
         return NameChoice(sole[0].name, sole[0].why or "the same name")
-    if others and best.score - others[0].score < MARGIN:
-        return NameChoice(None, f"{best.name!r} and {others[0].name!r} are about as like it")
+    if runners_up and best.score - runners_up[0].score < MARGIN:
+        return NameChoice(None, f"{best.name!r} and {runners_up[0].name!r} are about as like it")
     return NameChoice(best.name, best.why or f"most similar, {best.score:.2f}")
 
 
@@ -153,10 +153,10 @@ class ChooseByModel:
 
     def __call__(self, question: str, query: str, unknown: Sequence[Unknown]) -> list[NameChoice]:
         """Ask once for all names that are not clear. Raises LlmError."""
-        clear = {u: _clearest(u) for u in unknown if not u.near or u.near[0].score >= SAME}
-        asked = [each for each in unknown if each not in clear]
-        picked = self._ask(question, query, asked) if asked else []
-        choices = clear | dict(zip(asked, picked, strict=True))
+        clear_choices = {u: _clearest(u) for u in unknown if not u.near or u.near[0].score >= SAME}
+        unclear = [each for each in unknown if each not in clear_choices]
+        model_choices = self._ask(question, query, unclear) if unclear else []
+        choices = clear_choices | dict(zip(unclear, model_choices, strict=True))
         return [choices[each] for each in unknown]
 
     def _ask(self, question: str, query: str, unknown: Sequence[Unknown]) -> list[NameChoice]:
@@ -168,18 +168,18 @@ class ChooseByModel:
         values = {"QUESTION": as_data(question), "QUERY": query_text(query), "NAMES": "\n".join(lines)}
         text = self.talk.ask(prompt, _SAMPLING, stop=(), **values)
         try:
-            picked = read_value(text, lambda value: build(Picked, value)).choices
+            numbers = read_value(text, lambda value: build(Picked, value)).choices
         except ReplyInvalid:
-            picked = []
-        if len(picked) != len(unknown):
+            numbers = []
+        if len(numbers) != len(unknown):
             return choose_by_similarity(question, query, unknown)
-        pairs = zip(unknown, picked, strict=True)
+        pairs = zip(unknown, numbers, strict=True)
         names = [u.near[at - 1].name if 1 <= at <= len(u.near) else None for u, at in pairs]
         return [NameChoice(n, "chosen by the model" if n else "the model chose none") for n in names]
 
 
 @dataclass(frozen=True)
 class Picked:
-    """What the model is asked for: for each name the number of a candidate, 0 for none."""
+    """The reply that the model is asked for: for each name the number of a candidate, 0 for none."""
 
     choices: list[int]

@@ -58,29 +58,29 @@ def extract_query(reply: str) -> Extracted:
     Raises QueryError: no text in it is a statement (the error of the first); QueryRefused: one does more
     than read.
     """
-    first: QueryError | None = None
+    first_error: QueryError | None = None
     room = ROOM
     for candidate in _candidates(reply[:LONGEST_STATEMENT]):
         room -= len(candidate)
         if room < 0:
             break
-        mended, made = apply_rules(candidate)
-        for text, corrections in ((candidate, []), (mended, made))[: 1 + bool(made)]:
+        mended, rule_corrections = apply_rules(candidate)
+        for text, corrections in ((candidate, []), (mended, rule_corrections))[: 1 + bool(rule_corrections)]:
             try:
                 statement = parse(text)
             except QueryError as error:
                 begins = _BEGINS.match(text) is not None
                 if begins and isinstance(error, QueryRefused):
                     raise
-                first = error if first is None and begins else first
+                first_error = error if first_error is None and begins else first_error
                 continue
             if candidate != reply.strip():
                 line = " ".join(reply[:400].split())
-                begin = line if len(line) <= 80 else line[:80] + " …"
-                why = "what is around the statement is left out"
-                corrections = [Correction("extract", begin, candidate, why), *corrections]
+                beginning = line if len(line) <= 80 else line[:80] + " …"
+                reason = "what is around the statement is left out"
+                corrections = [Correction("extract", beginning, candidate, reason), *corrections]
             return Extracted(statement, text, tuple(corrections))
-    raise first or QueryError("The reply has no statement of Cypher")
+    raise first_error or QueryError("The reply has no statement of Cypher")
 
 
 def _candidates(reply: str) -> Iterator[str]:
@@ -90,7 +90,7 @@ def _candidates(reply: str) -> Iterator[str]:
     texts += [code for code in _INLINE.findall(reply) if _BEGINS.match(code)]
     begins = [*islice(_BEGINS.finditer(reply), MOST_BEGINNINGS)]
     begins += islice(_ANYWHERE.finditer(reply), MOST_BEGINNINGS)
-    texts += [reply[found.start(found.lastindex or 0) :].strip() for found in begins]
+    texts += [reply[match.start(match.lastindex or 0) :].strip() for match in begins]
     seen: set[str] = set()
     for text in texts:
         for cut in _cuts(text.strip("` \t\r\n")):
@@ -128,24 +128,26 @@ _LIKE = re.compile(r"\bI?LIKE\s+\x00(\d+)\x00", re.IGNORECASE)
 def apply_rules(text: str) -> tuple[str, list[Correction]]:
     """Mend what is nearly Cypher; texts in quotes stay as they are. Returns the text and what was changed."""
     plain = text.translate(_QUOTES)
-    made = [Correction("rule", text, plain, "typographic quotes")] if plain != text else []
+    corrections = [Correction("rule", text, plain, "typographic quotes")] if plain != text else []
     strings: list[str] = []
 
-    def hide(found: re.Match[str]) -> str:
-        strings.append(found[0])
+    def hide(match: re.Match[str]) -> str:
+        strings.append(match[0])
         return f"\x00{len(strings) - 1}\x00"
 
     plain = _STRING.sub(hide, plain.replace("\x00", " "))
-    for reason, pattern, new in (*_RULES, ("LIKE is CONTAINS", _LIKE, partial(_contains, strings))):
-        mended = pattern.sub(new, plain)
+    for reason, pattern, replacement in (*_RULES, ("LIKE is CONTAINS", _LIKE, partial(_contains, strings))):
+        mended = pattern.sub(replacement, plain)
         if mended != plain:
-            made.append(Correction("rule", _shown(plain, strings), _shown(mended, strings), reason))
+            corrections.append(
+                Correction("rule", _with_strings(plain, strings), _with_strings(mended, strings), reason)
+            )
             plain = mended
-    return _shown(plain, strings), made
+    return _with_strings(plain, strings), corrections
 
 
-def _contains(strings: list[str], found: re.Match[str]) -> str:
-    at = int(found[1])
+def _contains(strings: list[str], match: re.Match[str]) -> str:
+    at = int(match[1])
     body = strings[at][1:-1]
     operator = {(True, True): "CONTAINS", (True, False): "ENDS WITH", (False, True): "STARTS WITH"}.get(
         (body.startswith("%"), body.endswith("%")), "="
@@ -154,14 +156,14 @@ def _contains(strings: list[str], found: re.Match[str]) -> str:
     return f"{operator} \x00{at}\x00"
 
 
-def _shown(text: str, strings: list[str]) -> str:
-    return re.sub(r"\x00(\d+)\x00", lambda found: strings[int(found[1])], text)
+def _with_strings(text: str, strings: list[str]) -> str:
+    return re.sub(r"\x00(\d+)\x00", lambda match: strings[int(match[1])], text)
 
 
 def bound_paths(statement: Statement) -> tuple[dict[int, str], list[Correction]]:
     """Give paths without an upper bound one; returns new texts of tokens, and what was changed."""
     edits: dict[int, str] = {}
-    made: list[Correction] = []
+    corrections: list[Correction] = []
     for part in statement.query.walk():
         if not isinstance(part, Relationship) or part.length is None:
             continue
@@ -174,5 +176,5 @@ def bound_paths(statement: Statement) -> tuple[dict[int, str], list[Correction]]
         after = f"*{length.low}..{BOUND}"
         edits[length.start] = after
         edits |= dict.fromkeys(range(length.start + 1, length.stop), "")
-        made.append(Correction("rule", before, after, f"a path without a bound gets one of {BOUND}"))
-    return edits, made
+        corrections.append(Correction("rule", before, after, f"a path without a bound gets one of {BOUND}"))
+    return edits, corrections

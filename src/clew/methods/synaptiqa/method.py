@@ -39,7 +39,7 @@ from clew.index.store.directory import Index
 from clew.llm.errors import BudgetReached
 from clew.llm.prompting import Talk
 from clew.llm.types import ChatModel
-from clew.methods.baselines.llm import needed
+from clew.methods.baselines.llm import require_model
 from clew.methods.fact_lines import other_names
 from clew.methods.run import Run
 from clew.methods.synaptiqa.check_names import CheckedStatement, other_types
@@ -48,11 +48,11 @@ from clew.methods.synaptiqa.extract_query import Extracted, bound_paths, extract
 from clew.methods.synaptiqa.pattern_query import PatternQuery
 from clew.methods.synaptiqa.queried import QueriedGraph, QueryResult, embedded_store, with_nulls_last
 from clew.methods.synaptiqa.read_rows import ReadRow, is_absence, is_void
-from clew.methods.synaptiqa.read_rows_llm import read_own, read_rows
+from clew.methods.synaptiqa.read_rows_llm import ask_model_answer, read_rows
 from clew.methods.synaptiqa.settings import SynaptiqaSettings
 from clew.methods.synaptiqa.write_query_llm import (
+    Attempt,
     QueryWriter,
-    Tried,
     abstention,
     feedback,
     lacks,
@@ -86,11 +86,11 @@ class SynaptiQA:
         embedder: Embedder,
         model: ChatModel,
         settings: SynaptiqaSettings | None = None,
-        called: OtherNames | None = None,
+        find_names: OtherNames | None = None,
     ) -> None:
         self.graph, self.embedder = graph, embedder
         self.model, self.settings = model, settings or SynaptiqaSettings()
-        self.called = called
+        self.find_names = find_names
 
     def answer(self, question: str, *, id: str | None = None, entities: Sequence[str] = ()) -> Answer:
         """Answer one question, or abstain with a reason.
@@ -99,14 +99,16 @@ class SynaptiQA:
         """
         talk = Talk.begin(self.model, id)
         run = Run(self.name, id, talk)
-        asked = f"{question} (about: {', '.join(entities)})" if entities else question
-        names, notes = self.called(question, entities) if self.called and self.optimised else ("", ())
-        work = _Question(self.graph, self.settings, self.embedder, run, talk, asked, self.optimised, names)
+        full_question = f"{question} (about: {', '.join(entities)})" if entities else question
+        names, notes = self.find_names(question, entities) if self.find_names and self.optimised else ("", ())
+        state = _QuestionState(
+            self.graph, self.settings, self.embedder, run, talk, full_question, self.optimised, names
+        )
         try:
-            found = work.answer()
+            answer = state.answer()
         except BudgetReached as error:
-            found = Answer(question, abstained=Abstention("budget", str(error)), query=work.query)
-        return run.finish(replace(found, question=question, notes=(*found.notes, *notes)))
+            answer = Answer(question, abstained=Abstention("budget", str(error)), query=state.query)
+        return run.finish(replace(answer, question=question, notes=(*answer.notes, *notes)))
 
 
 class KgQuery(SynaptiQA):
@@ -139,15 +141,15 @@ def make_synaptiqa(
         return PatternQuery(index, embedder, store)
     find = FindTopicEntities.of(index, embedder)
 
-    def names(question: str, entities: Sequence[str]) -> tuple[str, tuple[str, ...]]:
+    def called_names(question: str, entities: Sequence[str]) -> tuple[str, tuple[str, ...]]:
         called = find.called(question, entities)
         return other_names(index.graph, called), shared_names(called, "; the query says which are asked")
 
-    def named(text: str) -> list[str]:
+    def names_of(text: str) -> list[str]:
         return [index.graph.labels[hit.entity] for hit in index.names.exact(text)]
 
-    graph = QueriedGraph.of_index(index.graph, embedder, store, named)
-    return SynaptiQA(graph, embedder, model, settings, names)
+    graph = QueriedGraph.of_index(index.graph, embedder, store, names_of)
+    return SynaptiQA(graph, embedder, model, settings, called_names)
 
 
 def make_kg_query(
@@ -158,13 +160,13 @@ def make_kg_query(
     settings: SynaptiqaSettings | None = None,
 ) -> SynaptiQA:
     """Make `kg-query` over an index. Raises UsageError without a model, MissingExtra without ladybug."""
-    model = needed(model, KgQuery.name)
+    model = require_model(model, KgQuery.name)
     graph = QueriedGraph.of_index(index.graph, embedder, embedded_store(index.graph))
     return KgQuery(graph, embedder, model, settings)
 
 
 @dataclass
-class _Question:
+class _QuestionState:
     """One question while it is worked on."""
 
     graph: QueriedGraph
@@ -183,74 +185,76 @@ class _Question:
         writer = QueryWriter(self.talk, schema, self.names)
         with self.run.stage("write"):
             shots = most_similar(self.settings.history, self.question, self.settings.shots, self.embedder)
-            self._shown("schema", {"left_out": writer.schema.left_out, "solved": [s.question for s in shots]})
+            self._note_step(
+                "schema", {"left_out": writer.schema.left_out, "solved": [s.question for s in shots]}
+            )
             reply = writer.write(self.question, shots)
         repairs = self.settings.repairs if self.optimised else 0
-        tried = self._try(reply, writer)
+        attempt = self._try(reply, writer)
         for _ in range(repairs):
-            if tried.kind in ("rows", "lacks"):
+            if attempt.kind in ("rows", "lacks"):
                 break
             with self.run.stage("write"):
-                reply = writer.repair(self.question, tried.query or reply, feedback(tried))
-            tried = self._try(reply, writer)
-        if tried.result is None or tried.kind != "rows":
-            return self._nothing(tried)
-        return self._read(tried.result, tried.query)
+                reply = writer.repair(self.question, attempt.query or reply, feedback(attempt))
+            attempt = self._try(reply, writer)
+        if attempt.result is None or attempt.kind != "rows":
+            return self._answer_without_rows(attempt)
+        return self._read(attempt.result, attempt.query)
 
-    def _try(self, reply: str, writer: QueryWriter) -> Tried:
+    def _try(self, reply: str, writer: QueryWriter) -> Attempt:
         """Make a statement of a reply and run it."""
-        lacking = lacks(reply) if self.optimised else None
-        if lacking is not None:
-            tried = Tried("", "lacks", lacking)
-            self._shown("query", tried.shown(reply))
-            return tried
-        tried = Tried("", "error")
+        lack = lacks(reply) if self.optimised else None
+        if lack is not None:
+            attempt = Attempt("", "lacks", lack)
+            self._note_step("query", attempt.step_detail(reply))
+            return attempt
+        attempt = Attempt("", "error")
         try:
             with self.run.stage("check"):
-                statement = self._optimised(reply, writer, tried) if self.optimised else parse(reply.strip())
-                tried.query = self.query = _text(statement)
+                statement = self._optimise(reply, writer, attempt) if self.optimised else parse(reply.strip())
+                attempt.query = self.query = _text(statement)
             with self.run.stage("query"):
-                tried.result = self.graph.run(statement)
+                attempt.result = self.graph.run(statement)
                 if self.optimised:
-                    ordered = with_nulls_last(statement, tried.result, self.graph.run)
-                    tried.corrections += ordered.corrections
-                    tried.result, tried.query = ordered.result, _text(ordered.statement)
-                    self.query = tried.query
-            absent = is_absence(tried.result.rows) and self.optimised
-            void = is_void(tried.result.rows)
-            others = other_types(statement, self.graph.schema) if absent or void else ()
-            if self.optimised and others:
-                raise QueryError("; ".join(others))
-            void = void or (bool(tried.unknown) and absent)
-            tried.kind = "empty" if void else "rows"
-            tried.problem = "" if tried.kind == "rows" else "the query ran and found nothing"
+                    ordered = with_nulls_last(statement, attempt.result, self.graph.run)
+                    attempt.corrections += ordered.corrections
+                    attempt.result, attempt.query = ordered.result, _text(ordered.statement)
+                    self.query = attempt.query
+            absent = is_absence(attempt.result.rows) and self.optimised
+            void = is_void(attempt.result.rows)
+            type_problems = other_types(statement, self.graph.schema) if absent or void else ()
+            if self.optimised and type_problems:
+                raise QueryError("; ".join(type_problems))
+            void = void or (bool(attempt.unknown) and absent)
+            attempt.kind = "empty" if void else "rows"
+            attempt.problem = "" if attempt.kind == "rows" else "the query ran and found nothing"
         except (QueryError, StoreTimeout) as error:
-            tried.problem = str(error)
-        self._shown("query", tried.shown(reply))
-        return tried
+            attempt.problem = str(error)
+        self._note_step("query", attempt.step_detail(reply))
+        return attempt
 
-    def _optimised(self, reply: str, writer: QueryWriter, tried: Tried) -> Statement:
+    def _optimise(self, reply: str, writer: QueryWriter, attempt: Attempt) -> Statement:
         """Optimise a statement: extract, bound paths, names, directions, values. Raises QueryError."""
-        extracted = self._extracted(reply, writer, tried)
-        tried.corrections += extracted.corrections
-        edits, bounded = bound_paths(extracted.statement)
-        statement = self._edited(extracted.statement, edits, bounded, tried)
+        extracted = self._extract(reply, writer, attempt)
+        attempt.corrections += extracted.corrections
+        edits, bound_corrections = bound_paths(extracted.statement)
+        statement = self._apply_edits(extracted.statement, edits, bound_corrections, attempt)
         by_model, left_out = self.settings.chooser == "llm", self.settings.left_out
         choose: Choose = ChooseByModel(self.talk) if by_model else choose_by_similarity
         if "names" not in left_out:
-            statement = self._checked(self.graph.check.names(statement, self.question, choose), tried)
-        tried.query = statement.text
-        if tried.unknown:
-            raise QueryError(f"The graph has no {', no '.join(map(str, tried.unknown))}")
+            statement = self._apply_check(self.graph.check.names(statement, self.question, choose), attempt)
+        attempt.query = statement.text
+        if attempt.unknown:
+            raise QueryError(f"The graph has no {', no '.join(map(str, attempt.unknown))}")
         if "directions" not in left_out:
             directions = self.graph.directions(statement)
             require_legal(directions)
-            statement = self._edited(statement, directions.edits, directions.turned, tried)
+            statement = self._apply_edits(statement, directions.edits, directions.turned, attempt)
         if "values" in left_out:
             return statement
-        return self._checked(self.graph.check.values(statement, self.question, choose), tried)
+        return self._apply_check(self.graph.check.values(statement, self.question, choose), attempt)
 
-    def _extracted(self, reply: str, writer: QueryWriter, tried: Tried) -> Extracted:
+    def _extract(self, reply: str, writer: QueryWriter, attempt: Attempt) -> Extracted:
         """Find the statement in a reply; the model cleans one that does not parse, or every one, once."""
         try:
             extracted = extract_query(reply)
@@ -259,64 +263,70 @@ class _Question:
         except QueryError as error:
             if "clean" in self.settings.left_out:
                 raise
-            return self._cleaned(reply, str(error), writer, tried)
+            return self._clean(reply, str(error), writer, attempt)
         if self.settings.clean == "needed" or "clean" in self.settings.left_out:
             return extracted
-        tried.corrections += extracted.corrections
+        attempt.corrections += extracted.corrections
         try:
-            return self._cleaned(extracted.text, "none is known", writer, tried)
+            return self._clean(extracted.text, "none is known", writer, attempt)
         except QueryError:
             return replace(extracted, corrections=())  # what was a statement before is not lost
 
-    def _cleaned(self, text: str, problem: str, writer: QueryWriter, tried: Tried) -> Extracted:
+    def _clean(self, text: str, problem: str, writer: QueryWriter, attempt: Attempt) -> Extracted:
         """Have the model clean a text. Raises QueryError where that is no statement."""
         extracted = extract_query(writer.clean(text, problem))
         if extracted.text != text:
-            tried.corrections.append(Correction("clean", short(text), extracted.text, problem))
+            attempt.corrections.append(Correction("clean", short(text), extracted.text, problem))
         return extracted
 
-    def _edited(
-        self, statement: Statement, edits: dict[int, str], made: Sequence[Correction], tried: Tried
+    def _apply_edits(
+        self, statement: Statement, edits: dict[int, str], corrections: Sequence[Correction], attempt: Attempt
     ) -> Statement:
-        tried.corrections += made
+        attempt.corrections += corrections
         return parse(render(statement.tokens, edits)) if edits else statement
 
-    def _checked(self, checked: CheckedStatement, tried: Tried) -> Statement:
-        tried.corrections += checked.corrections
-        tried.unknown += checked.unknown
+    def _apply_check(self, checked: CheckedStatement, attempt: Attempt) -> Statement:
+        attempt.corrections += checked.corrections
+        attempt.unknown += checked.unknown
         return checked.statement
 
     def _read(self, result: QueryResult, query: str) -> Answer:
         """Answer from rows: what the model names of them, cited by their triples."""
         rows = [row for row in result.rows if row.triples] or list(result.rows)
         with self.run.stage("read"):
-            read = read_rows(self.talk, self.question, query, result.columns, rows)
-        self._shown("read", {"text": read.text, "answers": [cell.label for cell, _ in read.found.values()]})
-        if not read.found:
+            reply = read_rows(self.talk, self.question, query, result.columns, rows)
+        self._note_step(
+            "read", {"text": reply.text, "answers": [cell.label for cell, _ in reply.values.values()]}
+        )
+        if not reply.values:
             detail = f"none of the model's answers is in the rows of the query {query}"
             return Answer(self.question, abstained=Abstention("not_in_evidence", detail), query=query)
-        answers = tuple(AnswerEntity(cell.entity, cell.label, 1.0) for cell, _ in read.found.values())
-        citations = tuple(_citation(cell.entity, proofs) for cell, proofs in read.found.values())
+        answers = tuple(AnswerEntity(cell.entity, cell.label, 1.0) for cell, _ in reply.values.values())
+        citations = tuple(_citation(cell.entity, proofs) for cell, proofs in reply.values.values())
         denied = {a.label for a in answers} <= {"no", "0"} and not any(c.triples for c in citations)
         notes = ("what the graph does not record is taken not to be so",) if denied else ()
         return Answer(
-            self.question, answers, read.text or text_of(answers), citations=citations, query=query,
+            self.question, answers, reply.text or text_of(answers), citations=citations, query=query,
             complete=result.complete, notes=notes,
         )  # fmt: skip
 
-    def _nothing(self, tried: Tried) -> Answer:
+    def _answer_without_rows(self, attempt: Attempt) -> Answer:
         """Give the model's own answer, where that is allowed, or abstain and show the query."""
-        query = tried.query or None
+        query = attempt.query or None
         if self.settings.allow_ungrounded:
-            own = read_own(self.talk, self.question)
-            self._shown("own", {"answer": own.answer, "confidence": own.confidence})
-            if own.answer:
+            own_answer = ask_model_answer(self.talk, self.question)
+            self._note_step("own", {"answer": own_answer.answer, "confidence": own_answer.confidence})
+            if own_answer.answer:
                 return Answer(
-                    self.question, text=own.answer, grounded=False, query=query, confidence=own.confidence
+                    self.question,
+                    text=own_answer.answer,
+                    grounded=False,
+                    query=query,
+                    confidence=own_answer.confidence,
                 )
-        return Answer(self.question, abstained=abstention(tried), query=query)
+        return Answer(self.question, abstained=abstention(attempt), query=query)
 
-    def _shown(self, name: str, detail: dict[str, object]) -> None:
+    def _note_step(self, name: str, detail: dict[str, object]) -> None:
         self.talk.steps.append(Step(name, detail))
 
 

@@ -37,25 +37,25 @@ class PatternQuery:
         # Relations some of whose tails are literals, which the store has as properties of nodes.
         out = index.graph.out
         literal = index.graph.values.datatype[out.neighbour[:]] >= 0
-        self._valued: frozenset[int] = frozenset(np.unique(out.relation[literal]).tolist())
+        self._value_relations: frozenset[int] = frozenset(np.unique(out.relation[literal]).tolist())
 
     def answer(self, question: str, *, id: str | None = None, entities: Sequence[str] = ()) -> Answer:
         """Answer one question, or abstain with a reason; `entities` are names that it is about, if known."""
-        drafted = replace(self._built_in.answer(question, id=id, entities=entities), method=self.name)
-        if drafted.abstained is not None and drafted.abstained.reason != "empty_result":
-            return _noted(drafted, "the question has no pattern to be sure of, so there is no query")
-        if drafted.pattern is None or drafted.pattern.answer is None:
-            return _noted(drafted, "the question is answered by an operator, without a query")
-        query = self._write_query(drafted.pattern, drafted.pattern.answer)
+        draft = replace(self._built_in.answer(question, id=id, entities=entities), method=self.name)
+        if draft.abstained is not None and draft.abstained.reason != "empty_result":
+            return _with_note(draft, "the question has no pattern to be sure of, so there is no query")
+        if draft.pattern is None or draft.pattern.answer is None:
+            return _with_note(draft, "the question is answered by an operator, without a query")
+        query = self._write_query(draft.pattern, draft.pattern.answer)
         if query is None:
-            return _noted(drafted, "the pattern has no form as a query on the embedded store")
+            return _with_note(draft, "the pattern has no form as a query on the embedded store")
         began = perf_counter()
         rows = self._store.run(query)
-        timings = {**drafted.timings_ms, "query": round((perf_counter() - began) * 1000, 3)}
+        timings = {**draft.timings_ms, "query": round((perf_counter() - began) * 1000, 3)}
         count, complete = len(rows.rows), rows.complete
-        shown = {"query": query, "sent": rows.sent.text, "rows": count, "complete": complete}
-        steps = (*drafted.steps, Step("query", shown))
-        return replace(self._of_rows(drafted, rows), query=query, timings_ms=timings, steps=steps)
+        detail = {"query": query, "sent": rows.sent.text, "rows": count, "complete": complete}
+        steps = (*draft.steps, Step("query", detail))
+        return replace(self._answer_from_rows(draft, rows), query=query, timings_ms=timings, steps=steps)
 
     def _write_query(self, pattern: Pattern, answer: int) -> str | None:
         """Write a pattern as Cypher for the embedded store; None for a pattern that has no such form.
@@ -64,7 +64,7 @@ class PatternQuery:
         triple is used twice: the edges share a MATCH; else each has its own.
         """
         fixed = [edge.fixed for edge in pattern.edges]
-        if not fixed or any(relation is None or relation in self._valued for relation in fixed):
+        if not fixed or any(relation is None or relation in self._value_relations for relation in fixed):
             return None
         if any(not node.known and node.type is not None for node in pattern.nodes):
             return None  # a node of several types is in the table of the first
@@ -73,8 +73,8 @@ class PatternQuery:
             label = None if node.entity is None else self._store.label_of(node.entity)
             if node.known and label is None:
                 return None  # a literal, which is no node there
-            known = f":{quote_name(label)} {{clew_id: {node.entity}}}" if label is not None else ""
-            nodes.append(f"(n{at}{known})")
+            label_part = f":{quote_name(label)} {{clew_id: {node.entity}}}" if label is not None else ""
+            nodes.append(f"(n{at}{label_part})")
         hops = [
             f"{nodes[e.head]}-[r{at}:{quote_name(self._graph.relations[e.fixed])}]->{nodes[e.tail]}"
             for at, e in enumerate(pattern.edges)
@@ -84,19 +84,19 @@ class PatternQuery:
         triples = "".join(f", r{at}.clew_triple AS r{at}" for at in range(len(hops)))
         return f"{match} RETURN n{answer}.clew_id AS answer{triples}"
 
-    def _of_rows(self, drafted: Answer, rows: Rows) -> Answer:
+    def _answer_from_rows(self, draft: Answer, rows: Rows) -> Answer:
         """Read answers and citations off the rows, by ids: the first row of each entity proves it."""
         proofs: dict[int, tuple[int, ...]] = {}
         for entity, *triples in sorted([int(str(value)) for value in row] for row in rows.rows):
             proofs.setdefault(entity, tuple(triples))
         if not proofs:
-            nothing = drafted.abstained or Abstention("empty_result", "the query has no rows")
-            return replace(drafted, answers=(), citations=(), text="", abstained=nothing)
+            abstention = draft.abstained or Abstention("empty_result", "the query has no rows")
+            return replace(draft, answers=(), citations=(), text="", abstained=abstention)
         graph = self._graph
         answers = tuple(AnswerEntity(graph.entities[e], graph.labels[e], 1.0) for e in proofs)
         citations = tuple(cite(graph, graph.entities[e], t) for e, t in proofs.items())
-        drafted = replace(drafted, answers=answers, citations=citations, text=text_of(answers))
-        return replace(drafted, abstained=None, complete=rows.complete)
+        draft = replace(draft, answers=answers, citations=citations, text=text_of(answers))
+        return replace(draft, abstained=None, complete=rows.complete)
 
 
 def _turns(pattern: Pattern) -> bool:
@@ -109,5 +109,5 @@ def _turns(pattern: Pattern) -> bool:
     )
 
 
-def _noted(answer: Answer, note: str) -> Answer:
+def _with_note(answer: Answer, note: str) -> Answer:
     return replace(answer, steps=(*answer.steps, Step("query", {"note": note})))

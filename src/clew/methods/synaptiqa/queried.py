@@ -76,78 +76,82 @@ class QueriedGraph:
         store: CypherStore,
         embedder: Embedder,
         triples: RowTriples | None = None,
-        named: NamesOf | None = None,
+        names_of: NamesOf | None = None,
     ) -> QueriedGraph:
-        """Read the schema of a store; `named` gives the names of what is called so too. Raises StoreError."""
+        """Read the schema of a store; `names_of` gives further names of things. Raises StoreError."""
         schema, lexicon = store.schema(), Lexicon.load()
-        values = StoredValues(store, embedder, lexicon, named)
+        values = StoredValues(store, embedder, lexicon, names_of)
         check = NameCheck(schema, values, embedder, lexicon)
         slicer = SchemaSlicer(schema, embedder, lexicon)
         return cls(store, schema, check, slicer, triples or StoredTriples(schema.namings))
 
     @classmethod
     def of_index(
-        cls, graph: Graph, embedder: Embedder, store: CypherStore, named: NamesOf | None = None
+        cls, graph: Graph, embedder: Embedder, store: CypherStore, names_of: NamesOf | None = None
     ) -> QueriedGraph:
         """Use the embedded store that was made of a graph."""
-        return cls.of_store(store, embedder, IndexTriples(graph), named)
+        return cls.of_store(store, embedder, IndexTriples(graph), names_of)
 
     def directions(self, statement: Statement) -> Directions:
         """Correct directions by the schema, and by the graph where that lacks a hop. Raises StoreError."""
-        found = correct_directions(statement, self.schema)
-        hops = [hop for search in found.lacking for hop in self.store.find_hops(search)]
-        return correct_directions(statement, self.schema.with_hops(hops)) if hops else found
+        directions = correct_directions(statement, self.schema)
+        hops = [hop for search in directions.lacking for hop in self.store.find_hops(search)]
+        return correct_directions(statement, self.schema.with_hops(hops)) if hops else directions
 
     def run(self, statement: Statement) -> QueryResult:
         """Run a statement and read its rows with what they rest on. Raises QueryError, StoreError."""
         try:
-            found = [self.store.run(text) for text in with_evidence(statement)]
+            results = [self.store.run(text) for text in with_evidence(statement)]
         except (QueryError, StoreTimeout):
             # The paths may be too many; if the query itself is at fault, it says so again.
-            return self._sampled(statement)
-        rows = [row for each in found for row in self._read(each, statement)]
+            return self._run_sampled(statement)
+        rows = [row for result in results for row in self._read_rows(result, statement)]
         ends = [branch.clauses[-1] for branch in statement.query.branches]
-        last = [clause for clause in ends if isinstance(clause, Projection)]
+        projections = [clause for clause in ends if isinstance(clause, Projection)]
         if not statement.query.union_all or (isinstance(ends[0], Projection) and ends[0].distinct):
-            rows = _merged(rows)
-        if not any(clause.order for clause in last):
+            rows = _merge_rows(rows)
+        if not any(clause.order for clause in projections):
             # A database gives rows in any order; the same question has the same prompt, and can be replayed.
             rows.sort(key=lambda row: [(c.label, c.entity) if c is not None else ("", "") for c in row.cells])
         if len(rows) == 1 and not is_void(rows):
             rows = [self._with_subqueries(statement, rows[0])]
-        columns = tuple(name for name in found[0].columns if not is_evidence(name))
-        sent = " UNION ".join(each.sent.text for each in found)
-        complete, sampled = all(each.complete for each in found), not all(row.whole for row in rows)
+        columns = tuple(name for name in results[0].columns if not is_evidence(name))
+        sent = " UNION ".join(result.sent.text for result in results)
+        complete, sampled = all(result.complete for result in results), not all(row.whole for row in rows)
         return QueryResult(columns, tuple(rows), complete, sampled, sent)
 
     def _with_subqueries(self, statement: Statement, row: ReadRow) -> ReadRow:
         """A row with the triples that its EXISTS and COUNT found; they are no paths of the query itself."""
         texts = subquery_evidence(statement, ROWS_SAMPLED)
         try:
-            proofs = [proof for text in texts for proof in self._read(self.store.run(text), statement)]
+            proofs = [proof for text in texts for proof in self._read_rows(self.store.run(text), statement)]
         except (QueryError, StoreTimeout):
             return replace(row, whole=False)
-        proved = dict.fromkeys(t for proof in proofs for t in proof.triples)
-        if not proved:
+        subquery_triples = dict.fromkeys(t for proof in proofs for t in proof.triples)
+        if not subquery_triples:
             return row
-        own = [t for t in row.triples if t.triple.relation != TYPE]
-        return replace(row, triples=tuple(dict.fromkeys((*own, *proved)))[:MOST_TRIPLES])
+        row_triples = [t for t in row.triples if t.triple.relation != TYPE]
+        return replace(row, triples=tuple(dict.fromkeys((*row_triples, *subquery_triples)))[:MOST_TRIPLES])
 
-    def _sampled(self, statement: Statement) -> QueryResult:
-        plain = self.store.run(statement.text)
-        rows = self._read(plain, statement)
+    def _run_sampled(self, statement: Statement) -> QueryResult:
+        result = self.store.run(statement.text)
+        rows = self._read_rows(result, statement)
         texts = sample_of_evidence(statement, ROWS_SAMPLED)
-        proofs = [proof for text in texts for proof in self._read(self.store.run(text), statement)]
-        return QueryResult(plain.columns, tuple(_proved(rows, proofs)), plain.complete, True, plain.sent.text)
+        proofs = [proof for text in texts for proof in self._read_rows(self.store.run(text), statement)]
+        return QueryResult(
+            result.columns, tuple(_prove_rows(rows, proofs)), result.complete, True, result.sent.text
+        )
 
-    def _read(self, found: Rows, statement: Statement) -> list[ReadRow]:
+    def _read_rows(self, stored_rows: Rows, statement: Statement) -> list[ReadRow]:
         uses = uses_of(statement).names
         properties = list(dict.fromkeys(use.text for use in uses if use.kind == "property"))
-        shown = [at for at, name in enumerate(found.columns) if not is_evidence(name)]
-        hidden = [at for at, name in enumerate(found.columns) if is_evidence(name)]
+        value_columns = [at for at, name in enumerate(stored_rows.columns) if not is_evidence(name)]
+        path_columns = [at for at, name in enumerate(stored_rows.columns) if is_evidence(name)]
         return [
-            read_row([row[at] for at in shown], [row[at] for at in hidden], properties, self.triples)
-            for row in found.rows
+            read_row(
+                [row[at] for at in value_columns], [row[at] for at in path_columns], properties, self.triples
+            )
+            for row in stored_rows.rows
         ]
 
 
@@ -156,27 +160,27 @@ def embedded_store(graph: Graph) -> LadybugStore:
     return LadybugStore.of_graph(graph, seconds=SECONDS, rows=MOST_ROWS_READ)
 
 
-def _merged(rows: Iterable[ReadRow]) -> list[ReadRow]:
+def _merge_rows(rows: Iterable[ReadRow]) -> list[ReadRow]:
     """Make one row of those with equal values, with the triples of all."""
     merged: dict[object, ReadRow] = {}
     for row in rows:
-        before = merged.get(row.cells)
-        if before is not None:
-            both = tuple(dict.fromkeys((*before.triples, *row.triples)))
-            row = ReadRow(row.cells, both, before.whole and row.whole)
+        earlier_row = merged.get(row.cells)
+        if earlier_row is not None:
+            triples = tuple(dict.fromkeys((*earlier_row.triples, *row.triples)))
+            row = ReadRow(row.cells, triples, earlier_row.whole and row.whole)
         merged[row.cells] = row
     return list(merged.values())
 
 
-def _proved(rows: Sequence[ReadRow], proofs: Sequence[ReadRow]) -> list[ReadRow]:
+def _prove_rows(rows: Sequence[ReadRow], proofs: Sequence[ReadRow]) -> list[ReadRow]:
     """Give each row the sampled triples that name one of its values; a single row gets them all."""
     triples = list(dict.fromkeys(t for proof in proofs for t in proof.triples))
-    proved: list[ReadRow] = []
+    proved_rows: list[ReadRow] = []
     for row in rows:
         names = {cell.entity for cell in row.cells if cell is not None}
-        own = (t for t in triples if len(rows) == 1 or names & {t.triple.head, t.triple.tail})
-        proved.append(ReadRow(row.cells, tuple(own)))
-    return proved
+        row_triples = (t for t in triples if len(rows) == 1 or names & {t.triple.head, t.triple.tail})
+        proved_rows.append(ReadRow(row.cells, tuple(row_triples)))
+    return proved_rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,39 +196,41 @@ def with_nulls_last(
     statement: Statement, result: QueryResult, run: Callable[[Statement], QueryResult]
 ) -> Ordered:
     """Run again with nulls last what keeps rows of a descending order; it stays if rows are the same."""
-    edits, made = _edits(statement)
+    edits, corrections = _edits(statement)
     if not edits:
         return Ordered(statement, result)
     ordered = parse(render(statement.tokens, edits))
     try:
-        other = run(ordered)
+        ordered_result = run(ordered)
     except (QueryError, StoreTimeout):
         return Ordered(statement, result)
-    if [row.cells for row in other.rows] == [row.cells for row in result.rows]:
+    if [row.cells for row in ordered_result.rows] == [row.cells for row in result.rows]:
         return Ordered(statement, result)
-    return Ordered(ordered, other, made)
+    return Ordered(ordered, ordered_result, corrections)
 
 
 def _edits(statement: Statement) -> tuple[dict[int, str], tuple[Correction, ...]]:
     edits: dict[int, str] = {}
-    made: list[Correction] = []
+    corrections: list[Correction] = []
     for part in statement.query.walk():
         if isinstance(part, Projection) and (part.limit is not None or part.keyword == "WITH"):
-            for key in _descending(statement, part):
+            for key in _descending_keys(statement, part):
                 text = statement.source(key)
                 edits[key.start] = f"{text} IS NULL, {statement.tokens[key.start].text}"
                 before, after = f"ORDER BY {text} DESC", f"ORDER BY {text} IS NULL, {text} DESC"
-                made.append(Correction("rule", before, after, NULLS_LAST))
-    return edits, tuple(made)
+                corrections.append(Correction("rule", before, after, NULLS_LAST))
+    return edits, tuple(corrections)
 
 
-def _descending(statement: Statement, projection: Projection) -> Iterator[Expression]:
-    """What a projection is ordered by from the greatest on, and may be null: no count, no sum."""
-    given = {item.alias.text: item.expression for item in projection.items if item.alias is not None}
+def _descending_keys(statement: Statement, projection: Projection) -> Iterator[Expression]:
+    """Keys that a projection is ordered by from the greatest on, and that may be null: no count or sum."""
+    expression_by_alias = {
+        item.alias.text: item.expression for item in projection.items if item.alias is not None
+    }
     for key in projection.order:
-        behind = statement.tokens[key.stop].text if key.stop < len(statement.tokens) else ""
-        of = given.get(key.name.text, key) if isinstance(key, Variable) else key
-        if behind.upper() in ("DESC", "DESCENDING") and _may_be_null(of):
+        next_token = statement.tokens[key.stop].text if key.stop < len(statement.tokens) else ""
+        expression = expression_by_alias.get(key.name.text, key) if isinstance(key, Variable) else key
+        if next_token.upper() in ("DESC", "DESCENDING") and _may_be_null(expression):
             yield key
 
 

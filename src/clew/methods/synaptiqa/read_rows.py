@@ -20,7 +20,7 @@ TYPE = "type"
 
 
 @dataclass(frozen=True, slots=True)
-class Proved:
+class ProvedTriple:
     """A triple, with its id in the index where there is one."""
 
     triple: TripleText
@@ -46,18 +46,18 @@ class StoredTriples:
 
     def _naming(self, node: StoredNode) -> Naming:
         """As the nodes of its first label whose names tell them apart, else of its first."""
-        of = [self.namings[label] for label in node.labels if label in self.namings]
-        return next((naming for naming in of if naming.unique), of[0] if of else Naming())
+        namings = [self.namings[label] for label in node.labels if label in self.namings]
+        return next((naming for naming in namings if naming.unique), namings[0] if namings else Naming())
 
-    def of_edge(self, edge: StoredEdge, head: StoredNode, tail: StoredNode) -> Proved:
+    def of_edge(self, edge: StoredEdge, head: StoredNode, tail: StoredNode) -> ProvedTriple:
         """Return (name of the head, type, name of the tail)."""
-        return Proved(TripleText(self.name(head), edge.type, self.name(tail)))
+        return ProvedTriple(TripleText(self.name(head), edge.type, self.name(tail)))
 
-    def of_property(self, node: StoredNode, key: str) -> tuple[Proved, ...]:
+    def of_property(self, node: StoredNode, key: str) -> tuple[ProvedTriple, ...]:
         """Return (name of the node, property, value)."""
         value = node.properties[key]
-        text = str(value).lower() if isinstance(value, bool) else shown(value, self)
-        return (Proved(TripleText(self.name(node), key, text)),) if text != self.label(node) else ()
+        text = str(value).lower() if isinstance(value, bool) else value_text(value, self)
+        return (ProvedTriple(TripleText(self.name(node), key, text)),) if text != self.label(node) else ()
 
 
 @dataclass(frozen=True)
@@ -74,16 +74,16 @@ class IndexTriples:
         """Return the label of the entity."""
         return self.graph.labels[int(node.id)]
 
-    def of_edge(self, edge: StoredEdge, head: StoredNode, tail: StoredNode) -> Proved:
+    def of_edge(self, edge: StoredEdge, head: StoredNode, tail: StoredNode) -> ProvedTriple:
         """Return the triple of an edge."""
-        return self._proved(int(edge.id))
+        return self._proved_triple(int(edge.id))
 
-    def of_property(self, node: StoredNode, key: str) -> tuple[Proved, ...]:
+    def of_property(self, node: StoredNode, key: str) -> tuple[ProvedTriple, ...]:
         """Return the triples from a node to literals by the relation that the property stands for."""
         graph, head = self.graph, int(node.id)
         start, stop = graph.out.span(head)
         return tuple(
-            self._proved(triple)
+            self._proved_triple(triple)
             for triple in range(start, stop)
             if self._is_value(int(graph.out.neighbour[triple]))
             and graph.labels[int(graph.out.neighbour[triple])] != graph.labels[head]
@@ -96,12 +96,12 @@ class IndexTriples:
         typed = bool(values.datatype[node] >= 0 or values.kind[node] != ValueKind.NONE)
         return typed or self.graph.labels[node].lower() in BOOLEANS
 
-    def _proved(self, triple: int) -> Proved:
-        return Proved(triple_text(self.graph, triple), triple)
+    def _proved_triple(self, triple: int) -> ProvedTriple:
+        return ProvedTriple(triple_text(self.graph, triple), triple)
 
 
 RowTriples = StoredTriples | IndexTriples
-"""What knows the triples behind what a store returns."""
+"""Looks up the triples behind the values that a store returns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +120,7 @@ class ReadRow:
     """
 
     cells: tuple[Cell | None, ...]
-    triples: tuple[Proved, ...]
+    triples: tuple[ProvedTriple, ...]
     whole: bool = True
 
     @property
@@ -133,22 +133,22 @@ def read_row(
     values: Sequence[object], evidence: Sequence[object], properties: Sequence[str], triples: RowTriples
 ) -> ReadRow:
     """Read one row; `evidence` are its columns of paths, `properties` those that the query names."""
-    proofs: dict[TripleText, Proved] = {}
-    labelled: dict[TripleText, Proved] = {}
-    named: dict[str, set[str]] = {}
+    proofs: dict[TripleText, ProvedTriple] = {}
+    label_triples: dict[TripleText, ProvedTriple] = {}
+    names_by_label: dict[str, set[str]] = {}
     for path in paths_in([*evidence, *values]):
         for proved in _proofs(path, properties, triples):
             proofs.setdefault(proved.triple, proved)
         for node in path.nodes:
-            named.setdefault(triples.label(node), set()).add(triples.name(node))
+            names_by_label.setdefault(triples.label(node), set()).add(triples.name(node))
             for label in node.labels:
                 triple = TripleText(triples.name(node), TYPE, label)
-                labelled.setdefault(triple, Proved(triple))
+                label_triples.setdefault(triple, ProvedTriple(triple))
         if len(proofs) >= MOST_TRIPLES:
             break
-    found = tuple((proofs or labelled).values())
-    cells = tuple(_cell(value, triples, named) for value in values)
-    return ReadRow(cells, found[:MOST_TRIPLES], len(found) < MOST_TRIPLES)
+    row_triples = tuple((proofs or label_triples).values())
+    cells = tuple(_cell(value, triples, names_by_label) for value in values)
+    return ReadRow(cells, row_triples[:MOST_TRIPLES], len(row_triples) < MOST_TRIPLES)
 
 
 def paths_in(value: object) -> Iterator[StoredPath]:
@@ -160,7 +160,7 @@ def paths_in(value: object) -> Iterator[StoredPath]:
             yield from paths_in(item)  # pyright: ignore[reportUnknownArgumentType]
 
 
-def _proofs(path: StoredPath, properties: Sequence[str], triples: RowTriples) -> Iterator[Proved]:
+def _proofs(path: StoredPath, properties: Sequence[str], triples: RowTriples) -> Iterator[ProvedTriple]:
     for at, edge in enumerate(path.edges):
         left, right = path.nodes[at], path.nodes[at + 1]
         backwards = edge.head == right.id and edge.tail == left.id
@@ -171,18 +171,18 @@ def _proofs(path: StoredPath, properties: Sequence[str], triples: RowTriples) ->
                 yield from triples.of_property(node, key)
 
 
-def _cell(value: object, triples: RowTriples, named: Mapping[str, set[str]]) -> Cell | None:
+def _cell(value: object, triples: RowTriples, names_by_label: Mapping[str, set[str]]) -> Cell | None:
     """Read a value; a text that is what people call one node of the row is that node."""
     if value is None:
         return None
     if isinstance(value, StoredNode):
         return Cell(triples.name(value), triples.label(value))
-    text = shown(value, triples)
-    entities = named.get(text, set()) if isinstance(value, str) else set[str]()
+    text = value_text(value, triples)
+    entities = names_by_label.get(text, set()) if isinstance(value, str) else set[str]()
     return Cell(next(iter(entities)) if len(entities) == 1 else text, text)
 
 
-def shown(value: object, triples: RowTriples) -> str:
+def value_text(value: object, triples: RowTriples) -> str:
     """Return the text of a value: a path with its arrows, whole numbers without a fraction."""
     if isinstance(value, bool):
         return "yes" if value else "no"
@@ -191,15 +191,15 @@ def shown(value: object, triples: RowTriples) -> str:
     if isinstance(value, StoredEdge):
         return value.type
     if isinstance(value, StoredPath):
-        return _drawn(value, triples)
+        return _path_text(value, triples)
     if isinstance(value, (list, tuple)):
-        return ", ".join(shown(item, triples) for item in value)  # pyright: ignore[reportUnknownVariableType]
+        return ", ".join(value_text(item, triples) for item in value)  # pyright: ignore[reportUnknownVariableType]
     if isinstance(value, float):
         return f"{value:.10g}"
     return str(value)
 
 
-def _drawn(path: StoredPath, triples: RowTriples) -> str:
+def _path_text(path: StoredPath, triples: RowTriples) -> str:
     text = triples.label(path.nodes[0]) if path.nodes else ""
     for at, edge in enumerate(path.edges):
         proved = triples.of_edge(edge, path.nodes[at], path.nodes[at + 1])

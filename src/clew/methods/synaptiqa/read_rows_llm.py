@@ -48,7 +48,7 @@ class RowsReply:
 
 @dataclass(frozen=True)
 class OwnReply:
-    """What the model is asked for where the graph holds nothing."""
+    """The reply that the model is asked for where the graph holds nothing."""
 
     answer: str
     confidence: float
@@ -59,20 +59,20 @@ class ReadAnswer:
     """Values of the rows that are answers, with the rows that prove each; and the model's text."""
 
     text: str
-    found: dict[str, tuple[Cell, list[ReadRow]]]
+    values: dict[str, tuple[Cell, list[ReadRow]]]
 
 
 def read_rows(
     talk: Talk, question: str, query: str, columns: Sequence[str], rows: Sequence[ReadRow]
 ) -> ReadAnswer:
     """Ask a model which values answer a question. Raises LlmError."""
-    told = _told(columns, rows)
+    rows_text = _rows_text(columns, rows)
     prompt = prompt_named("clew.methods.synaptiqa", "read")
-    values = {"QUESTION": as_data(question), "QUERY": query_text(query), "ROWS": told}
+    values = {"QUESTION": as_data(question), "QUERY": query_text(query), "ROWS": rows_text}
     text = talk.ask(prompt, _SAMPLING, stop=(), **values)
     reply = _reply_of(text)
     reply = reply or _reply_of(talk.ask_again(prompt, _SAMPLING, text, REPAIR, values)) or RowsReply()
-    return ReadAnswer(reply.text.strip(), _found(reply, columns, rows))
+    return ReadAnswer(reply.text.strip(), _values_in_rows(reply, columns, rows))
 
 
 def _reply_of(text: str) -> RowsReply | None:
@@ -88,7 +88,7 @@ def _reply_of(text: str) -> RowsReply | None:
     return RowsReply(column.text, [], column.column)
 
 
-def read_own(talk: Talk, question: str) -> OwnReply:
+def ask_model_answer(talk: Talk, question: str) -> OwnReply:
     """Ask a model for its own answer with a confidence in [0, 1], 0 for prose; empty where it has none.
 
     Raises LlmError.
@@ -99,11 +99,11 @@ def read_own(talk: Talk, question: str) -> OwnReply:
     except ReplyInvalid:
         return OwnReply("" if declines(text) else text.strip(), 0.0)
     confidence = reply.confidence if reply.confidence == reply.confidence else 0.0
-    own = "" if declines(reply.answer) else reply.answer.strip()
-    return OwnReply(own, min(max(confidence, 0.0), 1.0))
+    answer = "" if declines(reply.answer) else reply.answer.strip()
+    return OwnReply(answer, min(max(confidence, 0.0), 1.0))
 
 
-def _told(columns: Sequence[str], rows: Sequence[ReadRow]) -> str:
+def _rows_text(columns: Sequence[str], rows: Sequence[ReadRow]) -> str:
     lines = [data_line(json.dumps(list(columns), ensure_ascii=False))]
     room = _ROOM
     for row in rows[:MOST_ROWS_SHOWN]:
@@ -112,31 +112,31 @@ def _told(columns: Sequence[str], rows: Sequence[ReadRow]) -> str:
         if room < 0:
             break
         lines.append(line)
-    left = len(rows) - len(lines) + 1
-    return "\n".join([*lines, *([f"({left:,} more rows)"] if left else [])])
+    hidden_count = len(rows) - len(lines) + 1
+    return "\n".join([*lines, *([f"({hidden_count:,} more rows)"] if hidden_count else [])])
 
 
-def _found(
+def _values_in_rows(
     reply: RowsReply, columns: Sequence[str], rows: Sequence[ReadRow]
 ) -> dict[str, tuple[Cell, list[ReadRow]]]:
     """Look the model's answers up in the rows."""
-    found: dict[str, tuple[Cell, list[ReadRow]]] = {}
-    said = {_folded(answer) for answer in reply.answers}
+    values: dict[str, tuple[Cell, list[ReadRow]]] = {}
+    folded_answers = {_folded(answer) for answer in reply.answers}
     column = list(columns).index(reply.column) if reply.column in columns else -1
     for row in rows:
         for at, cell in enumerate(row.cells):
             if cell is None or (column >= 0 and at != column):
                 continue
-            if at == column or said & {_folded(cell.label), _folded(cell.entity)}:
-                found.setdefault(cell.entity, (cell, []))[1].append(row)
-    return found if found or column >= 0 else _value(said, rows)
+            if at == column or folded_answers & {_folded(cell.label), _folded(cell.entity)}:
+                values.setdefault(cell.entity, (cell, []))[1].append(row)
+    return values if values or column >= 0 else _value(folded_answers, rows)
 
 
-def _value(said: set[str], rows: Sequence[ReadRow]) -> dict[str, tuple[Cell, list[ReadRow]]]:
+def _value(folded_answers: set[str], rows: Sequence[ReadRow]) -> dict[str, tuple[Cell, list[ReadRow]]]:
     """Yes, no, and the number of rows are proved by the rows together."""
-    if len(said) != 1 or not rows:
+    if len(folded_answers) != 1 or not rows:
         return {}
-    value = next(iter(said))
+    value = next(iter(folded_answers))
     counted = value in {str(len(rows)), str(len({row.cells[:1] for row in rows}))}
     return {value: (Cell(value, value), list(rows))} if value in ("yes", "no") or counted else {}
 

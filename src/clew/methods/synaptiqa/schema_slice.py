@@ -47,7 +47,7 @@ class SchemaSlicer:
 
     def slice(self, question: str, tokens: int) -> SchemaSlice:
         """Return hops and labels, those nearest to the question first, as long as they fit."""
-        labels, types, properties = (self._near(space, question) for space in self._spaces)
+        labels, types, properties = (self._scores(space, question) for space in self._spaces)
         # A relation is wanted for its own name first, and for what stands at its ends.
         hops = sorted(
             (hop for hop in self.schema.hops if hop.type not in self.schema.valued),
@@ -57,11 +57,11 @@ class SchemaSlicer:
         edges: dict[str, str] = {}
         room = tokens * CHARACTERS
         for hop in hops:
-            new = {end: self._node(end, properties) for end in (hop.head, hop.tail) if end not in nodes}
+            new_nodes = {end: self._node(end, properties) for end in (hop.head, hop.tail) if end not in nodes}
             line = self._edge(str(hop.head), hop.type, str(hop.tail), properties)
-            cost = len(line) + 1 + sum(len(text) + 1 for text in new.values())
+            cost = len(line) + 1 + sum(len(text) + 1 for text in new_nodes.values())
             if cost <= room:
-                nodes |= new
+                nodes |= new_nodes
                 edges[str(hop)] = line
                 room -= cost
         for label in sorted(self.schema.labels, key=lambda label: (-labels[label], label)):
@@ -75,30 +75,34 @@ class SchemaSlicer:
             lines.append(f"({left_out} more labels and relations are not shown)")
         return SchemaSlice(tuple(query_text(line) for line in lines), left_out)
 
-    def _near(self, space: NameSpace, question: str) -> dict[str, float]:
+    def _scores(self, space: NameSpace, question: str) -> dict[str, float]:
         """Score each name: the cosine with the question, or with the word of it that is most like it."""
         words = [word for word in question.split() if len(word) > 2]
         scores = np.maximum.reduce([space.meanings(question), *(space.scores(w) for w in words)])
         return dict(zip(space.names, map(float, scores), strict=True))
 
-    def _node(self, label: str, near: dict[str, float]) -> str:
+    def _node(self, label: str, scores: dict[str, float]) -> str:
         schema = self.schema
-        shown = _shown(schema.label_properties.get(label, ()), near, schema.kinds.get(label, {}))
-        return f"(:{quote_name(label)}{shown})"
+        properties = _properties_text(
+            schema.label_properties.get(label, ()), scores, schema.kinds.get(label, {})
+        )
+        return f"(:{quote_name(label)}{properties})"
 
-    def _edge(self, head: str, type_: str, tail: str, near: dict[str, float]) -> str:
+    def _edge(self, head: str, type_: str, tail: str, scores: dict[str, float]) -> str:
         schema = self.schema
-        shown = _shown(schema.type_properties.get(type_, ()), near, schema.type_kinds.get(type_, {}))
-        return f"(:{quote_name(head)})-[:{quote_name(type_)}{shown}]->(:{quote_name(tail)})"
+        properties = _properties_text(
+            schema.type_properties.get(type_, ()), scores, schema.type_kinds.get(type_, {})
+        )
+        return f"(:{quote_name(head)})-[:{quote_name(type_)}{properties}]->(:{quote_name(tail)})"
 
 
-def _shown(properties: Iterable[str], near: Mapping[str, float], kinds: Mapping[str, str]) -> str:
+def _properties_text(properties: Iterable[str], scores: Mapping[str, float], kinds: Mapping[str, str]) -> str:
     """*{name, pressure: number 260}*: those nearest to the question first, the naming one always."""
-    names: Sequence[str] = sorted(properties, key=lambda name: (-near[name], name))
+    names: Sequence[str] = sorted(properties, key=lambda name: (-scores[name], name))
     naming = naming_property(names)
     if len(names) > MOST_PROPERTIES:
         names = names[:MOST_PROPERTIES]
         names = names if naming is None or naming in names else [naming, *names[:-1]]
-    more = ", …" if len(names) < len(set(properties)) else ""
-    told = (quote_name(name) + (f": {kinds[name]}" if name in kinds else "") for name in names)
-    return f" {{{', '.join(told)}{more}}}" if names else ""
+    ellipsis = ", …" if len(names) < len(set(properties)) else ""
+    texts = (quote_name(name) + (f": {kinds[name]}" if name in kinds else "") for name in names)
+    return f" {{{', '.join(texts)}{ellipsis}}}" if names else ""

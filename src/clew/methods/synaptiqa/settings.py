@@ -1,4 +1,4 @@
-"""What SynaptiQA can be told."""
+"""Settings of SynaptiQA."""
 
 from __future__ import annotations
 

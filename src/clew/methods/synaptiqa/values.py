@@ -39,9 +39,9 @@ class StoredValues:
     """Values as a Cypher store has them, asked by guarded queries; those of a property are kept."""
 
     def __init__(
-        self, store: CypherStore, embedder: Embedder, lexicon: Lexicon, named: NamesOf | None = None
+        self, store: CypherStore, embedder: Embedder, lexicon: Lexicon, names_of: NamesOf | None = None
     ) -> None:
-        self._store, self._embedder, self._lexicon, self._named = store, embedder, lexicon, named
+        self._store, self._embedder, self._lexicon, self._names_of = store, embedder, lexicon, names_of
         self._spaces: dict[Place, NameSpace | None] = {}
 
     def has(self, place: Place, operator: str, value: object, function: str = "") -> bool | None:
@@ -51,42 +51,42 @@ class StoredValues:
         """
         key = f"n.{quote_name(place.property)}"
         subject = f"{function}({key})" if function else key
-        told = False
+        is_comparable = False
         for node in _nodes(place):
             query = f"MATCH {node} WHERE {subject} {operator} $value RETURN 1 AS found LIMIT 1"
             try:
-                found = self._store.run(query, {"value": value})
+                result = self._store.run(query, {"value": value})
             except QueryError:
                 # A label without the property, or a value of another type than the store keeps there.
                 continue
-            told = True
-            if found.rows:
+            is_comparable = True
+            if result.rows:
                 return True
-        return False if told else None
+        return False if is_comparable else None
 
     def near(self, place: Place, text: str, count: int) -> tuple[Near, ...]:
         """Return values like a text, best first: names of what is called so too. Raises StoreError."""
         near = self._values(place, text).nearest(text, count)
-        called = [] if near and near[0].score >= SAME else self._called(place, text)
-        return (*called, *(n for n in near if n.name not in {c.name for c in called}))[:count]
+        other_names = [] if near and near[0].score >= SAME else self._other_names(place, text)
+        return (*other_names, *(n for n in near if n.name not in {c.name for c in other_names}))[:count]
 
-    def _called(self, place: Place, text: str) -> list[Near]:
+    def _other_names(self, place: Place, text: str) -> list[Near]:
         """The names of the nodes that have a text for another name (*e:1* of *Anna Berg*)."""
-        if self._named is None or place.property != "name" or place.owner != "node":
+        if self._names_of is None or place.property != "name" or place.owner != "node":
             return []
-        names = [name for name in dict.fromkeys(self._named(text)) if self.has(place, "=", name)]
+        names = [name for name in dict.fromkeys(self._names_of(text)) if self.has(place, "=", name)]
         score = SAME if len(names) == 1 else NEARLY
         return [Near(name, score, f"{text!r} is a name of it") for name in names]
 
     def near_parts(self, place: Place, text: str, count: int) -> tuple[Near, ...]:
         """Return parts of values like a text by its letters, best first. Raises StoreError."""
-        found: dict[str, float] = {}
+        score_by_part: dict[str, float] = {}
         for value in self._values(place, text).names:
             part = fuzz.partial_ratio_alignment(text.lower(), value.lower())
             if part is not None and len(value) == len(value.lower()):
                 words = value[part.dest_start : part.dest_end].strip()
-                found[words] = max(found.get(words, 0.0), part.score / 100)
-        best = sorted(found.items(), key=lambda item: (-item[1], item[0]))[:count]
+                score_by_part[words] = max(score_by_part.get(words, 0.0), part.score / 100)
+        best = sorted(score_by_part.items(), key=lambda item: (-item[1], item[0]))[:count]
         return tuple(Near(words, round(score, 4)) for words, score in best if words)
 
     def _values(self, place: Place, text: str) -> NameSpace:
@@ -106,26 +106,26 @@ class StoredValues:
     def _sharing_a_word(self, place: Place, text: str) -> list[str]:
         """Return values that hold the beginning of a word of the text: typos are rare at the beginning."""
         key = f"toLower(n.{quote_name(place.property)})"
-        found: dict[str, None] = {}
+        values: dict[str, None] = {}
         for word in sorted(normalise(text).split(), key=len, reverse=True)[:3]:
             part = word[: max(3, len(word) - 2)]
-            held = self._distinct(place, f" AND {key} CONTAINS $part", {"part": part})
-            found |= dict.fromkeys(held[:MOST_VALUES])
-        return list(found)
+            texts = self._distinct(place, f" AND {key} CONTAINS $part", {"part": part})
+            values |= dict.fromkeys(texts[:MOST_VALUES])
+        return list(values)
 
     def _distinct(self, place: Place, condition: str, parameters: dict[str, object]) -> list[str]:
         """Return the distinct texts of a property, in order; of a label at most `MOST_VALUES` + 1."""
         key = f"n.{quote_name(place.property)}"
         distinct = f"RETURN DISTINCT {key} AS v LIMIT {MOST_VALUES + 1}"
-        found: set[str] = set()
+        texts: set[str] = set()
         for node in _nodes(place):
             query = f"MATCH {node} WHERE {key} IS NOT NULL{condition} {distinct}"
             try:
                 rows = self._store.run(query, parameters).rows
             except QueryError:
                 continue
-            found.update(value for row in rows for value in _texts(row[0]))
-        return sorted(found)
+            texts.update(value for row in rows for value in _texts(row[0]))
+        return sorted(texts)
 
 
 def _nodes(place: Place) -> list[str]:

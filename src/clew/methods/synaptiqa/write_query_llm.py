@@ -47,7 +47,7 @@ def most_similar(
     """Return the `count` solved questions most similar to a question, the best nearest to it: as the last."""
     if not solved or count < 1:
         return ()
-    vectors = embedder.embed([each.question for each in solved])
+    vectors = embedder.embed([entry.question for entry in solved])
     scores = vectors @ embedder.embed([question])[0]
     best = np.argsort(-scores, kind="stable")[:count]
     return tuple(solved[at] for at in reversed(best.tolist()))
@@ -75,16 +75,16 @@ class QueryWriter:
 
     def repair(self, question: str, query: str, problem: Sequence[str]) -> str:
         """Return the model's next query after one that failed, or found nothing. Raises LlmError."""
-        told = "\n".join(query_text(line) for line in problem)
-        values = {"SCHEMA": str(self.schema), "QUERY": _query(query), "PROBLEM": told}
+        problem_text = "\n".join(query_text(line) for line in problem)
+        values = {"SCHEMA": str(self.schema), "QUERY": _query(query), "PROBLEM": problem_text}
         prompt = prompt_named("clew.methods.synaptiqa", "repair")
         return self.talk.ask(prompt, _SAMPLING, stop=(), **values, QUESTION=as_data(question))
 
 
 def lacks(reply: str) -> str | None:
     """What a reply says that the graph lacks; None for one that does not say so."""
-    found = _LACKS.match(reply.strip())
-    return None if found is None else (found[1].strip() or "it has nothing of the kind")
+    match = _LACKS.match(reply.strip())
+    return None if match is None else (match[1].strip() or "it has nothing of the kind")
 
 
 def _query(text: str) -> str:
@@ -93,8 +93,8 @@ def _query(text: str) -> str:
 
 
 @dataclass
-class Tried:
-    """What came of one reply: a result, a problem (`error`, `empty`), or that the graph `lacks` it."""
+class Attempt:
+    """The outcome of one reply: a result, a problem (`error`, `empty`), or that the graph `lacks` it."""
 
     query: str
     kind: Literal["rows", "error", "empty", "lacks"]
@@ -103,13 +103,15 @@ class Tried:
     corrections: list[Correction] = field(default_factory=list[Correction])
     unknown: list[Unknown] = field(default_factory=list[Unknown])
 
-    def shown(self, reply: str) -> dict[str, object]:
+    def step_detail(self, reply: str) -> dict[str, object]:
         """Say for the steps what the model wrote, each correction and why, the query, and its rows."""
-        left = [{"name": str(each), "near": [near.name for near in each.near]} for each in self.unknown]
+        unknown_names = [
+            {"name": str(unknown), "near": [near.name for near in unknown.near]} for unknown in self.unknown
+        ]
         detail: dict[str, object] = {
             "written": short(reply),
             "corrections": [asdict(correction) for correction in self.corrections],
-            "not_in_graph": left,
+            "not_in_graph": unknown_names,
             "query": self.query,
             "outcome": self.kind,
             "problem": self.problem,
@@ -126,15 +128,15 @@ class Tried:
         return detail
 
 
-def feedback(tried: Tried) -> list[str]:
+def feedback(attempt: Attempt) -> list[str]:
     """Say what is wrong with a query: it could not be run, or it found nothing; and what the graph has."""
     lines = ["EMPTY: the query was run without an error and found nothing."]
-    if tried.kind == "error":
-        lines = [f"ERROR: the query could not be run. {tried.problem}."]
-    for each in tried.unknown:
-        near = ", ".join(near.name for near in each.near)
-        lines.append(f"The graph has no {each}. It has: {near or 'nothing like it'}")
-    if tried.kind == "empty" and not tried.unknown:
+    if attempt.kind == "error":
+        lines = [f"ERROR: the query could not be run. {attempt.problem}."]
+    for unknown in attempt.unknown:
+        near = ", ".join(near.name for near in unknown.near)
+        lines.append(f"The graph has no {unknown}. It has: {near or 'nothing like it'}")
+    if attempt.kind == "empty" and not attempt.unknown:
         lines.append(
             "All names and values of the query are in the graph. If it asks by the wrong path or condition,"
             " write another; if it is right, the graph holds no answer: write NOT IN THIS GRAPH"
@@ -142,20 +144,20 @@ def feedback(tried: Tried) -> list[str]:
     return lines
 
 
-def abstention(tried: Tried) -> Abstention:
+def abstention(attempt: Attempt) -> Abstention:
     """Say why the last query gives no answer."""
-    near = tuple(dict.fromkeys(n.name for each in tried.unknown for n in each.near))
+    near = tuple(dict.fromkeys(n.name for unknown in attempt.unknown for n in unknown.near))
     reason: Reason = "empty_result"
-    if tried.unknown:
-        reason = "no_entity" if tried.unknown[0].kind == "value" else "no_relation"
-    shown = f". The query: {tried.query}" if tried.query else ""
-    if tried.kind == "lacks":
-        told = f"the model finds nothing of the kind in the schema: {tried.problem}"
-        return Abstention("no_relation", told, near)
-    if tried.kind == "error":
-        return Abstention(reason, f"no query could be run. {tried.problem.rstrip('.')}{shown}", near)
-    lacks = "".join(f"; the graph has no {each}" for each in tried.unknown)
-    return Abstention(reason, f"the query found nothing{lacks}{shown}", near)
+    if attempt.unknown:
+        reason = "no_entity" if attempt.unknown[0].kind == "value" else "no_relation"
+    query_note = f". The query: {attempt.query}" if attempt.query else ""
+    if attempt.kind == "lacks":
+        detail = f"the model finds nothing of the kind in the schema: {attempt.problem}"
+        return Abstention("no_relation", detail, near)
+    if attempt.kind == "error":
+        return Abstention(reason, f"no query could be run. {attempt.problem.rstrip('.')}{query_note}", near)
+    lack_note = "".join(f"; the graph has no {unknown}" for unknown in attempt.unknown)
+    return Abstention(reason, f"the query found nothing{lack_note}{query_note}", near)
 
 
 def short(text: str) -> str:

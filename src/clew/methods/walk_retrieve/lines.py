@@ -50,17 +50,17 @@ _WORD = re.compile(r"\w+")
 
 @dataclass(frozen=True, eq=False)
 class ContextLine:
-    """A line of a prompt, and what it holds; of a path also how many of its ends it names."""
+    """A line of a prompt, and its fact; of a path also how many of its ends the line names."""
 
     text: str
     fact: Fact
     path: RelationPath | None = None
-    shown: int = 0
+    named_count: int = 0
 
     @property
     def whole(self) -> bool:
         """Whether the line names all that it is about."""
-        return self.path is None or (self.path.complete and self.shown == len(self.path.ends))
+        return self.path is None or (self.path.complete and self.named_count == len(self.path.ends))
 
 
 class Ends(Mapping[int, tuple[int, ...]]):
@@ -92,41 +92,44 @@ def best_paths(
     with the same relations and ends, in other directions, the worse.
     """
     alike = ranking.alike(question)
-    found = [
+    paths = [
         path
         for topic in topics
         for path in relation_paths(graph, topic, lambda steps: path_scores(alike, steps))
         if len(path.ends) and not _turns_back(path)
     ]
-    scores = path_scores(alike, [path.steps for path in found])
-    best = [found[at] for at in nlargest(len(found), range(len(found)), key=lambda at: (scores[at], -at))]
+    scores = path_scores(alike, [path.steps for path in paths])
+    best = [paths[at] for at in nlargest(len(paths), range(len(paths)), key=lambda at: (scores[at], -at))]
     beginnings = (
-        begun for path in best[:WITH_BEGINNINGS] for begun in _from_shortest(path) if not _turns_back(begun)
+        beginning
+        for path in best[:WITH_BEGINNINGS]
+        for beginning in _from_shortest(path)
+        if not _turns_back(beginning)
     )
-    each: dict[tuple[object, ...], RelationPath] = {}
+    path_by_ends: dict[tuple[object, ...], RelationPath] = {}
     for path in chain(beginnings, best[WITH_BEGINNINGS:]):
         relations = tuple(sorted(step >> 1 for step in path.steps))
-        each.setdefault((path.root, relations, path.ends.tobytes()), path)
-    return _fairly(list(each.values()), count, len(set(topics)))
+        path_by_ends.setdefault((path.root, relations, path.ends.tobytes()), path)
+    return _fair_share(list(path_by_ends.values()), count, len(set(topics)))
 
 
-def _fairly(paths: Sequence[RelationPath], count: int, topics: int) -> list[RelationPath]:
+def _fair_share(paths: Sequence[RelationPath], count: int, topics: int) -> list[RelationPath]:
     """The first `count` paths, of which no topic has more than its share where another has some to give."""
     share, of_topic = -(-count // max(topics, 1)), Counter[int]()
-    first, others = list[RelationPath](), list[RelationPath]()
+    within_share, beyond_share = list[RelationPath](), list[RelationPath]()
     for path in paths:
         of_topic[path.root] += 1
-        (first if of_topic[path.root] <= share else others).append(path)
-    kept = set(map(id, [*first, *others][:count]))
-    return [path for path in paths if id(path) in kept]
+        (within_share if of_topic[path.root] <= share else beyond_share).append(path)
+    chosen_ids = set(map(id, [*within_share, *beyond_share][:count]))
+    return [path for path in paths if id(path) in chosen_ids]
 
 
 def _turns_back(path: RelationPath) -> bool:
     """Whether a path goes back by the relation that it came by, and reaches only where it was before."""
-    before = path.prefix.prefix if path.prefix is not None else None
-    if before is None or path.steps[-1] != path.steps[-2] ^ 1:
+    earlier = path.prefix.prefix if path.prefix is not None else None
+    if earlier is None or path.steps[-1] != path.steps[-2] ^ 1:
         return False
-    return set(path.ends.tolist()) <= {*before.ends.tolist(), path.root}
+    return set(path.ends.tolist()) <= {*earlier.ends.tolist(), path.root}
 
 
 def _from_shortest(path: RelationPath) -> Iterable[RelationPath]:
@@ -138,38 +141,42 @@ def _from_shortest(path: RelationPath) -> Iterable[RelationPath]:
 
 def path_lines(graph: Graph, paths: Sequence[RelationPath]) -> list[ContextLine]:
     """Say paths with their ends: each its first few names, and the best as many more as there is room for."""
-    shown = [min(len(path.ends), FIRST_NAMES) for path in paths]
-    room = max(MOST_PATH_ENDS - sum(shown), 0)
+    counts = [min(len(path.ends), FIRST_NAMES) for path in paths]
+    room = max(MOST_PATH_ENDS - sum(counts), 0)
     for at, path in enumerate(paths):
-        more = min(len(path.ends) - shown[at], room)
-        shown[at] += more
-        room -= more
-    pairs = zip(paths, shown, strict=True)
-    return [ContextLine(_said(graph, p, count), Fact((), Ends(graph, p)), p, count) for p, count in pairs]
+        extra = min(len(path.ends) - counts[at], room)
+        counts[at] += extra
+        room -= extra
+    pairs = zip(paths, counts, strict=True)
+    return [
+        ContextLine(_path_text(graph, p, count), Fact((), Ends(graph, p)), p, count) for p, count in pairs
+    ]
 
 
-def _said(graph: Graph, path: RelationPath, count: int) -> str:
+def _path_text(graph: Graph, path: RelationPath, count: int) -> str:
     """*Memento ─directed by→ · ←directed by─ : Insomnia; Tenet (2)*."""
-    told = name_of(graph, path.root)
+    text = name_of(graph, path.root)
     for at, step in enumerate(path.steps):
         relation = data_line(relation_text(graph.relation_labels[step >> 1]), LONGEST_NAME_IN_LINE)
-        told += (" ·" if at else "") + (f" ←{relation}─" if step % 2 else f" ─{relation}→")
+        text += (" ·" if at else "") + (f" ←{relation}─" if step % 2 else f" ─{relation}→")
     between = path.between(graph, MOST_BETWEEN)
     names = "; ".join(
         name_of(graph, int(end)) + _sources(graph, between.get(int(end), ())) for end in path.ends[:count]
     )
-    of = "" if path.complete else "at least "
-    number = f"{count:,} of {of}{len(path.ends):,}" if count < len(path.ends) or of else f"{count:,}"
-    return f"{told} : {names} ({number})"
+    at_least = "" if path.complete else "at least "
+    number = (
+        f"{count:,} of {at_least}{len(path.ends):,}" if count < len(path.ends) or at_least else f"{count:,}"
+    )
+    return f"{text} : {names} ({number})"
 
 
 def _sources(graph: Graph, nodes: Sequence[int]) -> str:
     """* [Ravi Menon]*: what leads to an end; empty where a line does not say it."""
     if not nodes:
         return ""
-    more = len(nodes) - MOST_SOURCES
-    told = ", ".join(name_of(graph, node) for node in nodes[:MOST_SOURCES])
-    return f" [{told}{f' and {more} more' if more > 0 else ''}]"
+    hidden_count = len(nodes) - MOST_SOURCES
+    names = ", ".join(name_of(graph, node) for node in nodes[:MOST_SOURCES])
+    return f" [{names}{f' and {hidden_count} more' if hidden_count > 0 else ''}]"
 
 
 def name_of(graph: Graph, node: int) -> str:
@@ -183,54 +190,62 @@ def whole_lists(
     """Types, then relations, for a question that names nothing but numbers and dates; else none."""
     if not all(graph.values.kind[topic] for topic in topics):
         return []
-    lines, room = _types(graph, question), MOST_LIST_TRIPLES
+    lines, room = _type_lines(graph, question), MOST_LIST_TRIPLES
     for relation in ranking.order(question)[:MOST_LISTED_RELATIONS]:
         count = int(np.count_nonzero(graph.out.relation == relation))
         if 0 < count <= room:
-            lines.append(_relation(graph, relation))
+            lines.append(_relation_line(graph, relation))
             room -= count
     return lines
 
 
-def _types(graph: Graph, question: str) -> list[ContextLine]:
+def _type_lines(graph: Graph, question: str) -> list[ContextLine]:
     words = set(_WORD.findall(normalise(question)))
     plurals = (("s", ""), ("es", ""), ("ies", "y"))
-    said = words | {w.removesuffix(end) + one for end, one in plurals for w in words if w.endswith(end)}
+    word_forms = words | {
+        w.removesuffix(end) + singular for end, singular in plurals for w in words if w.endswith(end)
+    }
     lines: list[ContextLine] = []
     for type_, name in enumerate(graph.types.names):
-        named = set(normalise(readable(name)).split())
-        members = np.flatnonzero(graph.types.having(type_)).tolist() if named and named <= said else []
+        name_words = set(normalise(readable(name)).split())
+        members = (
+            np.flatnonzero(graph.types.having(type_)).tolist()
+            if name_words and name_words <= word_forms
+            else []
+        )
         if 0 < len(members) <= MOST_MEMBERS:
-            ends = {node: proof for node in members if (proof := _standing(graph, node))}
+            ends = {node: proof for node in members if (proof := _first_triple(graph, node))}
             kind = data_line(readable(name), LONGEST_NAME_IN_LINE)
-            told = f"everything of type {kind} : {_listed(graph, members)}"
-            lines.append(ContextLine(told, Fact((), ends)))
+            text = f"everything of type {kind} : {_names_text(graph, members)}"
+            lines.append(ContextLine(text, Fact((), ends)))
     return lines
 
 
-def _relation(graph: Graph, relation: int) -> ContextLine:
+def _relation_line(graph: Graph, relation: int) -> ContextLine:
     """A relation by its tails, or by its heads where these are fewer, those with the most others first."""
     slots = of_relation(graph, relation)
     heads, tails = graph.out.owners(slots).tolist(), graph.out.neighbour[slots].tolist()
     by_tail = len(set(tails)) <= len(set(heads))
-    others: dict[int, list[int]] = {}
+    opposite_nodes: dict[int, list[int]] = {}
     proofs: dict[int, tuple[int, ...]] = {}
     for triple, head, tail in zip(slots.tolist(), heads, tails, strict=True):
-        end, other = (tail, head) if by_tail else (head, tail)
-        others.setdefault(end, []).append(other)
+        end, opposite = (tail, head) if by_tail else (head, tail)
+        opposite_nodes.setdefault(end, []).append(opposite)
         proofs[end] = (*proofs.get(end, ()), triple)
-    ends = sorted(others, key=lambda end: (-len(others[end]), end))
-    told = "; ".join(f"{name_of(graph, end)} [{_listed(graph, others[end], ', ')}]" for end in ends)
-    named = data_line(relation_text(graph.relation_labels[relation]), LONGEST_NAME_IN_LINE)
-    arrow = f"─{named}→" if by_tail else f"←{named}─"
-    return ContextLine(f"everything {arrow} : {told} ({len(ends):,})", Fact(tuple(slots.tolist()), proofs))
+    ends = sorted(opposite_nodes, key=lambda end: (-len(opposite_nodes[end]), end))
+    listing = "; ".join(
+        f"{name_of(graph, end)} [{_names_text(graph, opposite_nodes[end], ', ')}]" for end in ends
+    )
+    label = data_line(relation_text(graph.relation_labels[relation]), LONGEST_NAME_IN_LINE)
+    arrow = f"─{label}→" if by_tail else f"←{label}─"
+    return ContextLine(f"everything {arrow} : {listing} ({len(ends):,})", Fact(tuple(slots.tolist()), proofs))
 
 
-def _listed(graph: Graph, nodes: Sequence[int], between: str = "; ") -> str:
+def _names_text(graph: Graph, nodes: Sequence[int], between: str = "; ") -> str:
     return f"{between.join(name_of(graph, node) for node in nodes)} ({len(nodes):,})"
 
 
-def _standing(graph: Graph, node: int) -> tuple[int, ...]:
+def _first_triple(graph: Graph, node: int) -> tuple[int, ...]:
     """The first triple in which a thing stands."""
     low, high = graph.out.span(node)
     if low < high:

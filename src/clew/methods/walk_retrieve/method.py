@@ -87,7 +87,7 @@ class WalkRetrieve:
     ) -> None:
         self.graph, self.embedder, self.model = index.graph, embedder, model
         self.settings, self.walks = settings or WalkRetrieveSettings(), WalkIndex(index, embedder)
-        self._writer = built_in_reader(index, embedder)
+        self._reader = built_in_reader(index, embedder)
         self._find_topics = FindTopicEntities.of(index, embedder)
         self._ranking = RelationRanking(index.graph, embedder)
 
@@ -97,18 +97,20 @@ class WalkRetrieve:
             return self._generate(self.model, question, id, entities)
         run = Run(self.name, id, None)
         with run.stage("write pattern"):
-            written = self._writer.answer(question, id=id, entities=entities)
-        run.steps += written.steps
-        answer = replace(written, answers=(), citations=(), text="", complete=False, total=None)
-        unclear = written.abstained is not None and written.abstained.reason == "ambiguous_entity"
-        pattern = written.pattern
-        if not unclear and pattern is not None and _is_matchable(pattern):
+            reader_answer = self._reader.answer(question, id=id, entities=entities)
+        run.steps += reader_answer.steps
+        answer = replace(reader_answer, answers=(), citations=(), text="", complete=False, total=None)
+        is_ambiguous = (
+            reader_answer.abstained is not None and reader_answer.abstained.reason == "ambiguous_entity"
+        )
+        pattern = reader_answer.pattern
+        if not is_ambiguous and pattern is not None and _is_matchable(pattern):
             with run.stage("retrieve"):
                 walks = self.retrieve(self._query(question, pattern))
             run.steps.append(self.retrieve_step(walks))
             with run.stage("read"):
-                answer = replace(answer, **self._read(written, pattern, walks))
-        elif written.abstained is None:
+                answer = replace(answer, **self._read(reader_answer, pattern, walks))
+        elif reader_answer.abstained is None:
             detail = "walks do not tell this of a whole graph; ask with --method auto"
             answer = replace(answer, abstained=Abstention("not_in_evidence", detail))
         return run.finish(answer)
@@ -124,18 +126,18 @@ class WalkRetrieve:
 
     def retrieve(self, query: _Query) -> list[NearWalk]:
         """Eq. 3: k nodes, and some of each one's own walks, best walks first."""
-        found: list[NearWalk] = []
+        walks: list[NearWalk] = []
         count = self.settings.walks or self.settings.k
         for node in self.walks.nearest_nodes(query.nodes, self.settings.k, first=query.first):
-            found += self.walks.nearest_walks(node, query.of_root.get(node, query.walks), count)
-        return sorted(found, key=lambda walk: -walk.score)
+            walks += self.walks.nearest_walks(node, query.of_root.get(node, query.walks), count)
+        return sorted(walks, key=lambda walk: -walk.score)
 
-    def _read(self, written: Answer, pattern: Pattern, walks: Sequence[NearWalk]) -> dict[str, object]:
+    def _read(self, reader_answer: Answer, pattern: Pattern, walks: Sequence[NearWalk]) -> dict[str, object]:
         """The fields of the answer that walks prove: yes by one match, no and numbers by more than walks."""
         matches = match_in_walks(pattern, leads_of(self.graph, walks))
         if not matches:
             detail = "the walks that were retrieved hold nothing that fits the question"
-            return {"abstained": written.abstained or Abstention("not_in_evidence", detail)}
+            return {"abstained": reader_answer.abstained or Abstention("not_in_evidence", detail)}
         node = pattern.answer
         if node is None:
             proof = ground(self.graph, [matches[0].nodes[0]], matches, 0)[1][0]
@@ -146,20 +148,20 @@ class WalkRetrieve:
                 "citations": (replace(proof, answer="yes"),),
                 "complete": True,
             }
-        whole = {answer.entity for answer in written.answers}
-        held = {self.graph.entities[match.nodes[node]] for match in matches}
-        counts = len(written.answers) == 1 and written.answers[0].entity.isdigit()
-        if counts and not whole <= held:
+        graph_answers = {answer.entity for answer in reader_answer.answers}
+        walk_answers = {self.graph.entities[match.nodes[node]] for match in matches}
+        counts = len(reader_answer.answers) == 1 and reader_answer.answers[0].entity.isdigit()
+        if counts and not graph_answers <= walk_answers:
             detail = "walks do not hold all that is to be counted; ask with --method auto"
             return {"abstained": Abstention("not_in_evidence", detail)}
-        answers, citations, left = ground(self.graph, [m.nodes[node] for m in matches], matches, node)
+        answers, citations, abstention = ground(self.graph, [m.nodes[node] for m in matches], matches, node)
         return {
             "answers": answers,
             "citations": citations,
             "text": text_of(answers),
-            "abstained": left,
+            "abstained": abstention,
             # All that the whole graph answers to the pattern.
-            "complete": written.complete and {a.entity for a in answers} >= whole != set(),
+            "complete": reader_answer.complete and {a.entity for a in answers} >= graph_answers != set(),
         }
 
     def _generate(self, model: ChatModel, question: str, id: str | None, entities: Sequence[str]) -> Answer:
@@ -171,9 +173,9 @@ class WalkRetrieve:
             # By the paper's letter the entities are those alone that the user gives.
             called = find.called(question, entities) if entities or self.settings.paths else {}
             topics = entities_of(called)
-            unknown = find.missing(question, entities, topics) if entities else None
-            if unknown is not None:
-                return run.finish(replace(answer, abstained=unknown))
+            abstention = find.missing(question, entities, topics) if entities else None
+            if abstention is not None:
+                return run.finish(replace(answer, abstained=abstention))
             lines = self._lines(question, topics)
             vector = self.embedder.embed([question])[0]
             walks = self.retrieve(_Query(vector, vector, {}, topics))
@@ -183,26 +185,28 @@ class WalkRetrieve:
             sentences.setdefault(self._say(walk), walk)
         try:
             with run.stage("read"):
-                values, given = context_of(find, called, lines, sentences)
+                values, evidence = context_of(find, called, lines, sentences)
                 prompt = prompt_named("clew.methods.walk_retrieve", "read")
-                reply = ask_and_ground(talk, prompt, GREEDY, given, values | {"QUESTION": as_data(question)})
+                reply = ask_and_ground(
+                    talk, prompt, GREEDY, evidence, values | {"QUESTION": as_data(question)}
+                )
         except BudgetReached as error:
             return run.finish(replace(answer, abstained=Abstention("budget", str(error))))
-        told = DraftAnswer(
+        draft = DraftAnswer(
             reply.answers(self.graph), reply.citations(self.graph), reply.text, None, reply.abstained,
             _is_complete(reply, lines), (*reply.notes, *shared_names(called)),
         )  # fmt: skip
         if not reply.answered:
-            told = replace(told, citations=(), text="")
-        return run.finish(drawn(answer, told, None))
+            draft = replace(draft, citations=(), text="")
+        return run.finish(drawn(answer, draft, None))
 
     def _lines(self, question: str, topics: Sequence[int]) -> list[ContextLine]:
         """The best relation paths of the topics, or whole types and relations; none by the paper's letter."""
-        graph, ranking, most = self.graph, self._ranking, self.settings.paths
-        if not most:
+        graph, ranking, count = self.graph, self._ranking, self.settings.paths
+        if not count:
             return []
-        said = without_names(graph, question, topics)
-        paths = path_lines(graph, best_paths(graph, ranking, said, topics, most))
+        words = without_names(graph, question, topics)
+        paths = path_lines(graph, best_paths(graph, ranking, words, topics, count))
         return [*paths, *whole_lists(graph, ranking, question, topics)]
 
     def _say(self, walk: NearWalk) -> str:
@@ -237,8 +241,8 @@ def _is_complete(reply: GroundedReply, lines: Sequence[ContextLine]) -> bool:
 
 def _is_matchable(pattern: Pattern) -> bool:
     """Whether the pattern names an entity, and its relations are those of the graph."""
-    named = any(node.entity is not None for node in pattern.nodes)
-    return named and all(edge.fixed is not None for edge in pattern.edges)
+    names_entity = any(node.entity is not None for node in pattern.nodes)
+    return names_entity and all(edge.fixed is not None for edge in pattern.edges)
 
 
 def context_of(
@@ -247,11 +251,11 @@ def context_of(
     lines: Sequence[ContextLine],
     sentences: Mapping[str, NearWalk],
 ) -> tuple[dict[str, str], Given]:
-    """What is read, as values of the prompt and as what they hold: `lines`, then `sentences` of walks."""
+    """The values of the prompt and the evidence in them: `lines`, then `sentences` of walks."""
     graph, topics = find.graph, entities_of(called)
-    told = [line.text for line in lines] + [data_line(each, LONGEST_SENTENCE) for each in sentences]
-    numbered = "\n".join(f"[{number}] {line}" for number, line in enumerate(told, 1)) or "(none)"
-    walked = (dict.fromkeys(graph.find_triple(*t) for t in triples_of(w)) for w in sentences.values())
-    facts = [line.fact for line in lines] + [Fact(tuple(triples)) for triples in walked]
-    given = Given(graph, tuple(facts), dict.fromkeys(topics, ()), frozenset(topics), find.is_name)
-    return {"CONTEXT": numbered, "NAMES": other_names(graph, called)}, given
+    texts = [line.text for line in lines] + [data_line(each, LONGEST_SENTENCE) for each in sentences]
+    numbered_lines = "\n".join(f"[{number}] {line}" for number, line in enumerate(texts, 1)) or "(none)"
+    walk_triples = (dict.fromkeys(graph.find_triple(*t) for t in triples_of(w)) for w in sentences.values())
+    facts = [line.fact for line in lines] + [Fact(tuple(triples)) for triples in walk_triples]
+    evidence = Given(graph, tuple(facts), dict.fromkeys(topics, ()), frozenset(topics), find.is_name)
+    return {"CONTEXT": numbered_lines, "NAMES": other_names(graph, called)}, evidence

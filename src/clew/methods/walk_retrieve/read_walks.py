@@ -47,7 +47,7 @@ def match_in_walks(pattern: Pattern, leads: Leads) -> tuple[Match, ...]:
     nodes = {at: node.entity for at, node in enumerate(pattern.nodes) if node.entity is not None}
     if not order or any(edge.fixed is None for edge in pattern.edges):
         return ()
-    found: list[Match] = []
+    matches: list[Match] = []
     triples: dict[int, int] = {}
     tried = 0
 
@@ -55,7 +55,7 @@ def match_in_walks(pattern: Pattern, leads: Leads) -> tuple[Match, ...]:
         nonlocal tried
         if at == len(order):
             assigned = tuple(nodes[i] for i in range(len(pattern.nodes)))
-            found.append(Match(0.0, 0, assigned, tuple(triples[i] for i in range(len(pattern.edges)))))
+            matches.append(Match(0.0, 0, assigned, tuple(triples[i] for i in range(len(pattern.edges)))))
             return
         number = order[at]
         start, step, other = _direction(pattern.edges[number], nodes)
@@ -65,15 +65,15 @@ def match_in_walks(pattern: Pattern, leads: Leads) -> tuple[Match, ...]:
                 return
             if nodes.get(other, node) != node or _turns_back(pattern, number, triple, triples):
                 continue
-            new = other not in nodes
+            is_new = other not in nodes
             nodes[other], triples[number] = node, triple
             extend(at + 1)
             del triples[number]
-            if new:
+            if is_new:
                 del nodes[other]
 
     extend(0)
-    return tuple(found)
+    return tuple(matches)
 
 
 def _direction(edge: PatternEdge, nodes: dict[int, int]) -> tuple[int, int, int]:
@@ -87,24 +87,26 @@ def _direction(edge: PatternEdge, nodes: dict[int, int]) -> tuple[int, int, int]
 def _turns_back(pattern: Pattern, number: int, triple: int, triples: dict[int, int]) -> bool:
     edge = pattern.edges[number]
     return any(
-        taken == triple
-        and pattern.edges[other].fixed == edge.fixed
-        and {edge.head, edge.tail} & {pattern.edges[other].head, pattern.edges[other].tail}
-        for other, taken in triples.items()
+        used == triple
+        and pattern.edges[other_number].fixed == edge.fixed
+        and {edge.head, edge.tail} & {pattern.edges[other_number].head, pattern.edges[other_number].tail}
+        for other_number, used in triples.items()
     )
 
 
 def _edge_order(pattern: Pattern) -> list[int]:
     """Edges so that each touches a known node or one before it; empty if there is no such order."""
     reached = {at for at, node in enumerate(pattern.nodes) if node.entity is not None}
-    left = list(range(len(pattern.edges)))
+    remaining = list(range(len(pattern.edges)))
     order: list[int] = []
-    while left:
-        number = next((n for n in left if {pattern.edges[n].head, pattern.edges[n].tail} & reached), None)
+    while remaining:
+        number = next(
+            (n for n in remaining if {pattern.edges[n].head, pattern.edges[n].tail} & reached), None
+        )
         if number is None:
             return []
         order.append(number)
-        left.remove(number)
+        remaining.remove(number)
         reached |= {pattern.edges[number].head, pattern.edges[number].tail}
     return order
 
@@ -117,8 +119,8 @@ def path_to_answer(pattern: Pattern, start: int) -> tuple[int, ...]:
         for edge in pattern.edges:
             if edge.fixed is None:
                 continue
-            for here, there, side in ((edge.head, edge.tail, 0), (edge.tail, edge.head, 1)):
-                if here == node and there not in paths:
-                    paths[there] = (*paths[node], 2 * edge.fixed + side)
-                    queue.append(there)
+            for near, far, side in ((edge.head, edge.tail, 0), (edge.tail, edge.head, 1)):
+                if near == node and far not in paths:
+                    paths[far] = (*paths[node], 2 * edge.fixed + side)
+                    queue.append(far)
     return paths.get(pattern.answer if pattern.answer is not None else queue[-1], ())

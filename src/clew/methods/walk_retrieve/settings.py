@@ -1,4 +1,4 @@
-"""What Walk&Retrieve can be told."""
+"""Settings of Walk&Retrieve."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ LEAST_ALL = 8
 
 @dataclass(frozen=True, slots=True)
 class VerbaliseEstimate:
-    """What it will take at most: calls, tokens in and out, and money if the price is known."""
+    """The most that saying walks will take: calls, tokens in and out, and money if the price is known."""
 
     calls: int
     input_tokens: int
@@ -78,13 +78,13 @@ class ModelVerbaliser:
 
     def begin(self, graph: Graph, walks: Walks, roots: int) -> None:
         """Estimate what all `roots` will take, from the `walks` of some of them, and tell it."""
-        few = _near_walks(root_of_walks(walks).tolist(), walks.steps, walks.nodes)
-        part = estimate_walks(graph, few, self._price)
+        near_walks = _near_walks(root_of_walks(walks).tolist(), walks.steps, walks.nodes)
+        sample = estimate_walks(graph, near_walks, self._price)
         times = roots / max(1, len(walks.roots))
-        self._total = round(part.calls * times)
+        self._total = round(sample.calls * times)
         if self._estimated is not None:
-            tokens = round(part.input_tokens * times), round(part.output_tokens * times)
-            money = None if part.money is None else part.money * times
+            tokens = round(sample.input_tokens * times), round(sample.output_tokens * times)
+            money = None if sample.money is None else sample.money * times
             self._estimated(VerbaliseEstimate(self._total, *tokens, money))
 
     def say(self, graph: Graph, roots: Sequence[int], steps: Int32, nodes: Int32) -> list[str]:
@@ -92,7 +92,7 @@ class ModelVerbaliser:
         return [sentence or "" for sentence in self.sentences(graph, _near_walks(roots, steps, nodes))]
 
     def sentences(self, graph: Graph, walks: Sequence[NearWalk]) -> list[str | None]:
-        """What is said of walks, None where it failed; those of a shard that is there as they were said.
+        """The sentences of walks, None where a call failed; those of a shard that is there stay.
 
         Raises BudgetReached and KeyRefused, which no further try would mend, and the last LlmError if none of
         the walks of a shard could be said; what was done until then is kept.
@@ -103,25 +103,27 @@ class ModelVerbaliser:
         parts = [distinct[at : at + self.of_file] for at in range(0, len(distinct), self.of_file)]
         files = (folder / f"shard-{number:06}.json" for number in range(len(parts)))
         shards = [_Shard.of(self.name, graph, *each) for each in zip(parts, files, strict=True)]
-        said: dict[NearWalk, str | None] = {}
-        before, calls = self.said, 0
-        ended: list[LlmError] = []
-        for shard, came in _said(shards, _AskShard(self._model, self.concurrency), self._cluster, ended):
-            if came is not None:
-                shard.take(came.replies)
-                for reply in (reply for reply in came.replies if reply is not None):
+        sentence_by_walk: dict[NearWalk, str | None] = {}
+        said_before, calls = self.said, 0
+        errors: list[LlmError] = []
+        for shard, shard_replies in _ask_shards(
+            shards, _AskShard(self._model, self.concurrency), self._cluster, errors
+        ):
+            if shard_replies is not None:
+                shard.take(shard_replies.replies)
+                for reply in (reply for reply in shard_replies.replies if reply is not None):
                     calls += reply.usage.calls
                     self.cost = None if self.cost is None or reply.cost is None else self.cost + reply.cost
-            said |= dict(zip(shard.walks, shard.sentences, strict=True))
-            self.said = before + len(said)
+            sentence_by_walk |= dict(zip(shard.walks, shard.sentences, strict=True))
+            self.said = said_before + len(sentence_by_walk)
             if self._progress is not None:
                 self._progress(self.said, max(self._total, self.said), self.cost)
-        if ended:
-            raise ended[0]
+        if errors:
+            raise errors[0]
         self._parts += 1
         self.calls += calls
-        self.failed += sum(said[walk] is None for walk in walks)
-        return [said[walk] for walk in walks]
+        self.failed += sum(sentence_by_walk[walk] is None for walk in walks)
+        return [sentence_by_walk[walk] for walk in walks]
 
 
 def _near_walks(roots: Sequence[int], steps: Int32, nodes: Int32) -> list[NearWalk]:
@@ -142,15 +144,17 @@ def estimate_walks(graph: Graph, walks: Sequence[NearWalk], price: Price | None)
 def request_of(graph: Graph, walk: NearWalk) -> Request:
     """The prompt of Fig. 2a for one walk."""
     names, relations = graph.labels, graph.relation_labels
-    rows = (f"{names[head]} | {relations[of]} | {names[tail]}" for head, of, tail in triples_of(walk))
-    told = "\n".join(data_line(row, LONGEST_SENTENCE) for row in rows)
-    messages = prompt_named("clew.methods.walk_retrieve", "verbalise").messages(WALK=told)
+    rows = (
+        f"{names[head]} | {relations[relation]} | {names[tail]}" for head, relation, tail in triples_of(walk)
+    )
+    rows_text = "\n".join(data_line(row, LONGEST_SENTENCE) for row in rows)
+    messages = prompt_named("clew.methods.walk_retrieve", "verbalise").messages(WALK=rows_text)
     return Request(messages, temperature=0.0, max_tokens=MOST_SAID_TOKENS)
 
 
 @dataclass(frozen=True, slots=True)
 class _Shard:
-    """Walks of one file, and what is said of them so far."""
+    """Walks of one file, with the sentences that say them so far."""
 
     walks: Sequence[NearWalk]
     requests: Sequence[Request]
@@ -162,7 +166,7 @@ class _Shard:
     def of(cls, model: str, graph: Graph, walks: Sequence[NearWalk], path: Path) -> _Shard:
         requests = [request_of(graph, walk) for walk in walks]
         key = hashlib.sha256("".join((model, *(r.key for r in requests))).encode()).hexdigest()
-        return cls(walks, requests, path, key, _stored(path, key, len(walks)))
+        return cls(walks, requests, path, key, _read_stored(path, key, len(walks)))
 
     @property
     def missing(self) -> list[int]:
@@ -179,38 +183,40 @@ class _Shard:
 
 @dataclass(frozen=True, slots=True)
 class ShardReplies:
-    """What came for some requests, None for one that failed; `error` is what ended the work."""
+    """Replies to some requests, None for one that failed; `error` is what ended the work."""
 
     replies: list[Reply | None]
     error: LlmError | None = None
 
 
-def _said(
-    shards: Sequence[_Shard], ask: _AskShard, cluster: Workers | None, ended: list[LlmError]
+def _ask_shards(
+    shards: Sequence[_Shard], ask: _AskShard, cluster: Workers | None, errors: list[LlmError]
 ) -> Iterator[tuple[_Shard, ShardReplies | None]]:
-    """Each shard with what came for its missing walks; None of one that has all.
+    """Each shard with the replies to its missing walks; None for a shard that has all.
 
-    After an error, which is put into `ended`, no other shard is begun; those that are under way come.
+    After an error, which is put into `errors`, no other shard is begun; those that are under way come.
     """
 
-    def wanted() -> Iterator[list[Request]]:
+    def missing_requests() -> Iterator[list[Request]]:
         for shard in shards:
-            if ended:
+            if errors:
                 return
             if rows := shard.missing:
                 yield [shard.requests[row] for row in rows]
 
-    replies = iter(map(ask(), wanted()) if cluster is None else cluster.map(ask, wanted()))
+    replies = iter(
+        map(ask(), missing_requests()) if cluster is None else cluster.map(ask, missing_requests())
+    )
     for shard in shards:
         if not shard.missing:
             yield shard, None
             continue
-        came = next(replies, None)
-        if came is None:
+        shard_replies = next(replies, None)
+        if shard_replies is None:
             return
-        if came.error is not None:
-            ended.append(came.error)
-        yield shard, came
+        if shard_replies.error is not None:
+            errors.append(shard_replies.error)
+        yield shard, shard_replies
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,7 +234,7 @@ async def _ask_all(model: ChatModel, requests: Sequence[Request], concurrency: i
     """All replies, None for a request that failed `SENTENCE_ATTEMPTS` times."""
     gate, stop, failures = asyncio.Semaphore(concurrency), list[LlmError](), list[LlmError]()
 
-    async def one(request: Request) -> Reply | None:
+    async def ask_one(request: Request) -> Reply | None:
         async with gate:
             for _ in range(SENTENCE_ATTEMPTS):
                 if stop:
@@ -245,7 +251,7 @@ async def _ask_all(model: ChatModel, requests: Sequence[Request], concurrency: i
                     return reply
             return None
 
-    replies = list(await asyncio.gather(*map(one, requests)))
+    replies = list(await asyncio.gather(*map(ask_one, requests)))
     if not stop and failures and len(replies) >= LEAST_ALL and not any(replies):
         stop.append(failures[-1])  # the model is down: to go on would leave out everything
     return ShardReplies(replies, stop[0] if stop else None)
@@ -255,14 +261,14 @@ def _sentence(reply: Reply, request: Request) -> str:
     return data_line(clean(reply.text, request.messages, request.stop), LONGEST_SENTENCE)
 
 
-def _stored(path: Path, key: str, count: int) -> list[str | None]:
+def _read_stored(path: Path, key: str, count: int) -> list[str | None]:
     """Sentences of a shard that is there for the same walks, prompt and model; else none."""
     try:
         raw: Any = json.loads(path.read_text("utf-8"))
     except (FileNotFoundError, ValueError):
         raw = None
-    held = cast("dict[str, Any]", raw if isinstance(raw, dict) else {})
-    return list(held["sentences"]) if held.get("key") == key else [None] * count
+    stored = cast("dict[str, Any]", raw if isinstance(raw, dict) else {})
+    return list(stored["sentences"]) if stored.get("key") == key else [None] * count
 
 
 def _store(path: Path, key: str, sentences: Sequence[str | None]) -> None:
