@@ -89,15 +89,17 @@ def meanings_of(executor: Executor, vocabulary: Vocabulary, reading: Reading) ->
     Candidates that answer the same are one: their probabilities are added, and the likeliest of them stands
     for all. Only the `MOST_MERGED` likeliest are executed.
     """
-    found: dict[tuple[object, ...], Meaning] = {}
-    for one in reading.ranking.ranked[:MOST_MERGED]:
-        if one.probability < LEAST_MERGED and found:
+    meanings: dict[tuple[object, ...], Meaning] = {}
+    for candidate in reading.ranking.ranked[:MOST_MERGED]:
+        if candidate.probability < LEAST_MERGED and meanings:
             break
-        query = either_way(vocabulary, executor, as_asked(vocabulary, reading.question, one.option.query))
+        query = either_way(
+            vocabulary, executor, as_asked(vocabulary, reading.question, candidate.option.query)
+        )
         key, size = _answers_of(executor, vocabulary, both_ways(vocabulary, query))
-        known = found.get(key, Meaning(one, query, 0.0, size))
-        found[key] = replace(known, share=min(1.0, known.share + one.probability))
-    return sorted(found.values(), key=lambda m: -m.share)[:MOST_MEANINGS]
+        meaning = meanings.get(key, Meaning(candidate, query, 0.0, size))
+        meanings[key] = replace(meaning, share=min(1.0, meaning.share + candidate.probability))
+    return sorted(meanings.values(), key=lambda m: -m.share)[:MOST_MEANINGS]
 
 
 def _written(number: float) -> str:
@@ -141,34 +143,34 @@ def taken_for(graph: Graph, reading: Reading, query: Query) -> tuple[str, ...]:
         if not isinstance(part, Anchor) or part.mention < 0:
             continue
         mention = reading.mentions[part.mention]
-        mine = next((c for c in mention.candidates if c.node == part.node), None)
-        if mine is None:
+        candidate = next((c for c in mention.candidates if c.node == part.node), None)
+        if candidate is None:
             continue
-        if mine.how in (PARTIAL, TYPO, WORDS, MEANT):
+        if candidate.how in (PARTIAL, TYPO, WORDS, MEANT):
             notes.append(f'"{mention.text}" is taken for {graph.labels[part.node]}')
-        equal = [c.node for c in mention.candidates if _is_as_near(c, mine)]
+        equal = [c.node for c in mention.candidates if _is_as_near(c, candidate)]
         if equal:
-            name, *others = _told_apart(graph, (part.node, *equal))
-            notes.append(f'"{mention.text}" may also be {" or ".join(others)}; this is of {name}')
+            name, *other_names = _told_apart(graph, (part.node, *equal))
+            notes.append(f'"{mention.text}" may also be {" or ".join(other_names)}; this is of {name}')
     return tuple(dict.fromkeys(notes))
 
 
 def ambiguous(graph: Graph, reading: Reading, query: Query) -> Abstention | None:
     """Why not to answer, where a name may as well be another entity of which the same can be asked."""
-    known = {key_of(r.option.query) for r in reading.ranking.ranked if r.option.size}
+    query_keys = {key_of(r.option.query) for r in reading.ranking.ranked if r.option.size}
     for part in query.contents.parts:
         if not isinstance(part, Anchor) or part.mention < 0:
             continue
         mention = reading.mentions[part.mention]
-        mine = next((c for c in mention.candidates if c.node == part.node), None)
-        equal = [] if mine is None else [c for c in mention.candidates if _is_as_near(c, mine)]
-        others = [
+        candidate = next((c for c in mention.candidates if c.node == part.node), None)
+        equal = [] if candidate is None else [c for c in mention.candidates if _is_as_near(c, candidate)]
+        other_nodes = [
             c.node
             for c in equal
-            if key_of(replace(query, part=with_entity(query.part, part.node, c.node))) in known
+            if key_of(replace(query, part=with_entity(query.part, part.node, c.node))) in query_keys
         ]
-        if others:
-            names = _told_apart(graph, (part.node, *others))
+        if other_nodes:
+            names = _told_apart(graph, (part.node, *other_nodes))
             return Abstention("ambiguous_entity", f'"{mention.text}" may be {" or ".join(names)}', names)
     return None
 
@@ -179,22 +181,24 @@ def _told_apart(graph: Graph, nodes: Sequence[int]) -> tuple[str, ...]:
     return names if len(set(names)) == len(names) else tuple(graph.entities[node] for node in nodes)
 
 
-def _is_as_near(one: Candidate, mine: Candidate) -> bool:
-    return one.node != mine.node and one.how == mine.how and one.score >= mine.score
+def _is_as_near(other: Candidate, candidate: Candidate) -> bool:
+    return other.node != candidate.node and other.how == candidate.how and other.score >= candidate.score
 
 
 def alternatives(vocabulary: Vocabulary, reading: Reading, answered: bool) -> tuple[Alternative, ...]:
     """The nearest other readings in words, each meaning once."""
     seen: set[tuple[object, ...]] = set()
-    found: list[Alternative] = []
-    for one in reading.ranking.ranked[int(answered) :]:
-        key = key_of(one.option.query)
-        if one.probability < LEAST_LIKELY or len(found) == MOST_ALTERNATIVES:
+    readings: list[Alternative] = []
+    for candidate in reading.ranking.ranked[int(answered) :]:
+        key = key_of(candidate.option.query)
+        if candidate.probability < LEAST_LIKELY or len(readings) == MOST_ALTERNATIVES:
             break
         if key not in seen:
             seen.add(key)
-            found.append(Alternative(say(one.option.query, vocabulary), round(one.probability, 3)))
-    return tuple(found)
+            readings.append(
+                Alternative(say(candidate.option.query, vocabulary), round(candidate.probability, 3))
+            )
+    return tuple(readings)
 
 
 def _listed(
@@ -227,8 +231,10 @@ def _yes_or_no(
     pattern = pattern_of(query, graph)
     if len(members):
         is_so, node = that_decides(vocabulary, query, members)
-        said, proof = "yes" if is_so else "no", prove(executor, query.part, node)
-        return DraftAnswer((AnswerEntity(said, said, score),), (cite(graph, said, proof),), said, pattern)
+        verdict, proof = "yes" if is_so else "no", prove(executor, query.part, node)
+        return DraftAnswer(
+            (AnswerEntity(verdict, verdict, score),), (cite(graph, verdict, proof),), verdict, pattern
+        )
     instead = _instead(executor, query)
     if not instead:
         return DraftAnswer(pattern=pattern, abstained=_empty(vocabulary, query))
@@ -247,10 +253,10 @@ def _instead(executor: Executor, query: Query) -> tuple[int, ...]:
         if source is None or len(steps) != 1:
             continue
         for node in executor.members(source)[:1].tolist():
-            _, others = executor.edges(np.array([node], np.int64), steps[0])
-            if len(others):
+            _, neighbours = executor.edges(np.array([node], np.int64), steps[0])
+            if len(neighbours):
                 step = steps[0]
-                head, tail = (int(others[0]), node) if step & 1 else (node, int(others[0]))
+                head, tail = (int(neighbours[0]), node) if step & 1 else (node, int(neighbours[0]))
                 return (executor.graph.find_triple(head, step // 2, tail),)
     return ()
 
@@ -263,9 +269,9 @@ def _number(
     if number is None or not len(members):
         return DraftAnswer(abstained=_empty(vocabulary, query))
     text = _written(number)
-    shown = members[:MOST_PROVED].tolist()
+    cited_nodes = members[:MOST_PROVED].tolist()
     citations = tuple(
-        cite(graph, text, proof) for node in shown if (proof := prove(executor, query.part, node))
+        cite(graph, text, proof) for node in cited_nodes if (proof := prove(executor, query.part, node))
     )
     notes = _notes(query)
     if citations and len(members) > MOST_PROVED:
@@ -290,7 +296,9 @@ def _empty(vocabulary: Vocabulary, query: Query) -> Abstention:
     match query:
         case Query("list", Walk(Anchor(node, _), step)):
             relation, label = vocabulary.relations[step // 2], vocabulary.graph.labels[node]
-            told = f'nothing whose "{relation}" is {label}' if step & 1 else f'no "{relation}" of {label}'
-            return Abstention("empty_result", f"it records {told}")
+            statement = (
+                f'nothing whose "{relation}" is {label}' if step & 1 else f'no "{relation}" of {label}'
+            )
+            return Abstention("empty_result", f"it records {statement}")
         case _:
             return Abstention("empty_result", f"it records none: {say(query, vocabulary)}")

@@ -83,21 +83,21 @@ class NameWords:
         for i, word in enumerate(words):
             places.setdefault(self._lexicon.stem(word), i)
         having = [names for names in map(self._with, places) if len(names) <= MOST_OF_STEM]
-        found: list[tuple[int, float, list[int]]] = []
+        matches: list[tuple[int, float, list[int]]] = []
         for name, count in _counts(having):
             stems = self._stems(name)
             if stems and count >= LEAST_SHARE * len(stems):
                 share = count / len(stems)
                 used = sorted(places[s] for s in stems if s in places)
-                found.append((int(self._node[name]), share * share, used))
-        found.sort(key=lambda f: (-f[1], -len(f[2]), f[0]))
-        return found[:8]
+                matches.append((int(self._node[name]), share * share, used))
+        matches.sort(key=lambda f: (-f[1], -len(f[2]), f[0]))
+        return matches[:8]
 
     def with_word(self, word: str) -> list[int]:
         """The nodes of whose names a word is part, where these are few."""
         names = (name for name in self._with(self._lexicon.stem(word)).tolist() if self._stems(name))
-        few = sorted({int(self._node[name]) for name in islice(names, 4 * FEW)})
-        return few if len(few) <= FEW else []
+        nodes = sorted({int(self._node[name]) for name in islice(names, 4 * FEW)})
+        return nodes if len(nodes) <= FEW else []
 
 
 _NONE = np.empty(0, np.int32)

@@ -23,8 +23,8 @@ def without_own_titles(graph: Graph, mentions: Sequence[Mention]) -> tuple[Menti
 
 def _without(graph: Graph, mention: Mention) -> Mention:
     nodes = {c.node for c in mention.candidates}
-    kept = tuple(c for c in mention.candidates if not _is_title(graph, c, nodes))
-    return replace(mention, candidates=kept) if kept else mention
+    candidates = tuple(c for c in mention.candidates if not _is_title(graph, c, nodes))
+    return replace(mention, candidates=candidates) if candidates else mention
 
 
 def _is_title(graph: Graph, candidate: Candidate, nodes: set[int]) -> bool:
