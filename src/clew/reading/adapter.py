@@ -223,7 +223,7 @@ def open_adapter(index: Path, graph: Graph, model: Path) -> Opened:
     try:
         line, _, body = read_regular(path).partition(b"\n")
         head = json.loads(line)
-        why = _stale(head, graph, model)
+        why = _stale_reason(head, graph, model)
         if why is None and head["checksum"] != _digest(body):
             why = "is damaged (its checksum differs from what was written)"
         if why is None:
@@ -238,7 +238,7 @@ def open_adapter(index: Path, graph: Graph, model: Path) -> Opened:
     return Opened(problem=f"{path}: what was learned from your questions {why} and is not used. {advice}")
 
 
-def _stale(head: dict[str, Any], graph: Graph, model: Path) -> str | None:
+def _stale_reason(head: dict[str, Any], graph: Graph, model: Path) -> str | None:
     if head["version"] != FIT_VERSION or head["features"] != list(FEATURES):
         return "is of another version of Clew"
     if head["graph"] != graph_digest(graph):

@@ -66,7 +66,7 @@ def text_of(answers: Sequence[AnswerEntity]) -> str:
 
 
 def drawn(answer: Answer, drafted: DraftAnswer, reading: str | None) -> Answer:
-    """The answer with what a candidate answers in the place of its own, and `reading` in words."""
+    """The answer with its fields taken from what a candidate answers, and `reading` in words."""
     return replace(answer, reading=reading, **{f.name: getattr(drafted, f.name) for f in fields(drafted)})
 
 
@@ -102,7 +102,7 @@ def meanings_of(executor: Executor, vocabulary: Vocabulary, reading: Reading) ->
     return sorted(meanings.values(), key=lambda m: -m.share)[:MOST_MEANINGS]
 
 
-def _written(number: float) -> str:
+def _number_text(number: float) -> str:
     return f"{number:.6f}".rstrip("0").rstrip(".")
 
 
@@ -127,10 +127,10 @@ def answer_of(graph: Graph, vocabulary: Vocabulary, query: Query, probability: f
     try:
         members = executor.members(query.part)
         if query.ask == "list":
-            return _listed(executor, vocabulary, query, members, probability)
+            return _list_answer(executor, vocabulary, query, members, probability)
         if query.ask == "yes":
-            return _yes_or_no(executor, vocabulary, query, members, probability)
-        return _number(executor, vocabulary, query, members, probability)
+            return _yes_or_no_answer(executor, vocabulary, query, members, probability)
+        return _number_answer(executor, vocabulary, query, members, probability)
     except OverBudget:
         detail = f"more edges than may be followed: {say(query, vocabulary)}"
         return DraftAnswer(abstained=Abstention("budget", detail), complete=False)
@@ -150,7 +150,7 @@ def taken_for(graph: Graph, reading: Reading, query: Query) -> tuple[str, ...]:
             notes.append(f'"{mention.text}" is taken for {graph.labels[part.node]}')
         equal = [c.node for c in mention.candidates if _is_as_near(c, candidate)]
         if equal:
-            name, *other_names = _told_apart(graph, (part.node, *equal))
+            name, *other_names = _distinct_names(graph, (part.node, *equal))
             notes.append(f'"{mention.text}" may also be {" or ".join(other_names)}; this is of {name}')
     return tuple(dict.fromkeys(notes))
 
@@ -170,12 +170,12 @@ def ambiguous(graph: Graph, reading: Reading, query: Query) -> Abstention | None
             if key_of(replace(query, part=with_entity(query.part, part.node, c.node))) in query_keys
         ]
         if other_nodes:
-            names = _told_apart(graph, (part.node, *other_nodes))
+            names = _distinct_names(graph, (part.node, *other_nodes))
             return Abstention("ambiguous_entity", f'"{mention.text}" may be {" or ".join(names)}', names)
     return None
 
 
-def _told_apart(graph: Graph, nodes: Sequence[int]) -> tuple[str, ...]:
+def _distinct_names(graph: Graph, nodes: Sequence[int]) -> tuple[str, ...]:
     """The names of entities, or where two are equal what they are known by in the graph."""
     names = tuple(graph.labels[node] for node in nodes)
     return names if len(set(names)) == len(names) else tuple(graph.entities[node] for node in nodes)
@@ -201,13 +201,13 @@ def alternatives(vocabulary: Vocabulary, reading: Reading, answered: bool) -> tu
     return tuple(readings)
 
 
-def _listed(
+def _list_answer(
     executor: Executor, vocabulary: Vocabulary, query: Query, members: Nodes, probability: float
 ) -> DraftAnswer:
     graph = executor.graph
     pattern = pattern_of(query, graph)
     if not len(members):
-        return DraftAnswer(pattern=pattern, abstained=_empty(vocabulary, query))
+        return DraftAnswer(pattern=pattern, abstained=_empty_result(vocabulary, query))
     score = round(probability, 3)
     answers: list[AnswerEntity] = []
     citations: list[Citation] = []
@@ -224,7 +224,7 @@ def _listed(
     )
 
 
-def _yes_or_no(
+def _yes_or_no_answer(
     executor: Executor, vocabulary: Vocabulary, query: Query, members: Nodes, probability: float
 ) -> DraftAnswer:
     graph, score = executor.graph, round(probability, 3)
@@ -235,13 +235,13 @@ def _yes_or_no(
         return DraftAnswer(
             (AnswerEntity(verdict, verdict, score),), (cite(graph, verdict, proof),), verdict, pattern
         )
-    instead = _instead(executor, query)
+    instead = _recorded_instead(executor, query)
     if not instead:
-        return DraftAnswer(pattern=pattern, abstained=_empty(vocabulary, query))
+        return DraftAnswer(pattern=pattern, abstained=_empty_result(vocabulary, query))
     return DraftAnswer((AnswerEntity("no", "no", score),), (cite(graph, "no", instead),), "no", pattern)
 
 
-def _instead(executor: Executor, query: Query) -> tuple[int, ...]:
+def _recorded_instead(executor: Executor, query: Query) -> tuple[int, ...]:
     """Triples that the graph records in the place of what was asked for."""
     part = query.part
     if isinstance(part, Both) and isinstance(part.right, Anchor | Walk):
@@ -261,14 +261,14 @@ def _instead(executor: Executor, query: Query) -> tuple[int, ...]:
     return ()
 
 
-def _number(
+def _number_answer(
     executor: Executor, vocabulary: Vocabulary, query: Query, members: Nodes, probability: float
 ) -> DraftAnswer:
     graph = executor.graph
     number = executor.number(query)
     if number is None or not len(members):
-        return DraftAnswer(abstained=_empty(vocabulary, query))
-    text = _written(number)
+        return DraftAnswer(abstained=_empty_result(vocabulary, query))
+    text = _number_text(number)
     cited_nodes = members[:MOST_PROVED].tolist()
     citations = tuple(
         cite(graph, text, proof) for node in cited_nodes if (proof := prove(executor, query.part, node))
@@ -292,7 +292,7 @@ def _notes(query: Query) -> tuple[str, ...]:
     return ("what the graph does not record is taken not to be so",) if is_negated(query) else ()
 
 
-def _empty(vocabulary: Vocabulary, query: Query) -> Abstention:
+def _empty_result(vocabulary: Vocabulary, query: Query) -> Abstention:
     match query:
         case Query("list", Walk(Anchor(node, _), step)):
             relation, label = vocabulary.relations[step // 2], vocabulary.graph.labels[node]

@@ -40,7 +40,7 @@ LEAST_SHARED = 0.3
 LEAST_LIKE, PEOPLE = 0.3, 0.9
 """A type that is less like persons, groups and animals is nobody; a noun as like persons asks for people."""
 MOST_RELATIONS = 2_000
-"""Relations of a graph up to which ends are told by other ends too, which takes a row of all for each."""
+"""Relations of a graph up to which other ends too tell the kind of an end, which takes a row of all for each."""
 _ASKED_KIND = re.compile(
     r"\b(?:(?P<who>who|whom)|(?P<where>where)|(?P<when>when)"
     r"|(?:which|what|how many|list|name|show|find|give)(?P<noun>\b.*))",
@@ -79,14 +79,14 @@ def asked_kind(question: str, mentions: Sequence[Mention]) -> Float32:
             return kind
     start = match.start("noun")
     of = _KIND_OF.match(question[start:])
-    return _of_noun(_noun_behind(question, start + (of.end() if of else 0), mentions))
+    return _noun_kind(_noun_behind(question, start + (of.end() if of else 0), mentions))
 
 
 def asks_people(question: str, mentions: Sequence[Mention]) -> bool:
     """Whether a question begins with *who* or *whose*, or with a noun of persons alone: *pupils of*."""
     if asks_who(question) or _WHOSE.match(question):
         return True
-    return float(_of_noun(noun_asked_for(question, mentions)) @ _WHO[0]) >= PEOPLE
+    return float(_noun_kind(noun_asked_for(question, mentions)) @ _WHO[0]) >= PEOPLE
 
 
 def noun_asked_for(question: str, mentions: Sequence[Mention]) -> str:
@@ -111,7 +111,7 @@ def _noun_behind(question: str, start: int, mentions: Sequence[Mention]) -> str:
     return noun
 
 
-def _of_noun(word: str) -> Float32:
+def _noun_kind(word: str) -> Float32:
     vector = UNKNOWN.copy()
     for name, share in (Lexicon.load().classes(word) if word else {}).items():
         vector[CLASSES.index(name)] = share
@@ -128,8 +128,8 @@ class AnswerKinds:
     """The sorts of the ends and types of one graph."""
 
     vocabulary: Vocabulary
-    _ends: dict[int, Float32] = field(default_factory=dict[int, Float32])
-    _own_kinds: dict[int, Float32] = field(default_factory=dict[int, Float32])
+    _kinds: dict[int, Float32] = field(default_factory=dict[int, Float32])
+    _relation_kinds: dict[int, Float32] = field(default_factory=dict[int, Float32])
 
     def features(self, queries: Sequence[Query], kind_asked_for: Float32) -> Float32:
         """How like what queries answer with is to what is asked for, float32 [n, KINDS]."""
@@ -137,7 +137,7 @@ class AnswerKinds:
         if not kind_asked_for.any():
             return features
         for row, query in enumerate(queries):
-            kind = self._of_part(query.part) if query.ask in ("list", "count") else UNKNOWN
+            kind = self._part_kind(query.part) if query.ask in ("list", "count") else UNKNOWN
             if kind.any():
                 features[row] = float(kind @ kind_asked_for), 1
         return features
@@ -162,10 +162,10 @@ class AnswerKinds:
 
     def is_nobody(self, type_: int) -> bool:
         """Whether nothing that a declared type may mean is a person, a group of them, or an animal."""
-        kind = self._of_type(type_)
+        kind = self._type_kind(type_)
         return bool(kind.any()) and max(float(kind @ one) for one in _WHO) < LEAST_LIKE
 
-    def _of_part(self, part: Part) -> Float32:
+    def _part_kind(self, part: Part) -> Float32:
         match part:
             case OfType(type_, end):
                 return UNKNOWN if type_ >= 0 else self.of_end(end)
@@ -174,52 +174,52 @@ class AnswerKinds:
             case Both(_, OfType(type_, _)) if type_ >= 0:
                 return UNKNOWN
             case Both(left, _) | Either(left, _) | Without(left, _):
-                return self._of_part(left)
+                return self._part_kind(left)
             case Compared(source, _, _, _) | Counted(source, _, _, _, _) | Extreme(source, _, _, _, _):
-                return self._of_part(source)
+                return self._part_kind(source)
             case Anchor():
                 return UNKNOWN
 
-    def _of_type(self, type_: int) -> Float32:
-        return _of_noun(self.vocabulary.types[type_].split()[-1])
+    def _type_kind(self, type_: int) -> Float32:
+        return _noun_kind(self.vocabulary.types[type_].split()[-1])
 
     def of_end(self, end: int) -> Float32:
         """The classes of what stands at an end, of length 1; zeros where it has a type or nothing says."""
         if self.vocabulary.end_types[end] >= 0:
             return UNKNOWN
-        kind = self._ends.get(end)
+        kind = self._kinds.get(end)
         if kind is None:
-            kind = self._ends[end] = _unit(self._of_own(end) + self._of_others(end))
+            kind = self._kinds[end] = _unit(self._end_kind(end) + self._kind_of_other_ends(end))
         return kind
 
-    def _of_others(self, end: int) -> Float32:
+    def _kind_of_other_ends(self, end: int) -> Float32:
         """What other ends say of one, each as far as its nodes are of them."""
         vocabulary = self.vocabulary
         if len(vocabulary.relations) > MOST_RELATIONS:
             return UNKNOWN
         shares = vocabulary.schema.together.row(end) / max(1, int(vocabulary.schema.nodes[end]))
         other_ends = [e for e in np.flatnonzero(shares >= LEAST_SHARED).tolist() if e != end]
-        return sum((float(shares[e]) * self._of_own(e) for e in other_ends), start=UNKNOWN)
+        return sum((float(shares[e]) * self._end_kind(e) for e in other_ends), start=UNKNOWN)
 
-    def _of_own(self, end: int) -> Float32:
-        kind = self._own_kinds.get(end)
+    def _end_kind(self, end: int) -> Float32:
+        kind = self._relation_kinds.get(end)
         if kind is None:
-            kind = self._own_kinds[end] = self._kind_of_relation(end)
+            kind = self._relation_kinds[end] = self._kind_of_relation(end)
         return kind
 
     def _kind_of_relation(self, end: int) -> Float32:
         """What the type or the values of an end say of it, or the name of its relation."""
         vocabulary = self.vocabulary
         if vocabulary.end_types[end] >= 0:
-            return self._of_type(vocabulary.end_types[end])
+            return self._type_kind(vocabulary.end_types[end])
         if vocabulary.ends[end] in (DATE, NUMBER):
             is_time = vocabulary.ends[end] == DATE or bool(vocabulary.schema.years[end])
             return _class_vector("time" if is_time else "quantity")
         words = [w for w in vocabulary.relations[end // 2].split() if w not in BEING]
-        return _of_tail(words) if end & 1 else _of_head(words)
+        return _tail_kind(words) if end & 1 else _head_kind(words)
 
 
-def _of_tail(words: Sequence[str]) -> Float32:
+def _tail_kind(words: Sequence[str]) -> Float32:
     """What a relation says of its tails: *spouse*, *place of birth*, *directed by*, *lives in*."""
     if not words:
         return UNKNOWN
@@ -229,9 +229,9 @@ def _of_tail(words: Sequence[str]) -> Float32:
     if last in _PLACES:
         return _BY_WORD["where"]
     noun = words[words.index("of") - 1] if "of" in words[1:-1] else last
-    return UNKNOWN if lexicon.mostly_verb(noun) else _of_noun(noun)
+    return UNKNOWN if lexicon.mostly_verb(noun) else _noun_kind(noun)
 
 
-def _of_head(words: Sequence[str]) -> Float32:
+def _head_kind(words: Sequence[str]) -> Float32:
     """What a relation says of its heads: *capital of*."""
-    return _of_noun(words[-2]) if len(words) > 1 and words[-1] == "of" else UNKNOWN
+    return _noun_kind(words[-2]) if len(words) > 1 and words[-1] == "of" else UNKNOWN

@@ -61,8 +61,8 @@ class Enumerator:
         paths = of.paths()
         joined = by_worth(list(joined_sets(of, paths)))
         bases = _sets(of, paths, [b for b in joined if len(b.members)])
-        proposals = [*map(_listed, (b for b in bases if not isinstance(b.part, Anchor)))]
-        proposals += [_absent(of, base) for base in absent_sets(of, paths)]
+        proposals = [*map(_list_proposal, (b for b in bases if not isinstance(b.part, Anchor)))]
+        proposals += [_absent_proposal(of, base) for base in absent_sets(of, paths)]
         proposals += operations(of, bases)
         if english.YES_NO.search(question):
             proposals += yes_or_no(of, paths, joined)
@@ -71,13 +71,13 @@ class Enumerator:
     def _without_compared_values(self, question: str, mentions: Sequence[Mention]) -> list[Mention]:
         """The mentions, without nodes that are values where words compare: *more than 3* is no name."""
         kinds = self.vocabulary.graph.values.kind
-        kept_mentions: list[Mention] = []
+        name_mentions: list[Mention] = []
         for mention in mentions:
             if mention.values and sign_beside(question, mention) is not None:
                 candidates = tuple(c for c in mention.candidates if not kinds[c.node])
                 mention = replace(mention, candidates=candidates)
-            kept_mentions.append(mention)
-        return kept_mentions
+            name_mentions.append(mention)
+        return name_mentions
 
 
 def _sets(of: Exploration, paths: CandidatePaths, joined: Sequence[Base]) -> list[Base]:
@@ -93,13 +93,13 @@ def _sets(of: Exploration, paths: CandidatePaths, joined: Sequence[Base]) -> lis
     return by_worth(bases)
 
 
-def _listed(base: Base) -> Proposal:
+def _list_proposal(base: Base) -> Proposal:
     """The members of a set."""
     size = len(base.members) if base.complete else -1
     return Proposal(family_of(base.part), Query("list", base.part), base.worth, size)
 
 
-def _absent(of: Exploration, base: Base) -> Proposal:
+def _absent_proposal(of: Exploration, base: Base) -> Proposal:
     """A set that is empty here, with the size that it has elsewhere: it may be meant like any other."""
     relation, node_count = base.steps[0] // 2, of.schema.nodes[base.end ^ 1]
     size = max(1, round(int(of.schema.triples[relation]) / max(1, int(node_count))))

@@ -135,19 +135,27 @@ def how_sure(vocabulary: Vocabulary, reading: Reading, meanings: Sequence[Meanin
 
 def rows_of(vocabulary: Vocabulary, reading: Reading, meanings: Sequence[Meaning]) -> Float32:
     """What is known of the likeliest meanings of a question, float32 [n, OF_MEANING]."""
-    question_features = _of_question(reading.question)
+    question_features = _question_features(reading.question)
     rows: list[tuple[float, ...]] = []
     for place, meaning in enumerate(meanings):
         spans = spans_of(reading.mentions, mentions_of(meaning.query))
-        of_words = _of_words(vocabulary, reading, meaning.query, spans)
-        of_answer = _open_names(reading, spans), math.log1p(max(meaning.size, 0))
-        shares = _of_shares(reading, meanings, place)
-        rows.append((*shares, *_of_scores(reading, meaning), *of_words, *question_features, *of_answer))
+        word_features = _word_features(vocabulary, reading, meaning.query, spans)
+        answer_features = _open_names(reading, spans), math.log1p(max(meaning.size, 0))
+        shares = _share_features(reading, meanings, place)
+        rows.append(
+            (
+                *shares,
+                *_score_features(reading, meaning),
+                *word_features,
+                *question_features,
+                *answer_features,
+            )
+        )
     candidate_features = reading.ranking.scored.known[[m.ranked.row for m in meanings]]
     return np.concatenate([np.array(rows, np.float32), candidate_features], axis=1)
 
 
-def _of_shares(reading: Reading, meanings: Sequence[Meaning], place: int) -> tuple[float, ...]:
+def _share_features(reading: Reading, meanings: Sequence[Meaning], place: int) -> tuple[float, ...]:
     shares = [m.share for m in meanings]
     meaning_share, best_other = (
         shares[place],
@@ -167,7 +175,7 @@ def _odds(share: float) -> float:
     return math.log(share / (1 - share))
 
 
-def _of_scores(reading: Reading, meaning: Meaning) -> tuple[float, ...]:
+def _score_features(reading: Reading, meaning: Meaning) -> tuple[float, ...]:
     scored, row = reading.ranking.scored, meaning.ranked.row
     head, before, after = scored.head, scored.calibrated, scored.scores
     signs = float((after[row] - after[-1]) - (before[row] - before[-1]))
@@ -180,7 +188,7 @@ def _open_names(reading: Reading, spans: Sequence[tuple[int, int]]) -> int:
     return sum(not any(a < m.stop and m.start < b for a, b in spans) for m in names)
 
 
-def _of_words(
+def _word_features(
     vocabulary: Vocabulary, reading: Reading, query: Query, spans: Sequence[tuple[int, int]]
 ) -> tuple[float, ...]:
     like, outside = reading.likeness, content_share(reading.likeness, spans)
@@ -198,7 +206,7 @@ def _of_words(
     return len(words), *summary, by_step.min(), by_step.mean(), unsaid, elsewhere
 
 
-def _of_question(text: str) -> tuple[float, ...]:
+def _question_features(text: str) -> tuple[float, ...]:
     asks = [bool(p.match(text)) for p in (_WHO, _WHEN_WHERE, _WHAT)]
     holds = [bool(p.search(text)) for p in (YES_NO, COUNT, EXTREME, NEGATION, THAN, _SEVERAL)]
     return (len(text.split()), *asks, *holds)

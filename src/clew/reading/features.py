@@ -85,9 +85,13 @@ class Describer:
 
     def features(self, options: Sequence[Option]) -> Float32:
         """The features of candidates, float32 [n, FEATURES]."""
-        name_features = np.array([self._of_names(o.query.contents) for o in options])
+        name_features = np.array([self._features_of_names(o.query.contents) for o in options])
         name_features = name_features.reshape(-1, len(OF_ENTITIES) + len(OF_MENTIONS))
-        groups = name_features, self._of_labels([o.query for o in options]), _of_sizes(options)
+        groups = (
+            name_features,
+            self._features_of_labels([o.query for o in options]),
+            _features_of_sizes(options),
+        )
         features = np.concatenate(groups, axis=1).astype(np.float32).take(_ORDER, axis=1)
         chains: dict[int, list[tuple[int, StepChain]]] = {}
         for row, option in enumerate(options):
@@ -118,14 +122,14 @@ class Describer:
         is_behind = [self.likeness.words[w][0] > start for w in outside.words]
         return in_order(near.transpose(1, 0, 2), counts, is_behind)
 
-    def _of_names(self, of: Contents) -> tuple[float, ...]:
-        """`OF_ENTITIES` and `OF_MENTIONS` of a candidate; what many have in common is told once."""
+    def _features_of_names(self, of: Contents) -> tuple[float, ...]:
+        """`OF_ENTITIES` and `OF_MENTIONS` of a candidate; what many candidates share is computed once."""
         name_features = self._name_features.get(of.entities)
         if name_features is None:
-            name_features = self._name_features[of.entities] = self._of_entities(of.entities)
+            name_features = self._name_features[of.entities] = self._features_of_entities(of.entities)
         return name_features + self._outside_of(of.mentions).features
 
-    def _of_labels(self, queries: Sequence[Query]) -> Float64:
+    def _features_of_labels(self, queries: Sequence[Query]) -> Float64:
         """`OF_LABELS` of candidates, and how well their last type is said, outside of their names."""
         features = np.zeros((len(queries), len(OF_LABELS) + 1))
         alike: dict[tuple[int, ...], list[int]] = {}
@@ -138,7 +142,7 @@ class Describer:
             features[rows, -1] = how_like(self.likeness.types, words, final).max(0, initial=0.0)
         return features
 
-    def _of_entities(self, entities: Sequence[Anchor]) -> tuple[float, ...]:
+    def _features_of_entities(self, entities: Sequence[Anchor]) -> tuple[float, ...]:
         """`OF_ENTITIES`: how the entities of a candidate were linked, and how many edges they have."""
         links = [
             self._by[e.mention][e.node] for e in entities if e.mention >= 0 and e.node in self._by[e.mention]
@@ -154,7 +158,7 @@ class Describer:
             max((rank for _, rank in links), default=0) / 6,
         )
 
-    def _of_mentions(self, used: Sequence[int]) -> tuple[float, ...]:
+    def _features_of_mentions(self, used: Sequence[int]) -> tuple[float, ...]:
         """`OF_MENTIONS`: what is used of the question and what is left open."""
         spans = spans_of(self.mentions, used)
         open_mentions = [m for i, m in enumerate(self.mentions) if i not in used and not _inside(m, spans)]
@@ -186,7 +190,7 @@ class Describer:
         outside = self._outside.get(used)
         if outside is None:
             words = np.flatnonzero(content_share(self.likeness, spans_of(self.mentions, used))).tolist()
-            outside = self._outside[used] = _Outside(words, self._of_mentions(used))
+            outside = self._outside[used] = _Outside(words, self._features_of_mentions(used))
         return outside
 
     def _final_type(self, part: Part) -> int:
@@ -205,7 +209,7 @@ class Describer:
                 return self.vocabulary.type_of(node)
 
 
-def _of_sizes(options: Sequence[Option]) -> Float64:
+def _features_of_sizes(options: Sequence[Option]) -> Float64:
     """`OF_SIZE`: whether a candidate has no answers here, or how many is not known; and how many."""
     sizes, features = np.array([option.size for option in options]), np.zeros((len(options), len(OF_SIZE)))
     features[:, 0], features[:, 1] = sizes == 0, sizes < 0

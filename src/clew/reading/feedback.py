@@ -52,7 +52,7 @@ def usable(feedback: Sequence[Feedback], names: NamesIndex) -> Usable:
     unknown: list[int] = []
     repeated: list[int] = []
     for alike in by_question.values():
-        merged = _merged(alike)
+        merged = _merge(alike)
         if merged is None:
             contradicting += [item.line for item in alike]
         elif any(not _is_known(name, names) for name in (merged.answers or merged.accepted)):
@@ -65,8 +65,8 @@ def usable(feedback: Sequence[Feedback], names: NamesIndex) -> Usable:
     )
 
 
-def _merged(alike: Sequence[Feedback]) -> Feedback | None:
-    """What is said of one question on all its lines; None where that contradicts itself."""
+def _merge(alike: Sequence[Feedback]) -> Feedback | None:
+    """The answers of one question on all its lines, as one; None where they contradict each other."""
     wholes = {item.answers for item in alike if item.answers is not None}
     if len(wholes) > 1:
         return None
@@ -149,13 +149,13 @@ class Judge:
 
 def _value_right(feedback: Feedback, reply: str | float) -> bool:
     if feedback.answers is not None:
-        return len(feedback.answers) == 1 and _is(next(iter(feedback.answers)), reply)
-    if any(_is(name, reply) for name in feedback.rejected):
+        return len(feedback.answers) == 1 and _matches(next(iter(feedback.answers)), reply)
+    if any(_matches(name, reply) for name in feedback.rejected):
         return False
-    return all(_is(name, reply) for name in feedback.accepted)
+    return all(_matches(name, reply) for name in feedback.accepted)
 
 
-def _is(name: str, reply: str | float) -> bool:
+def _matches(name: str, reply: str | float) -> bool:
     if isinstance(reply, str):
         return name.casefold() == reply
     number = _number(name)

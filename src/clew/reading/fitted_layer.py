@@ -166,7 +166,7 @@ class Layer:
         ]
 
     def adapter(self, about: AdapterAbout, words: LikelyWords) -> Adapter:
-        """What was learned, to be kept."""
+        """The weights and words as an adapter, which is written to the index."""
         matrix, weight, sharpness = self.weights
         features = np.stack([weight, *self.moments]).astype(np.float32)
         return Adapter(

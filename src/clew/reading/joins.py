@@ -166,7 +166,7 @@ def _pairs(of: Exploration, paths: CandidatePaths) -> list[Base]:
     """What paths of two mentions share, where they share anything, the best named first."""
     tried = [
         (left, right)
-        for group, other_group in _apart(of, paths)
+        for group, other_group in _separate_groups(of, paths)
         for left, right in product(_best_of(group), _best_of(other_group))
         if len(left.steps) + len(right.steps) <= LONGEST_PATH + 1 and may_meet(of, left, right)
     ]
@@ -189,7 +189,7 @@ def may_meet(of: Exploration, left: Base, right: Base) -> bool:
     return of.vocabulary.may_meet(left.end, right.end)
 
 
-def _apart(of: Exploration, paths: CandidatePaths) -> Iterator[tuple[list[Base], list[Base]]]:
+def _separate_groups(of: Exploration, paths: CandidatePaths) -> Iterator[tuple[list[Base], list[Base]]]:
     """The paths of every two candidates, of two entities, whose mentions do not overlap."""
     for ((i, first), group), ((j, second), other_group) in combinations(paths.items(), 2):
         if i != j and first != second and not of.overlap(i, j):
@@ -203,10 +203,10 @@ def _joined(of: Exploration, left: Base, right: Base, *, empty: bool = False) ->
     if not len(members) and not empty:
         return None
     complete = left.complete and right.complete
-    return _of_two(Both(left.part, right.part), members, left, right, complete)
+    return _combine(Both(left.part, right.part), members, left, right, complete)
 
 
-def _of_two(part: Part, members: Nodes, left: Base, right: Base, complete: bool = True) -> Base:
+def _combine(part: Part, members: Nodes, left: Base, right: Base, complete: bool = True) -> Base:
     """A set made of two others: it says the words of both."""
     coverage, cost = np.maximum(left.coverage, right.coverage), left.cost + right.cost
     steps, mentions = (*left.steps, *right.steps), left.mentions | right.mentions
@@ -226,18 +226,18 @@ def _twice(of: Exploration, paths: CandidatePaths) -> Iterator[Base]:
                 yield replace(joint, cost=joint.cost + 0.1)
             if asks_either and may_meet(of, left, right):
                 members = union(left.members, right.members)
-                yield _of_two(Either(left.part, right.part), members, left, right)
+                yield _combine(Either(left.part, right.part), members, left, right)
 
 
 def _alternatives(of: Exploration, paths: CandidatePaths) -> Iterator[Base]:
     """What the same steps lead to from one of two mentions, or from the other."""
-    for group, other_group in _apart(of, paths):
+    for group, other_group in _separate_groups(of, paths):
         alike = {base.steps: base for base in other_group[1:]}
         for left in _best_of(group):
             right = alike.get(left.steps)
             if right is not None:
                 members = union(left.members, right.members)
-                yield _of_two(Either(left.part, right.part), members, left, right)
+                yield _combine(Either(left.part, right.part), members, left, right)
 
 
 def whole_types(of: Exploration) -> Iterator[Base]:
@@ -249,18 +249,18 @@ def whole_types(of: Exploration) -> Iterator[Base]:
     for type_ in order if count else ():
         if large and float(worth[type_]) < NAMED_TYPE:
             break
-        base = _all(of, OfType(type_), -1 - type_, of.types_say[type_])
+        base = _all_of_type(of, OfType(type_), -1 - type_, of.types_say[type_])
         if len(base.members):
             yield base
-    yield from _ends(of, bool(count))
+    yield from _end_sets(of, bool(count))
 
 
-def _all(of: Exploration, part: OfType, end: int, coverage: Float32, cost: float = 0.1) -> Base:
+def _all_of_type(of: Exploration, part: OfType, end: int, coverage: Float32, cost: float = 0.1) -> Base:
     members = of.members_of(part)
     return Base(part, sample(members), end, frozenset(), (), coverage, cost, len(members) <= WIDEST)
 
 
-def _ends(of: Exploration, typed: bool) -> Iterator[Base]:
+def _end_sets(of: Exploration, typed: bool) -> Iterator[Base]:
     """The nodes at one end of the relations that the question names best."""
     large = len(of.vocabulary.graph.labels) > LARGE
     if (typed or large) and not _may_mean_all(of, large):
@@ -273,7 +273,7 @@ def _ends(of: Exploration, typed: bool) -> Iterator[Base]:
     for end in (2 * r + side for r in relations for side in (0, 1)):
         cost = 0.2 + 0.2 * (typed and kinds[end] == THING)
         if kinds[end] in (THING, LEAF) and of.schema.nodes[end] <= LARGEST_END:
-            yield _all(of, OfType(-1, end), end, of.relations_say[end // 2], cost)
+            yield _all_of_type(of, OfType(-1, end), end, of.relations_say[end // 2], cost)
 
 
 def _may_mean_all(of: Exploration, large: bool) -> bool:
@@ -321,7 +321,7 @@ def sets_without(of: Exploration, paths: CandidatePaths, bases: Sequence[Base]) 
     yield from _without_entity(of, paths, bases)
     complete_sets = foremost([b for b in bases if b.complete and not isinstance(b.part, Anchor)], 3)
     for left in complete_sets:
-        for step in _missing(of, left):
+        for step in _missing_steps(of, left):
             part = Counted(left.part, step, "=", 0)
             coverage, cost = np.maximum(left.coverage, of.steps_say[step]), left.cost + STEP_COST
             yield Base(part, NO_NODES, left.end, left.mentions, left.steps, coverage, cost, False)
@@ -331,7 +331,7 @@ def sets_without(of: Exploration, paths: CandidatePaths, bases: Sequence[Base]) 
                 continue
             left_over = difference(left.members, right.members)
             if 0 < len(left_over) < len(left.members):
-                yield _of_two(Without(left.part, right.part), left_over, left, right)
+                yield _combine(Without(left.part, right.part), left_over, left, right)
 
 
 def _without_entity(of: Exploration, paths: CandidatePaths, bases: Sequence[Base]) -> Iterator[Base]:
@@ -340,7 +340,7 @@ def _without_entity(of: Exploration, paths: CandidatePaths, bases: Sequence[Base
         for (i, node), group in paths.items():
             if of.is_free(i, left) and node in left.members and len(left.members) > 1:
                 members = left.members[left.members != node]
-                yield _of_two(Without(left.part, group[0].part), members, left, group[0])
+                yield _combine(Without(left.part, group[0].part), members, left, group[0])
 
 
 def _are_steps_of_one(left: Base, right: Base) -> bool:
@@ -356,7 +356,7 @@ def _may_be_left_out(base: Base) -> bool:
 
 def _one_less_another(of: Exploration, paths: CandidatePaths) -> Iterator[Base]:
     """What steps lead to from one of two mentions and not from the other."""
-    for pair in _apart(of, paths):
+    for pair in _separate_groups(of, paths):
         for group, other_group in (pair, pair[::-1]):
             alike = {base.steps: base for base in other_group[1:]}
             for left in _best_of(group):
@@ -365,10 +365,10 @@ def _one_less_another(of: Exploration, paths: CandidatePaths) -> Iterator[Base]:
                     continue
                 left_over = difference(left.members, right.members)
                 if 0 < len(left_over) < len(left.members):
-                    yield _of_two(Without(left.part, right.part), left_over, left, right)
+                    yield _combine(Without(left.part, right.part), left_over, left, right)
 
 
-def _missing(of: Exploration, base: Base) -> list[int]:
+def _missing_steps(of: Exploration, base: Base) -> list[int]:
     """Steps that some of a set have and some have not, the best named first."""
     if len(base.members) < 2 and not base.mentions:
         return []

@@ -33,7 +33,7 @@ def likely_words(examples: Sequence[tuple[Sequence[str], Mapping[int, float]]]) 
     word_counts = Counter(word for words, labels in examples if labels for word in words)
     counted: dict[tuple[str, int], float] = {}
     for _ in range(ROUNDS):
-        counted = _counted(examples, counted)
+        counted = _count_pairs(examples, counted)
     likely = ((word, label, n / (word_counts[word] + DOUBT)) for (word, label), n in counted.items())
     entries = sorted(entry for entry in likely if entry[2] >= LEAST_WORD_LIKENESS)
     return LikelyWords(
@@ -43,7 +43,7 @@ def likely_words(examples: Sequence[tuple[Sequence[str], Mapping[int, float]]]) 
     )
 
 
-def _counted(
+def _count_pairs(
     examples: Sequence[tuple[Sequence[str], Mapping[int, float]]], before: Mapping[tuple[str, int], float]
 ) -> dict[tuple[str, int], float]:
     """How often each word asks for each label, given how often it seemed to before; at first equally."""

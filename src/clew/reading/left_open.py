@@ -21,7 +21,7 @@ from clew.text.normalise import Token, tokens
 from clew.types import Abstention
 
 LEAST_OF_ALL = 0.2
-"""From this probability on the likeliest reading is told where it names nothing (*the newest hire*)."""
+"""From this probability on the message has the likeliest reading where it names nothing (*the newest hire*)."""
 MOST_RECORDED, LONGEST_PHRASE = 5, 80
 """Relations of an entity that are listed; characters of the words for which there is no relation."""
 
@@ -47,8 +47,8 @@ def left_open(reader: QuestionReader, names: NamesIndex, reading: Reading) -> Ab
     used = [reading.mentions[i] for ranked in best for i in mentions_of(ranked.option.query)]
     name_mentions += [m for m in guessed if m in used]
     nodes = list(dict.fromkeys(m.candidates[0].node for m in name_mentions))
-    content = _content(reading, [*written, *name_mentions, *(m for m in reading.mentions if m.values)])
-    unsaid = _unsaid(reader, reading, content)
+    content = _content_words(reading, [*written, *name_mentions, *(m for m in reading.mentions if m.values)])
+    unsaid = _unsaid_words(reader, reading, content)
     all_unsaid = not nodes and len(unsaid) == len(content)
     asks_of_all = content and not used and any(ranked.probability >= LEAST_OF_ALL for ranked in best)
     if all_unsaid and not asks_of_all:
@@ -61,7 +61,7 @@ def left_open(reader: QuestionReader, names: NamesIndex, reading: Reading) -> Ab
     else:
         nearest = say(reading.ranking.ranked[0].option.query, reader.vocabulary)
         statement = f"no reading is likely enough; the likeliest is: {nearest}"
-    return Abstention("no_relation", "; ".join([statement, *_recorded(reader, reading, nodes)]))
+    return Abstention("no_relation", "; ".join([statement, *_recorded_relations(reader, reading, nodes)]))
 
 
 def is_capital(word: Token, words: Sequence[Token]) -> bool:
@@ -96,7 +96,7 @@ def _best(reading: Reading, row: int) -> float:
     return float(max(like.relations[row].max(initial=0.0), like.types[row].max(initial=0.0)))
 
 
-def _content(reading: Reading, name_mentions: Sequence[Mention]) -> list[tuple[int, str]]:
+def _content_words(reading: Reading, name_mentions: Sequence[Mention]) -> list[tuple[int, str]]:
     """The content words outside of the names and values, each with its row of the likenesses."""
     idle = LIGHT | FUNCTION | PREPOSITIONS
     return [
@@ -106,7 +106,7 @@ def _content(reading: Reading, name_mentions: Sequence[Mention]) -> list[tuple[i
     ]
 
 
-def _unsaid(reader: QuestionReader, reading: Reading, content: Sequence[tuple[int, str]]) -> list[str]:
+def _unsaid_words(reader: QuestionReader, reading: Reading, content: Sequence[tuple[int, str]]) -> list[str]:
     """The content words that are like no relation of the likeliest reading, nor any type; all without one.
 
     None that is the name of a relation: of who `works at` a place it is not said that none is like *work*.
@@ -125,7 +125,7 @@ def _unsaid(reader: QuestionReader, reading: Reading, content: Sequence[tuple[in
     ]
 
 
-def _recorded(reader: QuestionReader, reading: Reading, nodes: Sequence[int]) -> list[str]:
+def _recorded_relations(reader: QuestionReader, reading: Reading, nodes: Sequence[int]) -> list[str]:
     """What the graph records of entities, the relations that are most like the words first."""
     graph, near = reader.graph, reading.likeness.relations.max(axis=0, initial=0.0)
     statements: list[str] = []

@@ -97,7 +97,7 @@ class WordMatcher:
         vector = self.embedder.embed([word])[0]
         near = np.clip(self._label_vectors @ vector, 0, 1)
         single = np.zeros(len(self._words), np.float32)
-        alike = {*self._meaning, *self._of_stem(base), self._place.get(base, -1)}
+        alike = {*self._meaning, *self._places_of_stem(base), self._place.get(base, -1)}
         for i in alike - {-1}:
             single[i] = self._word_likeness(base, self._words[i])
         single[self._short_for(base)] = SHORT
@@ -126,7 +126,7 @@ class WordMatcher:
             places.setdefault(word[0], []).append(i)
         return places
 
-    def _of_stem(self, word: str) -> list[int]:
+    def _places_of_stem(self, word: str) -> list[int]:
         """The places of words of the same stem, of those without a meaning."""
         begin = word[:_BEFORE_STEM]
         if begin not in self._stems:

@@ -129,9 +129,11 @@ class MentionFinder:
         self._drop_other_names(question, question_tokens, spans)
         self._add_meant(question_tokens, spans)
         mentions = [
-            _mention(question, span, _surest(nodes.values())) for span, nodes in spans.items() if nodes
+            _mention(question, span, _surest_candidates(nodes.values()))
+            for span, nodes in spans.items()
+            if nodes
         ]
-        foremost = _foremost(_once_each(mentions), question, self.lexicon)
+        foremost = _likeliest_mentions(_without_repeats(mentions), question, self.lexicon)
         return with_values(question, foremost)
 
     def _add_entities(
@@ -339,7 +341,7 @@ class MentionFinder:
                     spans.setdefault(span, {}).setdefault(hit.entity, candidate)
 
 
-def _surest(nodes: Iterable[Candidate]) -> list[Candidate]:
+def _surest_candidates(nodes: Iterable[Candidate]) -> list[Candidate]:
     """The candidates, without guesses where one has this very name: *Kenya* is not *Mount Kenya*."""
     candidates = list(nodes)
     if any(c.how in (GIVEN, EXACT) for c in candidates):
@@ -356,7 +358,7 @@ def _mention(question: str, span: tuple[int, int], nodes: Iterable[Candidate]) -
     return Mention(span[0], span[1], question[span[0] : span[1]], tuple(best))
 
 
-def _once_each(mentions: Sequence[Mention]) -> list[Mention]:
+def _without_repeats(mentions: Sequence[Mention]) -> list[Mention]:
     """The mentions without candidates that a better mention around the same place has.
 
     A misspelt name is better than what is spelt right in it: *Court* in *Broklyne Court*.
@@ -392,8 +394,8 @@ def _is_part_of_misspelt(
     )
 
 
-def _foremost(mentions: Sequence[Mention], question: str, lexicon: Lexicon) -> list[Mention]:
-    """The mentions that are most likely names, each told whether it is written like one."""
+def _likeliest_mentions(mentions: Sequence[Mention], question: str, lexicon: Lexicon) -> list[Mention]:
+    """The mentions that are most likely names, each marked by whether it is written like one."""
     marked = _without_inner([replace(m, strong=_is_strong(m, lexicon)) for m in mentions])
     marked.sort(key=lambda m: (-_weight(m), m.start, -m.stop))
     chosen: list[Mention] = []

@@ -93,7 +93,7 @@ def leaves_modifier_open(vocabulary: Vocabulary, reading: Reading, query: Query)
     like, text, types = reading.likeness, reading.question, types_said(vocabulary, query)
     names = _names(reading, query)
     values = [m.start for m in names if m.candidates and text[m.start : m.start + 1].islower()]
-    for place in _unsaid(vocabulary, reading, query):
+    for place in _unsaid_places(vocabulary, reading, query):
         start, stop, word = like.words[place]
         next_word = next((i for i, (at, _, _) in enumerate(like.words) if text[stop:at] == " "), -1)
         narrows = next_word >= 0 and like.types[next_word, types].max(initial=0.0) >= LIKE_A_TYPE
@@ -119,7 +119,7 @@ def leaves_clause_open(vocabulary: Vocabulary, reading: Reading, query: Query) -
 
     *Stations in Thornfield with a waiting room*, *games of Vasquez that were banned*.
     """
-    text, unsaid = reading.question, set(_unsaid(vocabulary, reading, query))
+    text, unsaid = reading.question, set(_unsaid_places(vocabulary, reading, query))
     spans = [(m.start, m.stop) for m in _names(reading, query)]
     operated = any(isinstance(p, Compared | Counted | Extreme | Without) for p in query.contents.parts)
     for clause in _CLAUSE.finditer(text):
@@ -161,7 +161,7 @@ def leaves_predicate_open(vocabulary: Vocabulary, reading: Reading, query: Query
     verb = None if opening is None else _PREDICATE.search(reading.question, opening.end())
     if verb is None:
         return False
-    words = (reading.likeness.words[place] for place in _unsaid(vocabulary, reading, query))
+    words = (reading.likeness.words[place] for place in _unsaid_places(vocabulary, reading, query))
     return any(at >= verb.end() and w not in _EXISTING and _may_narrow(w) for at, _, w in words)
 
 
@@ -169,7 +169,7 @@ def _names(reading: Reading, query: Query) -> list[Mention]:
     return [reading.mentions[i] for i in mentions_of(query)]
 
 
-def _unsaid(vocabulary: Vocabulary, reading: Reading, query: Query) -> Iterator[int]:
+def _unsaid_places(vocabulary: Vocabulary, reading: Reading, query: Query) -> Iterator[int]:
     """The content words, by their places, that stand in no name of a query, no number, and no label of it."""
     like, names = reading.likeness, [*_names(reading, query), *(m for m in reading.mentions if m.values)]
     word_likeness = said_by_labels(like, query, types_said(vocabulary, query), exactly=False)

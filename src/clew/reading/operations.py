@@ -76,16 +76,16 @@ def operations(of: Exploration, bases: Sequence[Base]) -> Iterator[Proposal]:
     filtered: list[Base] = []
     for of_types in (True, False):
         group = [b for b in things if isinstance(b.part, OfType) == of_types]
-        group_filtered = _filtered(of, group)
+        group_filtered = _filtered_sets(of, group)
         filtered += group_filtered
         entity_pairs = [] if of_types else list(_entity_pairs(of))
-        for proposal in _around(of, [*group_filtered[:12], *group], group_filtered, entity_pairs):
+        for proposal in _operations_around(of, [*group_filtered[:12], *group], group_filtered, entity_pairs):
             yield replace(proposal, family=f"{proposal.family} of all") if of_types else proposal
     if english.COUNT.search(of.question):
         yield from _counts(of, bases, by_worth(filtered))
 
 
-def _around(
+def _operations_around(
     of: Exploration, things: Sequence[Base], filtered: Sequence[Base], entity_pairs: Sequence[Base]
 ) -> Iterator[Proposal]:
     """Filtered sets with what goes on from them, extremes, sums; `entity_pairs` are to be compared."""
@@ -93,12 +93,12 @@ def _around(
     for base in filtered:
         yield Proposal("filter", Query("list", base.part), base.worth)
     near = [b for b in filtered[:12] if b.worth > filtered[0].worth - 1]
-    ways = [way for base in near for way in _onward(of, base, MOST_ONWARD)]
+    ways = [way for base in near for way in _ways_onward(of, base, MOST_ONWARD)]
     if english.EXTREME.search(text):
         extremes = _extremes(of, [*things, *entity_pairs])
-        for worth, _, part, _, _ in _of_each(extremes, MOST_RANKED)[:160]:
+        for worth, _, part, _, _ in _first_of_each(extremes, MOST_RANKED)[:160]:
             yield Proposal("extreme", Query("list", part), worth)
-        ways += _from_extremes(of, extremes)
+        ways += _ways_from_extremes(of, extremes)
     yield from _best_ways(ways)
     if english.AGGREGATE.search(text) or english.EXTREME.search(text):
         yield from _aggregates(of, [*things, *entity_pairs])
@@ -116,7 +116,7 @@ def _counts(of: Exploration, bases: Sequence[Base], filtered: Sequence[Base]) ->
             yield Proposal("count", Query("count", base.part), base.worth + 0.05, size)
 
 
-def _onward(of: Exploration, base: Base, far: int) -> Iterator[_Ways]:
+def _ways_onward(of: Exploration, base: Base, far: int) -> Iterator[_Ways]:
     """What a step leads to from a set that was filtered or chosen, and two, of which `far` first ones."""
     steps = [s for s in of.steps_at(base.members, 60) if not of.goes_in_circles(base.steps[-1:], s)]
     if not steps:
@@ -152,7 +152,7 @@ def _best_ways(ways: Sequence[_Ways]) -> Iterator[Proposal]:
 # filters
 
 
-def _filtered(of: Exploration, things: Sequence[Base]) -> list[Base]:
+def _filtered_sets(of: Exploration, things: Sequence[Base]) -> list[Base]:
     """Sets filtered by the values of the question, and by how many edges they have."""
     text, numbered = of.question, enumerate(of.mentions)
     valued = [(i, v) for i, m in numbered for v in m.values if not english.is_rank(text, m.start, m.stop)]
@@ -183,12 +183,12 @@ def _by_two(of: Exploration, base: Base, valued: Sequence[tuple[int, Value]]) ->
             lower, upper = sorted(converted, key=lambda value: value.number)
             coverage = np.maximum(of.coverage_with(base, step, i), of.covered(j))
             mentions, steps = base.mentions | {i, j}, (*base.steps, step)
-            for at, part in enumerate(_of_both(base.part, step, lower, upper, asks_either)):
+            for at, part in enumerate(_parts_of_bounds(base.part, step, lower, upper, asks_either)):
                 cost = base.cost + STEP_COST + 0.02 * at
                 yield Base(part, base.members, base.end, mentions, steps, coverage, cost, False)
 
 
-def _of_both(source: Part, step: int, low: Value, high: Value, asks_either: bool) -> Iterator[Part]:
+def _parts_of_bounds(source: Part, step: int, low: Value, high: Value, asks_either: bool) -> Iterator[Part]:
     """Members whose values lie between two; where the words say *or*, are one of them or lie outside."""
 
     def by(sign: Sign, value: Value, inner: Part = source) -> Part:
@@ -215,15 +215,15 @@ def _by_value(of: Exploration, base: Base, mention: int, value: Value) -> Iterat
         if value.date == (kind == DATE):
             converted = in_unit_of(of.vocabulary.relations[step // 2], value)
             parts: list[Part] = [Compared(base.part, (step,), sign, converted) for sign in signs]
-            yield from _in_order(of, base, mention, step, parts)
+            yield from _sets_by_parts(of, base, mention, step, parts)
     if value.date or value.width or value.number != int(value.number) or value.number > MOST_COUNTED:
         return
     for step in of.repeated_steps_at(base.members)[:5]:
         counts = [Counted(base.part, step, sign, int(value.number), mention) for sign in signs]
-        yield from _in_order(of, base, mention, step, counts, 0.2)
+        yield from _sets_by_parts(of, base, mention, step, counts, 0.2)
 
 
-def _in_order(
+def _sets_by_parts(
     of: Exploration, base: Base, mention: int, step: int, parts: Sequence[Part], extra_cost: float = 0.0
 ) -> Iterator[Base]:
     """Filtered sets whose members are not known yet, likelier signs first."""
@@ -245,7 +245,7 @@ def _than_another(of: Exploration, things: Sequence[Base]) -> list[Base]:
         for i, candidate in entities:
             if not of.is_free(i, base):
                 continue
-            for step, theirs in _comparable(of, base, candidate.node):
+            for step, theirs in _comparable_steps(of, base, candidate.node):
                 coverage = np.maximum(of.coverage_with(base, step, i), of.steps_say[theirs])
                 cost = base.cost + STEP_COST + 1 - candidate.score + 0.1 * (step != theirs)
                 entity_value = Walk(Anchor(candidate.node, i), theirs)
@@ -257,7 +257,7 @@ def _than_another(of: Exploration, things: Sequence[Base]) -> list[Base]:
     return bases
 
 
-def _comparable(of: Exploration, base: Base, node: int) -> Iterator[tuple[int, int]]:
+def _comparable_steps(of: Exploration, base: Base, node: int) -> Iterator[tuple[int, int]]:
     """Attributes of a set with what an entity has to compare: the same, or what words name beside it."""
     of_node = dict(of.attributes_of(np.array([node], np.int64)))
     for step, kind in of.attributes(base)[:5]:
@@ -295,15 +295,15 @@ def _extremes(of: Exploration, things: Sequence[Base]) -> list[_Extreme]:
     return extremes
 
 
-def _from_extremes(of: Exploration, extremes: Sequence[_Extreme]) -> Iterator[_Ways]:
+def _ways_from_extremes(of: Exploration, extremes: Sequence[_Extreme]) -> Iterator[_Ways]:
     """What the largest and smallest lead to."""
-    for at, (_, _, part, base, step) in enumerate(_of_each(extremes, MOST_LEFT)[:MOST_EXTREMES]):
+    for at, (_, _, part, base, step) in enumerate(_first_of_each(extremes, MOST_LEFT)[:MOST_EXTREMES]):
         coverage, cost = np.maximum(base.coverage, of.steps_say[step]), base.cost + STEP_COST
         chosen = Base(part, base.members, base.end, base.mentions, base.steps, coverage, cost, False)
-        yield from _onward(of, chosen, MOST_ONWARD if at < MOST_FAR else 0)
+        yield from _ways_onward(of, chosen, MOST_ONWARD if at < MOST_FAR else 0)
 
 
-def _of_each(extremes: Sequence[_Extreme], most: int) -> list[_Extreme]:
+def _first_of_each(extremes: Sequence[_Extreme], most: int) -> list[_Extreme]:
     """The first extremes of each set, in their order."""
     counts = Counter[Part]()
     chosen: list[_Extreme] = []

@@ -162,7 +162,7 @@ class Exploration:
         grown_sets: list[Base] = []
         for at in np.argsort(-np.concatenate(worth), kind="stable").tolist():
             base, way, _ = ways[owner[at]]
-            further = self._further(base, int(all_steps[at]), way)
+            further = self._grow(base, int(all_steps[at]), way)
             if further is not None:
                 grown_sets.append(further)
                 if len(grown_sets) == most:
@@ -179,15 +179,15 @@ class Exploration:
     def grown(self, base: Base) -> Iterator[Base]:
         """The set one step further by each step that its members have."""
         way, steps = self._ways(base, None)
-        bases = (self._further(base, step, way) for step in steps)
+        bases = (self._grow(base, step, way) for step in steps)
         yield from (further for further in bases if further is not None)
 
     def _ways(self, base: Base, most: int | None) -> tuple[_Reach, list[int]]:
         """What each step leads to from a set, and the steps that may go on, at most the `most` best named."""
         around, of_all_members = self._around(base), True
-        if around is None and len(lighter := self._lighter(base.members)):
+        if around is None and len(lighter := self._light_nodes(base.members)):
             around, of_all_members = self.executor.around(lighter), False
-        steps = self.steps_at(base.members) if around is None else self._followed(around)
+        steps = self.steps_at(base.members) if around is None else self._steps_to_follow(around)
         if most is not None and len(steps) > most:
             steps = self._best_first(base, steps)
         return (around, of_all_members), [step for step in steps if self._may_go(base, step)][:most]
@@ -201,7 +201,7 @@ class Exploration:
             return False
         return bool(base.mentions) or not base.steps or base.steps[-1] != self.vocabulary.back_over(step)
 
-    def _further(self, base: Base, step: int, way: _Reach) -> Base | None:
+    def _grow(self, base: Base, step: int, way: _Reach) -> Base | None:
         """The set one step further, None where nothing is there."""
         around, of_all_members = way
         part = Walk(base.part, step)
@@ -221,7 +221,7 @@ class Exploration:
         chosen = np.array(list(steps))
         return chosen[np.argsort(-self._worths(base, chosen), kind="stable")].tolist()
 
-    def _lighter(self, nodes: Nodes) -> Nodes:
+    def _light_nodes(self, nodes: Nodes) -> Nodes:
         """Those of some nodes that have few enough edges together to be sorted; none in a graph not large."""
         graph = self.vocabulary.graph
         if graph.nodes <= LARGE:
@@ -295,7 +295,7 @@ class Exploration:
         key = sampled.tobytes()
         steps = self._steps.get(key)
         if steps is None:
-            steps = self._steps[key] = sorted(self._followed(self.executor.steps(sampled)))
+            steps = self._steps[key] = sorted(self._steps_to_follow(self.executor.steps(sampled)))
         return steps
 
     def steps_behind(self, nodes: Nodes, step: int) -> list[int]:
@@ -307,7 +307,7 @@ class Exploration:
             steps = self._steps_behind[key] = self.steps_at(sample(self.reached(sampled, step), MOST_BEHIND))
         return steps
 
-    def _followed(self, steps: Collection[int]) -> Collection[int]:
+    def _steps_to_follow(self, steps: Collection[int]) -> Collection[int]:
         """The steps, each of what is recorded twice once; where they are many, those that are said best."""
         same = self.vocabulary.canonical
         steps = [s for s in steps if (c := same[s]) == s or c not in steps]

@@ -105,8 +105,8 @@ class Signs:
                 return self._of_extreme(part)
             case Both(Walk(_, step), Anchor(node, _)) if self._is_never_at(node, step ^ 1):
                 return math.log(IGNORED)
-            case Walk(Walk(_, onward), back_step) if back_step == onward ^ 1 and not self.alike:
-                return self._of_way_back(query, onward)
+            case Walk(Walk(_, onward_step), back_step) if back_step == onward_step ^ 1 and not self.alike:
+                return self._of_way_back(query, onward_step)
             case Compared(_, steps, sign, _):
                 way = self._way(self.vocabulary.ends[steps[-1] ^ 1] == DATE)
                 log_odds = math.log(IGNORED) if sign in _UP and not self.compares else 0.0

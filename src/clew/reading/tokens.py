@@ -133,7 +133,7 @@ def _say(part: Part, vocabulary: Vocabulary, tokens: list[QueryToken]) -> None:
 
 
 def _condition_tokens(part: Compared | Counted | Extreme) -> list[QueryToken]:
-    """What is said of the values or counts of a set."""
+    """The tokens of a condition on the values or counts of a set."""
     match part:
         case Compared(_, _, sign, value):
             if isinstance(value, Value):

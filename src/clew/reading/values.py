@@ -132,7 +132,7 @@ def written_in(text: str) -> list[Written]:
         (_SHARE, _share),
         (_QUANTITY, _number),
     ):
-        hits = [hit for hit in pattern.finditer(text) if not _taken(written, hit)]
+        hits = [hit for hit in pattern.finditer(text) if not _overlaps_any(written, hit)]
         written += [value for hit in hits if (value := read(hit)) is not None]
     return sorted(written, key=lambda value: value.start)
 
@@ -140,7 +140,7 @@ def written_in(text: str) -> list[Written]:
 def values_in(question: str) -> dict[tuple[int, int], tuple[Value, ...]]:
     """What each number or date of a question may stand for, by its span in characters; a year is both."""
     written = written_in(question)
-    written += [_one_of_a_unit(hit) for hit in _ONE.finditer(question) if not _taken(written, hit)]
+    written += [_one_of_a_unit(hit) for hit in _ONE.finditer(question) if not _overlaps_any(written, hit)]
     return {
         (value.start, value.stop): tuple(_values(value, value.of or unit_behind(question, value.stop)))
         for value in sorted(written, key=lambda value: value.start)
@@ -181,7 +181,7 @@ def _values(value: Written, unit: str = "") -> Iterator[Value]:
         yield Value(first, date=True, width=last - first, yearly=True)
 
 
-def _taken(written: list[Written], hit: re.Match[str]) -> bool:
+def _overlaps_any(written: list[Written], hit: re.Match[str]) -> bool:
     return any(value.start < hit.end() and hit.start() < value.stop for value in written)
 
 

@@ -98,7 +98,7 @@ class WhichWay:
         Where the graph has nothing that way none is right, unless the relation is mutual. `scores` float32
         [n + 1], that of none last, are changed.
         """
-        turned = [i for i, option in enumerate(options) if self._names_some(option.query)]
+        turned = [i for i, option in enumerate(options) if self._has_telling_name(option.query)]
         if not turned:
             return
         places = {key_of(option.query): i for i, option in enumerate(options)}
@@ -113,7 +113,7 @@ class WhichWay:
             scores[to] = np.logaddexp(scores[to], scores[i])
             scores[i] = LEAST_SCORE
 
-    def _names_some(self, query: Query) -> bool:
+    def _has_telling_name(self, query: Query) -> bool:
         """Whether the name of a relation that a query walks over tells which way it may be asked."""
         return any(self._name(step // 2) is not None for step in _walked(query))
 
@@ -122,7 +122,10 @@ class WhichWay:
         if isinstance(part, Both) and isinstance(part.right, Anchor) and isinstance(part.left, Walk):
             # *Does X manage Y*: both names say which way.
             walk, anchor = part.left, part.right
-            name_steps = self._step_from(walk.source, walk.step), self._of(anchor.mention, walk.step // 2)
+            name_steps = (
+                self._step_from(walk.source, walk.step),
+                self._step_from_name(anchor.mention, walk.step // 2),
+            )
             steps = {
                 step
                 for step in (name_steps[0], None if name_steps[1] is None else name_steps[1] ^ 1)
@@ -140,9 +143,9 @@ class WhichWay:
     def _step_from(self, source: Part, step: int) -> int | None:
         match source:
             case Anchor(_, mention):
-                return self._of(mention, step // 2)
+                return self._step_from_name(mention, step // 2)
             case Walk():
-                return self._of_something(step // 2)
+                return self._step_from_something(step // 2)
             case _:
                 return None
 
@@ -153,19 +156,19 @@ class WhichWay:
         names = [self._name(s // 2) for s in _walked(query)]
         return any(n is not None and n.mutual for n in names)
 
-    def _of(self, mention: int, relation: int) -> int | None:
+    def _step_from_name(self, mention: int, relation: int) -> int | None:
         """The step along a relation that is asked from a name; None where nothing says which."""
         if mention < 0:
             return None
         at = self._mentions[mention]
-        return self._between(relation, at.start, at.stop)
+        return self._cached_step(relation, at.start, at.stop)
 
-    def _of_something(self, relation: int) -> int | None:
+    def _step_from_something(self, relation: int) -> int | None:
         """The step that is asked from what has no name: *something that feeds X*, where it is said once."""
         places = [(place, place + len(word)) for place, word in self._words if word in INDEFINITE]
-        return self._between(relation, *places[0]) if len(places) == 1 else None
+        return self._cached_step(relation, *places[0]) if len(places) == 1 else None
 
-    def _between(self, relation: int, start: int, stop: int) -> int | None:
+    def _cached_step(self, relation: int, start: int, stop: int) -> int | None:
         key = relation, start, stop
         if key not in self._steps_asked:
             self._steps_asked[key] = self._step_between(relation, start, stop)
