@@ -223,19 +223,19 @@ def open_adapter(index: Path, graph: Graph, model: Path) -> Opened:
     try:
         line, _, body = read_regular(path).partition(b"\n")
         head = json.loads(line)
-        why = _stale_reason(head, graph, model)
-        if why is None and head["checksum"] != _digest(body):
-            why = "is damaged (its checksum differs from what was written)"
-        if why is None:
+        problem = _stale_reason(head, graph, model)
+        if problem is None and head["checksum"] != _digest(body):
+            problem = "is damaged (its checksum differs from what was written)"
+        if problem is None:
             return Opened(_adapter(head, body))
     except FileNotFoundError:
         return Opened()
     except OSError as error:
-        why = f"cannot be read ({error.strerror})"
+        problem = f"cannot be read ({error.strerror})"
     except (ValueError, LookupError, TypeError, RecursionError) as error:
-        why = f"is damaged ({error})"
+        problem = f"is damaged ({error})"
     advice = f"Run clew fit again, or remove it: clew fit {index} --drop"
-    return Opened(problem=f"{path}: what was learned from your questions {why} and is not used. {advice}")
+    return Opened(problem=f"{path}: what was learned from your questions {problem} and is not used. {advice}")
 
 
 def _stale_reason(head: dict[str, Any], graph: Graph, model: Path) -> str | None:

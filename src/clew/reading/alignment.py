@@ -207,7 +207,9 @@ class Aligner:
                 counts[row] = len(chain.steps)
                 labels[row, : counts[row]] = self._steps(chain)
                 rows.setdefault(chain.mention, []).append(row)
-        names = tuple((self._words(m, views[of[0]]), tuple(of)) for m, of in rows.items())
+        names = tuple(
+            (self._words(m, views[name_rows[0]]), tuple(name_rows)) for m, name_rows in rows.items()
+        )
         return Alignment(names, labels, counts)
 
     def _steps(self, chain: StepChain) -> list[tuple[int, int, int]]:

@@ -40,7 +40,7 @@ LEAST_SHARED = 0.3
 LEAST_LIKE, PEOPLE = 0.3, 0.9
 """A type that is less like persons, groups and animals is nobody; a noun as like persons asks for people."""
 MOST_RELATIONS = 2_000
-"""Relations of a graph up to which other ends too tell the kind of an end, which takes a row of all for each."""
+"""Relations of a graph up to which other ends tell the kind of an end too: each takes a row of all ends."""
 _ASKED_KIND = re.compile(
     r"\b(?:(?P<who>who|whom)|(?P<where>where)|(?P<when>when)"
     r"|(?:which|what|how many|list|name|show|find|give)(?P<noun>\b.*))",

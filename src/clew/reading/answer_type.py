@@ -35,14 +35,16 @@ def answer_with_type(
     for i, option in enumerate(options):
         query = option.query
         ends = _ends_of(query.part)
-        to = places.get(key_of(Query(query.ask, Both(query.part, OfType(type_asked_for))))) if ends else None
+        target = (
+            places.get(key_of(Query(query.ask, Both(query.part, OfType(type_asked_for))))) if ends else None
+        )
         score = scores[i]
         if len(ends) == 1 and not vocabulary.schema.typed[ends[0], type_asked_for]:
             further = onward.get(key_of(query), [])
-            to = further[0] if len(further) == 1 else None
+            target = further[0] if len(further) == 1 else None
             score += type_signs[i]
-        if to is not None and not all(vocabulary.all_of_type(end, type_asked_for) for end in ends):
-            scores[to] = max(scores[to], score)
+        if target is not None and not all(vocabulary.all_of_type(end, type_asked_for) for end in ends):
+            scores[target] = max(scores[target], score)
             scores[i] = LEAST_SCORE
     scores[:-1] += type_signs
 

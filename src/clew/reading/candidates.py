@@ -55,17 +55,17 @@ class Enumerator:
 
     def enumerate(self, question: str, mentions: Sequence[Mention], likeness: Likeness) -> list[Option]:
         """All candidates of a question, family by family, those that its words name best first."""
-        of = Exploration(
+        exploration = Exploration(
             self.vocabulary, question, self._without_compared_values(question, mentions), likeness
         )
-        paths = of.paths()
-        joined = by_worth(list(joined_sets(of, paths)))
-        bases = _sets(of, paths, [b for b in joined if len(b.members)])
+        paths = exploration.paths()
+        joined = by_worth(list(joined_sets(exploration, paths)))
+        bases = _sets(exploration, paths, [b for b in joined if len(b.members)])
         proposals = [*map(_list_proposal, (b for b in bases if not isinstance(b.part, Anchor)))]
-        proposals += [_absent_proposal(of, base) for base in absent_sets(of, paths)]
-        proposals += operations(of, bases)
+        proposals += [_absent_proposal(exploration, base) for base in absent_sets(exploration, paths)]
+        proposals += operations(exploration, bases)
         if english.YES_NO.search(question):
-            proposals += yes_or_no(of, paths, joined)
+            proposals += yes_or_no(exploration, paths, joined)
         return _best_of_each(proposals)
 
     def _without_compared_values(self, question: str, mentions: Sequence[Mention]) -> list[Mention]:
@@ -80,16 +80,16 @@ class Enumerator:
         return name_mentions
 
 
-def _sets(of: Exploration, paths: CandidatePaths, joined: Sequence[Base]) -> list[Base]:
+def _sets(exploration: Exploration, paths: CandidatePaths, joined: Sequence[Base]) -> list[Base]:
     """The sets that a question may be about, those that its words name best first."""
     bases = [base for group in paths.values() for base in group]
-    types = by_worth(list(whole_types(of)))
-    walked = by_worth([base for type_set in types[:12] for base in of.grown(type_set)])
-    walked += [base for before in walked[:20] for base in of.grown(before)]
-    flags = list(flagged_sets(of))
-    bases += [*joined, *types, *walked, *flags, *with_flags(of, flags, bases)]
-    bases += list(typed_sets(of, bases))
-    bases += list(sets_without(of, paths, bases))
+    types = by_worth(list(whole_types(exploration)))
+    walked = by_worth([base for type_set in types[:12] for base in exploration.grown(type_set)])
+    walked += [base for before in walked[:20] for base in exploration.grown(before)]
+    flags = list(flagged_sets(exploration))
+    bases += [*joined, *types, *walked, *flags, *with_flags(exploration, flags, bases)]
+    bases += list(typed_sets(exploration, bases))
+    bases += list(sets_without(exploration, paths, bases))
     return by_worth(bases)
 
 
@@ -99,10 +99,10 @@ def _list_proposal(base: Base) -> Proposal:
     return Proposal(family_of(base.part), Query("list", base.part), base.worth, size)
 
 
-def _absent_proposal(of: Exploration, base: Base) -> Proposal:
+def _absent_proposal(exploration: Exploration, base: Base) -> Proposal:
     """A set that is empty here, with the size that it has elsewhere: it may be meant like any other."""
-    relation, node_count = base.steps[0] // 2, of.schema.nodes[base.end ^ 1]
-    size = max(1, round(int(of.schema.triples[relation]) / max(1, int(node_count))))
+    relation, node_count = base.steps[0] // 2, exploration.schema.nodes[base.end ^ 1]
+    size = max(1, round(int(exploration.schema.triples[relation]) / max(1, int(node_count))))
     return Proposal("absent", Query("list", base.part), base.worth, size)
 
 

@@ -21,7 +21,7 @@ from clew.text.normalise import Token, tokens
 from clew.types import Abstention
 
 LEAST_OF_ALL = 0.2
-"""From this probability on the message has the likeliest reading where it names nothing (*the newest hire*)."""
+"""From this probability on the message has the likeliest reading, if it names nothing (*the newest hire*)."""
 MOST_RECORDED, LONGEST_PHRASE = 5, 80
 """Relations of an entity that are listed; characters of the words for which there is no relation."""
 

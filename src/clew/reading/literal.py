@@ -44,22 +44,22 @@ class Literal:
 
     def _says_all(self, query: Query) -> bool:
         contents = query.contents
-        used = spans_of(self._mentions, mentions_of(query))
+        name_spans = spans_of(self._mentions, mentions_of(query))
         label_spans: list[tuple[int, int]] = []
         relations = Counter(step // 2 for step in contents.steps)
         types = Counter(p.type for p in contents.parts if isinstance(p, OfType) and p.type >= 0)
         if not relations:
             return False
         for labels, counts in ((self._relations, relations), (self._types, types)):
-            taken = [*used, *label_spans]  # a type is not said by the word that says a relation
+            taken_spans = [*name_spans, *label_spans]  # a type is not said by the word that says a relation
             for label, times in counts.items():
-                spans = [span for span in labels.get(label, ()) if not _meets(span, taken)]
+                spans = [span for span in labels.get(label, ()) if not _meets(span, taken_spans)]
                 if len(spans) < times:
                     return False
                 label_spans += spans
         for type_ in types_said(self._vocabulary, query):
             label_spans += self._types.get(type_, ())
-        taken = [*used, *label_spans]
+        taken_spans = [*name_spans, *label_spans]
         content_spans = (
             (start, stop)
             for row, (start, stop, word) in enumerate(self._likeness.words)
@@ -70,7 +70,9 @@ class Literal:
             and not is_kind(self._likeness, self._text, row)
         )
         open_ = (m for m in self._mentions if m.strong or m.values)
-        if not all(_meets(span, taken) for span in (*content_spans, *((m.start, m.stop) for m in open_))):
+        if not all(
+            _meets(span, taken_spans) for span in (*content_spans, *((m.start, m.stop) for m in open_))
+        ):
             return False
         return not any(
             isinstance(part, Walk)

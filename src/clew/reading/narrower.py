@@ -60,9 +60,9 @@ class Narrower:
         before = scores.copy()
         for i in order[:MOST_WIDE].tolist():
             near = (j for j in narrow if before[j] >= before[i] - MOST_LOG_ODDS)
-            to = next((j for j in near if self._leaves_out(options[i].query, options[j].query)), -1)
-            if to >= 0:
-                scores[to] = np.logaddexp(scores[to], scores[i] + math.log(1 - LEFT_OUT))
+            target = next((j for j in near if self._leaves_out(options[i].query, options[j].query)), -1)
+            if target >= 0:
+                scores[target] = np.logaddexp(scores[target], scores[i] + math.log(1 - LEFT_OUT))
                 scores[i] += math.log(LEFT_OUT)
 
     def _leaves_out(self, query: Query, narrow: Query) -> bool:

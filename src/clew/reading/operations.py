@@ -66,48 +66,50 @@ class _Ways:
     worths: NDArray[np.float64]
 
 
-def operations(of: Exploration, bases: Sequence[Base]) -> Iterator[Proposal]:
+def operations(exploration: Exploration, bases: Sequence[Base]) -> Iterator[Proposal]:
     """What the words may ask for, around the sets that they name best.
 
     Around all of a type apart from other sets, with quotas of their own: where a graph is crowded, what is
     around a name would leave no room for *the oldest room*.
     """
-    things = foremost(each_once([b for b in bases if of.is_of_things(b)]))
+    things = foremost(each_once([b for b in bases if exploration.is_of_things(b)]))
     filtered: list[Base] = []
     for of_types in (True, False):
         group = [b for b in things if isinstance(b.part, OfType) == of_types]
-        group_filtered = _filtered_sets(of, group)
+        group_filtered = _filtered_sets(exploration, group)
         filtered += group_filtered
-        entity_pairs = [] if of_types else list(_entity_pairs(of))
-        for proposal in _operations_around(of, [*group_filtered[:12], *group], group_filtered, entity_pairs):
+        entity_pairs = [] if of_types else list(_entity_pairs(exploration))
+        for proposal in _operations_around(
+            exploration, [*group_filtered[:12], *group], group_filtered, entity_pairs
+        ):
             yield replace(proposal, family=f"{proposal.family} of all") if of_types else proposal
-    if english.COUNT.search(of.question):
-        yield from _counts(of, bases, by_worth(filtered))
+    if english.COUNT.search(exploration.question):
+        yield from _counts(exploration, bases, by_worth(filtered))
 
 
 def _operations_around(
-    of: Exploration, things: Sequence[Base], filtered: Sequence[Base], entity_pairs: Sequence[Base]
+    exploration: Exploration, things: Sequence[Base], filtered: Sequence[Base], entity_pairs: Sequence[Base]
 ) -> Iterator[Proposal]:
     """Filtered sets with what goes on from them, extremes, sums; `entity_pairs` are to be compared."""
-    text = of.question
+    text = exploration.question
     for base in filtered:
         yield Proposal("filter", Query("list", base.part), base.worth)
     near = [b for b in filtered[:12] if b.worth > filtered[0].worth - 1]
-    ways = [way for base in near for way in _ways_onward(of, base, MOST_ONWARD)]
+    ways = [way for base in near for way in _ways_onward(exploration, base, MOST_ONWARD)]
     if english.EXTREME.search(text):
-        extremes = _extremes(of, [*things, *entity_pairs])
+        extremes = _extremes(exploration, [*things, *entity_pairs])
         for worth, _, part, _, _ in _first_of_each(extremes, MOST_RANKED)[:160]:
             yield Proposal("extreme", Query("list", part), worth)
-        ways += _ways_from_extremes(of, extremes)
+        ways += _ways_from_extremes(exploration, extremes)
     yield from _best_ways(ways)
     if english.AGGREGATE.search(text) or english.EXTREME.search(text):
-        yield from _aggregates(of, [*things, *entity_pairs])
+        yield from _aggregates(exploration, [*things, *entity_pairs])
 
 
-def _counts(of: Exploration, bases: Sequence[Base], filtered: Sequence[Base]) -> Iterator[Proposal]:
+def _counts(exploration: Exploration, bases: Sequence[Base], filtered: Sequence[Base]) -> Iterator[Proposal]:
     """How many there are; of numbers, where these are what is counted (*how many different ratings*)."""
-    if not english.DIFFERENT.search(of.question):
-        bases = [b for b in bases if b.end < 0 or of.vocabulary.ends[b.end] != NUMBER]
+    if not english.DIFFERENT.search(exploration.question):
+        bases = [b for b in bases if b.end < 0 or exploration.vocabulary.ends[b.end] != NUMBER]
     ones = [b for b in bases if family_of(b.part) == "one"]
     differences = [b for b in bases if family_of(b.part).endswith("less")]
     for base in dict.fromkeys([*filtered[:30], *ones[:60], *differences[:30], *bases[:100]]):
@@ -116,22 +118,28 @@ def _counts(of: Exploration, bases: Sequence[Base], filtered: Sequence[Base]) ->
             yield Proposal("count", Query("count", base.part), base.worth + 0.05, size)
 
 
-def _ways_onward(of: Exploration, base: Base, far: int) -> Iterator[_Ways]:
+def _ways_onward(exploration: Exploration, base: Base, far: int) -> Iterator[_Ways]:
     """What a step leads to from a set that was filtered or chosen, and two, of which `far` first ones."""
-    steps = [s for s in of.steps_at(base.members, 60) if not of.goes_in_circles(base.steps[-1:], s)]
+    steps = [
+        s
+        for s in exploration.steps_at(base.members, 60)
+        if not exploration.goes_in_circles(base.steps[-1:], s)
+    ]
     if not steps:
         return
-    gains = of.gains_of(base, steps)
+    gains = exploration.gains_of(base, steps)
     order = np.argsort(-gains, kind="stable")
     steps = [steps[i] for i in order]
     yield _Ways(base.part, -1, steps, base.worth + gains[order].astype(np.float64) - 0.05)
     for step in steps[:far]:
-        if of.vocabulary.ends[step ^ 1] != THING:
+        if exploration.vocabulary.ends[step ^ 1] != THING:
             continue
-        back = of.vocabulary.back_over(step)
-        further = [s for s in of.steps_behind(base.members, step) if s != back]
+        back = exploration.vocabulary.back_over(step)
+        further = [s for s in exploration.steps_behind(base.members, step) if s != back]
         if further:
-            coverage = np.maximum(np.maximum(base.coverage, of.steps_say[step]), of.steps_say[further])
+            coverage = np.maximum(
+                np.maximum(base.coverage, exploration.steps_say[step]), exploration.steps_say[further]
+            )
             worths = coverage.sum(axis=1).astype(np.float64) - base.cost - 2 * STEP_COST - 0.05
             yield _Ways(base.part, step, further, worths)
 
@@ -152,22 +160,24 @@ def _best_ways(ways: Sequence[_Ways]) -> Iterator[Proposal]:
 # filters
 
 
-def _filtered_sets(of: Exploration, things: Sequence[Base]) -> list[Base]:
+def _filtered_sets(exploration: Exploration, things: Sequence[Base]) -> list[Base]:
     """Sets filtered by the values of the question, and by how many edges they have."""
-    text, numbered = of.question, enumerate(of.mentions)
+    text, numbered = exploration.question, enumerate(exploration.mentions)
     valued = [(i, v) for i, m in numbered for v in m.values if not english.is_rank(text, m.start, m.stop)]
-    filtered = [b for base in things for i, value in valued for b in _by_value(of, base, i, value)]
+    filtered = [b for base in things for i, value in valued for b in _by_value(exploration, base, i, value)]
     filtered = by_worth(filtered)
-    twice = [b for base in filtered[:12] for i, value in valued for b in _by_value(of, base, i, value)]
-    pairs = [b for base in things[:12] for b in _by_two(of, base, valued)]
-    return by_worth([*filtered, *_than_another(of, things), *twice, *pairs])[:140]
+    twice = [
+        b for base in filtered[:12] for i, value in valued for b in _by_value(exploration, base, i, value)
+    ]
+    pairs = [b for base in things[:12] for b in _by_two(exploration, base, valued)]
+    return by_worth([*filtered, *_than_another(exploration, things), *twice, *pairs])[:140]
 
 
-def _by_two(of: Exploration, base: Base, valued: Sequence[tuple[int, Value]]) -> Iterator[Base]:
+def _by_two(exploration: Exploration, base: Base, valued: Sequence[tuple[int, Value]]) -> Iterator[Base]:
     """A set whose values of one kind lie between two of the question, are one of them, or lie outside."""
-    asks_either = english.EITHER.search(of.question) is not None
+    asks_either = english.EITHER.search(exploration.question) is not None
     for (i, low), (j, high) in combinations(valued, 2):
-        free = of.is_free(i, base) and of.is_free(j, base) and not of.overlap(i, j)
+        free = exploration.is_free(i, base) and exploration.is_free(j, base) and not exploration.overlap(i, j)
         if low.date != high.date or low.yearly != high.yearly or not free or (low.yearly and not asks_either):
             continue
         if low.number > high.number:
@@ -176,12 +186,12 @@ def _by_two(of: Exploration, base: Base, valued: Sequence[tuple[int, Value]]) ->
             replace(low, mention=i, unit=low.unit or high.unit),
             replace(high, mention=j, unit=high.unit or low.unit),
         )
-        for step, kind in of.attributes(base):
+        for step, kind in exploration.attributes(base):
             if low.date != (kind == DATE):
                 continue
-            converted = [in_unit_of(of.vocabulary.relations[step // 2], value) for value in bounds]
+            converted = [in_unit_of(exploration.vocabulary.relations[step // 2], value) for value in bounds]
             lower, upper = sorted(converted, key=lambda value: value.number)
-            coverage = np.maximum(of.coverage_with(base, step, i), of.covered(j))
+            coverage = np.maximum(exploration.coverage_with(base, step, i), exploration.covered(j))
             mentions, steps = base.mentions | {i, j}, (*base.steps, step)
             for at, part in enumerate(_parts_of_bounds(base.part, step, lower, upper, asks_either)):
                 cost = base.cost + STEP_COST + 0.02 * at
@@ -202,51 +212,58 @@ def _parts_of_bounds(source: Part, step: int, low: Value, high: Value, asks_eith
         yield Either(by("<", low), by(">", high))
 
 
-def _by_value(of: Exploration, base: Base, mention: int, value: Value) -> Iterator[Base]:
+def _by_value(exploration: Exploration, base: Base, mention: int, value: Value) -> Iterator[Base]:
     """A set filtered by one value of the question that it does not use yet."""
-    if not of.is_free(mention, base):
+    if not exploration.is_free(mention, base):
         return
-    span = of.mentions[mention]
-    signs: tuple[Sign, ...] = signs_of(of.question, span.start, span.stop)
+    span = exploration.mentions[mention]
+    signs: tuple[Sign, ...] = signs_of(exploration.question, span.start, span.stop)
     if value.yearly:
         signs = ("=", "!=") if "!=" in signs else ("=",)
     value = replace(value, mention=mention)
-    for step, kind in of.attributes(base):
+    for step, kind in exploration.attributes(base):
         if value.date == (kind == DATE):
-            converted = in_unit_of(of.vocabulary.relations[step // 2], value)
+            converted = in_unit_of(exploration.vocabulary.relations[step // 2], value)
             parts: list[Part] = [Compared(base.part, (step,), sign, converted) for sign in signs]
-            yield from _sets_by_parts(of, base, mention, step, parts)
+            yield from _sets_by_parts(exploration, base, mention, step, parts)
     if value.date or value.width or value.number != int(value.number) or value.number > MOST_COUNTED:
         return
-    for step in of.repeated_steps_at(base.members)[:5]:
+    for step in exploration.repeated_steps_at(base.members)[:5]:
         counts = [Counted(base.part, step, sign, int(value.number), mention) for sign in signs]
-        yield from _sets_by_parts(of, base, mention, step, counts, 0.2)
+        yield from _sets_by_parts(exploration, base, mention, step, counts, 0.2)
 
 
 def _sets_by_parts(
-    of: Exploration, base: Base, mention: int, step: int, parts: Sequence[Part], extra_cost: float = 0.0
+    exploration: Exploration,
+    base: Base,
+    mention: int,
+    step: int,
+    parts: Sequence[Part],
+    extra_cost: float = 0.0,
 ) -> Iterator[Base]:
     """Filtered sets whose members are not known yet, likelier signs first."""
-    coverage, cost = of.coverage_with(base, step, mention), base.cost + STEP_COST + extra_cost
+    coverage, cost = exploration.coverage_with(base, step, mention), base.cost + STEP_COST + extra_cost
     mentions, steps = base.mentions | {mention}, (*base.steps, step)
     for at, part in enumerate(parts):
         yield Base(part, base.members, base.end, mentions, steps, coverage, cost + 0.02 * at, False)
 
 
-def _than_another(of: Exploration, things: Sequence[Base]) -> list[Base]:
+def _than_another(exploration: Exploration, things: Sequence[Base]) -> list[Base]:
     """Sets filtered by the value that an entity of the question has (*higher than LT-5*)."""
-    if not english.THAN.search(of.question):
+    if not english.THAN.search(exploration.question):
         return []
-    signs: tuple[Sign, ...] = (">=", "<=", ">", "<") if english.OR_EQUAL.search(of.question) else (">", "<")
-    entities = [(i, c) for i, m in enumerate(of.mentions) for c in m.candidates[:2]]
+    signs: tuple[Sign, ...] = (
+        (">=", "<=", ">", "<") if english.OR_EQUAL.search(exploration.question) else (">", "<")
+    )
+    entities = [(i, c) for i, m in enumerate(exploration.mentions) for c in m.candidates[:2]]
     bases: list[Base] = []
     free = [base for base in things if not base.mentions]
     for base in [*free[:10], *(b for b in things[:10] if b.mentions)]:
         for i, candidate in entities:
-            if not of.is_free(i, base):
+            if not exploration.is_free(i, base):
                 continue
-            for step, theirs in _comparable_steps(of, base, candidate.node):
-                coverage = np.maximum(of.coverage_with(base, step, i), of.steps_say[theirs])
+            for step, theirs in _comparable_steps(exploration, base, candidate.node):
+                coverage = np.maximum(exploration.coverage_with(base, step, i), exploration.steps_say[theirs])
                 cost = base.cost + STEP_COST + 1 - candidate.score + 0.1 * (step != theirs)
                 entity_value = Walk(Anchor(candidate.node, i), theirs)
                 mentions, steps = base.mentions | {i}, (*base.steps, step)
@@ -257,15 +274,15 @@ def _than_another(of: Exploration, things: Sequence[Base]) -> list[Base]:
     return bases
 
 
-def _comparable_steps(of: Exploration, base: Base, node: int) -> Iterator[tuple[int, int]]:
+def _comparable_steps(exploration: Exploration, base: Base, node: int) -> Iterator[tuple[int, int]]:
     """Attributes of a set with what an entity has to compare: the same, or what words name beside it."""
-    of_node = dict(of.attributes_of(np.array([node], np.int64)))
-    for step, kind in of.attributes(base)[:5]:
+    of_node = dict(exploration.attributes_of(np.array([node], np.int64)))
+    for step, kind in exploration.attributes(base)[:5]:
         if step in of_node:
             yield step, step
-        open_ = of.steps_say[step] < UNEXPLAINED
+        open_words = exploration.steps_say[step] < UNEXPLAINED
         for other_step, other_kind in of_node.items():
-            is_named = bool((open_ & (of.steps_say[other_step] >= UNEXPLAINED)).any())
+            is_named = bool((open_words & (exploration.steps_say[other_step] >= UNEXPLAINED)).any())
             if other_step != step and other_kind == kind and is_named:
                 yield step, other_step
 
@@ -273,34 +290,36 @@ def _comparable_steps(of: Exploration, base: Base, node: int) -> Iterator[tuple[
 # extremes and sums
 
 
-def _extremes(of: Exploration, things: Sequence[Base]) -> list[_Extreme]:
+def _extremes(exploration: Exploration, things: Sequence[Base]) -> list[_Extreme]:
     """The members with the largest or smallest value or number of edges, those that words name best first."""
-    ranked = _number_asked_for(of)
+    ranked = _number_asked_for(exploration)
     extremes: list[_Extreme] = []
     for base in things:
         if base.complete and len(base.members) < 2:
             continue
-        most = [ranked[1]] if ranked is not None and of.is_free(ranked[0], base) else []
-        by_value = [(step, False, 0.35) for step, _ in of.attributes(base)]
-        by_count = [(step, True, 0.2) for step in of.repeated_steps_at(base.members)[:5]]
+        most = [ranked[1]] if ranked is not None and exploration.is_free(ranked[0], base) else []
+        by_value = [(step, False, 0.35) for step, _ in exploration.attributes(base)]
+        by_count = [(step, True, 0.2) for step in exploration.repeated_steps_at(base.members)[:5]]
         ways = [*by_value, *by_count]
-        gains = of.gains_of(base, [step for step, _, _ in ways]).tolist()
+        gains = exploration.gains_of(base, [step for step, _, _ in ways]).tolist()
         for place, ((step, counted, sure), gain) in enumerate(zip(ways, gains, strict=True)):
             worth = base.worth + gain + sure
             for largest, number in product((True, False), (*most, 1)):
-                rank_worth = float(of.covered(ranked[0]).sum()) if ranked is not None and number > 1 else 0.0
+                rank_worth = (
+                    float(exploration.covered(ranked[0]).sum()) if ranked is not None and number > 1 else 0.0
+                )
                 part = Extreme(base.part, (step,), counted, largest, number)
                 extremes.append((worth + rank_worth, place, part, base, step))
     extremes.sort(key=lambda m: (-m[0], m[1]))
     return extremes
 
 
-def _ways_from_extremes(of: Exploration, extremes: Sequence[_Extreme]) -> Iterator[_Ways]:
+def _ways_from_extremes(exploration: Exploration, extremes: Sequence[_Extreme]) -> Iterator[_Ways]:
     """What the largest and smallest lead to."""
     for at, (_, _, part, base, step) in enumerate(_first_of_each(extremes, MOST_LEFT)[:MOST_EXTREMES]):
-        coverage, cost = np.maximum(base.coverage, of.steps_say[step]), base.cost + STEP_COST
+        coverage, cost = np.maximum(base.coverage, exploration.steps_say[step]), base.cost + STEP_COST
         chosen = Base(part, base.members, base.end, base.mentions, base.steps, coverage, cost, False)
-        yield from _ways_onward(of, chosen, MOST_ONWARD if at < MOST_FAR else 0)
+        yield from _ways_onward(exploration, chosen, MOST_ONWARD if at < MOST_FAR else 0)
 
 
 def _first_of_each(extremes: Sequence[_Extreme], most: int) -> list[_Extreme]:
@@ -308,45 +327,48 @@ def _first_of_each(extremes: Sequence[_Extreme], most: int) -> list[_Extreme]:
     counts = Counter[Part]()
     chosen: list[_Extreme] = []
     for extreme in extremes:
-        of = extreme[3].part
-        counts[of] += 1
-        if counts[of] <= most:
+        source = extreme[3].part
+        counts[source] += 1
+        if counts[source] <= most:
             chosen.append(extreme)
     return chosen
 
 
-def _number_asked_for(of: Exploration) -> tuple[int, int] | None:
+def _number_asked_for(exploration: Exploration) -> tuple[int, int] | None:
     """The first mention that may say how many are asked for by their rank, and how many."""
-    for i, mention in enumerate(of.mentions):
+    for i, mention in enumerate(exploration.mentions):
         for value in mention.values:
             if not value.date and 1 < value.number <= MOST_CHOSEN:
                 return i, int(value.number)
     return None
 
 
-def _entity_pairs(of: Exploration) -> Iterator[Base]:
+def _entity_pairs(exploration: Exploration) -> Iterator[Base]:
     """Two entities of the question, to be compared."""
-    candidates = [(i, m.candidates[0]) for i, m in enumerate(of.mentions) if m.candidates]
+    candidates = [(i, m.candidates[0]) for i, m in enumerate(exploration.mentions) if m.candidates]
     for (i, first), (j, second) in combinations(candidates, 2):
-        if first.node != second.node and not of.overlap(i, j):
+        if first.node != second.node and not exploration.overlap(i, j):
             part = Either(Anchor(first.node, i), Anchor(second.node, j))
             members = np.array(sorted({first.node, second.node}), np.int64)
-            coverage, cost = np.maximum(of.covered(i), of.covered(j)), 2 - first.score - second.score
+            coverage, cost = (
+                np.maximum(exploration.covered(i), exploration.covered(j)),
+                2 - first.score - second.score,
+            )
             yield Base(part, members, -1, frozenset({i, j}), (), coverage, cost)
 
 
-def _aggregates(of: Exploration, things: Sequence[Base]) -> Iterator[Proposal]:
+def _aggregates(exploration: Exploration, things: Sequence[Base]) -> Iterator[Proposal]:
     """The average, the sum, the largest or the smallest of the numbers that a set has."""
     asks: list[Ask] = []
-    if english.AVERAGE.search(of.question):
+    if english.AVERAGE.search(exploration.question):
         asks.append("average")
-    if english.SUM.search(of.question):
+    if english.SUM.search(exploration.question):
         asks.append("sum")
-    if english.EXTREME.search(of.question):
+    if english.EXTREME.search(exploration.question):
         asks.extend(("largest", "smallest"))
     for base in things:
-        steps = [step for step, kind in of.attributes(base) if kind != DATE]
-        for step, gain in zip(steps, of.gains_of(base, steps).tolist(), strict=True):
+        steps = [step for step, kind in exploration.attributes(base) if kind != DATE]
+        for step, gain in zip(steps, exploration.gains_of(base, steps).tolist(), strict=True):
             worth = base.worth + gain + 0.3
             for ask in asks:
                 yield Proposal("aggregate", Query(ask, Walk(base.part, step)), worth)
@@ -355,32 +377,36 @@ def _aggregates(of: Exploration, things: Sequence[Base]) -> Iterator[Proposal]:
 # yes and no
 
 
-def yes_or_no(of: Exploration, paths: CandidatePaths, joined: Sequence[Base]) -> Iterator[Proposal]:
+def yes_or_no(exploration: Exploration, paths: CandidatePaths, joined: Sequence[Base]) -> Iterator[Proposal]:
     """Whether an entity is where a path from another leads, has a value, or stands above another."""
-    ask_worth = 0.8 if english.YES_NO.match(of.question) else 0.1
-    ends = {node: set(of.steps_at(np.array([node], np.int64))) for _, node in paths}
+    ask_worth = 0.8 if english.YES_NO.match(exploration.question) else 0.1
+    ends = {node: set(exploration.steps_at(np.array([node], np.int64))) for _, node in paths}
     for base in joined[:30]:
         yield Proposal("yes", Query("yes", base.part), base.worth + ask_worth - 0.2)
     for (i, node), group in paths.items():
         for j, other_node in paths:
-            if i == j or node == other_node or of.overlap(i, j):
+            if i == j or node == other_node or exploration.overlap(i, j):
                 continue
-            link = next(c.score for c in of.mentions[j].candidates if c.node == other_node) - 1
+            link = next(c.score for c in exploration.mentions[j].candidates if c.node == other_node) - 1
             # What is unlike all that stands at the end of a path is of another kind: nobody asks that.
-            fitting = [b for b in group[1:] if len(b.steps) <= 2 and of.may_stand_at(ends[other_node], b.end)]
+            fitting = [
+                b
+                for b in group[1:]
+                if len(b.steps) <= 2 and exploration.may_stand_at(ends[other_node], b.end)
+            ]
             for base in fitting[:15]:
                 part = Both(base.part, Anchor(other_node, j))
-                words_worth = float(np.maximum(base.coverage, of.covered(j)).sum()) - base.cost
+                words_worth = float(np.maximum(base.coverage, exploration.covered(j)).sum()) - base.cost
                 yield Proposal("yes", Query("yes", part), words_worth + link + ask_worth)
-        for base in _whether_of_values(of, i, group[0]):
+        for base in _whether_of_values(exploration, i, group[0]):
             yield Proposal("yes", Query("yes", base.part), base.worth + ask_worth)
         for base in group[1:12]:
             yield Proposal("yes", Query("yes", base.part), base.worth + ask_worth - 0.3)
 
 
-def _whether_of_values(of: Exploration, mention: int, entity: Base) -> Iterator[Base]:
+def _whether_of_values(exploration: Exploration, mention: int, entity: Base) -> Iterator[Base]:
     """One entity, filtered by the values of the question and by those of other entities."""
-    for i, value_mention in enumerate(of.mentions):
+    for i, value_mention in enumerate(exploration.mentions):
         for value in value_mention.values if i != mention else ():
-            yield from _by_value(of, entity, i, value)
-    yield from _than_another(of, [entity])
+            yield from _by_value(exploration, entity, i, value)
+    yield from _than_another(exploration, [entity])

@@ -296,8 +296,8 @@ class GraphRanker:
         }
         unit = _unit(labels[: len(at)])
         views = [
-            EncodedView(view, _unit(state[: len(of)]) @ unit.T, of)
-            for view, state, of in zip(rows.views.values(), states, offsets, strict=True)
+            EncodedView(view, _unit(state[: len(token_offsets)]) @ unit.T, token_offsets)
+            for view, state, token_offsets in zip(rows.views.values(), states, offsets, strict=True)
         ]
         return self.ranker.head.run(None, inputs)[0], at, views
 

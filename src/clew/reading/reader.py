@@ -163,14 +163,14 @@ class QuestionReader:
         """What lies around the mentions of a text, and how its words are like those of the graph."""
         return Exploration(self.vocabulary, text, mentions, self.compare(text))
 
-    def rank_options(self, of: Exploration, options: Sequence[Option]) -> Ranking:
+    def rank_options(self, exploration: Exploration, options: Sequence[Option]) -> Ranking:
         """Rank candidates that were made elsewhere.
 
         Raises:
             EmbedderError: the shipped model cannot be opened.
 
         """
-        return self._ranker.rank(of.question, of.mentions, of.likeness, options)
+        return self._ranker.rank(exploration.question, exploration.mentions, exploration.likeness, options)
 
     def vector(self, text: str) -> NDArray[np.float32]:
         """The vector that the ranker's encoder gives to a text, of length 1: float32 [384].

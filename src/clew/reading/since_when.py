@@ -43,10 +43,10 @@ class SinceWhen:
         """What the answer to `whether` says of when; None if it is not yes by one triple that has some."""
         if [answer.entity for answer in whether.answers] != ["yes"] or len(whether.citations) != 1:
             return None
-        cited = whether.citations[0]
-        if len(cited.triples) != 1 or not cited.triples[0].properties:
+        citation = whether.citations[0]
+        if len(citation.triples) != 1 or not citation.triples[0].properties:
             return None
-        triple = cited.triples[0]
+        triple = citation.triples[0]
         key, values = self._property_of(triple)
         statement = " ".join((triple.head, triple.relation, triple.tail))
         common = replace(whether, question=self.question, pattern=None, chain=None, alternatives=(), notes=())
@@ -59,7 +59,7 @@ class SinceWhen:
             common,
             answers=tuple(AnswerEntity(value, value, score) for value in values),
             text=", ".join(values),
-            citations=tuple(Citation(value, cited.triples, cited.triple_ids) for value in values),
+            citations=tuple(Citation(value, citation.triples, citation.triple_ids) for value in values),
             reading=f"{key} of the edge: {statement}",
         )
 
@@ -70,8 +70,10 @@ class SinceWhen:
         keys = list(dict.fromkeys(key for key, _ in properties))
         matching_keys = [key for key in keys if _words(key) & asked_words]
         if not matching_keys and self.begin:
-            dated = [key for key in keys if _are_dates(value for k, value in properties if k == key)]
-            matching_keys = [key for key in dated if not _words(key) & other_words] if len(dated) == 1 else []
+            date_keys = [key for key in keys if _are_dates(value for k, value in properties if k == key)]
+            matching_keys = (
+                [key for key in date_keys if not _words(key) & other_words] if len(date_keys) == 1 else []
+            )
         if not matching_keys:
             return "", ()
         return matching_keys[0], tuple(

@@ -72,16 +72,16 @@ class RelationName:
 
 def goes_both_ways(vocabulary: Vocabulary, relation: int) -> bool:
     """Whether the things at both ends of a relation are of one kind, so that each way means another thing."""
-    there, back = 2 * relation, 2 * relation + 1
-    if vocabulary.canonical[there] == vocabulary.canonical[back]:
+    head_end, tail_end = 2 * relation, 2 * relation + 1
+    if vocabulary.canonical[head_end] == vocabulary.canonical[tail_end]:
         return False
-    if vocabulary.end_types[there] == vocabulary.end_types[back] >= 0:
+    if vocabulary.end_types[head_end] == vocabulary.end_types[tail_end] >= 0:
         return True
     schema = vocabulary.schema
-    if not schema.together.meet(there, back):
+    if not schema.together.meet(head_end, tail_end):
         return False
-    shared = int(schema.together.row(there)[back])
-    return shared > LEAST_SHARED_ENDS * int(min(schema.nodes[there], schema.nodes[back]))
+    shared = int(schema.together.row(head_end)[tail_end])
+    return shared > LEAST_SHARED_ENDS * int(min(schema.nodes[head_end], schema.nodes[tail_end]))
 
 
 class WhichWay:
@@ -107,10 +107,10 @@ class WhichWay:
             right = Query(option.query.ask, self._turned(option.query.part))
             if right == option.query:
                 continue
-            to = places.get(key_of(right), len(options))
-            if to == len(options) and self._may_be_either(option.query):
+            target = places.get(key_of(right), len(options))
+            if target == len(options) and self._may_be_either(option.query):
                 continue
-            scores[to] = np.logaddexp(scores[to], scores[i])
+            scores[target] = np.logaddexp(scores[target], scores[i])
             scores[i] = LEAST_SCORE
 
     def _has_telling_name(self, query: Query) -> bool:
