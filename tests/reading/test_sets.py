@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.reading.sets import Kept, distinct, either, less, shared
+from clew.reading.sets import SetCache, difference, distinct, intersection, union
 
 IDS = st.lists(st.integers(0, 30), max_size=40).map(lambda ids: np.array(ids, np.int64))
 
@@ -13,13 +13,13 @@ IDS = st.lists(st.integers(0, 30), max_size=40).map(lambda ids: np.array(ids, np
 def test_sets_are_those_of_numpy(one, other):
     a, b = distinct(one), distinct(other)
     assert a.tolist() == sorted(set(one.tolist()))
-    assert shared(a, b).tolist() == np.intersect1d(a, b).tolist()
-    assert either(a, b).tolist() == np.union1d(a, b).tolist()
-    assert less(a, b).tolist() == np.setdiff1d(a, b).tolist()
+    assert intersection(a, b).tolist() == np.intersect1d(a, b).tolist()
+    assert union(a, b).tolist() == np.union1d(a, b).tolist()
+    assert difference(a, b).tolist() == np.setdiff1d(a, b).tolist()
 
 
 def test_sets_are_made_once_until_there_are_too_many():
-    kept, made = Kept(most=5), []
+    kept, made = SetCache(most=5), []
 
     def make(size):
         made.append(size)

@@ -59,10 +59,10 @@ def symbols_of(tokens: Sequence[QueryToken]) -> set[Symbol]:
     """The symbols of a candidate: its tokens, their pairs, and all together; mentions are all alike."""
     labels = RELATION_KINDS | {Kind.TYPE}
     codes = [(kind << 32) + (ref + 1 if kind in labels else 0) for kind, ref in tokens]
-    whole = 0
+    combined = 0
     for code in codes:
-        whole = (whole * 1_000_003 + code + 1) % _PRIME
-    return {*((c, _ALONE) for c in codes), *pairwise([_START, *codes]), (whole, _WHOLE)}
+        combined = (combined * 1_000_003 + code + 1) % _PRIME
+    return {*((c, _ALONE) for c in codes), *pairwise([_START, *codes]), (combined, _WHOLE)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,25 +115,25 @@ class Adapter:
         `features` float32 [rows, FEATURES].
         """
         terms = terms_of(question, mentions)
-        known = [self._term_at[t] for t in terms if t in self._term_at]
-        said = self.weights[-1] + self.weights[known].sum(0) / np.sqrt(max(1, len(terms)))
+        term_places = [self._term_at[t] for t in terms if t in self._term_at]
+        symbol_scores = self.weights[-1] + self.weights[term_places].sum(0) / np.sqrt(max(1, len(terms)))
         weight, mean, scale = self.features
         added = np.zeros(len(scores), np.float32)
         added[:-1] = ((features - mean) / scale) @ weight
         places = self._symbol_at
         for row, row_tokens in enumerate(tokens):
-            added[row] += said[[places[s] for s in symbols_of(row_tokens) if s in places]].sum()
+            added[row] += symbol_scores[[places[s] for s in symbols_of(row_tokens) if s in places]].sum()
         if NO_CANDIDATE in places:
-            added[-1] += said[places[NO_CANDIDATE]]
+            added[-1] += symbol_scores[places[NO_CANDIDATE]]
         return (self.sharpness * scores + added).astype(np.float32)
 
     @cached_property
     def _labels_of(self) -> dict[str, list[tuple[int, float]]]:
-        found: dict[str, list[tuple[int, float]]] = {}
+        labels_by_word: dict[str, list[tuple[int, float]]] = {}
         labels, likely = self.likely_labels.tolist(), self.likely.tolist()
         for word, label, value in zip(self.likely_words, labels, likely, strict=True):
-            found.setdefault(word, []).append((label, value))
-        return found
+            labels_by_word.setdefault(word, []).append((label, value))
+        return labels_by_word
 
     def widened(self, likeness: Likeness) -> Likeness:
         """The likeness of words and labels, with what was learned, for the enumeration of candidates."""
@@ -204,9 +204,9 @@ def _packed(texts: Iterable[str]) -> NDArray[np.uint8]:
 def drop_adapter(index: Path) -> bool:
     """Remove what was learned from an index; False if there is none. Raises IndexAccessError."""
     with disk_errors(index):
-        there = (index / FITTED).exists()
+        exists = (index / FITTED).exists()
         (index / FITTED).unlink(missing_ok=True)
-    return there
+    return exists
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,22 +223,22 @@ def open_adapter(index: Path, graph: Graph, model: Path) -> Opened:
     try:
         line, _, body = read_regular(path).partition(b"\n")
         head = json.loads(line)
-        why = _stale(head, graph, model)
-        if why is None and head["checksum"] != _digest(body):
-            why = "is damaged (its checksum differs from what was written)"
-        if why is None:
+        problem = _stale_reason(head, graph, model)
+        if problem is None and head["checksum"] != _digest(body):
+            problem = "is damaged (its checksum differs from what was written)"
+        if problem is None:
             return Opened(_adapter(head, body))
     except FileNotFoundError:
         return Opened()
     except OSError as error:
-        why = f"cannot be read ({error.strerror})"
+        problem = f"cannot be read ({error.strerror})"
     except (ValueError, LookupError, TypeError, RecursionError) as error:
-        why = f"is damaged ({error})"
-    again = f"Run clew fit again, or remove it: clew fit {index} --drop"
-    return Opened(problem=f"{path}: what was learned from your questions {why} and is not used. {again}")
+        problem = f"is damaged ({error})"
+    advice = f"Run clew fit again, or remove it: clew fit {index} --drop"
+    return Opened(problem=f"{path}: what was learned from your questions {problem} and is not used. {advice}")
 
 
-def _stale(head: dict[str, Any], graph: Graph, model: Path) -> str | None:
+def _stale_reason(head: dict[str, Any], graph: Graph, model: Path) -> str | None:
     if head["version"] != FIT_VERSION or head["features"] != list(FEATURES):
         return "is of another version of Clew"
     if head["graph"] != graph_digest(graph):

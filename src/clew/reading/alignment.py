@@ -76,16 +76,16 @@ class Alignment:
 
         `weights` float32 [ALIGNED] say which is best.
         """
-        made = np.zeros((len(self.counts), len(ALIGNED)), np.float32)
+        features = np.zeros((len(self.counts), len(ALIGNED)), np.float32)
         for words, rows in self.names:
             at = list(rows)
-            made[at] = _Weighed(words, weights).chains(self.labels[at], self.counts[at])
+            features[at] = _Weighed(words, weights).chains(self.labels[at], self.counts[at])
         is_chain = self.counts > 0
         if is_chain.any():
-            best = np.where(is_chain, made @ weights, -np.inf).argmax()
-            made[is_chain] -= made[best]
-        made[~is_chain, _AT["no_chain"]] = 1
-        return made
+            best = np.where(is_chain, features @ weights, -np.inf).argmax()
+            features[is_chain] -= features[best]
+        features[~is_chain, _AT["no_chain"]] = 1
+        return features
 
 
 NOTHING = Alignment((), np.zeros((0, MOST_STEPS, 3), np.int64), np.zeros(0, np.int64))
@@ -107,10 +107,10 @@ class _Weighed:
         left, right = self.words.left, self.words.right
         best = self._in_order(left + right, labels, counts)
         if left and right:
-            other = self._in_order(right + left, labels, counts)
-            other[:, _AT["right_first"]] = 1
-            better = other @ self.weights > best @ self.weights
-            best[better] = other[better]
+            right_first = self._in_order(right + left, labels, counts)
+            right_first[:, _AT["right_first"]] = 1
+            better = right_first @ self.weights > best @ self.weights
+            best[better] = right_first[better]
         return best
 
     def _in_order(self, order: Sequence[int], labels: Int64, counts: Int64) -> Float32:
@@ -118,41 +118,45 @@ class _Weighed:
         n, rows = len(labels), np.arange(len(labels))
         score = np.full((n, MOST_STEPS + 1), -np.inf, np.float32)
         score[:, 0] = 0
-        made = np.zeros((n, MOST_STEPS + 1, len(ALIGNED)), np.float32)
-        there = np.arange(MOST_STEPS)[None] < counts[:, None]
+        features = np.zeros((n, MOST_STEPS + 1, len(ALIGNED)), np.float32)
+        is_step = np.arange(MOST_STEPS)[None] < counts[:, None]
         for word in order:
-            first, chosen = _best(self.enter[word], labels)
-            further, again = _best(self.stay[word], labels)
-            came, carried = self._entering(score, made)
+            enter_score, enter_label = _best(self.enter[word], labels)
+            stay_score, stay_label = _best(self.stay[word], labels)
+            entering_score, entering_features = self._entering(score, features)
             linked = self.words.linked[word]
-            stays = score[:, 1:] + np.maximum(further, 0) + linked * self.joining
-            enters = np.where(there, came + first, -np.inf)
-            kept = np.where(further[..., None] > 0, self.words.stay[word, again], 0)
-            kept[..., _AT["joined"]] = linked
+            stays = score[:, 1:] + np.maximum(stay_score, 0) + linked * self.joining
+            enters = np.where(is_step, entering_score + enter_score, -np.inf)
+            stay_features = np.where(stay_score[..., None] > 0, self.words.stay[word, stay_label], 0)
+            stay_features[..., _AT["joined"]] = linked
             entered = (enters > stays)[..., None]
-            made[:, 1:] = np.where(entered, carried + self.words.enter[word, chosen], made[:, 1:] + kept)
+            features[:, 1:] = np.where(
+                entered,
+                entering_features + self.words.enter[word, enter_label],
+                features[:, 1:] + stay_features,
+            )
             score[:, 1:] = np.maximum(stays, enters)
             score[:, 0] += linked * self.joining
-            made[:, 0, _AT["joined"]] += linked
+            features[:, 0, _AT["joined"]] += linked
         # Steps behind the last word are said by none.
         for step in range(1, MOST_STEPS + 1):
             kind = int(step > 1)
             passed = score[:, step - 1] + self.silence[kind]
             better = (counts >= step) & (passed > score[:, step])
-            made[better, step] = made[better, step - 1] + self.silent[kind]
+            features[better, step] = features[better, step - 1] + self.silent[kind]
             score[better, step] = passed[better]
-        return made[rows, counts]
+        return features[rows, counts]
 
-    def _entering(self, score: Float32, made: Float32) -> tuple[Float32, Float32]:
+    def _entering(self, score: Float32, features: Float32) -> tuple[Float32, Float32]:
         """The best way to come to each step from an earlier one, those between said by none."""
-        came, carried = score[:, :-1].copy(), made[:, :-1].copy()
+        entering_score, entering_features = score[:, :-1].copy(), features[:, :-1].copy()
         for step in range(1, MOST_STEPS):
             kind = int(step > 1)
-            passed = came[:, step - 1] + self.silence[kind]
-            better = passed > came[:, step]
-            came[better, step] = passed[better]
-            carried[better, step] = carried[better, step - 1] + self.silent[kind]
-        return came, carried
+            passed = entering_score[:, step - 1] + self.silence[kind]
+            better = passed > entering_score[:, step]
+            entering_score[better, step] = passed[better]
+            entering_features[better, step] = entering_features[better, step - 1] + self.silent[kind]
+        return entering_score, entering_features
 
 
 def _scored(table: Float32, weights: Float32) -> Float32:
@@ -164,9 +168,9 @@ def _scored(table: Float32, weights: Float32) -> Float32:
 
 def _best(scores: Float32, labels: Int64) -> tuple[Float32, Int64]:
     """The best score among the labels of each step, and which label that is: both [n, MOST_STEPS]."""
-    found = scores[labels]
-    at = found.argmax(-1)[..., None]
-    return np.take_along_axis(found, at, -1)[..., 0], np.take_along_axis(labels, at, -1)[..., 0]
+    label_scores = scores[labels]
+    at = label_scores.argmax(-1)[..., None]
+    return np.take_along_axis(label_scores, at, -1)[..., 0], np.take_along_axis(labels, at, -1)[..., 0]
 
 
 @dataclass(frozen=True, eq=False)
@@ -192,7 +196,7 @@ class Aligner:
     labels: Mapping[tuple[bool, int], int]
     """The place of each relation (False, number) and of each type (True, number): relations come first."""
 
-    def alignment(self, queries: Sequence[Query], heard: Sequence[EncodedView]) -> Alignment:
+    def alignment(self, queries: Sequence[Query], views: Sequence[EncodedView]) -> Alignment:
         """What it takes to align candidates, each with its view of the question."""
         labels = np.full((len(queries), MOST_STEPS, 3), -1)
         counts = np.zeros(len(queries), np.int64)
@@ -203,63 +207,68 @@ class Aligner:
                 counts[row] = len(chain.steps)
                 labels[row, : counts[row]] = self._steps(chain)
                 rows.setdefault(chain.mention, []).append(row)
-        names = tuple((self._words(m, heard[of[0]]), tuple(of)) for m, of in rows.items())
+        names = tuple(
+            (self._words(m, views[name_rows[0]]), tuple(name_rows)) for m, name_rows in rows.items()
+        )
         return Alignment(names, labels, counts)
 
     def _steps(self, chain: StepChain) -> list[tuple[int, int, int]]:
         ends = self.vocabulary.end_types
-        found = [(self.labels[False, s // 2], self._type(ends[s ^ 1]), -1) for s in chain.steps]
-        found[-1] = (*found[-1][:2], self._type(chain.type))
-        return found
+        step_labels = [(self.labels[False, s // 2], self._type(ends[s ^ 1]), -1) for s in chain.steps]
+        step_labels[-1] = (*step_labels[-1][:2], self._type(chain.type))
+        return step_labels
 
     def _type(self, type_: int) -> int:
         return self.labels.get((True, type_), -1)
 
-    def _words(self, mention: int, heard: EncodedView) -> Words:
+    def _words(self, mention: int, encoded: EncodedView) -> Words:
         like, name = self.likeness, self.mentions[mention]
         relations = [label for is_type, label in self.labels if not is_type]
         types = [label for is_type, label in self.labels if is_type]
         outside = np.flatnonzero(content_share(like, [(name.start, name.stop)])).tolist()
         spans = [like.words[w][:2] for w in outside]
-        near = np.array([_near(heard, *span) for span in spans], np.float32)
+        near = np.array([_near(encoded, *span) for span in spans], np.float32)
         by_relation, by_type = np.split(near.reshape(len(spans), len(self.labels)), [len(relations)], axis=1)
         odds = np.exp((by_relation - by_relation.max(1, initial=0.0)[:, None]) / SHARPNESS)
-        said, typed = like.relations[np.ix_(outside, relations)], like.types[np.ix_(outside, types)]
+        relation_likeness, type_likeness = (
+            like.relations[np.ix_(outside, relations)],
+            like.types[np.ix_(outside, types)],
+        )
         stay = np.zeros((len(spans), len(self.labels) + 1, len(ALIGNED)), np.float32)
         of_relations, of_types = stay[:, : len(relations)], stay[:, len(relations) : -1]
-        of_relations[..., _AT["said"]] = said
+        of_relations[..., _AT["said"]] = relation_likeness
         of_relations[..., _AT["said_exactly"]] = like.exact_relations[np.ix_(outside, relations)]
         of_relations[..., _AT["heard"]] = by_relation
         of_relations[..., _AT["heard_share"]] = odds / np.maximum(odds.sum(1, keepdims=True), 1e-6)
-        of_types[..., _AT["typed"]], of_types[..., _AT["typed_heard"]] = typed, by_type
+        of_types[..., _AT["typed"]], of_types[..., _AT["typed_heard"]] = type_likeness, by_type
         enter = stay.copy()
-        enter[:, : len(relations), _AT["entered"]] = said
+        enter[:, : len(relations), _AT["entered"]] = relation_likeness
         left = tuple(i for i, (a, _) in enumerate(spans) if a < name.start)[::-1]
         right = tuple(i for i, (a, _) in enumerate(spans) if a >= name.start)
         return Words(enter, stay, self._linked(name, spans), left, right)
 
     def _linked(self, name: Mention, spans: Sequence[tuple[int, int]]) -> tuple[bool, ...]:
         """Which words *of* or *'s* joins to what stands between them and the name."""
-        made: list[bool] = []
+        links: list[bool] = []
         for start, stop in spans:
             if start < name.start:
                 inner = min([s for s in spans if s[0] >= stop], default=(name.start, name.start))
-                made.append(self._is_link((start, stop), inner))
+                links.append(self._is_link((start, stop), inner))
             else:
                 inner = max([s for s in spans if s[1] <= start], default=(name.stop, name.stop))
-                made.append(self._is_link(inner, (start, stop)))
-        return tuple(made)
+                links.append(self._is_link(inner, (start, stop)))
+        return tuple(links)
 
-    def _is_link(self, one: tuple[int, int], other: tuple[int, int]) -> bool:
+    def _is_link(self, before: tuple[int, int], after: tuple[int, int]) -> bool:
         """Whether *of* or *'s* stands between two words that are not of one label (*place of birth*)."""
-        if not _LINK.search(self.question[one[1] : other[0]]):
+        if not _LINK.search(self.question[before[1] : after[0]]):
             return False
-        phrase = " ".join(self.question[one[0] : other[1]].lower().split())
+        phrase = " ".join(self.question[before[0] : after[1]].lower().split())
         return not any(phrase in label for label in self.vocabulary.relations)
 
 
-def _near(heard: EncodedView, start: int, stop: int) -> Float32:
+def _near(encoded: EncodedView, start: int, stop: int) -> Float32:
     """How like the tokens of a word are to the labels, the likest of them: float32 [labels]."""
-    first, last = heard.view.at(start), heard.view.at(stop)
-    inside = [i for i, (a, b) in enumerate(heard.offsets) if a < last and first < b]
-    return heard.near[inside].max(0) if inside else np.zeros(heard.near.shape[1], np.float32)
+    first, last = encoded.view.at(start), encoded.view.at(stop)
+    inside = [i for i, (a, b) in enumerate(encoded.offsets) if a < last and first < b]
+    return encoded.near[inside].max(0) if inside else np.zeros(encoded.near.shape[1], np.float32)

@@ -66,7 +66,7 @@ def text_of(answers: Sequence[AnswerEntity]) -> str:
 
 
 def drawn(answer: Answer, drafted: DraftAnswer, reading: str | None) -> Answer:
-    """The answer with what a candidate answers in the place of its own, and `reading` in words."""
+    """The answer with its fields taken from what a candidate answers, and `reading` in words."""
     return replace(answer, reading=reading, **{f.name: getattr(drafted, f.name) for f in fields(drafted)})
 
 
@@ -89,18 +89,20 @@ def meanings_of(executor: Executor, vocabulary: Vocabulary, reading: Reading) ->
     Candidates that answer the same are one: their probabilities are added, and the likeliest of them stands
     for all. Only the `MOST_MERGED` likeliest are executed.
     """
-    found: dict[tuple[object, ...], Meaning] = {}
-    for one in reading.ranking.ranked[:MOST_MERGED]:
-        if one.probability < LEAST_MERGED and found:
+    meanings: dict[tuple[object, ...], Meaning] = {}
+    for candidate in reading.ranking.ranked[:MOST_MERGED]:
+        if candidate.probability < LEAST_MERGED and meanings:
             break
-        query = either_way(vocabulary, executor, as_asked(vocabulary, reading.question, one.option.query))
+        query = either_way(
+            vocabulary, executor, as_asked(vocabulary, reading.question, candidate.option.query)
+        )
         key, size = _answers_of(executor, vocabulary, both_ways(vocabulary, query))
-        known = found.get(key, Meaning(one, query, 0.0, size))
-        found[key] = replace(known, share=min(1.0, known.share + one.probability))
-    return sorted(found.values(), key=lambda m: -m.share)[:MOST_MEANINGS]
+        meaning = meanings.get(key, Meaning(candidate, query, 0.0, size))
+        meanings[key] = replace(meaning, share=min(1.0, meaning.share + candidate.probability))
+    return sorted(meanings.values(), key=lambda m: -m.share)[:MOST_MEANINGS]
 
 
-def _written(number: float) -> str:
+def _number_text(number: float) -> str:
     return f"{number:.6f}".rstrip("0").rstrip(".")
 
 
@@ -125,10 +127,10 @@ def answer_of(graph: Graph, vocabulary: Vocabulary, query: Query, probability: f
     try:
         members = executor.members(query.part)
         if query.ask == "list":
-            return _listed(executor, vocabulary, query, members, probability)
+            return _list_answer(executor, vocabulary, query, members, probability)
         if query.ask == "yes":
-            return _yes_or_no(executor, vocabulary, query, members, probability)
-        return _number(executor, vocabulary, query, members, probability)
+            return _yes_or_no_answer(executor, vocabulary, query, members, probability)
+        return _number_answer(executor, vocabulary, query, members, probability)
     except OverBudget:
         detail = f"more edges than may be followed: {say(query, vocabulary)}"
         return DraftAnswer(abstained=Abstention("budget", detail), complete=False)
@@ -141,69 +143,71 @@ def taken_for(graph: Graph, reading: Reading, query: Query) -> tuple[str, ...]:
         if not isinstance(part, Anchor) or part.mention < 0:
             continue
         mention = reading.mentions[part.mention]
-        mine = next((c for c in mention.candidates if c.node == part.node), None)
-        if mine is None:
+        candidate = next((c for c in mention.candidates if c.node == part.node), None)
+        if candidate is None:
             continue
-        if mine.how in (PARTIAL, TYPO, WORDS, MEANT):
+        if candidate.how in (PARTIAL, TYPO, WORDS, MEANT):
             notes.append(f'"{mention.text}" is taken for {graph.labels[part.node]}')
-        equal = [c.node for c in mention.candidates if _is_as_near(c, mine)]
+        equal = [c.node for c in mention.candidates if _is_as_near(c, candidate)]
         if equal:
-            name, *others = _told_apart(graph, (part.node, *equal))
-            notes.append(f'"{mention.text}" may also be {" or ".join(others)}; this is of {name}')
+            name, *other_names = _distinct_names(graph, (part.node, *equal))
+            notes.append(f'"{mention.text}" may also be {" or ".join(other_names)}; this is of {name}')
     return tuple(dict.fromkeys(notes))
 
 
 def ambiguous(graph: Graph, reading: Reading, query: Query) -> Abstention | None:
     """Why not to answer, where a name may as well be another entity of which the same can be asked."""
-    known = {key_of(r.option.query) for r in reading.ranking.ranked if r.option.size}
+    query_keys = {key_of(r.option.query) for r in reading.ranking.ranked if r.option.size}
     for part in query.contents.parts:
         if not isinstance(part, Anchor) or part.mention < 0:
             continue
         mention = reading.mentions[part.mention]
-        mine = next((c for c in mention.candidates if c.node == part.node), None)
-        equal = [] if mine is None else [c for c in mention.candidates if _is_as_near(c, mine)]
-        others = [
+        candidate = next((c for c in mention.candidates if c.node == part.node), None)
+        equal = [] if candidate is None else [c for c in mention.candidates if _is_as_near(c, candidate)]
+        other_nodes = [
             c.node
             for c in equal
-            if key_of(replace(query, part=with_entity(query.part, part.node, c.node))) in known
+            if key_of(replace(query, part=with_entity(query.part, part.node, c.node))) in query_keys
         ]
-        if others:
-            names = _told_apart(graph, (part.node, *others))
+        if other_nodes:
+            names = _distinct_names(graph, (part.node, *other_nodes))
             return Abstention("ambiguous_entity", f'"{mention.text}" may be {" or ".join(names)}', names)
     return None
 
 
-def _told_apart(graph: Graph, nodes: Sequence[int]) -> tuple[str, ...]:
+def _distinct_names(graph: Graph, nodes: Sequence[int]) -> tuple[str, ...]:
     """The names of entities, or where two are equal what they are known by in the graph."""
     names = tuple(graph.labels[node] for node in nodes)
     return names if len(set(names)) == len(names) else tuple(graph.entities[node] for node in nodes)
 
 
-def _is_as_near(one: Candidate, mine: Candidate) -> bool:
-    return one.node != mine.node and one.how == mine.how and one.score >= mine.score
+def _is_as_near(other: Candidate, candidate: Candidate) -> bool:
+    return other.node != candidate.node and other.how == candidate.how and other.score >= candidate.score
 
 
 def alternatives(vocabulary: Vocabulary, reading: Reading, answered: bool) -> tuple[Alternative, ...]:
     """The nearest other readings in words, each meaning once."""
     seen: set[tuple[object, ...]] = set()
-    found: list[Alternative] = []
-    for one in reading.ranking.ranked[int(answered) :]:
-        key = key_of(one.option.query)
-        if one.probability < LEAST_LIKELY or len(found) == MOST_ALTERNATIVES:
+    readings: list[Alternative] = []
+    for candidate in reading.ranking.ranked[int(answered) :]:
+        key = key_of(candidate.option.query)
+        if candidate.probability < LEAST_LIKELY or len(readings) == MOST_ALTERNATIVES:
             break
         if key not in seen:
             seen.add(key)
-            found.append(Alternative(say(one.option.query, vocabulary), round(one.probability, 3)))
-    return tuple(found)
+            readings.append(
+                Alternative(say(candidate.option.query, vocabulary), round(candidate.probability, 3))
+            )
+    return tuple(readings)
 
 
-def _listed(
+def _list_answer(
     executor: Executor, vocabulary: Vocabulary, query: Query, members: Nodes, probability: float
 ) -> DraftAnswer:
     graph = executor.graph
     pattern = pattern_of(query, graph)
     if not len(members):
-        return DraftAnswer(pattern=pattern, abstained=_empty(vocabulary, query))
+        return DraftAnswer(pattern=pattern, abstained=_empty_result(vocabulary, query))
     score = round(probability, 3)
     answers: list[AnswerEntity] = []
     citations: list[Citation] = []
@@ -220,22 +224,24 @@ def _listed(
     )
 
 
-def _yes_or_no(
+def _yes_or_no_answer(
     executor: Executor, vocabulary: Vocabulary, query: Query, members: Nodes, probability: float
 ) -> DraftAnswer:
     graph, score = executor.graph, round(probability, 3)
     pattern = pattern_of(query, graph)
     if len(members):
         is_so, node = that_decides(vocabulary, query, members)
-        said, proof = "yes" if is_so else "no", prove(executor, query.part, node)
-        return DraftAnswer((AnswerEntity(said, said, score),), (cite(graph, said, proof),), said, pattern)
-    instead = _instead(executor, query)
+        verdict, proof = "yes" if is_so else "no", prove(executor, query.part, node)
+        return DraftAnswer(
+            (AnswerEntity(verdict, verdict, score),), (cite(graph, verdict, proof),), verdict, pattern
+        )
+    instead = _recorded_instead(executor, query)
     if not instead:
-        return DraftAnswer(pattern=pattern, abstained=_empty(vocabulary, query))
+        return DraftAnswer(pattern=pattern, abstained=_empty_result(vocabulary, query))
     return DraftAnswer((AnswerEntity("no", "no", score),), (cite(graph, "no", instead),), "no", pattern)
 
 
-def _instead(executor: Executor, query: Query) -> tuple[int, ...]:
+def _recorded_instead(executor: Executor, query: Query) -> tuple[int, ...]:
     """Triples that the graph records in the place of what was asked for."""
     part = query.part
     if isinstance(part, Both) and isinstance(part.right, Anchor | Walk):
@@ -247,25 +253,25 @@ def _instead(executor: Executor, query: Query) -> tuple[int, ...]:
         if source is None or len(steps) != 1:
             continue
         for node in executor.members(source)[:1].tolist():
-            _, others = executor.edges(np.array([node], np.int64), steps[0])
-            if len(others):
+            _, neighbours = executor.edges(np.array([node], np.int64), steps[0])
+            if len(neighbours):
                 step = steps[0]
-                head, tail = (int(others[0]), node) if step & 1 else (node, int(others[0]))
+                head, tail = (int(neighbours[0]), node) if step & 1 else (node, int(neighbours[0]))
                 return (executor.graph.find_triple(head, step // 2, tail),)
     return ()
 
 
-def _number(
+def _number_answer(
     executor: Executor, vocabulary: Vocabulary, query: Query, members: Nodes, probability: float
 ) -> DraftAnswer:
     graph = executor.graph
     number = executor.number(query)
     if number is None or not len(members):
-        return DraftAnswer(abstained=_empty(vocabulary, query))
-    text = _written(number)
-    shown = members[:MOST_PROVED].tolist()
+        return DraftAnswer(abstained=_empty_result(vocabulary, query))
+    text = _number_text(number)
+    cited_nodes = members[:MOST_PROVED].tolist()
     citations = tuple(
-        cite(graph, text, proof) for node in shown if (proof := prove(executor, query.part, node))
+        cite(graph, text, proof) for node in cited_nodes if (proof := prove(executor, query.part, node))
     )
     notes = _notes(query)
     if citations and len(members) > MOST_PROVED:
@@ -286,11 +292,13 @@ def _notes(query: Query) -> tuple[str, ...]:
     return ("what the graph does not record is taken not to be so",) if is_negated(query) else ()
 
 
-def _empty(vocabulary: Vocabulary, query: Query) -> Abstention:
+def _empty_result(vocabulary: Vocabulary, query: Query) -> Abstention:
     match query:
         case Query("list", Walk(Anchor(node, _), step)):
             relation, label = vocabulary.relations[step // 2], vocabulary.graph.labels[node]
-            told = f'nothing whose "{relation}" is {label}' if step & 1 else f'no "{relation}" of {label}'
-            return Abstention("empty_result", f"it records {told}")
+            statement = (
+                f'nothing whose "{relation}" is {label}' if step & 1 else f'no "{relation}" of {label}'
+            )
+            return Abstention("empty_result", f"it records {statement}")
         case _:
             return Abstention("empty_result", f"it records none: {say(query, vocabulary)}")

@@ -40,7 +40,7 @@ LEAST_SHARED = 0.3
 LEAST_LIKE, PEOPLE = 0.3, 0.9
 """A type that is less like persons, groups and animals is nobody; a noun as like persons asks for people."""
 MOST_RELATIONS = 2_000
-"""Relations of a graph up to which ends are told by other ends too, which takes a row of all for each."""
+"""Relations of a graph up to which other ends tell the kind of an end too: each takes a row of all ends."""
 _ASKED_KIND = re.compile(
     r"\b(?:(?P<who>who|whom)|(?P<where>where)|(?P<when>when)"
     r"|(?:which|what|how many|list|name|show|find|give)(?P<noun>\b.*))",
@@ -58,15 +58,15 @@ _PLACES = frozenset("in at near".split())
 _BEFORE_NOUN = FUNCTION | BEING
 
 
-def _one(name: str) -> Float32:
-    made = np.zeros(len(CLASSES), np.float32)
-    made[CLASSES.index(name)] = 1
-    return made
+def _class_vector(name: str) -> Float32:
+    vector = np.zeros(len(CLASSES), np.float32)
+    vector[CLASSES.index(name)] = 1
+    return vector
 
 
 UNKNOWN = np.zeros(len(CLASSES), np.float32)
-_WHO = (_one("person"), _one("group"), _one("animal"))
-_SAID = {"who": _one("person"), "where": _one("location"), "when": _one("time")}
+_WHO = (_class_vector("person"), _class_vector("group"), _class_vector("animal"))
+_BY_WORD = {"who": _class_vector("person"), "where": _class_vector("location"), "when": _class_vector("time")}
 
 
 def asked_kind(question: str, mentions: Sequence[Mention]) -> Float32:
@@ -74,19 +74,19 @@ def asked_kind(question: str, mentions: Sequence[Mention]) -> Float32:
     match = _ASKED_KIND.search(question)
     if match is None:
         return UNKNOWN
-    for name, kind in _SAID.items():
+    for name, kind in _BY_WORD.items():
         if match[name] is not None:
             return kind
     start = match.start("noun")
     of = _KIND_OF.match(question[start:])
-    return _of_noun(_noun_behind(question, start + (of.end() if of else 0), mentions))
+    return _noun_kind(_noun_behind(question, start + (of.end() if of else 0), mentions))
 
 
 def asks_people(question: str, mentions: Sequence[Mention]) -> bool:
     """Whether a question begins with *who* or *whose*, or with a noun of persons alone: *pupils of*."""
     if asks_who(question) or _WHOSE.match(question):
         return True
-    return float(_of_noun(noun_asked_for(question, mentions)) @ _WHO[0]) >= PEOPLE
+    return float(_noun_kind(noun_asked_for(question, mentions)) @ _WHO[0]) >= PEOPLE
 
 
 def noun_asked_for(question: str, mentions: Sequence[Mention]) -> str:
@@ -98,24 +98,24 @@ def noun_asked_for(question: str, mentions: Sequence[Mention]) -> str:
 
 def _noun_behind(question: str, start: int, mentions: Sequence[Mention]) -> str:
     """The head of the first noun phrase from a place on; names before it are of it (*European countries*)."""
-    lexicon, found = Lexicon.load(), ""
+    lexicon, noun = Lexicon.load(), ""
     for word in re.finditer(r"[^\W_]+", question[start:]):
         at = start + word.start()
         text = word[0].lower()
-        named = any(m.strong and m.candidates and m.start <= at < m.stop for m in mentions)
-        if named or (not found and text in _BEFORE_NOUN):
+        is_named = any(m.strong and m.candidates and m.start <= at < m.stop for m in mentions)
+        if is_named or (not noun and text in _BEFORE_NOUN):
             continue
         if text in FUNCTION or lexicon.mostly_verb(text) or not lexicon.classes(text):
             break
-        found = text
-    return found
+        noun = text
+    return noun
 
 
-def _of_noun(word: str) -> Float32:
-    made = UNKNOWN.copy()
+def _noun_kind(word: str) -> Float32:
+    vector = UNKNOWN.copy()
     for name, share in (Lexicon.load().classes(word) if word else {}).items():
-        made[CLASSES.index(name)] = share
-    return _unit(made)
+        vector[CLASSES.index(name)] = share
+    return _unit(vector)
 
 
 def _unit(vector: Float32) -> Float32:
@@ -128,19 +128,19 @@ class AnswerKinds:
     """The sorts of the ends and types of one graph."""
 
     vocabulary: Vocabulary
-    _ends: dict[int, Float32] = field(default_factory=dict[int, Float32])
-    _own: dict[int, Float32] = field(default_factory=dict[int, Float32])
+    _kinds: dict[int, Float32] = field(default_factory=dict[int, Float32])
+    _relation_kinds: dict[int, Float32] = field(default_factory=dict[int, Float32])
 
-    def features(self, queries: Sequence[Query], asked: Float32) -> Float32:
+    def features(self, queries: Sequence[Query], kind_asked_for: Float32) -> Float32:
         """How like what queries answer with is to what is asked for, float32 [n, KINDS]."""
-        made = np.zeros((len(queries), len(KINDS)), np.float32)
-        if not asked.any():
-            return made
+        features = np.zeros((len(queries), len(KINDS)), np.float32)
+        if not kind_asked_for.any():
+            return features
         for row, query in enumerate(queries):
-            kind = self._of_part(query.part) if query.ask in ("list", "count") else UNKNOWN
+            kind = self._part_kind(query.part) if query.ask in ("list", "count") else UNKNOWN
             if kind.any():
-                made[row] = float(kind @ asked), 1
-        return made
+                features[row] = float(kind @ kind_asked_for), 1
+        return features
 
     def answers_nobody(self, query: Query, type_: int) -> bool:
         """Whether what a query lists, of a declared type or -1, is no person or group, as it is written."""
@@ -162,10 +162,10 @@ class AnswerKinds:
 
     def is_nobody(self, type_: int) -> bool:
         """Whether nothing that a declared type may mean is a person, a group of them, or an animal."""
-        kind = self._of_type(type_)
+        kind = self._type_kind(type_)
         return bool(kind.any()) and max(float(kind @ one) for one in _WHO) < LEAST_LIKE
 
-    def _of_part(self, part: Part) -> Float32:
+    def _part_kind(self, part: Part) -> Float32:
         match part:
             case OfType(type_, end):
                 return UNKNOWN if type_ >= 0 else self.of_end(end)
@@ -174,64 +174,64 @@ class AnswerKinds:
             case Both(_, OfType(type_, _)) if type_ >= 0:
                 return UNKNOWN
             case Both(left, _) | Either(left, _) | Without(left, _):
-                return self._of_part(left)
+                return self._part_kind(left)
             case Compared(source, _, _, _) | Counted(source, _, _, _, _) | Extreme(source, _, _, _, _):
-                return self._of_part(source)
+                return self._part_kind(source)
             case Anchor():
                 return UNKNOWN
 
-    def _of_type(self, type_: int) -> Float32:
-        return _of_noun(self.vocabulary.types[type_].split()[-1])
+    def _type_kind(self, type_: int) -> Float32:
+        return _noun_kind(self.vocabulary.types[type_].split()[-1])
 
     def of_end(self, end: int) -> Float32:
         """The classes of what stands at an end, of length 1; zeros where it has a type or nothing says."""
         if self.vocabulary.end_types[end] >= 0:
             return UNKNOWN
-        known = self._ends.get(end)
-        if known is None:
-            known = self._ends[end] = _unit(self._of_own(end) + self._of_others(end))
-        return known
+        kind = self._kinds.get(end)
+        if kind is None:
+            kind = self._kinds[end] = _unit(self._end_kind(end) + self._kind_of_other_ends(end))
+        return kind
 
-    def _of_others(self, end: int) -> Float32:
+    def _kind_of_other_ends(self, end: int) -> Float32:
         """What other ends say of one, each as far as its nodes are of them."""
         vocabulary = self.vocabulary
         if len(vocabulary.relations) > MOST_RELATIONS:
             return UNKNOWN
         shares = vocabulary.schema.together.row(end) / max(1, int(vocabulary.schema.nodes[end]))
-        others = [e for e in np.flatnonzero(shares >= LEAST_SHARED).tolist() if e != end]
-        return sum((float(shares[e]) * self._of_own(e) for e in others), start=UNKNOWN)
+        other_ends = [e for e in np.flatnonzero(shares >= LEAST_SHARED).tolist() if e != end]
+        return sum((float(shares[e]) * self._end_kind(e) for e in other_ends), start=UNKNOWN)
 
-    def _of_own(self, end: int) -> Float32:
-        known = self._own.get(end)
-        if known is None:
-            known = self._own[end] = self._said(end)
-        return known
+    def _end_kind(self, end: int) -> Float32:
+        kind = self._relation_kinds.get(end)
+        if kind is None:
+            kind = self._relation_kinds[end] = self._kind_of_relation(end)
+        return kind
 
-    def _said(self, end: int) -> Float32:
+    def _kind_of_relation(self, end: int) -> Float32:
         """What the type or the values of an end say of it, or the name of its relation."""
         vocabulary = self.vocabulary
         if vocabulary.end_types[end] >= 0:
-            return self._of_type(vocabulary.end_types[end])
+            return self._type_kind(vocabulary.end_types[end])
         if vocabulary.ends[end] in (DATE, NUMBER):
             is_time = vocabulary.ends[end] == DATE or bool(vocabulary.schema.years[end])
-            return _one("time" if is_time else "quantity")
+            return _class_vector("time" if is_time else "quantity")
         words = [w for w in vocabulary.relations[end // 2].split() if w not in BEING]
-        return _of_tail(words) if end & 1 else _of_head(words)
+        return _tail_kind(words) if end & 1 else _head_kind(words)
 
 
-def _of_tail(words: Sequence[str]) -> Float32:
+def _tail_kind(words: Sequence[str]) -> Float32:
     """What a relation says of its tails: *spouse*, *place of birth*, *directed by*, *lives in*."""
     if not words:
         return UNKNOWN
     lexicon, last = Lexicon.load(), words[-1]
     if last == "by":
-        return _SAID["who"] if len(words) > 1 and lexicon.agent(words[-2]) else UNKNOWN
+        return _BY_WORD["who"] if len(words) > 1 and lexicon.agent(words[-2]) else UNKNOWN
     if last in _PLACES:
-        return _SAID["where"]
+        return _BY_WORD["where"]
     noun = words[words.index("of") - 1] if "of" in words[1:-1] else last
-    return UNKNOWN if lexicon.mostly_verb(noun) else _of_noun(noun)
+    return UNKNOWN if lexicon.mostly_verb(noun) else _noun_kind(noun)
 
 
-def _of_head(words: Sequence[str]) -> Float32:
+def _head_kind(words: Sequence[str]) -> Float32:
     """What a relation says of its heads: *capital of*."""
-    return _of_noun(words[-2]) if len(words) > 1 and words[-1] == "of" else UNKNOWN
+    return _noun_kind(words[-2]) if len(words) > 1 and words[-1] == "of" else UNKNOWN

@@ -35,21 +35,21 @@ def asked_type(question: str, mentions: Sequence[Mention], likeness: Likeness) -
     if match is None:
         return _first_noun(question, mentions, likeness)
     start, stop = match.span(1)
-    found, before = -1, start
+    last_type, before = -1, start
     for word, (a, b, _) in enumerate(likeness.words):
         if a < start or b > stop:
             continue
-        if found >= 0 and question[before:a].strip():
+        if last_type >= 0 and question[before:a].strip():
             break  # *languages are films*
         before = b
         if any(m.strong and m.start <= a and b <= m.stop for m in mentions):
             break
         type_ = int(likeness.exact_types[word].argmax())
         if likeness.exact_types[word, type_] >= SPELT:
-            found = type_
-        elif found >= 0:
+            last_type = type_
+        elif last_type >= 0:
             break
-    return found
+    return last_type
 
 
 def asks_who(question: str) -> bool:
@@ -60,28 +60,28 @@ def asks_who(question: str) -> bool:
 def _first_noun(question: str, mentions: Sequence[Mention], likeness: Likeness) -> int:
     """The type that the first noun of a question names, where it is no part of a longer noun; -1 for none."""
     words = {start: word for word, (start, _, _) in enumerate(likeness.words)}
-    lead, found = LEAD.match(question), -1
+    lead, last_type = LEAD.match(question), -1
     start = lead.end() if lead else 0
     if any(_is_relation(likeness, word) for at, word in words.items() if at < start):
         return -1
     for at in _WORD.finditer(question, start):
         text = at[0].lower()
-        if found < 0 and text in NARROWS_NOTHING:
+        if last_type < 0 and text in NARROWS_NOTHING:
             continue
-        named = any(m.strong and m.start <= at.start() < m.stop for m in mentions)
-        if found < 0 and (named or text in _JOINING):
+        is_named = any(m.strong and m.start <= at.start() < m.stop for m in mentions)
+        if last_type < 0 and (is_named or text in _JOINING):
             continue  # *Italian or Portuguese players*
-        if text in FUNCTION or named:
-            return found
+        if text in FUNCTION or is_named:
+            return last_type
         place = words.get(at.start(), -1)
         type_ = int(likeness.exact_types[place].argmax()) if place >= 0 else -1
         if type_ >= 0 and likeness.exact_types[place, type_] >= SPELT:
-            found = type_
-        elif found >= 0:
+            last_type = type_
+        elif last_type >= 0:
             lexicon = Lexicon.load()
             is_noun = bool(lexicon.classes(text)) and not lexicon.mostly_verb(text)
-            return -1 if is_noun and not text.endswith("ing") else found
-    return found
+            return -1 if is_noun and not text.endswith("ing") else last_type
+    return last_type
 
 
 def _is_relation(likeness: Likeness, word: int) -> bool:

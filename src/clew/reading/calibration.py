@@ -41,11 +41,11 @@ class Calibration:
         unknown = [*(set(candidates) - set(OF_CANDIDATES)), *(set(none) - set(OF_NONE))]
         if unknown:
             raise KeyError(unknown[0])
-        made = [
-            np.array([given.get(name, 0.0) for name in names], np.float32)
-            for given, names in ((candidates, OF_CANDIDATES), (none, OF_NONE))
+        arrays = [
+            np.array([weights.get(name, 0.0) for name in names], np.float32)
+            for weights, names in ((candidates, OF_CANDIDATES), (none, OF_NONE))
         ]
-        return cls(sharpness, *made)
+        return cls(sharpness, *arrays)
 
     @property
     def of_alignment(self) -> Float32:
@@ -57,10 +57,10 @@ class Calibration:
 
         `rows` float32 [n, OF_CANDIDATES]: `rows_of`, sorts of answers, and the features of alignments.
         """
-        made = self.sharpness * scores
-        made[:-1] += rows @ self.candidates
-        made[-1] += none_of(scores, rows, int(made[:-1].argmax())) @ self.none
-        return made.astype(np.float32)
+        calibrated = self.sharpness * scores
+        calibrated[:-1] += rows @ self.candidates
+        calibrated[-1] += none_of(scores, rows, int(calibrated[:-1].argmax())) @ self.none
+        return calibrated.astype(np.float32)
 
 
 PLAIN = Calibration.of(1.0, {}, {})
@@ -69,7 +69,7 @@ PLAIN = Calibration.of(1.0, {}, {})
 
 def rows_of(features: Float32, tokens: Sequence[Sequence[QueryToken]]) -> Float32:
     """What is known of candidates before the encoder reads: float32 [n, KNOWN_BEFORE]."""
-    places = [row * len(Kind) + kind for row, said in enumerate(tokens) for kind, _ in said]
+    places = [row * len(Kind) + kind for row, row_tokens in enumerate(tokens) for kind, _ in row_tokens]
     kinds = np.bincount(places, minlength=len(tokens) * len(Kind)).reshape(len(tokens), len(Kind))
     return np.concatenate([with_distances(features), kinds.astype(np.float32)], axis=1)
 

@@ -55,67 +55,69 @@ class Enumerator:
 
     def enumerate(self, question: str, mentions: Sequence[Mention], likeness: Likeness) -> list[Option]:
         """All candidates of a question, family by family, those that its words name best first."""
-        of = Exploration(self.vocabulary, question, self._named(question, mentions), likeness)
-        paths = of.paths()
-        joined = by_worth(list(joined_sets(of, paths)))
-        bases = _sets(of, paths, [b for b in joined if len(b.members)])
-        made = [*map(_listed, (b for b in bases if not isinstance(b.part, Anchor)))]
-        made += [_absent(of, base) for base in absent_sets(of, paths)]
-        made += operations(of, bases)
+        exploration = Exploration(
+            self.vocabulary, question, self._without_compared_values(question, mentions), likeness
+        )
+        paths = exploration.paths()
+        joined = by_worth(list(joined_sets(exploration, paths)))
+        bases = _sets(exploration, paths, [b for b in joined if len(b.members)])
+        proposals = [*map(_list_proposal, (b for b in bases if not isinstance(b.part, Anchor)))]
+        proposals += [_absent_proposal(exploration, base) for base in absent_sets(exploration, paths)]
+        proposals += operations(exploration, bases)
         if english.YES_NO.search(question):
-            made += yes_or_no(of, paths, joined)
-        return _best_of_each(made)
+            proposals += yes_or_no(exploration, paths, joined)
+        return _best_of_each(proposals)
 
-    def _named(self, question: str, mentions: Sequence[Mention]) -> list[Mention]:
+    def _without_compared_values(self, question: str, mentions: Sequence[Mention]) -> list[Mention]:
         """The mentions, without nodes that are values where words compare: *more than 3* is no name."""
         kinds = self.vocabulary.graph.values.kind
-        named: list[Mention] = []
+        name_mentions: list[Mention] = []
         for mention in mentions:
             if mention.values and sign_beside(question, mention) is not None:
-                left = tuple(c for c in mention.candidates if not kinds[c.node])
-                mention = replace(mention, candidates=left)
-            named.append(mention)
-        return named
+                candidates = tuple(c for c in mention.candidates if not kinds[c.node])
+                mention = replace(mention, candidates=candidates)
+            name_mentions.append(mention)
+        return name_mentions
 
 
-def _sets(of: Exploration, paths: CandidatePaths, joined: Sequence[Base]) -> list[Base]:
+def _sets(exploration: Exploration, paths: CandidatePaths, joined: Sequence[Base]) -> list[Base]:
     """The sets that a question may be about, those that its words name best first."""
     bases = [base for group in paths.values() for base in group]
-    types = by_worth(list(whole_types(of)))
-    walked = by_worth([base for all_ in types[:12] for base in of.grown(all_)])
-    walked += [base for before in walked[:20] for base in of.grown(before)]
-    flags = list(flagged_sets(of))
-    bases += [*joined, *types, *walked, *flags, *with_flags(of, flags, bases)]
-    bases += list(typed_sets(of, bases))
-    bases += list(sets_without(of, paths, bases))
+    types = by_worth(list(whole_types(exploration)))
+    walked = by_worth([base for type_set in types[:12] for base in exploration.grown(type_set)])
+    walked += [base for before in walked[:20] for base in exploration.grown(before)]
+    flags = list(flagged_sets(exploration))
+    bases += [*joined, *types, *walked, *flags, *with_flags(exploration, flags, bases)]
+    bases += list(typed_sets(exploration, bases))
+    bases += list(sets_without(exploration, paths, bases))
     return by_worth(bases)
 
 
-def _listed(base: Base) -> Proposal:
+def _list_proposal(base: Base) -> Proposal:
     """The members of a set."""
-    size = len(base.members) if base.whole else -1
+    size = len(base.members) if base.complete else -1
     return Proposal(family_of(base.part), Query("list", base.part), base.worth, size)
 
 
-def _absent(of: Exploration, base: Base) -> Proposal:
+def _absent_proposal(exploration: Exploration, base: Base) -> Proposal:
     """A set that is empty here, with the size that it has elsewhere: it may be meant like any other."""
-    relation, there = base.steps[0] // 2, of.schema.nodes[base.end ^ 1]
-    size = max(1, round(int(of.schema.triples[relation]) / max(1, int(there))))
+    relation, node_count = base.steps[0] // 2, exploration.schema.nodes[base.end ^ 1]
+    size = max(1, round(int(exploration.schema.triples[relation]) / max(1, int(node_count))))
     return Proposal("absent", Query("list", base.part), base.worth, size)
 
 
-def _best_of_each(made: Sequence[Proposal]) -> list[Option]:
+def _best_of_each(proposals: Sequence[Proposal]) -> list[Option]:
     """The best candidates of each family, each once, with its best worth."""
     families: dict[str, list[Proposal]] = {}
-    for proposal in made:
+    for proposal in proposals:
         families.setdefault(proposal.family, []).append(proposal)
-    found: dict[Query, Option] = {}
-    for family, proposals in families.items():
-        kept: dict[Query, Option] = {}
-        for one in sorted(proposals, key=lambda p: -p.worth):
-            if one.query not in kept:
-                kept[one.query] = Option(one.query, one.worth, one.size)
-                if len(kept) == QUOTA[family]:
+    options: dict[Query, Option] = {}
+    for family, group in families.items():
+        best_options: dict[Query, Option] = {}
+        for proposal in sorted(group, key=lambda p: -p.worth):
+            if proposal.query not in best_options:
+                best_options[proposal.query] = Option(proposal.query, proposal.worth, proposal.size)
+                if len(best_options) == QUOTA[family]:
                     break
-        found |= kept
-    return list(found.values())
+        options |= best_options
+    return list(options.values())

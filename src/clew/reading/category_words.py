@@ -53,15 +53,15 @@ class CategoryWords:
         """The categories that a word is nearest to, at most three, with how near it is."""
         near = dict.fromkeys(self.by_stem.get(self.lexicon.stem(word), ()), _SAME_STEM)
         for lemma in self.lexicon.lemmas(word):
-            for node, how in self.by_lemma.get(lemma, ()):
-                near[node] = max(near.get(node, 0.0), how)
+            for node, nearness in self.by_lemma.get(lemma, ()):
+                near[node] = max(near.get(node, 0.0), nearness)
         best = max(near.values(), default=0.0)
-        return [(node, how) for node, how in sorted(near.items()) if how == best][:MOST_MEANT]
+        return [(node, nearness) for node, nearness in sorted(near.items()) if nearness == best][:MOST_MEANT]
 
 
 def _categories(vocabulary: Vocabulary, of_relation: int, most: int) -> list[int]:
     """The nodes that are categories, ascending."""
     into, texts = vocabulary.graph.into, vocabulary.texts_of_few(of_relation)
     edges = into.stops[texts] - into.starts[texts]
-    kept = np.sort(texts[np.argsort(-edges, kind="stable")[:most]])
-    return [node for node in kept.tolist() if node not in vocabulary.truths]
+    categories = np.sort(texts[np.argsort(-edges, kind="stable")[:most]])
+    return [node for node in categories.tolist() if node not in vocabulary.truths]

@@ -103,12 +103,12 @@ class Certainty:
         """How sure it is that each meaning is the right one, float32 [n]; `rows` float32 [n, OF_MEANING]."""
         trees = np.arange(len(self.feature))
         at = np.zeros((len(rows), len(trees)), np.int32)
-        which = np.arange(len(rows))[:, None]
+        row_places = np.arange(len(rows))[:, None]
         for _ in range(self.depth):
-            above = rows[which, self.feature[trees, at]] > self.least[trees, at]
+            above = rows[row_places, self.feature[trees, at]] > self.least[trees, at]
             at = np.where(above, self.high[trees, at], self.low[trees, at])
-        told = self.value[trees, at].sum(1, dtype=np.float64) + self.start
-        return (1 / (1 + np.exp(-told))).astype(np.float32)
+        logits = self.value[trees, at].sum(1, dtype=np.float64) + self.start
+        return (1 / (1 + np.exp(-logits))).astype(np.float32)
 
 
 @cache
@@ -135,23 +135,37 @@ def how_sure(vocabulary: Vocabulary, reading: Reading, meanings: Sequence[Meanin
 
 def rows_of(vocabulary: Vocabulary, reading: Reading, meanings: Sequence[Meaning]) -> Float32:
     """What is known of the likeliest meanings of a question, float32 [n, OF_MEANING]."""
-    asked = _of_question(reading.question)
+    question_features = _question_features(reading.question)
     rows: list[tuple[float, ...]] = []
     for place, meaning in enumerate(meanings):
         spans = spans_of(reading.mentions, mentions_of(meaning.query))
-        of_words = _of_words(vocabulary, reading, meaning.query, spans)
-        of_answer = _open_names(reading, spans), math.log1p(max(meaning.size, 0))
-        shares = _of_shares(reading, meanings, place)
-        rows.append((*shares, *_of_scores(reading, meaning), *of_words, *asked, *of_answer))
-    known = reading.ranking.scored.known[[m.ranked.row for m in meanings]]
-    return np.concatenate([np.array(rows, np.float32), known], axis=1)
+        word_features = _word_features(vocabulary, reading, meaning.query, spans)
+        answer_features = _open_names(reading, spans), math.log1p(max(meaning.size, 0))
+        shares = _share_features(reading, meanings, place)
+        rows.append(
+            (
+                *shares,
+                *_score_features(reading, meaning),
+                *word_features,
+                *question_features,
+                *answer_features,
+            )
+        )
+    candidate_features = reading.ranking.scored.known[[m.ranked.row for m in meanings]]
+    return np.concatenate([np.array(rows, np.float32), candidate_features], axis=1)
 
 
-def _of_shares(reading: Reading, meanings: Sequence[Meaning], place: int) -> tuple[float, ...]:
+def _share_features(reading: Reading, meanings: Sequence[Meaning], place: int) -> tuple[float, ...]:
     shares = [m.share for m in meanings]
-    mine, others = shares[place], max((s for i, s in enumerate(shares) if i != place), default=0.0)
-    lead = math.log((mine + LEAST_MERGED) / (others + LEAST_MERGED))
-    odds, count = (_odds(s) for s in (mine, reading.ranking.none, max(shares))), len(reading.ranking.ranked)
+    meaning_share, best_other = (
+        shares[place],
+        max((s for i, s in enumerate(shares) if i != place), default=0.0),
+    )
+    lead = math.log((meaning_share + LEAST_MERGED) / (best_other + LEAST_MERGED))
+    odds, count = (
+        (_odds(s) for s in (meaning_share, reading.ranking.none, max(shares))),
+        len(reading.ranking.ranked),
+    )
     share, none, best = odds
     return share, none, lead, place, best, math.log(count)
 
@@ -161,7 +175,7 @@ def _odds(share: float) -> float:
     return math.log(share / (1 - share))
 
 
-def _of_scores(reading: Reading, meaning: Meaning) -> tuple[float, ...]:
+def _score_features(reading: Reading, meaning: Meaning) -> tuple[float, ...]:
     scored, row = reading.ranking.scored, meaning.ranked.row
     head, before, after = scored.head, scored.calibrated, scored.scores
     signs = float((after[row] - after[-1]) - (before[row] - before[-1]))
@@ -174,7 +188,7 @@ def _open_names(reading: Reading, spans: Sequence[tuple[int, int]]) -> int:
     return sum(not any(a < m.stop and m.start < b for a, b in spans) for m in names)
 
 
-def _of_words(
+def _word_features(
     vocabulary: Vocabulary, reading: Reading, query: Query, spans: Sequence[tuple[int, int]]
 ) -> tuple[float, ...]:
     like, outside = reading.likeness, content_share(reading.likeness, spans)
@@ -185,14 +199,14 @@ def _of_words(
     ends = [end for step in steps_of(query) if (end := vocabulary.end_types[step ^ 1]) >= 0]
     types = sorted({*types_said(vocabulary, query), *ends})
     by_step = like.relations[np.ix_(words, steps)].max(1, initial=0.0)
-    said = np.maximum(by_step, like.types[np.ix_(words, types)].max(1, initial=0.0))
+    word_likeness = np.maximum(by_step, like.types[np.ix_(words, types)].max(1, initial=0.0))
     best = np.maximum(like.relations[words].max(1, initial=0.0), like.types[words].max(1, initial=0.0))
-    unsaid, elsewhere = float((said < UNEXPLAINED).sum()), float((best - said).max())
-    heard = said.min(), said.mean(), said.max()
-    return len(words), *heard, by_step.min(), by_step.mean(), unsaid, elsewhere
+    unsaid, elsewhere = float((word_likeness < UNEXPLAINED).sum()), float((best - word_likeness).max())
+    summary = word_likeness.min(), word_likeness.mean(), word_likeness.max()
+    return len(words), *summary, by_step.min(), by_step.mean(), unsaid, elsewhere
 
 
-def _of_question(text: str) -> tuple[float, ...]:
+def _question_features(text: str) -> tuple[float, ...]:
     asks = [bool(p.match(text)) for p in (_WHO, _WHEN_WHERE, _WHAT)]
     holds = [bool(p.search(text)) for p in (YES_NO, COUNT, EXTREME, NEGATION, THAN, _SEVERAL)]
     return (len(text.split()), *asks, *holds)

@@ -74,19 +74,19 @@ def signs_of(text: str, start: int, stop: int) -> tuple[Sign, ...]:
     before = text[max(0, start - _NEAR) : start].lower()
     after = text[stop : stop + _NEAR].lower()
     symbol = symbol_before(before)
-    found: list[Sign] = [] if symbol is None else [symbol]
+    signs: list[Sign] = [] if symbol is None else [symbol]
     for pattern, sign in _WIDER:
         if re.search(rf"\b({pattern})\b", before) or re.match(
             rf"\W*(?:\w+\W+){{0,2}}?\b({pattern})\b", after
         ):
-            found.append(sign)
+            signs.append(sign)
     if re.search(r"\bbetween\b|\bfrom\b", text.lower()):
-        found.extend(sign for sign in _EITHER_END if sign not in found)
+        signs.extend(sign for sign in _EITHER_END if sign not in signs)
     if re.search(r"\w{2,}er than\b|\bthan\b", before):
-        found.extend(sign for sign in _EITHER_SIDE if sign not in found)
+        signs.extend(sign for sign in _EITHER_SIDE if sign not in signs)
     if re.search(r"\bnot\b|n't\b|\bother\b|\bexcept", before):
-        found.append("!=")
-    return (*found, "=")
+        signs.append("!=")
+    return (*signs, "=")
 
 
 _SYMBOL = re.compile(r"(?<![-=])(<=|>=|!=|<|>|≤|≥|≠|=)\s*[$£€]?$")
@@ -95,8 +95,8 @@ _SYMBOLS: Mapping[str, Sign] = {"≤": "<=", "≥": ">=", "≠": "!=", **{s: s f
 
 def symbol_before(before: str) -> Sign | None:
     """The comparison that a symbol at the end of a text makes with what follows (*price < 30*)."""
-    found = _SYMBOL.search(before)
-    return None if found is None else _SYMBOLS[found[1]]
+    match = _SYMBOL.search(before)
+    return None if match is None else _SYMBOLS[match[1]]
 
 
 def sign_beside(text: str, mention: Mention) -> Sign | None:

@@ -24,15 +24,15 @@ def named_countries(index: Index, schema: Schema) -> dict[str, list[int]]:
     if any("country" in words_of_label(label).split() for label in graph.relation_labels):
         return {}
     hits = (index.names.exact(name) for name in sorted(country_names()))
-    found = sorted({h.entity for of in hits for h in of if h.exact and h.kind != "alias"})
-    sides = [(2 * r + side, n) for n in found for side, r in _relations_at(graph, n)]
+    countries = sorted({h.entity for name_hits in hits for h in name_hits if h.exact and h.kind != "alias"})
+    sides = [(2 * r + side, n) for n in countries for side, r in _relations_at(graph, n)]
     counts = Counter(end for end, _ in sides)
     ends = [end for end, n in counts.items() if n >= MOSTLY_VALUES * schema.nodes[end]]
     if not ends:
         return {}
     # What stands where mostly countries do is one too, though no list of names has it.
     alike = [_nodes_at(graph, end) for end in ends]
-    return {"country": np.unique(np.concatenate([np.array(found, np.int64), *alike])).tolist()}
+    return {"country": np.unique(np.concatenate([np.array(countries, np.int64), *alike])).tolist()}
 
 
 def _nodes_at(graph: Graph, end: int) -> Int64:

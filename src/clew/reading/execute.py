@@ -24,7 +24,7 @@ from clew.reading.query import (
     Walk,
     Without,
 )
-from clew.reading.sets import distinct, either, less, shared
+from clew.reading.sets import difference, distinct, intersection, union
 
 Nodes = NDArray[np.int64]
 MOST_EDGES = 5_000_000
@@ -56,10 +56,10 @@ class Executor:
             OverBudget: more than `edges_left` edges would be followed.
 
         """
-        known = self._sets.get(part)
-        if known is None:
-            known = self._sets[part] = self._evaluate(part)
-        return known
+        nodes = self._sets.get(part)
+        if nodes is None:
+            nodes = self._sets[part] = self._evaluate(part)
+        return nodes
 
     def _evaluate(self, part: Part) -> Nodes:
         match part:
@@ -70,11 +70,11 @@ class Executor:
             case Walk(source, step):
                 return self._walk(part, source, step)
             case Both(left, right):
-                return shared(self.members(left), self.members(right))
+                return intersection(self.members(left), self.members(right))
             case Either(left, right):
-                return either(self.members(left), self.members(right))
+                return union(self.members(left), self.members(right))
             case Without(left, right):
-                return less(self.members(left), self.members(right))
+                return difference(self.members(left), self.members(right))
             case Compared(source, steps, sign, value):
                 return self._compared(self.members(source), steps, sign, value)
             case Counted(source, step, sign, number, _):
@@ -113,7 +113,7 @@ class Executor:
 
     def around(self, nodes: Nodes) -> dict[int, Nodes] | None:
         """What each step leads to from some nodes, in one pass; None where that is too many edges to sort."""
-        found: dict[int, Nodes] = {}
+        neighbours_by_step: dict[int, Nodes] = {}
         for side, adjacency in enumerate((self.graph.out, self.graph.into)):
             slots = _slots_of(adjacency, nodes)
             if slots is None:
@@ -128,17 +128,17 @@ class Executor:
                 neighbours = pairs - relation * size
             cuts = [0, *(np.flatnonzero(relation[1:] != relation[:-1]) + 1).tolist(), len(relation)]
             for name, start, stop in zip(relation[cuts[:-1]].tolist(), cuts[:-1], cuts[1:], strict=True):
-                found[2 * name + side] = neighbours[start:stop]
-        return found
+                neighbours_by_step[2 * name + side] = neighbours[start:stop]
+        return neighbours_by_step
 
     def steps(self, nodes: Nodes) -> set[int]:
         """The steps that leave some nodes."""
-        found: set[int] = set()
+        steps: set[int] = set()
         for side, adjacency in enumerate((self.graph.out, self.graph.into)):
             slots = _slots_of(adjacency, nodes)
             relations = _relations_at(adjacency, nodes) if slots is None else adjacency.relation[slots]
-            found.update(2 * r + side for r in distinct(relations).tolist())
-        return found
+            steps.update(2 * r + side for r in distinct(relations).tolist())
+        return steps
 
     def counts(self, nodes: Nodes, step: int) -> Nodes:
         """How many edges of a step each node has."""
@@ -149,16 +149,16 @@ class Executor:
 
     def _of_type(self, type_: int, end: int) -> Nodes:
         key = type_ if type_ >= 0 else -2 - end
-        known = self._types.get(key)
-        if known is None:
+        nodes = self._types.get(key)
+        if nodes is None:
             if type_ >= 0:
                 types = self.graph.types
                 places = np.flatnonzero(types.type == type_)
-                known = distinct(np.searchsorted(types.offsets, places, "right") - 1).astype(np.int64)
+                nodes = distinct(np.searchsorted(types.offsets, places, "right") - 1).astype(np.int64)
             else:
-                known = self.side(end).nodes_with(end // 2)
-            self._types[key] = known
-        return known
+                nodes = self.side(end).nodes_with(end // 2)
+            self._types[key] = nodes
+        return nodes
 
     def values(self, nodes: Nodes, steps: tuple[int, ...]) -> tuple[Nodes, Nodes, NDArray[np.float64]]:
         """Places in `nodes`, value nodes that `steps` lead to, and their parsed values."""
@@ -177,10 +177,12 @@ class Executor:
         if isinstance(value, Value):
             keep = against(numbers, sign, value, self._are_dates(members, steps))
         else:
-            _, _, others = self.values(self.members(value), ())
-            if not len(others):
+            _, _, other_numbers = self.values(self.members(value), ())
+            if not len(other_numbers):
                 return NO_NODES
-            keep = stands(numbers, sign, float(others.max() if sign[0] == ">" else others.min()))
+            keep = stands(
+                numbers, sign, float(other_numbers.max() if sign[0] == ">" else other_numbers.min())
+            )
         return members[distinct(place[keep])]
 
     def _are_dates(self, members: Nodes, steps: tuple[int, ...]) -> bool:
@@ -207,8 +209,8 @@ class Executor:
             return np.flatnonzero(has), count[has].astype(np.float64)
         place, _, numbers = self.values(members, steps)
         order = np.lexsort((-numbers if largest else numbers, place))
-        places, first = np.unique(place[order], return_index=True)
-        return places, numbers[order][first]
+        places, first_places = np.unique(place[order], return_index=True)
+        return places, numbers[order][first_places]
 
     def number(self, query: Query) -> float | None:
         """The number that a query asks for, None where it asks for members, or where no value is there."""
@@ -247,9 +249,9 @@ def onward(part: Walk, reached: Nodes) -> Nodes:
         source, length = source.source, length + 1
     if not isinstance(source, Anchor) or length == 1:
         return reached
-    others = reached[reached != source.node]
+    other_nodes = reached[reached != source.node]
     is_back = isinstance(part.source, Walk) and part.source.step == part.step ^ 1
-    return others if len(others) or is_back else reached
+    return other_nodes if len(other_nodes) or is_back else reached
 
 
 def stands(numbers: NDArray[np.float64] | Nodes, sign: Sign, value: float) -> NDArray[np.bool_]:
@@ -297,42 +299,42 @@ def _slots_of(adjacency: Adjacency, nodes: Nodes) -> slice | Nodes | None:
 
 def _relations_at(adjacency: Adjacency, nodes: Nodes) -> NDArray[np.int32]:
     """The relations of nodes that have very many edges, those of each node once."""
-    found: list[int] = []
+    relations: list[int] = []
     for start, stop in zip(adjacency.starts[nodes].tolist(), adjacency.stops[nodes].tolist(), strict=True):
         if stop - start > LONG_LIST:
-            found += relations_of_list(adjacency.relation, start, stop)
+            relations += relations_of_list(adjacency.relation, start, stop)
         else:
-            found += set(adjacency.relation[start:stop].tolist())
-    return np.array(found, np.int32)
+            relations += set(adjacency.relation[start:stop].tolist())
+    return np.array(relations, np.int32)
 
 
 def relations_of_list(
     relation: NDArray[np.int32], start: int, stop: int, jumps: int = MOST_JUMPS
 ) -> list[int]:
     """The relations of one sorted list of edges, by at most so many jumps."""
-    found: list[int] = []
-    while start < stop and len(found) < jumps:
-        here = int(relation[start])
-        found.append(here)
-        start += int(np.searchsorted(relation[start:stop], here + 1))
-    rest = relation[start:stop]
-    return found + rest[np.append(True, rest[1:] != rest[:-1])[: len(rest)]].tolist()
+    relations: list[int] = []
+    while start < stop and len(relations) < jumps:
+        current = int(relation[start])
+        relations.append(current)
+        start += int(np.searchsorted(relation[start:stop], current + 1))
+    remainder = relation[start:stop]
+    return relations + remainder[np.append(True, remainder[1:] != remainder[:-1])[: len(remainder)]].tolist()
 
 
-def _first_not_below(relation: NDArray[np.int32], starts: Nodes, stops: Nodes, wanted: int) -> Nodes:
-    """For each list of slots, the first whose relation is not below `wanted`: a binary search in step."""
+def _first_not_below(relation: NDArray[np.int32], starts: Nodes, stops: Nodes, least_relation: int) -> Nodes:
+    """The first slot of each list whose relation is not below `least_relation`: a binary search in step."""
     if len(starts) <= 4:
-        found = [
-            start + int(relation[start:stop].searchsorted(relation.dtype.type(wanted)))
+        slots = [
+            start + int(relation[start:stop].searchsorted(relation.dtype.type(least_relation)))
             for start, stop in zip(starts.tolist(), stops.tolist(), strict=True)
         ]
-        return np.array(found, np.int64)
+        return np.array(slots, np.int64)
     low, high = starts.copy(), stops.copy()
     while True:
         open_ = np.flatnonzero(low < high)
         if not len(open_):
             return low
         middle = (low[open_] + high[open_]) // 2
-        below = relation[middle] < wanted
+        below = relation[middle] < least_relation
         low[open_[below]] = middle[below] + 1
         high[open_[~below]] = middle[~below]

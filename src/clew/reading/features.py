@@ -47,17 +47,17 @@ COMPARED = (
 OF_ENTITIES = ("link_least", "link_mean", "anchors", "partial", "typo", "hub", "rank_of_candidate")
 OF_MENTIONS = ("covered", "open_strong", "open_values", "named_by_words", "values_used")
 OF_SIZE = ("empty", "unknown_size", "size")
-_TOLD = (*OF_ENTITIES, *OF_MENTIONS, *OF_LABELS, "final_type", *OF_SIZE)
-_ORDER = [_TOLD.index(name) for name in FEATURES]
+_COMPUTED = (*OF_ENTITIES, *OF_MENTIONS, *OF_LABELS, "final_type", *OF_SIZE)
+_ORDER = [_COMPUTED.index(name) for name in FEATURES]
 _BEST = [FEATURES.index(name) for name in COMPARED]
 _LESS_IS_BETTER = np.array([name in ("open_strong", "unexplained") for name in COMPARED])
 
 
 def with_distances(features: Float32) -> Float32:
     """The features of all candidates, float [n, FEATURES], with how far they are from the best."""
-    some = features[:, _BEST]
-    best = np.where(_LESS_IS_BETTER, some.min(0), some.max(0))
-    return np.concatenate([features, some - best], axis=1)
+    compared = features[:, _BEST]
+    best = np.where(_LESS_IS_BETTER, compared.min(0), compared.max(0))
+    return np.concatenate([features, compared - best], axis=1)
 
 
 @dataclass(eq=False)
@@ -65,7 +65,7 @@ class _Outside:
     """The content words outside of some mentions, and what these and those left open are: `OF_MENTIONS`."""
 
     words: list[int]
-    told: tuple[float, ...]
+    features: tuple[float, ...]
 
 
 @dataclass(eq=False)
@@ -81,25 +81,29 @@ class Describer:
         self._by = [{c.node: (c, rank) for rank, c in enumerate(m.candidates)} for m in self.mentions]
         self._length = max(1, len(self.question))
         self._outside: dict[tuple[int, ...], _Outside] = {}
-        self._named: dict[tuple[Anchor, ...], tuple[float, ...]] = {}
+        self._name_features: dict[tuple[Anchor, ...], tuple[float, ...]] = {}
 
     def features(self, options: Sequence[Option]) -> Float32:
         """The features of candidates, float32 [n, FEATURES]."""
-        named = np.array([self._of_names(o.query.contents) for o in options])
-        named = named.reshape(-1, len(OF_ENTITIES) + len(OF_MENTIONS))
-        told = named, self._of_labels([o.query for o in options]), _of_sizes(options)
-        made = np.concatenate(told, axis=1).astype(np.float32).take(_ORDER, axis=1)
+        name_features = np.array([self._features_of_names(o.query.contents) for o in options])
+        name_features = name_features.reshape(-1, len(OF_ENTITIES) + len(OF_MENTIONS))
+        groups = (
+            name_features,
+            self._features_of_labels([o.query for o in options]),
+            _features_of_sizes(options),
+        )
+        features = np.concatenate(groups, axis=1).astype(np.float32).take(_ORDER, axis=1)
         chains: dict[int, list[tuple[int, StepChain]]] = {}
         for row, option in enumerate(options):
             chain = chain_of(option.query.part)
             if chain is not None:
                 chains.setdefault(chain.mention, []).append((row, chain))
-        for mention, found in chains.items():
+        for mention, row_chains in chains.items():
             outside = self._outside_of((mention,))
             if outside.words:
-                rows = [row for row, _ in found]
-                made[rows, -2:] = self._in_order(mention, outside, [chain for _, chain in found])
-        return made
+                rows = [row for row, _ in row_chains]
+                features[rows, -2:] = self._in_order(mention, outside, [chain for _, chain in row_chains])
+        return features
 
     def _in_order(self, mention: int, outside: _Outside, chains: Sequence[StepChain]) -> Float32:
         """How far words outside of a mention say the steps of its chains in their order, float32 [n, 2]."""
@@ -111,34 +115,34 @@ class Describer:
             near = np.maximum(near, np.where(ends >= 0, types[:, ends], 0))
             for at, chain in enumerate(chains):
                 if chain.type >= 0:
-                    last = len(chain.steps) - 1
-                    near[:, at, last] = np.maximum(near[:, at, last], types[:, chain.type])
+                    end = len(chain.steps) - 1
+                    near[:, at, end] = np.maximum(near[:, at, end], types[:, chain.type])
         counts = np.array([len(c.steps) for c in chains])
         start = self.mentions[mention].start
-        behind = [self.likeness.words[w][0] > start for w in outside.words]
-        return in_order(near.transpose(1, 0, 2), counts, behind)
+        is_behind = [self.likeness.words[w][0] > start for w in outside.words]
+        return in_order(near.transpose(1, 0, 2), counts, is_behind)
 
-    def _of_names(self, of: Contents) -> tuple[float, ...]:
-        """`OF_ENTITIES` and `OF_MENTIONS` of a candidate; what many have in common is told once."""
-        named = self._named.get(of.entities)
-        if named is None:
-            named = self._named[of.entities] = self._of_entities(of.entities)
-        return named + self._outside_of(of.mentions).told
+    def _features_of_names(self, of: Contents) -> tuple[float, ...]:
+        """`OF_ENTITIES` and `OF_MENTIONS` of a candidate; what many candidates share is computed once."""
+        name_features = self._name_features.get(of.entities)
+        if name_features is None:
+            name_features = self._name_features[of.entities] = self._features_of_entities(of.entities)
+        return name_features + self._outside_of(of.mentions).features
 
-    def _of_labels(self, queries: Sequence[Query]) -> Float64:
+    def _features_of_labels(self, queries: Sequence[Query]) -> Float64:
         """`OF_LABELS` of candidates, and how well their last type is said, outside of their names."""
-        made = np.zeros((len(queries), len(OF_LABELS) + 1))
+        features = np.zeros((len(queries), len(OF_LABELS) + 1))
         alike: dict[tuple[int, ...], list[int]] = {}
         for row, query in enumerate(queries):
             alike.setdefault(query.contents.mentions, []).append(row)
         for mentions, rows in alike.items():
-            words, some = self._outside_of(mentions).words, [queries[row] for row in rows]
-            final = np.array([self._final_type(query.part) for query in some], np.int64)
-            made[rows, :-1] = label_features(self.vocabulary, self.likeness, words, some)
-            made[rows, -1] = how_like(self.likeness.types, words, final).max(0, initial=0.0)
-        return made
+            words, alike_queries = self._outside_of(mentions).words, [queries[row] for row in rows]
+            final = np.array([self._final_type(query.part) for query in alike_queries], np.int64)
+            features[rows, :-1] = label_features(self.vocabulary, self.likeness, words, alike_queries)
+            features[rows, -1] = how_like(self.likeness.types, words, final).max(0, initial=0.0)
+        return features
 
-    def _of_entities(self, entities: Sequence[Anchor]) -> tuple[float, ...]:
+    def _features_of_entities(self, entities: Sequence[Anchor]) -> tuple[float, ...]:
         """`OF_ENTITIES`: how the entities of a candidate were linked, and how many edges they have."""
         links = [
             self._by[e.mention][e.node] for e in entities if e.mention >= 0 and e.node in self._by[e.mention]
@@ -154,24 +158,24 @@ class Describer:
             max((rank for _, rank in links), default=0) / 6,
         )
 
-    def _of_mentions(self, used: Sequence[int]) -> tuple[float, ...]:
+    def _features_of_mentions(self, used: Sequence[int]) -> tuple[float, ...]:
         """`OF_MENTIONS`: what is used of the question and what is left open."""
         spans = spans_of(self.mentions, used)
-        left = [m for i, m in enumerate(self.mentions) if i not in used and not _inside(m, spans)]
+        open_mentions = [m for i, m in enumerate(self.mentions) if i not in used and not _inside(m, spans)]
         return (
             sum(b - a for a, b in spans) / self._length,
-            sum(m.strong for m in left) / 2,
-            sum(bool(m.values) and not m.candidates for m in left) / 2,
+            sum(m.strong for m in open_mentions) / 2,
+            sum(bool(m.values) and not m.candidates for m in open_mentions) / 2,
             float(any(not self.mentions[i].strong for i in used if self.mentions[i].candidates)),
             sum(bool(self.mentions[i].values) for i in used) / 2,
         )
 
-    def of_type(self, query: Query, asked: int) -> float:
+    def of_type(self, query: Query, type_asked_for: int) -> float:
         """What the score of a candidate loses for answering with another type than the one asked for."""
         if query.ask not in ("list", "count"):
             return 0.0
         final = self._final_type(query.part)
-        return 0.0 if final == asked else math.log(OTHER if final >= 0 else UNKNOWN)
+        return 0.0 if final == type_asked_for else math.log(OTHER if final >= 0 else UNKNOWN)
 
     def answer_type(self, query: Query) -> int:
         """The declared type of what a query lists or counts, -1 where it has none."""
@@ -183,11 +187,11 @@ class Describer:
 
     def _outside_of(self, used: tuple[int, ...]) -> _Outside:
         """The words outside of some mentions, kept for all candidates that use these."""
-        known = self._outside.get(used)
-        if known is None:
+        outside = self._outside.get(used)
+        if outside is None:
             words = np.flatnonzero(content_share(self.likeness, spans_of(self.mentions, used))).tolist()
-            known = self._outside[used] = _Outside(words, self._of_mentions(used))
-        return known
+            outside = self._outside[used] = _Outside(words, self._features_of_mentions(used))
+        return outside
 
     def _final_type(self, part: Part) -> int:
         match part:
@@ -205,12 +209,12 @@ class Describer:
                 return self.vocabulary.type_of(node)
 
 
-def _of_sizes(options: Sequence[Option]) -> Float64:
+def _features_of_sizes(options: Sequence[Option]) -> Float64:
     """`OF_SIZE`: whether a candidate has no answers here, or how many is not known; and how many."""
-    sizes, made = np.array([option.size for option in options]), np.zeros((len(options), len(OF_SIZE)))
-    made[:, 0], made[:, 1] = sizes == 0, sizes < 0
-    made[:, 2] = np.minimum(MOST_SIZE, np.log1p(np.maximum(sizes, 0)) / 8)
-    return made
+    sizes, features = np.array([option.size for option in options]), np.zeros((len(options), len(OF_SIZE)))
+    features[:, 0], features[:, 1] = sizes == 0, sizes < 0
+    features[:, 2] = np.minimum(MOST_SIZE, np.log1p(np.maximum(sizes, 0)) / 8)
+    return features
 
 
 def _inside(mention: Mention, spans: Sequence[tuple[int, int]]) -> bool:

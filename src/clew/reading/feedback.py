@@ -42,39 +42,41 @@ class Usable:
     repeated: tuple[int, ...] = ()
 
 
-def usable(given: Sequence[Feedback], names: NamesIndex) -> Usable:
+def usable(feedback: Sequence[Feedback], names: NamesIndex) -> Usable:
     """Tell apart what can be learned from: each question once, none that contradicts, no unknown answers."""
     by_question: dict[str, list[Feedback]] = {}
-    for one in given:
-        by_question.setdefault(" ".join(one.question.casefold().split()), []).append(one)
-    kept: list[Feedback] = []
+    for item in feedback:
+        by_question.setdefault(" ".join(item.question.casefold().split()), []).append(item)
+    usable_feedback: list[Feedback] = []
     contradicting: list[int] = []
     unknown: list[int] = []
     repeated: list[int] = []
     for alike in by_question.values():
-        merged = _merged(alike)
+        merged = _merge(alike)
         if merged is None:
-            contradicting += [one.line for one in alike]
+            contradicting += [item.line for item in alike]
         elif any(not _is_known(name, names) for name in (merged.answers or merged.accepted)):
-            unknown += [one.line for one in alike]
+            unknown += [item.line for item in alike]
         else:
-            kept.append(merged)
-            repeated += [one.line for one in alike[1:]]
-    return Usable(tuple(kept), tuple(sorted(contradicting)), tuple(sorted(unknown)), tuple(repeated))
+            usable_feedback.append(merged)
+            repeated += [item.line for item in alike[1:]]
+    return Usable(
+        tuple(usable_feedback), tuple(sorted(contradicting)), tuple(sorted(unknown)), tuple(repeated)
+    )
 
 
-def _merged(alike: Sequence[Feedback]) -> Feedback | None:
-    """What is said of one question on all its lines; None where that contradicts itself."""
-    wholes = {one.answers for one in alike if one.answers is not None}
+def _merge(alike: Sequence[Feedback]) -> Feedback | None:
+    """The answers of one question on all its lines, as one; None where they contradict each other."""
+    wholes = {item.answers for item in alike if item.answers is not None}
     if len(wholes) > 1:
         return None
-    whole = next(iter(wholes), None)
-    accepted = frozenset[str]().union(*(one.accepted for one in alike))
-    rejected = frozenset[str]().union(*(one.rejected for one in alike))
-    right = accepted if whole is None else whole
-    if right & rejected or (whole is not None and accepted - whole):
+    all_answers = next(iter(wholes), None)
+    accepted = frozenset[str]().union(*(item.accepted for item in alike))
+    rejected = frozenset[str]().union(*(item.rejected for item in alike))
+    right = accepted if all_answers is None else all_answers
+    if right & rejected or (all_answers is not None and accepted - all_answers):
         return None
-    return replace(alike[0], answers=whole, accepted=accepted, rejected=rejected)
+    return replace(alike[0], answers=all_answers, accepted=accepted, rejected=rejected)
 
 
 def _is_known(name: str, names: NamesIndex) -> bool:
@@ -99,10 +101,10 @@ class Judge:
 
     def right(self, feedback: Feedback, options: Sequence[Option]) -> NDArray[np.bool_]:
         """Which candidates are right, bool [n + 1]; the last says that none of them is."""
-        found = np.array([*(self._is_right(feedback, option) for option in options), False])
+        is_right = np.array([*(self._is_right(feedback, option) for option in options), False])
         only_rejected = feedback.answers is None and not feedback.accepted
-        found[-1] = only_rejected or not found.any()
-        return found
+        is_right[-1] = only_rejected or not is_right.any()
+        return is_right
 
     def _is_right(self, feedback: Feedback, option: Option) -> bool:
         if feedback.answers is not None and not self._may_fit(feedback.answers, option):
@@ -112,49 +114,49 @@ class Judge:
             if option.query.ask == "list":
                 return self._members_right(feedback, set(self.executor.members(option.query.part).tolist()))
             if option.query.ask == "yes":
-                said: str | float | None = "yes" if len(self.executor.members(option.query.part)) else "no"
+                reply: str | float | None = "yes" if len(self.executor.members(option.query.part)) else "no"
             else:
-                said = self.executor.number(option.query)
+                reply = self.executor.number(option.query)
         except OverBudget:
             return False
-        return said is not None and _value_right(feedback, said)
+        return reply is not None and _value_right(feedback, reply)
 
-    def _may_fit(self, whole: frozenset[str], option: Option) -> bool:
+    def _may_fit(self, answers: frozenset[str], option: Option) -> bool:
         """Whether a candidate can have these answers and no others, from how many it is known to have."""
         if option.query.ask != "list" or option.size < 0:
-            return bool(whole)
-        nodes = [self._named(name) for name in whole]
+            return bool(answers)
+        nodes = [self._nodes_of(name) for name in answers]
         return len(set(nodes)) <= option.size <= len(frozenset[int]().union(*nodes))
 
     def _members_right(self, feedback: Feedback, members: set[int]) -> bool:
         if feedback.answers is None:
-            right = all(self._named(name) & members for name in feedback.accepted)
+            right = all(self._nodes_of(name) & members for name in feedback.accepted)
             return bool(members) and right and not self._touches(feedback.rejected, members)
-        nodes = [self._named(name) for name in feedback.answers]
-        return members <= frozenset[int]().union(*nodes) and all(one & members for one in nodes)
+        nodes = [self._nodes_of(name) for name in feedback.answers]
+        return members <= frozenset[int]().union(*nodes) and all(matches & members for matches in nodes)
 
     def _touches(self, names: Iterable[str], members: set[int]) -> bool:
-        return any(self._named(name) & members for name in names)
+        return any(self._nodes_of(name) & members for name in names)
 
-    def _named(self, name: str) -> frozenset[int]:
-        known = self._nodes.get(name)
-        if known is None:
+    def _nodes_of(self, name: str) -> frozenset[int]:
+        nodes = self._nodes.get(name)
+        if nodes is None:
             hits = self.names.exact(name)
             exact = [h for h in hits if h.exact] or hits
-            known = self._nodes[name] = frozenset(h.entity for h in exact)
-        return known
+            nodes = self._nodes[name] = frozenset(h.entity for h in exact)
+        return nodes
 
 
-def _value_right(feedback: Feedback, said: str | float) -> bool:
+def _value_right(feedback: Feedback, reply: str | float) -> bool:
     if feedback.answers is not None:
-        return len(feedback.answers) == 1 and _is(next(iter(feedback.answers)), said)
-    if any(_is(name, said) for name in feedback.rejected):
+        return len(feedback.answers) == 1 and _matches(next(iter(feedback.answers)), reply)
+    if any(_matches(name, reply) for name in feedback.rejected):
         return False
-    return all(_is(name, said) for name in feedback.accepted)
+    return all(_matches(name, reply) for name in feedback.accepted)
 
 
-def _is(name: str, said: str | float) -> bool:
-    if isinstance(said, str):
-        return name.casefold() == said
+def _matches(name: str, reply: str | float) -> bool:
+    if isinstance(reply, str):
+        return name.casefold() == reply
     number = _number(name)
-    return number is not None and abs(number - said) < CLOSE
+    return number is not None and abs(number - reply) < CLOSE

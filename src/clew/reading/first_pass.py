@@ -40,15 +40,15 @@ class FirstPass:
             return cls(*(arrays[name] for name in ("mean", "scale", "inner", "bias", "outer")))
 
     def best(
-        self, rows: Float32, known: Float32 | None = None, most: int = CANDIDATES_KEPT
+        self, rows: Float32, other_scores: Float32 | None = None, most: int = CANDIDATES_KEPT
     ) -> NDArray[np.int64]:
         """The places of the best of some candidates, ascending; `rows` as of `calibration.rows_of`.
 
-        `known` is what else is known of their scores, in logits, float32 [n].
+        `other_scores` are added to their scores: logits, float32 [n].
         """
         if len(rows) <= most:
             return np.arange(len(rows))
-        scores = self.scores(rows) if known is None else self.scores(rows) + known
+        scores = self.scores(rows) if other_scores is None else self.scores(rows) + other_scores
         # Rounded, as the sums of several threads differ from those of one in the last digits.
         return np.sort(np.argsort(-scores.round(DIGITS), kind="stable")[:most])
 

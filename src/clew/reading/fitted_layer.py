@@ -79,13 +79,18 @@ class Layer:
     def of(cls, examples: Sequence[Example]) -> Layer:
         """A layer for the terms and symbols that some examples have, with nothing learned."""
         terms = Counter(t for e in examples for t in e.terms)
-        seen = Counter(s for e in examples for s in {s for r in e.rows for s in r.symbols if r.right})
-        rest = Counter(s for e in examples for s in {s for r in e.rows for s in r.symbols})
-        symbols = [*dict(seen.most_common(MOST_SYMBOLS)), *dict(rest.most_common(MOST_SYMBOLS))]
+        right_symbols = Counter(
+            s for e in examples for s in {s for r in e.rows for s in r.symbols if r.right}
+        )
+        all_symbols = Counter(s for e in examples for s in {s for r in e.rows for s in r.symbols})
+        symbols = [
+            *dict(right_symbols.most_common(MOST_SYMBOLS)),
+            *dict(all_symbols.most_common(MOST_SYMBOLS)),
+        ]
         features = [r.features for e in examples for r in e.rows[:-1]] or [np.zeros(len(FEATURES))]
         moments = np.stack([np.mean(features, 0), np.std(features, 0) + 0.05]).astype(np.float32)
-        some = [t for t, n in terms.most_common(MOST_TERMS) if n >= LEAST_SEEN]
-        return cls(some, list(dict.fromkeys([NO_CANDIDATE, *symbols]))[:MOST_SYMBOLS], moments)
+        frequent_terms = [t for t, n in terms.most_common(MOST_TERMS) if n >= LEAST_SEEN]
+        return cls(frequent_terms, list(dict.fromkeys([NO_CANDIDATE, *symbols]))[:MOST_SYMBOLS], moments)
 
     def table(self, examples: Sequence[Example]) -> Table:
         """Examples as arrays."""
@@ -98,8 +103,8 @@ class Layer:
         longest = max(len(row.symbols) for row in rows)
         symbols = np.full((len(rows), longest), len(self.symbols), np.int64)
         for i, row in enumerate(rows):
-            known = [self.symbol_at[s] for s in row.symbols if s in self.symbol_at]
-            symbols[i, : len(known)] = known
+            places = [self.symbol_at[s] for s in row.symbols if s in self.symbol_at]
+            symbols[i, : len(places)] = places
         features = (np.stack([row.features for row in rows]) - self.moments[0]) / self.moments[1]
         starts = np.concatenate([[0], np.cumsum(counts)[:-1]])
         features[starts + counts - 1] = 0.0
@@ -116,10 +121,10 @@ class Layer:
     def _shares(self, table: Table) -> Float32:
         """The probability of each row among those of its question, float32 [R]."""
         matrix, weight, sharpness = self.weights
-        said = table.terms @ matrix
-        said[:, -1] = 0.0
+        symbol_scores = table.terms @ matrix
+        symbol_scores[:, -1] = 0.0
         scores = sharpness[0] * table.scores + table.features @ weight
-        scores = scores + said[table.of[:, None], table.symbols].sum(1)
+        scores = scores + symbol_scores[table.of[:, None], table.symbols].sum(1)
         scores -= np.maximum.reduceat(scores, table.starts)[table.of]
         shares = np.exp(scores)
         return shares / np.add.reduceat(shares, table.starts)[table.of]
@@ -132,12 +137,12 @@ class Layer:
     def train(self, examples: Sequence[Example], strength: float) -> None:
         """Go on from the weights as they are, with a penalty of `strength` on their squares."""
         table = self.table(examples)
-        first = [np.zeros_like(w) for w in self.weights]
-        second = [np.zeros_like(w) for w in self.weights]
+        means = [np.zeros_like(w) for w in self.weights]
+        spreads = [np.zeros_like(w) for w in self.weights]
         for step in range(1, STEPS + 1):
             gradients = self._gradients(table, strength)
             rate = RATE * (1 - step / (STEPS + 1))
-            for weight, gradient, mean, spread in zip(self.weights, gradients, first, second, strict=True):
+            for weight, gradient, mean, spread in zip(self.weights, gradients, means, spreads, strict=True):
                 mean += 0.1 * (gradient - mean)
                 spread += 0.01 * (gradient**2 - spread)
                 root = np.sqrt(spread / (1 - 0.99**step)) + 1e-6
@@ -146,8 +151,8 @@ class Layer:
     def _gradients(self, table: Table, strength: float) -> list[Float32]:
         shares = self._shares(table)
         right = shares * table.right
-        wanted = right / np.maximum(1e-9, np.add.reduceat(right, table.starts))[table.of]
-        wrong = (shares - wanted).astype(np.float32)
+        targets = right / np.maximum(1e-9, np.add.reduceat(right, table.starts))[table.of]
+        wrong = (shares - targets).astype(np.float32)
         count, width = len(table.terms), len(self.symbols) + 1
         places = (table.of[:, None] * width + table.symbols).ravel()
         by_symbol = np.bincount(places, np.repeat(wrong, table.symbols.shape[1]), count * width)
@@ -161,7 +166,7 @@ class Layer:
         ]
 
     def adapter(self, about: AdapterAbout, words: LikelyWords) -> Adapter:
-        """What was learned, to be kept."""
+        """The weights and words as an adapter, which is written to the index."""
         matrix, weight, sharpness = self.weights
         features = np.stack([weight, *self.moments]).astype(np.float32)
         return Adapter(

@@ -51,8 +51,8 @@ class Figures:
 
     def better_than(self, other: Figures) -> bool:
         """Whether these are better: likelier, not fewer right, and more right or fewer wrong."""
-        more = self.right > other.right or self.answered_wrong < other.answered_wrong
-        return more and self.right >= other.right and self.likelihood > other.likelihood
+        improves = self.right > other.right or self.answered_wrong < other.answered_wrong
+        return improves and self.right >= other.right and self.likelihood > other.likelihood
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ class Fitted:
 
 def fit(
     reader: QuestionReader,
-    given: Sequence[Feedback],
+    questions: Sequence[Feedback],
     digests: tuple[str, str],
     confidence: float,
     seed: int = 0,
@@ -81,17 +81,17 @@ def fit(
     Figures count a reading as answered from a probability of `confidence`.
 
     Raises:
-        InputError: too few questions have a candidate that answers them as `given` says.
+        InputError: too few questions have a candidate that answers them as their user says.
         EmbedderError: the shipped model cannot be opened.
 
     """
-    half = np.random.default_rng(seed).permutation(len(given)) % 2
-    examples = read_examples(reader, given, "reading questions", tell)
+    half = np.random.default_rng(seed).permutation(len(questions)) % 2
+    examples = read_examples(reader, questions, "reading questions", tell)
     covered = sum(e.covered for e in examples)
     if covered < LEAST_QUESTIONS:
         raise InputError(
-            f"{covered} of {len(given)} usable questions have a reading with the given answers, and at least "
-            f"{LEAST_QUESTIONS} are needed. Give more questions, and all answers of each"
+            f"{covered} of {len(questions)} usable questions have a reading with the given answers, and at "
+            f"least {LEAST_QUESTIONS} are needed. Give more questions, and all answers of each"
         )
     words = LikelyWords()
     held_out = examples
@@ -100,45 +100,49 @@ def fit(
         words = likely_words([(e.words, e.labels) for e in examples])
     before, after, strength = choose(examples, held_out, half, confidence, tell)
     if not after.better_than(before):
-        return Fitted(None, len(given), covered, before, after, strength, 0)
-    about = AdapterAbout(*digests, len(given), {"before": asdict(before), "after": asdict(after)})
+        return Fitted(None, len(questions), covered, before, after, strength, 0)
+    about = AdapterAbout(*digests, len(questions), {"before": asdict(before), "after": asdict(after)})
     adapter = learned(examples, strength).adapter(about, words)
-    return Fitted(adapter, len(given), covered, before, after, strength, len(set(words.words)))
+    return Fitted(adapter, len(questions), covered, before, after, strength, len(set(words.words)))
 
 
-def read_examples(reader: QuestionReader, given: Sequence[Feedback], stage: str, tell: Tell) -> list[Example]:
+def read_examples(
+    reader: QuestionReader, questions: Sequence[Feedback], stage: str, tell: Tell
+) -> list[Example]:
     """Read questions and tell which of their candidates are right. Raises EmbedderError."""
-    made: list[Example] = []
-    for done, feedback in enumerate(given):
-        tell(stage, done, len(given))
-        made.append(_example(reader, feedback))
-    tell(stage, len(given), len(given))
-    return made
+    examples: list[Example] = []
+    for done, feedback in enumerate(questions):
+        tell(stage, done, len(questions))
+        examples.append(_example(reader, feedback))
+    tell(stage, len(questions), len(questions))
+    return examples
 
 
 def _read_again(
     reader: QuestionReader, examples: Sequence[Example], half: NDArray[np.int64], tell: Tell
 ) -> list[Example]:
     """Each half read with the words that were learned from the other."""
-    made = list(examples)
+    all_examples = list(examples)
     for side in (0, 1):
         words = likely_words([(e.words, e.labels) for e, h in zip(examples, half, strict=True) if h != side])
         if not words.words:
             continue
         empty = Layer.of(()).adapter(AdapterAbout("", "", 0, {}), words)
         wider = replace(reader, adapter=empty)
-        here = np.flatnonzero(half == side).tolist()
-        some = [examples[i].feedback for i in here]
-        again = read_examples(wider, some, f"reading half {side + 1} again", tell)
-        for i, e in zip(here, again, strict=True):
-            made[i] = e
-    return made
+        places = np.flatnonzero(half == side).tolist()
+        questions = [examples[i].feedback for i in places]
+        new_examples = read_examples(wider, questions, f"reading half {side + 1} again", tell)
+        for i, e in zip(places, new_examples, strict=True):
+            all_examples[i] = e
+    return all_examples
 
 
 def _example(reader: QuestionReader, feedback: Feedback) -> Example:
-    heard, scored = reader.score(feedback.question)
+    linked, scored = reader.score(feedback.question)
     right = Judge(Executor(reader.graph), reader.names).right(feedback, scored.options)
-    kept = np.argsort(-(scored.scores[:-1] + 1000.0 * right[:-1]), kind="stable")[:MOST_OF_QUESTION].tolist()
+    places = np.argsort(-(scored.scores[:-1] + 1000.0 * right[:-1]), kind="stable")[
+        :MOST_OF_QUESTION
+    ].tolist()
     rows = [
         ExampleRow(
             tuple(sorted(symbols_of(scored.tokens[i]))),
@@ -146,19 +150,19 @@ def _example(reader: QuestionReader, feedback: Feedback) -> Example:
             float(scored.scores[i]),
             bool(right[i]),
         )
-        for i in kept
+        for i in places
     ]
     rows.append(
         ExampleRow(
             (NO_CANDIDATE,), np.zeros(len(FEATURES), np.float32), float(scored.scores[-1]), bool(right[-1])
         )
     )
-    spans = [(m.start, m.stop) for m in heard.mentions if m.strong and m.candidates]
-    words = {w for a, b, w in heard.likeness.words if not any(p < b and a < q for p, q in spans)}
+    spans = [(m.start, m.stop) for m in linked.mentions if m.strong and m.candidates]
+    words = {w for a, b, w in linked.likeness.words if not any(p < b and a < q for p, q in spans)}
     count = len(reader.vocabulary.relations)
     labels = _labels(scored, right, count) if feedback.answers is not None or feedback.accepted else {}
     return Example(
-        feedback, tuple(terms_of(heard.text, heard.mentions)), tuple(sorted(words)), tuple(rows), labels
+        feedback, tuple(terms_of(linked.text, linked.mentions)), tuple(sorted(words)), tuple(rows), labels
     )
 
 
@@ -169,13 +173,13 @@ def _labels(scored: Scored, right: NDArray[np.bool_], relations: int) -> dict[in
         return {}
     shares = np.exp(scored.scores[places] - scored.scores[places].max())
     shares /= shares.sum()
-    found: dict[int, float] = defaultdict(float)
+    weights: dict[int, float] = defaultdict(float)
     for place, share in zip(places.tolist(), shares.tolist(), strict=True):
         for kind, ref in {
             (k == Kind.TYPE, r) for k, r in scored.tokens[place] if k in RELATION_KINDS or k == Kind.TYPE
         }:
-            found[ref + relations * kind] += share
-    return dict(found)
+            weights[ref + relations * kind] += share
+    return dict(weights)
 
 
 def choose(
@@ -222,12 +226,12 @@ def figures_of(rows: Sequence[tuple[Example, Float32]], confidence: float) -> Fi
         if example.feedback.answers is None and not example.feedback.accepted:
             continue
         questions += 1
-        whole = float(shares[:-1][is_right[:-1]].sum())
-        other = float(shares[:-1][~is_right[:-1]].max(initial=0.0))
-        first = example.covered and whole > other
-        right += first
-        answered_right += first and whole >= confidence
-        answered_wrong += not first and other >= confidence
+        right_share = float(shares[:-1][is_right[:-1]].sum())
+        wrong_share = float(shares[:-1][~is_right[:-1]].max(initial=0.0))
+        is_first = example.covered and right_share > wrong_share
+        right += is_first
+        answered_right += is_first and right_share >= confidence
+        answered_wrong += not is_first and wrong_share >= confidence
     return Figures(questions, right, answered_right, answered_wrong, round(float(np.mean(logs)), 4))
 
 

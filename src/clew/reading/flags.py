@@ -50,9 +50,9 @@ def put_flags_right(
     for i, option in enumerate(options):
         parts = _of_which_it_is_so(vocabulary, option.query)
         keys = (key_of(replace(option.query, part=part)) for part in parts)
-        to = next((places[key] for key in keys if key in places), None)
-        if to is not None:
-            scores[to] = np.logaddexp(scores[to], scores[i])
+        target = next((places[key] for key in keys if key in places), None)
+        if target is not None:
+            scores[target] = np.logaddexp(scores[target], scores[i])
             scores[i] = LEAST_SCORE
 
 

@@ -74,8 +74,8 @@ def _is_talk(text: str, is_of_graph: Callable[[str], bool]) -> bool:
     """Whether a text says nothing but that one asks, or names where the answer shall come from."""
     source = _SOURCE.fullmatch(text.strip())
     words = [w.lower() for w in _WORD.findall(source[1] if source else text)]
-    known = SOURCES if source else TALK
-    return bool(words) and all(w in known and not is_of_graph(w) for w in words)
+    talk_words = SOURCES if source else TALK
+    return bool(words) and all(w in talk_words and not is_of_graph(w) for w in words)
 
 
 def _without_opening(text: str, is_of_graph: Callable[[str], bool]) -> str:
@@ -100,16 +100,16 @@ def _without_lead(text: str, is_of_graph: Callable[[str], bool]) -> str:
 
 def _without_list(text: str, is_of_graph: Callable[[str], bool]) -> str:
     """Without *give me a list of*, as all is listed."""
-    found = _LIST.match(text)
-    return text if found is None or is_of_graph("list") else text[found.end() :]
+    match = _LIST.match(text)
+    return text if match is None or is_of_graph("list") else text[match.end() :]
 
 
 def _without_closing(text: str, is_of_graph: Callable[[str], bool]) -> str:
     """Without what stands behind the last marks, and thanks: *… please?*, *…? Thanks in advance!*."""
     bare = text.rstrip("?!. ")
     marks = list(_MARK.finditer(bare))
-    last = bare[marks[-1].end() :] if marks else ""
-    if _is_talk(last, is_of_graph) and not _OPENER.search(last):
+    ending = bare[marks[-1].end() :] if marks else ""
+    if _is_talk(ending, is_of_graph) and not _OPENER.search(ending):
         mark = marks[-1]
         return text[: mark.start()] + (mark[0].strip() if mark[0][0] in ".?!" else text[len(bare) :])
     polite = _LAST.search(bare)

@@ -23,7 +23,7 @@ from clew.reading.paths import (
     sample,
 )
 from clew.reading.query import Anchor, Both, Counted, Either, OfType, Part, Walk, Without
-from clew.reading.sets import either, less, shared
+from clew.reading.sets import difference, intersection, union
 from clew.reading.vocabulary import LEAF, THING
 
 MOST_SHORT, MOST_JOINED, MOST_JOINS = 12, 26, 900
@@ -81,21 +81,23 @@ def _is_plain(part: Part) -> bool:
 
 def foremost(bases: Sequence[Base], times: int = 1) -> list[Base]:
     """The sets of each family that the words name best."""
-    left = {family: times * most for family, most in FOREMOST.items()}
-    kept: list[Base] = []
+    quotas = {family: times * most for family, most in FOREMOST.items()}
+    chosen: list[Base] = []
     for base in by_worth(bases):
         family = family_of(base.part)
-        if left.get(family, 0) > 0:
-            left[family] -= 1
-            kept.append(base)
-    return kept
+        if quotas.get(family, 0) > 0:
+            quotas[family] -= 1
+            chosen.append(base)
+    return chosen
 
 
 def each_once(bases: Sequence[Base]) -> list[Base]:
     """The sets, less those that are all of a declared type said in another way."""
-    whole = {b.members.tobytes() for b in bases if _is_all(b.part) and b.whole}
+    type_members = {b.members.tobytes() for b in bases if _is_all(b.part) and b.complete}
     return [
-        b for b in bases if _is_all(b.part) or b.mentions or not b.whole or b.members.tobytes() not in whole
+        b
+        for b in bases
+        if _is_all(b.part) or b.mentions or not b.complete or b.members.tobytes() not in type_members
     ]
 
 
@@ -104,72 +106,74 @@ def _is_all(part: Part) -> bool:
     return isinstance(part, OfType) and part.type >= 0
 
 
-def joined_sets(of: Exploration, paths: CandidatePaths) -> Iterator[Base]:
+def joined_sets(exploration: Exploration, paths: CandidatePaths) -> Iterator[Base]:
     """Sets that two or three mentions share, and what one step leads to from there."""
-    pairs = _pairs(of, paths)
+    pairs = _pairs(exploration, paths)
     simple = [b for b in pairs if family_of(b.part) == "pair"]
     yield from dict.fromkeys([*simple[:60], *pairs[:120]])
     alternatives: list[Base] = []
-    if english.EITHER.search(of.question):
-        alternatives = by_worth(list(_alternatives(of, paths)))
+    if english.EITHER.search(exploration.question):
+        alternatives = by_worth(list(_alternatives(exploration, paths)))
         yield from alternatives
     short = [b for b in alternatives if len(b.steps) == 2]
-    first = list(dict.fromkeys([*short[:4], *alternatives]))[:MOST_DISJUNCTIONS]
-    for pair in [*pairs[:14], *first]:
-        yield from of.grown(pair)
-        for (k, _), more in paths.items():
-            if of.is_free(k, pair):
-                threes = (_joined(of, pair, third) for third in more[1:12])
+    disjunctions = list(dict.fromkeys([*short[:4], *alternatives]))[:MOST_DISJUNCTIONS]
+    for pair in [*pairs[:14], *disjunctions]:
+        yield from exploration.grown(pair)
+        for (k, _), group in paths.items():
+            if exploration.is_free(k, pair):
+                threes = (_joined(exploration, pair, third) for third in group[1:12])
                 yield from (three for three in threes if three is not None)
-    yield from _twice(of, paths)
+    yield from _twice(exploration, paths)
 
 
-def absent_sets(of: Exploration, paths: CandidatePaths) -> Iterator[Base]:
+def absent_sets(exploration: Exploration, paths: CandidatePaths) -> Iterator[Base]:
     """What the graph could record of an entity and does not: by steps that others like it have."""
     for (mention, node), (start, *_) in paths.items():
-        if of.mentions[mention].values:
+        if exploration.mentions[mention].values:
             continue
-        for step in of.absent_steps(node):
-            said = np.maximum(start.said, of.steps_say[step])
+        for step in exploration.absent_steps(node):
+            coverage = np.maximum(start.coverage, exploration.steps_say[step])
             part, cost = Walk(start.part, step), start.cost + STEP_COST
-            yield Base(part, NO_NODES, step ^ 1, start.mentions, (step,), said, cost)
+            yield Base(part, NO_NODES, step ^ 1, start.mentions, (step,), coverage, cost)
 
 
-def flagged_sets(of: Exploration) -> Iterator[Base]:
+def flagged_sets(exploration: Exploration) -> Iterator[Base]:
     """What has a property that is recorded as yes or no, for the properties that the question names best."""
-    flags = of.vocabulary.flags
-    named = sorted((-float(of.relations_say[r].sum()), r) for r in flags)
-    negated = english.NEGATION.search(of.question) is not None
-    for worth, relation in named[:MOST_FLAGS]:
+    flags = exploration.vocabulary.flags
+    ranked = sorted((-float(exploration.relations_say[r].sum()), r) for r in flags)
+    negated = english.NEGATION.search(exploration.question) is not None
+    for worth, relation in ranked[:MOST_FLAGS]:
         for node in flags[relation][: 1 + negated]:
             if node >= 0 and worth < 0:
                 part = Walk(Anchor(node), 2 * relation + 1)
-                members, said = of.members_of(part), of.relations_say[relation]
-                whole = len(members) <= WIDEST
-                yield Base(part, sample(members), 2 * relation, frozenset(), (), said, STEP_COST, whole)
+                members, coverage = exploration.members_of(part), exploration.relations_say[relation]
+                complete = len(members) <= WIDEST
+                yield Base(
+                    part, sample(members), 2 * relation, frozenset(), (), coverage, STEP_COST, complete
+                )
 
 
-def with_flags(of: Exploration, flags: Sequence[Base], others: Sequence[Base]) -> Iterator[Base]:
+def with_flags(exploration: Exploration, flags: Sequence[Base], bases: Sequence[Base]) -> Iterator[Base]:
     """Sets that have such a property, or two of them."""
-    for flag, other in product(flags, [*foremost(others, 2), *flags]):
-        if flag is not other and isinstance(other.part, Walk | Both):
-            both = _joined(of, other, flag)
-            if both is not None:
-                yield both
+    for flag, base in product(flags, [*foremost(bases, 2), *flags]):
+        if flag is not base and isinstance(base.part, Walk | Both):
+            joined = _joined(exploration, base, flag)
+            if joined is not None:
+                yield joined
 
 
-def _pairs(of: Exploration, paths: CandidatePaths) -> list[Base]:
+def _pairs(exploration: Exploration, paths: CandidatePaths) -> list[Base]:
     """What paths of two mentions share, where they share anything, the best named first."""
     tried = [
         (left, right)
-        for one, other in _apart(of, paths)
-        for left, right in product(_best_of(one), _best_of(other))
-        if len(left.steps) + len(right.steps) <= LONGEST_PATH + 1 and may_meet(of, left, right)
+        for group, other_group in _separate_groups(exploration, paths)
+        for left, right in product(_best_of(group), _best_of(other_group))
+        if len(left.steps) + len(right.steps) <= LONGEST_PATH + 1 and may_meet(exploration, left, right)
     ]
     tried.sort(key=lambda pair: -pair[0].worth - pair[1].worth)
-    asked = english.YES_NO.search(of.question) is not None
-    made = (_joined(of, left, right, empty=asked) for left, right in tried[:MOST_JOINS])
-    return by_worth([both for both in made if both is not None])
+    asks_yes = english.YES_NO.search(exploration.question) is not None
+    pairs = (_joined(exploration, left, right, empty=asks_yes) for left, right in tried[:MOST_JOINS])
+    return by_worth([base for base in pairs if base is not None])
 
 
 def _best_of(group: Sequence[Base]) -> list[Base]:
@@ -178,163 +182,172 @@ def _best_of(group: Sequence[Base]) -> list[Base]:
     return list(dict.fromkeys([*short, *group[1:]]))[:MOST_JOINED]
 
 
-def may_meet(of: Exploration, left: Base, right: Base) -> bool:
+def may_meet(exploration: Exploration, left: Base, right: Base) -> bool:
     """Whether two sets may share a member, as far as the types of their ends tell."""
     if isinstance(left.part, Anchor) or isinstance(right.part, Anchor):
         return True
-    return of.vocabulary.may_meet(left.end, right.end)
+    return exploration.vocabulary.may_meet(left.end, right.end)
 
 
-def _apart(of: Exploration, paths: CandidatePaths) -> Iterator[tuple[list[Base], list[Base]]]:
+def _separate_groups(
+    exploration: Exploration, paths: CandidatePaths
+) -> Iterator[tuple[list[Base], list[Base]]]:
     """The paths of every two candidates, of two entities, whose mentions do not overlap."""
-    for ((i, first), one), ((j, second), other) in combinations(paths.items(), 2):
-        if i != j and first != second and not of.overlap(i, j):
-            yield one, other
+    for ((i, first), group), ((j, second), other_group) in combinations(paths.items(), 2):
+        if i != j and first != second and not exploration.overlap(i, j):
+            yield group, other_group
 
 
-def _joined(of: Exploration, left: Base, right: Base, *, empty: bool = False) -> Base | None:
-    if not may_meet(of, left, right):
+def _joined(exploration: Exploration, left: Base, right: Base, *, empty: bool = False) -> Base | None:
+    if not may_meet(exploration, left, right):
         return None
-    members = shared(left.members, right.members)
+    members = intersection(left.members, right.members)
     if not len(members) and not empty:
         return None
-    whole = left.whole and right.whole
-    return _of_two(Both(left.part, right.part), members, left, right, whole)
+    complete = left.complete and right.complete
+    return _combine(Both(left.part, right.part), members, left, right, complete)
 
 
-def _of_two(part: Part, members: Nodes, left: Base, right: Base, whole: bool = True) -> Base:
+def _combine(part: Part, members: Nodes, left: Base, right: Base, complete: bool = True) -> Base:
     """A set made of two others: it says the words of both."""
-    said, cost = np.maximum(left.said, right.said), left.cost + right.cost
+    coverage, cost = np.maximum(left.coverage, right.coverage), left.cost + right.cost
     steps, mentions = (*left.steps, *right.steps), left.mentions | right.mentions
-    return Base(part, members, left.end, mentions, steps, said, cost, whole)
+    return Base(part, members, left.end, mentions, steps, coverage, cost, complete)
 
 
-def _twice(of: Exploration, paths: CandidatePaths) -> Iterator[Base]:
+def _twice(exploration: Exploration, paths: CandidatePaths) -> Iterator[Base]:
     """What two relations of one entity share, or lead to one with the other."""
-    both, any_of = english.BOTH.search(of.question), english.EITHER.search(of.question)
-    if not both and not any_of:
+    asks_both, asks_either = (
+        english.BOTH.search(exploration.question),
+        english.EITHER.search(exploration.question),
+    )
+    if not asks_both and not asks_either:
         return
     for group in paths.values():
         ones = [b for b in group if len(b.steps) == 1][:6]
         for left, right in combinations(ones, 2):
-            shared = _joined(of, left, right) if both else None
-            if shared is not None:
-                yield replace(shared, cost=shared.cost + 0.1)
-            if any_of and may_meet(of, left, right):
-                members = either(left.members, right.members)
-                yield _of_two(Either(left.part, right.part), members, left, right)
+            joint = _joined(exploration, left, right) if asks_both else None
+            if joint is not None:
+                yield replace(joint, cost=joint.cost + 0.1)
+            if asks_either and may_meet(exploration, left, right):
+                members = union(left.members, right.members)
+                yield _combine(Either(left.part, right.part), members, left, right)
 
 
-def _alternatives(of: Exploration, paths: CandidatePaths) -> Iterator[Base]:
+def _alternatives(exploration: Exploration, paths: CandidatePaths) -> Iterator[Base]:
     """What the same steps lead to from one of two mentions, or from the other."""
-    for one, other in _apart(of, paths):
-        alike = {base.steps: base for base in other[1:]}
-        for left in _best_of(one):
+    for group, other_group in _separate_groups(exploration, paths):
+        alike = {base.steps: base for base in other_group[1:]}
+        for left in _best_of(group):
             right = alike.get(left.steps)
             if right is not None:
-                members = either(left.members, right.members)
-                yield _of_two(Either(left.part, right.part), members, left, right)
+                members = union(left.members, right.members)
+                yield _combine(Either(left.part, right.part), members, left, right)
 
 
-def whole_types(of: Exploration) -> Iterator[Base]:
+def whole_types(exploration: Exploration) -> Iterator[Base]:
     """All of a type, the best named ones; all nodes at one end of a relation, where these may be meant."""
-    count = len(of.vocabulary.types)
-    worth = of.types_say.sum(1)
+    count = len(exploration.vocabulary.types)
+    worth = exploration.types_say.sum(1)
     order = np.argsort(-worth, kind="stable")[:MOST_TYPES].tolist()
-    large = len(of.vocabulary.graph.labels) > LARGE
+    large = len(exploration.vocabulary.graph.labels) > LARGE
     for type_ in order if count else ():
         if large and float(worth[type_]) < NAMED_TYPE:
             break
-        base = _all(of, OfType(type_), -1 - type_, of.types_say[type_])
+        base = _all_of_type(exploration, OfType(type_), -1 - type_, exploration.types_say[type_])
         if len(base.members):
             yield base
-    yield from _ends(of, bool(count))
+    yield from _end_sets(exploration, bool(count))
 
 
-def _all(of: Exploration, part: OfType, end: int, said: Float32, cost: float = 0.1) -> Base:
-    members = of.members_of(part)
-    return Base(part, sample(members), end, frozenset(), (), said, cost, len(members) <= WIDEST)
+def _all_of_type(
+    exploration: Exploration, part: OfType, end: int, coverage: Float32, cost: float = 0.1
+) -> Base:
+    members = exploration.members_of(part)
+    return Base(part, sample(members), end, frozenset(), (), coverage, cost, len(members) <= WIDEST)
 
 
-def _ends(of: Exploration, typed: bool) -> Iterator[Base]:
+def _end_sets(exploration: Exploration, typed: bool) -> Iterator[Base]:
     """The nodes at one end of the relations that the question names best."""
-    large = len(of.vocabulary.graph.labels) > LARGE
-    if (typed or large) and not _may_mean_all(of, large):
+    large = len(exploration.vocabulary.graph.labels) > LARGE
+    if (typed or large) and not _may_mean_all(exploration, large):
         return
-    kinds = of.vocabulary.ends
-    worth = of.relations_say.sum(1)
+    kinds = exploration.vocabulary.ends
+    worth = exploration.relations_say.sum(1)
     relations = np.argsort(-worth, kind="stable")[: 6 if typed else 10].tolist()
     if large:
         relations = [r for r in relations if float(worth[r]) >= NAMED_TYPE]
     for end in (2 * r + side for r in relations for side in (0, 1)):
         cost = 0.2 + 0.2 * (typed and kinds[end] == THING)
-        if kinds[end] in (THING, LEAF) and of.schema.nodes[end] <= LARGEST_END:
-            yield _all(of, OfType(-1, end), end, of.relations_say[end // 2], cost)
+        if kinds[end] in (THING, LEAF) and exploration.schema.nodes[end] <= LARGEST_END:
+            yield _all_of_type(exploration, OfType(-1, end), end, exploration.relations_say[end // 2], cost)
 
 
-def _may_mean_all(of: Exploration, large: bool) -> bool:
+def _may_mean_all(exploration: Exploration, large: bool) -> bool:
     """Whether words, in a large graph outside of names, ask for what is chosen or counted of many."""
-    text = of.question
-    names = [m for m in of.mentions if m.strong and m.candidates] if large else []
+    text = exploration.question
+    names = [m for m in exploration.mentions if m.strong and m.candidates] if large else []
     if large and not names:
         return True
     for name in names:
         text = text[: name.start] + " " * (name.stop - name.start) + text[name.stop :]
     asks = (english.EXTREME, english.COUNT, english.AGGREGATE, english.NEGATION)
-    valued = any(m.values and not any(map(m.overlaps, names)) for m in of.mentions)
+    valued = any(m.values and not any(map(m.overlaps, names)) for m in exploration.mentions)
     return valued or any(p.search(text) for p in asks)
 
 
-def typed_sets(of: Exploration, bases: Sequence[Base]) -> Iterator[Base]:
+def typed_sets(exploration: Exploration, bases: Sequence[Base]) -> Iterator[Base]:
     """What is of a type that the question says, of sets of things that may be of several."""
-    named = np.flatnonzero(of.types_say.max(1, initial=0.0) > NAMED_TYPE).tolist()
-    if not named:
+    types = np.flatnonzero(exploration.types_say.max(1, initial=0.0) > NAMED_TYPE).tolist()
+    if not types:
         return
     mixed = [base for base in by_worth(bases) if not isinstance(base.part, OfType | Anchor)]
-    for type_ in named:
-        for base in [base for base in mixed if _is_partly(of, base.end, type_)][:MOST_TYPED]:
-            kept = shared(base.members, of.members_of(OfType(type_)))
-            if len(kept):
+    for type_ in types:
+        for base in [base for base in mixed if _is_partly(exploration, base.end, type_)][:MOST_TYPED]:
+            members = intersection(base.members, exploration.members_of(OfType(type_)))
+            if len(members):
                 part = Both(base.part, OfType(type_))
-                said = np.maximum(base.said, of.types_say[type_])
+                coverage = np.maximum(base.coverage, exploration.types_say[type_])
                 cost = base.cost + 0.1
-                yield Base(part, kept, -1 - type_, base.mentions, base.steps, said, cost, base.whole)
+                yield Base(
+                    part, members, -1 - type_, base.mentions, base.steps, coverage, cost, base.complete
+                )
 
 
-def _is_partly(of: Exploration, end: int, type_: int) -> bool:
+def _is_partly(exploration: Exploration, end: int, type_: int) -> bool:
     """Whether some of what stands at an end may be of a type, and some not."""
-    vocabulary = of.vocabulary
+    vocabulary = exploration.vocabulary
     return end < 0 or (bool(vocabulary.schema.typed[end, type_]) and not vocabulary.all_of_type(end, type_))
 
 
-def sets_without(of: Exploration, paths: CandidatePaths, bases: Sequence[Base]) -> Iterator[Base]:
+def sets_without(exploration: Exploration, paths: CandidatePaths, bases: Sequence[Base]) -> Iterator[Base]:
     """Sets less what is in another, or less those that have a relation, where a word says so."""
-    if not english.NEGATION.search(of.question):
+    if not english.NEGATION.search(exploration.question):
         return
-    yield from _one_less_another(of, paths)
-    yield from _less_named(of, paths, bases)
-    whole = foremost([b for b in bases if b.whole and not isinstance(b.part, Anchor)], 3)
-    for left in whole:
-        for step in _missing(of, left):
+    yield from _one_less_another(exploration, paths)
+    yield from _without_entity(exploration, paths, bases)
+    complete_sets = foremost([b for b in bases if b.complete and not isinstance(b.part, Anchor)], 3)
+    for left in complete_sets:
+        for step in _missing_steps(exploration, left):
             part = Counted(left.part, step, "=", 0)
-            said, cost = np.maximum(left.said, of.steps_say[step]), left.cost + STEP_COST
-            yield Base(part, NO_NODES, left.end, left.mentions, left.steps, said, cost, False)
-        for right in whole:
-            apart = not left.mentions & right.mentions or _are_steps_of_one(left, right)
-            if not _may_be_left_out(right) or not apart or not may_meet(of, left, right):
+            coverage, cost = np.maximum(left.coverage, exploration.steps_say[step]), left.cost + STEP_COST
+            yield Base(part, NO_NODES, left.end, left.mentions, left.steps, coverage, cost, False)
+        for right in complete_sets:
+            are_separate = not left.mentions & right.mentions or _are_steps_of_one(left, right)
+            if not _may_be_left_out(right) or not are_separate or not may_meet(exploration, left, right):
                 continue
-            left_over = less(left.members, right.members)
+            left_over = difference(left.members, right.members)
             if 0 < len(left_over) < len(left.members):
-                yield _of_two(Without(left.part, right.part), left_over, left, right)
+                yield _combine(Without(left.part, right.part), left_over, left, right)
 
 
-def _less_named(of: Exploration, paths: CandidatePaths, bases: Sequence[Base]) -> Iterator[Base]:
+def _without_entity(exploration: Exploration, paths: CandidatePaths, bases: Sequence[Base]) -> Iterator[Base]:
     """Sets less one entity of the question that is in them."""
-    for left in foremost([b for b in bases if b.whole and not isinstance(b.part, Anchor)], 3):
+    for left in foremost([b for b in bases if b.complete and not isinstance(b.part, Anchor)], 3):
         for (i, node), group in paths.items():
-            if of.is_free(i, left) and node in left.members and len(left.members) > 1:
-                others = left.members[left.members != node]
-                yield _of_two(Without(left.part, group[0].part), others, left, group[0])
+            if exploration.is_free(i, left) and node in left.members and len(left.members) > 1:
+                members = left.members[left.members != node]
+                yield _combine(Without(left.part, group[0].part), members, left, group[0])
 
 
 def _are_steps_of_one(left: Base, right: Base) -> bool:
@@ -348,24 +361,24 @@ def _may_be_left_out(base: Base) -> bool:
     return bool(base.mentions) or family_of(base.part) == "walked"
 
 
-def _one_less_another(of: Exploration, paths: CandidatePaths) -> Iterator[Base]:
+def _one_less_another(exploration: Exploration, paths: CandidatePaths) -> Iterator[Base]:
     """What steps lead to from one of two mentions and not from the other."""
-    for pair in _apart(of, paths):
-        for one, other in (pair, pair[::-1]):
-            alike = {base.steps: base for base in other[1:]}
-            for left in _best_of(one):
+    for pair in _separate_groups(exploration, paths):
+        for group, other_group in (pair, pair[::-1]):
+            alike = {base.steps: base for base in other_group[1:]}
+            for left in _best_of(group):
                 right = alike.get(left.steps)
-                if right is None or not left.whole:
+                if right is None or not left.complete:
                     continue
-                left_over = less(left.members, right.members)
+                left_over = difference(left.members, right.members)
                 if 0 < len(left_over) < len(left.members):
-                    yield _of_two(Without(left.part, right.part), left_over, left, right)
+                    yield _combine(Without(left.part, right.part), left_over, left, right)
 
 
-def _missing(of: Exploration, base: Base) -> list[int]:
+def _missing_steps(exploration: Exploration, base: Base) -> list[int]:
     """Steps that some of a set have and some have not, the best named first."""
     if len(base.members) < 2 and not base.mentions:
         return []
-    back = of.vocabulary.back_over(base.steps[-1]) if base.steps else -1
-    steps = [s for s in of.steps_at(base.members) if s != back]
-    return [steps[i] for i in np.argsort(-of.gains_of(base, steps), kind="stable")[:5]]
+    back = exploration.vocabulary.back_over(base.steps[-1]) if base.steps else -1
+    steps = [s for s in exploration.steps_at(base.members) if s != back]
+    return [steps[i] for i in np.argsort(-exploration.gains_of(base, steps), kind="stable")[:5]]

@@ -35,42 +35,46 @@ def label_features(
     ends[~none] = vocabulary.types_at_ends[steps[~none] ^ 1]
     tables = (likeness.relations, likeness.types), (likeness.exact_relations, likeness.exact_types)
     near, exact = (
-        (how_like(one, words, relations), how_like(other, words, types), how_like(other, words, ends))
-        for one, other in tables
+        (
+            how_like(relation_table, words, relations),
+            how_like(type_table, words, types),
+            how_like(type_table, words, ends),
+        )
+        for relation_table, type_table in tables
     )
-    said = np.concatenate(near, 2).max(2)
+    word_likeness = np.concatenate(near, 2).max(2)
     by_step, by_type = near[0].max(0, initial=0.0), near[1].max(0, initial=0.0)
-    explained = said.sum(0) / max(1, len(words))
-    made = (
+    explained = word_likeness.sum(0) / max(1, len(words))
+    columns = (
         count / 4,
         np.where(count, np.where(none, np.inf, by_step).min(1), WITHOUT_STEPS),
         np.where(count, by_step.sum(1) / np.maximum(1, count), WITHOUT_STEPS),
         exact[0].max(0, initial=0.0).sum(1) / np.maximum(1, count),
         explained,
         np.concatenate(exact, 2).max(2).sum(0) / max(1, len(words)),
-        (said < UNEXPLAINED).sum(0) / 4,
+        (word_likeness < UNEXPLAINED).sum(0) / 4,
         (steps[:, :-1] ^ 1 == steps[:, 1:]).sum(1) / 2,
         _how_rare(vocabulary, relations),
         by_type.sum(1) / 2,
         explained,
         explained,
     )
-    return np.stack(made, axis=1)
+    return np.stack(columns, axis=1)
 
 
 def _how_rare(vocabulary: Vocabulary, relations: Int64) -> Float64:
     """The logarithm of the triples of the rarest relation of each query."""
-    least, some = np.full(relations.shape, np.inf), relations >= 0
-    least[some] = np.log1p(vocabulary.schema.triples[relations[some]]) / 12
-    return np.minimum(MOST_RARE, np.where(some.any(1), least.min(1), RARE_WITHOUT_STEPS))
+    least, is_relation = np.full(relations.shape, np.inf), relations >= 0
+    least[is_relation] = np.log1p(vocabulary.schema.triples[relations[is_relation]]) / 12
+    return np.minimum(MOST_RARE, np.where(is_relation.any(1), least.min(1), RARE_WITHOUT_STEPS))
 
 
 def how_like(table: Float32, words: Sequence[int], labels: Int64) -> Float64:
     """How like some words are to labels, 0 where there is none (-1): float64 [words, *labels]."""
     used, places = np.unique(labels, return_inverse=True)
-    made = np.zeros((len(words), len(used)))
-    made[:, used >= 0] = table[np.array(words, np.int64)[:, None], used[used >= 0]]
-    return made[:, places.reshape(labels.shape)]
+    label_likeness = np.zeros((len(words), len(used)))
+    label_likeness[:, used >= 0] = table[np.array(words, np.int64)[:, None], used[used >= 0]]
+    return label_likeness[:, places.reshape(labels.shape)]
 
 
 def _padded(rows: Sequence[Sequence[int]]) -> Int64:

@@ -30,20 +30,20 @@ class LikelyWords:
 
 def likely_words(examples: Sequence[tuple[Sequence[str], Mapping[int, float]]]) -> LikelyWords:
     """Learn from (words, label → weight) of each question."""
-    asked = Counter(word for words, labels in examples if labels for word in words)
+    word_counts = Counter(word for words, labels in examples if labels for word in words)
     counted: dict[tuple[str, int], float] = {}
     for _ in range(ROUNDS):
-        counted = _counted(examples, counted)
-    likely = ((word, label, n / (asked[word] + DOUBT)) for (word, label), n in counted.items())
-    kept = sorted(one for one in likely if one[2] >= LEAST_WORD_LIKENESS)
+        counted = _count_pairs(examples, counted)
+    likely = ((word, label, n / (word_counts[word] + DOUBT)) for (word, label), n in counted.items())
+    entries = sorted(entry for entry in likely if entry[2] >= LEAST_WORD_LIKENESS)
     return LikelyWords(
-        tuple(k[0] for k in kept),
-        np.array([k[1] for k in kept], np.int64),
-        np.array([k[2] for k in kept], np.float32),
+        tuple(k[0] for k in entries),
+        np.array([k[1] for k in entries], np.int64),
+        np.array([k[2] for k in entries], np.float32),
     )
 
 
-def _counted(
+def _count_pairs(
     examples: Sequence[tuple[Sequence[str], Mapping[int, float]]], before: Mapping[tuple[str, int], float]
 ) -> dict[tuple[str, int], float]:
     """How often each word asks for each label, given how often it seemed to before; at first equally."""
@@ -54,8 +54,8 @@ def _counted(
     for words, labels in examples:
         for label, weight in labels.items():
             shares = [before.get((w, label), 0.0) / of_word[w] if before else 1.0 for w in words]
-            whole = sum(shares)
+            total = sum(shares)
             for word, share in zip(words, shares, strict=True):
                 if share > 0.0:
-                    counted[word, label] += weight * share / whole
+                    counted[word, label] += weight * share / total
     return counted

@@ -55,12 +55,12 @@ class WordMatcher:
         self._parts = [tuple(singular(w) for w in t.split()) for t in labels]
         self._words = sorted({w for part in self._parts for w in part})
         self._place = {w: i for i, w in enumerate(self._words)}
-        said = [[self._place[w] for w in part if w not in FUNCTION] for part in self._parts]
-        lengths = np.array([len(places) for places in said], np.int64)
-        self._said = np.flatnonzero(lengths)
-        self._share = 0.6 + 0.4 / lengths[self._said]
-        self._places = np.array([place for places in said for place in places], np.int64)
-        self._starts = (np.cumsum(lengths) - lengths)[self._said]
+        label_words = [[self._place[w] for w in part if w not in FUNCTION] for part in self._parts]
+        lengths = np.array([len(places) for places in label_words], np.int64)
+        self._content_labels = np.flatnonzero(lengths)
+        self._share = 0.6 + 0.4 / lengths[self._content_labels]
+        self._places = np.array([place for places in label_words for place in places], np.int64)
+        self._starts = (np.cumsum(lengths) - lengths)[self._content_labels]
         self._label_vectors = self.embedder.embed(list(labels))
         self._rows: dict[str, tuple[Float32, Float32]] = {}
         self._stems: dict[str, dict[str, list[int]]] = {}
@@ -83,12 +83,12 @@ class WordMatcher:
         )
 
     def _row(self, word: str) -> tuple[Float32, Float32]:
-        known = self._rows.get(word)
-        if known is None:
+        row = self._rows.get(word)
+        if row is None:
             if (len(self._rows) + 1) * len(self._parts) > MOST_KEPT:
                 self._rows.clear()
-            known = self._rows[word] = self._compare_word(word)
-        return known
+            row = self._rows[word] = self._compare_word(word)
+        return row
 
     def _compare_word(self, word: str) -> tuple[Float32, Float32]:
         base = singular(word)
@@ -97,13 +97,15 @@ class WordMatcher:
         vector = self.embedder.embed([word])[0]
         near = np.clip(self._label_vectors @ vector, 0, 1)
         single = np.zeros(len(self._words), np.float32)
-        alike = {*self._meaning, *self._of_stem(base), self._place.get(base, -1)}
+        alike = {*self._meaning, *self._places_of_stem(base), self._place.get(base, -1)}
         for i in alike - {-1}:
             single[i] = self._word_likeness(base, self._words[i])
         single[self._short_for(base)] = SHORT
         exact = np.zeros(len(self._parts), np.float32)
-        if len(self._said):
-            exact[self._said] = np.maximum.reduceat(single[self._places], self._starts) * self._share
+        if len(self._content_labels):
+            exact[self._content_labels] = (
+                np.maximum.reduceat(single[self._places], self._starts) * self._share
+            )
         return np.maximum(near, exact), exact
 
     @cached_property
@@ -119,42 +121,42 @@ class WordMatcher:
     @cached_property
     def _by_letter(self) -> dict[str, list[int]]:
         """The places of all words, by their first letter."""
-        found: dict[str, list[int]] = {}
+        places: dict[str, list[int]] = {}
         for i, word in enumerate(self._words):
-            found.setdefault(word[0], []).append(i)
-        return found
+            places.setdefault(word[0], []).append(i)
+        return places
 
-    def _of_stem(self, word: str) -> list[int]:
+    def _places_of_stem(self, word: str) -> list[int]:
         """The places of words of the same stem, of those without a meaning."""
         begin = word[:_BEFORE_STEM]
         if begin not in self._stems:
-            found = self._stems[begin] = dict[str, list[int]]()
+            places_by_stem = self._stems[begin] = dict[str, list[int]]()
             for i in self._by_begin.get(begin, ()):
-                found.setdefault(self.lexicon.stem(self._words[i]), []).append(i)
+                places_by_stem.setdefault(self.lexicon.stem(self._words[i]), []).append(i)
         return self._stems[begin].get(self.lexicon.stem(word), [])
 
     @cached_property
     def _by_begin(self) -> dict[str, list[int]]:
         """The places of words that are like others by their stem alone, by their first letters."""
-        found: dict[str, list[int]] = {}
+        places: dict[str, list[int]] = {}
         meaning = set(self._meaning)
         for i, word in enumerate(self._words):
             if i not in meaning and not word.isdigit():
-                found.setdefault(word[:_BEFORE_STEM], []).append(i)
-        return found
+                places.setdefault(word[:_BEFORE_STEM], []).append(i)
+        return places
 
-    def _word_likeness(self, word: str, other: str) -> float:
-        if word == other:
+    def _word_likeness(self, word: str, label_word: str) -> float:
+        if word == label_word:
             return 1.0
-        if word in FUNCTION or other in FUNCTION or word.isdigit():
+        if word in FUNCTION or label_word in FUNCTION or word.isdigit():
             return 0.0
-        return self.lexicon.nearness(word, other)
+        return self.lexicon.nearness(word, label_word)
 
 
 def types_said(vocabulary: Vocabulary, query: Query) -> list[int]:
     """The declared types that a query names, or that its steps lead to, ascending."""
-    named = {p.type for p in query.contents.parts if isinstance(p, OfType) and p.type >= 0}
-    return sorted(named | {t for s in steps_of(query) if (t := vocabulary.end_types[s ^ 1]) >= 0})
+    types = {p.type for p in query.contents.parts if isinstance(p, OfType) and p.type >= 0}
+    return sorted(types | {t for s in steps_of(query) if (t := vocabulary.end_types[s ^ 1]) >= 0})
 
 
 def said_by_labels(likeness: Likeness, query: Query, types: Sequence[int], *, exactly: bool) -> Float32:

@@ -44,23 +44,23 @@ class Literal:
 
     def _says_all(self, query: Query) -> bool:
         contents = query.contents
-        used = spans_of(self._mentions, mentions_of(query))
-        said: list[tuple[int, int]] = []
+        name_spans = spans_of(self._mentions, mentions_of(query))
+        label_spans: list[tuple[int, int]] = []
         relations = Counter(step // 2 for step in contents.steps)
         types = Counter(p.type for p in contents.parts if isinstance(p, OfType) and p.type >= 0)
         if not relations:
             return False
-        for labels, wanted in ((self._relations, relations), (self._types, types)):
-            taken = [*used, *said]  # a type is not said by the word that says a relation
-            for label, times in wanted.items():
-                spans = [span for span in labels.get(label, ()) if not _meets(span, taken)]
+        for labels, counts in ((self._relations, relations), (self._types, types)):
+            taken_spans = [*name_spans, *label_spans]  # a type is not said by the word that says a relation
+            for label, times in counts.items():
+                spans = [span for span in labels.get(label, ()) if not _meets(span, taken_spans)]
                 if len(spans) < times:
                     return False
-                said += spans
+                label_spans += spans
         for type_ in types_said(self._vocabulary, query):
-            said += self._types.get(type_, ())
-        taken = [*used, *said]
-        left = (
+            label_spans += self._types.get(type_, ())
+        taken_spans = [*name_spans, *label_spans]
+        content_spans = (
             (start, stop)
             for row, (start, stop, word) in enumerate(self._likeness.words)
             if word not in FUNCTION
@@ -70,7 +70,9 @@ class Literal:
             and not is_kind(self._likeness, self._text, row)
         )
         open_ = (m for m in self._mentions if m.strong or m.values)
-        if not all(_meets(span, taken) for span in (*left, *((m.start, m.stop) for m in open_))):
+        if not all(
+            _meets(span, taken_spans) for span in (*content_spans, *((m.start, m.stop) for m in open_))
+        ):
             return False
         return not any(
             isinstance(part, Walk)
@@ -100,13 +102,13 @@ class Literal:
 
     @cached_property
     def _relations(self) -> dict[int, list[tuple[int, int]]]:
-        return self._found(self._vocabulary.relations_by_words)
+        return self._label_places(self._vocabulary.relations_by_words)
 
     @cached_property
     def _types(self) -> dict[int, list[tuple[int, int]]]:
-        return self._found(self._vocabulary.types_by_words)
+        return self._label_places(self._vocabulary.types_by_words)
 
-    def _found(self, labels: dict[tuple[str, ...], list[int]]) -> dict[int, list[tuple[int, int]]]:
+    def _label_places(self, labels: dict[tuple[str, ...], list[int]]) -> dict[int, list[tuple[int, int]]]:
         """Each label that stands in the question, with its places."""
         places: dict[int, list[tuple[int, int]]] = {}
         norms = [token.norm for token in self._tokens]
@@ -120,5 +122,5 @@ class Literal:
         return places
 
 
-def _meets(span: tuple[int, int], others: Sequence[tuple[int, int]]) -> bool:
-    return any(span[0] < stop and start < span[1] for start, stop in others)
+def _meets(span: tuple[int, int], spans: Sequence[tuple[int, int]]) -> bool:
+    return any(span[0] < stop and start < span[1] for start, stop in spans)

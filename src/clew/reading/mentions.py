@@ -108,67 +108,77 @@ class MentionFinder:
         """The finder of a graph; names of a large one are not found by their words."""
         graph = vocabulary.graph
         words = NameWords(names, lexicon) if graph.nodes <= MOST_BY_WORD else None
-        meant = CategoryWords.of(vocabulary, lexicon)
-        return cls(names, lexicon, vocabulary.words, words, graph.values, meant)
+        categories = CategoryWords.of(vocabulary, lexicon)
+        return cls(names, lexicon, vocabulary.words, words, graph.values, categories)
 
     @cached_property
     def _kinds(self) -> WordKinds:
         return WordKinds(self.lexicon, self.typing)
 
-    def find(self, question: str, given: Sequence[str] = ()) -> list[Mention]:
-        """All mentions of a question, by their place; `given` are names that it is known to be about."""
-        found = tokens(question)
+    def find(self, question: str, entities: Sequence[str] = ()) -> list[Mention]:
+        """All mentions of a question, by their place; `entities` are names that it is known to be about."""
+        question_tokens = tokens(question)
         spans: dict[tuple[int, int], dict[int, Candidate]] = {}
-        self._add_given(question, given, spans)
-        self._add_exact(question, found, spans)
-        self._add_codes(question, found, spans)
-        self._add_plural(question, found, spans)
-        self._add_partial(question, found, spans)
-        self._add_words(question, found, spans)
-        self._add_typos(question, found, spans)
-        self._drop_other_names(question, found, spans)
-        self._add_meant(found, spans)
+        self._add_entities(question, entities, spans)
+        self._add_exact(question, question_tokens, spans)
+        self._add_codes(question, question_tokens, spans)
+        self._add_plural(question, question_tokens, spans)
+        self._add_partial(question, question_tokens, spans)
+        self._add_words(question, question_tokens, spans)
+        self._add_typos(question, question_tokens, spans)
+        self._drop_other_names(question, question_tokens, spans)
+        self._add_meant(question_tokens, spans)
         mentions = [
-            _mention(question, span, _surest(nodes.values())) for span, nodes in spans.items() if nodes
+            _mention(question, span, _surest_candidates(nodes.values()))
+            for span, nodes in spans.items()
+            if nodes
         ]
-        kept = _foremost(_once_each(mentions), question, self.lexicon)
-        return with_values(question, kept)
+        foremost = _likeliest_mentions(_without_repeats(mentions), question, self.lexicon)
+        return with_values(question, foremost)
 
-    def _add_given(
-        self, question: str, given: Sequence[str], spans: dict[tuple[int, int], dict[int, Candidate]]
+    def _add_entities(
+        self, question: str, entities: Sequence[str], spans: dict[tuple[int, int], dict[int, Candidate]]
     ) -> None:
-        for name in given:
+        for name in entities:
             start = question.casefold().find(name.casefold())
             span = (start, start + len(name)) if start >= 0 else (len(question), len(question))
             for hit in self.names.exact(name)[:MOST_CANDIDATES]:
                 spans.setdefault(span, {})[hit.entity] = Candidate(hit.entity, GIVEN, 1.0)
 
     def _add_exact(
-        self, question: str, found: Sequence[Token], spans: dict[tuple[int, int], dict[int, Candidate]]
+        self,
+        question: str,
+        question_tokens: Sequence[Token],
+        spans: dict[tuple[int, int], dict[int, Candidate]],
     ) -> None:
-        for hit in self.names.spans(question, found):
-            words = found[hit.start : hit.stop]
+        for hit in self.names.spans(question, question_tokens):
+            words = question_tokens[hit.start : hit.stop]
             if not may_be_name(words, at_start=hit.start == 0):
                 continue
             nodes = spans.setdefault((words[0].start, words[-1].stop), {})
             for name in hit.hits[:MOST_CANDIDATES]:
                 how = ALIAS if name.kind == "alias" else EXACT if name.exact else NORMAL
                 nodes.setdefault(name.entity, Candidate(name.entity, how, QUALITY[how]))
-        for span, places in places_named(found, self.typing, frozenset(spans)):
+        for span, places in places_named(question_tokens, self.typing, frozenset(spans)):
             for name in (hit for place in places for hit in self.names.exact(place)):
-                made = Candidate(name.entity, ALIAS, QUALITY[PLURAL])
-                spans.setdefault(span, {}).setdefault(name.entity, made)
+                candidate = Candidate(name.entity, ALIAS, QUALITY[PLURAL])
+                spans.setdefault(span, {}).setdefault(name.entity, candidate)
 
     def _add_codes(
-        self, question: str, found: Sequence[Token], spans: dict[tuple[int, int], dict[int, Candidate]]
+        self,
+        question: str,
+        question_tokens: Sequence[Token],
+        spans: dict[tuple[int, int], dict[int, Candidate]],
     ) -> None:
         """Codes that are joined otherwise, *HP40* and *HP 40* for HP-40, and names that end in symbols."""
-        for first, last in ((t, u) for i, t in enumerate(found) for u in found[i : i + 2]):
+        for first, last in (
+            (t, u) for i, t in enumerate(question_tokens) for u in question_tokens[i : i + 2]
+        ):
             span = (first.start, last.stop)
             for written in joined(question[span[0] : span[1]]) if first.norm not in FUNCTION else ():
                 for hit in self.names.exact(written)[:MOST_CANDIDATES]:
-                    made = Candidate(hit.entity, NORMAL, QUALITY[NORMAL])
-                    spans.setdefault(span, {}).setdefault(hit.entity, made)
+                    candidate = Candidate(hit.entity, NORMAL, QUALITY[NORMAL])
+                    spans.setdefault(span, {}).setdefault(hit.entity, candidate)
         for written in WITH_SYMBOLS.finditer(question):
             for hit in self.names.exact(written[0]):
                 if self.names.graph.labels[hit.entity].casefold() == written[0].casefold():
@@ -177,27 +187,33 @@ class MentionFinder:
                     )
 
     def _add_plural(
-        self, question: str, found: Sequence[Token], spans: dict[tuple[int, int], dict[int, Candidate]]
+        self,
+        question: str,
+        question_tokens: Sequence[Token],
+        spans: dict[tuple[int, int], dict[int, Candidate]],
     ) -> None:
-        base = [replace(t, norm=singular(t.norm)) if t.norm not in FUNCTION else t for t in found]
-        if all(a.norm == b.norm for a, b in zip(base, found, strict=True)):
+        base = [replace(t, norm=singular(t.norm)) if t.norm not in FUNCTION else t for t in question_tokens]
+        if all(a.norm == b.norm for a, b in zip(base, question_tokens, strict=True)):
             return
         for hit in self.names.spans(question, base):
             words = base[hit.start : hit.stop]
-            if words[-1].norm == found[hit.stop - 1].norm or not may_be_name(words):
+            if words[-1].norm == question_tokens[hit.stop - 1].norm or not may_be_name(words):
                 continue
             nodes = spans.setdefault((words[0].start, words[-1].stop), {})
             for name in hit.hits[:MOST_CANDIDATES]:
                 nodes.setdefault(name.entity, Candidate(name.entity, PLURAL, QUALITY[PLURAL]))
 
     def _add_partial(
-        self, question: str, found: Sequence[Token], spans: dict[tuple[int, int], dict[int, Candidate]]
+        self,
+        question: str,
+        question_tokens: Sequence[Token],
+        spans: dict[tuple[int, int], dict[int, Candidate]],
     ) -> None:
         """Names that hold a run of words which are written like a name, or a code."""
         if len(self.names.graph.labels.blob) > LONGEST_BLOB:
             return
-        for start, stop in written_like_names(question, found, self._kinds):
-            span = (found[start].start, found[stop - 1].stop)
+        for start, stop in written_like_names(question, question_tokens, self._kinds):
+            span = (question_tokens[start].start, question_tokens[stop - 1].stop)
             text = question[span[0] : span[1]]
             cases = (text, text.title(), text.upper(), text.lower(), text.capitalize())
             for written in dict.fromkeys((*cases, *joined(text), *joined(text.upper()))):
@@ -214,16 +230,19 @@ class MentionFinder:
         return self.values is not None and bool(self.values.kind[node])
 
     def _add_words(
-        self, question: str, found: Sequence[Token], spans: dict[tuple[int, int], dict[int, Candidate]]
+        self,
+        question: str,
+        question_tokens: Sequence[Token],
+        spans: dict[tuple[int, int], dict[int, Candidate]],
     ) -> None:
         """Names all or most of whose words stand in the question, in any order and form."""
         if self.by_word is None:
             return
-        content = [t for t in found if t.norm not in FUNCTION and t.norm != "'s"]
+        content = [t for t in question_tokens if t.norm not in FUNCTION and t.norm != "'s"]
         sure = [span for span, nodes in spans.items() if _certain(nodes.values())]
         for node, share, places in self.by_word.named_by([t.norm for t in content]):
             used = [content[i] for i in places]
-            if not may_be_said_by(found, used, sure):
+            if not may_be_said_by(question_tokens, used, sure):
                 continue
             span = (used[0].start, used[-1].stop)
             if span[1] - span[0] > 12 * len(used) + 24 or any(
@@ -243,61 +262,70 @@ class MentionFinder:
             if len(nodes) > 1 and token.text.islower() and singular(token.norm) != token.norm:
                 continue  # *hotels* are no Quay Street Hotel
             for node in nodes:
-                made = Candidate(node, WORDS, QUALITY[WORDS] * PART)
-                spans.setdefault((token.start, token.stop), {}).setdefault(node, made)
+                candidate = Candidate(node, WORDS, QUALITY[WORDS] * PART)
+                spans.setdefault((token.start, token.stop), {}).setdefault(node, candidate)
 
-    def _add_meant(self, found: Sequence[Token], spans: dict[tuple[int, int], dict[int, Candidate]]) -> None:
+    def _add_meant(
+        self, question_tokens: Sequence[Token], spans: dict[tuple[int, int], dict[int, Candidate]]
+    ) -> None:
         """Categories that words mean which are of no name and of no label."""
         if self.by_meaning is None:
             return
         taken = [span for span, nodes in spans.items() if nodes]
-        for token in found:
+        for token in question_tokens:
             inside = any(a <= token.start and token.stop <= b for a, b in taken)
             if inside or token.norm in FUNCTION or len(token.norm) < LEAST_PART or self._kinds.types(token):
                 continue
             for node, near in self.by_meaning.meant_by(token.norm):
-                made = Candidate(node, MEANT, QUALITY[MEANT] * near)
-                spans.setdefault((token.start, token.stop), {})[node] = made
+                candidate = Candidate(node, MEANT, QUALITY[MEANT] * near)
+                spans.setdefault((token.start, token.stop), {})[node] = candidate
 
     def _drop_other_names(
-        self, question: str, found: Sequence[Token], spans: dict[tuple[int, int], dict[int, Candidate]]
+        self,
+        question: str,
+        question_tokens: Sequence[Token],
+        spans: dict[tuple[int, int], dict[int, Candidate]],
     ) -> None:
         """Leave out guesses by a common word of a longer name: *Mount Verity* is not Mount Orrin."""
         sure = [span for span, nodes in spans.items() if _certain(nodes.values())]
         for (start, stop), nodes in spans.items():
-            inside = [i for i, t in enumerate(found) if start <= t.start and t.stop <= stop]
-            if not inside or not all(self._kinds.is_common(found[i]) for i in inside):
+            inside = [i for i, t in enumerate(question_tokens) if start <= t.start and t.stop <= stop]
+            if not inside or not all(self._kinds.is_common(question_tokens[i]) for i in inside):
                 continue
-            beside = [
+            neighbours = [
                 t
                 for i in (inside[0] - 1, inside[-1] + 1)
-                if 0 <= i < len(found) and is_joined(question, t := found[i], (start, stop))
+                if 0 <= i < len(question_tokens)
+                and is_joined(question, t := question_tokens[i], (start, stop))
                 if self._kinds.is_of_name(t) and not any(a <= t.start and t.stop <= b for a, b in sure)
             ]
-            for node in [n for n, c in nodes.items() if beside and c.how in (PARTIAL, WORDS)]:
+            for node in [n for n, c in nodes.items() if neighbours and c.how in (PARTIAL, WORDS)]:
                 label = {t.norm for t in tokens(self.names.graph.labels[node])}
-                if any(t.norm not in label for t in beside):
+                if any(t.norm not in label for t in neighbours):
                     del nodes[node]
 
     def _add_typos(
-        self, question: str, found: Sequence[Token], spans: dict[tuple[int, int], dict[int, Candidate]]
+        self,
+        question: str,
+        question_tokens: Sequence[Token],
+        spans: dict[tuple[int, int], dict[int, Candidate]],
     ) -> None:
         covered = [
             any(a <= t.start and t.stop <= b and _certain(nodes.values()) for (a, b), nodes in spans.items())
-            for t in found
+            for t in question_tokens
         ]
-        content = [t.norm not in FUNCTION and not self._kinds.types(t) for t in found]
+        content = [t.norm not in FUNCTION and not self._kinds.types(t) for t in question_tokens]
         unknown = [
             c and not NUMERAL.fullmatch(t.norm) and not self.lexicon.known(t.norm)
-            for c, t in zip(content, found, strict=True)
+            for c, t in zip(content, question_tokens, strict=True)
         ]
         odd = [
             u or (c and t.text[:1].isupper() and not NUMERAL.fullmatch(t.norm))
-            for c, u, t in zip(content, unknown, found, strict=True)
+            for c, u, t in zip(content, unknown, question_tokens, strict=True)
         ]
         tried = 0
-        for first, last in (*like_names(found, odd), *around(content, unknown)):
-            words = found[first:last]
+        for first, last in (*like_names(question_tokens, odd), *around(content, unknown)):
+            words = question_tokens[first:last]
             if any(covered[first:last]) or sum(len(t.norm) for t in words) < LEAST_MISSPELT:
                 continue
             span = (words[0].start, words[-1].stop)
@@ -309,16 +337,16 @@ class MentionFinder:
                 # Another number is another thing.
                 same = digits(text) == digits(self.names.graph.labels[hit.entity])
                 if hit.score >= LIKE and same:
-                    made = Candidate(hit.entity, TYPO, QUALITY[TYPO] * hit.score)
-                    spans.setdefault(span, {}).setdefault(hit.entity, made)
+                    candidate = Candidate(hit.entity, TYPO, QUALITY[TYPO] * hit.score)
+                    spans.setdefault(span, {}).setdefault(hit.entity, candidate)
 
 
-def _surest(nodes: Iterable[Candidate]) -> list[Candidate]:
+def _surest_candidates(nodes: Iterable[Candidate]) -> list[Candidate]:
     """The candidates, without guesses where one has this very name: *Kenya* is not *Mount Kenya*."""
-    all_ = list(nodes)
-    if any(c.how in (GIVEN, EXACT) for c in all_):
-        return [c for c in all_ if c.how not in (PARTIAL, TYPO, WORDS)]
-    return all_
+    candidates = list(nodes)
+    if any(c.how in (GIVEN, EXACT) for c in candidates):
+        return [c for c in candidates if c.how not in (PARTIAL, TYPO, WORDS)]
+    return candidates
 
 
 def _certain(nodes: Iterable[Candidate]) -> bool:
@@ -330,14 +358,14 @@ def _mention(question: str, span: tuple[int, int], nodes: Iterable[Candidate]) -
     return Mention(span[0], span[1], question[span[0] : span[1]], tuple(best))
 
 
-def _once_each(mentions: Sequence[Mention]) -> list[Mention]:
+def _without_repeats(mentions: Sequence[Mention]) -> list[Mention]:
     """The mentions without candidates that a better mention around the same place has.
 
     A misspelt name is better than what is spelt right in it: *Court* in *Broklyne Court*.
     """
     misspelt = [(m, c.node) for m in mentions for c in m.candidates if c.how == TYPO]
     mentions = [
-        replace(m, candidates=tuple(c for c in m.candidates if not _is_rest(m, c, misspelt)))
+        replace(m, candidates=tuple(c for c in m.candidates if not _is_part_of_misspelt(m, c, misspelt)))
         for m in mentions
     ]
     ranked = sorted(
@@ -346,14 +374,16 @@ def _once_each(mentions: Sequence[Mention]) -> list[Mention]:
     )
     taken: list[tuple[Mention, set[int]]] = []
     for mention in ranked:
-        known = {n for other, nodes in taken if other.overlaps(mention) for n in nodes}
-        left = tuple(c for c in mention.candidates if c.node not in known)
-        if left:
-            taken.append((replace(mention, candidates=left), {c.node for c in left}))
+        taken_nodes = {n for better, nodes in taken if better.overlaps(mention) for n in nodes}
+        candidates = tuple(c for c in mention.candidates if c.node not in taken_nodes)
+        if candidates:
+            taken.append((replace(mention, candidates=candidates), {c.node for c in candidates}))
     return [mention for mention, _ in taken]
 
 
-def _is_rest(mention: Mention, candidate: Candidate, misspelt: Sequence[tuple[Mention, int]]) -> bool:
+def _is_part_of_misspelt(
+    mention: Mention, candidate: Candidate, misspelt: Sequence[tuple[Mention, int]]
+) -> bool:
     """Whether a guess at a node by some words stands inside of its whole name, misspelt."""
     return candidate.how in (PARTIAL, WORDS) and any(
         node == candidate.node
@@ -364,8 +394,8 @@ def _is_rest(mention: Mention, candidate: Candidate, misspelt: Sequence[tuple[Me
     )
 
 
-def _foremost(mentions: Sequence[Mention], question: str, lexicon: Lexicon) -> list[Mention]:
-    """The mentions that are most likely names, each told whether it is written like one."""
+def _likeliest_mentions(mentions: Sequence[Mention], question: str, lexicon: Lexicon) -> list[Mention]:
+    """The mentions that are most likely names, each marked by whether it is written like one."""
     marked = _without_inner([replace(m, strong=_is_strong(m, lexicon)) for m in mentions])
     marked.sort(key=lambda m: (-_weight(m), m.start, -m.stop))
     chosen: list[Mention] = []
@@ -382,7 +412,7 @@ def _without_inner(mentions: Sequence[Mention]) -> list[Mention]:
 
     And without guesses at names that take some words of such a name and some beside it.
     """
-    whole = [
+    full_names = [
         m
         for m in mentions
         if m.strong
@@ -390,13 +420,13 @@ def _without_inner(mentions: Sequence[Mention]) -> list[Mention]:
         and (m.text[0].isupper() or "_" in m.text)
         and any(c.how in (GIVEN, EXACT) for c in m.candidates)
     ]
-    return [m for m in mentions if not any(_is_taken(m, o) for o in whole)]
+    return [m for m in mentions if not any(_is_taken(m, o) for o in full_names)]
 
 
 def _is_taken(mention: Mention, name: Mention) -> bool:
     """Whether the words of a mention are better taken for a name that is written out."""
-    given = any(c.how == GIVEN for c in mention.candidates)
-    if given or not mention.overlaps(name) or (mention.start, mention.stop) == (name.start, name.stop):
+    is_given = any(c.how == GIVEN for c in mention.candidates)
+    if is_given or not mention.overlaps(name) or (mention.start, mention.stop) == (name.start, name.stop):
         return False
     if name.start <= mention.start and mention.stop <= name.stop:
         return True
@@ -419,10 +449,10 @@ def _weight(mention: Mention) -> float:
 
 def with_values(question: str, mentions: Sequence[Mention]) -> list[Mention]:
     """The mentions with the numbers and dates of a question; one that is a name too has both."""
-    known = {(m.start, m.stop): i for i, m in enumerate(mentions)}
+    place_by_span = {(m.start, m.stop): i for i, m in enumerate(mentions)}
     result = list(mentions)
     for (start, stop), values in values_in(question).items():
-        at = known.get((start, stop))
+        at = place_by_span.get((start, stop))
         if at is not None:
             result[at] = replace(result[at], values=values)
         else:

@@ -18,9 +18,9 @@ def either_way(vocabulary: Vocabulary, executor: Executor, query: Query) -> Quer
         return query
     if not isinstance(part.right, Anchor) or not isinstance(part.left.source, Anchor):
         return query
-    named = name_of(vocabulary.relations[part.left.step // 2])
+    name = name_of(vocabulary.relations[part.left.step // 2])
     back = replace(query, part=replace(part, left=replace(part.left, step=part.left.step ^ 1)))
-    if named is None or not named.mutual or len(executor.members(part)):
+    if name is None or not name.mutual or len(executor.members(part)):
         return query
     return back if len(executor.members(back.part)) else query
 
@@ -34,14 +34,14 @@ def both_ways(vocabulary: Vocabulary, query: Query) -> Query:
 
 def _both_ways(vocabulary: Vocabulary, part: Part) -> Part:
     inner = {f.name: getattr(part, f.name) for f in fields(part)}
-    made = replace(part, **{n: _both_ways(vocabulary, p) for n, p in inner.items() if isinstance(p, Part)})
-    if not isinstance(made, Walk) or not _is_mutual(vocabulary, made.step // 2):
-        return made
-    return Either(made, replace(made, step=made.step ^ 1))
+    changed = replace(part, **{n: _both_ways(vocabulary, p) for n, p in inner.items() if isinstance(p, Part)})
+    if not isinstance(changed, Walk) or not _is_mutual(vocabulary, changed.step // 2):
+        return changed
+    return Either(changed, replace(changed, step=changed.step ^ 1))
 
 
 def _is_mutual(vocabulary: Vocabulary, relation: int) -> bool:
     """Whether a relation by its name holds both ways, of anyone (a wife's wife is another)."""
     label = vocabulary.relations[relation]
-    named = bool(mutual_words(label) - OF_ONE_SEX) and "by" not in label.split()
-    return named and goes_both_ways(vocabulary, relation)
+    is_named_so = bool(mutual_words(label) - OF_ONE_SEX) and "by" not in label.split()
+    return is_named_so and goes_both_ways(vocabulary, relation)

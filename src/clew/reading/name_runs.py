@@ -55,40 +55,40 @@ class WordKinds:
         return token.text[:1].isupper() or not self.lexicon.known(token.norm)
 
 
-def written_like_names(question: str, found: Sequence[Token], kinds: WordKinds) -> list[tuple[int, int]]:
+def written_like_names(question: str, tokens: Sequence[Token], kinds: WordKinds) -> list[tuple[int, int]]:
     """Runs of up to five words of which the outer ones are written like names, unknown, or codes."""
-    named = [kinds.name_like(token, at) for at, token in enumerate(found)]
-    for at in range(1, len(found)):
-        if found[at - 1].stop + 1 >= found[at].start and is_code(
-            question[found[at - 1].start : found[at].stop]
+    name_like = [kinds.name_like(token, at) for at, token in enumerate(tokens)]
+    for at in range(1, len(tokens)):
+        if tokens[at - 1].stop + 1 >= tokens[at].start and is_code(
+            question[tokens[at - 1].start : tokens[at].stop]
         ):
-            named[at - 1] = named[at] = True
+            name_like[at - 1] = name_like[at] = True
     runs: list[tuple[int, int]] = []
-    for start in range(len(found)):
-        for stop in range(start + 1, min(start + 5, len(found)) + 1):
-            if not named[start] or not named[stop - 1]:
+    for start in range(len(tokens)):
+        for stop in range(start + 1, min(start + 5, len(tokens)) + 1):
+            if not name_like[start] or not name_like[stop - 1]:
                 continue
-            inside = found[start + 1 : stop - 1]
+            inside = tokens[start + 1 : stop - 1]
             if any(
-                t.norm not in FUNCTION and not n for t, n in zip(inside, named[start + 1 :], strict=False)
+                t.norm not in FUNCTION and not n for t, n in zip(inside, name_like[start + 1 :], strict=False)
             ):
                 break
-            size = sum(len(t.norm) for t in found[start:stop])
-            text = question[found[start].start : found[stop - 1].stop]
+            size = sum(len(t.norm) for t in tokens[start:stop])
+            text = question[tokens[start].start : tokens[stop - 1].stop]
             least = (2 if text.isupper() else 3) if stop - start == 1 else 2 if is_code(text) else 4
             if size >= least:
                 runs.append((start, stop))
     return runs
 
 
-def like_names(found: Sequence[Token], odd: Sequence[bool]) -> Iterator[tuple[int, int]]:
+def like_names(tokens: Sequence[Token], odd: Sequence[bool]) -> Iterator[tuple[int, int]]:
     """Words [first, last) of which the outer ones are `odd` in a question, as words of a name are."""
-    for first in range(len(found)):
-        if not odd[first] and found[first].norm not in ("the", "a", "an"):
+    for first in range(len(tokens)):
+        if not odd[first] and tokens[first].norm not in ("the", "a", "an"):
             continue
-        for last in range(min(first + LONGEST_MISSPELT, len(found)), first, -1):
+        for last in range(min(first + LONGEST_MISSPELT, len(tokens)), first, -1):
             # *Ashbrun 5*: a number behind what is misspelt is of the name.
-            end = last - 1 if NUMERAL.fullmatch(found[last - 1].norm) and last - first > 1 else last
+            end = last - 1 if NUMERAL.fullmatch(tokens[last - 1].norm) and last - first > 1 else last
             if odd[end - 1]:
                 yield first, last
 
@@ -114,7 +114,7 @@ def digits(text: str) -> str:
     return "".join(c for c in text if c.isdigit())
 
 
-def may_be_said_by(found: Sequence[Token], used: Sequence[Token], names: Sequence[tuple[int, int]]) -> bool:
+def may_be_said_by(tokens: Sequence[Token], used: Sequence[Token], names: Sequence[tuple[int, int]]) -> bool:
     """Whether a name may be said by some words of a text: no other of the spans `names` stands between them.
 
     And each number of it stands right behind another of its words: *block 3*, no *3 blocks*.
@@ -122,7 +122,7 @@ def may_be_said_by(found: Sequence[Token], used: Sequence[Token], names: Sequenc
     between = [(a, b) for a, b in names if used[0].start < a and b < used[-1].stop]
     return all(any(t.start < b and a < t.stop for t in used) for a, b in between) and all(
         not token.norm.isdigit() or any(t is before for t in used)
-        for before, token in pairwise(found)
+        for before, token in pairwise(tokens)
         if any(token is t for t in used)
     )
 

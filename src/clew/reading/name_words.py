@@ -60,7 +60,7 @@ class NameWords:
         """The first two letters of the stem of a word."""
         return (self._lexicon.stem(word) if _ODD.match(word) else word)[:2]
 
-    def _with(self, stem: str) -> Int32:
+    def _names_with_stem(self, stem: str) -> Int32:
         """The names with a word of a stem, ascending."""
         stems = self._by_stem.get(stem[:2])
         if stems is None:
@@ -69,7 +69,7 @@ class NameWords:
                 stems.setdefault(self._lexicon.stem(self._word[id]), []).append(id)
             self._by_stem[stem[:2]] = stems
         places = [slice(self._name_starts[id], self._name_starts[id + 1]) for id in stems.get(stem, ())]
-        return _once(np.concatenate([self._names[place] for place in places])) if places else _NONE
+        return _distinct(np.concatenate([self._names[place] for place in places])) if places else _NONE
 
     def _stems(self, name: int) -> frozenset[str]:
         """The stems of a name's words, two to eight; none of another name."""
@@ -82,28 +82,30 @@ class NameWords:
         places: dict[str, int] = {}
         for i, word in enumerate(words):
             places.setdefault(self._lexicon.stem(word), i)
-        having = [names for names in map(self._with, places) if len(names) <= MOST_OF_STEM]
-        found: list[tuple[int, float, list[int]]] = []
+        having = [names for names in map(self._names_with_stem, places) if len(names) <= MOST_OF_STEM]
+        matches: list[tuple[int, float, list[int]]] = []
         for name, count in _counts(having):
             stems = self._stems(name)
             if stems and count >= LEAST_SHARE * len(stems):
                 share = count / len(stems)
                 used = sorted(places[s] for s in stems if s in places)
-                found.append((int(self._node[name]), share * share, used))
-        found.sort(key=lambda f: (-f[1], -len(f[2]), f[0]))
-        return found[:8]
+                matches.append((int(self._node[name]), share * share, used))
+        matches.sort(key=lambda f: (-f[1], -len(f[2]), f[0]))
+        return matches[:8]
 
     def with_word(self, word: str) -> list[int]:
         """The nodes of whose names a word is part, where these are few."""
-        names = (name for name in self._with(self._lexicon.stem(word)).tolist() if self._stems(name))
-        few = sorted({int(self._node[name]) for name in islice(names, 4 * FEW)})
-        return few if len(few) <= FEW else []
+        names = (
+            name for name in self._names_with_stem(self._lexicon.stem(word)).tolist() if self._stems(name)
+        )
+        nodes = sorted({int(self._node[name]) for name in islice(names, 4 * FEW)})
+        return nodes if len(nodes) <= FEW else []
 
 
 _NONE = np.empty(0, np.int32)
 
 
-def _once(values: Int32) -> Int32:
+def _distinct(values: Int32) -> Int32:
     """Sorted, each once."""
     values = np.sort(values)
     return values[np.append(True, values[1:] != values[:-1])]

@@ -60,18 +60,20 @@ class Narrower:
         before = scores.copy()
         for i in order[:MOST_WIDE].tolist():
             near = (j for j in narrow if before[j] >= before[i] - MOST_LOG_ODDS)
-            to = next((j for j in near if self._leaves_out(options[i].query, options[j].query)), -1)
-            if to >= 0:
-                scores[to] = np.logaddexp(scores[to], scores[i] + math.log(1 - LEFT_OUT))
+            target = next((j for j in near if self._leaves_out(options[i].query, options[j].query)), -1)
+            if target >= 0:
+                scores[target] = np.logaddexp(scores[target], scores[i] + math.log(1 - LEFT_OUT))
                 scores[i] += math.log(LEFT_OUT)
 
-    def _leaves_out(self, query: Query, other: Query) -> bool:
+    def _leaves_out(self, query: Query, narrow: Query) -> bool:
         """Whether another query narrows one by words that the question has and the one does not say."""
-        if query.ask != other.ask or query.ask == "yes" or not self._narrows(other.part, query.part):
+        if query.ask != narrow.ask or query.ask == "yes" or not self._narrows(narrow.part, query.part):
             return False
         surely = self._said_by(query, exactly=True)
-        more = self._said_by(other, exactly=True) - surely
-        return bool((more & self._named_by(other)) or (more - self._said_by(query, exactly=False)))
+        extra_words = self._said_by(narrow, exactly=True) - surely
+        return bool(
+            (extra_words & self._named_by(narrow)) or (extra_words - self._said_by(query, exactly=False))
+        )
 
     def _named_by(self, query: Query) -> set[int]:
         """The content words that are surely of names of a query: *robbery*, however like *crime* it is."""
@@ -82,15 +84,19 @@ class Narrower:
     def _narrows(self, narrow: Part, wide: Part) -> bool:
         """Whether a set is another one with more conditions, or leads from such a set by the same steps."""
         match narrow, wide:
-            case Walk(inner, step), Walk(outer, other) if step == other and self._narrows(inner, outer):
+            case Walk(inner, step), Walk(outer, wide_step) if step == wide_step and self._narrows(
+                inner, outer
+            ):
                 return True
             case Extreme(), Extreme() if replace(narrow, source=wide.source) == wide:
                 return self._narrows(narrow.source, wide.source)
             case _, OfType(type_, _) if type_ >= 0 and not isinstance(narrow, OfType):
                 return self._is_of(narrow, type_) and all(_conditions(narrow).values())
             case _:
-                more, less = _conditions(narrow), _conditions(wide)
-                return more.keys() > less.keys() and all(more[key] for key in more.keys() - less.keys())
+                narrow_conditions, wide_conditions = _conditions(narrow), _conditions(wide)
+                return narrow_conditions.keys() > wide_conditions.keys() and all(
+                    narrow_conditions[key] for key in narrow_conditions.keys() - wide_conditions.keys()
+                )
 
     def _is_of(self, part: Part, type_: int) -> bool:
         """Whether a set that has conditions is of things of a type."""
@@ -99,8 +105,8 @@ class Narrower:
                 return self.vocabulary.end_types[step ^ 1] == type_
             case Both(left, _) | Compared(left, _, _, _) | Counted(left, _, _, _, _):
                 return self._is_of(left, type_)
-            case OfType(other, _):
-                return other == type_
+            case OfType(other_type, _):
+                return other_type == type_
             case _:
                 return False
 
@@ -111,13 +117,13 @@ class Narrower:
         if exactly:
             types = sorted({p.type for p in query.contents.parts if isinstance(p, OfType) and p.type >= 0})
         best = said_by_labels(self.likeness, query, types, exactly=exactly)
-        said = set[int]()
+        places = set[int]()
         for place, (start, stop, word) in enumerate(self.likeness.words):
-            named = any(a < stop and start < b for a, b in spans)
+            is_in_name = any(a < stop and start < b for a, b in spans)
             is_said = best[place] >= (SAID if exactly else UNEXPLAINED) and not (exactly and word in LIGHT)
-            if named or is_said:
-                said.add(place)
-        return said
+            if is_in_name or is_said:
+                places.add(place)
+        return places
 
 
 def _is_said(mention: Mention, exactly: bool) -> bool:

@@ -8,9 +8,9 @@ from clew.graph.graph import Graph
 from clew.index.names.names import NamesIndex
 
 
-def unknown_names(names: NamesIndex, given: Sequence[str]) -> list[str]:
+def unknown_names(names: NamesIndex, entities: Sequence[str]) -> list[str]:
     """Those of some names that are no entity's."""
-    return [name for name in given if not names.exact(name)]
+    return [name for name in entities if not names.exact(name)]
 
 
 def near_names(graph: Graph, names: NamesIndex, missing: Sequence[str], most: int = 3) -> tuple[str, ...]:

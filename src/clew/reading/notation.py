@@ -80,8 +80,8 @@ def read_query(text: str, names: NameLookup) -> Query:
         raise NotationError(f"longer than {LONGEST_NOTATION} characters")
     reader = _Reader(list(_tokens(text)), names)
     query = reader.query()
-    if reader.left:
-        raise NotationError(f"left over: {' '.join(reader.left[:6])}")
+    if reader.unread:
+        raise NotationError(f"left over: {' '.join(reader.unread[:6])}")
     return query
 
 
@@ -102,7 +102,7 @@ class _Reader:
         self._tokens, self._names, self._at, self._depth = tokens, names, 0, 0
 
     @property
-    def left(self) -> list[str]:
+    def unread(self) -> list[str]:
         """What is not read yet."""
         return self._tokens[self._at :]
 
@@ -118,10 +118,10 @@ class _Reader:
         at = self._at + ahead
         return self._tokens[at] if at < len(self._tokens) else ""
 
-    def _take(self, wanted: str = "") -> str:
+    def _take(self, expected: str = "") -> str:
         token = self._peek()
-        if not token or (wanted and token != wanted):
-            raise NotationError(f"expected {wanted or 'more'}, found {token or 'the end'}")
+        if not token or (expected and token != expected):
+            raise NotationError(f"expected {expected or 'more'}, found {token or 'the end'}")
         self._at += 1
         return token
 
@@ -147,35 +147,35 @@ class _Reader:
         if word == "(":
             part = self._bracketed()
         elif word.startswith("{"):
-            part = Anchor(self._known(self._names.entity, self._take()[1:-1].strip(), "entity"))
+            part = Anchor(self._id_of(self._names.entity, self._take()[1:-1].strip(), "entity"))
         elif word in ("argmax", "argmin", "top", "bottom") and self._peek(1) == "(":
             part = self._extreme()
         elif word[:1] in (".", "^") and word:
             part = OfType(-1, self._step() ^ 1)
         else:
-            part = OfType(self._known(self._names.type, self._take().strip('"'), "type"))
+            part = OfType(self._id_of(self._names.type, self._take().strip('"'), "type"))
         while self._peek()[:1] in (".", "^", "[") and self._peek():
             part = self._filter(part) if self._peek() == "[" else Walk(part, self._step())
         return part
 
-    def _known(self, find: Callable[[str], int | None], name: str, what: str) -> int:
-        found = find(name)
-        if found is None:
-            raise NotationError(f"the graph has no {what} {name!r}")
-        return found
+    def _id_of(self, find: Callable[[str], int | None], name: str, kind: str) -> int:
+        identifier = find(name)
+        if identifier is None:
+            raise NotationError(f"the graph has no {kind} {name!r}")
+        return identifier
 
     def _step(self) -> int:
         token = self._take()
         if token[:1] not in (".", "^"):
             raise NotationError(f"expected .relation or ^relation, found {token}")
-        relation = self._known(self._names.relation, token[1:].strip('"'), "relation")
+        relation = self._id_of(self._names.relation, token[1:].strip('"'), "relation")
         return 2 * relation + (token[0] == "^")
 
     def _extreme(self) -> Part:
         word, number = self._take(), 1
         self._take("(")
         if word in ("top", "bottom"):
-            number = self._whole(self._take())
+            number = self._whole_number(self._take())
             self._take(",")
         of = self._set()
         self._take(",")
@@ -201,12 +201,12 @@ class _Reader:
         self._take("[")
         if self._peek() == "count":
             step = self._counted_step()
-            part: Part = Counted(of, step, self._sign(), self._whole(self._take()))
+            part: Part = Counted(of, step, self._sign(), self._whole_number(self._take()))
         else:
             if self._peek()[:1] in (".", "^"):
                 steps = self._steps()
             else:
-                steps = (2 * self._known(self._names.relation, self._take().strip('"'), "relation"),)
+                steps = (2 * self._id_of(self._names.relation, self._take().strip('"'), "relation"),)
             part = Counted(of, steps[0], ">=", 1) if self._peek() == "]" else self._compared(of, steps)
         self._take("]")
         return part
@@ -221,15 +221,15 @@ class _Reader:
         date = date_of(text)
         if date is not None:
             return Compared(of, steps, sign, date)
-        return self._against(of, steps, sign, Anchor(self._known(self._names.entity, text, "entity")))
+        return self._against(of, steps, sign, Anchor(self._id_of(self._names.entity, text, "entity")))
 
-    def _against(self, of: Part, steps: tuple[int, ...], sign: Sign, other: Part) -> Part:
+    def _against(self, of: Part, steps: tuple[int, ...], sign: Sign, compared: Part) -> Part:
         """Compared with the members of a set: the same ones, or by their values."""
         if sign not in ("=", "!="):
-            return Compared(of, steps, sign, other)
+            return Compared(of, steps, sign, compared)
         for step in reversed(steps):
-            other = Walk(other, step ^ 1)
-        return Both(of, other) if sign == "=" else Without(of, other)
+            compared = Walk(compared, step ^ 1)
+        return Both(of, compared) if sign == "=" else Without(of, compared)
 
     def _sign(self) -> Sign:
         token = self._take()
@@ -237,7 +237,7 @@ class _Reader:
             raise NotationError(f"expected a comparison, found {token}")
         return _SIGN_OF[token]
 
-    def _whole(self, text: str) -> int:
+    def _whole_number(self, text: str) -> int:
         if not text.isdigit():
             raise NotationError(f"expected a whole number, found {text}")
         return int(text)

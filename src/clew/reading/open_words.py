@@ -93,18 +93,18 @@ def leaves_modifier_open(vocabulary: Vocabulary, reading: Reading, query: Query)
     like, text, types = reading.likeness, reading.question, types_said(vocabulary, query)
     names = _names(reading, query)
     values = [m.start for m in names if m.candidates and text[m.start : m.start + 1].islower()]
-    for place in _unsaid(vocabulary, reading, query):
+    for place in _unsaid_places(vocabulary, reading, query):
         start, stop, word = like.words[place]
-        behind = next((i for i, (at, _, _) in enumerate(like.words) if text[stop:at] == " "), -1)
-        narrows = behind >= 0 and like.types[behind, types].max(initial=0.0) >= LIKE_A_TYPE
-        narrows = narrows and not Lexicon.load().mostly_verb(like.words[behind][2])
+        next_word = next((i for i, (at, _, _) in enumerate(like.words) if text[stop:at] == " "), -1)
+        narrows = next_word >= 0 and like.types[next_word, types].max(initial=0.0) >= LIKE_A_TYPE
+        narrows = narrows and not Lexicon.load().mostly_verb(like.words[next_word][2])
         narrows = narrows or any(text[stop:at] == " " for at in values)
         begin = _start_of_compound(text, start)
-        named = any(m.start < stop and begin < m.stop for m in names) or any(
-            found.start() <= start < found.end() for found in _HOW_WELL.finditer(text)
+        is_named = any(m.start < stop and begin < m.stop for m in names) or any(
+            match.start() <= start < match.end() for match in _HOW_WELL.finditer(text)
         )
-        named = named or (word in MUTUAL and _says_mutual(vocabulary, query))
-        if narrows and not named and _may_narrow(word) and _is_modifier_at(text, begin):
+        is_named = is_named or (word in MUTUAL and _says_mutual(vocabulary, query))
+        if narrows and not is_named and _may_narrow(word) and _is_modifier_at(text, begin):
             return True
     return False
 
@@ -119,7 +119,7 @@ def leaves_clause_open(vocabulary: Vocabulary, reading: Reading, query: Query) -
 
     *Stations in Thornfield with a waiting room*, *games of Vasquez that were banned*.
     """
-    text, unsaid = reading.question, set(_unsaid(vocabulary, reading, query))
+    text, unsaid = reading.question, set(_unsaid_places(vocabulary, reading, query))
     spans = [(m.start, m.stop) for m in _names(reading, query)]
     operated = any(isinstance(p, Compared | Counted | Extreme | Without) for p in query.contents.parts)
     for clause in _CLAUSE.finditer(text):
@@ -157,11 +157,11 @@ def leaves_predicate_open(vocabulary: Vocabulary, reading: Reading, query: Query
     """
     if not isinstance(query.part, OfType) or query.ask not in ("list", "count"):
         return False
-    asked = _ASKS_WHICH.match(reading.question)
-    verb = None if asked is None else _PREDICATE.search(reading.question, asked.end())
+    opening = _ASKS_WHICH.match(reading.question)
+    verb = None if opening is None else _PREDICATE.search(reading.question, opening.end())
     if verb is None:
         return False
-    words = (reading.likeness.words[place] for place in _unsaid(vocabulary, reading, query))
+    words = (reading.likeness.words[place] for place in _unsaid_places(vocabulary, reading, query))
     return any(at >= verb.end() and w not in _EXISTING and _may_narrow(w) for at, _, w in words)
 
 
@@ -169,14 +169,14 @@ def _names(reading: Reading, query: Query) -> list[Mention]:
     return [reading.mentions[i] for i in mentions_of(query)]
 
 
-def _unsaid(vocabulary: Vocabulary, reading: Reading, query: Query) -> Iterator[int]:
+def _unsaid_places(vocabulary: Vocabulary, reading: Reading, query: Query) -> Iterator[int]:
     """The content words, by their places, that stand in no name of a query, no number, and no label of it."""
     like, names = reading.likeness, [*_names(reading, query), *(m for m in reading.mentions if m.values)]
-    said = said_by_labels(like, query, types_said(vocabulary, query), exactly=False)
+    word_likeness = said_by_labels(like, query, types_said(vocabulary, query), exactly=False)
     for place, (start, stop, word) in enumerate(like.words):
         if word in FUNCTION or word in LIGHT or any(m.start < stop and start < m.stop for m in names):
             continue
-        if said[place] < UNEXPLAINED:
+        if word_likeness[place] < UNEXPLAINED:
             yield place
 
 
@@ -187,15 +187,15 @@ def _may_narrow(word: str) -> bool:
 
 def _start_of_compound(text: str, start: int) -> int:
     """Where the word begins that is joined to another one by a hyphen, as *grown* in *shade-grown*."""
-    found = _COMPOUND.search(text, 0, start)
-    return found.start() if found else start
+    match = _COMPOUND.search(text, 0, start)
+    return match.start() if match else start
 
 
 def _is_modifier_at(text: str, start: int) -> bool:
     """Whether the word that begins at `start` stands where a modifier does: first, or behind an article."""
-    found = _LAST_WORD.search(text[:start].lower())
-    before = found[0].strip() if found else ""
+    match = _LAST_WORD.search(text[:start].lower())
+    before = match[0].strip() if match else ""
     if before in _FIRST_ONLY:
-        return not text[: found.start() if found else 0].strip()
+        return not text[: match.start() if match else 0].strip()
     ranks = SUPERLATIVE.fullmatch(before) is not None and before not in FUNCTION
     return ranks or not before or before in _BEFORE_MODIFIER

@@ -66,73 +66,81 @@ class _Ways:
     worths: NDArray[np.float64]
 
 
-def operations(of: Exploration, bases: Sequence[Base]) -> Iterator[Proposal]:
+def operations(exploration: Exploration, bases: Sequence[Base]) -> Iterator[Proposal]:
     """What the words may ask for, around the sets that they name best.
 
     Around all of a type apart from other sets, with quotas of their own: where a graph is crowded, what is
     around a name would leave no room for *the oldest room*.
     """
-    things = foremost(each_once([b for b in bases if of.is_of_things(b)]))
+    things = foremost(each_once([b for b in bases if exploration.is_of_things(b)]))
     filtered: list[Base] = []
-    for whole in (True, False):
-        group = [b for b in things if isinstance(b.part, OfType) == whole]
-        made = _filtered(of, group)
-        filtered += made
-        named = [] if whole else list(_two_named(of))
-        for one in _around(of, [*made[:12], *group], made, named):
-            yield replace(one, family=f"{one.family} of all") if whole else one
-    if english.COUNT.search(of.question):
-        yield from _counts(of, bases, by_worth(filtered))
+    for of_types in (True, False):
+        group = [b for b in things if isinstance(b.part, OfType) == of_types]
+        group_filtered = _filtered_sets(exploration, group)
+        filtered += group_filtered
+        entity_pairs = [] if of_types else list(_entity_pairs(exploration))
+        for proposal in _operations_around(
+            exploration, [*group_filtered[:12], *group], group_filtered, entity_pairs
+        ):
+            yield replace(proposal, family=f"{proposal.family} of all") if of_types else proposal
+    if english.COUNT.search(exploration.question):
+        yield from _counts(exploration, bases, by_worth(filtered))
 
 
-def _around(
-    of: Exploration, things: Sequence[Base], filtered: Sequence[Base], named: Sequence[Base]
+def _operations_around(
+    exploration: Exploration, things: Sequence[Base], filtered: Sequence[Base], entity_pairs: Sequence[Base]
 ) -> Iterator[Proposal]:
-    """Filtered sets with what goes on from them, extremes, sums; `named`: two entities to be compared."""
-    text = of.question
+    """Filtered sets with what goes on from them, extremes, sums; `entity_pairs` are to be compared."""
+    text = exploration.question
     for base in filtered:
         yield Proposal("filter", Query("list", base.part), base.worth)
     near = [b for b in filtered[:12] if b.worth > filtered[0].worth - 1]
-    ways = [way for base in near for way in _onward(of, base, MOST_ONWARD)]
+    ways = [way for base in near for way in _ways_onward(exploration, base, MOST_ONWARD)]
     if english.EXTREME.search(text):
-        extremes = _extremes(of, [*things, *named])
-        for worth, _, part, _, _ in _of_each(extremes, MOST_RANKED)[:160]:
+        extremes = _extremes(exploration, [*things, *entity_pairs])
+        for worth, _, part, _, _ in _first_of_each(extremes, MOST_RANKED)[:160]:
             yield Proposal("extreme", Query("list", part), worth)
-        ways += _from_extremes(of, extremes)
+        ways += _ways_from_extremes(exploration, extremes)
     yield from _best_ways(ways)
     if english.AGGREGATE.search(text) or english.EXTREME.search(text):
-        yield from _aggregates(of, [*things, *named])
+        yield from _aggregates(exploration, [*things, *entity_pairs])
 
 
-def _counts(of: Exploration, bases: Sequence[Base], filtered: Sequence[Base]) -> Iterator[Proposal]:
+def _counts(exploration: Exploration, bases: Sequence[Base], filtered: Sequence[Base]) -> Iterator[Proposal]:
     """How many there are; of numbers, where these are what is counted (*how many different ratings*)."""
-    if not english.DIFFERENT.search(of.question):
-        bases = [b for b in bases if b.end < 0 or of.vocabulary.ends[b.end] != NUMBER]
+    if not english.DIFFERENT.search(exploration.question):
+        bases = [b for b in bases if b.end < 0 or exploration.vocabulary.ends[b.end] != NUMBER]
     ones = [b for b in bases if family_of(b.part) == "one"]
-    less = [b for b in bases if family_of(b.part).endswith("less")]
-    for base in dict.fromkeys([*filtered[:30], *ones[:60], *less[:30], *bases[:100]]):
+    differences = [b for b in bases if family_of(b.part).endswith("less")]
+    for base in dict.fromkeys([*filtered[:30], *ones[:60], *differences[:30], *bases[:100]]):
         if not isinstance(base.part, Anchor):
-            size = len(base.members) if base.whole else -1
+            size = len(base.members) if base.complete else -1
             yield Proposal("count", Query("count", base.part), base.worth + 0.05, size)
 
 
-def _onward(of: Exploration, base: Base, far: int) -> Iterator[_Ways]:
+def _ways_onward(exploration: Exploration, base: Base, far: int) -> Iterator[_Ways]:
     """What a step leads to from a set that was filtered or chosen, and two, of which `far` first ones."""
-    steps = [s for s in of.steps_at(base.members, 60) if not of.goes_in_circles(base.steps[-1:], s)]
+    steps = [
+        s
+        for s in exploration.steps_at(base.members, 60)
+        if not exploration.goes_in_circles(base.steps[-1:], s)
+    ]
     if not steps:
         return
-    gains = of.gains_of(base, steps)
+    gains = exploration.gains_of(base, steps)
     order = np.argsort(-gains, kind="stable")
     steps = [steps[i] for i in order]
     yield _Ways(base.part, -1, steps, base.worth + gains[order].astype(np.float64) - 0.05)
     for step in steps[:far]:
-        if of.vocabulary.ends[step ^ 1] != THING:
+        if exploration.vocabulary.ends[step ^ 1] != THING:
             continue
-        back = of.vocabulary.back_over(step)
-        further = [s for s in of.steps_behind(base.members, step) if s != back]
+        back = exploration.vocabulary.back_over(step)
+        further = [s for s in exploration.steps_behind(base.members, step) if s != back]
         if further:
-            said = np.maximum(np.maximum(base.said, of.steps_say[step]), of.steps_say[further])
-            worths = said.sum(axis=1).astype(np.float64) - base.cost - 2 * STEP_COST - 0.05
+            coverage = np.maximum(
+                np.maximum(base.coverage, exploration.steps_say[step]), exploration.steps_say[further]
+            )
+            worths = coverage.sum(axis=1).astype(np.float64) - base.cost - 2 * STEP_COST - 0.05
             yield _Ways(base.part, step, further, worths)
 
 
@@ -152,49 +160,51 @@ def _best_ways(ways: Sequence[_Ways]) -> Iterator[Proposal]:
 # filters
 
 
-def _filtered(of: Exploration, things: Sequence[Base]) -> list[Base]:
+def _filtered_sets(exploration: Exploration, things: Sequence[Base]) -> list[Base]:
     """Sets filtered by the values of the question, and by how many edges they have."""
-    text, named = of.question, enumerate(of.mentions)
-    valued = [(i, v) for i, m in named for v in m.values if not english.is_rank(text, m.start, m.stop)]
-    made = [b for base in things for i, value in valued for b in _by_value(of, base, i, value)]
-    made = by_worth(made)
-    twice = [b for base in made[:12] for i, value in valued for b in _by_value(of, base, i, value)]
-    pairs = [b for base in things[:12] for b in _by_two(of, base, valued)]
-    return by_worth([*made, *_than_another(of, things), *twice, *pairs])[:140]
+    text, numbered = exploration.question, enumerate(exploration.mentions)
+    valued = [(i, v) for i, m in numbered for v in m.values if not english.is_rank(text, m.start, m.stop)]
+    filtered = [b for base in things for i, value in valued for b in _by_value(exploration, base, i, value)]
+    filtered = by_worth(filtered)
+    twice = [
+        b for base in filtered[:12] for i, value in valued for b in _by_value(exploration, base, i, value)
+    ]
+    pairs = [b for base in things[:12] for b in _by_two(exploration, base, valued)]
+    return by_worth([*filtered, *_than_another(exploration, things), *twice, *pairs])[:140]
 
 
-def _by_two(of: Exploration, base: Base, valued: Sequence[tuple[int, Value]]) -> Iterator[Base]:
+def _by_two(exploration: Exploration, base: Base, valued: Sequence[tuple[int, Value]]) -> Iterator[Base]:
     """A set whose values of one kind lie between two of the question, are one of them, or lie outside."""
-    either = english.EITHER.search(of.question) is not None
+    asks_either = english.EITHER.search(exploration.question) is not None
     for (i, low), (j, high) in combinations(valued, 2):
-        free = of.is_free(i, base) and of.is_free(j, base) and not of.overlap(i, j)
-        if low.date != high.date or low.yearly != high.yearly or not free or (low.yearly and not either):
+        free = exploration.is_free(i, base) and exploration.is_free(j, base) and not exploration.overlap(i, j)
+        if low.date != high.date or low.yearly != high.yearly or not free or (low.yearly and not asks_either):
             continue
         if low.number > high.number:
             i, low, j, high = j, high, i, low
-        both = (
+        bounds = (
             replace(low, mention=i, unit=low.unit or high.unit),
             replace(high, mention=j, unit=high.unit or low.unit),
         )
-        for step, kind in of.attributes(base):
+        for step, kind in exploration.attributes(base):
             if low.date != (kind == DATE):
                 continue
-            there = [in_unit_of(of.vocabulary.relations[step // 2], value) for value in both]
-            one, other = sorted(there, key=lambda value: value.number)
-            said = np.maximum(of.said_by(base, step, i), of.covered(j))
+            converted = [in_unit_of(exploration.vocabulary.relations[step // 2], value) for value in bounds]
+            lower, upper = sorted(converted, key=lambda value: value.number)
+            coverage = np.maximum(exploration.coverage_with(base, step, i), exploration.covered(j))
             mentions, steps = base.mentions | {i, j}, (*base.steps, step)
-            for at, part in enumerate(_of_both(base.part, step, one, other, either)):
+            for at, part in enumerate(_parts_of_bounds(base.part, step, lower, upper, asks_either)):
                 cost = base.cost + STEP_COST + 0.02 * at
-                yield Base(part, base.members, base.end, mentions, steps, said, cost, False)
+                yield Base(part, base.members, base.end, mentions, steps, coverage, cost, False)
 
 
-def _of_both(source: Part, step: int, low: Value, high: Value, either: bool) -> Iterator[Part]:
+def _parts_of_bounds(source: Part, step: int, low: Value, high: Value, asks_either: bool) -> Iterator[Part]:
     """Members whose values lie between two; where the words say *or*, are one of them or lie outside."""
 
     def by(sign: Sign, value: Value, inner: Part = source) -> Part:
         return Compared(inner, (step,), sign, value)
 
-    if not either:
+    if not asks_either:
         yield by("<=", high, by(">=", low))
         return
     yield Either(by("=", low), by("=", high))
@@ -202,149 +212,163 @@ def _of_both(source: Part, step: int, low: Value, high: Value, either: bool) -> 
         yield Either(by("<", low), by(">", high))
 
 
-def _by_value(of: Exploration, base: Base, mention: int, value: Value) -> Iterator[Base]:
+def _by_value(exploration: Exploration, base: Base, mention: int, value: Value) -> Iterator[Base]:
     """A set filtered by one value of the question that it does not use yet."""
-    if not of.is_free(mention, base):
+    if not exploration.is_free(mention, base):
         return
-    span = of.mentions[mention]
-    signs: tuple[Sign, ...] = signs_of(of.question, span.start, span.stop)
+    span = exploration.mentions[mention]
+    signs: tuple[Sign, ...] = signs_of(exploration.question, span.start, span.stop)
     if value.yearly:
         signs = ("=", "!=") if "!=" in signs else ("=",)
     value = replace(value, mention=mention)
-    for step, kind in of.attributes(base):
+    for step, kind in exploration.attributes(base):
         if value.date == (kind == DATE):
-            there = in_unit_of(of.vocabulary.relations[step // 2], value)
-            parts: list[Part] = [Compared(base.part, (step,), sign, there) for sign in signs]
-            yield from _in_order(of, base, mention, step, parts)
+            converted = in_unit_of(exploration.vocabulary.relations[step // 2], value)
+            parts: list[Part] = [Compared(base.part, (step,), sign, converted) for sign in signs]
+            yield from _sets_by_parts(exploration, base, mention, step, parts)
     if value.date or value.width or value.number != int(value.number) or value.number > MOST_COUNTED:
         return
-    for step in of.repeated_steps_at(base.members)[:5]:
+    for step in exploration.repeated_steps_at(base.members)[:5]:
         counts = [Counted(base.part, step, sign, int(value.number), mention) for sign in signs]
-        yield from _in_order(of, base, mention, step, counts, 0.2)
+        yield from _sets_by_parts(exploration, base, mention, step, counts, 0.2)
 
 
-def _in_order(
-    of: Exploration, base: Base, mention: int, step: int, parts: Sequence[Part], more: float = 0.0
+def _sets_by_parts(
+    exploration: Exploration,
+    base: Base,
+    mention: int,
+    step: int,
+    parts: Sequence[Part],
+    extra_cost: float = 0.0,
 ) -> Iterator[Base]:
     """Filtered sets whose members are not known yet, likelier signs first."""
-    said, cost = of.said_by(base, step, mention), base.cost + STEP_COST + more
+    coverage, cost = exploration.coverage_with(base, step, mention), base.cost + STEP_COST + extra_cost
     mentions, steps = base.mentions | {mention}, (*base.steps, step)
     for at, part in enumerate(parts):
-        yield Base(part, base.members, base.end, mentions, steps, said, cost + 0.02 * at, False)
+        yield Base(part, base.members, base.end, mentions, steps, coverage, cost + 0.02 * at, False)
 
 
-def _than_another(of: Exploration, things: Sequence[Base]) -> list[Base]:
+def _than_another(exploration: Exploration, things: Sequence[Base]) -> list[Base]:
     """Sets filtered by the value that an entity of the question has (*higher than LT-5*)."""
-    if not english.THAN.search(of.question):
+    if not english.THAN.search(exploration.question):
         return []
-    signs: tuple[Sign, ...] = (">=", "<=", ">", "<") if english.OR_EQUAL.search(of.question) else (">", "<")
-    named = [(i, c) for i, m in enumerate(of.mentions) for c in m.candidates[:2]]
-    made: list[Base] = []
+    signs: tuple[Sign, ...] = (
+        (">=", "<=", ">", "<") if english.OR_EQUAL.search(exploration.question) else (">", "<")
+    )
+    entities = [(i, c) for i, m in enumerate(exploration.mentions) for c in m.candidates[:2]]
+    bases: list[Base] = []
     free = [base for base in things if not base.mentions]
     for base in [*free[:10], *(b for b in things[:10] if b.mentions)]:
-        for i, candidate in named:
-            if not of.is_free(i, base):
+        for i, candidate in entities:
+            if not exploration.is_free(i, base):
                 continue
-            for step, theirs in _comparable(of, base, candidate.node):
-                said = np.maximum(of.said_by(base, step, i), of.steps_say[theirs])
+            for step, theirs in _comparable_steps(exploration, base, candidate.node):
+                coverage = np.maximum(exploration.coverage_with(base, step, i), exploration.steps_say[theirs])
                 cost = base.cost + STEP_COST + 1 - candidate.score + 0.1 * (step != theirs)
-                other = Walk(Anchor(candidate.node, i), theirs)
+                entity_value = Walk(Anchor(candidate.node, i), theirs)
                 mentions, steps = base.mentions | {i}, (*base.steps, step)
-                parts = [Compared(base.part, (step,), sign, other) for sign in signs]
-                made += [Base(p, base.members, base.end, mentions, steps, said, cost, False) for p in parts]
-    return made
+                parts = [Compared(base.part, (step,), sign, entity_value) for sign in signs]
+                bases += [
+                    Base(p, base.members, base.end, mentions, steps, coverage, cost, False) for p in parts
+                ]
+    return bases
 
 
-def _comparable(of: Exploration, base: Base, node: int) -> Iterator[tuple[int, int]]:
+def _comparable_steps(exploration: Exploration, base: Base, node: int) -> Iterator[tuple[int, int]]:
     """Attributes of a set with what an entity has to compare: the same, or what words name beside it."""
-    of_node = dict(of.attributes_of(np.array([node], np.int64)))
-    for step, kind in of.attributes(base)[:5]:
+    of_node = dict(exploration.attributes_of(np.array([node], np.int64)))
+    for step, kind in exploration.attributes(base)[:5]:
         if step in of_node:
             yield step, step
-        open_ = of.steps_say[step] < UNEXPLAINED
-        for other, other_kind in of_node.items():
-            named = bool((open_ & (of.steps_say[other] >= UNEXPLAINED)).any())
-            if other != step and other_kind == kind and named:
-                yield step, other
+        open_words = exploration.steps_say[step] < UNEXPLAINED
+        for other_step, other_kind in of_node.items():
+            is_named = bool((open_words & (exploration.steps_say[other_step] >= UNEXPLAINED)).any())
+            if other_step != step and other_kind == kind and is_named:
+                yield step, other_step
 
 
 # extremes and sums
 
 
-def _extremes(of: Exploration, things: Sequence[Base]) -> list[_Extreme]:
+def _extremes(exploration: Exploration, things: Sequence[Base]) -> list[_Extreme]:
     """The members with the largest or smallest value or number of edges, those that words name best first."""
-    ranked = _number_asked_for(of)
-    made: list[_Extreme] = []
+    ranked = _number_asked_for(exploration)
+    extremes: list[_Extreme] = []
     for base in things:
-        if base.whole and len(base.members) < 2:
+        if base.complete and len(base.members) < 2:
             continue
-        most = [ranked[1]] if ranked is not None and of.is_free(ranked[0], base) else []
-        by_value = [(step, False, 0.35) for step, _ in of.attributes(base)]
-        by_count = [(step, True, 0.2) for step in of.repeated_steps_at(base.members)[:5]]
+        most = [ranked[1]] if ranked is not None and exploration.is_free(ranked[0], base) else []
+        by_value = [(step, False, 0.35) for step, _ in exploration.attributes(base)]
+        by_count = [(step, True, 0.2) for step in exploration.repeated_steps_at(base.members)[:5]]
         ways = [*by_value, *by_count]
-        gains = of.gains_of(base, [step for step, _, _ in ways]).tolist()
+        gains = exploration.gains_of(base, [step for step, _, _ in ways]).tolist()
         for place, ((step, counted, sure), gain) in enumerate(zip(ways, gains, strict=True)):
             worth = base.worth + gain + sure
             for largest, number in product((True, False), (*most, 1)):
-                said = float(of.covered(ranked[0]).sum()) if ranked is not None and number > 1 else 0.0
+                rank_worth = (
+                    float(exploration.covered(ranked[0]).sum()) if ranked is not None and number > 1 else 0.0
+                )
                 part = Extreme(base.part, (step,), counted, largest, number)
-                made.append((worth + said, place, part, base, step))
-    made.sort(key=lambda m: (-m[0], m[1]))
-    return made
+                extremes.append((worth + rank_worth, place, part, base, step))
+    extremes.sort(key=lambda m: (-m[0], m[1]))
+    return extremes
 
 
-def _from_extremes(of: Exploration, extremes: Sequence[_Extreme]) -> Iterator[_Ways]:
+def _ways_from_extremes(exploration: Exploration, extremes: Sequence[_Extreme]) -> Iterator[_Ways]:
     """What the largest and smallest lead to."""
-    for at, (_, _, part, base, step) in enumerate(_of_each(extremes, MOST_LEFT)[:MOST_EXTREMES]):
-        said, cost = np.maximum(base.said, of.steps_say[step]), base.cost + STEP_COST
-        chosen = Base(part, base.members, base.end, base.mentions, base.steps, said, cost, False)
-        yield from _onward(of, chosen, MOST_ONWARD if at < MOST_FAR else 0)
+    for at, (_, _, part, base, step) in enumerate(_first_of_each(extremes, MOST_LEFT)[:MOST_EXTREMES]):
+        coverage, cost = np.maximum(base.coverage, exploration.steps_say[step]), base.cost + STEP_COST
+        chosen = Base(part, base.members, base.end, base.mentions, base.steps, coverage, cost, False)
+        yield from _ways_onward(exploration, chosen, MOST_ONWARD if at < MOST_FAR else 0)
 
 
-def _of_each(made: Sequence[_Extreme], most: int) -> list[_Extreme]:
+def _first_of_each(extremes: Sequence[_Extreme], most: int) -> list[_Extreme]:
     """The first extremes of each set, in their order."""
-    seen = Counter[Part]()
-    kept: list[_Extreme] = []
-    for one in made:
-        of = one[3].part
-        seen[of] += 1
-        if seen[of] <= most:
-            kept.append(one)
-    return kept
+    counts = Counter[Part]()
+    chosen: list[_Extreme] = []
+    for extreme in extremes:
+        source = extreme[3].part
+        counts[source] += 1
+        if counts[source] <= most:
+            chosen.append(extreme)
+    return chosen
 
 
-def _number_asked_for(of: Exploration) -> tuple[int, int] | None:
+def _number_asked_for(exploration: Exploration) -> tuple[int, int] | None:
     """The first mention that may say how many are asked for by their rank, and how many."""
-    for i, mention in enumerate(of.mentions):
+    for i, mention in enumerate(exploration.mentions):
         for value in mention.values:
             if not value.date and 1 < value.number <= MOST_CHOSEN:
                 return i, int(value.number)
     return None
 
 
-def _two_named(of: Exploration) -> Iterator[Base]:
+def _entity_pairs(exploration: Exploration) -> Iterator[Base]:
     """Two entities of the question, to be compared."""
-    named = [(i, m.candidates[0]) for i, m in enumerate(of.mentions) if m.candidates]
-    for (i, one), (j, other) in combinations(named, 2):
-        if one.node != other.node and not of.overlap(i, j):
-            part = Either(Anchor(one.node, i), Anchor(other.node, j))
-            members = np.array(sorted({one.node, other.node}), np.int64)
-            said, cost = np.maximum(of.covered(i), of.covered(j)), 2 - one.score - other.score
-            yield Base(part, members, -1, frozenset({i, j}), (), said, cost)
+    candidates = [(i, m.candidates[0]) for i, m in enumerate(exploration.mentions) if m.candidates]
+    for (i, first), (j, second) in combinations(candidates, 2):
+        if first.node != second.node and not exploration.overlap(i, j):
+            part = Either(Anchor(first.node, i), Anchor(second.node, j))
+            members = np.array(sorted({first.node, second.node}), np.int64)
+            coverage, cost = (
+                np.maximum(exploration.covered(i), exploration.covered(j)),
+                2 - first.score - second.score,
+            )
+            yield Base(part, members, -1, frozenset({i, j}), (), coverage, cost)
 
 
-def _aggregates(of: Exploration, things: Sequence[Base]) -> Iterator[Proposal]:
+def _aggregates(exploration: Exploration, things: Sequence[Base]) -> Iterator[Proposal]:
     """The average, the sum, the largest or the smallest of the numbers that a set has."""
     asks: list[Ask] = []
-    if english.AVERAGE.search(of.question):
+    if english.AVERAGE.search(exploration.question):
         asks.append("average")
-    if english.SUM.search(of.question):
+    if english.SUM.search(exploration.question):
         asks.append("sum")
-    if english.EXTREME.search(of.question):
+    if english.EXTREME.search(exploration.question):
         asks.extend(("largest", "smallest"))
     for base in things:
-        steps = [step for step, kind in of.attributes(base) if kind != DATE]
-        for step, gain in zip(steps, of.gains_of(base, steps).tolist(), strict=True):
+        steps = [step for step, kind in exploration.attributes(base) if kind != DATE]
+        for step, gain in zip(steps, exploration.gains_of(base, steps).tolist(), strict=True):
             worth = base.worth + gain + 0.3
             for ask in asks:
                 yield Proposal("aggregate", Query(ask, Walk(base.part, step)), worth)
@@ -353,32 +377,36 @@ def _aggregates(of: Exploration, things: Sequence[Base]) -> Iterator[Proposal]:
 # yes and no
 
 
-def yes_or_no(of: Exploration, paths: CandidatePaths, joined: Sequence[Base]) -> Iterator[Proposal]:
+def yes_or_no(exploration: Exploration, paths: CandidatePaths, joined: Sequence[Base]) -> Iterator[Proposal]:
     """Whether an entity is where a path from another leads, has a value, or stands above another."""
-    asked = 0.8 if english.YES_NO.match(of.question) else 0.1
-    ends = {node: set(of.steps_at(np.array([node], np.int64))) for _, node in paths}
+    ask_worth = 0.8 if english.YES_NO.match(exploration.question) else 0.1
+    ends = {node: set(exploration.steps_at(np.array([node], np.int64))) for _, node in paths}
     for base in joined[:30]:
-        yield Proposal("yes", Query("yes", base.part), base.worth + asked - 0.2)
+        yield Proposal("yes", Query("yes", base.part), base.worth + ask_worth - 0.2)
     for (i, node), group in paths.items():
-        for j, other in paths:
-            if i == j or node == other or of.overlap(i, j):
+        for j, other_node in paths:
+            if i == j or node == other_node or exploration.overlap(i, j):
                 continue
-            link = next(c.score for c in of.mentions[j].candidates if c.node == other) - 1
+            link = next(c.score for c in exploration.mentions[j].candidates if c.node == other_node) - 1
             # What is unlike all that stands at the end of a path is of another kind: nobody asks that.
-            fitting = [b for b in group[1:] if len(b.steps) <= 2 and of.may_stand_at(ends[other], b.end)]
+            fitting = [
+                b
+                for b in group[1:]
+                if len(b.steps) <= 2 and exploration.may_stand_at(ends[other_node], b.end)
+            ]
             for base in fitting[:15]:
-                part = Both(base.part, Anchor(other, j))
-                said = float(np.maximum(base.said, of.covered(j)).sum()) - base.cost
-                yield Proposal("yes", Query("yes", part), said + link + asked)
-        for base in _whether_of_values(of, i, group[0]):
-            yield Proposal("yes", Query("yes", base.part), base.worth + asked)
+                part = Both(base.part, Anchor(other_node, j))
+                words_worth = float(np.maximum(base.coverage, exploration.covered(j)).sum()) - base.cost
+                yield Proposal("yes", Query("yes", part), words_worth + link + ask_worth)
+        for base in _whether_of_values(exploration, i, group[0]):
+            yield Proposal("yes", Query("yes", base.part), base.worth + ask_worth)
         for base in group[1:12]:
-            yield Proposal("yes", Query("yes", base.part), base.worth + asked - 0.3)
+            yield Proposal("yes", Query("yes", base.part), base.worth + ask_worth - 0.3)
 
 
-def _whether_of_values(of: Exploration, mention: int, entity: Base) -> Iterator[Base]:
+def _whether_of_values(exploration: Exploration, mention: int, entity: Base) -> Iterator[Base]:
     """One entity, filtered by the values of the question and by those of other entities."""
-    for i, other in enumerate(of.mentions):
-        for value in other.values if i != mention else ():
-            yield from _by_value(of, entity, i, value)
-    yield from _than_another(of, [entity])
+    for i, value_mention in enumerate(exploration.mentions):
+        for value in value_mention.values if i != mention else ():
+            yield from _by_value(exploration, entity, i, value)
+    yield from _than_another(exploration, [entity])

@@ -18,13 +18,13 @@ MOST_OF_ONE_TITLE = 50
 
 def without_own_titles(graph: Graph, mentions: Sequence[Mention]) -> tuple[Mention, ...]:
     """The mentions without candidates that are only the title of other candidates of the same mention."""
-    return tuple(_without(graph, m) if len(m.candidates) > 1 else m for m in mentions)
+    return tuple(_without_titles(graph, m) if len(m.candidates) > 1 else m for m in mentions)
 
 
-def _without(graph: Graph, mention: Mention) -> Mention:
+def _without_titles(graph: Graph, mention: Mention) -> Mention:
     nodes = {c.node for c in mention.candidates}
-    kept = tuple(c for c in mention.candidates if not _is_title(graph, c, nodes))
-    return replace(mention, candidates=kept) if kept else mention
+    candidates = tuple(c for c in mention.candidates if not _is_title(graph, c, nodes))
+    return replace(mention, candidates=candidates) if candidates else mention
 
 
 def _is_title(graph: Graph, candidate: Candidate, nodes: set[int]) -> bool:

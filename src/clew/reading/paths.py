@@ -52,7 +52,7 @@ MOST_BEHIND = 60
 class Base:
     """A set that a question may be about; `worth` orders the enumeration and is no score.
 
-    `said` float32 [words]: how well it says each content word of the question, `cost` what its links and
+    `coverage` float32 [words]: how well it says each content word of the question, `cost` what its links and
     steps take from that.
     """
 
@@ -62,15 +62,15 @@ class Base:
     """The end that its members have, as the last step arrives there; -1 - type for all of a type."""
     mentions: frozenset[int]
     steps: tuple[int, ...]
-    said: Float32
+    coverage: Float32
     cost: float
-    whole: bool = True
+    complete: bool = True
     """Whether `members` are all of them."""
     worth: float = field(init=False)
     """How much of the question it says."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "worth", float(self.said.sum()) - self.cost)
+        object.__setattr__(self, "worth", float(self.coverage.sum()) - self.cost)
 
 
 _Reach = tuple[dict[int, Nodes] | None, bool]
@@ -99,9 +99,9 @@ class Exploration:
         self.executor = Executor(self.vocabulary.graph)
         self.back_costs = -WAY_BACK if english.ALIKE.search(self.question) else WAY_BACK
         self._steps: dict[bytes, list[int]] = {}
-        self._behind: dict[tuple[bytes, int], list[int]] = {}
-        self.relations_say = _said(self.likeness.relations.T)
-        self.types_say = _said(self.likeness.types.T)
+        self._steps_behind: dict[tuple[bytes, int], list[int]] = {}
+        self.relations_say = _coverage(self.likeness.relations.T)
+        self.types_say = _coverage(self.likeness.types.T)
         arrived = self.vocabulary.types_at_ends.reshape(-1, 2)[:, ::-1].ravel()
         none = np.zeros((1, self.types_say.shape[1]), np.float32)
         types = np.concatenate([self.types_say, none])[arrived] * BY_TYPE
@@ -118,8 +118,8 @@ class Exploration:
 
     def gains_of(self, base: Base, steps: Sequence[int]) -> Float32:
         """What steps add to the worth of a set, float32 [steps]: nothing for words that it says already."""
-        both = np.maximum(base.said, self.steps_say[np.array(steps, np.int64)])
-        return both.sum(axis=1) - base.said.sum() - np.float32(STEP_COST)
+        coverage = np.maximum(base.coverage, self.steps_say[np.array(steps, np.int64)])
+        return coverage.sum(axis=1) - base.coverage.sum() - np.float32(STEP_COST)
 
     def covered(self, mention: int) -> Float32:
         """The content words inside of a mention, float32 [words], 0 or 1."""
@@ -127,9 +127,9 @@ class Exploration:
         inside = [m.start < stop and start < m.stop for start, stop, _ in self.likeness.words]
         return np.array(inside, np.float32)
 
-    def said_by(self, base: Base, step: int, mention: int) -> Float32:
+    def coverage_with(self, base: Base, step: int, mention: int) -> Float32:
         """The words that a set says with one more step and one more mention."""
-        return np.maximum(np.maximum(base.said, self.steps_say[step]), self.covered(mention))
+        return np.maximum(np.maximum(base.coverage, self.steps_say[step]), self.covered(mention))
 
     def paths(self) -> CandidatePaths:
         """The paths from all candidates of all mentions."""
@@ -141,37 +141,37 @@ class Exploration:
 
     def paths_from(self, mention: int, node: int, score: float) -> list[Base]:
         """The paths from one entity, by their worth, the entity itself first."""
-        here, said = np.array([node], np.int64), self.covered(mention)
-        start = Base(Anchor(node, mention), here, -1, frozenset({mention}), (), said, 1.0 - score)
-        front, found = [start], [start]
+        nodes, coverage = np.array([node], np.int64), self.covered(mention)
+        start = Base(Anchor(node, mention), nodes, -1, frozenset({mention}), (), coverage, 1.0 - score)
+        front, paths = [start], [start]
         for length, most in ((1, MOST_FIRST), (2, MOST_SECOND), (3, 0)):
             grown = self._best_grown(front, None if length == 1 else MOST_PATHS)
-            found += grown
+            paths += grown
             front = grown[:most]
-        return [start, *by_worth(found[1:])]
+        return [start, *by_worth(paths[1:])]
 
     def _best_grown(self, front: Sequence[Base], most: int | None) -> list[Base]:
         """The sets one step further than some, the best named first, at most `most`."""
         ways = [(base, *self._ways(base, None if most is None else MOST_GROWN)) for base in front]
-        steps = [np.array(found, np.int64) for _, _, found in ways]
-        worth = [self._worths(base, found) for (base, _, _), found in zip(ways, steps, strict=True)]
+        steps = [np.array(base_steps, np.int64) for _, _, base_steps in ways]
+        worth = [self._worths(base, base_steps) for (base, _, _), base_steps in zip(ways, steps, strict=True)]
         if not worth:
             return []
-        owner = np.repeat(np.arange(len(ways)), [len(found) for found in steps])
+        owner = np.repeat(np.arange(len(ways)), [len(base_steps) for base_steps in steps])
         all_steps = np.concatenate(steps)
-        made: list[Base] = []
+        grown_sets: list[Base] = []
         for at in np.argsort(-np.concatenate(worth), kind="stable").tolist():
             base, way, _ = ways[owner[at]]
-            further = self._further(base, int(all_steps[at]), way)
+            further = self._grow(base, int(all_steps[at]), way)
             if further is not None:
-                made.append(further)
-                if len(made) == most:
+                grown_sets.append(further)
+                if len(grown_sets) == most:
                     break
-        return made
+        return grown_sets
 
     def _worths(self, base: Base, steps: NDArray[np.int64]) -> Float32:
         """What a set is worth with one more step, by each of some steps: float32 [steps]."""
-        worth = np.maximum(base.said, self.steps_say[steps]).sum(axis=1) - base.cost - STEP_COST
+        worth = np.maximum(base.coverage, self.steps_say[steps]).sum(axis=1) - base.cost - STEP_COST
         if base.steps:
             worth -= self.back_costs * (self.vocabulary.canonical[steps ^ 1] == base.steps[-1])
         return worth
@@ -179,18 +179,18 @@ class Exploration:
     def grown(self, base: Base) -> Iterator[Base]:
         """The set one step further by each step that its members have."""
         way, steps = self._ways(base, None)
-        made = (self._further(base, step, way) for step in steps)
-        yield from (further for further in made if further is not None)
+        bases = (self._grow(base, step, way) for step in steps)
+        yield from (further for further in bases if further is not None)
 
     def _ways(self, base: Base, most: int | None) -> tuple[_Reach, list[int]]:
         """What each step leads to from a set, and the steps that may go on, at most the `most` best named."""
-        around, every = self._around(base), True
-        if around is None and len(lighter := self._lighter(base.members)):
-            around, every = self.executor.around(lighter), False
-        steps = self.steps_at(base.members) if around is None else self._followed(around)
+        around, of_all_members = self._around(base), True
+        if around is None and len(lighter := self._light_nodes(base.members)):
+            around, of_all_members = self.executor.around(lighter), False
+        steps = self.steps_at(base.members) if around is None else self._steps_to_follow(around)
         if most is not None and len(steps) > most:
             steps = self._best_first(base, steps)
-        return (around, every), [step for step in steps if self._may_go(base, step)][:most]
+        return (around, of_all_members), [step for step in steps if self._may_go(base, step)][:most]
 
     def _may_go(self, base: Base, step: int) -> bool:
         """Whether a step may go on from a set: not in circles, nor from a value.
@@ -201,25 +201,27 @@ class Exploration:
             return False
         return bool(base.mentions) or not base.steps or base.steps[-1] != self.vocabulary.back_over(step)
 
-    def _further(self, base: Base, step: int, way: _Reach) -> Base | None:
+    def _grow(self, base: Base, step: int, way: _Reach) -> Base | None:
         """The set one step further, None where nothing is there."""
-        around, every = way
+        around, of_all_members = way
         part = Walk(base.part, step)
         members = onward(part, self.reached(base.members, step) if around is None else around[step])
         if not len(members):
             return None
         back = bool(base.steps) and base.steps[-1] == self.vocabulary.back_over(step)
-        whole = every and base.whole and len(members) <= WIDEST
-        said = np.maximum(base.said, self.steps_say[step])
+        complete = of_all_members and base.complete and len(members) <= WIDEST
+        coverage = np.maximum(base.coverage, self.steps_say[step])
         cost = base.cost + STEP_COST + (self.back_costs if back else 0.0)
-        return Base(part, sample(members), step ^ 1, base.mentions, (*base.steps, step), said, cost, whole)
+        return Base(
+            part, sample(members), step ^ 1, base.mentions, (*base.steps, step), coverage, cost, complete
+        )
 
     def _best_first(self, base: Base, steps: Collection[int]) -> list[int]:
         """Steps by what a set is worth with each of them."""
         chosen = np.array(list(steps))
         return chosen[np.argsort(-self._worths(base, chosen), kind="stable")].tolist()
 
-    def _lighter(self, nodes: Nodes) -> Nodes:
+    def _light_nodes(self, nodes: Nodes) -> Nodes:
         """Those of some nodes that have few enough edges together to be sorted; none in a graph not large."""
         graph = self.vocabulary.graph
         if graph.nodes <= LARGE:
@@ -240,13 +242,15 @@ class Exploration:
             start = start.source
         if not isinstance(start, OfType):
             return self.executor.around(base.members)
-        kept = self.vocabulary.around.get(base.part, lambda: self.executor.around(base.members) or {})
-        return kept or None
+        neighbours = self.vocabulary.cached_neighbours.get(
+            base.part, lambda: self.executor.around(base.members) or {}
+        )
+        return neighbours or None
 
     def members_of(self, part: Part) -> Nodes:
         """The members of a set; none where too many edges were followed."""
         if isinstance(part, OfType):
-            return self.vocabulary.kept.get(part, lambda: {0: self.executor.members(part)})[0]
+            return self.vocabulary.cached_sets.get(part, lambda: {0: self.executor.members(part)})[0]
         try:
             return self.executor.members(part)
         except OverBudget:
@@ -283,57 +287,57 @@ class Exploration:
 
     def may_stand_at(self, ends: Collection[int], end: int) -> bool:
         """Whether what has some ends, or something else that has one of them, stands at another end."""
-        return end in ends or any(self.vocabulary.may_meet(end, known) for known in ends)
+        return end in ends or any(self.vocabulary.may_meet(end, other_end) for other_end in ends)
 
     def steps_at(self, nodes: Nodes, most: int = 200) -> list[int]:
         """The steps that leave some of the nodes, ascending; `most` of them are looked at."""
-        some = sample(nodes, most)
-        key = some.tobytes()
-        known = self._steps.get(key)
-        if known is None:
-            known = self._steps[key] = sorted(self._followed(self.executor.steps(some)))
-        return known
+        sampled = sample(nodes, most)
+        key = sampled.tobytes()
+        steps = self._steps.get(key)
+        if steps is None:
+            steps = self._steps[key] = sorted(self._steps_to_follow(self.executor.steps(sampled)))
+        return steps
 
     def steps_behind(self, nodes: Nodes, step: int) -> list[int]:
         """The steps that leave what a step leads to from some nodes, ascending; few of both are looked at."""
-        some = nodes[:MOST_BEHIND]
-        key = some.tobytes(), step
-        known = self._behind.get(key)
-        if known is None:
-            known = self._behind[key] = self.steps_at(sample(self.reached(some, step), MOST_BEHIND))
-        return known
+        sampled = nodes[:MOST_BEHIND]
+        key = sampled.tobytes(), step
+        steps = self._steps_behind.get(key)
+        if steps is None:
+            steps = self._steps_behind[key] = self.steps_at(sample(self.reached(sampled, step), MOST_BEHIND))
+        return steps
 
-    def _followed(self, steps: Collection[int]) -> Collection[int]:
+    def _steps_to_follow(self, steps: Collection[int]) -> Collection[int]:
         """The steps, each of what is recorded twice once; where they are many, those that are said best."""
         same = self.vocabulary.canonical
         steps = [s for s in steps if (c := same[s]) == s or c not in steps]
         if len(steps) <= self.most_steps:
             return steps
         chosen = np.array(sorted(steps))
-        said = self.steps_say[chosen].sum(axis=1)
-        return chosen[np.argsort(-said, kind="stable")[: self.most_steps]].tolist()
+        worths = self.steps_say[chosen].sum(axis=1)
+        return chosen[np.argsort(-worths, kind="stable")[: self.most_steps]].tolist()
 
     def absent_steps(self, node: int) -> list[int]:
         """The steps that a node does not have and others like it do: of its types, or of its other steps.
 
         The only type of a graph says that things are alike only of what most of them have.
         """
-        schema, there = self.schema, self.steps_at(np.array([node], np.int64))
+        schema, node_steps = self.schema, self.steps_at(np.array([node], np.int64))
         types = self.vocabulary.types_of(node)
         if len(types):
             like = schema.typed[:, types].max(axis=1) >= LIKE_IT * np.maximum(schema.nodes, 1)
             if len(self.vocabulary.types) == 1:
                 like &= schema.nodes >= IMPLIED * len(self.vocabulary.graph.types.type)
-        elif there:
+        elif node_steps:
             like, share = np.ones(len(schema.nodes), np.bool_), np.zeros(len(schema.nodes))
-            for end in there:
+            for end in node_steps:
                 together = schema.together.row(end)
                 like &= together > 0
                 np.maximum(share, together / max(schema.nodes[end], 1), out=share)
             like &= share >= IMPLIED
         else:
             return []
-        like[[*there, *self.vocabulary.canonical[there]]] = False
+        like[[*node_steps, *self.vocabulary.canonical[node_steps]]] = False
         like &= self.vocabulary.canonical == np.arange(len(like))
         return np.flatnonzero(like).tolist()
 
@@ -359,16 +363,16 @@ class Exploration:
         kinds = (THING, LEAF) if isinstance(base.part, OfType) else (THING,)
         return base.end < 0 or self.vocabulary.ends[base.end] in kinds
 
-    def overlap(self, one: int, other: int) -> bool:
+    def overlap(self, first: int, second: int) -> bool:
         """Whether two mentions, by their places, share a character."""
-        return self.mentions[one].overlaps(self.mentions[other])
+        return self.mentions[first].overlaps(self.mentions[second])
 
     def is_free(self, mention: int, base: Base) -> bool:
         """Whether a set neither uses a mention nor one that overlaps it."""
         return mention not in base.mentions and not any(self.overlap(mention, m) for m in base.mentions)
 
 
-def _said(likeness: Float32) -> Float32:
+def _coverage(likeness: Float32) -> Float32:
     """How well a label says each word, from how like they are."""
     return (np.maximum(likeness - UNLIKE, 0) / (1 - UNLIKE)).astype(np.float32)
 

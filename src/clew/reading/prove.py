@@ -61,8 +61,10 @@ def _ranked_by(executor: Executor, part: Extreme, member: int) -> list[int]:
     """The edges or the value for which a member was chosen; of things that were named, the values of all."""
     if part.counted:
         return _edges(executor, member, part.steps[-1], MOST_EDGES_CITED)
-    others = executor.members(part.source)[:FEW_COMPARED].tolist() if isinstance(part.source, Either) else []
-    return [t for one in (member, *others) for t in _value_path(executor, part, one, part.steps)]
+    compared = (
+        executor.members(part.source)[:FEW_COMPARED].tolist() if isinstance(part.source, Either) else []
+    )
+    return [t for node in (member, *compared) for t in _value_path(executor, part, node, part.steps)]
 
 
 def _recorded_instead(executor: Executor, part: Part, member: int) -> list[int]:
@@ -70,23 +72,23 @@ def _recorded_instead(executor: Executor, part: Part, member: int) -> list[int]:
     return _edges(executor, member, part.step ^ 1, FEW_COMPARED) if isinstance(part, Walk) else []
 
 
-def triple_of(graph: Graph, node: int, step: int, other: int) -> int:
+def triple_of(graph: Graph, node: int, step: int, neighbour: int) -> int:
     """The id of the triple by which a step leads from one node to another."""
-    head, tail = (other, node) if step & 1 else (node, other)
+    head, tail = (neighbour, node) if step & 1 else (node, neighbour)
     return graph.find_triple(head, step // 2, tail)
 
 
 def _before(executor: Executor, source: Part, step: int, member: int) -> int:
     """The first member of a set from which a step leads to `member`."""
     _, back = executor.edges(np.array([member], np.int64), step ^ 1)
-    few, many = sorted((back, executor.members(source)), key=len)
-    places = np.minimum(many.searchsorted(few), len(many) - 1)
-    return int(few[many[places] == few][0])
+    smaller, larger = sorted((back, executor.members(source)), key=len)
+    places = np.minimum(larger.searchsorted(smaller), len(larger) - 1)
+    return int(smaller[larger[places] == smaller][0])
 
 
 def _edges(executor: Executor, member: int, step: int, most: int) -> list[int]:
-    _, others = executor.edges(np.array([member], np.int64), step)
-    return [triple_of(executor.graph, member, step, int(o)) for o in others[:most]]
+    _, neighbours = executor.edges(np.array([member], np.int64), step)
+    return [triple_of(executor.graph, member, step, int(o)) for o in neighbours[:most]]
 
 
 def _value_path(
@@ -102,17 +104,17 @@ def _value_path(
     if isinstance(part, Extreme):
         best = int(numbers.argmax() if part.largest else numbers.argmin())
         return [triple_of(executor.graph, member, steps[0], int(reached[best]))]
-    shown: list[int] = []
+    bound_proof: list[int] = []
     if isinstance(part.value, Value):
         keep = against(numbers, part.sign, part.value, part.value.date)
     else:
-        others = executor.values(executor.members(part.value), ())
-        bound = float(others[2].max() if part.sign[0] == ">" else others[2].min())
+        other_values = executor.values(executor.members(part.value), ())
+        bound = float(other_values[2].max() if part.sign[0] == ">" else other_values[2].min())
         keep = stands(numbers, part.sign, bound)
-        which = int(others[1][np.flatnonzero(others[2] == bound)[0]])
-        shown = list(_prove(executor, part.value, which))
-    kept = reached[keep] if keep.any() else reached
-    return [triple_of(executor.graph, member, steps[0], int(kept[0])), *shown]
+        bound_node = int(other_values[1][np.flatnonzero(other_values[2] == bound)[0]])
+        bound_proof = list(_prove(executor, part.value, bound_node))
+    values = reached[keep] if keep.any() else reached
+    return [triple_of(executor.graph, member, steps[0], int(values[0])), *bound_proof]
 
 
 def pattern_of(query: Query, graph: Graph) -> Pattern | None:

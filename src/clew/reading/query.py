@@ -149,10 +149,10 @@ def contents_of(part: Part) -> Contents:
     mentions: set[int] = set()
     steps: list[int] = []
     types: list[int] = []
-    for one in parts:
-        match one:
+    for inner in parts:
+        match inner:
             case Anchor(_, mention):
-                entities.append(one)
+                entities.append(inner)
                 mentions.add(mention)
             case OfType(type_, _) if type_ >= 0:
                 types.append(type_)
@@ -161,12 +161,12 @@ def contents_of(part: Part) -> Contents:
             case Counted(_, step, _, _, mention):
                 steps.append(step)
                 mentions.add(mention)
-            case Compared(_, more, _, value):
-                steps += more
+            case Compared(_, value_steps, _, value):
+                steps += value_steps
                 if isinstance(value, Value):
                     mentions.add(value.mention)
-            case Extreme(_, more, _, _, _):
-                steps += more
+            case Extreme(_, value_steps, _, _, _):
+                steps += value_steps
             case _:
                 pass
     used = tuple(sorted(mentions - {-1}))
@@ -178,28 +178,28 @@ _OF_ONE, _OF_TWO = (Walk, Counted, Extreme), (Both, Either, Without)
 
 def parts_of(part: Part) -> list[Part]:
     """The part and all parts inside it, outer ones first."""
-    found: list[Part] = []
-    left = [part]
-    while left:
-        one = left.pop()
-        found.append(one)
-        if isinstance(one, _OF_ONE):
-            left.append(one.source)
-        elif isinstance(one, _OF_TWO):
-            left += (one.right, one.left)
-        elif isinstance(one, Compared):
-            if not isinstance(one.value, Value):
-                left.append(one.value)
-            left.append(one.source)
-    return found
+    parts: list[Part] = []
+    stack = [part]
+    while stack:
+        inner = stack.pop()
+        parts.append(inner)
+        if isinstance(inner, _OF_ONE):
+            stack.append(inner.source)
+        elif isinstance(inner, _OF_TWO):
+            stack += (inner.right, inner.left)
+        elif isinstance(inner, Compared):
+            if not isinstance(inner.value, Value):
+                stack.append(inner.value)
+            stack.append(inner.source)
+    return parts
 
 
-def with_entity(part: Part, node: int, other: int) -> Part:
+def with_entity(part: Part, node: int, replacement: int) -> Part:
     """The part with one entity in the place of another."""
     if isinstance(part, Anchor):
-        return replace(part, node=other) if part.node == node else part
+        return replace(part, node=replacement) if part.node == node else part
     inner = {f.name: getattr(part, f.name) for f in fields(part)}
-    changed = {name: with_entity(p, node, other) for name, p in inner.items() if isinstance(p, Part)}
+    changed = {name: with_entity(p, node, replacement) for name, p in inner.items() if isinstance(p, Part)}
     return replace(part, **changed)
 
 
@@ -237,8 +237,8 @@ def _key(part: Part) -> tuple[object, ...]:
         case Without(left, right):
             return ("without", _key(left), _key(right))
         case Compared(source, steps, sign, value):
-            other = (value.number, value.date, value.yearly) if isinstance(value, Value) else _key(value)
-            return ("compared", _key(source), steps, sign, other)
+            value_key = (value.number, value.date, value.yearly) if isinstance(value, Value) else _key(value)
+            return ("compared", _key(source), steps, sign, value_key)
         case Counted(source, step, sign, number, _):
             return ("counted", _key(source), step, sign, number)
         case Extreme(source, steps, counted, largest, number):

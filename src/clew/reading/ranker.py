@@ -151,8 +151,8 @@ class Ranker:
             first_pass = FirstPass.open(folder / "first_pass.npz")
             tokenizer.no_padding()
             tokenizer.enable_truncation(int(about["longest"]))
-            given = about.get("calibration")
-            calibration = PLAIN if given is None else Calibration.of(**given)
+            weights = about.get("calibration")
+            calibration = PLAIN if weights is None else Calibration.of(**weights)
         except EmbedderError:
             raise
         except Exception as error:  # both libraries raise bare Exceptions of their own
@@ -229,43 +229,43 @@ class GraphRanker:
     ) -> Scored:
         """The scores of all candidates of a question."""
         rows = _Rows(self.vocabulary, question, mentions, likeness)
-        kept = [option for option in sorted(options, key=lambda o: -o.worth) if rows.add(option)]
-        if not kept:
+        candidates = [option for option in sorted(options, key=lambda o: -o.worth) if rows.add(option)]
+        if not candidates:
             return Scored.nothing(len(options))
-        known = rows_of(rows.describer.features(kept), rows.tokens)
+        known = rows_of(rows.describer.features(candidates), rows.tokens)
         signs = Signs(self.vocabulary, question, mentions, likeness)
-        told = np.array([signs.against(option.query) for option in kept], np.float32)
-        best = self.ranker.first_pass.best(known, told)
+        sign_scores = np.array([signs.against(option.query) for option in candidates], np.float32)
+        best = self.ranker.first_pass.best(known, sign_scores)
         rows.keep(best.tolist())
-        kept, known, told = [kept[i] for i in best], known[best], told[best]
-        head, labels, heard = self._scores(rows, known[:, :GIVEN])
+        candidates, known, sign_scores = [candidates[i] for i in best], known[best], sign_scores[best]
+        head, labels, views = self._scores(rows, known[:, :GIVEN])
         scores = head.copy()
         kind = asked_kind(question, mentions)
-        known = np.concatenate([known, self._kinds.features([o.query for o in kept], kind)], axis=1)
+        known = np.concatenate([known, self._kinds.features([o.query for o in candidates], kind)], axis=1)
         aligner = Aligner(self.vocabulary, question, mentions, likeness, labels)
-        alignment = aligner.alignment([o.query for o in kept], [heard[v] for v in rows.view])
-        asked = asked_type(question, mentions, likeness)
-        if asked >= 0:
-            of_type = [rows.describer.of_type(option.query, asked) for option in kept]
-            answer_with_type(self.vocabulary, kept, scores, asked, of_type)
+        alignment = aligner.alignment([o.query for o in candidates], [views[v] for v in rows.view])
+        type_asked_for = asked_type(question, mentions, likeness)
+        if type_asked_for >= 0:
+            of_type = [rows.describer.of_type(option.query, type_asked_for) for option in candidates]
+            answer_with_type(self.vocabulary, candidates, scores, type_asked_for, of_type)
         elif asks_who(question):
-            types = [rows.describer.answer_type(option.query) for option in kept]
-            nobody = [self._kinds.answers_nobody(o.query, t) for o, t in zip(kept, types, strict=True)]
+            types = [rows.describer.answer_type(option.query) for option in candidates]
+            nobody = [self._kinds.answers_nobody(o.query, t) for o, t in zip(candidates, types, strict=True)]
             scores[:-1] += math.log(OTHER) * np.array(nobody)
         aligned = alignment.features(self.ranker.calibration.of_alignment)
         known = np.concatenate([known, aligned], axis=1)
         calibrated = self.ranker.calibration.scores(scores, known)
         scores = calibrated.copy()
-        if asked < 0 and asks_people(question, mentions):
-            scores[:-1] += math.log(OTHER) * np.array([self._kinds.are_codes(o.query) for o in kept])
-        WhichWay(self.vocabulary, question, mentions).put_right(kept, scores)
-        put_flags_right(self.vocabulary, question, kept, scores)
+        if type_asked_for < 0 and asks_people(question, mentions):
+            scores[:-1] += math.log(OTHER) * np.array([self._kinds.are_codes(o.query) for o in candidates])
+        WhichWay(self.vocabulary, question, mentions).put_right(candidates, scores)
+        put_flags_right(self.vocabulary, question, candidates, scores)
         literal = Literal(self.vocabulary, question, mentions, likeness)
-        scores[:-1] += [literal.for_(option.query) for option in kept]
-        scores[:-1] += told
-        Narrower(self.vocabulary, mentions, likeness).put_right(kept, scores[:-1])
-        left_out = len(options) - len(kept)
-        return Scored(tuple(kept), rows.tokens, known, head, calibrated, scores, alignment, left_out)
+        scores[:-1] += [literal.for_(option.query) for option in candidates]
+        scores[:-1] += sign_scores
+        Narrower(self.vocabulary, mentions, likeness).put_right(candidates, scores[:-1])
+        left_out = len(options) - len(candidates)
+        return Scored(tuple(candidates), rows.tokens, known, head, calibrated, scores, alignment, left_out)
 
     def vector(self, text: str) -> Float32:
         """The vector of a text, of length 1: float32 [384]."""
@@ -279,12 +279,12 @@ class GraphRanker:
     def _scores(
         self, rows: _Rows, features: Float32
     ) -> tuple[Float32, dict[tuple[bool, int], int], list[EncodedView]]:
-        """Scores of all rows with their features, that of none last; labels, and the views as heard."""
+        """Scores of all rows with their features, that of none last; labels, and the encoded views."""
         states, mask, offsets = self.ranker.encode([view.text for view in rows.views.values()])
         labels, at = self._labels(rows)
         kinds, label_at, span_at = rows.arrays(at, offsets)
         features = features.astype(np.float16).astype(np.float32)
-        given = {
+        inputs = {
             "states": states,
             "mask": mask,
             "labels": labels,
@@ -295,11 +295,11 @@ class GraphRanker:
             "features": np.concatenate([features, features.max(0, keepdims=True)]),
         }
         unit = _unit(labels[: len(at)])
-        heard = [
-            EncodedView(view, _unit(state[: len(of)]) @ unit.T, of)
-            for view, state, of in zip(rows.views.values(), states, offsets, strict=True)
+        views = [
+            EncodedView(view, _unit(state[: len(token_offsets)]) @ unit.T, token_offsets)
+            for view, state, token_offsets in zip(rows.views.values(), states, offsets, strict=True)
         ]
-        return self.ranker.head.run(None, given)[0], at, heard
+        return self.ranker.head.run(None, inputs)[0], at, views
 
     def _labels(self, rows: _Rows) -> tuple[Float32, dict[tuple[bool, int], int]]:
         """Vectors of the labels that the rows use, and where each of them is."""
@@ -312,10 +312,10 @@ class GraphRanker:
         used = sorted(labels)
         texts = [self.vocabulary.types[i] if is_type else self.vocabulary.relations[i] for is_type, i in used]
         new = sorted({t for t in texts if t not in self._vectors})
-        every = {*self.vocabulary.relations, *self.vocabulary.types} if new else set[str]()
-        if new and len(every) <= ALL_AT_ONCE:
+        all_labels = {*self.vocabulary.relations, *self.vocabulary.types} if new else set[str]()
+        if new and len(all_labels) <= ALL_AT_ONCE:
             # Vectors of 8-bit weights differ a little with what is encoded beside: so all at once, always.
-            new = sorted(every)
+            new = sorted(all_labels)
         if new:
             if len(self._vectors) + len(new) > MOST_LABELS:
                 self._vectors.clear()

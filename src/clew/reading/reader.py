@@ -35,7 +35,7 @@ from clew.text.lexicon import Lexicon
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
+class LinkedQuestion:
     """A question in plain words: what it names, and how its words are like those of the graph."""
 
     text: str
@@ -51,7 +51,7 @@ class Reading:
     """How one question may be read: its mentions, and its candidates by their probability."""
 
     question: str
-    """As it was heard: mentions and likeness have its places."""
+    """As it is read, without what is said around it; mentions and likeness have its places."""
     mentions: tuple[Mention, ...]
     likeness: Likeness
     ranking: Ranking
@@ -107,25 +107,37 @@ class QuestionReader:
 
         """
         times: dict[str, float] = {}
-        heard, options = self._candidates(question, entities, times)
+        linked_question, options = self._candidates(question, entities, times)
         began = perf_counter()
-        ranking = self._ranker.rank(heard.text, heard.mentions, heard.likeness, options)
+        ranking = self._ranker.rank(
+            linked_question.text, linked_question.mentions, linked_question.likeness, options
+        )
         times["rank"] = (perf_counter() - began) * 1000
-        return Reading(heard.text, heard.mentions, heard.likeness, ranking, times, question, heard.respelt)
+        return Reading(
+            linked_question.text,
+            linked_question.mentions,
+            linked_question.likeness,
+            ranking,
+            times,
+            question,
+            linked_question.respelt,
+        )
 
-    def heard(self, question: str) -> tuple[Heard, list[Option]]:
-        """A question as it is heard, with its candidates."""
+    def heard(self, question: str) -> tuple[LinkedQuestion, list[Option]]:
+        """A question as it is read, with its candidates."""
         return self._candidates(question, (), {})
 
-    def score(self, question: str) -> tuple[Heard, Scored]:
+    def score(self, question: str) -> tuple[LinkedQuestion, Scored]:
         """What the shipped model makes of all candidates of a question, whatever was learned beside it.
 
         Raises:
             EmbedderError: the shipped model cannot be opened.
 
         """
-        heard, options = self.heard(question)
-        return heard, self._ranker.score(heard.text, heard.mentions, heard.likeness, options)
+        linked_question, options = self.heard(question)
+        return linked_question, self._ranker.score(
+            linked_question.text, linked_question.mentions, linked_question.likeness, options
+        )
 
     def spell(self, text: str, entities: Sequence[str] = ()) -> tuple[str, tuple[Mention, ...], Respelt]:
         """A text with its words spelt right, its mentions, and which words were written otherwise."""
@@ -140,8 +152,8 @@ class QuestionReader:
     def is_word(self, word: str) -> bool:
         """Whether a word is one of English, or of the relations and types of the graph."""
         plain = word.lower()
-        known = (FUNCTION, ANYONE, self.vocabulary.words)
-        return any(plain in words for words in known) or Lexicon.load().known(plain)
+        word_sets = (FUNCTION, ANYONE, self.vocabulary.words)
+        return any(plain in words for words in word_sets) or Lexicon.load().known(plain)
 
     def compare(self, text: str) -> Likeness:
         """How the content words of a text are like those of the graph."""
@@ -151,14 +163,14 @@ class QuestionReader:
         """What lies around the mentions of a text, and how its words are like those of the graph."""
         return Exploration(self.vocabulary, text, mentions, self.compare(text))
 
-    def rank_options(self, of: Exploration, options: Sequence[Option]) -> Ranking:
+    def rank_options(self, exploration: Exploration, options: Sequence[Option]) -> Ranking:
         """Rank candidates that were made elsewhere.
 
         Raises:
             EmbedderError: the shipped model cannot be opened.
 
         """
-        return self._ranker.rank(of.question, of.mentions, of.likeness, options)
+        return self._ranker.rank(exploration.question, exploration.mentions, exploration.likeness, options)
 
     def vector(self, text: str) -> NDArray[np.float32]:
         """The vector that the ranker's encoder gives to a text, of length 1: float32 [384].
@@ -183,15 +195,15 @@ class QuestionReader:
 
     def _candidates(
         self, question: str, entities: Sequence[str], times: dict[str, float]
-    ) -> tuple[Heard, list[Option]]:
+    ) -> tuple[LinkedQuestion, list[Option]]:
         """What a question names, how its words are like the graph's, and what it may mean."""
         began = perf_counter()
-        text, found, respelt = self.spell(unframed(question, self._is_of_graph), entities)
-        mentions = with_types(self.vocabulary, text, found)
+        text, untyped_mentions, respelt = self.spell(unframed(question, self._is_of_graph), entities)
+        mentions = with_types(self.vocabulary, text, untyped_mentions)
         linked = perf_counter()
         likeness = self.compare(text)
         wider = likeness if self.adapter is None else self.adapter.widened(likeness)
         options = self._enumerator.enumerate(text, mentions, wider)
         times["link"] = (linked - began) * 1000
         times["enumerate"] = (perf_counter() - linked) * 1000
-        return Heard(text, mentions, likeness, respelt), options
+        return LinkedQuestion(text, mentions, likeness, respelt), options

@@ -36,10 +36,10 @@ def of_another_kind(vocabulary: Vocabulary, reading: Reading, query: Query) -> A
     for anchor, step in _steps_at_names(query):
         mention = reading.mentions[anchor.mention]
         for word in kinds_of(reading, mention):
-            said = _relations_said(reading, word)
-            if not said or step // 2 in said or _is_said(reading, mention, step // 2):
+            relations = _relations_said(reading, word)
+            if not relations or step // 2 in relations or _is_said(reading, mention, step // 2):
                 continue
-            if not _touches(vocabulary, anchor.node, said) and not _is_type(reading, word):
+            if not _touches(vocabulary, anchor.node, relations) and not _is_type(reading, word):
                 kind, label = reading.likeness.words[word][2], vocabulary.graph.labels[anchor.node]
                 return Abstention("no_entity", f'it has no {kind} like "{mention.text}"', (label,))
     return None
@@ -60,7 +60,7 @@ def _steps_at_names(query: Query) -> Iterator[tuple[Anchor, int]]:
 def kinds_of(reading: Reading, mention: Mention) -> list[int]:
     """The words beside a name that say what it is, by their place among the content words."""
     text = reading.question
-    found: list[int] = []
+    places: list[int] = []
     for place, (start, stop, word) in enumerate(reading.likeness.words):
         if stop <= mention.start and _NAMING.fullmatch(text, stop, mention.start):
             is_kind = _is_noun(text[:start], word) and _BEHIND.match(text, mention.stop)
@@ -70,8 +70,8 @@ def kinds_of(reading: Reading, mention: Mention) -> list[int]:
         else:
             continue
         if is_kind:
-            found.append(place)
-    return found
+            places.append(place)
+    return places
 
 
 def _is_noun(before: str, word: str) -> bool:

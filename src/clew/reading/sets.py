@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 Ids = NDArray[np.int64]
 
 
-class Kept:
+class SetCache:
     """Sets of a graph that many questions ask for, by a key, up to a number of ids in all."""
 
     def __init__(self, most: int = 2_000_000) -> None:
@@ -20,15 +20,15 @@ class Kept:
 
     def get(self, key: Hashable, make: Callable[[], dict[int, Ids]]) -> dict[int, Ids]:
         """The sets of a key, made if they are not kept."""
-        known = self._sets.get(key)
-        if known is None:
-            known = make()
-            self._ids += sum(len(ids) for ids in known.values())
+        sets = self._sets.get(key)
+        if sets is None:
+            sets = make()
+            self._ids += sum(len(ids) for ids in sets.values())
             if self._ids > self._most:
                 # A new table: another thread may still read the old one.
                 self._sets, self._ids = {}, 0
-            self._sets[key] = known
-        return known
+            self._sets[key] = sets
+        return sets
 
 
 def distinct(ids: NDArray[Any]) -> NDArray[Any]:
@@ -42,26 +42,26 @@ def distinct(ids: NDArray[Any]) -> NDArray[Any]:
     return ids[new]
 
 
-def shared(one: Ids, other: Ids) -> Ids:
+def intersection(first: Ids, second: Ids) -> Ids:
     """What is in both of two sets."""
-    if len(one) > len(other):
-        one, other = other, one
-    return one[_inside(one, other)]
+    if len(first) > len(second):
+        first, second = second, first
+    return first[_inside(first, second)]
 
 
-def either(one: Ids, other: Ids) -> Ids:
+def union(first: Ids, second: Ids) -> Ids:
     """What is in one of two sets."""
-    return distinct(np.concatenate([one, other]))
+    return distinct(np.concatenate([first, second]))
 
 
-def less(one: Ids, other: Ids) -> Ids:
+def difference(first: Ids, second: Ids) -> Ids:
     """What is in the first set and not in the second."""
-    return one[~_inside(one, other)]
+    return first[~_inside(first, second)]
 
 
-def _inside(one: Ids, other: Ids) -> NDArray[np.bool_]:
-    if not len(other):
-        return np.zeros(len(one), np.bool_)
-    places = np.searchsorted(other, one)
-    places[places == len(other)] = 0
-    return other[places] == one
+def _inside(first: Ids, second: Ids) -> NDArray[np.bool_]:
+    if not len(second):
+        return np.zeros(len(first), np.bool_)
+    places = np.searchsorted(second, first)
+    places[places == len(second)] = 0
+    return second[places] == first

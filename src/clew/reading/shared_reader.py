@@ -26,13 +26,13 @@ def with_types(index: Index) -> tuple[Graph, Schema]:
 def reader_of(index: Index, embedder: Embedder) -> QuestionReader:
     """The reader of an index with what was learned for it, as long as one that asked for it has it."""
     key = id(index.graph), id(embedder)
-    made = _MADE.get(key)
-    if made is None:
+    reader = _READERS.get(key)
+    if reader is None:
         graph, schema = with_types(index)
         learned = open_adapter(index.path, index.graph, MODEL).adapter
-        made = _MADE[key] = QuestionReader(graph, schema, index.names, embedder, adapter=learned)
-    return made
+        reader = _READERS[key] = QuestionReader(graph, schema, index.names, embedder, adapter=learned)
+    return reader
 
 
-_MADE: WeakValueDictionary[tuple[int, int], QuestionReader] = WeakValueDictionary()
+_READERS: WeakValueDictionary[tuple[int, int], QuestionReader] = WeakValueDictionary()
 """Readers by their graph and embedder; a reader holds both, so that no other one gets its place in memory."""

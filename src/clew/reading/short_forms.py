@@ -64,13 +64,13 @@ def _written_out(word: str, *, alone: bool) -> str:
 
 def initials_of(labels: Iterable[str]) -> dict[str, str]:
     """The labels of several words by their first letters, where one alone has these: *dob*, *gdp*."""
-    found: dict[str, str] = {}
+    labels_by_initials: dict[str, str] = {}
     for label in dict.fromkeys(labels):
         words = label.split()
         if len(words) > 1 and all(word.isalpha() for word in words):
             initials = "".join(word[0] for word in words)
-            found[initials] = "" if initials in found else label
-    return {initials: label for initials, label in found.items() if label}
+            labels_by_initials[initials] = "" if initials in labels_by_initials else label
+    return {initials: label for initials, label in labels_by_initials.items() if label}
 
 
 def is_short_for(short: str, word: str) -> bool:

@@ -84,10 +84,10 @@ class Signs:
 
     def against(self, query: Query) -> float:
         """The logarithm of what is left of the odds of a candidate."""
-        told = self.open_names(query) * math.log(LEFT_OPEN) + self._of_what_is_asked(query)
+        log_odds = self.open_names(query) * math.log(LEFT_OPEN) + self._of_what_is_asked(query)
         if self.dates:
-            told += self._open_dates(query) * math.log(IGNORED)
-        return told + sum([self._of_part(part, query) for part in query.contents.parts])
+            log_odds += self._open_dates(query) * math.log(IGNORED)
+        return log_odds + sum([self._of_part(part, query) for part in query.contents.parts])
 
     def _of_part(self, part: Part, query: Query) -> float:
         """What one part of a candidate tells against it."""
@@ -105,12 +105,12 @@ class Signs:
                 return self._of_extreme(part)
             case Both(Walk(_, step), Anchor(node, _)) if self._is_never_at(node, step ^ 1):
                 return math.log(IGNORED)
-            case Walk(Walk(_, there), back) if back == there ^ 1 and not self.alike:
-                return self._of_way_back(query, there)
+            case Walk(Walk(_, onward_step), back_step) if back_step == onward_step ^ 1 and not self.alike:
+                return self._of_way_back(query, onward_step)
             case Compared(_, steps, sign, _):
                 way = self._way(self.vocabulary.ends[steps[-1] ^ 1] == DATE)
-                told = math.log(IGNORED) if sign in _UP and not self.compares else 0.0
-                return told + (math.log(TURNED) if way * _UP.get(sign, 0) < 0 else 0.0)
+                log_odds = math.log(IGNORED) if sign in _UP and not self.compares else 0.0
+                return log_odds + (math.log(TURNED) if way * _UP.get(sign, 0) < 0 else 0.0)
             case _:
                 return 0.0
 
@@ -129,10 +129,10 @@ class Signs:
             back = isinstance(part.source, Walk) and part.step == part.source.step ^ 1
             away = bool(part.step & 1) and part.step // 2 in self.asked and not back
             ignored = (onto_flag and not self.asks_yes) or (away and query.ask != "yes")
-        told = ignored * math.log(IGNORED)
+        log_odds = ignored * math.log(IGNORED)
         if self.leaving_out and query.ask != "yes" and not is_denial(self.vocabulary, query):
-            told += self.leaving_out
-        return told
+            log_odds += self.leaving_out
+        return log_odds
 
     def _of_way_back(self, query: Query, step: int) -> float:
         """What tells against the same of something as another has: least where it is a thing, as a maker."""
@@ -144,21 +144,21 @@ class Signs:
     def _is_said_twice(self, query: Query, step: int) -> bool:
         """Whether two words outside of the names of a query say a relation, or what it leads to."""
         spans = spans_of(self.mentions, mentions_of(query))
-        said = self.likeness.relations[:, step // 2]
+        word_likeness = self.likeness.relations[:, step // 2]
         type_ = self.vocabulary.end_types[step ^ 1]
         if type_ >= 0:
-            said = np.maximum(said, self.likeness.types[:, type_])
-        return int((said[content_share(self.likeness, spans)] >= UNEXPLAINED).sum()) > 1
+            word_likeness = np.maximum(word_likeness, self.likeness.types[:, type_])
+        return int((word_likeness[content_share(self.likeness, spans)] >= UNEXPLAINED).sum()) > 1
 
     def open_names(self, query: Query) -> int:
         """How many words that are written as names a candidate neither names nor says by a label."""
         if not self.names:
             return 0
         key = query.contents.mentions, query.contents.steps
-        known = self._open.get(key)
-        if known is None:
-            known = self._open[key] = self._left_open(*key)
-        return known
+        count = self._open.get(key)
+        if count is None:
+            count = self._open[key] = self._left_open(*key)
+        return count
 
     def _left_open(self, mentions: Sequence[int], steps: Sequence[int]) -> int:
         spans = spans_of(self.mentions, mentions)
@@ -168,22 +168,22 @@ class Signs:
             for m in (self.mentions[i] for i in mentions)
             if not m.candidates or not all(labels[c.node].islower() for c in m.candidates)
         ]
-        said = self.likeness.exact_relations[:, sorted({step // 2 for step in steps})]
+        label_likeness = self.likeness.exact_relations[:, sorted({step // 2 for step in steps})]
         open_ = 0
         for word in self.names:
             start, stop, _ = self.likeness.words[word]
             # Beside a name it is of it: *Lady* Mina Gray; beside a word such as *fire* it is of another.
             inside = any(a < stop and start < b for a, b in spans)
             if not inside and not any(a <= stop + 1 and start <= b + 1 for a, b in names):
-                open_ += float(said[word].max(initial=0.0)) < LIKE_A_LABEL
+                open_ += float(label_likeness[word].max(initial=0.0)) < LIKE_A_LABEL
         return open_
 
     def _of_extreme(self, part: Extreme) -> float:
         """A ranking where words only compare, or by what a superlative does not say."""
-        told = 0.0
+        log_odds = 0.0
         if self.compares and not self.ranks_one and not isinstance(part.source, Either):
-            told += math.log(IGNORED)
-        return told if part.counted else told + self.superlatives.against(part)
+            log_odds += math.log(IGNORED)
+        return log_odds if part.counted else log_odds + self.superlatives.against(part)
 
     def _is_beyond(self, end: int, value: Value) -> bool:
         """Whether a number is beyond all at an end, or no date where dates stand: it tells none apart."""
@@ -202,14 +202,14 @@ class Signs:
         return sum(not any(date.overlaps(m) for m in used) for date in self.dates)
 
     def _of_value(self, mention: int, sign: Sign) -> float:
-        said = self.beside.get(mention)
-        if said is None:
+        word_sign = self.beside.get(mention)
+        if word_sign is None:
             return math.log(UNSAID) if sign in _UP and mention not in self.ranges else 0.0
-        if said not in _UP:
-            return 0.0 if said == sign else math.log(IGNORED)
-        if sign not in _UP or _UP[said] != _UP[sign]:
+        if word_sign not in _UP:
+            return 0.0 if word_sign == sign else math.log(IGNORED)
+        if sign not in _UP or _UP[word_sign] != _UP[sign]:
             return math.log(TURNED if sign in _UP else IGNORED)
-        return 0.0 if said == sign else math.log(LOOSE)
+        return 0.0 if word_sign == sign else math.log(LOOSE)
 
     def _way(self, dates: bool) -> int:
         """Whether the question compares upwards (1) or downwards (-1), 0 where no word says so."""
@@ -223,27 +223,27 @@ class Signs:
 
 def relations_asked_for(vocabulary: Vocabulary, question: str, mentions: Sequence[Mention]) -> frozenset[int]:
     """The relations that are a noun which a question asks for: *which boats* are what `boat` leads to."""
-    match, lexicon, found = _WHICH.match(question), Lexicon.load(), set[int]()
+    match, lexicon, relations = _WHICH.match(question), Lexicon.load(), set[int]()
     if match is None:
         return frozenset()
     for word in re.finditer(r"[a-z]+", match[1], re.I):
         start, noun = match.start(1) + word.start(), english.singular(word[0].lower())
-        named = any(m.strong and m.candidates and m.start <= start < m.stop for m in mentions)
-        if not named and lexicon.classes(noun) and not lexicon.mostly_verb(noun):
-            found.update(vocabulary.relations_by_words.get((noun,), ()))
-    return frozenset(found)
+        is_named = any(m.strong and m.candidates and m.start <= start < m.stop for m in mentions)
+        if not is_named and lexicon.classes(noun) and not lexicon.mostly_verb(noun):
+            relations.update(vocabulary.relations_by_words.get((noun,), ()))
+    return frozenset(relations)
 
 
 def written_as_names(question: str, likeness: Likeness) -> list[int]:
     """The content words that are written as names inside a sentence and are no types, by their places."""
     if question.istitle() or question.isupper():
         return []
-    found: list[int] = []
+    places: list[int] = []
     for place, (start, stop, _) in enumerate(likeness.words):
         before = question[:start].rstrip("\"'([ ")
         is_name = question[start].isupper() and stop - start > 1
         if not is_name or not before or before[-1] in ".?!:":
             continue
         if likeness.exact_types[place].max(initial=0) < LIKE_A_LABEL:
-            found.append(place)
-    return found
+            places.append(place)
+    return places

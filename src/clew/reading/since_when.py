@@ -36,45 +36,49 @@ class SinceWhen:
     @classmethod
     def of(cls, question: str) -> SinceWhen | None:
         """Read a question; None if it asks for something else."""
-        found = _ASKED_WHEN.fullmatch(question.strip())
-        return None if found is None else cls(question, found["rest"], found["begin"] is not None)
+        match = _ASKED_WHEN.fullmatch(question.strip())
+        return None if match is None else cls(question, match["rest"], match["begin"] is not None)
 
     def answer(self, whether: Answer) -> Answer | None:
         """What the answer to `whether` says of when; None if it is not yes by one triple that has some."""
-        if [one.entity for one in whether.answers] != ["yes"] or len(whether.citations) != 1:
+        if [answer.entity for answer in whether.answers] != ["yes"] or len(whether.citations) != 1:
             return None
-        cited = whether.citations[0]
-        if len(cited.triples) != 1 or not cited.triples[0].properties:
+        citation = whether.citations[0]
+        if len(citation.triples) != 1 or not citation.triples[0].properties:
             return None
-        triple = cited.triples[0]
-        key, values = self._said(triple)
-        said = " ".join((triple.head, triple.relation, triple.tail))
+        triple = citation.triples[0]
+        key, values = self._property_of(triple)
+        statement = " ".join((triple.head, triple.relation, triple.tail))
         common = replace(whether, question=self.question, pattern=None, chain=None, alternatives=(), notes=())
         if not values:
             end = "since" if self.begin else "until"
-            abstained = Abstention("empty_result", f"it is not recorded {end} when: {said}")
+            abstained = Abstention("empty_result", f"it is not recorded {end} when: {statement}")
             return replace(common, answers=(), text="", citations=(), reading=None, abstained=abstained)
         score = whether.answers[0].score
         return replace(
             common,
             answers=tuple(AnswerEntity(value, value, score) for value in values),
             text=", ".join(values),
-            citations=tuple(Citation(value, cited.triples, cited.triple_ids) for value in values),
-            reading=f"{key} of the edge: {said}",
+            citations=tuple(Citation(value, citation.triples, citation.triple_ids) for value in values),
+            reading=f"{key} of the edge: {statement}",
         )
 
-    def _said(self, triple: TripleText) -> tuple[str, tuple[str, ...]]:
+    def _property_of(self, triple: TripleText) -> tuple[str, tuple[str, ...]]:
         """The property that is asked, and its values, each once."""
-        mine, other = (_BEGIN, _END) if self.begin else (_END, _BEGIN)
-        held = [pair for statement in triple.properties for pair in statement]
-        keys = list(dict.fromkeys(key for key, _ in held))
-        named = [key for key in keys if _words(key) & mine]
-        if not named and self.begin:
-            dated = [key for key in keys if _are_dates(value for k, value in held if k == key)]
-            named = [key for key in dated if not _words(key) & other] if len(dated) == 1 else []
-        if not named:
+        asked_words, other_words = (_BEGIN, _END) if self.begin else (_END, _BEGIN)
+        properties = [pair for statement in triple.properties for pair in statement]
+        keys = list(dict.fromkeys(key for key, _ in properties))
+        matching_keys = [key for key in keys if _words(key) & asked_words]
+        if not matching_keys and self.begin:
+            date_keys = [key for key in keys if _are_dates(value for k, value in properties if k == key)]
+            matching_keys = (
+                [key for key in date_keys if not _words(key) & other_words] if len(date_keys) == 1 else []
+            )
+        if not matching_keys:
             return "", ()
-        return named[0], tuple(dict.fromkeys(value for key, value in held if key == named[0]))
+        return matching_keys[0], tuple(
+            dict.fromkeys(value for key, value in properties if key == matching_keys[0])
+        )
 
 
 def _words(key: str) -> frozenset[str]:

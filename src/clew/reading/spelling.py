@@ -33,7 +33,7 @@ Respelt = tuple[tuple[str, str], ...]
 
 
 def spelling_notes(respelt: Respelt) -> tuple[str, ...]:
-    """What is told of words that were written otherwise."""
+    """The notes on words that were written otherwise."""
     return tuple(f'"{written}" is read as "{meant}"' for written, meant in respelt)
 
 
@@ -55,9 +55,9 @@ class Speller:
         """A text with its words as they were meant, and which were written otherwise."""
         changes: list[tuple[str, str]] = []
         for token in reversed(tokens(text)):
-            named = any(m.start < token.stop and token.start < m.stop for m in mentions if m.candidates)
+            is_in_name = any(m.start < token.stop and token.start < m.stop for m in mentions if m.candidates)
             is_name = token.start > 0 and token.text[:1].isupper()
-            if named or not token.text.isascii() or not token.text.isalpha():
+            if is_in_name or not token.text.isascii() or not token.text.isalpha():
                 continue
             meant = None if self.is_word(token.norm) else self.short_forms.get(token.norm)
             if meant is None and not is_name:
@@ -77,12 +77,16 @@ class Speller:
         most = 2 if len(word) >= LONGER else 1
         ranked: list[tuple[float, int, str]] = []
         for length in range(len(word) - most, len(word) + most + 1):
-            for other, rank in self._by_length.get(length, ()):
-                edits = OSA.distance(word, other, score_cutoff=most)
-                if edits <= most and self.is_word(other):
-                    cost = edits - OF_GRAPH * (other in self.of_graph) + OTHER_START * (other[0] != word[0])
-                    cost += OTHER_LETTER * (length == len(word) and sorted(other) != sorted(word))
-                    ranked.append((cost, rank, other))
+            for candidate, rank in self._by_length.get(length, ()):
+                edits = OSA.distance(word, candidate, score_cutoff=most)
+                if edits <= most and self.is_word(candidate):
+                    cost = (
+                        edits
+                        - OF_GRAPH * (candidate in self.of_graph)
+                        + OTHER_START * (candidate[0] != word[0])
+                    )
+                    cost += OTHER_LETTER * (length == len(word) and sorted(candidate) != sorted(word))
+                    ranked.append((cost, rank, candidate))
         best = min(ranked, default=None)
         return best[2] if best is not None and best[0] <= dearest else None
 
@@ -108,9 +112,9 @@ class Speller:
     @cached_property
     def _by_length(self) -> dict[int, list[tuple[str, int]]]:
         """What may be meant, if it is a word, with how rare it is, by its length."""
-        made: dict[int, list[tuple[str, int]]] = {}
+        words_by_length: dict[int, list[tuple[str, int]]] = {}
         inflected = {word + ending for word in self.of_graph for ending in WORD_ENDINGS}
         for word in sorted({*self._common, *self.of_graph, *inflected, *FUNCTION}):
             if len(word) >= SHORTEST - 1 and word.isascii() and word.isalpha():
-                made.setdefault(len(word), []).append((word, self._common.get(word, 0)))
-        return made
+                words_by_length.setdefault(len(word), []).append((word, self._common.get(word, 0)))
+        return words_by_length

@@ -63,8 +63,8 @@ class Superlatives:
         since, fastest = _LONGEST_SINCE.search(question), _FASTEST.search(question)
         self.since = None if since is None else "shortest" in since[0].lower()
         self.sizes = bool(_SIZES.search(question)) and since is None
-        others = [m for m in _SIZES.finditer(question) if not _LEAST.fullmatch(m[0])]
-        self.least = bool(_LEAST.search(question)) and since is None and not others
+        larger_sizes = [m for m in _SIZES.finditer(question) if not _LEAST.fullmatch(m[0])]
+        self.least = bool(_LEAST.search(question)) and since is None and not larger_sizes
         self.ends_of_time = tuple({bool(m["late"]) for m in _ENDS_OF_TIME.finditer(question)})
         self.oldest = bool(_OLDEST.search(question))
         self.later = _LATER if _NEW.search(question) else _LATER | _JOINED
@@ -74,25 +74,25 @@ class Superlatives:
     def against(self, part: Extreme) -> float:
         """The logarithm of what is left of the odds of a ranking by a value."""
         end, label = part.steps[-1] ^ 1, self.vocabulary.relations[part.steps[-1] // 2].split()
-        told = math.log(UNSAID) if self.commonest else 0.0
+        log_odds = math.log(UNSAID) if self.commonest else 0.0
         if self.fastest is not None:
             most, least = not _SPEEDS.isdisjoint(label), not _TIMES.isdisjoint(label)
-            told += math.log(TURNED) if most != least and (part.largest == self.fastest) != most else 0.0
+            log_odds += math.log(TURNED) if most != least and (part.largest == self.fastest) != most else 0.0
         if self.oldest and self._is_of_the_clock(end):
-            return told + math.log(IGNORED)
+            return log_odds + math.log(IGNORED)
         if self.oldest and self.since is None and not self.later.isdisjoint(label):
-            told += math.log(UNSAID)
+            log_odds += math.log(UNSAID)
         if self._is_of_time(end):
-            told += math.log(TURNED) if self.since == (not part.largest) else 0.0
-            told += math.log(UNSAID) if self.sizes else 0.0
-            told += math.log(TURNED) if self.ends_of_time == (not part.largest,) else 0.0
+            log_odds += math.log(TURNED) if self.since == (not part.largest) else 0.0
+            log_odds += math.log(UNSAID) if self.sizes else 0.0
+            log_odds += math.log(TURNED) if self.ends_of_time == (not part.largest,) else 0.0
         elif self.least and part.largest:
-            told += math.log(TURNED)
+            log_odds += math.log(TURNED)
         elif self.ends_of_time and _AGES.isdisjoint(label):
-            told += math.log(UNSAID)
+            log_odds += math.log(UNSAID)
         elif self.ends_of_time == (part.largest,):
-            told += math.log(TURNED)  # the oldest is of the largest age
-        return told
+            log_odds += math.log(TURNED)  # the oldest is of the largest age
+        return log_odds
 
     def _is_of_time(self, end: int) -> bool:
         """Whether the values of an end are dates or years."""

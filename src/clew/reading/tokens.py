@@ -99,47 +99,47 @@ QueryToken = tuple[int, int]
 
 def tokens_of(query: Query, vocabulary: Vocabulary) -> list[QueryToken]:
     """A query as tokens in postfix order: sets, then what is done with them, at last what is asked."""
-    made: list[QueryToken] = []
-    _say(query.part, vocabulary, made)
-    made.append((_ASK[query.ask], -1))
-    return made
+    tokens: list[QueryToken] = []
+    _say(query.part, vocabulary, tokens)
+    tokens.append((_ASK[query.ask], -1))
+    return tokens
 
 
-def _say(part: Part, vocabulary: Vocabulary, made: list[QueryToken]) -> None:
+def _say(part: Part, vocabulary: Vocabulary, tokens: list[QueryToken]) -> None:
     match part:
         case Anchor(node, -1) if node in vocabulary.truths:
-            made.append((Kind.TRUE if vocabulary.truths[node] else Kind.FALSE, -1))
+            tokens.append((Kind.TRUE if vocabulary.truths[node] else Kind.FALSE, -1))
         case Anchor(node, mention):
-            made.append((Kind.ANCHOR, mention))
-            _say_type(vocabulary.type_of(node), made)
+            tokens.append((Kind.ANCHOR, mention))
+            _say_type(vocabulary.type_of(node), tokens)
         case OfType(type_, end):
-            made.append((Kind.ALL, -1))
+            tokens.append((Kind.ALL, -1))
             if type_ >= 0:
-                made.append((Kind.TYPE, type_))
+                tokens.append((Kind.TYPE, type_))
             else:
-                made.append((Kind.BACKWARD if end & 1 == 0 else Kind.FORWARD, end // 2))
+                tokens.append((Kind.BACKWARD if end & 1 == 0 else Kind.FORWARD, end // 2))
         case Walk(source, step):
-            _say(source, vocabulary, made)
-            _say_step(step, vocabulary, made)
+            _say(source, vocabulary, tokens)
+            _say_step(step, vocabulary, tokens)
         case Both(left, right) | Either(left, right) | Without(left, right):
-            _say(left, vocabulary, made)
-            _say(right, vocabulary, made)
-            made.append((_JOIN[type(part)], -1))
+            _say(left, vocabulary, tokens)
+            _say(right, vocabulary, tokens)
+            tokens.append((_JOIN[type(part)], -1))
         case Compared() | Counted() | Extreme():
-            _say(part.source, vocabulary, made)
+            _say(part.source, vocabulary, tokens)
             for step in (part.step,) if isinstance(part, Counted) else part.steps:
-                _say_step(step, vocabulary, made)
-            made += _said_of(part)
+                _say_step(step, vocabulary, tokens)
+            tokens += _condition_tokens(part)
 
 
-def _said_of(part: Compared | Counted | Extreme) -> list[QueryToken]:
-    """What is said of the values or counts of a set."""
+def _condition_tokens(part: Compared | Counted | Extreme) -> list[QueryToken]:
+    """The tokens of a condition on the values or counts of a set."""
     match part:
         case Compared(_, _, sign, value):
             if isinstance(value, Value):
                 return [(_SIGN[sign], -1), (Kind.VALUE, value.mention)]
-            named = [(Kind.ANCHOR, entity.mention) for entity in contents_of(value).entities]
-            return [(_SIGN[sign], -1), (Kind.ANOTHER, -1), *named]
+            entities = [(Kind.ANCHOR, entity.mention) for entity in contents_of(value).entities]
+            return [(_SIGN[sign], -1), (Kind.ANOTHER, -1), *entities]
         case Counted(_, _, _, 0, _):
             return [(Kind.HAS_NONE, -1)]
         case Counted(_, _, sign, _, mention):
@@ -150,19 +150,19 @@ def _said_of(part: Compared | Counted | Extreme) -> list[QueryToken]:
             return [(kinds[0] if largest else kinds[1], -1), *several]
 
 
-def _say_step(step: int, vocabulary: Vocabulary, made: list[QueryToken]) -> None:
-    made.append((Kind.BACKWARD if step & 1 else Kind.FORWARD, step // 2))
+def _say_step(step: int, vocabulary: Vocabulary, tokens: list[QueryToken]) -> None:
+    tokens.append((Kind.BACKWARD if step & 1 else Kind.FORWARD, step // 2))
     end = step ^ 1
     target = _TARGET.get(vocabulary.ends[end])
     if target is not None:
-        made.append((target, -1))
+        tokens.append((target, -1))
     else:
-        _say_type(vocabulary.end_types[end], made)
+        _say_type(vocabulary.end_types[end], tokens)
 
 
-def _say_type(type_: int, made: list[QueryToken]) -> None:
+def _say_type(type_: int, tokens: list[QueryToken]) -> None:
     if type_ >= 0:
-        made.append((Kind.TYPE, type_))
+        tokens.append((Kind.TYPE, type_))
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,5 +37,5 @@ def _with_type(vocabulary: Vocabulary, question: str, mention: Mention) -> Menti
 def _start_of(words: Sequence[str], before: str) -> int | None:
     """Where some words begin that end a text, None where it ends otherwise."""
     pattern = r"[\s_-]+".join(re.escape(word) for word in words)
-    found = re.search(rf"(?<![^\W_]){pattern}\s+$", before, re.I)
-    return None if found is None else found.start()
+    match = re.search(rf"(?<![^\W_]){pattern}\s+$", before, re.I)
+    return None if match is None else match.start()

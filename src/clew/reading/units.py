@@ -37,7 +37,9 @@ def unit_behind(text: str, stop: int) -> str:
 
 def factor_to(unit: str, label: Sequence[str]) -> float:
     """How many of the unit that is among the words of a relation's name one `unit` is; 1 where none is."""
-    measure, mine = UNITS.get(unit, ("", 1.0))
+    measure, unit_size = UNITS.get(unit, ("", 1.0))
     words = label[: label.index("per")] if "per" in label else label
-    said = [UNITS[w] for w in words if w in UNITS and (len(w) > 1 or w == words[-1])]
-    return mine / next((theirs for of, theirs in said if of == measure), mine)
+    label_units = [UNITS[w] for w in words if w in UNITS and (len(w) > 1 or w == words[-1])]
+    return unit_size / next(
+        (label_size for label_measure, label_size in label_units if label_measure == measure), unit_size
+    )

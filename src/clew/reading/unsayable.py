@@ -82,7 +82,7 @@ def excepts(question: str, mentions: Sequence[Mention]) -> bool:
 def _is_said(pattern: re.Pattern[str], question: str, mentions: Sequence[Mention]) -> bool:
     names = [m for m in mentions if m.candidates]
     return any(
-        not any(m.start <= found.start() < m.stop for m in names) for found in pattern.finditer(question)
+        not any(m.start <= match.start() < m.stop for m in names) for match in pattern.finditer(question)
     )
 
 

@@ -120,10 +120,10 @@ class Written:
 
 def written_in(text: str) -> list[Written]:
     """The numbers and dates of a text, in order; no two overlap."""
-    found: list[Written] = []
+    written: list[Written] = []
     for hit in _DATE.finditer(text):
         dates = _date(hit), _date_before(text, hit)
-        found += [date for date in dates if date is not None]
+        written += [date for date in dates if date is not None]
     for pattern, read in (
         (_PART_OF_YEAR, _part_of_year),
         (_OF_EVERY_YEAR, _of_every_year),
@@ -132,15 +132,15 @@ def written_in(text: str) -> list[Written]:
         (_SHARE, _share),
         (_QUANTITY, _number),
     ):
-        hits = [hit for hit in pattern.finditer(text) if not _taken(found, hit)]
-        found += [value for hit in hits if (value := read(hit)) is not None]
-    return sorted(found, key=lambda value: value.start)
+        hits = [hit for hit in pattern.finditer(text) if not _overlaps_any(written, hit)]
+        written += [value for hit in hits if (value := read(hit)) is not None]
+    return sorted(written, key=lambda value: value.start)
 
 
 def values_in(question: str) -> dict[tuple[int, int], tuple[Value, ...]]:
     """What each number or date of a question may stand for, by its span in characters; a year is both."""
     written = written_in(question)
-    written += [_one_of_a_unit(hit) for hit in _ONE.finditer(question) if not _taken(written, hit)]
+    written += [_one_of_a_unit(hit) for hit in _ONE.finditer(question) if not _overlaps_any(written, hit)]
     return {
         (value.start, value.stop): tuple(_values(value, value.of or unit_behind(question, value.stop)))
         for value in sorted(written, key=lambda value: value.start)
@@ -181,8 +181,8 @@ def _values(value: Written, unit: str = "") -> Iterator[Value]:
         yield Value(first, date=True, width=last - first, yearly=True)
 
 
-def _taken(found: list[Written], hit: re.Match[str]) -> bool:
-    return any(value.start < hit.end() and hit.start() < value.stop for value in found)
+def _overlaps_any(written: list[Written], hit: re.Match[str]) -> bool:
+    return any(value.start < hit.end() and hit.start() < value.stop for value in written)
 
 
 def _date(hit: re.Match[str]) -> Written | None:
@@ -196,14 +196,17 @@ def _date(hit: re.Match[str]) -> Written | None:
         days = None if first is None or after is None else (first, after - 1)
         return None if days is None else Written(hit.start(), hit.end(), days=days)
     day = int(hit[f"d{group}"])
-    either = [days_since_epoch(year, month, day)]
+    day_numbers = [days_since_epoch(year, month, day)]
     if group == "6":
-        either.append(days_since_epoch(year, day, month))
-    there = [one for one in either if one is not None]
-    if not there:
+        day_numbers.append(days_since_epoch(year, day, month))
+    known_days = [number for number in day_numbers if number is not None]
+    if not known_days:
         return None
     return Written(
-        hit.start(), hit.end(), days=(there[0], there[0]), or_day=there[1] if len(there) > 1 else None
+        hit.start(),
+        hit.end(),
+        days=(known_days[0], known_days[0]),
+        or_day=known_days[1] if len(known_days) > 1 else None,
     )
 
 

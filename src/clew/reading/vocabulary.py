@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from clew.graph.graph import Adjacency, Graph
 from clew.graph.schema import Schema
-from clew.reading.sets import Kept
+from clew.reading.sets import SetCache
 from clew.reading.short_forms import written_out
 
 THING, NUMBER, DATE, LEAF = range(4)
@@ -79,13 +79,13 @@ class Vocabulary:
             types,
         )
 
-    def may_meet(self, one: int, other: int) -> bool:
+    def may_meet(self, end: int, other_end: int) -> bool:
         """Whether some node stands at both of two ends; an end of -1 - type is all of a type."""
-        if one < 0 and other < 0:
+        if end < 0 and other_end < 0:
             return True
-        if one >= 0 and other >= 0:
-            return self.schema.together.meet(one, other)
-        return bool(self.schema.typed[max(one, other), -1 - min(one, other)])
+        if end >= 0 and other_end >= 0:
+            return self.schema.together.meet(end, other_end)
+        return bool(self.schema.typed[max(end, other_end), -1 - min(end, other_end)])
 
     def types_of(self, node: int) -> NDArray[np.int32]:
         """The declared types of a node."""
@@ -103,14 +103,14 @@ class Vocabulary:
         return bool(self.schema.typed[end, type_] == self.schema.nodes[end])
 
     @cached_property
-    def kept(self) -> Kept:
+    def cached_sets(self) -> SetCache:
         """Sets that do not depend on a question."""
-        return Kept()
+        return SetCache()
 
     @cached_property
-    def around(self) -> Kept:
+    def cached_neighbours(self) -> SetCache:
         """What lies around sets that do not depend on a question."""
-        return Kept(1_000_000)
+        return SetCache(1_000_000)
 
     @cached_property
     def types_at_ends(self) -> NDArray[np.int64]:
@@ -125,19 +125,19 @@ class Vocabulary:
         A relation that is only named as an inverse (`in_country_inverse`) is never gone over.
         """
         same = np.arange(2 * len(self.relations))
-        for one, other in enumerate(self.schema.inverse.tolist()):
-            if other < 0 or self.schema.inverse[other] != one:
+        for relation, inverse in enumerate(self.schema.inverse.tolist()):
+            if inverse < 0 or self.schema.inverse[inverse] != relation:
                 continue
-            if self._is_inverted(other, one):
-                same[2 * other], same[2 * other + 1] = 2 * one + 1, 2 * one
-            elif not self._is_inverted(one, other):
-                same[2 * one + 1] = 2 * other
+            if self._is_inverse_name(inverse, relation):
+                same[2 * inverse], same[2 * inverse + 1] = 2 * relation + 1, 2 * relation
+            elif not self._is_inverse_name(relation, inverse):
+                same[2 * relation + 1] = 2 * inverse
         return same
 
-    def _is_inverted(self, relation: int, other: int) -> bool:
+    def _is_inverse_name(self, relation: int, inverse: int) -> bool:
         """Whether a relation is named as the inverse of another."""
-        mine, others = set(self.relations[relation].split()), set(self.relations[other].split())
-        return others < mine and mine - others <= INVERTED
+        words, other_words = set(self.relations[relation].split()), set(self.relations[inverse].split())
+        return other_words < words and words - other_words <= INVERTED
 
     def back_over(self, step: int) -> int:
         """The step that leads back over another."""
@@ -150,9 +150,9 @@ class Vocabulary:
     @cached_property
     def flags(self) -> dict[int, tuple[int, int]]:
         """Relations whose values say yes or no, with the node of each, -1 where no head has it."""
-        few = np.flatnonzero(self.schema.nodes[1::2] <= len(TRUTH)).tolist()
-        found = {r: self._flag(self._tails(r)) for r in few}
-        return {r: flag for r, flag in found.items() if flag is not None}
+        relations = np.flatnonzero(self.schema.nodes[1::2] <= len(TRUTH)).tolist()
+        flag_by_relation = {r: self._flag(self._tails(r)) for r in relations}
+        return {r: flag for r, flag in flag_by_relation.items() if flag is not None}
 
     def _tails(self, relation: int) -> NDArray[np.int32]:
         """The tails of a relation, of some triples where there are many."""
@@ -163,10 +163,10 @@ class Vocabulary:
 
         Of a graph of many triples those of some.
         """
-        few = (self.schema.nodes[1::2] <= most) & (np.array(self.ends[1::2]) == LEAF)
+        is_of_few = (self.schema.nodes[1::2] <= most) & (np.array(self.ends[1::2]) == LEAF)
         tails = self._tails_by_relation
-        relations = np.repeat(np.arange(len(few)), np.diff(np.array([0, *tails.stops])))
-        return np.unique(tails.nodes[few[relations]])
+        relations = np.repeat(np.arange(len(is_of_few)), np.diff(np.array([0, *tails.stops])))
+        return np.unique(tails.nodes[is_of_few[relations]])
 
     @cached_property
     def _tails_by_relation(self) -> _ByRelation:
@@ -183,8 +183,8 @@ class Vocabulary:
         """
         if not end & 1 or not self._has_capitals:
             return False
-        some = dict.fromkeys(self._tails(end // 2)[:MOST_READ].tolist())
-        return len(some) > 1 and all(self.graph.labels[node].islower() for node in some)
+        nodes = dict.fromkeys(self._tails(end // 2)[:MOST_READ].tolist())
+        return len(nodes) > 1 and all(self.graph.labels[node].islower() for node in nodes)
 
     def are_codes(self, end: int) -> bool:
         """Whether what stands at an end has codes for names, where others have full ones.
@@ -195,20 +195,24 @@ class Vocabulary:
             return False
         if end not in self._coded:
             side = self._tails_by_relation if end & 1 else self._heads_by_relation
-            some = dict.fromkeys(side.at(end // 2)[:MOST_READ].tolist())
-            coded = [bool(_CODE.fullmatch(self.graph.labels[node])) for node in some]
+            nodes = dict.fromkeys(side.at(end // 2)[:MOST_READ].tolist())
+            coded = [bool(_CODE.fullmatch(self.graph.labels[node])) for node in nodes]
             self._coded[end] = sum(coded) > MOSTLY_CODES * len(coded)
         return self._coded[end]
 
     @cached_property
     def _has_full_names(self) -> bool:
-        some = [label for label, _ in zip(self.graph.labels, range(MOST_READ), strict=False)]
-        return sum(bool(_FULL_NAME.fullmatch(label)) for label in some) > FULL_NAMES * len(some)
+        labels = [label for label, _ in zip(self.graph.labels, range(MOST_READ), strict=False)]
+        return sum(bool(_FULL_NAME.fullmatch(label)) for label in labels) > FULL_NAMES * len(labels)
 
     @cached_property
     def _has_capitals(self) -> bool:
-        some = [self.graph.labels[n][:1] for n in range(min(self.graph.nodes, MOST_READ))]
-        return sum(first.isupper() for first in some) >= MOSTLY * sum(first.isalpha() for first in some) > 0
+        initials = [self.graph.labels[n][:1] for n in range(min(self.graph.nodes, MOST_READ))]
+        return (
+            sum(initial.isupper() for initial in initials)
+            >= MOSTLY * sum(initial.isalpha() for initial in initials)
+            > 0
+        )
 
     def _flag(self, tails: NDArray[np.int32]) -> tuple[int, int] | None:
         nodes = [-1, -1]
@@ -248,13 +252,13 @@ class Vocabulary:
 
 def _by_words(texts: Sequence[str], short: Sequence[str]) -> dict[tuple[str, ...], list[int]]:
     """Labels by their words; also without *has* or *is* before them."""
-    made: dict[tuple[str, ...], list[int]] = {}
-    for at, both in enumerate(zip(texts, short, strict=True)):
-        written = {tuple(text.split()) for text in both}
+    labels_by_words: dict[tuple[str, ...], list[int]] = {}
+    for at, label_forms in enumerate(zip(texts, short, strict=True)):
+        written = {tuple(text.split()) for text in label_forms}
         forms = {words[1:] for words in written if len(words) > 1 and words[0] in _HAVING} | written
         for form in forms:
-            made.setdefault(form, []).append(at)
-    return made
+            labels_by_words.setdefault(form, []).append(at)
+    return labels_by_words
 
 
 def _kinds(graph: Graph, schema: Schema, end_types: tuple[int, ...]) -> tuple[int, ...]:

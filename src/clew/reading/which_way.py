@@ -72,16 +72,16 @@ class RelationName:
 
 def goes_both_ways(vocabulary: Vocabulary, relation: int) -> bool:
     """Whether the things at both ends of a relation are of one kind, so that each way means another thing."""
-    there, back = 2 * relation, 2 * relation + 1
-    if vocabulary.canonical[there] == vocabulary.canonical[back]:
+    head_end, tail_end = 2 * relation, 2 * relation + 1
+    if vocabulary.canonical[head_end] == vocabulary.canonical[tail_end]:
         return False
-    if vocabulary.end_types[there] == vocabulary.end_types[back] >= 0:
+    if vocabulary.end_types[head_end] == vocabulary.end_types[tail_end] >= 0:
         return True
     schema = vocabulary.schema
-    if not schema.together.meet(there, back):
+    if not schema.together.meet(head_end, tail_end):
         return False
-    shared = int(schema.together.row(there)[back])
-    return shared > LEAST_SHARED_ENDS * int(min(schema.nodes[there], schema.nodes[back]))
+    shared = int(schema.together.row(head_end)[tail_end])
+    return shared > LEAST_SHARED_ENDS * int(min(schema.nodes[head_end], schema.nodes[tail_end]))
 
 
 class WhichWay:
@@ -89,8 +89,8 @@ class WhichWay:
 
     def __init__(self, vocabulary: Vocabulary, question: str, mentions: Sequence[Mention]) -> None:
         self._vocabulary, self._question, self._mentions = vocabulary, question, mentions
-        self._named: dict[int, RelationName | None] = {}
-        self._told: dict[tuple[int, int, int], int | None] = {}
+        self._names: dict[int, RelationName | None] = {}
+        self._steps_asked: dict[tuple[int, int, int], int | None] = {}
 
     def put_right(self, options: Sequence[Option], scores: Float32) -> None:
         """Give the score of each candidate that goes a wrong way to the one that goes the right way.
@@ -98,7 +98,7 @@ class WhichWay:
         Where the graph has nothing that way none is right, unless the relation is mutual. `scores` float32
         [n + 1], that of none last, are changed.
         """
-        turned = [i for i, option in enumerate(options) if self._names_some(option.query)]
+        turned = [i for i, option in enumerate(options) if self._has_telling_name(option.query)]
         if not turned:
             return
         places = {key_of(option.query): i for i, option in enumerate(options)}
@@ -107,13 +107,13 @@ class WhichWay:
             right = Query(option.query.ask, self._turned(option.query.part))
             if right == option.query:
                 continue
-            to = places.get(key_of(right), len(options))
-            if to == len(options) and self._may_be_either(option.query):
+            target = places.get(key_of(right), len(options))
+            if target == len(options) and self._may_be_either(option.query):
                 continue
-            scores[to] = np.logaddexp(scores[to], scores[i])
+            scores[target] = np.logaddexp(scores[target], scores[i])
             scores[i] = LEAST_SCORE
 
-    def _names_some(self, query: Query) -> bool:
+    def _has_telling_name(self, query: Query) -> bool:
         """Whether the name of a relation that a query walks over tells which way it may be asked."""
         return any(self._name(step // 2) is not None for step in _walked(query))
 
@@ -121,9 +121,16 @@ class WhichWay:
         """A part with its steps the way that the question says, where it says one."""
         if isinstance(part, Both) and isinstance(part.right, Anchor) and isinstance(part.left, Walk):
             # *Does X manage Y*: both names say which way.
-            walk, other = part.left, part.right
-            said = self._step_from(walk.source, walk.step), self._of(other.mention, walk.step // 2)
-            steps = {step for step in (said[0], None if said[1] is None else said[1] ^ 1) if step is not None}
+            walk, anchor = part.left, part.right
+            name_steps = (
+                self._step_from(walk.source, walk.step),
+                self._step_from_name(anchor.mention, walk.step // 2),
+            )
+            steps = {
+                step
+                for step in (name_steps[0], None if name_steps[1] is None else name_steps[1] ^ 1)
+                if step is not None
+            }
             if len(steps) == 1:
                 return replace(part, left=Walk(self._turned(walk.source), self._canonical(*steps)))
             return part
@@ -136,9 +143,9 @@ class WhichWay:
     def _step_from(self, source: Part, step: int) -> int | None:
         match source:
             case Anchor(_, mention):
-                return self._of(mention, step // 2)
+                return self._step_from_name(mention, step // 2)
             case Walk():
-                return self._of_something(step // 2)
+                return self._step_from_something(step // 2)
             case _:
                 return None
 
@@ -146,43 +153,43 @@ class WhichWay:
         return int(self._vocabulary.canonical[step])
 
     def _may_be_either(self, query: Query) -> bool:
-        named = [self._name(s // 2) for s in _walked(query)]
-        return any(n is not None and n.mutual for n in named)
+        names = [self._name(s // 2) for s in _walked(query)]
+        return any(n is not None and n.mutual for n in names)
 
-    def _of(self, mention: int, relation: int) -> int | None:
+    def _step_from_name(self, mention: int, relation: int) -> int | None:
         """The step along a relation that is asked from a name; None where nothing says which."""
         if mention < 0:
             return None
         at = self._mentions[mention]
-        return self._between(relation, at.start, at.stop)
+        return self._cached_step(relation, at.start, at.stop)
 
-    def _of_something(self, relation: int) -> int | None:
+    def _step_from_something(self, relation: int) -> int | None:
         """The step that is asked from what has no name: *something that feeds X*, where it is said once."""
-        there = [(place, place + len(word)) for place, word in self._words if word in INDEFINITE]
-        return self._between(relation, *there[0]) if len(there) == 1 else None
+        places = [(place, place + len(word)) for place, word in self._words if word in INDEFINITE]
+        return self._cached_step(relation, *places[0]) if len(places) == 1 else None
 
-    def _between(self, relation: int, start: int, stop: int) -> int | None:
+    def _cached_step(self, relation: int, start: int, stop: int) -> int | None:
         key = relation, start, stop
-        if key not in self._told:
-            self._told[key] = self._step_between(relation, start, stop)
-        return self._told[key]
+        if key not in self._steps_asked:
+            self._steps_asked[key] = self._step_between(relation, start, stop)
+        return self._steps_asked[key]
 
     def _step_between(self, relation: int, start: int, stop: int) -> int | None:
-        named = self._name(relation)
-        if named is None:
+        name = self._name(relation)
+        if name is None:
             return None
         before = [word for place, word in self._words if place < start]
         behind = [word for place, word in self._words if place >= stop]
-        role = _role_before(behind, before, named) or _role_behind(before, named)
-        head, tail = _ENDS[named.kind]
+        role = _role_before(behind, before, name) or _role_behind(before, name)
+        head, tail = _ENDS[name.kind]
         return 2 * relation if role == head else 2 * relation + 1 if role == tail else None
 
     def _name(self, relation: int) -> RelationName | None:
         """The name of a relation that may be gone both ways, if it is simple enough to tell which."""
-        if relation not in self._named:
-            both = goes_both_ways(self._vocabulary, relation)
-            self._named[relation] = name_of(self._vocabulary.relations[relation]) if both else None
-        return self._named[relation]
+        if relation not in self._names:
+            both_ways = goes_both_ways(self._vocabulary, relation)
+            self._names[relation] = name_of(self._vocabulary.relations[relation]) if both_ways else None
+        return self._names[relation]
 
     @cached_property
     def _words(self) -> list[tuple[int, str]]:
@@ -196,10 +203,10 @@ def name_of(label: str) -> RelationName | None:
     while len(words) > 1 and words[0] in _LEADING:
         words = words[1:]
     words = [words[0], *(w for w in words[1:] if w not in _ARTICLES)]
-    word, *rest = words
-    if len(rest) > 1 or (rest and rest[0] not in PREPOSITIONS):
+    word, *further = words
+    if len(further) > 1 or (further and further[0] not in PREPOSITIONS):
         return None
-    lexicon, preposition = Lexicon.load(), "".join(rest)
+    lexicon, preposition = Lexicon.load(), "".join(further)
     is_noun = bool(lexicon.classes(word)) and not (
         word.endswith(("ed", "ing")) and lexicon.lemmas(word)[:1] != (word,)
     )
@@ -212,54 +219,54 @@ def name_of(label: str) -> RelationName | None:
     return RelationName("noun", word, "")
 
 
-def _is_word(word: str, named: RelationName) -> bool:
-    if word == named.word:
+def _is_word(word: str, name: RelationName) -> bool:
+    if word == name.word:
         return True
     lexicon = Lexicon.load()
-    return bool(set(lexicon.lemmas(word)) & set(lexicon.lemmas(named.word)))
+    return bool(set(lexicon.lemmas(word)) & set(lexicon.lemmas(name.word)))
 
 
-def _role_behind(before: Sequence[str], named: RelationName) -> NameRole | None:
+def _role_behind(before: Sequence[str], name: RelationName) -> NameRole | None:
     """What a name is that stands behind the word of a relation."""
-    at = max((i for i, word in enumerate(before) if _is_word(word, named)), default=-1)
+    at = max((i for i, word in enumerate(before) if _is_word(word, name)), default=-1)
     if at < 0:
         return None
     is_noun_here = at > 0 and before[at - 1] in _DETERMINERS
     between = [word for word in before[at + 1 :] if word not in _ARTICLES]
-    if named.kind in ("noun", "noun of"):
+    if name.kind in ("noun", "noun of"):
         if between == ["of"] or (between[-1:] == ["than"] and len(between) <= _NOUN_AND_THAN):
             return NameRole.OWNER
-        whose = len(between) == 1 and between[0] in BEING and before[at - 1 : at] == ["whose"]
-        return NameRole.OWNED if whose else None
+        is_whose = len(between) == 1 and between[0] in BEING and before[at - 1 : at] == ["whose"]
+        return NameRole.OWNED if is_whose else None
     if is_noun_here:
         return None
     if between == ["by"]:
-        return NameRole.AGENT if named.preposition in ("", "by") else None
-    if named.preposition in ("", "by"):
+        return NameRole.AGENT if name.preposition in ("", "by") else None
+    if name.preposition in ("", "by"):
         return None if between else NameRole.PATIENT
-    return NameRole.PATIENT if between == [named.preposition] else None
+    return NameRole.PATIENT if between == [name.preposition] else None
 
 
-def _role_before(behind: Sequence[str], before: Sequence[str], named: RelationName) -> NameRole | None:
+def _role_before(behind: Sequence[str], before: Sequence[str], name: RelationName) -> NameRole | None:
     """What a name is that stands before the word of a relation."""
-    at = next((i for i, word in enumerate(behind) if _is_word(word, named)), -1)
+    at = next((i for i, word in enumerate(behind) if _is_word(word, name)), -1)
     if at < 0:
         return None
     between, after = list(behind[:at]), list(behind[at + 1 :])
     last = next((word for word in reversed(before) if word not in _ARTICLES), "")
     plain = [word for word in between if word not in _ARTICLES]
     is_being = (not plain and last in BEING) or (len(plain) == 1 and plain[0] in BEING)
-    followed = after[:1] == [named.preposition]
-    if named.kind in ("noun", "noun of"):
+    followed = after[:1] == [name.preposition]
+    if name.kind in ("noun", "noun of"):
         if between == ["s"]:
             return NameRole.OWNER
         is_owned = after[:1] == ["of"] or "than" in after[:_NOUN_AND_THAN]
         return NameRole.OWNED if is_being and is_owned else None
     if is_being:
-        if named.preposition in ("", "by"):
+        if name.preposition in ("", "by"):
             return NameRole.PATIENT if after[:1] == ["by"] else None
         return NameRole.AGENT if followed else None
-    if plain or (named.preposition not in ("", "by") and not followed):
+    if plain or (name.preposition not in ("", "by") and not followed):
         return None
     return NameRole.AGENT if last in DOING or last in RELATIVE else None
 

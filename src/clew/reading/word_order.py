@@ -52,14 +52,15 @@ def in_order(near: Float32, counts: NDArray[np.int64], right: Sequence[bool]) ->
     """
     left = [i for i, behind in enumerate(right) if not behind][::-1]
     behind = [i for i, is_behind in enumerate(right) if is_behind]
-    there = np.arange(MOST_STEPS)[None] < counts[:, None]
-    made = [
-        _said(np.where(there[:, None], near, -np.inf)[:, order]) for order in (left + behind, behind + left)
+    is_step = np.arange(MOST_STEPS)[None] < counts[:, None]
+    shares = [
+        _share_in_order(np.where(is_step[:, None], near, -np.inf)[:, order])
+        for order in (left + behind, behind + left)
     ]
-    return np.stack(made, axis=1)
+    return np.stack(shares, axis=1)
 
 
-def _said(near: Float32) -> Float32:
+def _share_in_order(near: Float32) -> Float32:
     best = near[:, 0]
     for word in range(1, near.shape[1]):
         best = np.maximum.accumulate(best, axis=1) + near[:, word]

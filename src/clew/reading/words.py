@@ -67,49 +67,50 @@ def _say(part: Part, vocabulary: Vocabulary) -> str:
             relation = vocabulary.relations[end // 2]
             return f"every {relation}" if end & 1 else f"everything with {relation}"
         case Walk(source, step):
-            return _step(_say(source, vocabulary), step, vocabulary)
+            return _say_step(_say(source, vocabulary), step, vocabulary)
         case Both():
-            return _both(part, vocabulary)
+            return _say_both(part, vocabulary)
         case Either(left, right):
             return f"{_say(left, vocabulary)} or {_say(right, vocabulary)}"
         case Without(left, right):
             return f"{_say(left, vocabulary)} but not {_say(right, vocabulary)}"
         case Compared(source, steps, sign, value):
-            other = _value(value) if isinstance(value, Value) else _say(value, vocabulary)
-            return f"{_say(source, vocabulary)} whose {_names(steps, vocabulary)} {_SIGN_WORDS[sign]} {other}"
+            value_text = _value(value) if isinstance(value, Value) else _say(value, vocabulary)
+            condition = f"{_names(steps, vocabulary)} {_SIGN_WORDS[sign]} {value_text}"
+            return f"{_say(source, vocabulary)} whose {condition}"
         case Counted(source, step, sign, number, _):
-            many = "no" if number == 0 else f"{_COUNTS[sign]} {number}"
-            return f"{_say(source, vocabulary)} with {many} {_names((step,), vocabulary)}"
+            count_text = "no" if number == 0 else f"{_COUNTS[sign]} {number}"
+            return f"{_say(source, vocabulary)} with {count_text} {_names((step,), vocabulary)}"
         case Extreme(source, steps, counted, largest, number):
-            few = "" if number == 1 else f"{number} "
+            number_text = "" if number == 1 else f"{number} "
             rank = ("most" if largest else "fewest") if counted else ("largest" if largest else "smallest")
             of = f"{_names(steps, vocabulary)} of {_say(source, vocabulary)}"
-            return f"the {few or 'one '}with the {rank} {of}"
+            return f"the {number_text or 'one '}with the {rank} {of}"
 
 
-def _both(part: Both, vocabulary: Vocabulary) -> str:
+def _say_both(part: Both, vocabulary: Vocabulary) -> str:
     match part:
         case Both(Walk(source, step), OfType(type_, _)) if type_ >= 0 and step & 1:
-            return _whose(_say(source, vocabulary), step, vocabulary, vocabulary.types[type_])
+            return _say_whose(_say(source, vocabulary), step, vocabulary, vocabulary.types[type_])
         case Both(left, OfType(type_, _)) if type_ >= 0:
             return f"{_say(left, vocabulary)}, of type {vocabulary.types[type_]}"
         case Both(left, right):
             return f"{_say(left, vocabulary)} that is also {_say(right, vocabulary)}"
 
 
-def _step(source: str, step: int, vocabulary: Vocabulary) -> str:
+def _say_step(source: str, step: int, vocabulary: Vocabulary) -> str:
     relation = vocabulary.relations[step // 2]
     if not step & 1:
         return f"{relation} of [{source}]" if " " in source else f"{relation} of {source}"
     type_ = vocabulary.end_types[step ^ 1]
     sure = type_ >= 0 and vocabulary.all_of_type(step ^ 1, type_)
-    return _whose(source, step, vocabulary, vocabulary.types[type_] if sure else "what")
+    return _say_whose(source, step, vocabulary, vocabulary.types[type_] if sure else "what")
 
 
-def _whose(source: str, step: int, vocabulary: Vocabulary, things: str) -> str:
+def _say_whose(source: str, step: int, vocabulary: Vocabulary, things: str) -> str:
     """Things that a relation leads from to a source."""
-    shown = f"[{source}]" if " " in source else source
-    return f"{things} whose {vocabulary.relations[step // 2]} is {shown}"
+    source_text = f"[{source}]" if " " in source else source
+    return f"{things} whose {vocabulary.relations[step // 2]} is {source_text}"
 
 
 def _names(steps: tuple[int, ...], vocabulary: Vocabulary) -> str:
@@ -130,10 +131,10 @@ def _value(value: Value) -> str:
     if 0 <= value.number < 1:
         minutes = round(value.number * 24 * 60)
         return f"{minutes // 60:02}:{minutes % 60:02}"
-    first, last = (
+    start, stop = (
         date.fromordinal(int(day) + 1).isoformat() for day in (value.number, value.number + value.width)
     )
-    return first if first == last else f"{first} to {last}"
+    return start if start == stop else f"{start} to {stop}"
 
 
 def _of_every_year(value: Value) -> str:
