@@ -125,7 +125,7 @@ def ask(source: Source) -> Iterator[Asked]:
     reader = opened(source)
     items: list[Item] = source[3]
     for item in items:
-        read, answer = reader.answered(item.question)
+        read, answer = reader.read_and_answer(item.question)
         found, labels = {a.entity for a in answer.answers}, {a.label for a in answer.answers}
         right = bool((found | labels) & item.gold)
         yield Asked(read, answer.abstained is None, right, bool(item.gold))
@@ -148,7 +148,7 @@ def row(name: str, asked: list[Asked]) -> str:
 
 def is_answered(asked: Asked, confidence: float) -> bool:
     """Whether a question is answered with some `--confidence`."""
-    return asked.answered and asked.read.likely >= confidence
+    return asked.answered and asked.read.likelihood >= confidence
 
 
 if __name__ == "__main__":

@@ -326,7 +326,7 @@ def asked_graph(name: str) -> Made:
     for question in of.questions:
         if question.gold <= {"yes", "no"} and question.gold:
             continue
-        heard, options = reader.heard(question.text)
+        heard, options = reader.candidates_of(question.text)
         described = Described(reader.vocabulary, heard.text, heard.mentions, heard.likeness)
         right = [bool(question.gold) and same(said(executor, o), question.gold) for o in options]
         example = described.rows(options, right)

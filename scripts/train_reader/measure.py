@@ -52,7 +52,7 @@ class Measure:
         # Not by `_answers`, which proves every one: there are hundreds of candidates.
         executor, ranked = Executor(reader.graph), [one.option for one in reading.ranking.ranked]
         kept = any(right) or any(same(said(executor, o), question.gold) for o in ranked)
-        heard = [] if kept else reader.heard(question.text)[1]
+        heard = [] if kept else reader.candidates_of(question.text)[1]
         among = kept or any(same(said(executor, o), question.gold) for o in heard)
         surest = best >= 0 and right[best]
         reached = (among, kept, any(right), surest, told and surest, told and not surest)

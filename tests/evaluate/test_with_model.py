@@ -80,7 +80,7 @@ def test_threads_keep_the_order_and_count_the_cost(chats, clew, plain, tmp_path)
     done = go(clew, plain, tmp_path / "r", model, options={"shots": 7})
     made = records(tmp_path / "r")
     assert [r.key.id for r in made] == list("abcde")
-    assert (done.asked, len(model.requests)) == (5, 5)  # nothing is asked twice to warm up
+    assert (done.asked_now, len(model.requests)) == (5, 5)  # nothing is asked twice to warm up
     assert made[0].text == "re: 0 7 Who directed Memento?"
     assert all(r.cost > 0 for r in made)
 
@@ -99,7 +99,7 @@ def test_a_model_that_fails_fails_the_question_and_it_is_asked_again(chats, clew
     assert done.failed == 2
     assert [r.key.id for r in records(tmp_path / "r") if r.failure] == ["b", "d"]
     mended = go(clew, plain, tmp_path / "r", ScriptedModel(lambda request: "y"))
-    assert (mended.kept, mended.asked, mended.failed) == (3, 2, 0)
+    assert (mended.answered_before, mended.asked_now, mended.failed) == (3, 2, 0)
     assert {r.key.id: r.text for r in records(tmp_path / "r")} == {
         "a": "x",
         "b": "y",

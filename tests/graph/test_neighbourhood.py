@@ -50,7 +50,7 @@ def star(leaves: int):
 
 def test_a_hub_keeps_the_most_similar_and_goes_on_from_them():
     graph = star(50)
-    found = find_candidates(graph, [0], 2, lambda t: t.astype(np.float32), HopLimits(kept=5))
+    found = find_candidates(graph, [0], 2, lambda t: t.astype(np.float32), HopLimits(most_triples=5))
     assert {graph.triple(int(t))[2] for t in found.hops[0]} == {46, 47, 48, 49, 50}
     assert {graph.triple(int(t))[0] for t in found.hops[1]} == {46, 47, 48, 49, 50}
     assert found.left_out == 45
@@ -58,7 +58,7 @@ def test_a_hub_keeps_the_most_similar_and_goes_on_from_them():
 
 def test_edges_beyond_the_limit_are_not_looked_at_but_counted():
     graph = star(50)
-    found = find_candidates(graph, [0], 2, zero, HopLimits(looked_at=60))
+    found = find_candidates(graph, [0], 2, zero, HopLimits(most_edges=60))
     assert len(found.hops[0]) == 50
     assert len(found.hops[1]) == 30
     assert found.left_out == 40
@@ -66,7 +66,7 @@ def test_edges_beyond_the_limit_are_not_looked_at_but_counted():
 
 def test_of_edges_that_are_too_many_those_behind_the_most_similar_are_looked_at():
     graph = star(50)
-    found = find_candidates(graph, [0], 2, lambda t: t.astype(np.float32), HopLimits(looked_at=60))
+    found = find_candidates(graph, [0], 2, lambda t: t.astype(np.float32), HopLimits(most_edges=60))
     assert {graph.triple(int(t))[0] for t in found.hops[1]} == set(range(21, 51))
     assert found.left_out == 40
 
@@ -79,7 +79,7 @@ def test_all_triples_at_some_entities_are_theirs_once():
 
 
 def test_a_first_entity_is_always_looked_at():
-    assert len(find_candidates(star(50), [0], 1, zero, HopLimits(looked_at=1)).triples) == 50
+    assert len(find_candidates(star(50), [0], 1, zero, HopLimits(most_edges=1)).triples) == 50
 
 
 def test_no_entities_have_no_candidates():

@@ -58,7 +58,7 @@ def test_sentences_are_stored_embedded_and_retrieved(path):
     assert not (path / SAID_FOLDER).exists()
     [heat] = [h.entity for h in index.names.exact("Heat")]
     [best] = WalkIndex(index, EMBEDDER).nearest_walks(heat, EMBEDDER.embed(["HEAT | YEAR | 1995"])[0], 1)
-    assert best.said == "HEAT | YEAR | 1995"
+    assert best.sentence == "HEAT | YEAR | 1995"
 
 
 def test_an_estimate_is_told_before_the_first_call(path):

@@ -7,7 +7,7 @@ from hypothesis import given as given_that
 from hypothesis import strategies as st
 
 from clew.graph.build.build import graph_of
-from clew.llm.grounded_reply import Fact, Given, GroundedReply, ask_and_ground, ground_reply
+from clew.llm.grounded_reply import Fact, GroundedReply, ReadEvidence, ask_and_ground, ground_reply
 from clew.llm.prompting import Prompt, Sampling, Talk
 from clew.llm.reply import stated_answer
 from clew.llm.testing import ScriptedModel
@@ -30,14 +30,14 @@ GRAPH = graph_of(TRIPLES, aliases={"Boiler B-1": ["the Kettle"]})
 NAMES = {name: node for node, name in enumerate(GRAPH.entities)}
 
 
-def evidence(*known: str, lines: list[int] | None = None, asked: tuple[str, ...] = ()) -> Given:
+def evidence(*known: str, lines: list[int] | None = None, asked: tuple[str, ...] = ()) -> ReadEvidence:
     """The triples of some lines as facts (all of them), with where proofs begin."""
     ids = [GRAPH.find_triple(NAMES[h], list(GRAPH.relations).index(r), NAMES[t]) for h, r, t in TRIPLES]
     facts = tuple(Fact((ids[i],)) for i in (range(len(ids)) if lines is None else lines))
-    return Given(GRAPH, facts, {NAMES[k]: () for k in known}, frozenset(NAMES[a] for a in asked))
+    return ReadEvidence(GRAPH, facts, {NAMES[k]: () for k in known}, frozenset(NAMES[a] for a in asked))
 
 
-def grounded(reply: str, given: Given) -> GroundedReply:
+def grounded(reply: str, given: ReadEvidence) -> GroundedReply:
     return ground_reply(stated_answer(reply), given)
 
 
@@ -75,7 +75,7 @@ def test_a_right_name_of_something_else_is_no_misspelling():
     lines = [5]
     given = evidence(lines=lines)
     assert labels(grounded("Answer: Marta Kovel", given)) == ["Marta Kowel"]
-    known = Given(GRAPH, given.facts, is_name=lambda text: text in NAMES)
+    known = ReadEvidence(GRAPH, given.facts, is_name=lambda text: text in NAMES)
     found = grounded("Answer: Marta Kovel", known)
     assert labels(found) == []
     assert "Marta Kovel (it is not in the facts)" in found.abstained.detail
@@ -124,7 +124,7 @@ def test_what_is_not_connected_counts_by_the_fact_that_is_named_for_it_but_not_i
     given = evidence("Memento")
     named = "Not by him.\nFacts: 8\nAnswer: Lowe & Hask"
     assert labels(grounded(named, given)) == ["Lowe & Hask"]
-    chain = Given(GRAPH, given.facts, {NAMES["Memento"]: (given.triples[10],)})
+    chain = ReadEvidence(GRAPH, given.facts, {NAMES["Memento"]: (given.triples[10],)})
     assert not grounded(named, chain).answered
 
 
@@ -132,7 +132,7 @@ def test_a_chain_goes_on_from_its_earlier_answers():
     known = {NAMES["Sant Orell"]: (GRAPH.find_triple(NAMES["Lowe & Hask"], 3, NAMES["Sant Orell"]),)}
     assert list(GRAPH.relations)[3] == "based_in"
     whole = evidence("Lowe & Hask")
-    found = grounded("Answer: Talesia", Given(GRAPH, whole.facts, known | dict(whole.known)))
+    found = grounded("Answer: Talesia", ReadEvidence(GRAPH, whole.facts, known | dict(whole.known_proofs)))
     assert [t.relation for t in found.citations(GRAPH)[0].triples] == ["based_in", "in_country"]
 
 
@@ -160,7 +160,7 @@ def test_yes_without_facts_takes_those_whose_names_it_repeats_or_is_none():
 def test_all_of_a_line_are_what_it_lists():
     ids = evidence().triples
     line = Fact((), {NAMES["Memento"]: (ids[10],), NAMES["The Prestige"]: (ids[9],)})
-    found = grounded("Answer: all of 1", Given(GRAPH, (line,), {NAMES["Christopher Nolan"]: ()}))
+    found = grounded("Answer: all of 1", ReadEvidence(GRAPH, (line,), {NAMES["Christopher Nolan"]: ()}))
     assert labels(found) == ["Memento", "The Prestige"]
 
 

@@ -23,7 +23,7 @@ READER = QuestionReader(SMALL.graph, schema_of(SMALL.graph), NamesIndex.of(SMALL
 
 def heard(question: str) -> tuple[str, tuple[tuple[str, str], ...]]:
     reading = READER.read(question)
-    assert reading.asked == question
+    assert reading.original_question == question
     return reading.question, reading.respelt
 
 

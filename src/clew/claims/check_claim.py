@@ -115,8 +115,8 @@ class Checker:
         needs_all = _ONLY.search(self.claim.text) or _ALL.search(self.claim.text)
         if finding == "there" and meaning.kind in ("path", "value", "exists") and not needs_all:
             return True
-        neighbours_whole = meaning.kind != "value" or len(meaning.steps) == 1 or self.excerpt.beside
-        return self.excerpt.named and neighbours_whole
+        neighbours_whole = meaning.kind != "value" or len(meaning.steps) == 1 or self.excerpt.neighbours_whole
+        return self.excerpt.names_whole and neighbours_whole
 
     def _surely_otherwise(self, read: PieceReading) -> bool:
         """Whether what is not so was likely meant: by the meanings together that are not so."""

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from clew.evaluate.report.summary import LoadedRun
     from clew.evaluate.run.plans import RunRequest
     from clew.evaluate.run.rundir import RunDirectory
-    from clew.evaluate.run.runner import Done
+    from clew.evaluate.run.runner import RunCounts
     from clew.llm.managed import ManagedModel
     from clew.workers.base import Workers
 
@@ -217,16 +217,16 @@ def _score_answers(
     return failed_judgements
 
 
-def _tell(outcome: Done, *, quiet: bool) -> None:
+def _tell(outcome: RunCounts, *, quiet: bool) -> None:
     """Say on stderr what a user must know of the questions; of errors also if `quiet`."""
     if outcome.failed:
         failed, failure = counted(outcome.failed, "question"), outcome.first_failure.rstrip(".")
         warn(f"{failed} ended in an error, the first with {failure}. The same command asks again")
     if quiet:
         return
-    if outcome.kept:
-        answered = counted(outcome.kept, "question was", "questions were")
-        warn(f"{answered} answered already, {outcome.asked:,} asked now")
+    if outcome.answered_before:
+        answered = counted(outcome.answered_before, "question was", "questions were")
+        warn(f"{answered} answered already, {outcome.asked_now:,} asked now")
     problem_texts = {
         "no_gold": "without a gold answer (abstaining is right)",
         "gold_missing": "with gold that the graph lacks, in the score all the same",

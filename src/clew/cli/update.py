@@ -86,7 +86,7 @@ def update(
     for address in (source, *(edits.add or ()), *(edits.remove or ())):
         refuse_address(address)
     files = edits.files(reading)
-    if not (files.names_some or saying.verbalise):
+    if not (files.has_files or saying.verbalise):
         raise UsageError(
             "Nothing to do. Give --add FILE or --remove FILE, as in: clew update kb.clew --add new.tsv"
         )

@@ -78,7 +78,7 @@ def opened_verbaliser(
         try:
             yield verbaliser
         finally:
-            if not quiet and verbaliser.said:
+            if not quiet and verbaliser.sentence_count:
                 warn(_describe_result(verbaliser))
 
 
@@ -93,7 +93,7 @@ def _describe_estimate(name: str, estimate: VerbaliseEstimate) -> str:
 
 def _describe_result(verbaliser: ModelVerbaliser) -> str:
     cost = _cost(verbaliser.cost)
-    walks, calls = counted(verbaliser.said, "walk"), counted(verbaliser.calls, "call")
+    walks, calls = counted(verbaliser.sentence_count, "walk"), counted(verbaliser.calls, "call")
     summary = f"{walks} said by {verbaliser.name} ({calls}{cost})"
     if not verbaliser.failed:
         return summary

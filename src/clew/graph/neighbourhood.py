@@ -25,8 +25,8 @@ MOST_KEPT_TRIPLES = 100_000
 class HopLimits:
     """Bounds of one hop, for hubs: edges looked at, triples kept."""
 
-    looked_at: int = MOST_LOOKED_AT
-    kept: int = MOST_KEPT_TRIPLES
+    most_edges: int = MOST_LOOKED_AT
+    most_triples: int = MOST_KEPT_TRIPLES
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,16 +74,16 @@ def find_candidates(
     for _ in range(hops):
         if not len(frontier):
             break
-        nodes_taken, room = count_edges(columns, frontier, limits.looked_at)
+        nodes_taken, room = count_edges(columns, frontier, limits.most_edges)
         if nodes_taken < len(frontier) and not ranked:
             frontier = _ranked(frontier, ends[best_of(score(triples), len(triples), triples)])
-            nodes_taken, room = count_edges(columns, frontier, limits.looked_at)
+            nodes_taken, room = count_edges(columns, frontier, limits.most_edges)
         left_out += _edge_count(columns, frontier[nodes_taken:])
         triples, ends = take_hop(columns, frontier[:nodes_taken], state, int(room))
-        ranked = len(triples) > limits.kept
+        ranked = len(triples) > limits.most_triples
         if ranked:
-            left_out += len(triples) - limits.kept
-            best = best_of(score(triples), limits.kept, triples)
+            left_out += len(triples) - limits.most_triples
+            best = best_of(score(triples), limits.most_triples, triples)
             triples, ends = triples[best], ends[best]
         hop_triples.append(triples)
         frontier = reach(ends, state)

@@ -65,7 +65,7 @@ Parsed = tuple[ValueKind, float]
 NO_VALUE: Parsed = (ValueKind.NONE, math.nan)
 
 
-def told_properties(
+def shown_properties(
     properties: Iterable[tuple[str, str, str | None]], label: Callable[[str], str]
 ) -> tuple[tuple[str, str, int, float], ...]:
     """Properties of an edge as people read them: key, text, kind, value; `label` says keys and names."""

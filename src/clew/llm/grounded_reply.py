@@ -48,7 +48,7 @@ class Fact:
 
 
 @dataclass(frozen=True, eq=False)
-class Given:
+class ReadEvidence:
     """What a model was given to read.
 
     `facts[i]` is the line with the number i + 1; `known` is where proofs begin: the answers before with their
@@ -58,7 +58,7 @@ class Given:
 
     graph: Graph
     facts: tuple[Fact, ...]
-    known: Proofs = field(default_factory=dict[int, tuple[int, ...]])
+    known_proofs: Proofs = field(default_factory=dict[int, tuple[int, ...]])
     named_entities: frozenset[int] = frozenset()
     is_name: IsName | None = None
 
@@ -145,7 +145,7 @@ def describe_rejected(rejected: Sequence[Rejected]) -> str:
 
 
 def ask_and_ground(
-    talk: Talk, prompt: Prompt, sampling: Sampling, evidence: Given, values: Mapping[str, str]
+    talk: Talk, prompt: Prompt, sampling: Sampling, evidence: ReadEvidence, values: Mapping[str, str]
 ) -> GroundedReply:
     """Ask a model, and ground its reply; one without an answer is asked for again, once. Raises LlmError."""
     reply = talk.ask(prompt, sampling, stop=(), **values)
@@ -162,7 +162,7 @@ def ask_and_ground(
     return replace(grounded, cut=talk.cut)
 
 
-def ground_reply(statement: StatedAnswer, evidence: Given) -> GroundedReply:
+def ground_reply(statement: StatedAnswer, evidence: ReadEvidence) -> GroundedReply:
     """The answers of a reply that the given facts prove, or an abstention that says why there are none.
 
     *All of 3* stands for whatever the line 3 lists.
@@ -196,13 +196,13 @@ def ground_reply(statement: StatedAnswer, evidence: Given) -> GroundedReply:
     return _entities(statement, evidence, linked, list(entities), (*listed, *cited))
 
 
-def _is_other_number(evidence: Given, entities: Sequence[int], cited: Sequence[Fact]) -> bool:
+def _is_other_number(evidence: ReadEvidence, entities: Sequence[int], cited: Sequence[Fact]) -> bool:
     """Whether numbers of the evidence are not those of the facts that the reply names: a count has none."""
     kinds, ends = evidence.graph.values.kind, evidence.nodes_of(cited)
     return bool(entities and ends) and all(kinds[e] and e not in ends for e in entities)
 
 
-def _whole_line(item: str, evidence: Given) -> Fact | None:
+def _whole_line(item: str, evidence: ReadEvidence) -> Fact | None:
     """The fact whose whole list an item takes."""
     match = _ALL.fullmatch(item.strip(" ."))
     lines = evidence.lines([int(match[1])]) if match and not evidence.names.called(item) else ()
@@ -211,7 +211,7 @@ def _whole_line(item: str, evidence: Given) -> Fact | None:
 
 def _entities(
     statement: StatedAnswer,
-    evidence: Given,
+    evidence: ReadEvidence,
     linked: Sequence[Linked],
     entities: Sequence[int],
     cited: Sequence[Fact],
@@ -239,7 +239,7 @@ def _entities(
 
 
 def _value_reply(
-    statement: StatedAnswer, evidence: Given, value: str, cited: Sequence[Fact]
+    statement: StatedAnswer, evidence: ReadEvidence, value: str, cited: Sequence[Fact]
 ) -> GroundedReply:
     """Yes, no or a number, with the facts that the reply names, or else those whose names it repeats."""
     paths = (path for fact in cited for path in (fact.triples, *fact.ends.values()))
@@ -291,13 +291,15 @@ def _number(item: str, form: str) -> str:
     return numbers[0].replace(",", "").replace("\u2212", "-")
 
 
-def _cited_entities(evidence: Given, entities: tuple[int, ...], cited: Sequence[Fact]) -> tuple[int, ...]:
+def _cited_entities(
+    evidence: ReadEvidence, entities: tuple[int, ...], cited: Sequence[Fact]
+) -> tuple[int, ...]:
     """Of entities that are called alike, those of the facts that the reply names, if any are."""
     ends = evidence.nodes_of(cited) if len(entities) > 1 else ()
     return tuple(e for e in entities if e in ends) or entities
 
 
-def _repeated_triples(evidence: Given, text: str) -> tuple[int, ...]:
+def _repeated_triples(evidence: ReadEvidence, text: str) -> tuple[int, ...]:
     """The given triples whose two ends an explanation names."""
     graph, normal_text = evidence.graph, f" {normalise(text)} "
     named_nodes = {
@@ -309,7 +311,7 @@ def _repeated_triples(evidence: Given, text: str) -> tuple[int, ...]:
 
 
 def prove_stated(
-    evidence: Given, entities: Sequence[int], cited: Sequence[Fact]
+    evidence: ReadEvidence, entities: Sequence[int], cited: Sequence[Fact]
 ) -> dict[int, tuple[int, ...]]:
     """Prove entities by the facts that a reply names, else by all that were given.
 
@@ -328,7 +330,7 @@ def prove_stated(
         if not proof and entity in evidence.named_entities:
             # One of the question's own (*which is heavier, A or B*) rests on all facts that were named.
             proof = cited_paths.with_all(entity) or all_paths.holding(entity)
-        if not proof and not any(evidence.known.values()):
+        if not proof and not any(evidence.known_proofs.values()):
             # What is *not* so of what is asked about has no path from it: the facts that were named hold it.
             proof = cited_paths.holding(entity)
         if proof:
@@ -339,7 +341,7 @@ def prove_stated(
 class _Paths:
     """Paths through some triples from what is known."""
 
-    def __init__(self, evidence: Given, triples: Sequence[int]) -> None:
+    def __init__(self, evidence: ReadEvidence, triples: Sequence[int]) -> None:
         self.evidence, self.triples = evidence, tuple(triples)
         self.around: dict[int, list[tuple[int, int]]] = {}
         for triple in triples:
@@ -353,15 +355,17 @@ class _Paths:
         """The paths from each known entity to one, together; None if there is none."""
         if not self.around.get(entity):
             return None
-        if not self.evidence.known:
+        if not self.evidence.known_proofs:
             return self.holding(entity)
-        paths = [path for start in self.evidence.known if (path := self._path(start, entity)) is not None]
-        known_proof = self.evidence.known.get(entity, ())
+        paths = [
+            path for start in self.evidence.known_proofs if (path := self._path(start, entity)) is not None
+        ]
+        known_proof = self.evidence.known_proofs.get(entity, ())
         return tuple(dict.fromkeys([*known_proof, *(t for path in paths for t in path)])) or None
 
     def best_to(self, entity: int) -> tuple[int, ...] | None:
         """The shortest path from a known entity; None if there is none."""
-        known = self.evidence.known
+        known = self.evidence.known_proofs
         if not known:
             return self.holding(entity)
         paths = [
@@ -387,11 +391,11 @@ class _Paths:
         if start not in self._from:
             self._from[start] = self._search(start)
         path = self._from[start].get(entity)
-        return None if path is None else (*self.evidence.known[start], *path)
+        return None if path is None else (*self.evidence.known_proofs[start], *path)
 
     def _search(self, start: int) -> dict[int, tuple[int, ...]]:
         """Breadth first; other known entities are ends, and nothing goes on through them."""
-        stops = self.evidence.known.keys() - {start}
+        stops = self.evidence.known_proofs.keys() - {start}
         paths: dict[int, tuple[int, ...]] = {start: ()}
         frontier = [start]
         while frontier:

@@ -49,7 +49,7 @@ class LikelyReading:
 
     reading: Reading
     query: Query | None = None
-    likely: float = 0.0
+    likelihood: float = 0.0
     empty: Meaning | None = None
     """The likeliest meaning, where nothing answers it: it is not sure, but that nothing is there is told."""
 
@@ -77,9 +77,9 @@ class BuiltInReader:
 
         Raises EmbedderError if the shipped model cannot be opened.
         """
-        return self.answered(question, id=id, entities=entities)[1]
+        return self.read_and_answer(question, id=id, entities=entities)[1]
 
-    def answered(
+    def read_and_answer(
         self, question: str, *, id: str | None = None, entities: Sequence[str] = ()
     ) -> tuple[LikelyReading, Answer]:
         """How a question was read, and its answer, as `answer`.
@@ -135,7 +135,7 @@ class BuiltInReader:
         unknown = unknown_names(self.index.names, entities)
         if unknown:
             return unknown_given(self.reader.graph, self.index.names, unknown)
-        if likeliest.query is not None and likeliest.likely >= self.confidence:
+        if likeliest.query is not None and likeliest.likelihood >= self.confidence:
             return likeliest.query
         if likeliest.empty is not None and likeliest.empty.share >= self.confidence:
             return likeliest.empty.query
@@ -152,7 +152,7 @@ class BuiltInReader:
         ambiguity = self._ambiguity(likeliest.reading, query)
         if ambiguity is None:
             query = both_ways(vocabulary, query)
-            draft, words = answer_of(graph, vocabulary, query, likeliest.likely), say(query, vocabulary)
+            draft, words = answer_of(graph, vocabulary, query, likeliest.likelihood), say(query, vocabulary)
         else:
             draft, words = DraftAnswer(abstained=ambiguity), None
         notes = (*draft.notes, *taken_for(graph, likeliest.reading, query))

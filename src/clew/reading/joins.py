@@ -123,7 +123,7 @@ def joined_sets(exploration: Exploration, paths: CandidatePaths) -> Iterator[Bas
             if exploration.is_free(k, pair):
                 threes = (_joined(exploration, pair, third) for third in group[1:12])
                 yield from (three for three in threes if three is not None)
-    yield from _twice(exploration, paths)
+    yield from _sets_said_twice(exploration, paths)
 
 
 def absent_sets(exploration: Exploration, paths: CandidatePaths) -> Iterator[Base]:
@@ -215,7 +215,7 @@ def _combine(part: Part, members: Nodes, left: Base, right: Base, complete: bool
     return Base(part, members, left.end, mentions, steps, coverage, cost, complete)
 
 
-def _twice(exploration: Exploration, paths: CandidatePaths) -> Iterator[Base]:
+def _sets_said_twice(exploration: Exploration, paths: CandidatePaths) -> Iterator[Base]:
     """What two relations of one entity share, or lead to one with the other."""
     asks_both, asks_either = (
         english.BOTH.search(exploration.question),

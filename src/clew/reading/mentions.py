@@ -127,7 +127,7 @@ class MentionFinder:
         self._add_words(question, question_tokens, spans)
         self._add_typos(question, question_tokens, spans)
         self._drop_other_names(question, question_tokens, spans)
-        self._add_meant(question_tokens, spans)
+        self._add_categories(question_tokens, spans)
         mentions = [
             _mention(question, span, _surest_candidates(nodes.values()))
             for span, nodes in spans.items()
@@ -265,7 +265,7 @@ class MentionFinder:
                 candidate = Candidate(node, WORDS, QUALITY[WORDS] * PART)
                 spans.setdefault((token.start, token.stop), {}).setdefault(node, candidate)
 
-    def _add_meant(
+    def _add_categories(
         self, question_tokens: Sequence[Token], spans: dict[tuple[int, int], dict[int, Candidate]]
     ) -> None:
         """Categories that words mean which are of no name and of no label."""

@@ -169,11 +169,13 @@ def _filtered_sets(exploration: Exploration, things: Sequence[Base]) -> list[Bas
     twice = [
         b for base in filtered[:12] for i, value in valued for b in _by_value(exploration, base, i, value)
     ]
-    pairs = [b for base in things[:12] for b in _by_two(exploration, base, valued)]
-    return by_worth([*filtered, *_than_another(exploration, things), *twice, *pairs])[:140]
+    pairs = [b for base in things[:12] for b in _sets_between_values(exploration, base, valued)]
+    return by_worth([*filtered, *_sets_compared_with_entity(exploration, things), *twice, *pairs])[:140]
 
 
-def _by_two(exploration: Exploration, base: Base, valued: Sequence[tuple[int, Value]]) -> Iterator[Base]:
+def _sets_between_values(
+    exploration: Exploration, base: Base, valued: Sequence[tuple[int, Value]]
+) -> Iterator[Base]:
     """A set whose values of one kind lie between two of the question, are one of them, or lie outside."""
     asks_either = english.EITHER.search(exploration.question) is not None
     for (i, low), (j, high) in combinations(valued, 2):
@@ -248,7 +250,7 @@ def _sets_by_parts(
         yield Base(part, base.members, base.end, mentions, steps, coverage, cost + 0.02 * at, False)
 
 
-def _than_another(exploration: Exploration, things: Sequence[Base]) -> list[Base]:
+def _sets_compared_with_entity(exploration: Exploration, things: Sequence[Base]) -> list[Base]:
     """Sets filtered by the value that an entity of the question has (*higher than LT-5*)."""
     if not english.THAN.search(exploration.question):
         return []
@@ -409,4 +411,4 @@ def _whether_of_values(exploration: Exploration, mention: int, entity: Base) -> 
     for i, value_mention in enumerate(exploration.mentions):
         for value in value_mention.values if i != mention else ():
             yield from _by_value(exploration, entity, i, value)
-    yield from _than_another(exploration, [entity])
+    yield from _sets_compared_with_entity(exploration, [entity])

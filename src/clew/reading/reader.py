@@ -56,7 +56,7 @@ class Reading:
     likeness: Likeness
     ranking: Ranking
     timings: dict[str, float]
-    asked: str = ""
+    original_question: str = ""
     """As it was asked."""
     respelt: Respelt = ()
 
@@ -123,7 +123,7 @@ class QuestionReader:
             linked_question.respelt,
         )
 
-    def heard(self, question: str) -> tuple[LinkedQuestion, list[Option]]:
+    def candidates_of(self, question: str) -> tuple[LinkedQuestion, list[Option]]:
         """A question as it is read, with its candidates."""
         return self._candidates(question, (), {})
 
@@ -134,7 +134,7 @@ class QuestionReader:
             EmbedderError: the shipped model cannot be opened.
 
         """
-        linked_question, options = self.heard(question)
+        linked_question, options = self.candidates_of(question)
         return linked_question, self._ranker.score(
             linked_question.text, linked_question.mentions, linked_question.likeness, options
         )

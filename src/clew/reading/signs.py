@@ -63,8 +63,8 @@ class Signs:
     ) -> None:
         self.vocabulary, self.mentions = vocabulary, mentions
         self.names, self.likeness = written_as_names(question, likeness), likeness
-        self.beside = {i: sign_beside(question, m) for i, m in enumerate(mentions) if m.values}
-        self.beside |= bounds_between(question, mentions)
+        self.signs_by_mention = {i: sign_beside(question, m) for i, m in enumerate(mentions) if m.values}
+        self.signs_by_mention |= bounds_between(question, mentions)
         self.dates = [
             m
             for m in mentions
@@ -77,38 +77,38 @@ class Signs:
         denied = math.log(UNSAID) if denies(question, mentions) else 0.0
         self.leaving_out = math.log(IGNORED) if excepts(question, mentions) else denied
         self.asks_yes = bool(english.YES_NO.search(question))
-        self.asked = relations_asked_for(vocabulary, question, mentions)
+        self.relations_asked_for = relations_asked_for(vocabulary, question, mentions)
         self.alike = bool(english.ALIKE.search(question))
         self._open: dict[tuple[tuple[int, ...], tuple[int, ...]], int] = {}
         self.words = [(m[1] or m[2]).lower() for m in THAN_WORD.finditer(question)]
 
     def against(self, query: Query) -> float:
         """The logarithm of what is left of the odds of a candidate."""
-        log_odds = self.open_names(query) * math.log(LEFT_OPEN) + self._of_what_is_asked(query)
+        log_odds = self.open_names(query) * math.log(LEFT_OPEN) + self._asked_log_odds(query)
         if self.dates:
             log_odds += self._open_dates(query) * math.log(IGNORED)
-        return log_odds + sum([self._of_part(part, query) for part in query.contents.parts])
+        return log_odds + sum([self._part_log_odds(part, query) for part in query.contents.parts])
 
-    def _of_part(self, part: Part, query: Query) -> float:
+    def _part_log_odds(self, part: Part, query: Query) -> float:
         """What one part of a candidate tells against it."""
         match part:
-            case Anchor(_, mention) if self.beside.get(mention) or mention in self.ranges:
+            case Anchor(_, mention) if self.signs_by_mention.get(mention) or mention in self.ranges:
                 return math.log(IGNORED)
             case Counted(_, step, _, 0, _) if step // 2 in self.vocabulary.flags:
                 return math.log(IGNORED)  # what has none is what says no
             case Counted(_, _, sign, number, mention) if mention >= 0 and number:
-                return self._of_value(mention, sign)
+                return self._value_log_odds(mention, sign)
             case Compared(_, steps, sign, Value(_, _, _, mention, _) as value):
                 beyond = self._is_beyond(steps[-1] ^ 1, value)
-                return self._of_value(mention, sign) + beyond * math.log(UNSAID)
+                return self._value_log_odds(mention, sign) + beyond * math.log(UNSAID)
             case Extreme():
-                return self._of_extreme(part)
+                return self._extreme_log_odds(part)
             case Both(Walk(_, step), Anchor(node, _)) if self._is_never_at(node, step ^ 1):
                 return math.log(IGNORED)
             case Walk(Walk(_, onward_step), back_step) if back_step == onward_step ^ 1 and not self.alike:
-                return self._of_way_back(query, onward_step)
+                return self._way_back_log_odds(query, onward_step)
             case Compared(_, steps, sign, _):
-                way = self._way(self.vocabulary.ends[steps[-1] ^ 1] == DATE)
+                way = self._comparison_way(self.vocabulary.ends[steps[-1] ^ 1] == DATE)
                 log_odds = math.log(IGNORED) if sign in _UP and not self.compares else 0.0
                 return log_odds + (math.log(TURNED) if way * _UP.get(sign, 0) < 0 else 0.0)
             case _:
@@ -119,7 +119,7 @@ class Signs:
         types = self.vocabulary.types_of(node)
         return len(types) > 0 and not self.vocabulary.schema.typed[end, types].any()
 
-    def _of_what_is_asked(self, query: Query) -> float:
+    def _asked_log_odds(self, query: Query) -> float:
         """A *not* left out, a yes or no where things are asked for, what has a boat where boats are."""
         part, ignored = query.part, False
         while isinstance(part, Both | Without) and not isinstance(part.left, OfType):
@@ -127,14 +127,14 @@ class Signs:
         if isinstance(part, Walk):
             onto_flag = not part.step & 1 and part.step // 2 in self.vocabulary.flags
             back = isinstance(part.source, Walk) and part.step == part.source.step ^ 1
-            away = bool(part.step & 1) and part.step // 2 in self.asked and not back
+            away = bool(part.step & 1) and part.step // 2 in self.relations_asked_for and not back
             ignored = (onto_flag and not self.asks_yes) or (away and query.ask != "yes")
         log_odds = ignored * math.log(IGNORED)
         if self.leaving_out and query.ask != "yes" and not is_denial(self.vocabulary, query):
             log_odds += self.leaving_out
         return log_odds
 
-    def _of_way_back(self, query: Query, step: int) -> float:
+    def _way_back_log_odds(self, query: Query, step: int) -> float:
         """What tells against the same of something as another has: least where it is a thing, as a maker."""
         if self._is_said_twice(query, step):
             return 0.0
@@ -178,7 +178,7 @@ class Signs:
                 open_ += float(label_likeness[word].max(initial=0.0)) < LIKE_A_LABEL
         return open_
 
-    def _of_extreme(self, part: Extreme) -> float:
+    def _extreme_log_odds(self, part: Extreme) -> float:
         """A ranking where words only compare, or by what a superlative does not say."""
         log_odds = 0.0
         if self.compares and not self.ranks_one and not isinstance(part.source, Either):
@@ -201,8 +201,8 @@ class Signs:
         used = [self.mentions[i] for i in mentions_of(query)]
         return sum(not any(date.overlaps(m) for m in used) for date in self.dates)
 
-    def _of_value(self, mention: int, sign: Sign) -> float:
-        word_sign = self.beside.get(mention)
+    def _value_log_odds(self, mention: int, sign: Sign) -> float:
+        word_sign = self.signs_by_mention.get(mention)
         if word_sign is None:
             return math.log(UNSAID) if sign in _UP and mention not in self.ranges else 0.0
         if word_sign not in _UP:
@@ -211,7 +211,7 @@ class Signs:
             return math.log(TURNED if sign in _UP else IGNORED)
         return 0.0 if word_sign == sign else math.log(LOOSE)
 
-    def _way(self, dates: bool) -> int:
+    def _comparison_way(self, dates: bool) -> int:
         """Whether the question compares upwards (1) or downwards (-1), 0 where no word says so."""
         for word in self.words:
             if dates and (word in LATER or word in EARLIER):

@@ -254,7 +254,7 @@ def test_frontier_question_never_leaves_the_hops_of_the_question(small: Clew):
 
 def test_a_hub_is_capped_and_reported(metaqa: Clew, monkeypatch: pytest.MonkeyPatch):
     method = KgRag(metaqa.index, metaqa.embedder)
-    monkeypatch.setattr(type(method.vectors), "limits", HopLimits(looked_at=2_000, kept=100))
+    monkeypatch.setattr(type(method.vectors), "limits", HopLimits(most_edges=2_000, most_triples=100))
     answer = method.answer(SHIRLEY)
     assert not answer.complete
     assert any("left out" in note for note in told(answer))

@@ -76,18 +76,18 @@ class RunPlan:
 
 
 @dataclass
-class Done:
+class RunCounts:
     """What a call of `run` did."""
 
-    asked: int = 0
-    kept: int = 0
+    asked_now: int = 0
+    answered_before: int = 0
     failed: int = 0
     first_failure: str = ""
     """The id of the first question that ended in an error, and why."""
     problems: Mapping[str, Mapping[str, int]] = field(default_factory=dict[str, Mapping[str, int]])
 
 
-def run(plan: RunPlan, directory: RunDirectory, progress: RunProgress) -> Done:
+def run(plan: RunPlan, directory: RunDirectory, progress: RunProgress) -> RunCounts:
     """Ask all questions that the directory has no answer to.
 
     Raises UsageError (the directory holds a run of another configuration), LockedError (another process runs
@@ -96,7 +96,7 @@ def run(plan: RunPlan, directory: RunDirectory, progress: RunProgress) -> Done:
     with directory.locked():
         facts = {"parts": {part.name: _facts(plan, part) for part in plan.parts}}
         directory.begin(plan.config(), facts, plan.experiment)
-        done = Done(problems={name: about["problems"] for name, about in facts["parts"].items()})
+        done = RunCounts(problems={name: about["problems"] for name, about in facts["parts"].items()})
         answered_keys = directory.answered_keys()
         with closing(LineFile(directory.path / RECORDS)) as records:
             _ask_parts(plan, answered_keys, records, done, progress)
@@ -104,7 +104,7 @@ def run(plan: RunPlan, directory: RunDirectory, progress: RunProgress) -> Done:
 
 
 def _ask_parts(
-    plan: RunPlan, answered_keys: set[Key], records: LineFile, done: Done, progress: RunProgress
+    plan: RunPlan, answered_keys: set[Key], records: LineFile, done: RunCounts, progress: RunProgress
 ) -> None:
     """Part by part and index by index, so that one is open at a time in the workers."""
     corpora = dict.fromkeys(method.corpus for method in plan.methods)
@@ -112,16 +112,16 @@ def _ask_parts(
     total = sum(len(tasks) for _, _, tasks in work)
     for part, corpus, tasks in work:
         open_tasks = [(q, t) for q, t in tasks if _key(part, t) not in answered_keys]
-        done.kept += len(tasks) - len(open_tasks)
+        done.answered_before += len(tasks) - len(open_tasks)
         clew = plan.graphs[part.name, corpus]
         questions_by_key = {_key(part, task): question for question, task in open_tasks}
         for task, outcome in _outcomes(plan, clew, [task for _, task in open_tasks]):
             records.add(_record(part, questions_by_key[_key(part, task)], task, outcome, clew).as_json())
-            done.asked += 1
+            done.asked_now += 1
             if outcome.failure is not None:
                 done.failed += 1
                 done.first_failure = done.first_failure or f"id {task.id!r}: {outcome.failure.message}"
-            progress(f"{task.method.label} on {part.name}", done.kept + done.asked, total)
+            progress(f"{task.method.label} on {part.name}", done.answered_before + done.asked_now, total)
 
 
 def _tasks(

@@ -13,7 +13,7 @@ from urllib.parse import unquote
 import numpy as np
 
 from clew.foundation.arrays import Int32, Int64, UInt16
-from clew.graph.build.inference import Ontology, is_schema, speaks
+from clew.graph.build.inference import Ontology, has_rules, is_schema
 from clew.graph.graph import (
     INFERRED,
     Adjacency,
@@ -29,7 +29,7 @@ from clew.graph.graph import (
 )
 from clew.graph.readers.batch import RANKS, Batch, EdgeStatement, Label, NodeKey, shown_key
 from clew.graph.readers.hints import MOST_INFERRED
-from clew.graph.values import node_values, told_properties
+from clew.graph.values import node_values, shown_properties
 
 K = TypeVar("K", bound=Hashable)
 
@@ -216,7 +216,7 @@ class Assembler:
 
     def _infer(self) -> None:
         """Add what follows from an ontology, if there is one."""
-        if not self._characters and not speaks(self._relations):
+        if not self._characters and not has_rules(self._relations):
             return
         keys = list(self._nodes)
         triples = np.concatenate([np.stack(c[:3], axis=1) for c in self._columns]).astype(np.int64)
@@ -262,7 +262,7 @@ class Assembler:
             if triple < 0 or graph.source[triple] == INFERRED:
                 self.unstated += 1
             else:
-                rows.append((ids, told_properties(properties, self._label)))
+                rows.append((ids, shown_properties(properties, self._label)))
         return EdgeProperties.of_rows(rows)
 
     def _label(self, name: str) -> str:

@@ -286,7 +286,7 @@ class Ontology:
         return np.array(sorted(rows), np.int64).reshape(-1, 3)
 
 
-def speaks(relations: Iterable[str]) -> bool:
+def has_rules(relations: Iterable[str]) -> bool:
     """Whether something may follow from triples of these relations."""
     return any(is_schema(relation) or relation in _OF_SKOS for relation in relations)
 

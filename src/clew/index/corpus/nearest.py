@@ -34,13 +34,13 @@ _ROWS = 65_536
 
 @dataclass(frozen=True, slots=True)
 class NearWalk:
-    """A retrieved walk: `root`, its steps and nodes, cosine with the question, how a model `said` it."""
+    """A retrieved walk: `root`, its steps and nodes, cosine with the question, its `sentence` by a model."""
 
     root: int
     steps: tuple[int, ...]
     nodes: tuple[int, ...]
     score: float
-    said: str = ""
+    sentence: str = ""
 
 
 class WalkIndex:

@@ -41,12 +41,12 @@ _ATTEMPTS = 5
 class Excerpt:
     """What is whole in an index of a part of a graph, so that what it lacks the graph lacks too.
 
-    `named`: all edges of the nodes that the text names are there. `beside`: those of the nodes next to them
-    are, too.
+    `names_whole`: all edges of the nodes that the text names are there. `neighbours_whole`: those of the
+    nodes next to them are, too.
     """
 
-    named: bool
-    beside: bool
+    names_whole: bool
+    neighbours_whole: bool
 
 
 @dataclass(frozen=True, eq=False)

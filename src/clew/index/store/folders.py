@@ -14,7 +14,7 @@ def usable(cache_dir: Path) -> tuple[Path, str | None]:
         with tempfile.TemporaryFile(dir=cache_dir):
             return cache_dir, None
     except OSError as error:
-        return own_folder(), error.strerror or str(error)
+        return user_folder(), error.strerror or str(error)
 
 
 def private_folder() -> Path:
@@ -24,7 +24,7 @@ def private_folder() -> Path:
     return Path(tempfile.gettempdir()) / f"clew{user}"
 
 
-def own_folder() -> Path:
+def user_folder() -> Path:
     """Make or find this user's folder; a new one where another user made it."""
     return trusted_folder() or Path(tempfile.mkdtemp(prefix="clew-"))
 

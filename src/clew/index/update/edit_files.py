@@ -38,7 +38,7 @@ class EditFiles:
     hints: Hints | None = None
 
     @property
-    def names_some(self) -> bool:
+    def has_files(self) -> bool:
         """Whether there is a file."""
         side = self.types, self.aliases, self.remove_types, self.remove_aliases, self.remove_entities
         return bool(self.add or self.remove or any(side))

@@ -16,7 +16,7 @@ import numpy as np
 
 from clew.foundation.arrays import Int32, Int64
 from clew.graph.build.assemble import GrowingIds
-from clew.graph.build.inference import Ontology, is_schema, speaks
+from clew.graph.build.inference import Ontology, has_rules, is_schema
 from clew.graph.edit.edit import GraphEdit, NodeText, edited, triple_slots
 from clew.graph.graph import INFERRED, Graph, Stated, packed_pairs
 
@@ -45,7 +45,7 @@ def with_following(
     stated = after.stated_types
     if stated is None:
         return edit, None
-    if not (stated.characters or edit.characters_removed or speaks(after.relations)):
+    if not (stated.characters or edit.characters_removed or has_rules(after.relations)):
         return edit, None  # there is no ontology
     inference = _Inference(after, stated, most_inferred)
     if not inference.is_touched(edit):

@@ -11,11 +11,11 @@ import numpy as np
 
 from clew.errors import UsageError
 from clew.graph.build.assemble import local_name
-from clew.graph.build.inference import speaks
+from clew.graph.build.inference import has_rules
 from clew.graph.edit.edit import EdgeIds, GraphEdit, NodeText, triple_array
 from clew.graph.graph import INFERRED, Graph, StatementRow
 from clew.graph.readers.batch import NodeKey, shown_key
-from clew.graph.values import told_properties
+from clew.graph.values import shown_properties
 from clew.index.names.names import NamesIndex
 from clew.index.update.edits import USUAL, EditReport, EditRules, Edits
 from clew.index.update.infer_again import Following, with_following
@@ -156,7 +156,7 @@ class _Resolver:
                 f"more follows from the ontology than the {self._edits.most_inferred:,} that are added; the "
                 "rest is left out, maybe another part than if the sources were indexed anew"
             )
-        spoken = speaks(relation for _, relation, _ in (*self._edits.add, *self._edits.remove))
+        spoken = has_rules(relation for _, relation, _ in (*self._edits.add, *self._edits.remove))
         if not self._types.infers and (spoken or np.any(self._graph.source == INFERRED)):
             yield (
                 "what follows from the ontology is as it was, as the index was made with --no-inference or "
@@ -237,7 +237,7 @@ class _Resolver:
             is_old = max(ids[0], ids[2]) < self._graph.nodes and ids[1] < self._old_relations
             triple = self._graph.find_triple(*ids) if is_old and min(ids) >= 0 else -1
             if (triple >= 0 and ids not in removed and not self._follows(triple)) or ids in added:
-                rows.append((ids, told_properties(properties, self._label)))
+                rows.append((ids, shown_properties(properties, self._label)))
         return rows
 
     def node(self, key: NodeKey) -> int:

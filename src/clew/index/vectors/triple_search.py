@@ -20,7 +20,7 @@ from clew.index.vectors.triple_vectors import TripleVectors
 from clew.index.vectors.vectors import TRIPLE_IDS
 from clew.text.embedder import Embedder
 
-MILVUS_LIMITS = HopLimits(looked_at=200_000, kept=MOST_RESULTS)
+MILVUS_LIMITS = HopLimits(most_edges=200_000, most_triples=MOST_RESULTS)
 """Bounds of one hop where triples are compared by a server: 12 searches at most, one of them for the kept."""
 _MORE = 64
 """Triples beyond those wanted that are asked for, of which some may be of an older generation."""

@@ -62,7 +62,7 @@ class Chooser:
             "SCHEMA": self.schema.lines(reading.question, near),
             "NAMES": self._names(reading) or "(none)",
             "READINGS": readings or "(none)",
-            "QUESTION": as_data(reading.asked),
+            "QUESTION": as_data(reading.original_question),
         }
         prompt = prompt_named("clew.methods.auto", "choose")
         reply = talk.ask(prompt, SAMPLING, stop=(), **values)

@@ -57,8 +57,8 @@ class AutoWithModel:
         """Answer one question, or abstain with a reason. Raises LlmError if the model cannot be asked."""
         from clew.llm.prompting import Talk
 
-        likeliest, plain_answer = self.plain.answered(question, id=id, entities=entities)
-        if plain_answer.answers and likeliest.likely >= SURE_ALONE:
+        likeliest, plain_answer = self.plain.read_and_answer(question, id=id, entities=entities)
+        if plain_answer.answers and likeliest.likelihood >= SURE_ALONE:
             return plain_answer
         began = perf_counter()
         reader = self.plain.reader

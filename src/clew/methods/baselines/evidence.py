@@ -11,7 +11,7 @@ from clew.graph.graph import Graph
 from clew.index.store.directory import Index
 from clew.index.vectors.triple_vectors import with_triple_vectors
 from clew.llm.errors import BudgetReached
-from clew.llm.grounded_reply import ASKED_YES_NO, Given, GroundedReply, Proofs, ask_and_ground
+from clew.llm.grounded_reply import ASKED_YES_NO, GroundedReply, Proofs, ReadEvidence, ask_and_ground
 from clew.llm.prompting import Sampling, Talk, as_data, prompt_named
 from clew.llm.types import ChatModel
 from clew.methods.built_in import built_in_reader
@@ -113,7 +113,7 @@ class EvidenceMethod(ABC, Generic[SettingsT]):
         graph, topics = self.graph, entities_of(called)
         start_proofs: Proofs = dict.fromkeys(topics, ())
         lines = fact_lines(graph, triples, start_proofs)
-        evidence = Given(
+        evidence = ReadEvidence(
             graph, lines.facts, start_proofs, frozenset(topics), self.find_topic_entities.is_name
         )
         values = {"TRIPLES": str(lines), "NAMES": other_names(graph, called), "QUESTION": as_data(question)}

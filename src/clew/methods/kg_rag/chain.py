@@ -55,7 +55,7 @@ class Link:
     """
 
     question: SubQuestion
-    asked: str
+    reformulated: str
     text: str = ""
     proofs: Proofs = field(default_factory=dict[int, tuple[int, ...]])
     triples: tuple[int, ...] = ()
@@ -78,7 +78,9 @@ class Link:
         """By names, for people."""
         answers = tuple(answer.label for answer in self.reply.answers(graph))
         evidence, citations = tuple(triple_text(graph, t) for t in self.triples), self.reply.citations(graph)
-        return SubAnswer(self.question.text, self.asked, self.text, answers, evidence, citations, self.notes)
+        return SubAnswer(
+            self.question.text, self.reformulated, self.text, answers, evidence, citations, self.notes
+        )
 
 
 @dataclass(frozen=True, slots=True)

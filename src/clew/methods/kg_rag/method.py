@@ -207,7 +207,7 @@ class KgRag:
         if state.links:
             with state.run.stage("reformulate"):
                 text, notes = self.steps.reformulate(state.plan, question, state.links, state.run.talk)
-        repeated = any(normalise(text) == normalise(link.asked) for link in state.links)
+        repeated = any(normalise(text) == normalise(link.reformulated) for link in state.links)
         if repeated and question.hop is None and not self._says_all:
             state.notes.append(f"over-decomposed: dropped a sub-question that repeats another: {text}")
             return None
@@ -293,7 +293,9 @@ class KgRag:
         last = state.links[-1]
         last_text = short(last.text) if self.model is not None else ""
         unproved_note = f', and "{last_text}" is not proved by it' if last_text else ""
-        detail = f'the evidence holds no answer to "{last.asked}"{unproved_note}{_so_far(state.links[:-1])}'
+        detail = (
+            f'the evidence holds no answer to "{last.reformulated}"{unproved_note}{_so_far(state.links[:-1])}'
+        )
         return Abstention("not_in_evidence" if last_text else "empty_result", detail)
 
     def _abstain(self, state: _QuestionState, abstained: Abstention) -> Answer:
@@ -337,5 +339,5 @@ class KgRag:
 def _so_far(links: Sequence[Link]) -> str:
     if not links:
         return ""
-    answered = (f'"{link.asked}" ({len(link.proofs)} found)' for link in links)
+    answered = (f'"{link.reformulated}" ({len(link.proofs)} found)' for link in links)
     return f"; answered before: {', '.join(answered)}"

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from clew.graph.graph import Graph
 from clew.llm.evidence_names import IsName
-from clew.llm.grounded_reply import Fact, Given, GroundedReply, Proofs, ask_and_ground
+from clew.llm.grounded_reply import Fact, GroundedReply, Proofs, ReadEvidence, ask_and_ground
 from clew.llm.prompting import Sampling, Talk, as_data, data_line, data_lines, prompt_named
 from clew.llm.refusals import declines
 from clew.methods.built_in import BuiltInReader
@@ -110,7 +110,7 @@ def earlier_answers(graph: Graph, links: Sequence[Link], handed: Handed = "facts
     lines: list[str] = []
     for number, link in enumerate(links, 1):
         answer = data_line(link.text) if handed == "sentences" else answer_line(graph, link)
-        lines += [data_line(f"{number}. {link.asked}"), f"Answer: {answer}"]
+        lines += [data_line(f"{number}. {link.reformulated}"), f"Answer: {answer}"]
     return "\n".join(lines)
 
 
@@ -191,7 +191,7 @@ class ModelAnswer:
         # In a chain, what the main question names may well answer a sub-question that does not.
         topics = frozenset(() if sub_question.earlier else sub_question.topic_entities)
         named_entities = topics | set(entities_named_in(self.graph, sub_question.text, start_proofs))
-        evidence = Given(self.graph, lines.facts, start_proofs, named_entities, self.is_name)
+        evidence = ReadEvidence(self.graph, lines.facts, start_proofs, named_entities, self.is_name)
         values = {
             "TRIPLES": str(lines),
             "NAMES": other_names(self.graph, sub_question.called),
@@ -273,7 +273,7 @@ class ModelSynthesis:
         topics = entities_of(called)
         start_proofs = known_proofs(self.graph, links, topics)
         answers_text, facts = self._answers_text(links, start_proofs)
-        evidence = Given(self.graph, facts, start_proofs, frozenset(topics), self.is_name)
+        evidence = ReadEvidence(self.graph, facts, start_proofs, frozenset(topics), self.is_name)
         values = {
             "ANSWERS": answers_text,
             "NAMES": other_names(self.graph, called),
@@ -287,7 +287,7 @@ class ModelSynthesis:
         for number, link in enumerate(links, 1):
             triples = tuple(dict.fromkeys([*(p[-1] for p in link.proofs.values()), *link.rests_on]))
             if self.handed == "sentences":
-                lines += [f"[{number}] {data_line(link.asked)}", f"Answer: {data_line(link.text)}"]
+                lines += [f"[{number}] {data_line(link.reformulated)}", f"Answer: {data_line(link.text)}"]
                 facts.append(Fact(triples))
                 continue
             # What was known before a link: its own answers are the lists of its facts.
@@ -298,7 +298,7 @@ class ModelSynthesis:
                 self.graph, triples[:MOST_SUB_ANSWER_TRIPLES], proofs_before, len(facts) + 1
             )
             hidden_count = len(triples) - MOST_SUB_ANSWER_TRIPLES
-            lines += [data_line(f"{number}. {link.asked}"), *link_facts.lines]
+            lines += [data_line(f"{number}. {link.reformulated}"), *link_facts.lines]
             lines += [f"({hidden_count:,} more facts are not shown)"] if hidden_count > 0 else []
             lines.append(f"Answer: {answer_line(self.graph, link)}")
             facts += link_facts.facts

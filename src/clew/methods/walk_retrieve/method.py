@@ -38,7 +38,7 @@ from clew.grounding import ground
 from clew.index.corpus.nearest import NearWalk, WalkIndex
 from clew.index.store.directory import Index
 from clew.llm.errors import BudgetReached
-from clew.llm.grounded_reply import ASKED_YES_NO, Fact, Given, GroundedReply, ask_and_ground
+from clew.llm.grounded_reply import ASKED_YES_NO, Fact, GroundedReply, ReadEvidence, ask_and_ground
 from clew.llm.prompting import Sampling, Talk, as_data, data_line, prompt_named
 from clew.llm.types import ChatModel
 from clew.methods.built_in import built_in_reader
@@ -211,7 +211,7 @@ class WalkRetrieve:
 
     def _say(self, walk: NearWalk) -> str:
         """Say a walk as a model has said it when it was indexed, else by the templates."""
-        return walk.said or self.walks.maker.templates.clauses(walk.root, walk.steps, walk.nodes)
+        return walk.sentence or self.walks.maker.templates.clauses(walk.root, walk.steps, walk.nodes)
 
     def retrieve_step(self, walks: Sequence[NearWalk], lines: Sequence[ContextLine] = ()) -> Step:
         """Tell what was retrieved, for `--explain`."""
@@ -250,12 +250,12 @@ def context_of(
     called: Called,
     lines: Sequence[ContextLine],
     sentences: Mapping[str, NearWalk],
-) -> tuple[dict[str, str], Given]:
+) -> tuple[dict[str, str], ReadEvidence]:
     """The values of the prompt and the evidence in them: `lines`, then `sentences` of walks."""
     graph, topics = find.graph, entities_of(called)
     texts = [line.text for line in lines] + [data_line(each, LONGEST_SENTENCE) for each in sentences]
     numbered_lines = "\n".join(f"[{number}] {line}" for number, line in enumerate(texts, 1)) or "(none)"
     walk_triples = (dict.fromkeys(graph.find_triple(*t) for t in triples_of(w)) for w in sentences.values())
     facts = [line.fact for line in lines] + [Fact(tuple(triples)) for triples in walk_triples]
-    evidence = Given(graph, tuple(facts), dict.fromkeys(topics, ()), frozenset(topics), find.is_name)
+    evidence = ReadEvidence(graph, tuple(facts), dict.fromkeys(topics, ()), frozenset(topics), find.is_name)
     return {"CONTEXT": numbered_lines, "NAMES": other_names(graph, called)}, evidence

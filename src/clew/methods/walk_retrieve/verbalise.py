@@ -70,7 +70,7 @@ class ModelVerbaliser:
         progress: Callable[[int, int, float | None], None] | None = None,
         cluster: Workers | None = None,
     ) -> None:
-        self.name, self.said, self.failed, self.calls = model.name, 0, 0, 0
+        self.name, self.sentence_count, self.failed, self.calls = model.name, 0, 0, 0
         self.cost: float | None = 0.0
         self._model, self._folder, self._price = model, folder, price
         self._estimated, self._progress = estimated, progress
@@ -104,7 +104,7 @@ class ModelVerbaliser:
         files = (folder / f"shard-{number:06}.json" for number in range(len(parts)))
         shards = [_Shard.of(self.name, graph, *each) for each in zip(parts, files, strict=True)]
         sentence_by_walk: dict[NearWalk, str | None] = {}
-        said_before, calls = self.said, 0
+        said_before, calls = self.sentence_count, 0
         errors: list[LlmError] = []
         for shard, shard_replies in _ask_shards(
             shards, _AskShard(self._model, self.concurrency), self._cluster, errors
@@ -115,9 +115,9 @@ class ModelVerbaliser:
                     calls += reply.usage.calls
                     self.cost = None if self.cost is None or reply.cost is None else self.cost + reply.cost
             sentence_by_walk |= dict(zip(shard.walks, shard.sentences, strict=True))
-            self.said = said_before + len(sentence_by_walk)
+            self.sentence_count = said_before + len(sentence_by_walk)
             if self._progress is not None:
-                self._progress(self.said, max(self._total, self.said), self.cost)
+                self._progress(self.sentence_count, max(self._total, self.sentence_count), self.cost)
         if errors:
             raise errors[0]
         self._parts += 1
