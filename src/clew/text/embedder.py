@@ -90,9 +90,9 @@ def in_batches(
     """
     vectors = np.zeros((len(texts), embedder.dimension), np.float32)
     for start in range(0, len(order), batch):
-        own = order[start : start + batch]
-        rows = run([texts[i] for i in own])
-        vectors[own] = checked_rows(rows, len(own), embedder.dimension, embedder.name)
+        positions = order[start : start + batch]
+        rows = run([texts[i] for i in positions])
+        vectors[positions] = checked_rows(rows, len(positions), embedder.dimension, embedder.name)
     return vectors
 
 

@@ -135,7 +135,7 @@ class Lexicon:
         lin = 2 * content[parent] / (content[source] + content[target])
         self._kind = kind.data
         self._linked = Links.of(sizes, target, np.array(LINK_STEPS)[kind] * np.where(kind <= DOWN, lin, 1.0))
-        self._readings = lru_cache(32768)(self._read_as)
+        self._readings = lru_cache(32768)(self._find_readings)
         self._related = lru_cache(8192)(self._look_up)
         self.lemmas = lru_cache(32768)(self._lemmas)
         self.stem = lru_cache(32768)(self._stem)
@@ -183,11 +183,11 @@ class Lexicon:
         word = word.lower()
         if len(word) > LONGEST_WORD:
             return (word,)
-        found = {base: self._frequency(self._find(base)) for base in self._irregular.get(word, ())}
-        known = self._find(word)
-        if known >= 0:
-            found[word] = self._frequency(known)
-        noun_or_verb = known >= 0 and self._frequency(known, ADJECTIVE) < 0
+        frequencies = {base: self._frequency(self._find(base)) for base in self._irregular.get(word, ())}
+        word_index = self._find(word)
+        if word_index >= 0:
+            frequencies[word] = self._frequency(word_index)
+        noun_or_verb = word_index >= 0 and self._frequency(word_index, ADJECTIVE) < 0
         for pos, suffix, ending in SUFFIXES:
             base = word.removesuffix(suffix) + ending
             if not word.endswith(suffix) or len(base) < 2 or (pos == ADJECTIVE and noun_or_verb):
@@ -195,13 +195,13 @@ class Lexicon:
             index = self._find(base)
             frequency = self._frequency(index, pos) if index >= 0 else -1.0
             if frequency >= 0:
-                found[base] = max(found.get(base, 0.0), frequency)
+                frequencies[base] = max(frequencies.get(base, 0.0), frequency)
         plural = (
             word.isalpha() and len(word) > 4 and word.endswith("s") and not word.endswith(("ss", "us", "is"))
         )
-        if not found and plural:
+        if not frequencies and plural:
             return word, word[:-1]
-        return tuple(sorted(found, key=lambda base: (-found[base], base))) or (word,)
+        return tuple(sorted(frequencies, key=lambda base: (-frequencies[base], base))) or (word,)
 
     def _stem(self, word: str) -> str:
         """Return the Snowball (Porter 2) stem of a word, lower-cased."""
@@ -233,20 +233,20 @@ class Lexicon:
 
     def mostly_verb(self, word: str) -> bool:
         """Whether the word is a verb far more often than anything else: *knows*, not *awards*."""
-        found = [i for i in map(self._find, self.lemmas(word)) if i >= 0]
-        as_verb = sum(self._frequency(i, VERB) for i in found)
-        return as_verb >= MOSTLY_VERB * max(1.0, sum(map(self._frequency, found)))
+        indices = [i for i in map(self._find, self.lemmas(word)) if i >= 0]
+        as_verb = sum(self._frequency(i, VERB) for i in indices)
+        return as_verb >= MOSTLY_VERB * max(1.0, sum(map(self._frequency, indices)))
 
     def agent(self, word: str) -> tuple[str, ...]:
         """Return nouns for persons that derive from the word, best first: `directed` → `director`."""
-        found: dict[str, float] = {}
+        scores: dict[str, float] = {}
         for base in self.lemmas(word):
             for sense in self._senses(base):
-                for other, factor in self._derived.row(sense):
-                    name = self._names[self._lemma[other]]
-                    if self._topic[self._synset[other]] == PERSON and name != base:
-                        found[name] = max(found.get(name, 0.0), factor * self._main[sense])
-        return tuple(sorted(found, key=lambda name: (-found[name], name)))
+                for derived_sense, factor in self._derived.row(sense):
+                    name = self._names[self._lemma[derived_sense]]
+                    if self._topic[self._synset[derived_sense]] == PERSON and name != base:
+                        scores[name] = max(scores.get(name, 0.0), factor * self._main[sense])
+        return tuple(sorted(scores, key=lambda name: (-scores[name], name)))
 
     def has_meaning(self, word: str) -> bool:
         """Whether anything is near the word in meaning: else only words of its stem are like it."""
@@ -270,10 +270,10 @@ class Lexicon:
         What is near `other` takes a millisecond, once; of `word` only its lemmas are looked up. Of 1,936
         pairs of words of questions and labels that are near at all, 2 % are less so than from both.
         """
-        one, two = self._readings(word), self._readings(other)
-        near, best = self._related(other), STEM if one.stem == two.stem else 0.0
-        best = max(best, *(near.get(i, 0.0) for i in one.ids), 0.0)
-        best = max(best, *(weight * near.get(i, 0.0) for i, weight in one.parts), 0.0)
+        word_readings, other_readings = self._readings(word), self._readings(other)
+        near, best = self._related(other), STEM if word_readings.stem == other_readings.stem else 0.0
+        best = max(best, *(near.get(i, 0.0) for i in word_readings.ids), 0.0)
+        best = max(best, *(weight * near.get(i, 0.0) for i, weight in word_readings.parts), 0.0)
         if best < 1.0 and word.lower() == other.lower():
             return 1.0
         return best if best >= LEAST_SIMILARITY else 0.0
@@ -283,19 +283,19 @@ class Lexicon:
 
         They are its own, what derives from it, and synonyms of its main senses.
         """
-        found: dict[str, float] = {}
+        scores: dict[str, float] = {}
         for base in self.lemmas(word):
-            found[base] = 1.0
+            scores[base] = 1.0
             for sense in self._senses(base):
                 weight = SYNONYM * self._main[sense]
-                beside = [(other, weight * main) for other, main in self._words.row(self._synset[sense])]
-                for other, near in (*beside, *self._derived.row(sense)):
+                synonyms = [(other, weight * main) for other, main in self._words.row(self._synset[sense])]
+                for other, near in (*synonyms, *self._derived.row(sense)):
                     name = self._names[self._lemma[other]]
                     if near >= LEAST_KIN:
-                        found[name] = max(found.get(name, 0.0), near)
-        return found
+                        scores[name] = max(scores.get(name, 0.0), near)
+        return scores
 
-    def _read_as(self, word: str) -> Readings:
+    def _find_readings(self, word: str) -> Readings:
         check()
         word = word.lower()
         if len(word) > LONGEST_WORD:
@@ -305,14 +305,14 @@ class Lexicon:
 
     def _look_up(self, word: str) -> dict[int, float]:
         """Lemma id → similarity: what is near all readings of a word and the parts of a closed compound."""
-        of = self._readings(word)
-        frequencies = [self._frequency(i) + 1 for i in of.ids]
+        readings = self._readings(word)
+        frequencies = [self._frequency(i) + 1 for i in readings.ids]
         related: dict[int, float] = {}
-        for i, frequency in zip(of.ids, frequencies, strict=True):
+        for i, frequency in zip(readings.ids, frequencies, strict=True):
             _merge(related, self._walk(i), 0.5 + 0.5 * (frequency / max(frequencies)) ** 0.5)
-        for part, weight in of.parts:
+        for part, weight in readings.parts:
             _merge(related, self._walk(part), weight)
-        related.update(dict.fromkeys(of.ids, 1.0))
+        related.update(dict.fromkeys(readings.ids, 1.0))
         return {i: s for i, s in related.items() if s >= LEAST_SIMILARITY}
 
     def _parts(self, word: str) -> list[tuple[int, float]]:
@@ -320,15 +320,15 @@ class Lexicon:
         if not re.fullmatch(r"[a-z]{8,}", word):
             return []
         for cut in range(4, len(word) - 3):
-            modifier = self._common(word[:cut])
-            if modifier >= 0 and (head := self._common(word[cut:])) >= 0:
+            modifier = self._common_lemma(word[:cut])
+            if modifier >= 0 and (head := self._common_lemma(word[cut:])) >= 0:
                 return [(modifier, MODIFIER), (head, TO_HEAD)]
         return []
 
-    def _common(self, word: str) -> int:
+    def _common_lemma(self, word: str) -> int:
         """Return the id of the best lemma of a word, -1 if it is not common."""
-        found = self._find(self.lemmas(word)[0])
-        return found if found >= 0 and self._frequency(found) >= 2 else -1
+        index = self._find(self.lemmas(word)[0])
+        return index if index >= 0 and self._frequency(index) >= 2 else -1
 
     def _walk(self, start: int) -> dict[int, float]:
         """Lemma id → product of the best path from lemma `start`."""

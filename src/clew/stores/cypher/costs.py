@@ -125,10 +125,10 @@ def _grows(part: Syntax) -> bool:
     """Whether it is a sum of several whole variables (not of their properties)."""
     if not isinstance(part, tree.Calculation) or part.operator not in ("+", "||"):
         return False
-    bare = sum(isinstance(operand, tree.Variable) for operand in _summands(part))
-    if bare > MOST_EQUAL_TERMS:
-        raise QueryRefused(f"It adds up {bare} variables at once, which may grow without end")
-    return bare > 1
+    whole_variables = sum(isinstance(operand, tree.Variable) for operand in _summands(part))
+    if whole_variables > MOST_EQUAL_TERMS:
+        raise QueryRefused(f"It adds up {whole_variables} variables at once, which may grow without end")
+    return whole_variables > 1
 
 
 def _summands(part: tree.Calculation) -> Iterable[Expression]:
@@ -150,8 +150,8 @@ def _check_nesting(query: tree.CypherQuery, values: ParameterValues) -> None:
         if loops > MOST_LOOPS:
             raise QueryRefused(f"It has more than {MOST_LOOPS} loops over lists within one another")
         if isinstance(part, tree.Call) and part.name.lower() == "replace" and len(part.arguments) == 3:
-            new = _text(part.arguments[2], values)
-            growth *= MOST_REPLACED // 10 if new is None else max(1, len(new))
+            replacement = _text(part.arguments[2], values)
+            growth *= MOST_REPLACED // 10 if replacement is None else max(1, len(replacement))
             if growth > MOST_REPLACED:
                 raise QueryRefused("replace within replace may make a text that is too long")
         waiting.extend((child, loops, growth) for child in part.children())
