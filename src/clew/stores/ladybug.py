@@ -78,8 +78,8 @@ class LadybugStore:
 
     name = "embedded"
 
-    def __init__(self, loaded: _LoadedGraph, *, seconds: float, rows: int) -> None:
-        self._loaded, self._seconds, self._rows = loaded, seconds, rows
+    def __init__(self, loaded_graph: _LoadedGraph, *, seconds: float, rows: int) -> None:
+        self._loaded_graph, self._seconds, self._rows = loaded_graph, seconds, rows
         self._connections: list[Any] = []
         self._idle: list[Any] = []
         self._closed = False
@@ -91,14 +91,14 @@ class LadybugStore:
         Raises MissingExtra without ladybug, StoreError if the graph cannot be loaded.
         """
         with _LOADING:  # who asks meanwhile needs the same database
-            loaded = _LOADED.get(id(graph))
-            if loaded is None:
-                loaded = _LOADED[id(graph)] = _LoadedGraph.of_graph(graph)
-        return cls(loaded, seconds=seconds, rows=rows)
+            loaded_graph = _LOADED.get(id(graph))
+            if loaded_graph is None:
+                loaded_graph = _LOADED[id(graph)] = _LoadedGraph.of_graph(graph)
+        return cls(loaded_graph, seconds=seconds, rows=rows)
 
     def schema(self) -> GraphSchema:
         """Return the labels, types, properties and hops that the graph has."""
-        return self._loaded.schema
+        return self._loaded_graph.schema
 
     def find_hops(self, search: HopSearch) -> tuple[SchemaHop, ...]:
         """Return nothing: the schema has all hops of the graph."""
@@ -107,17 +107,17 @@ class LadybugStore:
 
     def label_of(self, node: int) -> str | None:
         """Return the label of a node of the graph; None for a literal, which is a property here."""
-        table = int(self._loaded.tables[node])
-        return None if table < 0 else self._loaded.labels[table]
+        table = int(self._loaded_graph.tables[node])
+        return None if table < 0 else self._loaded_graph.labels[table]
 
     def run(self, query: str, parameters: Mapping[str, object] | None = None) -> Rows:
         """Guard a query, write it in ladybug's Cypher, and run it; raises as `CypherStore.run`."""
-        loaded = self._loaded
+        loaded_graph = self._loaded_graph
         sent = guard(
             query,
             self._rows,
             parameters,
-            lambda statement, texts: to_ladybug(statement, texts, loaded.loops, loaded.kinds),
+            lambda statement, texts: to_ladybug(statement, texts, loaded_graph.loops, loaded_graph.kinds),
         )
         used_names = set(_PARAMETER.findall(sent.text))
         try:
@@ -140,7 +140,7 @@ class LadybugStore:
         try:
             connection = self._idle.pop()
         except IndexError:
-            connection = require("ladybug", "ladybug").Connection(self._loaded.database, num_threads=1)
+            connection = require("ladybug", "ladybug").Connection(self._loaded_graph.database, num_threads=1)
             connection.set_query_timeout(int(self._seconds * 1000))
             self._connections.append(connection)
         try:

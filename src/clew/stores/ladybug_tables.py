@@ -5,8 +5,8 @@ first), a relation table for each relation. Literals are properties of their hea
 are, a boolean where all are, else a text; a list where a head has several. Where the source tells no literals
 from entities, a relation whose tails are all numbers, all days, or all *true* or *false*, one for a head, is
 a property of that type too, beside its edges, unless these have properties. Edges are those that the source
-has: each statement of a triple is one, with its properties as numbers, days, booleans or texts. What is said
-of an edge to a literal has no place.
+has: each statement of a triple is one, with its properties as numbers, days, booleans or texts. Properties
+of an edge to a literal have no place.
 
 Every node has its `name`; `clew_id` and `clew_triple` are the graph's ids. Ladybug has one space of names,
 without case, and takes a dot for the end of a database's name: a type named as a relation is gets `_node`, a
@@ -163,12 +163,12 @@ class TableLayout:
         for table in self._used_tables():
             columns = list(self.columns[table].values())
             kinds = [self._kind(column) for column in columns]
-            declared = "".join(f", {quoted(c.name)} {k}" for c, k in zip(columns, kinds, strict=True))
+            declarations = "".join(f", {quoted(c.name)} {k}" for c, k in zip(columns, kinds, strict=True))
             if table == 0 and self.kinds:
-                declared += "".join(f", {name} {kind}" for kind, name in VALUE_COLUMNS.items())
+                declarations += "".join(f", {name} {kind}" for kind, name in VALUE_COLUMNS.items())
             label = quoted(self.labels[table])
             key = f"PRIMARY KEY({NODE_ID})"
-            yield f"CREATE NODE TABLE {label}({NODE_ID} INT64, {_NAME} STRING{declared}, {key})"
+            yield f"CREATE NODE TABLE {label}({NODE_ID} INT64, {_NAME} STRING{declarations}, {key})"
             path = folder / f"nodes-{table}.csv"
             _write(path, self._node_rows(table, columns, kinds))
             value_columns = VALUE_COLUMNS if table == 0 and self.kinds else ()
@@ -179,8 +179,8 @@ class TableLayout:
                 f"FROM {quoted(self.labels[a])} TO {quoted(self.labels[b])}" for a, b in sorted(pairs)
             )
             columns = self.edges.columns.get(relation, {}).values()
-            declared = "".join(f", {quoted(c.name)} {c.kind}" for c in columns)
-            yield f"CREATE REL TABLE {name}({ends}, {TRIPLE_ID} INT64{declared})"
+            declarations = "".join(f", {quoted(c.name)} {c.kind}" for c in columns)
+            yield f"CREATE REL TABLE {name}({ends}, {TRIPLE_ID} INT64{declarations})"
         rows: dict[tuple[int, int, int], list[Sequence[object]]] = defaultdict(list)
         for triple, (head, relation, tail) in zip(
             self.graph.out.slots().tolist(), self._triples(), strict=True
@@ -208,8 +208,8 @@ class TableLayout:
         datatypes = {int(values.datatype[node]) for nodes in column.values.values() for node in nodes}
         numeric = all(values.datatypes[d].rpartition("#")[2] in _NUMERIC for d in datatypes)
         boolean = all(values.datatypes[d].rpartition("#")[2] == "boolean" for d in datatypes)
-        several = any(len(nodes) > 1 for nodes in column.values.values())
-        return ("DOUBLE" if numeric else "BOOLEAN" if boolean else "STRING") + ("[]" if several else "")
+        is_list = any(len(nodes) > 1 for nodes in column.values.values())
+        return ("DOUBLE" if numeric else "BOOLEAN" if boolean else "STRING") + ("[]" if is_list else "")
 
     def _node_rows(
         self, table: int, columns: Sequence[_Column], kinds: Sequence[str]
@@ -282,8 +282,8 @@ def _kind_with_example(kind: str, example: str) -> str:
         "DOUBLE": "number", "INT64": "whole number", "DATE": "date", "STRING": "text",
         "BOOLEAN": "true or false",
     }  # fmt: skip
-    several = "list of " if kind.endswith("[]") else ""
-    return f"{several}{kind_names[kind.removesuffix('[]')]} {example[:LONGEST_EXAMPLE]}"
+    list_prefix = "list of " if kind.endswith("[]") else ""
+    return f"{list_prefix}{kind_names[kind.removesuffix('[]')]} {example[:LONGEST_EXAMPLE]}"
 
 
 def _kind_of(texts: Iterable[str]) -> str:

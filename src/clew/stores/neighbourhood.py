@@ -255,9 +255,9 @@ class Fetcher:
     def write(self, neighbourhood: FetchedEdges, folder: Path) -> Path:
         """Write it into a folder; return what `clew index` reads. Raises StoreError."""
         trips_before = self._store.trips
-        written = self._neighbours.write(neighbourhood.nodes, sorted(neighbourhood.edges), folder)
+        index_source = self._neighbours.write(neighbourhood.nodes, sorted(neighbourhood.edges), folder)
         neighbourhood.trips += self._store.trips - trips_before
-        return written
+        return index_source
 
 
 def _spans(question: str) -> Iterator[str]:
@@ -265,11 +265,11 @@ def _spans(question: str) -> Iterator[str]:
     words = [(w.start(), w.end()) for w in _WORD.finditer(question)]
     for first in range(len(words)):
         for last in range(first, min(first + MOST_NAME_WORDS, len(words))):
-            written = question[words[first][0] : words[last][1]]
-            span = written.strip(f"{_ENDS}\"'()[]")
+            run_text = question[words[first][0] : words[last][1]]
+            span = run_text.strip(f"{_ENDS}\"'()[]")
             if span:
-                shorter = written.removesuffix(written[-1]) if written[-1] in _ENDS else written
-                yield from dict.fromkeys((written, shorter, span, span.removesuffix("'s")))
+                shorter = run_text.removesuffix(run_text[-1]) if run_text[-1] in _ENDS else run_text
+                yield from dict.fromkeys((run_text, shorter, span, span.removesuffix("'s")))
 
 
 def batches(ids: Sequence[str], most: int) -> Iterator[list[str]]:

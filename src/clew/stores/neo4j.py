@@ -174,7 +174,7 @@ class Neo4jStore:
         self._driver.close()
 
     def _translate_errors(self, work: Callable[[], T]) -> T:
-        """Do some work; what the driver raises becomes one line that says what to check."""
+        """Do a piece of work; what the driver raises becomes one line that says what to check."""
         errors = self._neo4j.exceptions
         try:
             return work()

@@ -141,7 +141,7 @@ def write_nodes(path: Path, rows: Cells) -> None:
 def _cells(
     values: Mapping[str, Any], keys: Iterable[str], delimiters: Mapping[str, str], usual_delimiter: str = ""
 ) -> list[str]:
-    """The cells of some properties; what stands `delimiters` the items of a list, by key."""
+    """The cells of a row's properties; `delimiters` stand between the items of a list, by key."""
     return [_cell(values[key], delimiters.get(key, usual_delimiter)) if key in values else "" for key in keys]
 
 
@@ -173,11 +173,11 @@ def _kind(value: Any) -> str:  # noqa: ANN401
 
 def _common_type(kinds: set[str]) -> str:
     """Return the type that holds all values of a property; single values and lists of them are lists."""
-    plain = {kind.removesuffix("[]") for kind in kinds}
-    listed = "[]" if any(kind.endswith("[]") for kind in kinds) else ""
-    if len(plain) == 1:
-        return plain.pop() + listed
-    return ("double" if plain == {"long", "double"} else "string") + listed
+    plain_kinds = {kind.removesuffix("[]") for kind in kinds}
+    list_suffix = "[]" if any(kind.endswith("[]") for kind in kinds) else ""
+    if len(plain_kinds) == 1:
+        return plain_kinds.pop() + list_suffix
+    return ("double" if plain_kinds == {"long", "double"} else "string") + list_suffix
 
 
 def _cell(value: Any, delimiter: str = "") -> str:  # noqa: ANN401

@@ -88,7 +88,7 @@ class SampledSchema:
                 for name in self._column(text):
                     owners.setdefault(name, set()).add(label)
         joint_labels = self._joint_labels(labels)
-        shared = {
+        shared_labels = {
             a
             for owner_labels in owners.values()
             for a in owner_labels
@@ -96,7 +96,7 @@ class SampledSchema:
             if a != b and (a, b) not in joint_labels
         }
         return {
-            label: replace(naming, unique=naming.unique and label not in shared)
+            label: replace(naming, unique=naming.unique and label not in shared_labels)
             for label, naming in namings.items()
         }
 
@@ -159,7 +159,7 @@ class SampledSchema:
             "RETURN head, tail, collect(DISTINCT keys(r)) AS keys ORDER BY head, tail"
         )
         rows = self._read(text, most=10_000)[1]
-        keys = frozenset(str(key) for _, _, listed in rows for each in listed for key in each)
+        keys = frozenset(str(key) for _, _, key_lists in rows for edge_keys in key_lists for key in edge_keys)
         return [SchemaHop(str(head), type_, str(tail)) for head, tail, _ in rows], keys
 
     def _sample_nodes(self, label: str) -> SampledLabel:
@@ -184,9 +184,9 @@ def _kind_of(value: Any) -> str:  # noqa: ANN401
     """What the values of a property are, with one of them: *whole number 5*, *date 1996-07-04*."""
     if isinstance(value, list):
         return "list of " + (_kind_of(value[0]) if value else "anything")
-    written = value.iso_format() if hasattr(value, "iso_format") else value
+    printable = value.iso_format() if hasattr(value, "iso_format") else value
     kinds = ((bool, "true or false"), (int, "whole number"), (float, "number"), (str, "text"))
     class_kinds = {"Date": "date", "DateTime": "date and time", "Time": "time", "Duration": "duration"}
     kind = next((name for type_, name in kinds if isinstance(value, type_)), None)
     kind = kind or class_kinds.get(type(value).__name__, type(value).__name__)
-    return f"{kind} {str(written)[:LONGEST_EXAMPLE]}".replace("\n", " ")
+    return f"{kind} {str(printable)[:LONGEST_EXAMPLE]}".replace("\n", " ")

@@ -86,8 +86,8 @@ def is_sparql(address: str) -> bool:
 
 def is_sparql_query(text: str) -> bool:
     """Whether a text begins as SPARQL does: no reading statement of Cypher begins so."""
-    plain = re.sub(r"^(?:\s+|#[^\n]*)+", "", text)
-    return _SPARQL.match(plain) is not None
+    query_text = re.sub(r"^(?:\s+|#[^\n]*)+", "", text)
+    return _SPARQL.match(query_text) is not None
 
 
 def shown_address(address: str) -> str:

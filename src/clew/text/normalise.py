@@ -136,8 +136,8 @@ def words_of(text: str) -> list[str]:
 
 
 def _token(text: str, start: int, stop: int) -> Token:
-    written = text[start:stop]
-    return Token(written, normalise(written), start, stop)
+    word = text[start:stop]
+    return Token(word, normalise(word), start, stop)
 
 
 def _is_s(text: str, classes: str, start: int, stop: int) -> bool:

@@ -14,7 +14,7 @@ With VNNI the results are the same to the bit, and it only makes a model twice a
 """
 CPU_INFO = Path("/proc/cpuinfo")
 _FIRST_PROCESSOR = 16_384
-"""Bytes in which the first processor is told; all of a machine are alike."""
+"""Bytes that describe the first processor; all of a machine are alike."""
 
 
 @cache

@@ -27,7 +27,7 @@ _THIRD_PERSON = re.compile(r"[a-z][^aius\W]s$")
 
 @dataclass(frozen=True, slots=True)
 class Phrases:
-    """How a relation is said from head to tail, and from tail to head."""
+    """The phrases of a relation from head to tail, and from tail to head."""
 
     forward: str
     inverse: str
@@ -43,9 +43,9 @@ def phrases_of(label: str) -> Phrases:
     if first in POSSESSING and other_words:
         return Phrases(text, f"is {other_words} of")
     if first in FINITE and len(words) > 2 and last in VERB_PREPOSITIONS:
-        return _ending(words[1:], text)
+        return _preposition_phrases(words[1:], text)
     if last in VERB_PREPOSITIONS and len(words) > 1 and first not in FINITE:
-        return _ending(words, "")
+        return _preposition_phrases(words, "")
     if first in VERB_PREPOSITIONS and other_words:
         return Phrases(f"is {text}", f"is {other_words} of")
     if first in FINITE or last in VERB_PREPOSITIONS or _is_verb(first, alone=len(words) == 1):
@@ -67,14 +67,14 @@ def _is_verb(word: str, *, alone: bool) -> bool:
     return lexicon.mostly_verb(word) or (not alone and lexicon.verb(word))
 
 
-def _ending(words: Sequence[str], whole: str) -> Phrases:
+def _preposition_phrases(words: Sequence[str], forward: str) -> Phrases:
     """Phrase a name that ends with a preposition: *written by*, *capital of*, *born in*."""
     text, body, last = " ".join(words), " ".join(words[:-1]), words[-1]
     if last.casefold() == "by":
-        return Phrases(whole or f"is {text}", body)
+        return Phrases(forward or f"is {text}", body)
     if last.casefold() == "of":
-        return Phrases(whole or f"is {text}", f"has {body}")
-    return Phrases(whole or text, f"has {text} it")
+        return Phrases(forward or f"is {text}", f"has {body}")
+    return Phrases(forward or text, f"has {text} it")
 
 
 class Templates:
@@ -88,7 +88,7 @@ class Templates:
         self._later_phrases = [f", which {phrase}" for phrase in self._phrases]
 
     def name(self, node: int) -> str:
-        """Name of a node as it is said."""
+        """Name of a node as people read it."""
         text = self._names.get(node)
         if text is None:
             if len(self._names) >= REMEMBERED_NAMES:
@@ -98,7 +98,7 @@ class Templates:
 
     @property
     def phrases(self) -> tuple[Sequence[str], Sequence[str]]:
-        """What is said for each step as the first of a walk, and as a later one."""
+        """The phrase of each step as the first of a walk, and as a later one."""
         return self._phrases, self._later_phrases
 
     def sentence(self, root: int, steps: Sequence[int], nodes: Sequence[int]) -> str:

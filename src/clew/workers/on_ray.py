@@ -108,9 +108,9 @@ class RayWorkers:
         work = self._ray.remote(num_cpus=1, max_retries=0)(_task(__version__))
         maker_reference = self._ray.put(pickle.dumps((self.prepare, make)))
 
-        def submit(piece: S) -> _Waiting[T]:
+        def submit(piece: S) -> _PendingPiece[T]:
             piece_bytes = pickle.dumps(piece)
-            return _Waiting(self, lambda: work.remote(maker_reference, piece_bytes))
+            return _PendingPiece(self, lambda: work.remote(maker_reference, piece_bytes))
 
         return in_order(submit, pieces, self._window)
 
@@ -162,9 +162,9 @@ class RayWorkers:
     def count_done(self, done: PieceDone) -> None:
         """Count a piece for its node; raises what ended it there."""
         if done.error is not None:
-            raised = ClusterError(f"node {done.node}: {done.error}")
-            raised.exit_code = done.exit_code
-            raise raised
+            error = ClusterError(f"node {done.node}: {done.error}")
+            error.exit_code = done.exit_code
+            raise error
         share = self._shares.setdefault(done.node, _Share())
         share.pieces += 1
         share.seconds += done.seconds
@@ -179,8 +179,8 @@ class RayWorkers:
             )
 
 
-class _Waiting(Generic[T]):
-    """A piece under way, and how it is sent again."""
+class _PendingPiece(Generic[T]):
+    """A piece under way, and the function that sends it again."""
 
     def __init__(self, workers: RayWorkers, send: Callable[[], Any]) -> None:
         self._workers, self._send, self._reference = workers, send, send()
@@ -215,11 +215,13 @@ def _task(version: str) -> Callable[[bytes, bytes], PieceDone]:
         context = ray.get_runtime_context()
         node = f"{ray.util.get_node_ip_address()} ({context.get_node_id()[:8]})"
         try:
-            from clew.version import __version__ as here
+            from clew.version import __version__ as node_version
         except ImportError:
             raise RuntimeError(f"node {node}: Clew is not installed there. Install clew=={version}") from None
-        if here != version:
-            raise RuntimeError(f"node {node}: Clew is {here} there and {version} here. Install the same")
+        if node_version != version:
+            raise RuntimeError(
+                f"node {node}: Clew is {node_version} there and {version} here. Install the same"
+            )
         # This function is sent as it is; what it calls is that node's own.
         return import_module("clew.workers.on_ray").do_piece(node, make, piece)
 
@@ -262,6 +264,6 @@ def _reach(address: str) -> None:
 
 
 def _one_line(error: BaseException) -> str:
-    """All that is said, up to its longest; of other versions, Ray says in the last lines which they are."""
+    """The text of an error as one line, cut at the longest; Ray names other versions in its last lines."""
     line = " ".join(str(error).split()).rstrip(".") or type(error).__name__
     return line if len(line) <= _LONGEST_REASON else f"{line[:_LONGEST_REASON]}…"

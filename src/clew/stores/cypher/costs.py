@@ -33,7 +33,7 @@ ParameterValues = Mapping[str, object]
 
 def check_costs(query: tree.CypherQuery, values: ParameterValues) -> None:
     """Raise QueryRefused for an expression that could run on, or grow, without end."""
-    numbers, growing = 1, 0
+    numbers, growing_sums = 1, 0
     for part in query.walk():
         if isinstance(part, tree.Call) and part.name.lower() == "range":
             numbers *= max(1, _length(part, values))
@@ -44,8 +44,8 @@ def check_costs(query: tree.CypherQuery, values: ParameterValues) -> None:
         elif isinstance(part, tree.Reduce):
             _check_reduce(part)
         elif isinstance(part, (tree.Calculation, tree.ReturnItem, tree.MapEntry)):
-            growing += _grows(part)
-    if growing > MOST_GROWING:
+            growing_sums += _grows(part)
+    if growing_sums > MOST_GROWING:
         raise QueryRefused("It adds up variables again and again, which may grow without end")
     _check_nesting(query, values)
 
@@ -94,20 +94,22 @@ def check_regex(text: str | None) -> None:
     """Raise QueryRefused for a regular expression that may run without end, or (None) is not written out."""
     if text is None:
         raise QueryRefused("A regular expression must be written out as a text. Use CONTAINS or STARTS WITH")
-    plain = re.sub(r"\\.|\[(?:\\.|[^\]\\])*\]", "x", text)
-    if re.search(r"\)(?:[*+]|\{\d*,?\d*\})", plain) and re.search(r"\([^()]*[*+{|]", plain):
+    plain_text = re.sub(r"\\.|\[(?:\\.|[^\]\\])*\]", "x", text)
+    if re.search(r"\)(?:[*+]|\{\d*,?\d*\})", plain_text) and re.search(r"\([^()]*[*+{|]", plain_text):
         raise QueryRefused("A regular expression with a repetition within a repetition may run without end")
-    if len(re.findall(r"[*+]|\{\d+,\}", plain)) > MOST_OPEN_REPEATS or re.search(r"\{\d{4,}", plain):
+    if len(re.findall(r"[*+]|\{\d+,\}", plain_text)) > MOST_OPEN_REPEATS or re.search(
+        r"\{\d{4,}", plain_text
+    ):
         raise QueryRefused("A regular expression with so many repetitions may run without end")
 
 
 def _check_reduce(part: tree.Reduce) -> None:
     name = part.accumulator.text
     step = part.step
-    repeating: list[Syntax] = [p for p in step.find(tree.Call) if p.name.lower() == "replace"]
-    repeating += step.find(tree.Iteration, tree.Reduce)
-    growing = (p for p in step.walk() if _makes_longer(p) and _uses(p, name) > 1)
-    if any(_uses(p, name) for p in repeating) or any(growing):
+    repetitions: list[Syntax] = [p for p in step.find(tree.Call) if p.name.lower() == "replace"]
+    repetitions += step.find(tree.Iteration, tree.Reduce)
+    growing_parts = (p for p in step.walk() if _makes_longer(p) and _uses(p, name) > 1)
+    if any(_uses(p, name) for p in repetitions) or any(growing_parts):
         raise QueryRefused(f"reduce doubles {name} at each step, which may grow without end")
 
 

@@ -95,11 +95,11 @@ class Cursor:
         token_text = "the query ends" if token.kind == "end" else f"found {token.text!r}"
         raise QuerySyntaxError(f"{reason}, {token_text}", self.text, token.offset)
 
-    def name(self, what: str) -> Name:
+    def name(self, description: str) -> Name:
         """Read a name of any kind: a word or what stands in backticks."""
         token = self.token()
         if token.kind not in ("word", "name"):
-            self.fail(f"expected {what}")
+            self.fail(f"expected {description}")
         self.at += 1
         return Name(self.at - 1, self.at, token.text if token.kind == "word" else token.value)
 
@@ -118,7 +118,7 @@ class Cursor:
         return whole_number(token)
 
     def read_list(self, read: Callable[[], T]) -> tuple[T, ...]:
-        """Read one or more of something, with commas between."""
+        """Read one or more items, with commas between."""
         items = [read()]
         while self.take_symbol(","):
             items.append(read())

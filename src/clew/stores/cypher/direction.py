@@ -70,10 +70,10 @@ class _Edge:
 def correct_directions(statement: Statement, schema: GraphSchema) -> Directions:
     """Find the hops to turn, and those that are legal in no direction."""
     result = Directions()
-    solved: dict[int, Domains] = {}
+    domains_by_group: dict[int, Domains] = {}
     for group in find_groups(statement.query):
-        outer_domains = solved[id(group.parent)] if group.parent is not None else {}
-        solved[id(group)] = _Solver(statement, schema, group, outer_domains).solve(result)
+        outer_domains = domains_by_group[id(group.parent)] if group.parent is not None else {}
+        domains_by_group[id(group)] = _Solver(statement, schema, group, outer_domains).solve(result)
     return result
 
 
@@ -85,7 +85,7 @@ def require_legal(directions: Directions) -> None:
 
 
 class _Solver:
-    """Decides the directions of one group's hops, given the `above` domains of the variables around it."""
+    """Decides the directions of one group's hops, with the domains of the variables around it."""
 
     def __init__(
         self, statement: Statement, schema: GraphSchema, group: HopGroup, outer_domains: Domains
@@ -127,10 +127,10 @@ class _Solver:
             if turnable:
                 turned.add(position)
             else:
-                result.illegal.append((self.statement.source(edge.hop.whole), self._explain(edge)))
+                result.illegal.append((self.statement.source(edge.hop.hop_syntax), self._explain(edge)))
         domains = self._narrow_domains(turned) if legal else None
         if legal and domains is None:
-            further_turns, domains = self._turn_more(turned)
+            further_turns, domains = self._turn_further_hops(turned)
             turned |= further_turns
         for position in sorted(turned):
             self._turn(self._edges[position], result)
@@ -164,17 +164,19 @@ class _Solver:
         left, right = self._domain(edge.hop.left), self._domain(edge.hop.right)
         return any(a in left and b in right for a, b in edge.pairs(turned=turned))
 
-    def _turn_more(self, forced: set[int]) -> tuple[set[int], Domains | None]:
+    def _turn_further_hops(self, forced_turns: set[int]) -> tuple[set[int], Domains | None]:
         """Find the fewest further hops to turn so that all hops can hold together; of equals, the last ones.
 
-        If no few of them do, the hops stay as they are: the schema may not tell all labels of a node.
+        If no `MOST_TURNS` hops do, all stay as they are: the schema may not tell all labels of a node.
         """
-        free = [
-            i for i, edge in enumerate(self._edges) if i not in forced and edge.hop.edge.direction != "both"
+        free_hops = [
+            i
+            for i, edge in enumerate(self._edges)
+            if i not in forced_turns and edge.hop.edge.direction != "both"
         ]
-        for count in range(1, min(MOST_TURNS, len(free)) + 1):
-            for chosen in combinations(reversed(free), count):
-                domains = self._narrow_domains(forced | set(chosen))
+        for count in range(1, min(MOST_TURNS, len(free_hops)) + 1):
+            for chosen in combinations(reversed(free_hops), count):
+                domains = self._narrow_domains(forced_turns | set(chosen))
                 if domains is not None:
                     return set(chosen), domains
         return set(), None
@@ -219,12 +221,14 @@ class _Solver:
         else:
             edits = {relationship.left[0]: "", relationship.right[0]: "->"}
         result.edits.update(edits)
-        whole = edge.hop.whole
-        tokens = self.statement.tokens[whole.start : whole.stop]
-        texts = [edits.get(whole.start + i, token.text) for i, token in enumerate(tokens)]
+        hop_syntax = edge.hop.hop_syntax
+        tokens = self.statement.tokens[hop_syntax.start : hop_syntax.stop]
+        texts = [edits.get(hop_syntax.start + i, token.text) for i, token in enumerate(tokens)]
         after = "".join((t.space if i else "") + texts[i] for i, t in enumerate(tokens))
         reason = f"the schema has {self._name_allowed_hops(edge)}"
-        result.turned.append(Correction("direction", self.statement.source(edge.hop.whole), after, reason))
+        result.turned.append(
+            Correction("direction", self.statement.source(edge.hop.hop_syntax), after, reason)
+        )
 
     def _name_allowed_hops(self, edge: _Edge) -> str:
         """Name the hops of the schema that are of the edge's types, those at its ends first."""

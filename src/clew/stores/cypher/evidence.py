@@ -50,12 +50,12 @@ def subquery_evidence(statement: Statement, most: int) -> tuple[str, ...]:
         last = branch.clauses[-1]
         if not isinstance(last, tree.Projection) or groups(last):
             continue
-        before = render(statement.tokens[branch.start : last.start], {}, comments=False)
+        earlier_clauses = render(statement.tokens[branch.start : last.start], {}, comments=False)
         for part in (p for item in last.items for p in item.walk()):
-            inner = _subquery_pattern(part, statement)
-            if inner:
-                match = "" if inner.upper().startswith("MATCH") else "MATCH "
-                queries += sample_of_evidence(parse(f"{before} {match}{inner} RETURN 1"), most)
+            pattern = _subquery_pattern(part, statement)
+            if pattern:
+                match = "" if pattern.upper().startswith("MATCH") else "MATCH "
+                queries += sample_of_evidence(parse(f"{earlier_clauses} {match}{pattern} RETURN 1"), most)
     return tuple(queries)
 
 

@@ -48,9 +48,9 @@ class ExpressionParser(Cursor):
 
     def nested(self, read: Callable[[], T], *, bar_ends: bool = False) -> T:
         """Read what stands within brackets of its own."""
-        before, self.bar_ends = self.bar_ends, bar_ends
+        outer_bar_ends, self.bar_ends = self.bar_ends, bar_ends
         result = read()
-        self.bar_ends = before
+        self.bar_ends = outer_bar_ends
         return result
 
     def _inner(self) -> Expression:
@@ -62,7 +62,7 @@ class ExpressionParser(Cursor):
 
     def _climb(self, least_power: int) -> Expression:
         start = self.at
-        left = self._prefixed()
+        left = self._prefix_expression()
         while True:
             token = self.token()
             power = _BINARY.get(token.value, 0) if token.kind in ("word", "symbol") else 0
@@ -111,7 +111,7 @@ class ExpressionParser(Cursor):
         if self.at == start:
             self.fail("expected a type")
 
-    def _prefixed(self) -> Expression:
+    def _prefix_expression(self) -> Expression:
         start = self.at
         if self.is_word("NOT") and not self.is_symbol(".", 1):
             self.at += 1
@@ -122,11 +122,11 @@ class ExpressionParser(Cursor):
             sign = "NEG" if self.is_symbol("-") else "POS"
             self.at += 1
             with self.deeper():
-                operand = self._prefixed()
+                operand = self._prefix_expression()
             return tree.Calculation(start, self.at, sign, (operand,))
-        return self._postfixed()
+        return self._postfix_expression()
 
-    def _postfixed(self) -> Expression:
+    def _postfix_expression(self) -> Expression:
         start = self.at
         result = self._atom()
         while True:
@@ -165,14 +165,14 @@ class ExpressionParser(Cursor):
             self.at += 1
             return tree.Parameter(start, self.at, token.value)
         if token.kind == "symbol":
-            return self._bracketed()
+            return self._bracket_expression()
         if token.kind == "word" and (keyword_expression := self._keyword_expression()) is not None:
             return keyword_expression
         if token.kind in ("word", "name"):
             return self._call_or_variable()
         self.fail("expected an expression")
 
-    def _bracketed(self) -> Expression:
+    def _bracket_expression(self) -> Expression:
         if self.is_symbol("["):
             return self._list()
         if self.is_symbol("{"):
@@ -192,14 +192,14 @@ class ExpressionParser(Cursor):
 
     def _is_path(self) -> bool:
         """Whether an edge follows the parentheses that open here."""
-        after = self.closing[self.at] + 1 - self.at
-        after += self.is_symbol("<", after)
-        if not self.is_symbol("-", after):
+        offset = self.closing[self.at] + 1 - self.at
+        offset += self.is_symbol("<", offset)
+        if not self.is_symbol("-", offset):
             return False
-        if self.is_symbol("[", after + 1):
-            return self.is_symbol("-", self.closing[self.at + after + 1] + 1 - self.at)
-        closed = after + 2 + self.is_symbol(">", after + 2)
-        return self.is_symbol("-", after + 1) and self.is_symbol("(", closed)
+        if self.is_symbol("[", offset + 1):
+            return self.is_symbol("-", self.closing[self.at + offset + 1] + 1 - self.at)
+        node_offset = offset + 2 + self.is_symbol(">", offset + 2)
+        return self.is_symbol("-", offset + 1) and self.is_symbol("(", node_offset)
 
     def map_entries(self) -> tuple[tree.MapEntry, ...]:
         """Read `{key: value, …}`."""
@@ -229,13 +229,13 @@ class ExpressionParser(Cursor):
 
     def _path_follows(self) -> bool:
         """Whether `[` is followed by a pattern and, after it, by WHERE or `|`: else it is a list of one."""
-        before = self.at
+        start = self.at
         self.at += 1
         follows = self._is_path()
         if follows:
             self.path(expression=True)
             follows = self.is_symbol("|") or self.is_word("WHERE")
-        self.at = before
+        self.at = start
         return follows
 
     def _pattern_comprehension(self, start: int) -> Expression:

@@ -22,7 +22,7 @@ from clew.stores.errors import QueryRefused
 PARAMETER_PREFIX = "clew_"
 """Of the parameters that values become; a caller's must not begin like it."""
 USUAL_ROWS = 1_000
-"""Rows that a query returns at most where nothing else is said."""
+"""Rows that a query returns at most unless its caller gives another number."""
 _LARGEST = 2**63 - 1
 
 

@@ -19,13 +19,13 @@ class PatternHop:
     edge: Relationship
     left: int
     right: int
-    whole: Syntax
+    hop_syntax: Syntax
     """The edge with the nodes at its ends."""
 
 
 @dataclass(slots=True)
 class HopGroup:
-    """Hops that must hold together; `labels` and `types` are what is said about nodes and about edges."""
+    """Hops that must hold together; `labels` and `types` are what the statement says of nodes and edges."""
 
     parent: HopGroup | None
     hops: list[PatternHop] = field(default_factory=list[PatternHop])
@@ -150,8 +150,8 @@ class _HopFinder:
             if not isinstance(edge, Relationship):
                 continue
             left, right = (numbers[end] or self._new_node() for end in (at - 1, at + 1))
-            whole = Syntax(path.elements[at - 1].start, path.elements[at + 1].stop)
-            group.hops.append(PatternHop(edge, left, right, whole))
+            hop_syntax = Syntax(path.elements[at - 1].start, path.elements[at + 1].stop)
+            group.hops.append(PatternHop(edge, left, right, hop_syntax))
             if edge.types is not None:
                 group.types.setdefault(edge.start, []).append(edge.types)
             if edge.variable is not None:

@@ -54,7 +54,7 @@ def admits_type(expression: LabelExpression, type_: str) -> bool:
 
 
 def joint(expressions: Sequence[LabelExpression]) -> LabelExpression | None:
-    """All of some expressions about one node, as one; None if there are none."""
+    """Join the expressions about one node by &; None if there are none."""
     parts: list[LabelExpression] = []
     for expression in expressions:
         parts.extend(expression.parts if expression.operator == "&" else (expression,))

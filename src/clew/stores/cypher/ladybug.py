@@ -42,7 +42,7 @@ _PARTS = ("year", "quarter", "month", "week", "day")
 _FAR_POSITION = 1_000_000
 """A position behind the end of any list."""
 _COMPARISONS = frozenset(("=", "<>", "<", ">", "<=", ">="))
-_REPEATED = (tree.PropertyAccess, tree.Variable, tree.LiteralValue, tree.Parameter, tree.Call)
+_REPEATABLE = (tree.PropertyAccess, tree.Variable, tree.LiteralValue, tree.Parameter, tree.Call)
 """What may stand in the middle of comparisons in a row."""
 _REFUSED: dict[type[Syntax], str] = {
     tree.Reduce: "reduce",
@@ -73,9 +73,9 @@ def to_ladybug(
         call.arguments[0].start for call in sizes if _has_argument_of(tree.PatternComprehension, call)
     }
     for part in list(statement.query.walk()):
-        for kind, what in _REFUSED.items():
+        for kind, feature in _REFUSED.items():
             if isinstance(part, kind) and part.start not in counted_tokens:
-                refuse(what)
+                refuse(feature)
         if isinstance(part, Expression):
             _expression(part, edits)
         else:
@@ -229,20 +229,20 @@ def _index(index: tree.Subscript, edits: TokenEdits) -> None:
 
 def _slice(index: tree.Subscript, statement: Statement) -> tuple[int, int]:
     """The first and last position of a slice as ladybug counts them; Neo4j's last one is left out."""
-    whole = [value for bound in index.bounds if (value := _whole(bound)) is not None]
-    if len(whole) != len(index.bounds):
+    bounds = [value for bound in index.bounds if (value := _whole_number(bound)) is not None]
+    if len(bounds) != len(index.bounds):
         refuse("slices of a list between computed positions")
     opens = statement.tokens[index.subject.stop + 1].text == ".."
-    low, high = (0 if opens else whole[0]), (whole[-1] if opens or len(whole) == 2 else None)
+    low, high = (0 if opens else bounds[0]), (bounds[-1] if opens or len(bounds) == 2 else None)
     if high == 0:
         refuse("an empty slice of a list")
     return (low + 1 if low >= 0 else low), (_FAR_POSITION if high is None else high if high > 0 else high - 1)
 
 
-def _whole(part: Expression) -> int | None:
+def _whole_number(part: Expression) -> int | None:
     """A whole number that is written out, with or without a sign; None for anything else."""
     if isinstance(part, tree.Calculation) and part.operator == "NEG":
-        value = _whole(part.operands[0])
+        value = _whole_number(part.operands[0])
         return None if value is None else -value
     return part.value if isinstance(part, tree.LiteralValue) and isinstance(part.value, int) else None
 
@@ -250,16 +250,18 @@ def _whole(part: Expression) -> int | None:
 def _comprehension(part: tree.Iteration, edits: TokenEdits) -> None:
     """*[x IN list WHERE x > 1 | x.name]* as ladybug's functions of lists."""
     name = quoted(part.variable.text)
-    inner = [expression for expression in (part.where, part.result) if expression is not None]
-    kept_ranges = (range(expression.start, expression.stop) for expression in (part.source, *inner))
+    inner_expressions = [expression for expression in (part.where, part.result) if expression is not None]
+    kept_ranges = (
+        range(expression.start, expression.stop) for expression in (part.source, *inner_expressions)
+    )
     edits.drop(set(range(part.start, part.stop)).difference(*kept_ranges))
-    before = "list_transform(" * (part.result is not None) + "list_filter(" * (part.where is not None)
-    edits.before(part.source.start, before or "(")
-    for expression in inner:
+    opening_text = "list_transform(" * (part.result is not None) + "list_filter(" * (part.where is not None)
+    edits.before(part.source.start, opening_text or "(")
+    for expression in inner_expressions:
         edits.before(expression.start, f", {name} -> ")
         edits.behind(expression.stop - 1, ")")
         _write_out(expression, edits)
-    if not inner:
+    if not inner_expressions:
         edits.behind(part.source.stop - 1, ")")
 
 
@@ -316,7 +318,7 @@ def _split_comparisons(last: tree.Calculation, edits: TokenEdits) -> None:
     edits.chained.add(last.start)
     for middle in middles:
         in_brackets = edits.statement.tokens[middle.stop].text not in _COMPARISONS
-        if in_brackets or not isinstance(middle, _REPEATED):
+        if in_brackets or not isinstance(middle, _REPEATABLE):
             refuse("comparisons in a row (a < b < c) with an expression between")
         edits.repeat(middle.start, middle.stop, " AND ")
     edits.before(last.start, "(")

@@ -21,9 +21,9 @@ _RESERVED = frozenset(
 """Words that ladybug takes for a name in backticks only."""
 
 
-def refuse(what: str) -> NoReturn:
+def refuse(feature: str) -> NoReturn:
     """Say that the embedded store cannot do something as Neo4j does it."""
-    raise QueryRefused(f"The embedded store does not have {what}. Write the query without, or use Neo4j")
+    raise QueryRefused(f"The embedded store does not have {feature}. Write the query without, or use Neo4j")
 
 
 NODE_ID = "clew_id"
@@ -88,7 +88,7 @@ class TokenEdits:
         self._token_parts[token], self.texts[token] = parts, "".join(parts)
 
     def repeat(self, start: int, stop: int, between: str) -> None:
-        """Put some tokens behind themselves once more, as they will be when all is rewritten."""
+        """Repeat tokens behind themselves, as they will be when all is rewritten."""
         mark = f"{between}\0{start}\0"
         self.behind(stop - 1, mark)
         self._repetitions.append((start, stop, mark))

@@ -175,9 +175,9 @@ def _check_products(branch: tree.Branch) -> None:
         for path in clause.paths if isinstance(clause, tree.MatchClause) else ():
             elements = path.find(tree.NodePattern, Relationship)
             names = {part.variable.text for part in elements if part.variable is not None}
-            joined = [other for other in parts if other & names]
+            joined_parts = [other for other in parts if other & names]
             parts = [other for other in parts if not other & names]
-            parts.append(names.union(*joined))
+            parts.append(names.union(*joined_parts))
     if len(parts) + any(isinstance(clause, tree.Unwind) for clause in branch.clauses) > MOST_UNJOINED:
         refuse("products of patterns that are not connected")
 
@@ -188,7 +188,8 @@ def _check_loops(edge: Relationship, loops: frozenset[str]) -> None:
     loop_types = loops if names is None else loops & set(names)
     if edge.direction == "both" and loop_types:
         refuse(
-            f"edges without direction over {', '.join(sorted(loop_types))}, which leads some nodes to themselves"
+            f"edges without direction over {', '.join(sorted(loop_types))}, which leads some nodes to "
+            "themselves"
         )
 
 

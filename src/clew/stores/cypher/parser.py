@@ -67,8 +67,8 @@ class Parser(PatternParser):
             clause = self._clause()
             clauses.append(clause)
             returns = isinstance(clause, tree.Projection) and clause.keyword == "RETURN"
-        alone = len(clauses) == 1 and isinstance(clauses[0], tree.CallProcedure)
-        if not clauses or (whole and not alone and not returns):
+        only_procedure = len(clauses) == 1 and isinstance(clauses[0], tree.CallProcedure)
+        if not clauses or (whole and not only_procedure and not returns):
             self._refuse_clause()
         return tree.Branch(start, self.at, tuple(clauses))
 
@@ -126,8 +126,8 @@ class Parser(PatternParser):
         first, last = self.tokens[start], self.tokens[self.at - 1]
         alias = self.name("a name") if self.take_words("AS") else None
         # A column is named as a server does: a quoted variable loses its backticks, else as it is written.
-        plain = first.value if first is last and first.kind == "name" else None
-        name = alias.text if alias else plain or self.text[first.offset : last.offset + len(last.text)]
+        quoted_name = first.value if first is last and first.kind == "name" else None
+        name = alias.text if alias else quoted_name or self.text[first.offset : last.offset + len(last.text)]
         return tree.ReturnItem(start, self.at, expression, alias, name)
 
     def _sort_key(self) -> Expression:

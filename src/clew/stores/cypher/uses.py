@@ -1,4 +1,4 @@
-"""The names and values that a statement uses, each with its token and what is said around it."""
+"""The names and values that a statement uses, each with its token and the labels of its variable."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def uses_of(statement: Statement) -> Uses:
 
 
 class _UseFinder:
-    """Knows which variables are nodes and which relations, and the labels that are said of each."""
+    """Knows which variables are nodes and which relations, and the labels that the statement gives each."""
 
     def __init__(self, statement: Statement) -> None:
         self._parts = list(statement.query.walk())
@@ -145,13 +145,13 @@ class _UseFinder:
             yield NameUse("property", key.text, key.start, owner, labels, variable)
 
     def _element_labels(self, part: tree.NodePattern | Relationship) -> tuple[str, ...]:
-        """Return what is said of a node or relation of a pattern, here or elsewhere in the statement."""
+        """Return the labels or types that the statement gives a node or relation of a pattern, anywhere."""
         if part.variable is not None:
             return self.labels_of(part.variable.text)
         return _possible_labels(part.labels if isinstance(part, tree.NodePattern) else part.types)
 
     def labels_of(self, name: str) -> tuple[str, ...]:
-        """Return the labels or types that are said of a variable."""
+        """Return the labels or types that the statement gives a variable."""
         return tuple(self._labels[name])
 
     def values(self) -> Iterator[ValueUse]:

@@ -84,7 +84,7 @@ class EmbeddedSparql:
 
     def __init__(self, folder: tempfile.TemporaryDirectory[str], *, seconds: float, rows: int) -> None:
         self._resources, self._seconds, self._rows = _StoreResources(folder), seconds, rows
-        self.folder, self._running = Path(folder.name), Lock()
+        self.folder, self._process_lock = Path(folder.name), Lock()
         self._give_back = weakref.finalize(self, self._resources.give_back)
 
     @classmethod
@@ -103,7 +103,7 @@ class EmbeddedSparql:
     def run(self, query: str) -> Rows:
         """Guard a query and run it, after those that other threads run; raises as `SparqlStore.run`."""
         sent = guard_sparql(query, self._rows, PREFIXES)
-        with self._running:
+        with self._process_lock:
             media, body = self._results(sent)
         if media == "error":
             reason = body.decode("utf-8", "replace").splitlines()[0]

@@ -25,7 +25,7 @@ class SparqlEndpoint:
         Nothing is sent yet. Raises UsageError for an address that cannot be read.
         """
         self.address = address_of(address)
-        self.name = self.address.shown
+        self.name = self.address.public_address
         self._seconds, self._rows = seconds, rows
         self.trips = 0
         """Queries of Clew's own that were sent."""

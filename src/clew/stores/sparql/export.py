@@ -52,7 +52,7 @@ def export(address: Address, folder: ImportFolder, progress: ImportProgress = si
     total = sum(shard.count for shard in shards)
     if not total:
         raise StoreError(
-            f"{address.shown} has no triples in its default graph. Check the path, or name a graph: "
+            f"{address.public_address} has no triples in its default graph. Check the path, or name a graph: "
             "…?default-graph-uri=NAME"
         )
     path = folder.data / "graph.nt"
@@ -107,7 +107,7 @@ def _read_shard(address: Address, shard: _Slice, file: IO[bytes]) -> Iterator[in
             yield min(count, shard.count)
     if count < shard.count:
         raise StoreError(
-            f"{address.shown} gives {count:,} of the {shard.count:,} triples that it counts for "
+            f"{address.public_address} gives {count:,} of the {shard.count:,} triples that it counts for "
             f"{shard.name}: its "
             "results are capped, or the graph changes. Ask its operator for a dump, and index that"
         )
@@ -143,13 +143,15 @@ def _open_reply(
     with send_query(address, query, accept, EXPORT_SECONDS, total=False) as reply:
         if reply.media not in known_media:
             raise StoreError(
-                f"{address.shown} answers with {reply.media} that is no result of SPARQL. Check the path"
+                f"{address.public_address} answers with {reply.media} that is no result of SPARQL. "
+                "Check the path"
             )
         try:
             yield reply
         except (SyntaxError, ValueError, OSError) as error:
             raise reply.failure or StoreError(
-                f"{address.shown} sends what cannot be read as {reply.media} ({error}). Run the command again"
+                f"{address.public_address} sends what cannot be read as {reply.media} ({error}). "
+                "Run the command again"
             ) from error
 
 
@@ -164,9 +166,9 @@ def _lines(reply: HttpReply) -> Iterator[bytes]:
         return
     line_start, checked = b"", False
     while data := reply.read(BLOCK):
-        whole, newline, tail = data.rpartition(b"\n")
+        whole_lines, newline, tail = data.rpartition(b"\n")
         if newline:
-            lines, line_start = line_start + whole + newline, tail
+            lines, line_start = line_start + whole_lines + newline, tail
             if not checked:
                 all(pyoxigraph.parse(lines, pyoxigraph.RdfFormat.N_TRIPLES))
                 checked = True

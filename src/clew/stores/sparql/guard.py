@@ -56,7 +56,7 @@ _TOKEN = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _ESCAPE = re.compile(r"\\u[0-9A-Fa-f]{4}|\\U[0-9A-Fa-f]{8}")
-_parsing = Lock()
+_parser_lock = Lock()
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,7 @@ def guard_sparql(query: str, rows: int = USUAL_ROWS, prefixes: Collection[str] |
         raise QueryRefused(f"The query is longer than {LONGEST_SPARQL:,} characters")
     tokens = tokens_of(query)
     _check_brackets(tokens)
-    text = "".join(_limited(tokens, rows)).strip()
+    text = "".join(_limit_rows(tokens, rows)).strip()
     tree = _parse(text)
     for part in _walk(tree):
         _check(part)
@@ -138,7 +138,7 @@ def _opens(token: SparqlToken) -> int:
     return (token.text in "{([") - (token.text in "})]")
 
 
-def _limited(tokens: list[SparqlToken], rows: int) -> Iterator[str]:
+def _limit_rows(tokens: list[SparqlToken], rows: int) -> Iterator[str]:
     """Yield the texts of a query that returns one row more than `rows` at most."""
     form, limit, values = _outer_parts(tokens)
     if form == "ASK":
@@ -173,7 +173,7 @@ def _parse(text: str) -> Any:  # noqa: ANN401
     parser = import_module("rdflib.plugins.sparql.parser")
     pyparsing = import_module("pyparsing")
     try:
-        with _parsing:
+        with _parser_lock:
             return parser.parseQuery(text)
     except pyparsing.ParseBaseException as error:
         reason = f"what begins there is no SPARQL 1.1 ({str(error.msg).lower()})"

@@ -7,8 +7,8 @@ out.
 
 Round trips: 3 when the endpoint is first looked at; one for names; two for the edges of some nodes, of which
 the first counts them; one for examples of each type of edges; one for each `BATCH` nodes whose properties are
-written, and one for what is said of relations and types that were not met before. A result that the endpoint
-caps is asked for in halves.
+written, and one for the statements about relations and types that were not met before. A result that the
+endpoint caps is asked for in halves.
 """
 
 from __future__ import annotations
@@ -86,9 +86,9 @@ class NearSparql:
         if self._count(most) > most:
             return None
         rows = self._endpoint.read(_STATE, most=MOST_STATEMENTS)
-        counted = sorted(" ".join(_text(term) for term in row) for row in rows)
+        count_lines = sorted(" ".join(_text(term) for term in row) for row in rows)
         return blake2b(
-            "\n".join([_clock_text(OLDEST_SECONDS), *counted]).encode(), digest_size=16
+            "\n".join([_clock_text(OLDEST_SECONDS), *count_lines]).encode(), digest_size=16
         ).hexdigest()
 
     def is_small(self, most: int) -> bool:
@@ -140,12 +140,12 @@ class SparqlNeighbours:
         """What is never fetched, or could not be."""
         return tuple(self._left_out)
 
-    def _leave_out(self, what: str) -> None:
-        self._left_out[what] = None
+    def _leave_out(self, note: str) -> None:
+        self._left_out[note] = None
 
-    def _sample(self, what: str, where: str) -> Sequence[Row]:
+    def _sample(self, variables: str, pattern: str) -> Sequence[Row]:
         return self._endpoint.read(
-            f"SELECT {what} WHERE {{ {where} }} LIMIT {STATEMENTS_SAMPLED}", most=STATEMENTS_SAMPLED
+            f"SELECT {variables} WHERE {{ {pattern} }} LIMIT {STATEMENTS_SAMPLED}", most=STATEMENTS_SAMPLED
         )
 
     def _all_types(self) -> list[str]:
@@ -188,7 +188,7 @@ class SparqlNeighbours:
             )
 
     def edges(self, ids: Sequence[str], hub: int) -> NearEdges:
-        """Edges of nodes, counted before; nodes whose edges together are few are asked for at one time."""
+        """Edges of nodes, counted before; nodes with at most `MOST_BINDINGS` edges together are one query."""
         degrees = self._degrees(ids)
         small_nodes = [(node, degrees[node]) for node in ids if 0 < degrees.get(node, 0) <= hub]
         edges, cut = dict[Edge, None](), False
@@ -251,9 +251,9 @@ class SparqlNeighbours:
         return folder / "graph.nt"
 
     def _describe(self, relations: Set[str], types: Set[str]) -> dict[str, list[str]]:
-        """What is said of relations and types by name, as lines; asked once for each.
+        """The statements about relations and types, as lines by name; each is asked for once.
 
-        Of relations also what things are called that describe them.
+        Of a relation also the names of the things that describe it.
         """
         new_names = sorted((relations | types) - self._descriptions.keys() - {_TYPE, *_NAMES})
         if new_names:

@@ -33,10 +33,10 @@ _PREFIX = "sparql+"
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where an endpoint is; `shown` is it without name and password."""
+    """Where an endpoint is; `public_address` is it without name and password."""
 
     url: SplitResult
-    shown: str
+    public_address: str
     authorization: str | None
 
 
@@ -54,12 +54,12 @@ def address_of(text: str) -> Address:
         raise UsageError(
             "The address of the SPARQL endpoint has no host, or a space. Write sparql+https://host/sparql"
         )
-    plain = url._replace(netloc=url.netloc.rpartition("@")[2], fragment="")
+    plain_url = url._replace(netloc=url.netloc.rpartition("@")[2], fragment="")
     authorization = None
     if url.username is not None:
         secret = f"{unquote(url.username)}:{unquote(url.password or '')}"
         authorization = "Basic " + b64encode(secret.encode()).decode("ascii")
-    return Address(plain, _PREFIX + plain.geturl(), authorization)
+    return Address(plain_url, _PREFIX + plain_url.geturl(), authorization)
 
 
 class HttpReply:
@@ -69,7 +69,7 @@ class HttpReply:
         self.media = (response.headers.get_content_type() or "").lower()
         self.status = response.status
         self.failure: StoreError | None = None
-        self.shown = clock.shown
+        self.public_address = clock.public_address
         self._response, self._clock, self._most, self._count = response, clock, most, 0
 
     def read(self, size: int = -1) -> bytes:
@@ -88,11 +88,13 @@ class HttpReply:
         self._count += len(data)
         if not data and bytes_left:
             self.failure = StoreError(
-                f"{self.shown} broke off the connection in mid-reply. Ask again; ask for less if it "
+                f"{self.public_address} broke off the connection in mid-reply. Ask again; ask for less if it "
                 "happens again"
             )
         elif self._most is not None and self._count > self._most:
-            self.failure = StoreError(f"{self.shown} sends more than {self._most >> 20} MiB. Ask for less")
+            self.failure = StoreError(
+                f"{self.public_address} sends more than {self._most >> 20} MiB. Ask for less"
+            )
         if self.failure is not None:
             raise self.failure
         return data
@@ -101,8 +103,8 @@ class HttpReply:
 class _RequestClock:
     """The time that a request has, and what its failures are called."""
 
-    def __init__(self, shown: str, seconds: float, *, total: bool) -> None:
-        self.shown, self._seconds, self._total = shown, seconds, total
+    def __init__(self, public_address: str, seconds: float, *, total: bool) -> None:
+        self.public_address, self._seconds, self._total = public_address, seconds, total
         self._end = monotonic() + seconds
         self.socket: socket.socket | None = None
 
@@ -123,11 +125,11 @@ class _RequestClock:
             yield
         except TimeoutError as error:
             raise StoreTimeout(
-                f"{self.shown}: no result within {self._seconds:g} s; stopped. Ask for less, or allow more "
-                "time"
+                f"{self.public_address}: no result within {self._seconds:g} s; stopped. Ask for less, "
+                "or allow more time"
             ) from error
         except (http.client.HTTPException, OSError) as error:
-            raise StoreError(f"{self.shown}{_fault(error, broken)}") from error
+            raise StoreError(f"{self.public_address}{_fault(error, broken)}") from error
 
 
 def _fault(error: Exception, broken: str) -> str:
@@ -167,7 +169,7 @@ def send_query(
     `seconds` are for all of it, or (`total` False) between two parts of it. Raises StoreError with what to
     check, StoreTimeout, QueryError where the endpoint does not understand the query.
     """
-    clock = _RequestClock(address.shown, seconds, total=total)
+    clock = _RequestClock(address.public_address, seconds, total=total)
     headers = {"Accept": accept, "User-Agent": "clew", "Connection": "close"}
     if address.authorization is not None:
         headers["Authorization"] = address.authorization
@@ -181,7 +183,9 @@ def send_query(
                 yield _check_status(HttpReply(response, clock, MOST_SPARQL_BYTES if total else None))
                 return
             target = _redirect_target(address, target, response.headers.get("location") or "")
-    raise StoreError(f"{address.shown} sends from one address to the next without end. Check the path")
+    raise StoreError(
+        f"{address.public_address} sends from one address to the next without end. Check the path"
+    )
 
 
 def _connect(url: SplitResult, clock: _RequestClock) -> http.client.HTTPConnection:
@@ -198,7 +202,8 @@ def _connect(url: SplitResult, clock: _RequestClock) -> http.client.HTTPConnecti
     except StoreTimeout as error:
         secure = ", and that it speaks TLS there" if url.scheme == "https" else ""
         raise StoreError(
-            f"{clock.shown}: no connection within {seconds:g} s. Check host, port and firewall{secure}"
+            f"{clock.public_address}: no connection within {seconds:g} s. "
+            f"Check host, port and firewall{secure}"
         ) from error
     clock.socket = connection.sock
     return connection
@@ -232,14 +237,15 @@ def _redirect_target(address: Address, url: SplitResult, location: str) -> Split
         url.scheme == "https" and target_url.scheme != "https"
     ):
         raise StoreError(
-            f"{address.shown} sends on to {target_url.geturl()}. If you trust that address, write it instead"
+            f"{address.public_address} sends on to {target_url.geturl()}. "
+            "If you trust that address, write it instead"
         )
     return target_url
 
 
 def _check_status(reply: HttpReply) -> HttpReply:
     """Raise what a reply that holds no result means."""
-    at, status = reply.shown, reply.status
+    at, status = reply.public_address, reply.status
     if status == 200 and "html" not in reply.media:
         return reply
     if status == 200:

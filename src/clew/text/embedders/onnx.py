@@ -80,12 +80,12 @@ class OnnxEmbedder:
 
     def _run(self, texts: list[str]) -> NDArray[np.float32]:
         """Run one batch and pool its tokens where the model does not."""
-        encoded = self._tokenizer.encode_batch(texts)
-        mask = np.array([e.attention_mask for e in encoded], np.int64)
+        encodings = self._tokenizer.encode_batch(texts)
+        mask = np.array([e.attention_mask for e in encodings], np.int64)
         feed = {
-            "input_ids": np.array([e.ids for e in encoded], np.int64),
+            "input_ids": np.array([e.ids for e in encodings], np.int64),
             "attention_mask": mask,
-            "token_type_ids": np.array([e.type_ids for e in encoded], np.int64),
+            "token_type_ids": np.array([e.type_ids for e in encodings], np.int64),
         }
         try:
             feed = {name: array for name, array in feed.items() if name in self._inputs}
@@ -112,7 +112,7 @@ def _model_file(path: Path) -> Path:
         return model_files[0]
     if len(files) == 1:
         return files[0]
-    what = (
+    problem = (
         "several .onnx files; name one of them" if files else "no .onnx file; give a model or its directory"
     )
-    raise EmbedderError(f"{path}: there is {what}.")
+    raise EmbedderError(f"{path}: there is {problem}.")

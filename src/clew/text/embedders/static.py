@@ -39,7 +39,7 @@ TEXTS_IN_CACHE = 2048
 class StaticEmbedder:
     """Sums of wordpiece vectors: `rows` int8 [pieces, dimension], `scales` float32 [pieces], their texts.
 
-    `remembered` words at most have their wordpieces kept; then the memory starts anew.
+    The wordpieces of `most_words` words at most stay in memory; then it starts anew.
     """
 
     name = "clew-static"
