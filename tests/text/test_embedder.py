@@ -201,7 +201,7 @@ def test_the_vocabulary_of_the_static_embedder_covers_single_characters():
 
 
 def test_memory_of_words_starts_anew_when_full():
-    small = StaticEmbedder(STATIC._rows, STATIC._scales[:, 0], list(STATIC._ids), remembered=10)
+    small = StaticEmbedder(STATIC._rows, STATIC._scales[:, 0], list(STATIC._ids), most_words=10)
     texts = [f"word{chr(97 + i)}" for i in range(26)]
     assert np.array_equal(small.embed(texts), STATIC.embed(texts))
     assert len(small._words) <= 10

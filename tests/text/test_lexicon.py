@@ -124,7 +124,7 @@ def test_any_text_is_looked_up_without_an_error(text):
 @given(WORDS)
 @settings(max_examples=30)
 def test_related_words_are_as_near_as_similarity_says(word):
-    near = LEXICON._related(word)
+    near = LEXICON._related_lemmas(word)
     for other in sorted(near, key=near.__getitem__, reverse=True)[:20]:
         assert LEXICON.similarity(word, LEXICON._names[other]) >= near[other]
 
@@ -172,11 +172,11 @@ def test_closed_compounds_are_near_their_parts():
 
 
 def test_a_word_is_compared_by_what_is_near_the_other_alone():
-    LEXICON._related.cache_clear()
+    LEXICON._related_lemmas.cache_clear()
     assert LEXICON.nearness("movie", "film") >= 0.75
     assert LEXICON.nearness("birthplace", "birth") >= 0.5
     assert LEXICON.nearness("movie", "carburettor") == 0.0
-    assert LEXICON._related.cache_info().currsize == len(("film", "birth", "carburettor"))
+    assert LEXICON._related_lemmas.cache_info().currsize == len(("film", "birth", "carburettor"))
 
 
 def test_the_table_is_small():

@@ -45,7 +45,7 @@ def test_what_a_node_cannot_do_comes_back_with_its_name(work, told):
     assert done.result is None
     assert told in str(done.error)
     with pytest.raises(ClusterError, match=r"^node 10\.0\.0\.7 \(abc\): "):
-        RayWorkers("local", nothing).took(done)
+        RayWorkers("local", nothing).count_done(done)
 
 
 ENDS = """

@@ -33,7 +33,7 @@ def check_store(address: str, login: Login) -> list[StoreCheck]:
     return list(_sparql(address) if is_sparql(address) else _neo4j(address, login))
 
 
-def _step(name: str, work: Callable[[], str]) -> StoreCheck:
+def _run_step(name: str, work: Callable[[], str]) -> StoreCheck:
     try:
         return StoreCheck(name, "ok", work())
     except ClewError as error:
@@ -48,12 +48,12 @@ def _neo4j(address: str, login: Login) -> Iterator[StoreCheck]:
         return
     with closing(store):
         yield StoreCheck("server", "ok", f"{shown_address(address)}: {store.version}, user {store.user}")
-        yield _reading(store)
-        yield _step("schema", lambda: _schema(store.schema()))
-        yield _step("speed", lambda: _speed(lambda: store.run("RETURN 1 AS one")))
+        yield _check_reading(store)
+        yield _run_step("schema", lambda: _schema(store.schema()))
+        yield _run_step("speed", lambda: _measure_speed(lambda: store.run("RETURN 1 AS one")))
 
 
-def _reading(store: Neo4jStore) -> StoreCheck:
+def _check_reading(store: Neo4jStore) -> StoreCheck:
     """Whether the user sees anything: labels that it may not read look like ones without nodes."""
     try:
         nodes, edges = store.counts()
@@ -88,12 +88,12 @@ def _sparql(address: str) -> Iterator[StoreCheck]:
         return
     yield StoreCheck("server", "ok", "it answers, and has triples" if has_triples else "it answers")
     if has_triples:
-        yield _step("reading", lambda: _relations(store))
+        yield _run_step("reading", lambda: _relations(store))
     else:
         yield StoreCheck(
             "reading", "warning", "its default graph has no triples. Name one: …?default-graph-uri=NAME"
         )
-    yield _step("speed", lambda: _speed(lambda: store.run("ASK { }")))
+    yield _run_step("speed", lambda: _measure_speed(lambda: store.run("ASK { }")))
 
 
 def _relations(store: SparqlEndpoint) -> str:
@@ -101,7 +101,7 @@ def _relations(store: SparqlEndpoint) -> str:
     return f"{counted(len(rows), 'relation')} among its first 10,000 triples"
 
 
-def _speed(work: Callable[[], object]) -> str:
+def _measure_speed(work: Callable[[], object]) -> str:
     work()
     start = perf_counter()
     work()

@@ -41,33 +41,37 @@ class History:
 
         Raises InputError if the file cannot be read, ParseError for a line that is no entry.
         """
-        found: dict[tuple[str, str], SolvedEntry] = {}
+        entry_by_question: dict[tuple[str, str], SolvedEntry] = {}
         for number, fields in json_lines(self._lines(), str(self.path), "Remove the line"):
             entry = self._entry(fields, number)
-            found.pop((entry.source, entry.question), None)
-            found[entry.source, entry.question] = entry
-        return tuple(e for e in found.values() if source is None or e.source == source)
+            entry_by_question.pop((entry.source, entry.question), None)
+            entry_by_question[entry.source, entry.question] = entry
+        return tuple(e for e in entry_by_question.values() if source is None or e.source == source)
 
     def add(self, entries: Iterable[SolvedEntry]) -> int:
         """Append the entries that are not there yet; returns how many.
 
         Raises QueryError for a query that may not be run, OutputError if the file cannot be written.
         """
-        known = set(self.entries())
-        new = [entry for entry in dict.fromkeys(entries) if entry not in known]
-        for entry in new:
+        old_entries = set(self.entries())
+        new_entries = [entry for entry in dict.fromkeys(entries) if entry not in old_entries]
+        for entry in new_entries:
             check_query(entry.query)
-        if new:
-            self._write("".join(json.dumps(asdict(e), ensure_ascii=False) + "\n" for e in new), append=True)
-        return len(new)
+        if new_entries:
+            self._write(
+                "".join(json.dumps(asdict(e), ensure_ascii=False) + "\n" for e in new_entries), append=True
+            )
+        return len(new_entries)
 
     def remove(self, source: str, question: str) -> bool:
         """Remove a question; returns whether it was there. Raises as `entries` and `add`."""
         entries = self.entries()
-        kept = [e for e in entries if (e.source, e.question) != (source, question)]
-        if len(kept) == len(entries):
+        remaining = [e for e in entries if (e.source, e.question) != (source, question)]
+        if len(remaining) == len(entries):
             return False
-        self._write("".join(json.dumps(asdict(e), ensure_ascii=False) + "\n" for e in kept), append=False)
+        self._write(
+            "".join(json.dumps(asdict(e), ensure_ascii=False) + "\n" for e in remaining), append=False
+        )
         return True
 
     def _lines(self) -> list[bytes]:

@@ -55,14 +55,14 @@ def open_folder(path: Path, source: str) -> ImportFolder:
     if path.exists() and not marker.exists() and any(path.iterdir()):
         raise InputError(f"{path} is in the way of the import. Move it, or give another --output")
     folder = ImportFolder(path, source)
-    kept: dict[str, Any] = {}
+    marker_fields: dict[str, Any] = {}
     if marker.exists():
-        kept = json.loads(marker.read_text("utf-8"))
-        if kept["source"] != source:
+        marker_fields = json.loads(marker.read_text("utf-8"))
+        if marker_fields["source"] != source:
             shutil.rmtree(path)
-            kept = {}
+            marker_fields = {}
     folder.data.mkdir(parents=True, exist_ok=True)
-    folder.finished.update(kept.get("finished", {}))
-    if not kept:
+    folder.finished.update(marker_fields.get("finished", {}))
+    if not marker_fields:
         folder.finish("", 0)
     return folder

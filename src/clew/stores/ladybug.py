@@ -36,7 +36,7 @@ _PARAMETER = re.compile(r"\$(\w+)")
 
 
 @dataclass(frozen=True, eq=False)
-class _Loaded:
+class _LoadedGraph:
     """A graph in a database, which all stores of the graph share.
 
     Statements are rewritten by `loops`, relations of a node to itself, and `kinds` of relations to values.
@@ -51,7 +51,7 @@ class _Loaded:
     labels: Sequence[str]
 
     @classmethod
-    def of_graph(cls, graph: Graph) -> _Loaded:
+    def of_graph(cls, graph: Graph) -> _LoadedGraph:
         """Fill the tables of a graph; MissingExtra without ladybug, StoreError where they do not fit."""
         ladybug = require("ladybug", "ladybug")
         layout = TableLayout(graph)
@@ -68,7 +68,7 @@ class _Loaded:
         return cls(graph, database, layout.schema(), layout.loops, kinds, layout.table, layout.labels)
 
 
-_LOADED: WeakValueDictionary[int, _Loaded] = WeakValueDictionary()
+_LOADED: WeakValueDictionary[int, _LoadedGraph] = WeakValueDictionary()
 """Databases by the id of their graph, which they hold, so that no other one gets its place in memory."""
 _LOADING = Lock()
 
@@ -78,8 +78,8 @@ class LadybugStore:
 
     name = "embedded"
 
-    def __init__(self, loaded: _Loaded, *, seconds: float, rows: int) -> None:
-        self._loaded, self._seconds, self._rows = loaded, seconds, rows
+    def __init__(self, loaded_graph: _LoadedGraph, *, seconds: float, rows: int) -> None:
+        self._loaded_graph, self._seconds, self._rows = loaded_graph, seconds, rows
         self._connections: list[Any] = []
         self._idle: list[Any] = []
         self._closed = False
@@ -91,14 +91,14 @@ class LadybugStore:
         Raises MissingExtra without ladybug, StoreError if the graph cannot be loaded.
         """
         with _LOADING:  # who asks meanwhile needs the same database
-            loaded = _LOADED.get(id(graph))
-            if loaded is None:
-                loaded = _LOADED[id(graph)] = _Loaded.of_graph(graph)
-        return cls(loaded, seconds=seconds, rows=rows)
+            loaded_graph = _LOADED.get(id(graph))
+            if loaded_graph is None:
+                loaded_graph = _LOADED[id(graph)] = _LoadedGraph.of_graph(graph)
+        return cls(loaded_graph, seconds=seconds, rows=rows)
 
     def schema(self) -> GraphSchema:
         """Return the labels, types, properties and hops that the graph has."""
-        return self._loaded.schema
+        return self._loaded_graph.schema
 
     def find_hops(self, search: HopSearch) -> tuple[SchemaHop, ...]:
         """Return nothing: the schema has all hops of the graph."""
@@ -107,20 +107,23 @@ class LadybugStore:
 
     def label_of(self, node: int) -> str | None:
         """Return the label of a node of the graph; None for a literal, which is a property here."""
-        table = int(self._loaded.tables[node])
-        return None if table < 0 else self._loaded.labels[table]
+        table = int(self._loaded_graph.tables[node])
+        return None if table < 0 else self._loaded_graph.labels[table]
 
     def run(self, query: str, parameters: Mapping[str, object] | None = None) -> Rows:
         """Guard a query, write it in ladybug's Cypher, and run it; raises as `CypherStore.run`."""
-        how = self._loaded
+        loaded_graph = self._loaded_graph
         sent = guard(
-            query, self._rows, parameters, lambda said, texts: to_ladybug(said, texts, how.loops, how.kinds)
+            query,
+            self._rows,
+            parameters,
+            lambda statement, texts: to_ladybug(statement, texts, loaded_graph.loops, loaded_graph.kinds),
         )
-        used = set(_PARAMETER.findall(sent.text))
+        used_names = set(_PARAMETER.findall(sent.text))
         try:
             with self._connection() as connection:
                 result = connection.execute(
-                    sent.text, {name: value for name, value in sent.parameters.items() if name in used}
+                    sent.text, {name: value for name, value in sent.parameters.items() if name in used_names}
                 )
                 rows = [tuple(_value(v) for v in row) for row in cast("list[list[object]]", result.get_all())]
                 names = cast("list[str]", result.get_column_names())
@@ -137,7 +140,7 @@ class LadybugStore:
         try:
             connection = self._idle.pop()
         except IndexError:
-            connection = require("ladybug", "ladybug").Connection(self._loaded.database, num_threads=1)
+            connection = require("ladybug", "ladybug").Connection(self._loaded_graph.database, num_threads=1)
             connection.set_query_timeout(int(self._seconds * 1000))
             self._connections.append(connection)
         try:
@@ -158,13 +161,13 @@ _LACKING = re.compile(r"Table (.+) does not exist\.")
 def _failure(message: str, seconds: float) -> StoreError | QueryError:
     if "Interrupted" in message:
         return StoreTimeout.after(seconds)
-    kind, _, rest = message.partition(" exception: ")
-    if lacking := _LACKING.search(rest):
+    kind, _, reason = message.partition(" exception: ")
+    if missing_table := _LACKING.search(reason):
         return QueryError(
-            f"The graph has no label or relation {lacking[1]}. clew info shows those that it has"
+            f"The graph has no label or relation {missing_table[1]}. clew info shows those that it has"
         )
     if kind in ("Binder", "Catalog", "Conversion", "Parser", "Runtime", "Overflow"):
-        return QueryError(f"The embedded store cannot run the query: {rest.splitlines()[0]}")
+        return QueryError(f"The embedded store cannot run the query: {reason.splitlines()[0]}")
     if "AGGREGATE_FUNCTION" in message:
         detail = "it computes with an aggregate and a variable. Name the aggregate by WITH first"
         return QueryError(f"The embedded store cannot run the query: {detail}")
@@ -184,27 +187,27 @@ def _value(value: object) -> object:
         return with_dots(value)
     if not isinstance(value, dict):
         return value
-    found = cast("dict[str, Any]", value)
-    if "_NODES" in found:
+    fields = cast("dict[str, Any]", value)
+    if "_NODES" in fields:
         if (
-            any(edge is None or edge.get("_SRC") is None for edge in found["_RELS"])
-            or None in found["_NODES"]
+            any(edge is None or edge.get("_SRC") is None for edge in fields["_RELS"])
+            or None in fields["_NODES"]
         ):
             return None  # of OPTIONAL MATCH, where nothing matched
-        nodes = tuple(cast(StoredNode, _value(n)) for n in found["_NODES"])
-        return StoredPath(nodes, tuple(cast(StoredEdge, _value(e)) for e in found["_RELS"]))
-    kept = {with_dots(k): _value(v) for k, v in found.items() if k not in HIDDEN and v is not None}
-    if "_SRC" in found:
+        nodes = tuple(cast(StoredNode, _value(n)) for n in fields["_NODES"])
+        return StoredPath(nodes, tuple(cast(StoredEdge, _value(e)) for e in fields["_RELS"]))
+    properties = {with_dots(k): _value(v) for k, v in fields.items() if k not in HIDDEN and v is not None}
+    if "_SRC" in fields:
         return StoredEdge(
-            str(found.get(TRIPLE_ID, "")),
-            with_dots(str(found["_LABEL"])),
-            _key(found["_SRC"]),
-            _key(found["_DST"]),
-            kept,
+            str(fields.get(TRIPLE_ID, "")),
+            with_dots(str(fields["_LABEL"])),
+            _key(fields["_SRC"]),
+            _key(fields["_DST"]),
+            properties,
         )
-    if "_LABEL" in found:
-        return StoredNode(str(found.get(NODE_ID, "")), (with_dots(str(found["_LABEL"])),), kept)
-    return {k: _value(v) for k, v in found.items()}
+    if "_LABEL" in fields:
+        return StoredNode(str(fields.get(NODE_ID, "")), (with_dots(str(fields["_LABEL"])),), properties)
+    return {k: _value(v) for k, v in fields.items()}
 
 
 def _key(id: Mapping[str, object]) -> str:

@@ -5,8 +5,8 @@ first), a relation table for each relation. Literals are properties of their hea
 are, a boolean where all are, else a text; a list where a head has several. Where the source tells no literals
 from entities, a relation whose tails are all numbers, all days, or all *true* or *false*, one for a head, is
 a property of that type too, beside its edges, unless these have properties. Edges are those that the source
-has: each statement of a triple is one, with its properties as numbers, days, booleans or texts. What is said
-of an edge to a literal has no place.
+has: each statement of a triple is one, with its properties as numbers, days, booleans or texts. Properties
+of an edge to a literal have no place.
 
 Every node has its `name`; `clew_id` and `clew_triple` are the graph's ids. Ladybug has one space of names,
 without case, and takes a dot for the end of a database's name: a type named as a relation is gets `_node`, a
@@ -73,11 +73,11 @@ class TableLayout:
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
-        first = np.full(graph.nodes, -1, np.int64)
-        has = graph.types.offsets[1:] > graph.types.offsets[:-1]
-        first[has] = graph.types.type[graph.types.offsets[:-1][has]]
+        first_type = np.full(graph.nodes, -1, np.int64)
+        has_type = graph.types.offsets[1:] > graph.types.offsets[:-1]
+        first_type[has_type] = graph.types.type[graph.types.offsets[:-1][has_type]]
         self.literal = graph.values.datatype >= 0
-        self.table = np.where(self.literal, -1, first + 1)
+        self.table = np.where(self.literal, -1, first_type + 1)
         self.labels = _free_labels([UNTYPED, *graph.types.names], graph.relations)
         self.edges = _EdgeTables(graph, self.table >= 0)
         self.kinds = self._kinds()
@@ -85,13 +85,13 @@ class TableLayout:
         self.valued = {
             relation: kind
             for relation, kind in self.kinds.items()
-            if np.unique(own := heads[relations == relation]).size == own.size
+            if np.unique(relation_heads := heads[relations == relation]).size == relation_heads.size
             and relation not in self.edges.columns
         }
         """Of `kinds` those with one tail for a head."""
         self.pairs: dict[int, set[tuple[int, int]]] = defaultdict(set)
         self.columns: dict[int, dict[int, _Column]] = defaultdict(dict)
-        looped: set[int] = set()
+        looped_relations: set[int] = set()
         for head, relation, tail in self._triples():
             kind, is_node = self.valued.get(relation, ""), self.table[tail] >= 0
             if kind or not is_node:
@@ -102,8 +102,8 @@ class TableLayout:
             if is_node:
                 self.pairs[relation].add((int(self.table[head]), int(self.table[tail])))
                 if head == tail:
-                    looped.add(relation)
-        self.loops = frozenset(graph.relations[relation] for relation in looped)
+                    looped_relations.add(relation)
+        self.loops = frozenset(graph.relations[relation] for relation in looped_relations)
 
     def _triples(self) -> Iterable[tuple[int, int, int]]:
         return zip(*(column.tolist() for column in self.graph.out.columns()), strict=True)
@@ -115,18 +115,18 @@ class TableLayout:
         """
         graph = self.graph
         _, relations, tails = graph.out.columns()
-        plain = (self.table == 0) & (graph.out.degrees() == 0) & ~self.literal
-        found: dict[int, str] = {}
+        plain_nodes = (self.table == 0) & (graph.out.degrees() == 0) & ~self.literal
+        kinds: dict[int, str] = {}
         for relation in np.unique(relations).tolist():
             nodes = np.unique(tails[relations == relation])
-            if plain[nodes].all():
+            if plain_nodes[nodes].all():
                 kind = _kind_of([graph.labels[int(node)] for node in nodes[:1]])
                 kind = kind and _kind_of([graph.labels[int(node)] for node in nodes])
                 if kind:
-                    found[relation] = kind
-        return found
+                    kinds[relation] = kind
+        return kinds
 
-    def _used(self) -> list[int]:
+    def _used_tables(self) -> list[int]:
         return sorted({int(t) for t in np.unique(self.table) if t >= 0})
 
     def schema(self) -> GraphSchema:
@@ -139,59 +139,59 @@ class TableLayout:
         ]
         properties = {
             self.labels[t]: frozenset((_NAME, *(c.name for c in self.columns[t].values())))
-            for t in self._used()
+            for t in self._used_tables()
         }
         edges = {graph.relations[r]: self.edges.columns.get(r, {}).values() for r in self.pairs}
         types = {relation: frozenset(c.name for c in columns) for relation, columns in edges.items()}
         type_kinds = {
-            relation: {c.name: _told_kind(c.kind, c.example) for c in columns}
+            relation: {c.name: _kind_with_example(c.kind, c.example) for c in columns}
             for relation, columns in edges.items()
             if columns
         }
         kinds = {
             self.labels[t]: {
-                c.name: _told_kind(self._kind(c), graph.labels[next(iter(c.values.values()))[0]])
+                c.name: _kind_with_example(self._kind(c), graph.labels[next(iter(c.values.values()))[0]])
                 for c in self.columns[t].values()
             }
-            for t in self._used()
+            for t in self._used_tables()
         }
         valued = frozenset(graph.relations[relation] for relation in self.valued)
         return GraphSchema(tuple(hops), properties, types, kinds, valued, type_kinds=type_kinds)
 
     def statements(self, folder: Path) -> Iterable[str]:
         """Yield the statements that make and fill the tables; their rows are files in `folder`."""
-        for table in self._used():
+        for table in self._used_tables():
             columns = list(self.columns[table].values())
             kinds = [self._kind(column) for column in columns]
-            declared = "".join(f", {quoted(c.name)} {k}" for c, k in zip(columns, kinds, strict=True))
+            declarations = "".join(f", {quoted(c.name)} {k}" for c, k in zip(columns, kinds, strict=True))
             if table == 0 and self.kinds:
-                declared += "".join(f", {name} {kind}" for kind, name in VALUE_COLUMNS.items())
+                declarations += "".join(f", {name} {kind}" for kind, name in VALUE_COLUMNS.items())
             label = quoted(self.labels[table])
             key = f"PRIMARY KEY({NODE_ID})"
-            yield f"CREATE NODE TABLE {label}({NODE_ID} INT64, {_NAME} STRING{declared}, {key})"
+            yield f"CREATE NODE TABLE {label}({NODE_ID} INT64, {_NAME} STRING{declarations}, {key})"
             path = folder / f"nodes-{table}.csv"
             _write(path, self._node_rows(table, columns, kinds))
-            more = VALUE_COLUMNS if table == 0 and self.kinds else ()
-            yield _copy(label, path, ["INT64", "STRING", *kinds, *more])
+            value_columns = VALUE_COLUMNS if table == 0 and self.kinds else ()
+            yield _copy(label, path, ["INT64", "STRING", *kinds, *value_columns])
         for relation, pairs in sorted(self.pairs.items()):
             name = quoted(self.graph.relations[relation])
             ends = ", ".join(
                 f"FROM {quoted(self.labels[a])} TO {quoted(self.labels[b])}" for a, b in sorted(pairs)
             )
             columns = self.edges.columns.get(relation, {}).values()
-            declared = "".join(f", {quoted(c.name)} {c.kind}" for c in columns)
-            yield f"CREATE REL TABLE {name}({ends}, {TRIPLE_ID} INT64{declared})"
+            declarations = "".join(f", {quoted(c.name)} {c.kind}" for c in columns)
+            yield f"CREATE REL TABLE {name}({ends}, {TRIPLE_ID} INT64{declarations})"
         rows: dict[tuple[int, int, int], list[Sequence[object]]] = defaultdict(list)
         for triple, (head, relation, tail) in zip(
             self.graph.out.slots().tolist(), self._triples(), strict=True
         ):
             if self.table[tail] >= 0:
                 key = (relation, int(self.table[head]), int(self.table[tail]))
-                told = self.edges.rows(head, relation, tail)
-                rows[key] += [(head, tail, triple, *cells) for cells in told]
-        for number, ((relation, a, b), found) in enumerate(rows.items()):
+                cell_rows = self.edges.rows(head, relation, tail)
+                rows[key] += [(head, tail, triple, *cells) for cells in cell_rows]
+        for number, ((relation, a, b), edge_rows) in enumerate(rows.items()):
             path = folder / f"edges-{number}.csv"
-            _write(path, found)
+            _write(path, edge_rows)
             head, tail = (quoted_text(without_dots(self.labels[table])) for table in (a, b))
             kinds = [column.kind for column in self.edges.columns.get(relation, {}).values()]
             name, ends = quoted(self.graph.relations[relation]), f"(from={head}, to={tail})"
@@ -205,11 +205,11 @@ class TableLayout:
         if column.kind:
             return column.kind
         values = self.graph.values
-        found = {int(values.datatype[node]) for nodes in column.values.values() for node in nodes}
-        numeric = all(values.datatypes[d].rpartition("#")[2] in _NUMERIC for d in found)
-        boolean = all(values.datatypes[d].rpartition("#")[2] == "boolean" for d in found)
-        several = any(len(nodes) > 1 for nodes in column.values.values())
-        return ("DOUBLE" if numeric else "BOOLEAN" if boolean else "STRING") + ("[]" if several else "")
+        datatypes = {int(values.datatype[node]) for nodes in column.values.values() for node in nodes}
+        numeric = all(values.datatypes[d].rpartition("#")[2] in _NUMERIC for d in datatypes)
+        boolean = all(values.datatypes[d].rpartition("#")[2] == "boolean" for d in datatypes)
+        is_list = any(len(nodes) > 1 for nodes in column.values.values())
+        return ("DOUBLE" if numeric else "BOOLEAN" if boolean else "STRING") + ("[]" if is_list else "")
 
     def _node_rows(
         self, table: int, columns: Sequence[_Column], kinds: Sequence[str]
@@ -218,16 +218,16 @@ class TableLayout:
         for node in np.flatnonzero(self.table == table).tolist():
             row: list[object] = [node, graph.labels[node]]
             for column, kind in zip(columns, kinds, strict=True):
-                found = column.values.get(node, [])
-                texts = [graph.labels[n] for n in found]
+                literals = column.values.get(node, [])
+                texts = [graph.labels[n] for n in literals]
                 if kind.startswith(("DOUBLE", "INT64")):
                     number = int if kind.startswith("INT64") else float
-                    texts = [repr(number(graph.values.value[n])) for n in found]
+                    texts = [repr(number(graph.values.value[n])) for n in literals]
                 elif kind.startswith("BOOLEAN"):
                     texts = [_BOOLEANS[text.lower()] for text in texts]
                 row.append(_cell_text(texts, kind))
             if table == 0 and self.kinds:
-                row += _as_values(graph.labels[node])
+                row += _value_cells(graph.labels[node])
             yield row
 
 
@@ -238,31 +238,35 @@ class _EdgeTables:
         self._properties = properties = graph.edge_properties
         self._statements: dict[tuple[int, int, int], list[int]] = defaultdict(list)
         texts: dict[tuple[int, int], list[str]] = defaultdict(list)
-        listed: set[tuple[int, int]] = set()
+        list_keys: set[tuple[int, int]] = set()
         for statement, (head, relation, tail) in enumerate(properties.triples.tolist()):
             if nodes[tail]:
                 self._statements[head, relation, tail].append(statement)
                 for key, values in self._values(statement).items():
                     texts[relation, key] += values
-                    listed |= {(relation, key)} if len(values) > 1 else set()
+                    list_keys |= {(relation, key)} if len(values) > 1 else set()
         self.columns: dict[int, dict[int, _EdgeColumn]] = defaultdict(dict)
         """Relation → key → column."""
-        for (relation, key), found in texts.items():
-            taken = {TRIPLE_ID, *HIDDEN_LOWER, *(c.name.lower() for c in self.columns[relation].values())}
+        for (relation, key), key_texts in texts.items():
+            taken_names = {
+                TRIPLE_ID,
+                *HIDDEN_LOWER,
+                *(c.name.lower() for c in self.columns[relation].values()),
+            }
             name = properties.keys[key]
-            while name.lower() in taken:
+            while name.lower() in taken_names:
                 name += "_"
-            kind = (_kind_of(found) or "STRING") + "[]" * ((relation, key) in listed)
-            self.columns[relation][key] = _EdgeColumn(name, kind, found[0])
+            kind = (_kind_of(key_texts) or "STRING") + "[]" * ((relation, key) in list_keys)
+            self.columns[relation][key] = _EdgeColumn(name, kind, key_texts[0])
 
     def _values(self, statement: int) -> dict[int, list[str]]:
         """The texts of a statement by key; an empty one says nothing."""
-        held = self._properties
-        found: dict[int, list[str]] = defaultdict(list)
-        for at in range(int(held.offsets[statement]), int(held.offsets[statement + 1])):
-            if text := held.texts[at]:
-                found[int(held.key[at])].append(text)
-        return found
+        properties = self._properties
+        texts_by_key: dict[int, list[str]] = defaultdict(list)
+        for at in range(int(properties.offsets[statement]), int(properties.offsets[statement + 1])):
+            if text := properties.texts[at]:
+                texts_by_key[int(properties.key[at])].append(text)
+        return texts_by_key
 
     def rows(self, head: int, relation: int, tail: int) -> Iterable[Sequence[object]]:
         """The cells of each edge that the source has of a triple; one without any where it says no more."""
@@ -272,23 +276,23 @@ class _EdgeTables:
             yield [_cell_text(values.get(key, []), column.kind) for key, column in columns.items()]
 
 
-def _told_kind(kind: str, example: str) -> str:
+def _kind_with_example(kind: str, example: str) -> str:
     """What the values of a property are, with one of them: *number 260*, *date 1996-07-04*."""
-    named = {
+    kind_names = {
         "DOUBLE": "number", "INT64": "whole number", "DATE": "date", "STRING": "text",
         "BOOLEAN": "true or false",
     }  # fmt: skip
-    several = "list of " if kind.endswith("[]") else ""
-    return f"{several}{named[kind.removesuffix('[]')]} {example[:LONGEST_EXAMPLE]}"
+    list_prefix = "list of " if kind.endswith("[]") else ""
+    return f"{list_prefix}{kind_names[kind.removesuffix('[]')]} {example[:LONGEST_EXAMPLE]}"
 
 
 def _kind_of(texts: Iterable[str]) -> str:
     """The type of a column of some texts: whole numbers, numbers, days or booleans; empty for others."""
-    kinds = {_kind_of_one(text) for text in texts}
+    kinds = {_kind_of_text(text) for text in texts}
     return "DOUBLE" if kinds == {"INT64", "DOUBLE"} else kinds.pop() if len(kinds) == 1 else ""
 
 
-def _kind_of_one(text: str) -> str:
+def _kind_of_text(text: str) -> str:
     if _WHOLE.fullmatch(text):
         return "INT64"
     if _DECIMAL.fullmatch(text):
@@ -298,22 +302,22 @@ def _kind_of_one(text: str) -> str:
     return "BOOLEAN" if text.lower() in BOOLEANS else ""
 
 
-def _as_values(text: str) -> list[str]:
+def _value_cells(text: str) -> list[str]:
     """A text in the columns of `VALUE_COLUMNS`; empty where it is no such value."""
-    kind = _kind_of_one(text)
+    kind = _kind_of_text(text)
     kinds = ("INT64", "DOUBLE") if kind == "INT64" else (kind,)
     return [text if column in kinds else "" for column in VALUE_COLUMNS]
 
 
 def _free_labels(names: Iterable[str], relations: Iterable[str]) -> list[str]:
     """Names of node tables that are not those of others."""
-    taken = {relation.lower() for relation in relations}
+    taken_names = {relation.lower() for relation in relations}
     labels: list[str] = []
     for name in names:
         label = name
-        while label.lower() in taken:
+        while label.lower() in taken_names:
             label += "_node"
-        taken.add(label.lower())
+        taken_names.add(label.lower())
         labels.append(label)
     return labels
 
@@ -334,9 +338,9 @@ def _copy(table: str, path: Path, kinds: Sequence[str], ends: str = "") -> str:
     """Fill a table from a file; lists of texts are cut here, as ladybug keeps the quotes of their items."""
     options = "HEADER=false, PARALLEL=false, ESCAPE='\"', QUOTE='\"'"
     read = ", ".join(f"c{i} {'STRING' if k == 'STRING[]' else k}" for i, k in enumerate(kinds))
-    put = ", ".join(
+    cells = ", ".join(
         f"string_split(c{i}, {quoted_text(_BETWEEN)})" if k == "STRING[]" else f"c{i}"
         for i, k in enumerate(kinds)
     )
-    rows = f"LOAD WITH HEADERS ({read}) FROM {quoted_text(str(path))} ({options}) RETURN {put}"
+    rows = f"LOAD WITH HEADERS ({read}) FROM {quoted_text(str(path))} ({options}) RETURN {cells}"
     return f"COPY {table} FROM ({rows}) {ends}"

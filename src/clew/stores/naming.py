@@ -43,17 +43,17 @@ class Naming:
 
 def naming_property(properties: Iterable[str]) -> str | None:
     """Return the property that names things: `name`, `label`, `title`, else one like `productName`."""
-    known = sorted(properties)
-    for wanted in _FIRST:
-        if wanted in known:
-            return wanted
-    return next((key for key in known if _NAME.search(key)), None)
+    keys = sorted(properties)
+    for usual_name in _FIRST:
+        if usual_name in keys:
+            return usual_name
+    return next((key for key in keys if _NAME.search(key)), None)
 
 
 def naming_of(label: str, properties: Mapping[str, SampledProperty], nodes: int) -> Naming:
     """How `nodes` nodes of a label are called, by the properties of these."""
     present = {key: p for key, p in properties.items() if p.nodes >= PRESENT * nodes}
-    telling = {
+    distinct_keys = {
         k for k, p in present.items() if isinstance(p.example, str) and p.values >= LEAST_DISTINCT * p.nodes
     }
     unique = {
@@ -63,23 +63,23 @@ def naming_of(label: str, properties: Mapping[str, SampledProperty], nodes: int)
     key = next((k for k in keys if _KEY.search(k)), None)
     texts = {k.lower(): k for k, p in present.items() if isinstance(p.example, str)}
     parts = tuple(texts[part] for part in next((p for p in _PARTS if texts.keys() >= set(p)), ()))
-    own = (f"{label}name".lower(), f"{label}_name".lower())
-    wanted = [
-        *(k for k in ("name", "label") if k in telling),
-        *(k for k in sorted(telling) if k.lower() in own),
+    label_names = (f"{label}name".lower(), f"{label}_name".lower())
+    candidates = [
+        *(k for k in ("name", "label") if k in distinct_keys),
+        *(k for k in sorted(distinct_keys) if k.lower() in label_names),
         *(("",) if parts else ()),
-        *(k for k in sorted(telling) if k == "title" or _NAME.search(k)),
+        *(k for k in sorted(distinct_keys) if k == "title" or _NAME.search(k)),
     ]
-    if not wanted:
+    if not candidates:
         return Naming((), key)
-    names = (wanted[0],) if wanted[0] else parts
+    names = (candidates[0],) if candidates[0] else parts
     return Naming(names, key, names[0] in unique if len(names) == 1 else bool(unique & set(names)))
 
 
 def node_name(labels: Sequence[str], properties: Mapping[str, object], id: str, naming: Naming) -> str:
     """Return what a node is called: its name, else its label with its key (*Order 10248*)."""
-    found = [str(properties[key]) for key in naming.names if properties.get(key)]
-    return " ".join(found) if found else node_key(labels, properties, id, naming)
+    names = [str(properties[key]) for key in naming.names if properties.get(key)]
+    return " ".join(names) if names else node_key(labels, properties, id, naming)
 
 
 def node_key(labels: Sequence[str], properties: Mapping[str, object], id: str, naming: Naming) -> str:

@@ -74,17 +74,19 @@ class Neo4jNeighbours:
     def __init__(self, store: Neo4jStore) -> None:
         self._store = store
         schema = store.schema()
-        named = ((label, naming_property(keys)) for label, keys in sorted(schema.label_properties.items()))
-        self._named = [(label, key) for label, key in named if key is not None]
+        label_keys = (
+            (label, naming_property(keys)) for label, keys in sorted(schema.label_properties.items())
+        )
+        self._label_keys = [(label, key) for label, key in label_keys if key is not None]
         self._types = schema.types[: near.MOST_TYPES]
 
-    def named(self, texts: Sequence[str], *, any_case: bool) -> NamedNodes:
+    def named_nodes(self, texts: Sequence[str], *, any_case: bool) -> NamedNodes:
         """Nodes of every label by the property that names them; all are read with `any_case`."""
-        test = "toLower(n.{0}) IN $texts" if any_case else "n.{0} IN $texts"
+        condition = "toLower(n.{0}) IN $texts" if any_case else "n.{0} IN $texts"
         parts = [
-            f"MATCH (n:{quote_name(label)}) WHERE {test.format(quote_name(key))} "
+            f"MATCH (n:{quote_name(label)}) WHERE {condition.format(quote_name(key))} "
             f"RETURN id(n) AS id, n.{quote_name(key)} AS name LIMIT {near.MOST_NAMED}"
-            for label, key in self._named
+            for label, key in self._label_keys
         ]
         if not parts:
             return NamedNodes()
@@ -94,9 +96,9 @@ class Neo4jNeighbours:
 
     def edges(self, ids: Sequence[str], hub: int) -> NearEdges:
         """Edges of nodes, as `Neighbours.edges`."""
-        given = {"ids": list(map(int, ids)), "hub": hub}
-        rows = self._store.read(_EDGES, given, most=1)[1][0][0]
-        edges = [(str(head), str(tail), kind) for _, own in rows for head, tail, kind in own]
+        parameters = {"ids": list(map(int, ids)), "hub": hub}
+        rows = self._store.read(_EDGES, parameters, most=1)[1][0][0]
+        edges = [(str(head), str(tail), kind) for _, node_edges in rows for head, tail, kind in node_edges]
         return NearEdges(edges, sum(degree > hub for degree, _ in rows))
 
     def examples(self) -> list[Edge]:
@@ -116,8 +118,8 @@ class Neo4jNeighbours:
         rows: list[list[Any]] = []
         for ids in near.batches(nodes, near.BATCH):
             # One list: a record of the driver costs more than what is in it.
-            given = {"ids": list(map(int, ids))}
-            rows += self._store.read(_NODES, given, most=1)[1][0][0]
+            parameters = {"ids": list(map(int, ids))}
+            rows += self._store.read(_NODES, parameters, most=1)[1][0][0]
         write_nodes(folder / "nodes.csv", sorted(rows, key=lambda row: row[0]))
         with (folder / "edges.csv").open("w", encoding="utf-8", newline="") as lines:
             writer = csv.writer(lines)

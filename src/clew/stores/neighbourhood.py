@@ -71,7 +71,7 @@ class Neighbours(Protocol):
         """What is never fetched."""
         ...
 
-    def named(self, texts: Sequence[str], *, any_case: bool) -> NamedNodes:
+    def named_nodes(self, texts: Sequence[str], *, any_case: bool) -> NamedNodes:
         """Find nodes that are called as one of `texts`; lower case is compared if `any_case`."""
         ...
 
@@ -171,16 +171,16 @@ class FetchedEdges:
     @property
     def notes(self) -> tuple[str, ...]:
         """What has to be known to take an answer as it is meant."""
-        said = list(self.left_out)
+        notes = list(self.left_out)
         if self.hubs:
-            said.append(f"{self.hubs:,} nodes with many edges were not passed through")
+            notes.append(f"{self.hubs:,} nodes with many edges were not passed through")
         if self.unread:
-            said.append(f"{self.unread:,} more nodes of these names were not looked at")
+            notes.append(f"{self.unread:,} more nodes of these names were not looked at")
         if self.cut:
-            said.append(f"the neighbourhood was cut at {len(self.edges):,} edges")
+            notes.append(f"the neighbourhood was cut at {len(self.edges):,} edges")
         if self.exact_case:
-            said.append("names were compared as they are written: another comparison took too long")
-        return tuple(said)
+            notes.append("names were compared as they are written: another comparison took too long")
+        return tuple(notes)
 
 
 class Fetcher:
@@ -188,70 +188,76 @@ class Fetcher:
 
     def __init__(self, store: NearStore, limits: FetchLimits | None = None) -> None:
         self._store, self.limits = store, limits or FetchLimits()
-        self._near = store.neighbours()
+        self._neighbours = store.neighbours()
 
     def nodes_named_in(self, question: str, entities: Sequence[str] = ()) -> FetchedEdges:
         """Find the nodes that a question names, longest names first. Raises StoreError."""
         spans = list(dict.fromkeys([*entities, *_spans(question)]))
-        found, before = FetchedEdges((), left_out=tuple(self._near.notes)), self._store.trips
-        rows = self._near.named(spans, any_case=False) if spans else NamedNodes()
+        neighbourhood, trips_before = (
+            FetchedEdges((), left_out=tuple(self._neighbours.notes)),
+            self._store.trips,
+        )
+        rows = self._neighbours.named_nodes(spans, any_case=False) if spans else NamedNodes()
         if spans and not rows.nodes:
             try:
-                rows = self._near.named(sorted({s.lower() for s in spans}), any_case=True)
+                rows = self._neighbours.named_nodes(sorted({s.lower() for s in spans}), any_case=True)
             except StoreTimeout:
-                found.exact_case = True
+                neighbourhood.exact_case = True
         names = {node.name.lower() for node in rows.nodes}
-        inner = {
+        inner_names = {
             name for name in names if any(name != other and f" {name} " in f" {other} " for other in names)
         }
         longest_first = sorted(rows.nodes, key=lambda node: -len(node.name))
-        kept = [node.id for node in longest_first if node.name.lower() not in inner]
-        kept = list(dict.fromkeys(kept))
-        found.topic_entities, found.unread = tuple(kept[:MOST_SEEDS]), len(kept[MOST_SEEDS:])
-        found.state = rows.state
-        found.trips += self._store.trips - before
-        return found
+        node_ids = [node.id for node in longest_first if node.name.lower() not in inner_names]
+        node_ids = list(dict.fromkeys(node_ids))
+        neighbourhood.topic_entities, neighbourhood.unread = (
+            tuple(node_ids[:MOST_SEEDS]),
+            len(node_ids[MOST_SEEDS:]),
+        )
+        neighbourhood.state = rows.state
+        neighbourhood.trips += self._store.trips - trips_before
+        return neighbourhood
 
-    def fetch(self, found: FetchedEdges) -> None:
+    def fetch(self, neighbourhood: FetchedEdges) -> None:
         """Fetch all edges within the hops of the nodes that are named. Raises StoreError."""
-        before = self._store.trips
-        seen, frontier = set(found.topic_entities), list(found.topic_entities)
+        trips_before = self._store.trips
+        seen, frontier = set(neighbourhood.topic_entities), list(neighbourhood.topic_entities)
         for hop in range(self.limits.hops):
-            reached = self._hop(found, frontier, self.limits.edges if hop == 0 else self.limits.hub)
+            reached = self._hop(neighbourhood, frontier, self.limits.edges if hop == 0 else self.limits.hub)
             frontier = [node for node in reached if node not in seen]
             seen |= reached.keys()
-            found.whole_hops += found.complete
-            if len(found.edges) >= self.limits.edges:
-                found.cut = True
+            neighbourhood.whole_hops += neighbourhood.complete
+            if len(neighbourhood.edges) >= self.limits.edges:
+                neighbourhood.cut = True
                 break
         else:
-            found.edges |= dict.fromkeys(self._examples)
-        found.trips += self._store.trips - before
+            neighbourhood.edges |= dict.fromkeys(self._examples)
+        neighbourhood.trips += self._store.trips - trips_before
 
-    def _hop(self, found: FetchedEdges, frontier: Sequence[str], hub: int) -> dict[str, None]:
+    def _hop(self, neighbourhood: FetchedEdges, frontier: Sequence[str], hub: int) -> dict[str, None]:
         """Fetch the edges of some nodes, until there are too many; the nodes at their ends."""
         reached: dict[str, None] = {}
         for ids in batches(frontier, BATCH):
-            near = self._near.edges(ids, hub)
-            found.hubs += near.hubs
-            found.cut = found.cut or near.cut
-            found.edges |= dict.fromkeys(near.edges)
-            reached |= dict.fromkeys(node for head, tail, _ in near.edges for node in (head, tail))
-            if len(found.edges) >= self.limits.edges:
+            near_edges = self._neighbours.edges(ids, hub)
+            neighbourhood.hubs += near_edges.hubs
+            neighbourhood.cut = neighbourhood.cut or near_edges.cut
+            neighbourhood.edges |= dict.fromkeys(near_edges.edges)
+            reached |= dict.fromkeys(node for head, tail, _ in near_edges.edges for node in (head, tail))
+            if len(neighbourhood.edges) >= self.limits.edges:
                 break
         return reached
 
     @cached_property
     def _examples(self) -> Sequence[Edge]:
         """Some edges of each type, asked once."""
-        return self._near.examples()
+        return self._neighbours.examples()
 
-    def write(self, found: FetchedEdges, folder: Path) -> Path:
+    def write(self, neighbourhood: FetchedEdges, folder: Path) -> Path:
         """Write it into a folder; return what `clew index` reads. Raises StoreError."""
-        before = self._store.trips
-        written = self._near.write(found.nodes, sorted(found.edges), folder)
-        found.trips += self._store.trips - before
-        return written
+        trips_before = self._store.trips
+        index_source = self._neighbours.write(neighbourhood.nodes, sorted(neighbourhood.edges), folder)
+        neighbourhood.trips += self._store.trips - trips_before
+        return index_source
 
 
 def _spans(question: str) -> Iterator[str]:
@@ -259,11 +265,11 @@ def _spans(question: str) -> Iterator[str]:
     words = [(w.start(), w.end()) for w in _WORD.finditer(question)]
     for first in range(len(words)):
         for last in range(first, min(first + MOST_NAME_WORDS, len(words))):
-            written = question[words[first][0] : words[last][1]]
-            span = written.strip(f"{_ENDS}\"'()[]")
+            run_text = question[words[first][0] : words[last][1]]
+            span = run_text.strip(f"{_ENDS}\"'()[]")
             if span:
-                shorter = written.removesuffix(written[-1]) if written[-1] in _ENDS else written
-                yield from dict.fromkeys((written, shorter, span, span.removesuffix("'s")))
+                shorter = run_text.removesuffix(run_text[-1]) if run_text[-1] in _ENDS else run_text
+                yield from dict.fromkeys((run_text, shorter, span, span.removesuffix("'s")))
 
 
 def batches(ids: Sequence[str], most: int) -> Iterator[list[str]]:

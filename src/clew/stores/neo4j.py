@@ -66,7 +66,7 @@ class Neo4jStore:
         except (ValueError, self._neo4j.exceptions.Neo4jError) as error:
             raise StoreError(f"{address}: not an address of Neo4j ({error})") from error
         try:
-            self.version = self._translated(self._server_version)
+            self.version = self._translate_errors(self._server_version)
             self.read("RETURN 1", most=1)  # says now, and not in mid-work, if there is no such database
         except BaseException:
             self.close()
@@ -91,7 +91,7 @@ class Neo4jStore:
     def run(self, query: str, parameters: Parameters = None) -> Rows:
         """Guard a query, let the server explain it, and run it; raises as `CypherStore.run`."""
         sent = guard(query, self._rows, parameters)
-        work = self._workers.submit(self._explained, sent)
+        work = self._workers.submit(self._explain_and_read, sent)
         try:
             # The server looks for transactions that are over their time every two seconds only
             # (`db.transaction.monitor.check.interval`), so that it ends them later than asked.
@@ -101,8 +101,8 @@ class Neo4jStore:
         values = tuple(tuple(_value(v) for v in row) for row in rows[: sent.rows])
         return Rows(sent.columns or tuple(names), values, len(rows) <= sent.rows, sent)
 
-    def _explained(self, sent: Guarded) -> ReadRows:
-        if self._translated(lambda: self._explain(sent.text, sent.parameters)) != "r":
+    def _explain_and_read(self, sent: Guarded) -> ReadRows:
+        if self._translate_errors(lambda: self._explain(sent.text, sent.parameters)) != "r":
             raise QueryRefused("The server says that the query does more than read. Nothing was run")
         return self.read(sent.text, sent.parameters, most=sent.rows + 1)
 
@@ -136,7 +136,7 @@ class Neo4jStore:
                 return table, " ".join(sorted(session.last_bookmarks().raw_values))
 
         self.trips += 1
-        return self._translated(work)
+        return self._translate_errors(work)
 
     def state(self) -> str:
         """The state of the database now, as `read_at`. Raises StoreError."""
@@ -173,8 +173,8 @@ class Neo4jStore:
         self._workers.shutdown()
         self._driver.close()
 
-    def _translated(self, work: Callable[[], T]) -> T:
-        """Do some work; what the driver raises becomes one line that says what to check."""
+    def _translate_errors(self, work: Callable[[], T]) -> T:
+        """Do a piece of work; what the driver raises becomes one line that says what to check."""
         errors = self._neo4j.exceptions
         try:
             return work()
@@ -226,7 +226,7 @@ _FAULTS: tuple[tuple[type[BaseException], str], ...] = (
 """What broke the way to a server, and what to check."""
 
 
-def _unreachable(address: str) -> list[BaseException]:
+def _connection_errors(address: str) -> list[BaseException]:
     """Try the port of an address, since the driver hides why a server that routes is not reached."""
     parts = urlsplit(address)
     try:
@@ -242,7 +242,7 @@ def _connection_fault(error: BaseException, text: str, address: str) -> str:
     while (cause := causes[-1].__cause__ or causes[-1].__context__) and cause not in causes:
         causes.append(cause)
     if not any(isinstance(cause, OSError) for cause in causes):
-        causes += _unreachable(address)
+        causes += _connection_errors(address)
     for cause in causes:
         for kind, fault in _FAULTS:
             if isinstance(cause, kind):
@@ -276,5 +276,5 @@ def _value(value: object) -> object:
     return value
 
 
-def _values(held: Mapping[str, object]) -> dict[str, object]:
-    return {key: _value(value) for key, value in held.items()}
+def _values(properties: Mapping[str, object]) -> dict[str, object]:
+    return {key: _value(value) for key, value in properties.items()}

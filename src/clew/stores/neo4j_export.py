@@ -77,19 +77,19 @@ def export(
         bounds = {"low": low, "high": low + sizes.shard_ids - 1, "hub": sizes.hub}
         if shard in folder.finished:
             continue
-        seen = 0
-        for count in _read(store, folder, shard, bounds, keys):
-            seen += count
-            progress("nodes and edges", done + seen, total)
-        done += seen
-        folder.finish(shard, seen)
+        shard_count = 0
+        for count in _read_shard(store, folder, shard, bounds, keys):
+            shard_count += count
+            progress("nodes and edges", done + shard_count, total)
+        done += shard_count
+        folder.finish(shard, shard_count)
 
 
 def _numbers(store: Neo4jStore, query: str) -> list[int]:
     return [int(number or 0) for number in store.read(query, most=1)[1][0]]
 
 
-def _read(
+def _read_shard(
     store: Neo4jStore, folder: ImportFolder, shard: str, bounds: Mapping[str, object], keys: Sequence[str]
 ) -> Iterator[int]:
     """Write a shard, with the `keys` of properties of edges as columns.
@@ -121,34 +121,40 @@ def write_nodes(path: Path, rows: Cells) -> None:
             if value != []:
                 kinds.setdefault(key, set()).add(_kind(value))
     keys = [key for key in kinds if key != "name"]
-    types = {key: _common(kinds[key]) for key in keys}
-    between = {key: _delimiter(p[key] for p in maps if key in p) for key in keys if types[key].endswith("[]")}
-    of_labels = _delimiter(row[1] for row in rows)
-    columns = [f"{key}:{types[key]}{_named(between.get(key, LIST_DELIMITERS[0]))}" for key in keys]
+    types = {key: _common_type(kinds[key]) for key in keys}
+    delimiters = {
+        key: _delimiter(p[key] for p in maps if key in p) for key in keys if types[key].endswith("[]")
+    }
+    label_delimiter = _delimiter(row[1] for row in rows)
+    columns = [
+        f"{key}:{types[key]}{_delimiter_suffix(delimiters.get(key, LIST_DELIMITERS[0]))}" for key in keys
+    ]
     with path.open("w", encoding="utf-8", newline="") as lines:
         writer = csv.writer(lines)
-        writer.writerow(["id:ID", "name", f":LABEL{_named(of_labels)}", *columns])
+        writer.writerow(["id:ID", "name", f":LABEL{_delimiter_suffix(label_delimiter)}", *columns])
         for (id, labels, _), properties in zip(rows, maps, strict=True):
-            named = naming_property(k for k, v in properties.items() if isinstance(v, str) and v)
-            name = "" if named is None else str(properties[named])
-            writer.writerow([id, name, _cell(labels, of_labels), *_cells(properties, keys, between)])
+            name_key = naming_property(k for k, v in properties.items() if isinstance(v, str) and v)
+            name = "" if name_key is None else str(properties[name_key])
+            writer.writerow([id, name, _cell(labels, label_delimiter), *_cells(properties, keys, delimiters)])
 
 
 def _cells(
-    values: Mapping[str, Any], keys: Iterable[str], between: Mapping[str, str], usual: str = ""
+    values: Mapping[str, Any], keys: Iterable[str], delimiters: Mapping[str, str], usual_delimiter: str = ""
 ) -> list[str]:
-    """The cells of some properties; what stands `between` the items of a list, by key."""
-    return [_cell(values[key], between.get(key, usual)) if key in values else "" for key in keys]
+    """The cells of a row's properties; `delimiters` stand between the items of a list, by key."""
+    return [_cell(values[key], delimiters.get(key, usual_delimiter)) if key in values else "" for key in keys]
 
 
 def _delimiter(values: Iterable[object]) -> str:
     """Choose what stands between the items of the lists of a column: a character that is in none of them."""
-    inside = {character for value in values for character in _cell(value)}
-    private = map(chr, range(0xE000, 0xF8FF))
-    return next(character for character in chain(LIST_DELIMITERS, private) if character not in inside)
+    characters = {character for value in values for character in _cell(value)}
+    private_characters = map(chr, range(0xE000, 0xF8FF))
+    return next(
+        character for character in chain(LIST_DELIMITERS, private_characters) if character not in characters
+    )
 
 
-def _named(delimiter: str) -> str:
+def _delimiter_suffix(delimiter: str) -> str:
     """Name a delimiter in a header, unless it is the usual one."""
     return "" if delimiter == LIST_DELIMITERS[0] else f"{{delimiter:{delimiter}}}"
 
@@ -165,13 +171,13 @@ def _kind(value: Any) -> str:  # noqa: ANN401
     return {"Date": "date", "DateTime": "datetime"}.get(type(value).__name__, "string")
 
 
-def _common(kinds: set[str]) -> str:
+def _common_type(kinds: set[str]) -> str:
     """Return the type that holds all values of a property; single values and lists of them are lists."""
-    plain = {kind.removesuffix("[]") for kind in kinds}
-    listed = "[]" if any(kind.endswith("[]") for kind in kinds) else ""
-    if len(plain) == 1:
-        return plain.pop() + listed
-    return ("double" if plain == {"long", "double"} else "string") + listed
+    plain_kinds = {kind.removesuffix("[]") for kind in kinds}
+    list_suffix = "[]" if any(kind.endswith("[]") for kind in kinds) else ""
+    if len(plain_kinds) == 1:
+        return plain_kinds.pop() + list_suffix
+    return ("double" if plain_kinds == {"long", "double"} else "string") + list_suffix
 
 
 def _cell(value: Any, delimiter: str = "") -> str:  # noqa: ANN401

@@ -50,33 +50,36 @@ class SampledSchema:
         stop = monotonic() + SCHEMA_SECONDS
         labels = self._column("CALL db.labels() YIELD label RETURN label")
         types = self._column("CALL db.relationshipTypes() YIELD relationshipType RETURN relationshipType")
-        edges = self._sampled(types, self._sample_edges, stop)
-        nodes = self._sampled(labels, self._sample_nodes, stop)
+        edges = self._sample_each(types, self._sample_edges, stop)
+        nodes = self._sample_each(labels, self._sample_nodes, stop)
         hops: list[SchemaHop] = []
-        for type_, found in edges:
-            hops += [SchemaHop(a, type_, b) for a in labels for b in labels] if found is None else found[0]
-        of_labels = {label: found for label, found in nodes if found is None or found.nodes}
-        known = {label: found for label, found in of_labels.items() if found is not None}
+        for type_, sample in edges:
+            hops += [SchemaHop(a, type_, b) for a in labels for b in labels] if sample is None else sample[0]
+        label_samples = {label: sample for label, sample in nodes if sample is None or sample.nodes}
+        known_samples = {label: sample for label, sample in label_samples.items() if sample is not None}
         return GraphSchema(
             tuple(hops),
-            {label: frozenset(found.properties if found else ()) for label, found in of_labels.items()},
             {
-                type_: found[1] if found else frozenset()
-                for type_, found in edges
-                if found is None or found[0]
+                label: frozenset(sample.properties if sample else ())
+                for label, sample in label_samples.items()
             },
             {
-                label: {key: _kind_of(p.example) for key, p in found.properties.items()}
-                for label, found in known.items()
+                type_: sample[1] if sample else frozenset()
+                for type_, sample in edges
+                if sample is None or sample[0]
             },
-            namings=self._namings(known),
+            {
+                label: {key: _kind_of(p.example) for key, p in sample.properties.items()}
+                for label, sample in known_samples.items()
+            },
+            namings=self._namings(known_samples),
         )
 
     def _namings(self, labels: Mapping[str, SampledLabel]) -> dict[str, Naming]:
         """How nodes of each label are called; names that two labels share tell nodes of neither apart."""
-        found = {label: naming_of(label, s.properties, s.nodes) for label, s in labels.items()}
+        namings = {label: naming_of(label, s.properties, s.nodes) for label, s in labels.items()}
         owners: dict[str, set[str]] = {}
-        for label, naming in found.items():
+        for label, naming in namings.items():
             if len(naming.names) == 1:
                 text = (
                     f"MATCH (n:{quote_name(label)}) WITH n LIMIT {SAMPLED_EDGES} "
@@ -84,14 +87,20 @@ class SampledSchema:
                 )
                 for name in self._column(text):
                     owners.setdefault(name, set()).add(label)
-        nested = self._nested(labels)
-        shared = {a for of in owners.values() for a in of for b in of if a != b and (a, b) not in nested}
+        joint_labels = self._joint_labels(labels)
+        shared_labels = {
+            a
+            for owner_labels in owners.values()
+            for a in owner_labels
+            for b in owner_labels
+            if a != b and (a, b) not in joint_labels
+        }
         return {
-            label: replace(naming, unique=naming.unique and label not in shared)
-            for label, naming in found.items()
+            label: replace(naming, unique=naming.unique and label not in shared_labels)
+            for label, naming in namings.items()
         }
 
-    def _nested(self, labels: Iterable[str]) -> set[tuple[str, str]]:
+    def _joint_labels(self, labels: Iterable[str]) -> set[tuple[str, str]]:
         """Pairs of labels that nodes have together (*Person*, *Actor*), in both orders."""
         pairs: set[tuple[str, str]] = set()
         for label in labels:
@@ -108,8 +117,8 @@ class SampledSchema:
         Neo4j counts the edges of a type at a label as they are written, so that a hop without any at one of
         its ends is known not to be there without a search.
         """
-        type_ = _either("r", search.types)
-        head, tail = _either("a", search.heads), _either("b", search.tails)
+        type_ = _pattern_part("r", search.types)
+        head, tail = _pattern_part("a", search.heads), _pattern_part("b", search.tails)
         if not all(
             any(self._count(*ends) for ends in product(heads, search.types or ("",), tails))
             for heads, tails in ((search.heads or ("",), ("",)), (("",), search.tails or ("",)))
@@ -120,7 +129,9 @@ class SampledSchema:
             rows = self._read(text, most=1, seconds=SEARCH_SECONDS)[1]
         except StoreTimeout:
             return ()
-        return tuple(SchemaHop(a, by, b) for heads, by, tails in rows for a in heads for b in tails)
+        return tuple(
+            SchemaHop(a, relation, b) for heads, relation, tails in rows for a in heads for b in tails
+        )
 
     def _count(self, head: str, type_: str, tail: str) -> int:
         """Count the edges of a type (any if it is empty) from or to a label."""
@@ -128,7 +139,7 @@ class SampledSchema:
         text = f"MATCH ({names[0]})-[{names[1]}]->({names[2]}) RETURN count(*)"
         return int(self._read(text, most=1)[1][0][0])
 
-    def _sampled(
+    def _sample_each(
         self, names: list[str], sample: Callable[[str], T], stop: float
     ) -> list[tuple[str, T | None]]:
         """Look at a sample for each name, several at a time; None where the time was over."""
@@ -148,7 +159,7 @@ class SampledSchema:
             "RETURN head, tail, collect(DISTINCT keys(r)) AS keys ORDER BY head, tail"
         )
         rows = self._read(text, most=10_000)[1]
-        keys = frozenset(str(key) for _, _, listed in rows for each in listed for key in each)
+        keys = frozenset(str(key) for _, _, key_lists in rows for edge_keys in key_lists for key in edge_keys)
         return [SchemaHop(str(head), type_, str(tail)) for head, tail, _ in rows], keys
 
     def _sample_nodes(self, label: str) -> SampledLabel:
@@ -160,11 +171,11 @@ class SampledSchema:
             "ORDER BY key"
         )
         rows = self._read(text, most=10_000)[1]
-        found = {str(key): SampledProperty(n, values, example) for key, n, values, example in rows}
-        return SampledLabel(nodes, found)
+        properties = {str(key): SampledProperty(n, values, example) for key, n, values, example in rows}
+        return SampledLabel(nodes, properties)
 
 
-def _either(variable: str, names: Sequence[str]) -> str:
+def _pattern_part(variable: str, names: Sequence[str]) -> str:
     """A variable of a pattern with any of some labels or types."""
     return variable + (":" + "|".join(map(quote_name, names)) if names else "")
 
@@ -173,9 +184,9 @@ def _kind_of(value: Any) -> str:  # noqa: ANN401
     """What the values of a property are, with one of them: *whole number 5*, *date 1996-07-04*."""
     if isinstance(value, list):
         return "list of " + (_kind_of(value[0]) if value else "anything")
-    written = value.iso_format() if hasattr(value, "iso_format") else value
+    printable = value.iso_format() if hasattr(value, "iso_format") else value
     kinds = ((bool, "true or false"), (int, "whole number"), (float, "number"), (str, "text"))
-    named = {"Date": "date", "DateTime": "date and time", "Time": "time", "Duration": "duration"}
+    class_kinds = {"Date": "date", "DateTime": "date and time", "Time": "time", "Duration": "duration"}
     kind = next((name for type_, name in kinds if isinstance(value, type_)), None)
-    kind = kind or named.get(type(value).__name__, type(value).__name__)
-    return f"{kind} {str(written)[:LONGEST_EXAMPLE]}".replace("\n", " ")
+    kind = kind or class_kinds.get(type(value).__name__, type(value).__name__)
+    return f"{kind} {str(printable)[:LONGEST_EXAMPLE]}".replace("\n", " ")

@@ -72,10 +72,10 @@ def refuse_address(source: str) -> None:
             "Change the index that it was copied from"
         )
     if is_address(source):
-        shown = shown_address(source)
+        address = shown_address(source)
         raise UsageError(
-            f"{shown} is the address of a database, and this needs an index of it. Make one with: "
-            f"clew index {shown} -o NAME.clew"
+            f"{address} is the address of a database, and this needs an index of it. Make one with: "
+            f"clew index {address} -o NAME.clew"
         )
 
 
@@ -86,14 +86,14 @@ def is_sparql(address: str) -> bool:
 
 def is_sparql_query(text: str) -> bool:
     """Whether a text begins as SPARQL does: no reading statement of Cypher begins so."""
-    plain = re.sub(r"^(?:\s+|#[^\n]*)+", "", text)
-    return _SPARQL.match(plain) is not None
+    query_text = re.sub(r"^(?:\s+|#[^\n]*)+", "", text)
+    return _SPARQL.match(query_text) is not None
 
 
 def shown_address(address: str) -> str:
     """Return an address without user and password."""
-    scheme, separator, rest = address.partition("://")
-    host, slash, path = rest.partition("/")
+    scheme, separator, location = address.partition("://")
+    host, slash, path = location.partition("/")
     return scheme + separator + host.rpartition("@")[2] + slash + path
 
 
@@ -112,20 +112,20 @@ def open_neo4j(address: str, login: Login, *, seconds: float = 10.0, rows: int =
     Raises as `Neo4jStore`, UsageError for another scheme.
     """
     keep_address(address)
-    scheme, _, rest = address.partition("://")
+    scheme, _, location = address.partition("://")
     if scheme not in CYPHER_SCHEMES:
         raise UsageError(
             f"{shown_address(address)!r} is no address of Neo4j. Write neo4j://host:7687/database"
         )
     from clew.stores.neo4j import Neo4jStore
 
-    place, _, database = rest.partition("/")
-    own, at, host = place.rpartition("@")
-    user, _, password = own.partition(":") if at else (login.user, "", login.password)
+    place, _, database = location.partition("/")
+    credentials, separator, host = place.rpartition("@")
+    user, _, password = credentials.partition(":") if separator else (login.user, "", login.password)
     return Neo4jStore(
         f"{scheme}://{host}",
-        user=unquote(user) if at else user,
-        password=unquote(password) if at else password,
+        user=unquote(user) if separator else user,
+        password=unquote(password) if separator else password,
         database=database or login.database,
         seconds=seconds,
         rows=rows,

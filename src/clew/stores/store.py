@@ -62,8 +62,8 @@ class StoredTerm:
 
     def as_json(self) -> dict[str, object]:
         """`{"type", "value"}`, with `datatype` or `xml:lang` where a literal has them."""
-        side = {"datatype": self.datatype, "xml:lang": self.language}
-        return {"type": self.kind, "value": self.value, **{k: v for k, v in side.items() if v}}
+        details = {"datatype": self.datatype, "xml:lang": self.language}
+        return {"type": self.kind, "value": self.value, **{k: v for k, v in details.items() if v}}
 
 
 @dataclass(frozen=True, slots=True)

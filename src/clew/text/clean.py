@@ -23,12 +23,14 @@ def clean(text: str) -> str:
 
 def clean_question(question: str, what: str = "question") -> str:
     """Clean a question (or a claim: `what`); UsageError if nothing is left or it is longer than one."""
-    _refuse_others(question, what)
+    _refuse_non_text(question, what)
     cleaned = clean(question)
     if not cleaned:
-        example = "ask" if what == "question" else "verify"
-        told = "Who directed Memento?" if what == "question" else "Christopher Nolan directed Memento."
-        raise UsageError(f'The {what} is empty. Write one, as in: clew {example} films.tsv "{told}"')
+        command = "ask" if what == "question" else "verify"
+        example_text = (
+            "Who directed Memento?" if what == "question" else "Christopher Nolan directed Memento."
+        )
+        raise UsageError(f'The {what} is empty. Write one, as in: clew {command} films.tsv "{example_text}"')
     words = len(cleaned.split())
     if words > MOST_QUESTION_WORDS:
         raise UsageError(
@@ -43,12 +45,12 @@ def clean_question(question: str, what: str = "question") -> str:
 
 def clean_query(query: str) -> str:
     """Check that a query is a text; UsageError if it is none or is empty."""
-    _refuse_others(query, "query")
+    _refuse_non_text(query, "query")
     if not query.strip():
         raise UsageError("The query is empty. Write one, as in: SELECT ?head { ?head ?relation ?tail }")
     return query
 
 
-def _refuse_others(given: object, what: str) -> None:
-    if not isinstance(given, str):
-        raise UsageError(f"The {what} is {type(given).__name__}, not a text. Give a str")
+def _refuse_non_text(value: object, what: str) -> None:
+    if not isinstance(value, str):
+        raise UsageError(f"The {what} is {type(value).__name__}, not a text. Give a str")

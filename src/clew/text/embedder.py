@@ -90,9 +90,9 @@ def in_batches(
     """
     vectors = np.zeros((len(texts), embedder.dimension), np.float32)
     for start in range(0, len(order), batch):
-        own = order[start : start + batch]
-        rows = run([texts[i] for i in own])
-        vectors[own] = checked_rows(rows, len(own), embedder.dimension, embedder.name)
+        positions = order[start : start + batch]
+        rows = run([texts[i] for i in positions])
+        vectors[positions] = checked_rows(rows, len(positions), embedder.dimension, embedder.name)
     return vectors
 
 
@@ -106,8 +106,8 @@ def probe_fingerprint(embedder: Embedder) -> str:
         order = np.argsort(-np.abs(vector))
         first = int(order[0])
         second = abs(float(vector[order[1]])) if len(order) > 1 else 0.0
-        clear = abs(float(vector[first])) - second > CLEAR_LEAD
-        parts.append(f"{first}{'+' if vector[first] > 0 else '-'}" if clear else "")
+        is_clear = abs(float(vector[first])) - second > CLEAR_LEAD
+        parts.append(f"{first}{'+' if vector[first] > 0 else '-'}" if is_clear else "")
     return hash_of("|".join(parts).encode("utf-8"))
 
 

@@ -127,20 +127,22 @@ class Lexicon:
         sizes = np.bincount(synset, minlength=len(table["topic"])).astype(np.int32)
         self._words = Links.of(sizes, order, main[order])
         source, sizes, target = _links(table["derived"], len(synset))
-        self._derived = Links.of(sizes, target, DERIVED * (main[source] * main[target]) ** 0.125)
+        self._derivations = Links.of(sizes, target, DERIVED * (main[source] * main[target]) ** 0.125)
         source, sizes, target = _links(table["link"], len(table["topic"]))
         kind = table["link_kind"]
         content = table["content"] / 255 + 1e-9
         parent = np.where(kind == TO_HYPERNYM, target, source)
         lin = 2 * content[parent] / (content[source] + content[target])
         self._kind = kind.data
-        self._linked = Links.of(sizes, target, np.array(LINK_STEPS)[kind] * np.where(kind <= DOWN, lin, 1.0))
-        self._readings = lru_cache(32768)(self._read_as)
-        self._related = lru_cache(8192)(self._look_up)
+        self._synset_links = Links.of(
+            sizes, target, np.array(LINK_STEPS)[kind] * np.where(kind <= DOWN, lin, 1.0)
+        )
+        self._readings = lru_cache(32768)(self._find_readings)
+        self._related_lemmas = lru_cache(8192)(self._look_up)
         self.lemmas = lru_cache(32768)(self._lemmas)
         self.stem = lru_cache(32768)(self._stem)
         self._stemmer: Any = None
-        self._stemming = Lock()
+        self._stemmer_lock = Lock()
 
     @staticmethod
     def load(path: Path = LEXICON_FILE) -> Lexicon:
@@ -183,11 +185,11 @@ class Lexicon:
         word = word.lower()
         if len(word) > LONGEST_WORD:
             return (word,)
-        found = {base: self._frequency(self._find(base)) for base in self._irregular.get(word, ())}
-        known = self._find(word)
-        if known >= 0:
-            found[word] = self._frequency(known)
-        noun_or_verb = known >= 0 and self._frequency(known, ADJECTIVE) < 0
+        frequencies = {base: self._frequency(self._find(base)) for base in self._irregular.get(word, ())}
+        word_index = self._find(word)
+        if word_index >= 0:
+            frequencies[word] = self._frequency(word_index)
+        noun_or_verb = word_index >= 0 and self._frequency(word_index, ADJECTIVE) < 0
         for pos, suffix, ending in SUFFIXES:
             base = word.removesuffix(suffix) + ending
             if not word.endswith(suffix) or len(base) < 2 or (pos == ADJECTIVE and noun_or_verb):
@@ -195,13 +197,13 @@ class Lexicon:
             index = self._find(base)
             frequency = self._frequency(index, pos) if index >= 0 else -1.0
             if frequency >= 0:
-                found[base] = max(found.get(base, 0.0), frequency)
+                frequencies[base] = max(frequencies.get(base, 0.0), frequency)
         plural = (
             word.isalpha() and len(word) > 4 and word.endswith("s") and not word.endswith(("ss", "us", "is"))
         )
-        if not found and plural:
+        if not frequencies and plural:
             return word, word[:-1]
-        return tuple(sorted(found, key=lambda base: (-found[base], base))) or (word,)
+        return tuple(sorted(frequencies, key=lambda base: (-frequencies[base], base))) or (word,)
 
     def _stem(self, word: str) -> str:
         """Return the Snowball (Porter 2) stem of a word, lower-cased."""
@@ -210,7 +212,7 @@ class Lexicon:
 
             self._stemmer = snowballstemmer.stemmer("english")
         # The stemmer works in fields of its own: of two threads at once, both would get wrong stems.
-        with self._stemming:
+        with self._stemmer_lock:
             return self._stemmer.stemWord(word.lower())
 
     def classes(self, word: str) -> Mapping[str, float]:
@@ -223,8 +225,8 @@ class Lexicon:
                     name = CLASSES[topic - FIRST_CLASS]
                     weights[name] = weights.get(name, 0.0) + TAG_COUNTS[self._count[sense]] + 1 / (1 + rank)
         total = sum(weights.values())
-        ranked = sorted(weights.items(), key=lambda item: -item[1])
-        return MappingProxyType({name: weight / total for name, weight in ranked})
+        ranked_weights = sorted(weights.items(), key=lambda item: -item[1])
+        return MappingProxyType({name: weight / total for name, weight in ranked_weights})
 
     def verb(self, word: str) -> bool:
         """Whether the word may be a form of a verb."""
@@ -233,27 +235,27 @@ class Lexicon:
 
     def mostly_verb(self, word: str) -> bool:
         """Whether the word is a verb far more often than anything else: *knows*, not *awards*."""
-        found = [i for i in map(self._find, self.lemmas(word)) if i >= 0]
-        as_verb = sum(self._frequency(i, VERB) for i in found)
-        return as_verb >= MOSTLY_VERB * max(1.0, sum(map(self._frequency, found)))
+        indices = [i for i in map(self._find, self.lemmas(word)) if i >= 0]
+        as_verb = sum(self._frequency(i, VERB) for i in indices)
+        return as_verb >= MOSTLY_VERB * max(1.0, sum(map(self._frequency, indices)))
 
     def agent(self, word: str) -> tuple[str, ...]:
         """Return nouns for persons that derive from the word, best first: `directed` → `director`."""
-        found: dict[str, float] = {}
+        scores: dict[str, float] = {}
         for base in self.lemmas(word):
             for sense in self._senses(base):
-                for other, factor in self._derived.row(sense):
-                    name = self._names[self._lemma[other]]
-                    if self._topic[self._synset[other]] == PERSON and name != base:
-                        found[name] = max(found.get(name, 0.0), factor * self._main[sense])
-        return tuple(sorted(found, key=lambda name: (-found[name], name)))
+                for derived_sense, factor in self._derivations.row(sense):
+                    name = self._names[self._lemma[derived_sense]]
+                    if self._topic[self._synset[derived_sense]] == PERSON and name != base:
+                        scores[name] = max(scores.get(name, 0.0), factor * self._main[sense])
+        return tuple(sorted(scores, key=lambda name: (-scores[name], name)))
 
     def has_meaning(self, word: str) -> bool:
         """Whether anything is near the word in meaning: else only words of its stem are like it."""
         check()
         if word.isdigit():
             return word in self
-        # Not by `_related`: a graph may have 100,000 words, and what is near them takes long to find.
+        # Not by `_related_lemmas`: a graph may have 100,000 words, and what is near them takes long to find.
         return len(word) <= LONGEST_WORD and (self.known(word) or bool(self._parts(word.lower())))
 
     def similarity(self, a: str, b: str) -> float:
@@ -270,10 +272,13 @@ class Lexicon:
         What is near `other` takes a millisecond, once; of `word` only its lemmas are looked up. Of 1,936
         pairs of words of questions and labels that are near at all, 2 % are less so than from both.
         """
-        one, two = self._readings(word), self._readings(other)
-        near, best = self._related(other), STEM if one.stem == two.stem else 0.0
-        best = max(best, *(near.get(i, 0.0) for i in one.ids), 0.0)
-        best = max(best, *(weight * near.get(i, 0.0) for i, weight in one.parts), 0.0)
+        word_readings, other_readings = self._readings(word), self._readings(other)
+        similarities, best = (
+            self._related_lemmas(other),
+            STEM if word_readings.stem == other_readings.stem else 0.0,
+        )
+        best = max(best, *(similarities.get(i, 0.0) for i in word_readings.ids), 0.0)
+        best = max(best, *(weight * similarities.get(i, 0.0) for i, weight in word_readings.parts), 0.0)
         if best < 1.0 and word.lower() == other.lower():
             return 1.0
         return best if best >= LEAST_SIMILARITY else 0.0
@@ -283,19 +288,21 @@ class Lexicon:
 
         They are its own, what derives from it, and synonyms of its main senses.
         """
-        found: dict[str, float] = {}
+        scores: dict[str, float] = {}
         for base in self.lemmas(word):
-            found[base] = 1.0
+            scores[base] = 1.0
             for sense in self._senses(base):
                 weight = SYNONYM * self._main[sense]
-                beside = [(other, weight * main) for other, main in self._words.row(self._synset[sense])]
-                for other, near in (*beside, *self._derived.row(sense)):
-                    name = self._names[self._lemma[other]]
-                    if near >= LEAST_KIN:
-                        found[name] = max(found.get(name, 0.0), near)
-        return found
+                synonyms = [
+                    (word_sense, weight * main) for word_sense, main in self._words.row(self._synset[sense])
+                ]
+                for word_sense, score in (*synonyms, *self._derivations.row(sense)):
+                    name = self._names[self._lemma[word_sense]]
+                    if score >= LEAST_KIN:
+                        scores[name] = max(scores.get(name, 0.0), score)
+        return scores
 
-    def _read_as(self, word: str) -> Readings:
+    def _find_readings(self, word: str) -> Readings:
         check()
         word = word.lower()
         if len(word) > LONGEST_WORD:
@@ -305,30 +312,30 @@ class Lexicon:
 
     def _look_up(self, word: str) -> dict[int, float]:
         """Lemma id → similarity: what is near all readings of a word and the parts of a closed compound."""
-        of = self._readings(word)
-        frequencies = [self._frequency(i) + 1 for i in of.ids]
-        related: dict[int, float] = {}
-        for i, frequency in zip(of.ids, frequencies, strict=True):
-            _merge(related, self._walk(i), 0.5 + 0.5 * (frequency / max(frequencies)) ** 0.5)
-        for part, weight in of.parts:
-            _merge(related, self._walk(part), weight)
-        related.update(dict.fromkeys(of.ids, 1.0))
-        return {i: s for i, s in related.items() if s >= LEAST_SIMILARITY}
+        readings = self._readings(word)
+        frequencies = [self._frequency(i) + 1 for i in readings.ids]
+        similarities: dict[int, float] = {}
+        for i, frequency in zip(readings.ids, frequencies, strict=True):
+            _merge(similarities, self._walk(i), 0.5 + 0.5 * (frequency / max(frequencies)) ** 0.5)
+        for part, weight in readings.parts:
+            _merge(similarities, self._walk(part), weight)
+        similarities.update(dict.fromkeys(readings.ids, 1.0))
+        return {i: s for i, s in similarities.items() if s >= LEAST_SIMILARITY}
 
     def _parts(self, word: str) -> list[tuple[int, float]]:
         """Return the parts of a closed compound, common words of four letters or more, with factors."""
         if not re.fullmatch(r"[a-z]{8,}", word):
             return []
         for cut in range(4, len(word) - 3):
-            modifier = self._common(word[:cut])
-            if modifier >= 0 and (head := self._common(word[cut:])) >= 0:
+            modifier = self._common_lemma(word[:cut])
+            if modifier >= 0 and (head := self._common_lemma(word[cut:])) >= 0:
                 return [(modifier, MODIFIER), (head, TO_HEAD)]
         return []
 
-    def _common(self, word: str) -> int:
+    def _common_lemma(self, word: str) -> int:
         """Return the id of the best lemma of a word, -1 if it is not common."""
-        found = self._find(self.lemmas(word)[0])
-        return found if found >= 0 and self._frequency(found) >= 2 else -1
+        index = self._find(self.lemmas(word)[0])
+        return index if index >= 0 and self._frequency(index) >= 2 else -1
 
     def _walk(self, start: int) -> dict[int, float]:
         """Lemma id → product of the best path from lemma `start`."""
@@ -351,11 +358,11 @@ class Lexicon:
     def _step(self, synset: int, value: float, moves: str, queue: Queue) -> None:
         """From a synset to those beside, above and below it."""
         up, down = MOVES.get(moves, (None, None))
-        kinds = self._kind[self._linked.offsets[synset] : self._linked.offsets[synset + 1]]
-        for (other, factor), kind in zip(self._linked.row(synset), kinds, strict=True):
-            after = up if kind == TO_HYPERNYM else down if kind == DOWN else moves
-            if after is not None:
-                _push(queue, value * factor, other, after)
+        kinds = self._kind[self._synset_links.offsets[synset] : self._synset_links.offsets[synset + 1]]
+        for (next_synset, factor), kind in zip(self._synset_links.row(synset), kinds, strict=True):
+            next_moves = up if kind == TO_HYPERNYM else down if kind == DOWN else moves
+            if next_moves is not None:
+                _push(queue, value * factor, next_synset, next_moves)
 
     def _leave(self, synset: int, value: float, origin: int, reached: dict[int, float], queue: Queue) -> None:
         """Out of a synset to its words, and on to what derives from them."""
@@ -370,11 +377,11 @@ class Lexicon:
 
     def _derive(self, sense: int, value: float, reached: dict[int, float], queue: Queue) -> None:
         """From a sense to the words that derive from it."""
-        for other, factor in self._derived.row(sense):
-            score, lemma = value * factor, self._lemma[other]
+        for derived_sense, factor in self._derivations.row(sense):
+            score, lemma = value * factor, self._lemma[derived_sense]
             if score > reached.get(lemma, LEAST_SIMILARITY):
                 reached[lemma] = score
-            _push(queue, score, self._synset[other], "", other)
+            _push(queue, score, self._synset[derived_sense], "", derived_sense)
 
 
 def _push(queue: Queue, value: float, synset: int, moves: str, origin: int = -1) -> None:
@@ -383,11 +390,11 @@ def _push(queue: Queue, value: float, synset: int, moves: str, origin: int = -1)
         heappush(queue, (-value, synset, moves, origin))
 
 
-def _merge(into: dict[int, float], scores: dict[int, float], weight: float) -> None:
+def _merge(target: dict[int, float], scores: dict[int, float], weight: float) -> None:
     """Take over the larger of the scores, times `weight`."""
     for key, score in scores.items():
-        if score * weight > into.get(key, 0.0):
-            into[key] = score * weight
+        if score * weight > target.get(key, 0.0):
+            target[key] = score * weight
 
 
 def _integers(planes: NDArray[Any], *, delta: bool = False) -> Int32:

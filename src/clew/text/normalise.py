@@ -42,13 +42,13 @@ class Token:
 class _Table(dict[int, str]):
     """Code point → what a function makes of its character, found once."""
 
-    def __init__(self, of: Callable[[str], str]) -> None:
+    def __init__(self, function: Callable[[str], str]) -> None:
         super().__init__()
-        self._of = of
+        self._function = function
 
     def __missing__(self, point: int) -> str:
-        made = self[point] = self._of(chr(point))
-        return made
+        text = self[point] = self._function(chr(point))
+        return text
 
 
 def _fold(character: str) -> str:
@@ -112,20 +112,20 @@ def tokens(text: str) -> list[Token]:
     For tokens i < j, `text[tokens[i].start : tokens[j - 1].stop]` is the text of the span [i, j).
     """
     classes = text.translate(_CLASSES)
-    found: list[Token] = []
+    words: list[Token] = []
     for match in _TOKEN.finditer(classes):
         start, stop = match.span()
-        apostrophe = _APOSTROPHE_BEFORE.search(classes, found[-1].stop if found else 0, start)
+        apostrophe = _APOSTROPHE_BEFORE.search(classes, words[-1].stop if words else 0, start)
         if apostrophe and _is_s(text, classes, start, stop):
-            found.append(Token(text[apostrophe.start() : stop], POSSESSIVE, apostrophe.start(), stop))
+            words.append(Token(text[apostrophe.start() : stop], POSSESSIVE, apostrophe.start(), stop))
             continue
         ending = _POSSESSIVE_END.search(classes, start, stop)
         if ending and _is_s(text, classes, ending.start() + 1, stop):
-            found.append(_token(text, start, ending.start()))
-            found.append(Token(text[ending.start() : stop], POSSESSIVE, ending.start(), stop))
+            words.append(_token(text, start, ending.start()))
+            words.append(Token(text[ending.start() : stop], POSSESSIVE, ending.start(), stop))
         else:
-            found.append(_token(text, start, stop))
-    return found
+            words.append(_token(text, start, stop))
+    return words
 
 
 def words_of(text: str) -> list[str]:
@@ -136,8 +136,8 @@ def words_of(text: str) -> list[str]:
 
 
 def _token(text: str, start: int, stop: int) -> Token:
-    written = text[start:stop]
-    return Token(written, normalise(written), start, stop)
+    word = text[start:stop]
+    return Token(word, normalise(word), start, stop)
 
 
 def _is_s(text: str, classes: str, start: int, stop: int) -> bool:

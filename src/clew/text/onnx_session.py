@@ -14,13 +14,13 @@ With VNNI the results are the same to the bit, and it only makes a model twice a
 """
 CPU_INFO = Path("/proc/cpuinfo")
 _FIRST_PROCESSOR = 16_384
-"""Bytes in which the first processor is told; all of a machine are alike."""
+"""Bytes that describe the first processor; all of a machine are alike."""
 
 
 @cache
-def has_vnni(told: Path = CPU_INFO) -> bool:
+def has_vnni(cpu_info: Path = CPU_INFO) -> bool:
     """Whether the processor is known to multiply 8-bit numbers without an overflow; False where it is not."""
-    with suppress(OSError), told.open("rb") as file:
+    with suppress(OSError), cpu_info.open("rb") as file:
         return b"avx512_vnni" in file.read(_FIRST_PROCESSOR).split()
     return False
 

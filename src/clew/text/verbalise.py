@@ -27,7 +27,7 @@ _THIRD_PERSON = re.compile(r"[a-z][^aius\W]s$")
 
 @dataclass(frozen=True, slots=True)
 class Phrases:
-    """How a relation is said from head to tail, and from tail to head."""
+    """The phrases of a relation from head to tail, and from tail to head."""
 
     forward: str
     inverse: str
@@ -38,22 +38,22 @@ def phrases_of(label: str) -> Phrases:
     words = relation_text(label).split()
     if not words:
         return Phrases("is related to", "is related to")
-    text, rest = " ".join(words), " ".join(words[1:])
+    text, other_words = " ".join(words), " ".join(words[1:])
     first, last = words[0].casefold(), words[-1].casefold()
-    if first in POSSESSING and rest:
-        return Phrases(text, f"is {rest} of")
+    if first in POSSESSING and other_words:
+        return Phrases(text, f"is {other_words} of")
     if first in FINITE and len(words) > 2 and last in VERB_PREPOSITIONS:
-        return _ending(words[1:], text)
+        return _preposition_phrases(words[1:], text)
     if last in VERB_PREPOSITIONS and len(words) > 1 and first not in FINITE:
-        return _ending(words, "")
-    if first in VERB_PREPOSITIONS and rest:
-        return Phrases(f"is {text}", f"is {rest} of")
+        return _preposition_phrases(words, "")
+    if first in VERB_PREPOSITIONS and other_words:
+        return Phrases(f"is {text}", f"is {other_words} of")
     if first in FINITE or last in VERB_PREPOSITIONS or _is_verb(first, alone=len(words) == 1):
         return Phrases(text, f"has as one that {text} it")
     if len(words) > 1 and _PAST.search(first):
-        return Phrases(text, f"is {rest} that {first} it")
+        return Phrases(text, f"is {other_words} that {first} it")
     if "of" in words[1:-1] and first in PARTITIVE:
-        return Phrases(f"is {text}", f"is {rest.partition('of ')[2]} that has as {first}")
+        return Phrases(f"is {text}", f"is {other_words.partition('of ')[2]} that has as {first}")
     if len(words) == 1 and _PAST.search(first):
         return Phrases(text, f"is {text} by")
     return Phrases(f"has {text}", f"is {text} of")
@@ -67,14 +67,14 @@ def _is_verb(word: str, *, alone: bool) -> bool:
     return lexicon.mostly_verb(word) or (not alone and lexicon.verb(word))
 
 
-def _ending(words: Sequence[str], whole: str) -> Phrases:
+def _preposition_phrases(words: Sequence[str], forward: str) -> Phrases:
     """Phrase a name that ends with a preposition: *written by*, *capital of*, *born in*."""
     text, body, last = " ".join(words), " ".join(words[:-1]), words[-1]
     if last.casefold() == "by":
-        return Phrases(whole or f"is {text}", body)
+        return Phrases(forward or f"is {text}", body)
     if last.casefold() == "of":
-        return Phrases(whole or f"is {text}", f"has {body}")
-    return Phrases(whole or text, f"has {text} it")
+        return Phrases(forward or f"is {text}", f"has {body}")
+    return Phrases(forward or text, f"has {text} it")
 
 
 class Templates:
@@ -83,23 +83,23 @@ class Templates:
     def __init__(self, graph: Graph) -> None:
         self._labels = graph.labels
         self._names: dict[int, str] = {}
-        phrased = [phrases_of(label) for label in graph.relation_labels]
-        self._phrases = [phrase for p in phrased for phrase in (p.forward, p.inverse)]
-        self._later = [f", which {phrase}" for phrase in self._phrases]
+        phrase_pairs = [phrases_of(label) for label in graph.relation_labels]
+        self._phrases = [phrase for p in phrase_pairs for phrase in (p.forward, p.inverse)]
+        self._later_phrases = [f", which {phrase}" for phrase in self._phrases]
 
     def name(self, node: int) -> str:
-        """Name of a node as it is said."""
-        known = self._names.get(node)
-        if known is None:
+        """Name of a node as people read it."""
+        text = self._names.get(node)
+        if text is None:
             if len(self._names) >= REMEMBERED_NAMES:
                 self._names.clear()
-            known = self._names[node] = readable(self._labels[node])
-        return known
+            text = self._names[node] = readable(self._labels[node])
+        return text
 
     @property
     def phrases(self) -> tuple[Sequence[str], Sequence[str]]:
-        """What is said for each step as the first of a walk, and as a later one."""
-        return self._phrases, self._later
+        """The phrase of each step as the first of a walk, and as a later one."""
+        return self._phrases, self._later_phrases
 
     def sentence(self, root: int, steps: Sequence[int], nodes: Sequence[int]) -> str:
         """Say one walk; a negative step is behind its end."""
@@ -107,7 +107,9 @@ class Templates:
         for at, (step, node) in enumerate(zip(steps, nodes, strict=True)):
             if step < 0:
                 break
-            parts.append(f"{self._later[step] if at else f' {self._phrases[step]}'} {self.name(node)}")
+            parts.append(
+                f"{self._later_phrases[step] if at else f' {self._phrases[step]}'} {self.name(node)}"
+            )
         return "".join(parts)
 
     def clauses(self, root: int, steps: Sequence[int], nodes: Sequence[int]) -> str:
@@ -116,22 +118,22 @@ class Templates:
         *Arctol 46* ← *lubricated with* ← *HP-14* → *part of* → *Line 2* is "HP-14 lubricated with Arctol 46,
         and HP-14 is part of Line 2".
         """
-        told = ""
-        here, was_forward = root, False
+        text = ""
+        current, was_forward = root, False
         for step, node in zip(steps, nodes, strict=True):
             if step < 0:
                 break
             forward = step % 2 == 0
             phrase = self._phrases[step & ~1]
-            if told and forward and was_forward:
-                told += f", which {phrase} {self.name(node)}"
+            if text and forward and was_forward:
+                text += f", which {phrase} {self.name(node)}"
             else:
-                head, tail = (here, node) if forward else (node, here)
-                told += f"{', and ' if told else ''}{self.name(head)} {phrase} {self.name(tail)}"
-            here, was_forward = node, forward
-        return told or self.name(root)
+                head, tail = (current, node) if forward else (node, current)
+                text += f"{', and ' if text else ''}{self.name(head)} {phrase} {self.name(tail)}"
+            current, was_forward = node, forward
+        return text or self.name(root)
 
     def outline(self, root: int, steps: Sequence[int]) -> str:
         """Say a walk without the names of the nodes behind its root."""
-        said = (self._phrases[step] for step in steps if step >= 0)
-        return f"{self.name(root)} {', which '.join(said)}"
+        phrases = (self._phrases[step] for step in steps if step >= 0)
+        return f"{self.name(root)} {', which '.join(phrases)}"

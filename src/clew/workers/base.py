@@ -67,5 +67,5 @@ def in_order(
         while waiting:
             yield waiting.popleft().result()
     finally:
-        for one in waiting:
-            one.cancel()
+        for result in waiting:
+            result.cancel()

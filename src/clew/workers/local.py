@@ -54,7 +54,7 @@ def end_with_parent(wait: Callable[[], object], end: Callable[[], object] = lamb
     threading.Thread(target=watch, name="end with parent", daemon=True).start()
 
 
-_made: list[Callable[[Any], Any]] = []
+_piece_functions: list[Callable[[Any], Any]] = []
 
 
 def _begin(make: Make[Any, Any]) -> None:
@@ -62,8 +62,8 @@ def _begin(make: Make[Any, Any]) -> None:
     parent = multiprocessing.parent_process()
     if parent is not None:
         end_with_parent(parent.join)
-    _made.append(make())
+    _piece_functions.append(make())
 
 
 def _work(piece: Any) -> Any:  # noqa: ANN401
-    return _made[0](piece)
+    return _piece_functions[0](piece)

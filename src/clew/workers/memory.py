@@ -16,8 +16,8 @@ def limit_memory(most: int) -> None:
         import resource
 
         with open("/proc/self/statm") as sizes:
-            used = int(sizes.read().split()[0]) * mmap.PAGESIZE
-        resource.setrlimit(resource.RLIMIT_AS, (used + most, used + most))
+            used_bytes = int(sizes.read().split()[0]) * mmap.PAGESIZE
+        resource.setrlimit(resource.RLIMIT_AS, (used_bytes + most, used_bytes + most))
 
 
 def physical_memory() -> int:

@@ -67,9 +67,9 @@ class RayWorkers:
     ahead: Sequence[str] = ()
     _ray: Any = None
     _shares: dict[str, _Share] = field(default_factory=dict[str, _Share])
-    _lost: int = 0
-    _began: float = 0.0
-    _room: tuple[float, int] = (0.0, 0)
+    _lost_pieces: int = 0
+    _start_time: float = 0.0
+    _processors: tuple[float, int] = (0.0, 0)
 
     def __enter__(self) -> Self:
         """Connect. Raises MissingExtra without Ray, ClusterError if there is no such cluster."""
@@ -79,16 +79,16 @@ class RayWorkers:
             raise MissingExtra("ray", "ray") from error
         self._ray = ray
         # Without an address Ray would join a cluster that runs here already.
-        own = {"address": self.address} | ({"include_dashboard": False} if self.address == LOCAL else {})
+        options = {"address": self.address} | ({"include_dashboard": False} if self.address == LOCAL else {})
         try:
             _reach(self.address)
-            self._ray.init(**own, log_to_driver=False, logging_level="ERROR", configure_logging=False)
+            self._ray.init(**options, log_to_driver=False, logging_level="ERROR", configure_logging=False)
         except Exception as error:  # Ray raises bare ones of its own, of gRPC and of the system
             raise ClusterError(
                 f"{self.address}: there is no Ray cluster that can be used ({_one_line(error)}). Start one "
                 "with: ray start --head, of the same versions of Ray and Python, or write --ray local"
             ) from error
-        self._began = monotonic()
+        self._start_time = monotonic()
         if self.ahead:
             start = ray.remote(num_cpus=1, max_retries=0)(_start)
             for _ in range(int(ray.cluster_resources().get("CPU", 0))):
@@ -106,43 +106,45 @@ class RayWorkers:
         Clew or with another version, and as `ClewError` what was raised on a node, with its name.
         """
         work = self._ray.remote(num_cpus=1, max_retries=0)(_task(__version__))
-        made = self._ray.put(pickle.dumps((self.prepare, make)))
+        maker_reference = self._ray.put(pickle.dumps((self.prepare, make)))
 
-        def submit(piece: S) -> _Waiting[T]:
-            held = pickle.dumps(piece)
-            return _Waiting(self, lambda: work.remote(made, held))
+        def submit(piece: S) -> _PendingPiece[T]:
+            piece_bytes = pickle.dumps(piece)
+            return _PendingPiece(self, lambda: work.remote(maker_reference, piece_bytes))
 
         return in_order(submit, pieces, self._window)
 
     def work_notes(self) -> Sequence[str]:
         """How many pieces each node did, and how fast; and how many were done again."""
-        seconds = max(monotonic() - self._began, 1e-9)
+        seconds = max(monotonic() - self._start_time, 1e-9)
         lines = [
             f"node {node}: {share.pieces:,} done, {share.pieces / seconds:,.1f} a second, "
             f"{share.seconds:,.1f} s of work"
             for node, share in sorted(self._shares.items())
         ]
-        if self._lost:
-            lines.append(f"{self._lost:,} pieces were lost with their workers, and done again")
+        if self._lost_pieces:
+            lines.append(f"{self._lost_pieces:,} pieces were lost with their workers, and done again")
         return lines
 
     def _window(self) -> int:
         """Pieces that may be under way; nodes come and go."""
-        looked, room = self._room
-        if perf_counter() - looked > _POLL_SECONDS:
-            room = int(self._ray.cluster_resources().get("CPU", 0))
-            self._room = perf_counter(), room
-        return _AHEAD * max(room, 1)
+        look_time, processors = self._processors
+        if perf_counter() - look_time > _POLL_SECONDS:
+            processors = int(self._ray.cluster_resources().get("CPU", 0))
+            self._processors = perf_counter(), processors
+        return _AHEAD * max(processors, 1)
 
     def wait(self, reference: Any) -> PieceDone | None:  # noqa: ANN401
         """Wait for a piece; None if it was lost with its worker. Raises Stopped if no node is left."""
-        errors, alone = self._ray.exceptions, 0.0
+        errors, seconds_alone = self._ray.exceptions, 0.0
         while True:
             try:
                 return self._ray.get(reference, timeout=_POLL_SECONDS)
             except errors.GetTimeoutError:
-                alone = 0.0 if self._ray.cluster_resources().get("CPU") else alone + _POLL_SECONDS
-                if alone >= _PATIENCE:
+                seconds_alone = (
+                    0.0 if self._ray.cluster_resources().get("CPU") else seconds_alone + _POLL_SECONDS
+                )
+                if seconds_alone >= _PATIENCE:
                     raise Stopped(
                         f"{self.address}: no node with a processor is left in the cluster; the same command "
                         "goes on when there is one"
@@ -157,19 +159,19 @@ class RayWorkers:
         if self._ray.is_initialized():
             self._ray.cancel(reference)
 
-    def took(self, done: PieceDone) -> None:
+    def count_done(self, done: PieceDone) -> None:
         """Count a piece for its node; raises what ended it there."""
         if done.error is not None:
-            raised = ClusterError(f"node {done.node}: {done.error}")
-            raised.exit_code = done.exit_code
-            raise raised
+            error = ClusterError(f"node {done.node}: {done.error}")
+            error.exit_code = done.exit_code
+            raise error
         share = self._shares.setdefault(done.node, _Share())
         share.pieces += 1
         share.seconds += done.seconds
 
-    def lost(self, times: int) -> None:
+    def count_lost(self, times: int) -> None:
         """Count a piece that is done again; raises Stopped if its workers end again and again."""
-        self._lost += 1
+        self._lost_pieces += 1
         if times > MOST_LOST:
             raise Stopped(
                 f"{self.address}: {times} workers ended at the same piece. Is the memory of the nodes full? "
@@ -177,8 +179,8 @@ class RayWorkers:
             )
 
 
-class _Waiting(Generic[T]):
-    """A piece under way, and how it is sent again."""
+class _PendingPiece(Generic[T]):
+    """A piece under way, and the function that sends it again."""
 
     def __init__(self, workers: RayWorkers, send: Callable[[], Any]) -> None:
         self._workers, self._send, self._reference = workers, send, send()
@@ -188,9 +190,9 @@ class _Waiting(Generic[T]):
         times = 0
         while (done := self._workers.wait(self._reference)) is None:
             times += 1
-            self._workers.lost(times)
+            self._workers.count_lost(times)
             self._reference = self._send()
-        self._workers.took(done)
+        self._workers.count_done(done)
         return cast(T, done.result)
 
     def cancel(self) -> None:
@@ -213,18 +215,20 @@ def _task(version: str) -> Callable[[bytes, bytes], PieceDone]:
         context = ray.get_runtime_context()
         node = f"{ray.util.get_node_ip_address()} ({context.get_node_id()[:8]})"
         try:
-            from clew.version import __version__ as here
+            from clew.version import __version__ as node_version
         except ImportError:
             raise RuntimeError(f"node {node}: Clew is not installed there. Install clew=={version}") from None
-        if here != version:
-            raise RuntimeError(f"node {node}: Clew is {here} there and {version} here. Install the same")
+        if node_version != version:
+            raise RuntimeError(
+                f"node {node}: Clew is {node_version} there and {version} here. Install the same"
+            )
         # This function is sent as it is; what it calls is that node's own.
         return import_module("clew.workers.on_ray").do_piece(node, make, piece)
 
     return do
 
 
-_made: dict[bytes, Callable[[Any], Any]] = {}
+_piece_functions: dict[bytes, Callable[[Any], Any]] = {}
 
 
 def do_piece(node: str, make: bytes, piece: bytes) -> PieceDone:
@@ -232,14 +236,14 @@ def do_piece(node: str, make: bytes, piece: bytes) -> PieceDone:
 
     `make` is `(prepare, make)`, pickled.
     """
-    began, key = perf_counter(), sha256(make).digest()
+    start, key = perf_counter(), sha256(make).digest()
     try:
-        if key not in _made:
-            _made.clear()  # of another work: an index that nobody asks any more
-            prepare, made = pickle.loads(make)  # noqa: S301 (from the driver, as the code that Ray runs)
+        if key not in _piece_functions:
+            _piece_functions.clear()  # of another work: an index that nobody asks any more
+            prepare, maker = pickle.loads(make)  # noqa: S301 (from the driver, as the code that Ray runs)
             prepare()
-            _made[key] = made()
-        return PieceDone(node, _made[key](pickle.loads(piece)), perf_counter() - began)  # noqa: S301
+            _piece_functions[key] = maker()
+        return PieceDone(node, _piece_functions[key](pickle.loads(piece)), perf_counter() - start)  # noqa: S301
     except ClewError as error:
         return PieceDone(node, error=str(error), exit_code=error.exit_code)
     except (OSError, MemoryError) as error:  # a full disk, or no right to read
@@ -260,6 +264,6 @@ def _reach(address: str) -> None:
 
 
 def _one_line(error: BaseException) -> str:
-    """All that is said, up to its longest; of other versions, Ray says in the last lines which they are."""
+    """The text of an error as one line, cut at the longest; Ray names other versions in its last lines."""
     line = " ".join(str(error).split()).rstrip(".") or type(error).__name__
     return line if len(line) <= _LONGEST_REASON else f"{line[:_LONGEST_REASON]}…"

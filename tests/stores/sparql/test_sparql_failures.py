@@ -78,7 +78,7 @@ def test_a_password_is_sent_and_never_shown():
     assert "cret" not in message
     assert "ann" not in message
     assert seen == ["Basic YW5uOnNlIGNyZXQ="]
-    assert address_of("sparql+https://ann:pw@host:1/a?b=c").shown == "sparql+https://host:1/a?b=c"
+    assert address_of("sparql+https://ann:pw@host:1/a?b=c").public_address == "sparql+https://host:1/a?b=c"
 
 
 @pytest.mark.parametrize("length", ["1000000", None])

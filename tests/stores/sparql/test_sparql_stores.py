@@ -144,7 +144,7 @@ def test_what_the_store_does_not_understand_is_one_line(store):
 def test_a_closed_store_leaves_nothing(films):
     store = EmbeddedSparql.of_graph(films[0])
     store.run("ASK { ?s ?p ?o }")
-    folder, process = store.folder, store._held.process
+    folder, process = store.folder, store._resources.process
     store.close()
     assert not folder.exists()
     assert process.poll() is not None

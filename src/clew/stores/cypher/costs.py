@@ -33,7 +33,7 @@ ParameterValues = Mapping[str, object]
 
 def check_costs(query: tree.CypherQuery, values: ParameterValues) -> None:
     """Raise QueryRefused for an expression that could run on, or grow, without end."""
-    numbers, growing = 1, 0
+    numbers, growing_sums = 1, 0
     for part in query.walk():
         if isinstance(part, tree.Call) and part.name.lower() == "range":
             numbers *= max(1, _length(part, values))
@@ -44,8 +44,8 @@ def check_costs(query: tree.CypherQuery, values: ParameterValues) -> None:
         elif isinstance(part, tree.Reduce):
             _check_reduce(part)
         elif isinstance(part, (tree.Calculation, tree.ReturnItem, tree.MapEntry)):
-            growing += _grows(part)
-    if growing > MOST_GROWING:
+            growing_sums += _grows(part)
+    if growing_sums > MOST_GROWING:
         raise QueryRefused("It adds up variables again and again, which may grow without end")
     _check_nesting(query, values)
 
@@ -94,20 +94,22 @@ def check_regex(text: str | None) -> None:
     """Raise QueryRefused for a regular expression that may run without end, or (None) is not written out."""
     if text is None:
         raise QueryRefused("A regular expression must be written out as a text. Use CONTAINS or STARTS WITH")
-    plain = re.sub(r"\\.|\[(?:\\.|[^\]\\])*\]", "x", text)
-    if re.search(r"\)(?:[*+]|\{\d*,?\d*\})", plain) and re.search(r"\([^()]*[*+{|]", plain):
+    plain_text = re.sub(r"\\.|\[(?:\\.|[^\]\\])*\]", "x", text)
+    if re.search(r"\)(?:[*+]|\{\d*,?\d*\})", plain_text) and re.search(r"\([^()]*[*+{|]", plain_text):
         raise QueryRefused("A regular expression with a repetition within a repetition may run without end")
-    if len(re.findall(r"[*+]|\{\d+,\}", plain)) > MOST_OPEN_REPEATS or re.search(r"\{\d{4,}", plain):
+    if len(re.findall(r"[*+]|\{\d+,\}", plain_text)) > MOST_OPEN_REPEATS or re.search(
+        r"\{\d{4,}", plain_text
+    ):
         raise QueryRefused("A regular expression with so many repetitions may run without end")
 
 
 def _check_reduce(part: tree.Reduce) -> None:
     name = part.accumulator.text
     step = part.step
-    repeating: list[Syntax] = [p for p in step.find(tree.Call) if p.name.lower() == "replace"]
-    repeating += step.find(tree.Iteration, tree.Reduce)
-    growing = (p for p in step.walk() if _makes_longer(p) and _uses(p, name) > 1)
-    if any(_uses(p, name) for p in repeating) or any(growing):
+    repetitions: list[Syntax] = [p for p in step.find(tree.Call) if p.name.lower() == "replace"]
+    repetitions += step.find(tree.Iteration, tree.Reduce)
+    growing_parts = (p for p in step.walk() if _makes_longer(p) and _uses(p, name) > 1)
+    if any(_uses(p, name) for p in repetitions) or any(growing_parts):
         raise QueryRefused(f"reduce doubles {name} at each step, which may grow without end")
 
 
@@ -125,10 +127,10 @@ def _grows(part: Syntax) -> bool:
     """Whether it is a sum of several whole variables (not of their properties)."""
     if not isinstance(part, tree.Calculation) or part.operator not in ("+", "||"):
         return False
-    bare = sum(isinstance(operand, tree.Variable) for operand in _summands(part))
-    if bare > MOST_EQUAL_TERMS:
-        raise QueryRefused(f"It adds up {bare} variables at once, which may grow without end")
-    return bare > 1
+    whole_variables = sum(isinstance(operand, tree.Variable) for operand in _summands(part))
+    if whole_variables > MOST_EQUAL_TERMS:
+        raise QueryRefused(f"It adds up {whole_variables} variables at once, which may grow without end")
+    return whole_variables > 1
 
 
 def _summands(part: tree.Calculation) -> Iterable[Expression]:
@@ -150,8 +152,8 @@ def _check_nesting(query: tree.CypherQuery, values: ParameterValues) -> None:
         if loops > MOST_LOOPS:
             raise QueryRefused(f"It has more than {MOST_LOOPS} loops over lists within one another")
         if isinstance(part, tree.Call) and part.name.lower() == "replace" and len(part.arguments) == 3:
-            new = _text(part.arguments[2], values)
-            growth *= MOST_REPLACED // 10 if new is None else max(1, len(new))
+            replacement = _text(part.arguments[2], values)
+            growth *= MOST_REPLACED // 10 if replacement is None else max(1, len(replacement))
             if growth > MOST_REPLACED:
                 raise QueryRefused("replace within replace may make a text that is too long")
         waiting.extend((child, loops, growth) for child in part.children())

@@ -36,18 +36,18 @@ class Cursor:
 
     def _pair_brackets(self) -> dict[int, int]:
         pairs: dict[int, int] = {}
-        opened: list[int] = []
+        open_brackets: list[int] = []
         for position, token in enumerate(self.tokens):
             if token.kind != "symbol":
                 continue
             if token.text in _CLOSES:
-                opened.append(position)
+                open_brackets.append(position)
             elif token.text in _CLOSES.values():
-                if not opened or _CLOSES[self.tokens[opened[-1]].text] != token.text:
+                if not open_brackets or _CLOSES[self.tokens[open_brackets[-1]].text] != token.text:
                     raise QuerySyntaxError(f"{token.text!r} closes nothing", self.text, token.offset)
-                pairs[opened.pop()] = position
-        if opened:
-            token = self.tokens[opened[-1]]
+                pairs[open_brackets.pop()] = position
+        if open_brackets:
+            token = self.tokens[open_brackets[-1]]
             raise QuerySyntaxError(f"{token.text!r} is never closed", self.text, token.offset)
         return pairs
 
@@ -67,15 +67,15 @@ class Cursor:
 
     def take_symbol(self, text: str) -> bool:
         """Step over a symbol if it stands here."""
-        found = self.is_symbol(text)
-        self.at += found
-        return found
+        present = self.is_symbol(text)
+        self.at += present
+        return present
 
     def take_words(self, *words: str) -> bool:
         """Step over words if they all stand here."""
-        found = all(self.is_word(word, ahead=i) for i, word in enumerate(words))
-        self.at += len(words) if found else 0
-        return found
+        present = all(self.is_word(word, ahead=i) for i, word in enumerate(words))
+        self.at += len(words) if present else 0
+        return present
 
     def expect_symbol(self, text: str) -> None:
         """Step over a symbol that must stand here."""
@@ -92,14 +92,14 @@ class Cursor:
         token = self.token()
         if token.kind == "word" and token.value in WRITES:
             raise QueryRefused(f"The query has {token.value}, which is no read. Only reading queries are run")
-        found = "the query ends" if token.kind == "end" else f"found {token.text!r}"
-        raise QuerySyntaxError(f"{reason}, {found}", self.text, token.offset)
+        token_text = "the query ends" if token.kind == "end" else f"found {token.text!r}"
+        raise QuerySyntaxError(f"{reason}, {token_text}", self.text, token.offset)
 
-    def name(self, what: str) -> Name:
+    def name(self, description: str) -> Name:
         """Read a name of any kind: a word or what stands in backticks."""
         token = self.token()
         if token.kind not in ("word", "name"):
-            self.fail(f"expected {what}")
+            self.fail(f"expected {description}")
         self.at += 1
         return Name(self.at - 1, self.at, token.text if token.kind == "word" else token.value)
 
@@ -117,22 +117,22 @@ class Cursor:
         self.at += 1
         return whole_number(token)
 
-    def some(self, read: Callable[[], T]) -> tuple[T, ...]:
-        """Read one or more of something, with commas between."""
-        found = [read()]
+    def read_list(self, read: Callable[[], T]) -> tuple[T, ...]:
+        """Read one or more items, with commas between."""
+        items = [read()]
         while self.take_symbol(","):
-            found.append(read())
-        return tuple(found)
+            items.append(read())
+        return tuple(items)
 
-    def up_to(self, closing: str, read: Callable[[], T]) -> tuple[T, ...]:
+    def read_until(self, closing: str, read: Callable[[], T]) -> tuple[T, ...]:
         """Read what stands, with commas between, before a closing bracket, and the bracket."""
-        found: list[T] = []
+        items: list[T] = []
         while not self.is_symbol(closing):
-            if found:
+            if items:
                 self.expect_symbol(",")
-            found.append(read())
+            items.append(read())
         self.expect_symbol(closing)
-        return tuple(found)
+        return tuple(items)
 
     @contextmanager
     def deeper(self) -> Generator[None]:

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import combinations
 
-from clew.stores.cypher.hops import FoundHop, HopGroup, find_groups
-from clew.stores.cypher.labels import Pairs, admits_label, admits_type, has_several, hop_pairs, joint
+from clew.stores.cypher.hops import HopGroup, PatternHop, find_groups
+from clew.stores.cypher.labels import Pairs, admits_label, admits_type, has_several_labels, hop_pairs, joint
 from clew.stores.cypher.parser import parse
 from clew.stores.cypher.schema import GraphSchema, HopSearch, SchemaHop
 from clew.stores.cypher.tokens import render
@@ -55,7 +55,7 @@ class Directions:
 class _Edge:
     """A hop with the label pairs that the schema allows it, from left to right and from right to left."""
 
-    hop: FoundHop
+    hop: PatternHop
     rightwards: Pairs
     leftwards: Pairs
 
@@ -70,10 +70,10 @@ class _Edge:
 def correct_directions(statement: Statement, schema: GraphSchema) -> Directions:
     """Find the hops to turn, and those that are legal in no direction."""
     result = Directions()
-    solved: dict[int, Domains] = {}
+    domains_by_group: dict[int, Domains] = {}
     for group in find_groups(statement.query):
-        above = solved[id(group.parent)] if group.parent is not None else {}
-        solved[id(group)] = _Solver(statement, schema, group, above).solve(result)
+        outer_domains = domains_by_group[id(group.parent)] if group.parent is not None else {}
+        domains_by_group[id(group)] = _Solver(statement, schema, group, outer_domains).solve(result)
     return result
 
 
@@ -85,28 +85,34 @@ def require_legal(directions: Directions) -> None:
 
 
 class _Solver:
-    """Decides the directions of one group's hops, given the `above` domains of the variables around it."""
+    """Decides the directions of one group's hops, with the domains of the variables around it."""
 
-    def __init__(self, statement: Statement, schema: GraphSchema, group: HopGroup, above: Domains) -> None:
+    def __init__(
+        self, statement: Statement, schema: GraphSchema, group: HopGroup, outer_domains: Domains
+    ) -> None:
         self.statement, self.schema, self.group = statement, schema, group
         self._labels = frozenset(schema.labels)
-        said = {node: joint(expressions) for node, expressions in group.labels.items()}
-        self._several = {node for node, expression in said.items() if has_several(expression)}
-        self._domains = dict(above)
-        for node, expression in said.items():
-            self._domains[node] = self._admitted(expression, above.get(node))
+        joint_labels = {node: joint(expressions) for node, expressions in group.labels.items()}
+        self._several_label_nodes = {
+            node for node, expression in joint_labels.items() if has_several_labels(expression)
+        }
+        self._domains = dict(outer_domains)
+        for node, expression in joint_labels.items():
+            self._domains[node] = self._admitted_labels(expression, outer_domains.get(node))
         self._edges: list[_Edge] = []
         for hop in group.hops:
             types, undirected = group.types.get(hop.edge.start, ()), hop.edge.direction == "both"
             pairs = hop_pairs(schema, types, hop.edge.length, undirected=undirected)
             self._edges.append(_Edge(hop, pairs, frozenset((tail, head) for head, tail in pairs)))
 
-    def _admitted(self, expression: LabelExpression | None, above: frozenset[str] | None) -> frozenset[str]:
-        own = self._labels
+    def _admitted_labels(
+        self, expression: LabelExpression | None, outer_labels: frozenset[str] | None
+    ) -> frozenset[str]:
+        labels = self._labels
         if expression is not None:
-            own = frozenset(label for label in own if admits_label(expression, label))
+            labels = frozenset(label for label in labels if admits_label(expression, label))
         # A label that is added further in does not contradict one from further out: a node may have both.
-        return own if above is None or not own & above else own & above
+        return labels if outer_labels is None or not labels & outer_labels else labels & outer_labels
 
     def solve(self, result: Directions) -> Domains:
         """Note the hops to turn and the illegal ones in `result`; return the domains that follow."""
@@ -121,11 +127,11 @@ class _Solver:
             if turnable:
                 turned.add(position)
             else:
-                result.illegal.append((self.statement.source(edge.hop.whole), self._explain(edge)))
-        domains = self._narrowed(turned) if legal else None
+                result.illegal.append((self.statement.source(edge.hop.hop_syntax), self._explain(edge)))
+        domains = self._narrow_domains(turned) if legal else None
         if legal and domains is None:
-            more, domains = self._turn_more(turned)
-            turned |= more
+            further_turns, domains = self._turn_further_hops(turned)
+            turned |= further_turns
         for position in sorted(turned):
             self._turn(self._edges[position], result)
         return self._domains if domains is None else self._domains | domains
@@ -135,15 +141,21 @@ class _Solver:
 
         Nothing of a path of several edges.
         """
-        written = edge.hop.edge
+        relationship = edge.hop.edge
         ends = [self._domain(node) for node in (edge.hop.left, edge.hop.right)]
-        said = self.group.types.get(written.start, [])
-        types = tuple(t for t in self.schema.types if said and all(admits_type(each, t) for each in said))
-        if written.length is not None or not all(ends) or (said and not types):
+        type_expressions = self.group.types.get(relationship.start, [])
+        types = tuple(
+            t
+            for t in self.schema.types
+            if type_expressions and all(admits_type(expression, t) for expression in type_expressions)
+        )
+        if relationship.length is not None or not all(ends) or (type_expressions and not types):
             return []
         left, right = (() if labels == self._labels else tuple(sorted(labels)) for labels in ends)
         searches = {"right": HopSearch(left, types, right), "left": HopSearch(right, types, left)}
-        return [found for way, found in searches.items() if turned or written.direction in (way, "both")]
+        return [
+            search for way, search in searches.items() if turned or relationship.direction in (way, "both")
+        ]
 
     def _domain(self, node: int) -> frozenset[str]:
         return self._domains.get(node, self._labels)
@@ -152,22 +164,24 @@ class _Solver:
         left, right = self._domain(edge.hop.left), self._domain(edge.hop.right)
         return any(a in left and b in right for a, b in edge.pairs(turned=turned))
 
-    def _turn_more(self, forced: set[int]) -> tuple[set[int], Domains | None]:
+    def _turn_further_hops(self, forced_turns: set[int]) -> tuple[set[int], Domains | None]:
         """Find the fewest further hops to turn so that all hops can hold together; of equals, the last ones.
 
-        If no few of them do, the hops stay as they are: the schema may not tell all labels of a node.
+        If no `MOST_TURNS` hops do, all stay as they are: the schema may not tell all labels of a node.
         """
-        free = [
-            i for i, edge in enumerate(self._edges) if i not in forced and edge.hop.edge.direction != "both"
+        free_hops = [
+            i
+            for i, edge in enumerate(self._edges)
+            if i not in forced_turns and edge.hop.edge.direction != "both"
         ]
-        for count in range(1, min(MOST_TURNS, len(free)) + 1):
-            for chosen in combinations(reversed(free), count):
-                domains = self._narrowed(forced | set(chosen))
+        for count in range(1, min(MOST_TURNS, len(free_hops)) + 1):
+            for chosen in combinations(reversed(free_hops), count):
+                domains = self._narrow_domains(forced_turns | set(chosen))
                 if domains is not None:
                     return set(chosen), domains
         return set(), None
 
-    def _narrowed(self, turned: set[int]) -> Domains | None:
+    def _narrow_domains(self, turned: set[int]) -> Domains | None:
         """Domains from which every label has a partner in every hop; None if one is empty.
 
         A node that is asked for several labels takes part in each hop by itself.
@@ -178,10 +192,13 @@ class _Solver:
         while changed:
             changed = False
             for (left, _), (right, _), pairs in arcs:
-                held = [(a, b) for a, b in pairs if a in domains[left] and b in domains[right]]
-                for node, kept in ((left, {a for a, _ in held}), (right, {b for _, b in held})):
-                    if len(kept) < len(domains[node]):
-                        domains[node] = frozenset(kept)
+                possible_pairs = [(a, b) for a, b in pairs if a in domains[left] and b in domains[right]]
+                for node, possible_labels in (
+                    (left, {a for a, _ in possible_pairs}),
+                    (right, {b for _, b in possible_pairs}),
+                ):
+                    if len(possible_labels) < len(domains[node]):
+                        domains[node] = frozenset(possible_labels)
                         changed = True
             if not all(domains.values()):
                 return None
@@ -194,31 +211,33 @@ class _Solver:
             ends: list[tuple[int, int]] = []
             for node in (edge.hop.left, edge.hop.right):
                 copies += 1
-                ends.append((-copies if node in self._several else node, node))
+                ends.append((-copies if node in self._several_label_nodes else node, node))
             yield ends[0], ends[1], edge.pairs(turned=position in turned)
 
     def _turn(self, edge: _Edge, result: Directions) -> None:
-        written = edge.hop.edge
-        if written.direction == "right":
-            edits = {written.left[0]: "<-", written.right[1]: ""}
+        relationship = edge.hop.edge
+        if relationship.direction == "right":
+            edits = {relationship.left[0]: "<-", relationship.right[1]: ""}
         else:
-            edits = {written.left[0]: "", written.right[0]: "->"}
+            edits = {relationship.left[0]: "", relationship.right[0]: "->"}
         result.edits.update(edits)
-        whole = edge.hop.whole
-        tokens = self.statement.tokens[whole.start : whole.stop]
-        texts = [edits.get(whole.start + i, token.text) for i, token in enumerate(tokens)]
+        hop_syntax = edge.hop.hop_syntax
+        tokens = self.statement.tokens[hop_syntax.start : hop_syntax.stop]
+        texts = [edits.get(hop_syntax.start + i, token.text) for i, token in enumerate(tokens)]
         after = "".join((t.space if i else "") + texts[i] for i, t in enumerate(tokens))
-        reason = f"the schema has {self._allowed(edge)}"
-        result.turned.append(Correction("direction", self.statement.source(edge.hop.whole), after, reason))
+        reason = f"the schema has {self._name_allowed_hops(edge)}"
+        result.turned.append(
+            Correction("direction", self.statement.source(edge.hop.hop_syntax), after, reason)
+        )
 
-    def _allowed(self, edge: _Edge) -> str:
+    def _name_allowed_hops(self, edge: _Edge) -> str:
         """Name the hops of the schema that are of the edge's types, those at its ends first."""
         hops = self._of_its_types(edge)
-        near = self._domain(edge.hop.left) | self._domain(edge.hop.right)
-        hops.sort(key=lambda h: -((h.head in near) + (h.tail in near)))
-        hops = [h for h in hops if h.head in near and h.tail in near] or hops
-        shown = ", ".join(map(str, hops[:MOST_LABELS_SHOWN]))
-        return shown + (", …" if len(hops) > MOST_LABELS_SHOWN else "")
+        end_labels = self._domain(edge.hop.left) | self._domain(edge.hop.right)
+        hops.sort(key=lambda h: -((h.head in end_labels) + (h.tail in end_labels)))
+        hops = [h for h in hops if h.head in end_labels and h.tail in end_labels] or hops
+        hop_texts = ", ".join(map(str, hops[:MOST_LABELS_SHOWN]))
+        return hop_texts + (", …" if len(hops) > MOST_LABELS_SHOWN else "")
 
     def _of_its_types(self, edge: _Edge) -> list[SchemaHop]:
         types = self.group.types.get(edge.hop.edge.start, [])
@@ -226,13 +245,13 @@ class _Solver:
 
     def _explain(self, edge: _Edge) -> str:
         for node in (edge.hop.left, edge.hop.right):
-            said = joint(self.group.labels.get(node, []))
-            if said is not None and not self._domain(node):
-                return f"the schema has no label {', '.join(name.text for name in said.names)}"
+            expression = joint(self.group.labels.get(node, []))
+            if expression is not None and not self._domain(node):
+                return f"the schema has no label {', '.join(name.text for name in expression.names)}"
         if not self._of_its_types(edge):
             types = self.group.types.get(edge.hop.edge.start, [])
             return f"the schema has no relation {', '.join(n.text for t in types for n in t.names)}"
-        return f"the schema allows it in neither direction, only {self._allowed(edge)}"
+        return f"the schema allows it in neither direction, only {self._name_allowed_hops(edge)}"
 
 
 @dataclass(frozen=True, slots=True)

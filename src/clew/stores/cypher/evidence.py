@@ -45,21 +45,21 @@ def sample_of_evidence(statement: Statement, most: int) -> tuple[str, ...]:
 
 def subquery_evidence(statement: Statement, most: int) -> tuple[str, ...]:
     """Return queries for at most `most` paths of the EXISTS, COUNT and patterns of the last RETURN."""
-    found: list[str] = []
+    queries: list[str] = []
     for branch in statement.query.branches:
         last = branch.clauses[-1]
         if not isinstance(last, tree.Projection) or groups(last):
             continue
-        before = render(statement.tokens[branch.start : last.start], {}, comments=False)
+        earlier_clauses = render(statement.tokens[branch.start : last.start], {}, comments=False)
         for part in (p for item in last.items for p in item.walk()):
-            inner = _looked_for(part, statement)
-            if inner:
-                match = "" if inner.upper().startswith("MATCH") else "MATCH "
-                found += sample_of_evidence(parse(f"{before} {match}{inner} RETURN 1"), most)
-    return tuple(found)
+            pattern = _subquery_pattern(part, statement)
+            if pattern:
+                match = "" if pattern.upper().startswith("MATCH") else "MATCH "
+                queries += sample_of_evidence(parse(f"{earlier_clauses} {match}{pattern} RETURN 1"), most)
+    return tuple(queries)
 
 
-def _looked_for(part: Syntax, statement: Statement) -> str:
+def _subquery_pattern(part: Syntax, statement: Statement) -> str:
     """What a subquery, or a pattern that is a condition, matches; empty for any other part."""
     if isinstance(part, tree.PatternExpression):
         return "" if part.path.selector else statement.source(part.path)
@@ -75,43 +75,43 @@ def is_evidence(column: str) -> bool:
 
 
 def _branch(statement: Statement, branch: tree.Branch, most: int | None = None) -> str:
-    work = _Rewriting(statement)
+    rewriting = _Rewriting(statement)
     stop = branch.stop
     for clause in branch.clauses:
         if isinstance(clause, tree.MatchClause):
             for path in clause.paths:
-                column = f"{PATH_COLUMNS}{len(work.paths)}"
+                column = f"{PATH_COLUMNS}{len(rewriting.paths)}"
                 if path.variable is None:
-                    work.put(path.start, before=f"{column} = ")
-                work.paths[column] = column if path.variable is None else statement.source(path.variable)
+                    rewriting.put(path.start, before=f"{column} = ")
+                rewriting.paths[column] = column if path.variable is None else statement.source(path.variable)
         elif isinstance(clause, tree.Projection):
             if most is not None and (groups(clause) or clause.keyword == "RETURN"):
                 stop = clause.start
                 break
-            _project(clause, work)
+            _project(clause, rewriting)
     text = render(
         statement.tokens[branch.start : stop],
-        {token - branch.start: text for token, text in work.edits.items()},
+        {token - branch.start: text for token, text in rewriting.edits.items()},
         comments=False,
     ).strip()
     if most is None:
         return text
-    return f"{text} RETURN {', '.join(_columns(work, collect=False))} LIMIT {most}"
+    return f"{text} RETURN {', '.join(_columns(rewriting, collect=False))} LIMIT {most}"
 
 
-def _project(clause: tree.Projection, work: _Rewriting) -> None:
-    if not work.paths or (clause.star and clause.keyword == "WITH"):
+def _project(clause: tree.Projection, rewriting: _Rewriting) -> None:
+    if not rewriting.paths or (clause.star and clause.keyword == "WITH"):
         return
     if clause.distinct and not clause.star:
-        work.edits[clause.start + 1] = ""
+        rewriting.edits[clause.start + 1] = ""
     if clause.items:
-        added = ", ".join(_columns(work, collect=groups(clause) and not clause.star))
-        work.put(clause.items[-1].stop - 1, behind=f", {added}")
-    work.paths = {column: column for column in work.paths}
+        path_columns = ", ".join(_columns(rewriting, collect=groups(clause) and not clause.star))
+        rewriting.put(clause.items[-1].stop - 1, behind=f", {path_columns}")
+    rewriting.paths = {column: column for column in rewriting.paths}
 
 
-def _columns(work: _Rewriting, *, collect: bool) -> Iterator[str]:
-    for column, value in work.paths.items():
+def _columns(rewriting: _Rewriting, *, collect: bool) -> Iterator[str]:
+    for column, value in rewriting.paths.items():
         if collect:
             yield f"collect({value}) AS {column}"
         else:

@@ -48,9 +48,9 @@ class ExpressionParser(Cursor):
 
     def nested(self, read: Callable[[], T], *, bar_ends: bool = False) -> T:
         """Read what stands within brackets of its own."""
-        before, self.bar_ends = self.bar_ends, bar_ends
+        outer_bar_ends, self.bar_ends = self.bar_ends, bar_ends
         result = read()
-        self.bar_ends = before
+        self.bar_ends = outer_bar_ends
         return result
 
     def _inner(self) -> Expression:
@@ -60,15 +60,19 @@ class ExpressionParser(Cursor):
         """Read WHERE, if it stands here, before a `|`."""
         return self.nested(self.expression, bar_ends=True) if self.take_words("WHERE") else None
 
-    def _climb(self, least: int) -> Expression:
+    def _climb(self, least_power: int) -> Expression:
         start = self.at
-        left = self._prefixed()
+        left = self._prefix_expression()
         while True:
             token = self.token()
             power = _BINARY.get(token.value, 0) if token.kind in ("word", "symbol") else 0
-            if power <= least or (token.kind == "word") != token.value.isalpha():
+            if power <= least_power or (token.kind == "word") != token.value.isalpha():
                 return left
-            left = self._checked(left, start) if token.value == "IS" else self._binary(left, start, power)
+            left = (
+                self._type_or_null_check(left, start)
+                if token.value == "IS"
+                else self._binary(left, start, power)
+            )
 
     def _binary(self, left: Expression, start: int, power: int) -> Expression:
         operator = self.token().value
@@ -80,7 +84,7 @@ class ExpressionParser(Cursor):
             right = self._climb(power)
         return tree.Calculation(start, self.at, operator, (left, right))
 
-    def _checked(self, left: Expression, start: int) -> Expression:
+    def _type_or_null_check(self, left: Expression, start: int) -> Expression:
         """`IS [NOT] NULL`, `IS [NOT] [NFC] NORMALIZED`, `IS [NOT] (:: | TYPED) TYPE`."""
         self.expect_words("IS")
         negated = "NOT " if self.take_words("NOT") else ""
@@ -107,7 +111,7 @@ class ExpressionParser(Cursor):
         if self.at == start:
             self.fail("expected a type")
 
-    def _prefixed(self) -> Expression:
+    def _prefix_expression(self) -> Expression:
         start = self.at
         if self.is_word("NOT") and not self.is_symbol(".", 1):
             self.at += 1
@@ -118,11 +122,11 @@ class ExpressionParser(Cursor):
             sign = "NEG" if self.is_symbol("-") else "POS"
             self.at += 1
             with self.deeper():
-                operand = self._prefixed()
+                operand = self._prefix_expression()
             return tree.Calculation(start, self.at, sign, (operand,))
-        return self._postfixed()
+        return self._postfix_expression()
 
-    def _postfixed(self) -> Expression:
+    def _postfix_expression(self) -> Expression:
         start = self.at
         result = self._atom()
         while True:
@@ -161,14 +165,14 @@ class ExpressionParser(Cursor):
             self.at += 1
             return tree.Parameter(start, self.at, token.value)
         if token.kind == "symbol":
-            return self._bracketed()
-        if token.kind == "word" and (special := self._special()) is not None:
-            return special
+            return self._bracket_expression()
+        if token.kind == "word" and (keyword_expression := self._keyword_expression()) is not None:
+            return keyword_expression
         if token.kind in ("word", "name"):
-            return self._named()
+            return self._call_or_variable()
         self.fail("expected an expression")
 
-    def _bracketed(self) -> Expression:
+    def _bracket_expression(self) -> Expression:
         if self.is_symbol("["):
             return self._list()
         if self.is_symbol("{"):
@@ -188,19 +192,19 @@ class ExpressionParser(Cursor):
 
     def _is_path(self) -> bool:
         """Whether an edge follows the parentheses that open here."""
-        after = self.closing[self.at] + 1 - self.at
-        after += self.is_symbol("<", after)
-        if not self.is_symbol("-", after):
+        offset = self.closing[self.at] + 1 - self.at
+        offset += self.is_symbol("<", offset)
+        if not self.is_symbol("-", offset):
             return False
-        if self.is_symbol("[", after + 1):
-            return self.is_symbol("-", self.closing[self.at + after + 1] + 1 - self.at)
-        closed = after + 2 + self.is_symbol(">", after + 2)
-        return self.is_symbol("-", after + 1) and self.is_symbol("(", closed)
+        if self.is_symbol("[", offset + 1):
+            return self.is_symbol("-", self.closing[self.at + offset + 1] + 1 - self.at)
+        node_offset = offset + 2 + self.is_symbol(">", offset + 2)
+        return self.is_symbol("-", offset + 1) and self.is_symbol("(", node_offset)
 
     def map_entries(self) -> tuple[tree.MapEntry, ...]:
         """Read `{key: value, …}`."""
         self.expect_symbol("{")
-        return self.up_to("}", self._entry)
+        return self.read_until("}", self._entry)
 
     def _entry(self) -> tree.MapEntry:
         start = self.at
@@ -216,23 +220,23 @@ class ExpressionParser(Cursor):
             iteration = self._iteration(start, "LIST")
             self.expect_symbol("]")
             return replace(iteration, stop=self.at)
-        named = self.token(1).kind in ("word", "name") and self.is_symbol("=", 2)
-        if (named and self.is_symbol("(", 3)) or (self.is_symbol("(", 1) and self._path_follows()):
+        has_variable = self.token(1).kind in ("word", "name") and self.is_symbol("=", 2)
+        if (has_variable and self.is_symbol("(", 3)) or (self.is_symbol("(", 1) and self._path_follows()):
             return self._pattern_comprehension(start)
         self.at += 1
-        items = self.up_to("]", self._inner)
+        items = self.read_until("]", self._inner)
         return tree.ListLiteral(start, self.at, items)
 
     def _path_follows(self) -> bool:
         """Whether `[` is followed by a pattern and, after it, by WHERE or `|`: else it is a list of one."""
-        before = self.at
+        start = self.at
         self.at += 1
-        found = self._is_path()
-        if found:
+        follows = self._is_path()
+        if follows:
             self.path(expression=True)
-            found = self.is_symbol("|") or self.is_word("WHERE")
-        self.at = before
-        return found
+            follows = self.is_symbol("|") or self.is_word("WHERE")
+        self.at = start
+        return follows
 
     def _pattern_comprehension(self, start: int) -> Expression:
         self.at += 1
@@ -251,7 +255,7 @@ class ExpressionParser(Cursor):
         result = self._inner() if kind == "LIST" and self.take_symbol("|") else None
         return tree.Iteration(start, self.at, kind, variable, source, where, result)
 
-    def _special(self) -> Expression | None:
+    def _keyword_expression(self) -> Expression | None:
         """Read what begins with a word that means something only with what follows it."""
         word, start = self.token().value, self.at
         if word in ("TRUE", "FALSE", "NULL") and not self.is_symbol("(", 1):
@@ -266,18 +270,18 @@ class ExpressionParser(Cursor):
             return tree.Subquery(start, self.at, word, query)
         if not self.is_symbol("(", 1):
             return None
-        within: Callable[[int], Expression] | None = None
+        read_arguments: Callable[[int], Expression] | None = None
         if word in _QUANTIFIERS and self.token(2).kind in ("word", "name") and self.is_word("IN", ahead=3):
-            within = lambda at: self._iteration(at, word)  # noqa: E731
+            read_arguments = lambda at: self._iteration(at, word)  # noqa: E731
         elif word == "REDUCE":
-            within = self._reduce
+            read_arguments = self._reduce
         elif word in _SHORTEST:
             path = self.path(expression=True)
             return tree.PatternExpression(start, self.at, path)
-        if within is None:
+        if read_arguments is None:
             return None
         self.at += 2
-        result = within(start)
+        result = read_arguments(start)
         self.expect_symbol(")")
         return replace(result, stop=self.at)
 
@@ -300,7 +304,7 @@ class ExpressionParser(Cursor):
         if not self.is_word("WHEN"):
             parts.append(self.expression())
         while self.take_words("WHEN"):
-            parts += self.some(self.expression)
+            parts += self.read_list(self.expression)
             self.expect_words("THEN")
             parts.append(self.expression())
         if self.take_words("ELSE"):
@@ -308,7 +312,7 @@ class ExpressionParser(Cursor):
         self.expect_words("END")
         return tree.Case(start, self.at, tuple(parts))
 
-    def _named(self) -> Expression:
+    def _call_or_variable(self) -> Expression:
         """Read a function call, a map projection or a variable."""
         start, ahead = self.at, 1
         while self.is_symbol(".", ahead) and self.token(ahead + 1).kind in ("word", "name"):
@@ -328,12 +332,12 @@ class ExpressionParser(Cursor):
             return tree.Call(start, self.at, name, False, True, ())
         distinct = self.is_word("DISTINCT") and not self.is_symbol(")", 1) and not self.is_symbol(",", 1)
         self.at += distinct
-        arguments = self.up_to(")", self._inner)
+        arguments = self.read_until(")", self._inner)
         return tree.Call(start, self.at, name, distinct, False, arguments)
 
     def _map_projection(self, subject: tree.Variable) -> Expression:
         self.expect_symbol("{")
-        parts = self.up_to("}", self._projected)
+        parts = self.read_until("}", self._projection_part)
         selected = tuple(part for part in parts if isinstance(part, Name))
         entries = tuple(part for part in parts if isinstance(part, tree.MapEntry))
         variables = tuple(part for part in parts if isinstance(part, tree.Variable))
@@ -341,7 +345,7 @@ class ExpressionParser(Cursor):
             subject.start, self.at, subject, selected, entries, variables, None in parts
         )
 
-    def _projected(self) -> Name | tree.MapEntry | tree.Variable | None:
+    def _projection_part(self) -> Name | tree.MapEntry | tree.Variable | None:
         """A key, an entry or a variable of a projection; None for `.*`."""
         if self.take_symbol("."):
             return None if self.take_symbol("*") else self.name("a property")

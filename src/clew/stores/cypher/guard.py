@@ -22,7 +22,7 @@ from clew.stores.errors import QueryRefused
 PARAMETER_PREFIX = "clew_"
 """Of the parameters that values become; a caller's must not begin like it."""
 USUAL_ROWS = 1_000
-"""Rows that a query returns at most where nothing else is said."""
+"""Rows that a query returns at most unless its caller gives another number."""
 _LARGEST = 2**63 - 1
 
 
@@ -56,17 +56,17 @@ def guard(
     Raises QuerySyntaxError for what is no Cypher, QueryRefused for what is not a harmless read.
     """
     statement = parse(query) if isinstance(query, str) else query
-    given = dict(parameters or {})
+    parameter_values = dict(parameters or {})
     _check_calls(statement.query)
-    _check_parameters(statement.query, given)
-    check_costs(statement.query, given)
+    _check_parameters(statement.query, parameter_values)
+    check_costs(statement.query, parameter_values)
     edits, values = _bind(statement)
     if dialect is not None:
         dialect(statement, edits)
-    _limit(statement, rows, given, edits)
+    _limit(statement, rows, parameter_values, edits)
     tokens = statement.tokens[: statement.query.stop]
     text = render(tokens, edits, comments=False).strip()
-    return Guarded(text, given | values, _columns(statement), rows)
+    return Guarded(text, parameter_values | values, _columns(statement), rows)
 
 
 def _check_calls(query: tree.CypherQuery) -> None:
@@ -74,12 +74,12 @@ def _check_calls(query: tree.CypherQuery) -> None:
         is_function = isinstance(call, tree.Call)
         if call.name.lower() in FUNCTIONS if is_function else call.name in PROCEDURES:
             continue
-        called = f"{'function' if is_function else 'procedure'} {call.name}"
-        raise QueryRefused(f"The query calls the {called}, which is not on the list of those allowed")
+        callee = f"{'function' if is_function else 'procedure'} {call.name}"
+        raise QueryRefused(f"The query calls the {callee}, which is not on the list of those allowed")
 
 
-def _check_parameters(query: tree.CypherQuery, given: Mapping[str, object]) -> None:
-    for name, value in given.items():
+def _check_parameters(query: tree.CypherQuery, parameter_values: Mapping[str, object]) -> None:
+    for name, value in parameter_values.items():
         if name.startswith(PARAMETER_PREFIX):
             raise QueryRefused(
                 f"The parameter ${name} has a name that is kept for Clew ({PARAMETER_PREFIX}…)"
@@ -87,7 +87,7 @@ def _check_parameters(query: tree.CypherQuery, given: Mapping[str, object]) -> N
         if not _is_plain(value, 0):
             raise QueryRefused(f"The value of ${name} is not a text, number, boolean or list of them")
     for parameter in query.find(tree.Parameter):
-        if parameter.name not in given:
+        if parameter.name not in parameter_values:
             raise QueryRefused(f"The query has the parameter ${parameter.name}, which has no value")
 
 
@@ -119,28 +119,30 @@ def _bind(statement: Statement) -> tuple[dict[int, str], dict[str, object]]:
     return edits, {name: value for (_, value), name in names.items()}
 
 
-def _limit(statement: Statement, rows: int, given: Mapping[str, object], edits: dict[int, str]) -> None:
+def _limit(
+    statement: Statement, rows: int, parameter_values: Mapping[str, object], edits: dict[int, str]
+) -> None:
     """Give every final RETURN a limit of one row more than `rows`, or less where it has one."""
     for branch in statement.query.branches:
         last = branch.clauses[-1]
         if not isinstance(last, tree.Projection):
             continue
         if last.limit is None:
-            before = last.limit_at - 1
-            text = edits.get(before, statement.tokens[before].text)
-            edits[before] = f"{text} LIMIT {rows + 1}"
+            token_before = last.limit_at - 1
+            text = edits.get(token_before, statement.tokens[token_before].text)
+            edits[token_before] = f"{text} LIMIT {rows + 1}"
             continue
-        wanted = _bound(last.limit, given)
-        if wanted > rows + 1:
+        bound = _bound(last.limit, parameter_values)
+        if bound > rows + 1:
             for position in range(last.limit.start, last.limit.stop):
                 edits[position] = ""
             edits[last.limit.start] = str(rows + 1)
 
 
-def _bound(limit: tree.Expression, given: Mapping[str, object]) -> int:
+def _bound(limit: tree.Expression, parameter_values: Mapping[str, object]) -> int:
     value = limit.value if isinstance(limit, tree.LiteralValue) else None
     if isinstance(limit, tree.Parameter):
-        value = given[limit.name]
+        value = parameter_values[limit.name]
     if not isinstance(value, int) or isinstance(value, bool) or value < 0:
         raise QueryRefused("LIMIT must be a whole number that is written out")
     return value

@@ -13,22 +13,22 @@ from clew.stores.cypher.tree import CypherQuery, Expression, LabelExpression, Re
 
 
 @dataclass(frozen=True, slots=True)
-class FoundHop:
+class PatternHop:
     """An edge of a pattern between the nodes `left` and `right` (numbers), as they stand in the text."""
 
     edge: Relationship
     left: int
     right: int
-    whole: Syntax
+    hop_syntax: Syntax
     """The edge with the nodes at its ends."""
 
 
 @dataclass(slots=True)
 class HopGroup:
-    """Hops that must hold together; `labels` and `types` are what is said about nodes and about edges."""
+    """Hops that must hold together; `labels` and `types` are what the statement says of nodes and edges."""
 
     parent: HopGroup | None
-    hops: list[FoundHop] = field(default_factory=list[FoundHop])
+    hops: list[PatternHop] = field(default_factory=list[PatternHop])
     labels: dict[int, list[LabelExpression]] = field(default_factory=dict[int, list[LabelExpression]])
     types: dict[int, list[LabelExpression]] = field(default_factory=dict[int, list[LabelExpression]])
     """By the edge's first token."""
@@ -87,10 +87,10 @@ class _HopFinder:
     def _clause(self, clause: tree.Clause, scope: _Scope, group: HopGroup) -> _Scope:
         match clause:
             case tree.MatchClause(optional=optional, paths=paths, where=where):
-                own = self._group(group) if optional else group
+                match_group = self._group(group) if optional else group
                 for path in paths:
-                    self._path(path, scope, own)
-                self._where(where, scope, own)
+                    self._path(path, scope, match_group)
+                self._where(where, scope, match_group)
                 return scope
             case tree.Projection():
                 return self._projection(clause, scope, group)
@@ -112,16 +112,18 @@ class _HopFinder:
         inner, query = _Scope({}, {}), clause.query
         first = query.branches[0].clauses[0]
         begins_by_importing = isinstance(first, tree.Projection) and first.keyword == "WITH"
-        if clause.every or (clause.imports is None and begins_by_importing):
+        if clause.imports_all or (clause.imports is None and begins_by_importing):
             inner = scope
         elif clause.imports is not None:
             inner = scope.without(*({*scope.nodes, *scope.edges} - {name.text for name in clause.imports}))
         if not clause.optional and len(query.branches) == 1:
-            left = self._branch(query.branches[0], inner, group)
+            final_scope = self._branch(query.branches[0], inner, group)
         else:
-            left = self.query(query, inner, group)
+            final_scope = self.query(query, inner, group)
         result = scope.copy()
-        result.nodes.update({name: node for name, node in left.nodes.items() if name not in result.nodes})
+        result.nodes.update(
+            {name: node for name, node in final_scope.nodes.items() if name not in result.nodes}
+        )
         return result
 
     def _projection(self, clause: tree.Projection, scope: _Scope, group: HopGroup) -> _Scope:
@@ -134,11 +136,11 @@ class _HopFinder:
                     result.nodes[item.name] = scope.nodes[subject.name.text]
                 if subject.name.text in scope.edges:
                     result.edges[item.name] = scope.edges[subject.name.text]
-        both = scope.copy()
-        both.nodes.update(result.nodes)
+        joint_scope = scope.copy()
+        joint_scope.nodes.update(result.nodes)
         for part in clause.order:
-            self._expression(part, both, group)
-        self._where(clause.where, both, group)
+            self._expression(part, joint_scope, group)
+        self._where(clause.where, joint_scope, group)
         return result
 
     def _path(self, path: tree.PathPattern, scope: _Scope, group: HopGroup) -> None:
@@ -147,9 +149,9 @@ class _HopFinder:
         for at, edge in enumerate(path.elements):
             if not isinstance(edge, Relationship):
                 continue
-            left, right = (numbers[end] or self._new() for end in (at - 1, at + 1))
-            whole = Syntax(path.elements[at - 1].start, path.elements[at + 1].stop)
-            group.hops.append(FoundHop(edge, left, right, whole))
+            left, right = (numbers[end] or self._new_node() for end in (at - 1, at + 1))
+            hop_syntax = Syntax(path.elements[at - 1].start, path.elements[at + 1].stop)
+            group.hops.append(PatternHop(edge, left, right, hop_syntax))
             if edge.types is not None:
                 group.types.setdefault(edge.start, []).append(edge.types)
             if edge.variable is not None:
@@ -162,17 +164,17 @@ class _HopFinder:
         if isinstance(element, tree.NodePattern):
             return self._node(element, scope, group)
         if isinstance(element, tree.Parenthesised):
-            own = self._group(group) if element.length else group
+            inner_group = self._group(group) if element.length else group
             inner = scope.copy() if element.length else scope
-            self._path(element.path, inner, own)
-            self._where(element.where, inner, own)
+            self._path(element.path, inner, inner_group)
+            self._where(element.where, inner, inner_group)
         return None
 
     def _node(self, node: tree.NodePattern, scope: _Scope, group: HopGroup) -> int:
         name = node.variable.text if node.variable else None
         number = scope.nodes.get(name) if name is not None else None
         if number is None:
-            number = self._new()
+            number = self._new_node()
             if name is not None:
                 scope.nodes[name] = number
         if node.labels is not None:
@@ -181,7 +183,7 @@ class _HopFinder:
             self._where(part, scope, group)
         return number
 
-    def _new(self) -> int:
+    def _new_node(self) -> int:
         self._nodes += 1
         return self._nodes
 
@@ -190,10 +192,10 @@ class _HopFinder:
         if where is None:
             return
         for part in terms(where, "AND"):
-            said = _says(part)
-            if said is None:
+            condition = _label_condition(part)
+            if condition is None:
                 continue
-            name, expression = said
+            name, expression = condition
             if name in scope.nodes:
                 group.labels.setdefault(scope.nodes[name], []).append(expression)
             elif name in scope.edges:
@@ -208,10 +210,10 @@ class _HopFinder:
                 case tree.PatternExpression(path=path):
                     self._path(path, scope.copy(), self._group(group))
                 case tree.PatternComprehension(path=path, where=where, result=result):
-                    inner, own = scope.copy(), self._group(group)
-                    self._path(path, inner, own)
-                    self._where(where, inner, own)
-                    self._expression(result, inner, own)
+                    inner, inner_group = scope.copy(), self._group(group)
+                    self._path(path, inner, inner_group)
+                    self._where(where, inner, inner_group)
+                    self._expression(result, inner, inner_group)
                 case tree.Subquery(query=query):
                     self.query(query, scope, group)
                 case tree.Iteration(variable=variable):
@@ -239,21 +241,24 @@ def terms(expression: Expression, operator: str) -> list[Expression]:
     return parts
 
 
-def _says(part: Expression) -> tuple[str, LabelExpression] | None:
+def _label_condition(part: Expression) -> tuple[str, LabelExpression] | None:
     """Read what a condition says of a variable's labels or type, None if nothing that is understood."""
     match part:
         case tree.LabelCheck(subject=tree.Variable(name=name), labels=labels):
             return name.text, labels
         case tree.Calculation(operator="NOT", operands=(inner,)):
-            said = _says(inner)
-            return said and (said[0], LabelExpression(part.start, part.stop, "!", None, (said[1],)))
+            condition = _label_condition(inner)
+            return condition and (
+                condition[0],
+                LabelExpression(part.start, part.stop, "!", None, (condition[1],)),
+            )
         case tree.Calculation(operator="OR"):
-            said = [_says(term) for term in terms(part, "OR")]
-            known = [one for one in said if one is not None]
-            if len(known) < len(said) or len({name for name, _ in known}) > 1:
+            conditions = [_label_condition(term) for term in terms(part, "OR")]
+            label_conditions = [condition for condition in conditions if condition is not None]
+            if len(label_conditions) < len(conditions) or len({name for name, _ in label_conditions}) > 1:
                 return None
-            parts = tuple(labels for _, labels in known)
-            return known[0][0], LabelExpression(part.start, part.stop, "|", None, parts)
+            parts = tuple(labels for _, labels in label_conditions)
+            return label_conditions[0][0], LabelExpression(part.start, part.stop, "|", None, parts)
         case tree.Calculation(operator="IN", operands=(tree.LiteralValue(value=str(value)), right)):
             name = _argument(right, "labels")
             return None if name is None else (name, _label(part, value))

@@ -54,7 +54,7 @@ def admits_type(expression: LabelExpression, type_: str) -> bool:
 
 
 def joint(expressions: Sequence[LabelExpression]) -> LabelExpression | None:
-    """All of some expressions about one node, as one; None if there are none."""
+    """Join the expressions about one node by &; None if there are none."""
     parts: list[LabelExpression] = []
     for expression in expressions:
         parts.extend(expression.parts if expression.operator == "&" else (expression,))
@@ -63,12 +63,12 @@ def joint(expressions: Sequence[LabelExpression]) -> LabelExpression | None:
     return LabelExpression(parts[0].start, parts[0].stop, "&", None, tuple(parts))
 
 
-def has_several(expression: LabelExpression | None) -> bool:
+def has_several_labels(expression: LabelExpression | None) -> bool:
     """Whether it asks for two labels at once, so that different hops may know the node by different ones."""
     if expression is None or expression.operator != "&":
         return False
-    named = {part.name.text if part.name else str(part) for part in expression.parts if part.operator != "!"}
-    return len(named) > 1
+    names = {part.name.text if part.name else str(part) for part in expression.parts if part.operator != "!"}
+    return len(names) > 1
 
 
 def hop_pairs(
@@ -78,33 +78,33 @@ def hop_pairs(
 
     Each step of an `undirected` one goes either way, so that two of *acted in* lead from actor to actor.
     """
-    wanted = tuple(types)
+    type_expressions = tuple(types)
     single = frozenset(
-        (hop.head, hop.tail) for hop in schema.hops if all(admits_type(t, hop.type) for t in wanted)
+        (hop.head, hop.tail) for hop in schema.hops if all(admits_type(t, hop.type) for t in type_expressions)
     )
     if undirected:
         single |= frozenset((tail, head) for head, tail in single)
     if length is None or (length.low == 1 and length.high == 1):
         return single
-    return _repeated(single, schema.labels, length)
+    return _repeat_hops(single, schema.labels, length)
 
 
-def _repeated(single: Pairs, labels: Sequence[str], length: Length) -> Pairs:
+def _repeat_hops(single: Pairs, labels: Sequence[str], length: Length) -> Pairs:
     """Union of the powers `low` to `high` of a relation between labels."""
-    after: defaultdict[str, set[str]] = defaultdict(set)
+    tails_by_head: defaultdict[str, set[str]] = defaultdict(set)
     for head, tail in single:
-        after[head].add(tail)
+        tails_by_head[head].add(tail)
     low = min(length.low, LONGEST_HOP)
     high = LONGEST_HOP + low if length.high is None else min(length.high, LONGEST_HOP + low)
     reached = {label: {label} for label in labels}
-    found: set[tuple[str, str]] = set()
+    pairs: set[tuple[str, str]] = set()
     for step in range(high + 1):
         if step >= low:
-            before = len(found)
-            found.update((head, tail) for head, tails in reached.items() for tail in tails)
-            if length.high is None and step > low + len(labels) and len(found) == before:
+            count_before = len(pairs)
+            pairs.update((head, tail) for head, tails in reached.items() for tail in tails)
+            if length.high is None and step > low + len(labels) and len(pairs) == count_before:
                 break
-        reached = {head: {t for mid in tails for t in after[mid]} for head, tails in reached.items()}
+        reached = {head: {t for mid in tails for t in tails_by_head[mid]} for head, tails in reached.items()}
         if not any(reached.values()):
             break
-    return frozenset(found)
+    return frozenset(pairs)

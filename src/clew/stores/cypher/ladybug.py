@@ -22,11 +22,11 @@ from clew.stores.cypher.ladybug_patterns import check_condition, rewrite_pattern
 from clew.stores.cypher.ladybug_values import rewrite_values
 from clew.stores.cypher.tree import Expression, Relationship, Statement, Syntax
 
-_RENAMED = {
+_RENAMED_FUNCTIONS = {
     "type": "label", "tolower": "lower", "toupper": "upper", "lower": "lower", "upper": "upper",
     "relationships": "rels", "log": "ln", "log10": "log", "split": "string_split",
 }  # fmt: skip
-_SAME = frozenset(
+_SAME_FUNCTIONS = frozenset(
     """
     count collect min max avg coalesce abs ceil floor sqrt sign trim ltrim rtrim replace reverse
     nodes length range pi left right
@@ -39,10 +39,10 @@ _CASTS = {
 }  # fmt: skip
 _PARTS = ("year", "quarter", "month", "week", "day")
 """Parts of a date that stand behind it as a property does."""
-_FAR = 1_000_000
+_FAR_POSITION = 1_000_000
 """A position behind the end of any list."""
 _COMPARISONS = frozenset(("=", "<>", "<", ">", "<=", ">="))
-_REPEATED = (tree.PropertyAccess, tree.Variable, tree.LiteralValue, tree.Parameter, tree.Call)
+_REPEATABLE = (tree.PropertyAccess, tree.Variable, tree.LiteralValue, tree.Parameter, tree.Call)
 """What may stand in the middle of comparisons in a row."""
 _REFUSED: dict[type[Syntax], str] = {
     tree.Reduce: "reduce",
@@ -69,11 +69,13 @@ def to_ladybug(
         edits.put(name.start, quoted(name.text))
     rewrite_values(statement, edits, kinds)
     sizes = (call for call in statement.query.find(tree.Call) if call.name.lower() == "size")
-    counted = {call.arguments[0].start for call in sizes if _is_of(tree.PatternComprehension, call)}
+    counted_tokens = {
+        call.arguments[0].start for call in sizes if _has_argument_of(tree.PatternComprehension, call)
+    }
     for part in list(statement.query.walk()):
-        for kind, what in _REFUSED.items():
-            if isinstance(part, kind) and part.start not in counted:
-                refuse(what)
+        for kind, feature in _REFUSED.items():
+            if isinstance(part, kind) and part.start not in counted_tokens:
+                refuse(feature)
         if isinstance(part, Expression):
             _expression(part, edits)
         else:
@@ -111,7 +113,7 @@ def _expression(part: Expression, edits: TokenEdits) -> None:
 
 def _call(call: tree.Call, edits: TokenEdits) -> None:
     name, at = call.name.lower(), call.start
-    if name in _SAME:
+    if name in _SAME_FUNCTIONS:
         return
     if (rewrite := _REWRITES.get(name)) is not None:
         rewrite(call, edits)
@@ -129,8 +131,8 @@ def _call(call: tree.Call, edits: TokenEdits) -> None:
         return
     if name == "round" or (name == "date" and len(call.arguments) == 1):
         return
-    if name in _RENAMED:
-        edits.put(at, _RENAMED[name])
+    if name in _RENAMED_FUNCTIONS:
+        edits.put(at, _RENAMED_FUNCTIONS[name])
         if name == "split" and call.arguments:
             _as_text(call.arguments[0], edits)
     elif name == "sum":
@@ -142,26 +144,26 @@ def _call(call: tree.Call, edits: TokenEdits) -> None:
     elif name == "substring" and len(call.arguments) in (2, 3):
         start = call.arguments[1]
         edits.before(start.start, "(")
-        edits.behind(start.stop - 1, ") + 1" + (f", {_FAR}" if len(call.arguments) == 2 else ""))
+        edits.behind(start.stop - 1, ") + 1" + (f", {_FAR_POSITION}" if len(call.arguments) == 2 else ""))
     else:
         refuse(f"the function {call.name}")
 
 
-def _is_of(kind: type[Expression], call: tree.Call) -> bool:
+def _has_argument_of(kind: type[Expression], call: tree.Call) -> bool:
     return len(call.arguments) == 1 and isinstance(call.arguments[0], kind)
 
 
 def _exists(call: tree.Call, edits: TokenEdits) -> None:
-    if _is_of(tree.PropertyAccess, call):
+    if _has_argument_of(tree.PropertyAccess, call):
         edits.put(call.start, "")
         edits.before(call.stop - 1, " IS NOT NULL")
-    elif _is_of(tree.PatternExpression, call):
-        _of_pattern("EXISTS", call, edits)
+    elif _has_argument_of(tree.PatternExpression, call):
+        _call_to_subquery("EXISTS", call, edits)
     else:
         refuse("exists() of what is neither a property nor a pattern")
 
 
-def _of_pattern(kind: str, call: tree.Call, edits: TokenEdits) -> None:
+def _call_to_subquery(kind: str, call: tree.Call, edits: TokenEdits) -> None:
     """*exists((a)-->(b))* is EXISTS { MATCH (a)-->(b) }."""
     edits.put(call.start, kind)
     edits.put(call.start + 1, "{ MATCH ")
@@ -170,23 +172,23 @@ def _of_pattern(kind: str, call: tree.Call, edits: TokenEdits) -> None:
 
 def _size(call: tree.Call, edits: TokenEdits) -> None:
     """*size* of a pattern, or of a list made of one, is how often it is matched."""
-    listed = call.arguments[0] if len(call.arguments) == 1 else None
-    if isinstance(listed, tree.PatternExpression):
-        _of_pattern("COUNT", call, edits)
-    elif isinstance(listed, tree.PatternComprehension):
-        if listed.path.variable is not None:
+    argument = call.arguments[0] if len(call.arguments) == 1 else None
+    if isinstance(argument, tree.PatternExpression):
+        _call_to_subquery("COUNT", call, edits)
+    elif isinstance(argument, tree.PatternComprehension):
+        if argument.path.variable is not None:
             refuse("a name for the path of a pattern comprehension")
-        check_condition(listed.path)
-        edits.put(listed.start, "MATCH ")
-        counted = listed.path.stop if listed.where is None else listed.where.stop
-        edits.drop(range(counted, listed.stop))
-        _of_pattern("COUNT", call, edits)
+        check_condition(argument.path)
+        edits.put(argument.start, "MATCH ")
+        pattern_stop = argument.path.stop if argument.where is None else argument.where.stop
+        edits.drop(range(pattern_stop, argument.stop))
+        _call_to_subquery("COUNT", call, edits)
         edits.put(call.start + 1, "{ ")
 
 
 def _id(call: tree.Call, edits: TokenEdits) -> None:
     """*id(n)* is the graph's id of a node; those of ladybug are no numbers."""
-    variable = edits.statement.source(call.arguments[0]) if _is_of(tree.Variable, call) else ""
+    variable = edits.statement.source(call.arguments[0]) if _has_argument_of(tree.Variable, call) else ""
     names = (node.variable for node in edits.statement.query.find(tree.NodePattern))
     if not any(name is not None and edits.statement.source(name) == variable for name in names):
         refuse("the id of what is no node")
@@ -196,8 +198,8 @@ def _id(call: tree.Call, edits: TokenEdits) -> None:
 
 def _days(call: tree.Call, edits: TokenEdits) -> None:
     """*duration.inDays(a, b).days*: dates less dates are days here."""
-    behind = [token.text for token in edits.statement.tokens[call.stop : call.stop + 2]]
-    if behind != [".", "days"] or len(call.arguments) != 2:
+    next_texts = [token.text for token in edits.statement.tokens[call.stop : call.stop + 2]]
+    if next_texts != [".", "days"] or len(call.arguments) != 2:
         refuse("durations but for duration.inDays(a, b).days")
     first, last = call.arguments
     edits.drop(range(call.start, first.start))
@@ -227,20 +229,20 @@ def _index(index: tree.Subscript, edits: TokenEdits) -> None:
 
 def _slice(index: tree.Subscript, statement: Statement) -> tuple[int, int]:
     """The first and last position of a slice as ladybug counts them; Neo4j's last one is left out."""
-    whole = [value for bound in index.bounds if (value := _whole(bound)) is not None]
-    if len(whole) != len(index.bounds):
+    bounds = [value for bound in index.bounds if (value := _whole_number(bound)) is not None]
+    if len(bounds) != len(index.bounds):
         refuse("slices of a list between computed positions")
     opens = statement.tokens[index.subject.stop + 1].text == ".."
-    low, high = (0 if opens else whole[0]), (whole[-1] if opens or len(whole) == 2 else None)
+    low, high = (0 if opens else bounds[0]), (bounds[-1] if opens or len(bounds) == 2 else None)
     if high == 0:
         refuse("an empty slice of a list")
-    return (low + 1 if low >= 0 else low), (_FAR if high is None else high if high > 0 else high - 1)
+    return (low + 1 if low >= 0 else low), (_FAR_POSITION if high is None else high if high > 0 else high - 1)
 
 
-def _whole(part: Expression) -> int | None:
+def _whole_number(part: Expression) -> int | None:
     """A whole number that is written out, with or without a sign; None for anything else."""
     if isinstance(part, tree.Calculation) and part.operator == "NEG":
-        value = _whole(part.operands[0])
+        value = _whole_number(part.operands[0])
         return None if value is None else -value
     return part.value if isinstance(part, tree.LiteralValue) and isinstance(part.value, int) else None
 
@@ -248,22 +250,24 @@ def _whole(part: Expression) -> int | None:
 def _comprehension(part: tree.Iteration, edits: TokenEdits) -> None:
     """*[x IN list WHERE x > 1 | x.name]* as ladybug's functions of lists."""
     name = quoted(part.variable.text)
-    inner = [each for each in (part.where, part.result) if each is not None]
-    kept = (range(each.start, each.stop) for each in (part.source, *inner))
-    edits.drop(set(range(part.start, part.stop)).difference(*kept))
-    before = "list_transform(" * (part.result is not None) + "list_filter(" * (part.where is not None)
-    edits.before(part.source.start, before or "(")
-    for each in inner:
-        edits.before(each.start, f", {name} -> ")
-        edits.behind(each.stop - 1, ")")
-        _write_out(each, edits)
-    if not inner:
+    inner_expressions = [expression for expression in (part.where, part.result) if expression is not None]
+    kept_ranges = (
+        range(expression.start, expression.stop) for expression in (part.source, *inner_expressions)
+    )
+    edits.drop(set(range(part.start, part.stop)).difference(*kept_ranges))
+    opening_text = "list_transform(" * (part.result is not None) + "list_filter(" * (part.where is not None)
+    edits.before(part.source.start, opening_text or "(")
+    for expression in inner_expressions:
+        edits.before(expression.start, f", {name} -> ")
+        edits.behind(expression.stop - 1, ")")
+        _write_out(expression, edits)
+    if not inner_expressions:
         edits.behind(part.source.stop - 1, ")")
 
 
-def _write_out(inside: Expression, edits: TokenEdits) -> None:
+def _write_out(expression: Expression, edits: TokenEdits) -> None:
     """Texts and numbers as they are: a function of a list can have no parameters in it."""
-    for part in inside.walk():
+    for part in expression.walk():
         if isinstance(part, tree.Parameter):
             refuse("parameters in a comprehension")
         if isinstance(part, (tree.PatternExpression, tree.Subquery)):
@@ -293,7 +297,7 @@ def _operation(operation: tree.Calculation, edits: TokenEdits) -> None:
     if "NORMALIZED" in operation.operator:
         refuse("IS NORMALIZED")
     if operation.operator in _COMPARISONS and operation.start not in edits.chained:
-        _chained(operation, edits)
+        _split_comparisons(operation, edits)
 
 
 def _as_text(part: Expression, edits: TokenEdits) -> None:
@@ -302,7 +306,7 @@ def _as_text(part: Expression, edits: TokenEdits) -> None:
     edits.behind(part.stop - 1, " AS STRING)")
 
 
-def _chained(last: tree.Calculation, edits: TokenEdits) -> None:
+def _split_comparisons(last: tree.Calculation, edits: TokenEdits) -> None:
     """*a < b < c* is *a < b AND b < c*."""
     middles: list[Expression] = []
     first = last.operands[0]
@@ -314,7 +318,7 @@ def _chained(last: tree.Calculation, edits: TokenEdits) -> None:
     edits.chained.add(last.start)
     for middle in middles:
         in_brackets = edits.statement.tokens[middle.stop].text not in _COMPARISONS
-        if in_brackets or not isinstance(middle, _REPEATED):
+        if in_brackets or not isinstance(middle, _REPEATABLE):
             refuse("comparisons in a row (a < b < c) with an expression between")
         edits.repeat(middle.start, middle.stop, " AND ")
     edits.before(last.start, "(")

@@ -21,9 +21,9 @@ _RESERVED = frozenset(
 """Words that ladybug takes for a name in backticks only."""
 
 
-def refuse(what: str) -> NoReturn:
+def refuse(feature: str) -> NoReturn:
     """Say that the embedded store cannot do something as Neo4j does it."""
-    raise QueryRefused(f"The embedded store does not have {what}. Write the query without, or use Neo4j")
+    raise QueryRefused(f"The embedded store does not have {feature}. Write the query without, or use Neo4j")
 
 
 NODE_ID = "clew_id"
@@ -67,12 +67,12 @@ class TokenEdits:
     chained: set[int] = field(default_factory=set[int])
     """First tokens of comparisons in a row."""
     names: int = field(default=0)
-    _repeated: list[tuple[int, int, str]] = field(default_factory=list[tuple[int, int, str]])
-    _around: dict[int, tuple[str, str, str]] = field(default_factory=dict[int, tuple[str, str, str]])
+    _repetitions: list[tuple[int, int, str]] = field(default_factory=list[tuple[int, int, str]])
+    _token_parts: dict[int, tuple[str, str, str]] = field(default_factory=dict[int, tuple[str, str, str]])
 
     def put(self, token: int, text: str) -> None:
         """Replace a token."""
-        self._write(token, own=text)
+        self._write(token, middle=text)
 
     def before(self, token: int, text: str) -> None:
         """Put a text before a token."""
@@ -82,23 +82,23 @@ class TokenEdits:
         """Put a text behind a token."""
         self._write(token, behind=text)
 
-    def _write(self, token: int, *, before: str = "", own: str | None = None, behind: str = "") -> None:
-        outer, text, inner = self._around.get(token, ("", self.text(token), ""))
-        parts = (outer + before, text if own is None else own, behind + inner)
-        self._around[token], self.texts[token] = parts, "".join(parts)
+    def _write(self, token: int, *, before: str = "", middle: str | None = None, behind: str = "") -> None:
+        outer, text, inner = self._token_parts.get(token, ("", self.text(token), ""))
+        parts = (outer + before, text if middle is None else middle, behind + inner)
+        self._token_parts[token], self.texts[token] = parts, "".join(parts)
 
     def repeat(self, start: int, stop: int, between: str) -> None:
-        """Put some tokens behind themselves once more, as they will be when all is rewritten."""
+        """Repeat tokens behind themselves, as they will be when all is rewritten."""
         mark = f"{between}\0{start}\0"
         self.behind(stop - 1, mark)
-        self._repeated.append((start, stop, mark))
+        self._repetitions.append((start, stop, mark))
 
     def finish(self) -> None:
         """Write what is repeated; inner parts first, which outer ones repeat."""
-        for start, stop, mark in reversed(self._repeated):
-            own, behind = self.text(stop - 1).split(mark, 1)
-            text = "".join([*map(self.text, range(start, stop - 1)), own])
-            self.texts[stop - 1] = f"{own}{mark.split(chr(0))[0]}{text}{behind}"
+        for start, stop, mark in reversed(self._repetitions):
+            last_text, text_behind = self.text(stop - 1).split(mark, 1)
+            text = "".join([*map(self.text, range(start, stop - 1)), last_text])
+            self.texts[stop - 1] = f"{last_text}{mark.split(chr(0))[0]}{text}{text_behind}"
 
     def text(self, token: int) -> str:
         """Get the text of a token as it is now."""

@@ -23,21 +23,21 @@ def rewrite_pattern(part: Syntax, edits: TokenEdits, loops: frozenset[str]) -> N
     if isinstance(part, tree.MatchClause):
         _match(part, edits)
     elif isinstance(part, tree.Branch):
-        _products(part)
+        _check_products(part)
     elif isinstance(part, tree.Projection):
         if part.star and part.keyword == "RETURN":
             refuse("RETURN *. Name what shall be returned")
         if part.order and part.keyword == "WITH":
-            _ordered(part, edits)
+            _keep_order(part, edits)
     elif isinstance(part, (tree.NodePattern, Relationship)):
         expression = part.labels if isinstance(part, tree.NodePattern) else part.types
         if expression is not None and label_names(expression) is None:
             refuse("label expressions with & or !")
         if isinstance(part, Relationship):
-            _loops(part, loops)
+            _check_loops(part, loops)
 
 
-def _ordered(projection: tree.Projection, edits: TokenEdits) -> None:
+def _keep_order(projection: tree.Projection, edits: TokenEdits) -> None:
     """Keep the order of a WITH: ladybug wants a limit there, and 0.22 forgets the order under an aggregate.
 
     Of `WITH m ORDER BY m.weight DESC LIMIT 2 RETURN collect(m.name)` it collects any two, but not with UNWIND
@@ -71,13 +71,15 @@ def _match(match: tree.MatchClause, edits: TokenEdits) -> None:
                 if element.length is not None and not path.selector:
                     _length(element, element.length, "TRAIL", edits)
     names: dict[int, str] = {}
-    apart: list[str] = []
+    inequalities: list[str] = []
     for first, second in combinations(edges, 2):
         if _may_be_same(first, second):
             if first.length or second.length:
                 refuse("paths of any length beside edges of the same relation in one MATCH")
-            apart.append(f"id({_named(first, names, edits)}) <> id({_named(second, names, edits)})")
-    _conditions(match, apart, len(edges), edits)
+            inequalities.append(
+                f"id({_edge_name(first, names, edits)}) <> id({_edge_name(second, names, edits)})"
+            )
+    _conditions(match, inequalities, len(edges), edits)
 
 
 def _length(edge: Relationship, length: tree.Length, kind: str, edits: TokenEdits) -> None:
@@ -109,7 +111,7 @@ def _shortest(path: PathPattern, edits: TokenEdits) -> None:
     edits.drop((opening - 1, opening, path.stop - 1))
 
 
-def _named(edge: Relationship, names: dict[int, str], edits: TokenEdits) -> str:
+def _edge_name(edge: Relationship, names: dict[int, str], edits: TokenEdits) -> str:
     """Return the name of an edge; one without gets one."""
     if edge.variable is not None:
         return quoted(edge.variable.text)
@@ -122,7 +124,7 @@ def _named(edge: Relationship, names: dict[int, str], edits: TokenEdits) -> str:
     return names[edge.start]
 
 
-def _conditions(match: tree.MatchClause, apart: list[str], edges: int, edits: TokenEdits) -> None:
+def _conditions(match: tree.MatchClause, inequalities: list[str], edges: int, edits: TokenEdits) -> None:
     """Add conditions to a MATCH, and put those that compare several of its parts behind it.
 
     Ladybug 0.22 loses rows where such a condition is tested before the last edge is followed: of 46 rows of
@@ -133,11 +135,11 @@ def _conditions(match: tree.MatchClause, apart: list[str], edges: int, edits: To
     """
     where = match.where
     compares = where is not None and any(map(_compares, terms(where, "AND")))
-    within = match.optional or match.start in edits.nested
-    if not apart and not compares and (within or where is None or not _casts(where)):
+    is_nested = match.optional or match.start in edits.nested
+    if not inequalities and not compares and (is_nested or where is None or not _casts(where)):
         return
-    condition = " AND ".join(apart)
-    if within:
+    condition = " AND ".join(inequalities)
+    if is_nested:
         if edges > 2:
             refuse("conditions between parts of a pattern of several edges in OPTIONAL MATCH or a subquery")
         barrier = ""
@@ -148,7 +150,7 @@ def _conditions(match: tree.MatchClause, apart: list[str], edges: int, edits: To
         return
     at = match.paths[-1].stop
     edits.before(at, barrier.lstrip() + " " if barrier else "")
-    if apart:
+    if inequalities:
         edits.before(at + 1, f"{condition} AND (")
         edits.behind(match.stop - 1, ")")
 
@@ -166,32 +168,33 @@ def _casts(expression: Expression) -> bool:
     )
 
 
-def _products(branch: tree.Branch) -> None:
+def _check_products(branch: tree.Branch) -> None:
     """Refuse large products of patterns that share no variable: ladybug 0.22 may not end them in time."""
     parts: list[set[str]] = []
     for clause in branch.clauses:
         for path in clause.paths if isinstance(clause, tree.MatchClause) else ():
-            found = path.find(tree.NodePattern, Relationship)
-            names = {part.variable.text for part in found if part.variable is not None}
-            joined = [other for other in parts if other & names]
+            elements = path.find(tree.NodePattern, Relationship)
+            names = {part.variable.text for part in elements if part.variable is not None}
+            joined_parts = [other for other in parts if other & names]
             parts = [other for other in parts if not other & names]
-            parts.append(names.union(*joined))
+            parts.append(names.union(*joined_parts))
     if len(parts) + any(isinstance(clause, tree.Unwind) for clause in branch.clauses) > MOST_UNJOINED:
         refuse("products of patterns that are not connected")
 
 
-def _loops(edge: Relationship, loops: frozenset[str]) -> None:
+def _check_loops(edge: Relationship, loops: frozenset[str]) -> None:
     """Refuse edges without direction where a relation from a node to itself would be counted twice."""
     names = label_names(edge.types) if edge.types is not None else None
-    found = loops if names is None else loops & set(names)
-    if edge.direction == "both" and found:
+    loop_types = loops if names is None else loops & set(names)
+    if edge.direction == "both" and loop_types:
         refuse(
-            f"edges without direction over {', '.join(sorted(found))}, which leads some nodes to themselves"
+            f"edges without direction over {', '.join(sorted(loop_types))}, which leads some nodes to "
+            "themselves"
         )
 
 
 def _may_be_same(first: Relationship, second: Relationship) -> bool:
     if first.types is None or second.types is None:
         return True
-    one, other = label_names(first.types), label_names(second.types)
-    return one is None or other is None or bool(set(one) & set(other))
+    first_names, second_names = label_names(first.types), label_names(second.types)
+    return first_names is None or second_names is None or bool(set(first_names) & set(second_names))

@@ -21,26 +21,26 @@ VALUE_COLUMNS = {"INT64": "clew_whole", "DOUBLE": "clew_number", "DATE": "clew_d
 """Type of ladybug → the column of nodes that are such values."""
 BOOLEANS = frozenset(("true", "false"))
 """What nodes that are booleans are called, in lower case."""
-_ORDERED = frozenset(("<", ">", "<=", ">="))
-_COMPUTED = frozenset(("-", "*", "/", "%", "^", "NEG", "POS"))
-_OF_NUMBERS = frozenset(
+_ORDER_OPERATORS = frozenset(("<", ">", "<=", ">="))
+_COMPUTING_OPERATORS = frozenset(("-", "*", "/", "%", "^", "NEG", "POS"))
+_NUMBER_FUNCTIONS = frozenset(
     "max min sum avg abs ceil floor round sqrt sign tointeger tointegerornull tofloat tofloatornull".split()
 )
 _NUMBER = re.compile(r"-?\d{1,15}(\.\d+)?")
-_OF_DATES = frozenset(("date", "datetime", "localdatetime"))
+_DATE_FUNCTIONS = frozenset(("date", "datetime", "localdatetime"))
 
 
 def rewrite_values(statement: Statement, edits: TokenEdits, kinds: Mapping[str, str]) -> None:
     """Put the value's column in the place of a name; `kinds` are types of ladybug by relation."""
     for part in statement.query.find(tree.Calculation):
         if part.operator == "IN":
-            _listed(part, edits, kinds)
+            _rewrite_list(part, edits, kinds)
     if columns := _columns(statement, kinds):
         for branch in statement.query.find(tree.Branch):
             _branch(branch, edits, columns)
 
 
-def _listed(part: tree.Calculation, edits: TokenEdits, kinds: Mapping[str, str]) -> None:
+def _rewrite_list(part: tree.Calculation, edits: TokenEdits, kinds: Mapping[str, str]) -> None:
     """*b.year IN ['1999', 2004]*: texts of numbers are numbers, where the property is one."""
     left, items = part.operands
     if not isinstance(left, tree.PropertyAccess) or not isinstance(items, tree.ListLiteral):
@@ -61,82 +61,86 @@ def _branch(branch: tree.Branch, edits: TokenEdits, columns: Mapping[str, str]) 
         for item in part.items
         if item.alias is not None and _column(item.expression, columns)
     }
-    for wanted, is_date in _wanted(branch):
+    for expression, is_date in _value_expressions(branch):
         # What is called otherwise gets its value where it gets that name.
-        named = aliases.get(wanted.name.text) if isinstance(wanted, tree.Variable) else None
-        taken = wanted if named is None else named
-        if is_date or _column(taken, columns) != VALUE_COLUMNS["DATE"]:
-            _take(taken, edits, columns)
+        original = aliases.get(expression.name.text) if isinstance(expression, tree.Variable) else None
+        target = expression if original is None else original
+        if is_date or _column(target, columns) != VALUE_COLUMNS["DATE"]:
+            _put_column(target, edits, columns)
     for part in branch.find(tree.Projection):
         if part.order and groups(part):
             # Only what a projection has can order it then.
-            ordered = {_value_named(order) for order in part.order} & columns.keys()
-            ordered -= {name for name in ordered if columns[name] == VALUE_COLUMNS["DATE"]}
+            ordered_names = {_name_variable(order) for order in part.order} & columns.keys()
+            ordered_names -= {name for name in ordered_names if columns[name] == VALUE_COLUMNS["DATE"]}
             for item in part.items:
-                if _value_named(item.expression) in ordered:
-                    _take(item.expression, edits, columns)
+                if _name_variable(item.expression) in ordered_names:
+                    _put_column(item.expression, edits, columns)
 
 
 def _columns(statement: Statement, kinds: Mapping[str, str]) -> dict[str, str]:
     """The column of each variable that can only be the tail of relations with values of one type."""
-    found: dict[str, set[str]] = {}
+    kinds_by_variable: dict[str, set[str]] = {}
     for path in statement.query.find(PathPattern):
         for at, edge in enumerate(path.elements):
             if isinstance(edge, Relationship) and edge.direction != "both":
                 tail = path.elements[at + 1 if edge.direction == "right" else at - 1]
                 if isinstance(tail, tree.NodePattern) and tail.variable is not None:
                     names = label_names(edge.types) if edge.types and edge.length is None else None
-                    kind = _common({kinds.get(name, "") for name in names or ("",)})
-                    found.setdefault(tail.variable.text, set()).add(kind)
-    return {name: VALUE_COLUMNS[kind] for name, of in found.items() if (kind := _common(of))}
+                    kind = _common_kind({kinds.get(name, "") for name in names or ("",)})
+                    kinds_by_variable.setdefault(tail.variable.text, set()).add(kind)
+    return {
+        name: VALUE_COLUMNS[kind]
+        for name, tail_kinds in kinds_by_variable.items()
+        if (kind := _common_kind(tail_kinds))
+    }
 
 
-def _common(kinds: set[str]) -> str:
+def _common_kind(kinds: set[str]) -> str:
     """The one type, or numbers where some are whole; empty where there is none for all."""
     if len(kinds) == 1:
         return next(iter(kinds))
     return "DOUBLE" if kinds == {"INT64", "DOUBLE"} else ""
 
 
-def _wanted(branch: tree.Branch) -> Iterator[tuple[Expression, bool]]:
+def _value_expressions(branch: tree.Branch) -> Iterator[tuple[Expression, bool]]:
     """What is taken for a value, and whether for a date."""
     for part in branch.walk():
         if isinstance(part, tree.Projection):
             yield from ((order, False) for order in part.order)
-        elif isinstance(part, tree.Call) and part.name.lower() in (*_OF_NUMBERS, *_OF_DATES):
-            yield from ((first, part.name.lower() in _OF_DATES) for first in part.arguments[:1])
+        elif isinstance(part, tree.Call) and part.name.lower() in (*_NUMBER_FUNCTIONS, *_DATE_FUNCTIONS):
+            yield from ((first, part.name.lower() in _DATE_FUNCTIONS) for first in part.arguments[:1])
         elif isinstance(part, tree.Calculation) and _is_of_values(part):
             calls = (operand for operand in part.operands if isinstance(operand, tree.Call))
-            is_date = part.operator == "-" or any(call.name.lower() in _OF_DATES for call in calls)
+            is_date = part.operator == "-" or any(call.name.lower() in _DATE_FUNCTIONS for call in calls)
             yield from ((operand, is_date) for operand in part.operands)
 
 
 def _is_of_values(part: tree.Calculation) -> bool:
     """Whether an operation is one of values whatever its operands are, or beside a number or boolean."""
-    if part.operator in (*_ORDERED, *_COMPUTED, "NOT"):
+    if part.operator in (*_ORDER_OPERATORS, *_COMPUTING_OPERATORS, "NOT"):
         return True
-    beside = part.operator in ("=", "<>", "+", "IN") and any(map(_is_number, part.operands))
+    with_number = part.operator in ("=", "<>", "+", "IN") and any(map(_is_number, part.operands))
     literals = (operand for operand in part.operands if isinstance(operand, tree.LiteralValue))
-    return beside or (part.operator in ("=", "<>") and any(x.kind == "boolean" for x in literals))
+    return with_number or (part.operator in ("=", "<>") and any(x.kind == "boolean" for x in literals))
 
 
 def _is_number(part: Expression) -> bool:
     if isinstance(part, tree.ListLiteral):
         return bool(part.items) and all(map(_is_number, part.items))
     is_literal = isinstance(part, tree.LiteralValue) and part.kind in ("integer", "float")
-    return is_literal or (isinstance(part, tree.Call) and part.name.lower() in _OF_NUMBERS)
+    return is_literal or (isinstance(part, tree.Call) and part.name.lower() in _NUMBER_FUNCTIONS)
 
 
-def _take(expression: Expression, edits: TokenEdits, columns: Mapping[str, str]) -> None:
+def _put_column(expression: Expression, edits: TokenEdits, columns: Mapping[str, str]) -> None:
     if isinstance(expression, tree.PropertyAccess) and (column := _column(expression, columns)):
         edits.put(expression.key.start, column)
 
 
 def _column(expression: Expression, columns: Mapping[str, str]) -> str:
-    return columns.get(_value_named(expression), "")
+    return columns.get(_name_variable(expression), "")
 
 
-def _value_named(expression: Expression) -> str:
+def _name_variable(expression: Expression) -> str:
     """The variable whose name an expression is (*p* of *p.name*); empty for anything else."""
     match expression:
         case tree.PropertyAccess(subject=tree.Variable(name=variable), key=tree.Name(text="name")):

@@ -51,13 +51,13 @@ class Parser(PatternParser):
     def _query(self, *, whole: bool) -> tree.CypherQuery:
         start = self.at
         branches = [self._branch(whole=whole)]
-        every = False
+        union_all = False
         while self.take_words("UNION"):
-            every = self.take_words("ALL")
-            if not every:
+            union_all = self.take_words("ALL")
+            if not union_all:
                 self.take_words("DISTINCT")
             branches.append(self._branch(whole=whole))
-        return tree.CypherQuery(start, self.at, tuple(branches), every)
+        return tree.CypherQuery(start, self.at, tuple(branches), union_all)
 
     def _branch(self, *, whole: bool) -> tree.Branch:
         start = self.at
@@ -67,8 +67,8 @@ class Parser(PatternParser):
             clause = self._clause()
             clauses.append(clause)
             returns = isinstance(clause, tree.Projection) and clause.keyword == "RETURN"
-        alone = len(clauses) == 1 and isinstance(clauses[0], tree.CallProcedure)
-        if not clauses or (whole and not alone and not returns):
+        only_procedure = len(clauses) == 1 and isinstance(clauses[0], tree.CallProcedure)
+        if not clauses or (whole and not only_procedure and not returns):
             self._refuse_clause()
         return tree.Branch(start, self.at, tuple(clauses))
 
@@ -98,7 +98,7 @@ class Parser(PatternParser):
 
     def _pattern(self) -> tuple[tuple[tree.PathPattern, ...], Expression | None]:
         """Paths with commas between them, and WHERE."""
-        paths = self.some(self.path)
+        paths = self.read_list(self.path)
         if self.is_word("USING"):
             raise QueryRefused("The query has USING: hints for the planner are not supported. Leave it out")
         where = self.expression() if self.take_words("WHERE") else None
@@ -109,8 +109,8 @@ class Parser(PatternParser):
         self.at += 1
         distinct = self.take_words("DISTINCT")
         star = self.take_symbol("*")
-        items = self.some(self._item) if not star or self.take_symbol(",") else ()
-        order = self.some(self._sorted) if self.take_words("ORDER", "BY") else ()
+        items = self.read_list(self._item) if not star or self.take_symbol(",") else ()
+        order = self.read_list(self._sort_key) if self.take_words("ORDER", "BY") else ()
         skip = self.expression() if self.take_words("SKIP") or self.take_words("OFFSET") else None
         limit_at = self.at
         limit = self.expression() if self.take_words("LIMIT") else None
@@ -126,42 +126,42 @@ class Parser(PatternParser):
         first, last = self.tokens[start], self.tokens[self.at - 1]
         alias = self.name("a name") if self.take_words("AS") else None
         # A column is named as a server does: a quoted variable loses its backticks, else as it is written.
-        plain = first.value if first is last and first.kind == "name" else None
-        name = alias.text if alias else plain or self.text[first.offset : last.offset + len(last.text)]
+        quoted_name = first.value if first is last and first.kind == "name" else None
+        name = alias.text if alias else quoted_name or self.text[first.offset : last.offset + len(last.text)]
         return tree.ReturnItem(start, self.at, expression, alias, name)
 
-    def _sorted(self) -> Expression:
+    def _sort_key(self) -> Expression:
         key = self.expression()
         self.at += self.is_word("ASC", "DESC", "ASCENDING", "DESCENDING")
         return key
 
     def _call_query(self, start: int, optional: bool) -> tree.Clause:
         imports: tuple[Name, ...] | None = None
-        every = False
+        imports_all = False
         if self.take_symbol("("):
-            every = self.take_symbol("*")
-            imports = self.up_to(")", self.variable)
+            imports_all = self.take_symbol("*")
+            imports = self.read_until(")", self.variable)
         self.expect_symbol("{")
         with self.deeper():
             query = self._query(whole=False)
         self.expect_symbol("}")
         if self.is_word("IN"):
             raise QueryRefused("The query has CALL { } IN TRANSACTIONS, which is for writing")
-        return tree.CallQuery(start, self.at, optional, imports, every, query)
+        return tree.CallQuery(start, self.at, optional, imports, imports_all, query)
 
     def _call_procedure(self, start: int, optional: bool) -> tree.Clause:
         parts = [self.name("a procedure").text]
         while self.take_symbol("."):
             parts.append(self.name("a procedure").text)
-        arguments = self.up_to(")", self.expression) if self.take_symbol("(") else ()
+        arguments = self.read_until(")", self.expression) if self.take_symbol("(") else ()
         yields: tuple[Name, ...] = ()
         where: Expression | None = None
         if self.take_words("YIELD"):
-            yields = () if self.take_symbol("*") else self.some(self._yielded)
+            yields = () if self.take_symbol("*") else self.read_list(self._yield_item)
             where = self.expression() if self.take_words("WHERE") else None
         return tree.CallProcedure(start, self.at, optional, ".".join(parts), arguments, yields, where)
 
-    def _yielded(self) -> Name:
+    def _yield_item(self) -> Name:
         name = self.variable()
         return self.variable() if self.take_words("AS") else name
 

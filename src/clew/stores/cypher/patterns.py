@@ -60,8 +60,8 @@ class PatternParser(ExpressionParser):
 
     def _is_group(self) -> bool:
         """Whether the parentheses that open here hold a path and not a node."""
-        named = 3 if self.token(1).kind in ("word", "name") and self.is_symbol("=", 2) else 1
-        return self.is_symbol("(", named)
+        ahead = 3 if self.token(1).kind in ("word", "name") and self.is_symbol("=", 2) else 1
+        return self.is_symbol("(", ahead)
 
     def _node_or_group(self) -> tree.NodePattern | tree.Parenthesised:
         if not self.is_symbol("("):
@@ -79,14 +79,14 @@ class PatternParser(ExpressionParser):
     def _node(self) -> tree.NodePattern:
         start = self.at
         self.expect_symbol("(")
-        variable = self._own_variable()
+        variable = self._element_variable()
         labels = self._labels()
         properties = self._properties()
         where = self._inner() if self.take_words("WHERE") else None
         self.expect_symbol(")")
         return tree.NodePattern(start, self.at, variable, labels, properties, where)
 
-    def _own_variable(self) -> Name | None:
+    def _element_variable(self) -> Name | None:
         """Read the variable of a node or edge, if it has one."""
         if self.token().kind not in ("word", "name"):
             return None
@@ -117,7 +117,7 @@ class PatternParser(ExpressionParser):
         variable: Name | None = None
         types = length = properties = where = None
         if self.take_symbol("["):
-            variable = self._own_variable()
+            variable = self._element_variable()
             types = self._labels()
             length = self._star()
             properties = self._properties()

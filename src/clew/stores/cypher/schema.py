@@ -85,20 +85,20 @@ def parse_schema(text: str) -> GraphSchema:
     hops: list[tuple[str, str, str]] = []
     at = _skip(text, 0)
     while at < len(text):
-        found = _TRIPLE.match(text, at) or _ARROW.match(text, at)
-        if found is None:
+        match = _TRIPLE.match(text, at) or _ARROW.match(text, at)
+        if match is None:
             raise UsageError(
                 f"The schema cannot be read at character {at + 1}: {text[at : at + 40]!r}. "
                 "Write (Label, RELATION, Label), (Label, RELATION, Label)"
             )
-        head, type_, tail = (part.strip("`\"' ") for part in found.groups())
+        head, type_, tail = (part.strip("`\"' ") for part in match.groups())
         hops.append((head, type_, tail))
-        at = _skip(text, found.end())
+        at = _skip(text, match.end())
     if not hops:
         raise UsageError("The schema is empty. Write (Label, RELATION, Label), (Label, RELATION, Label)")
     return schema_of(hops)
 
 
 def _skip(text: str, at: int) -> int:
-    found = _BETWEEN.match(text, at)
-    return found.end() if found else at
+    match = _BETWEEN.match(text, at)
+    return match.end() if match else at

@@ -96,8 +96,8 @@ def quote_name(name: str) -> str:
 
 
 def _space(text: str, at: int) -> str:
-    found = _SPACE.match(text, at)
-    space = found[0] if found else ""
+    match = _SPACE.match(text, at)
+    space = match[0] if match else ""
     if "\\u" in space:
         raise QueryRefused(r"The query has a \u escape in a comment, where it may end the comment. Remove it")
     if text.startswith("/*", at + len(space)):
@@ -107,42 +107,42 @@ def _space(text: str, at: int) -> str:
 
 def _token(text: str, at: int, space: str) -> CypherToken:
     char = text[at]
-    if found := _WORD.match(text, at):
-        return CypherToken("word", found[0], space, at, found[0].upper() if found[0].isascii() else found[0])
-    if (char.isdigit() or (char == "." and at + 1 < len(text))) and (found := _NUMBER.match(text, at)):
-        return _number(found, text, at, space)
+    if match := _WORD.match(text, at):
+        return CypherToken("word", match[0], space, at, match[0].upper() if match[0].isascii() else match[0])
+    if (char.isdigit() or (char == "." and at + 1 < len(text))) and (match := _NUMBER.match(text, at)):
+        return _number(match, text, at, space)
     if char in "'\"":
-        if (found := _STRING.match(text, at)) is None:
+        if (match := _STRING.match(text, at)) is None:
             raise QuerySyntaxError("a string that does not end", text, at)
-        return CypherToken("string", found[0], space, at, _decoded(found[0][1:-1], text, at))
+        return CypherToken("string", match[0], space, at, _decode_string(match[0][1:-1], text, at))
     if char == "`":
-        return _quoted(text, at, space)
-    if char == "$" and (found := _PARAMETER.match(text, at)):
-        name = found[0][1:]
+        return _quoted_name(text, at, space)
+    if char == "$" and (match := _PARAMETER.match(text, at)):
+        name = match[0][1:]
         if "\\u" in name:
             raise QueryRefused(r"The query has a \u escape in a parameter's name. Write the character")
-        return CypherToken("parameter", found[0], space, at, name.strip("`").replace("``", "`"))
+        return CypherToken("parameter", match[0], space, at, name.strip("`").replace("``", "`"))
     if text.startswith("\\u", at):
         raise QueryRefused(r"The query has a \u escape outside a string. Write the character")
-    if found := _SYMBOLS.match(text, at):
-        return CypherToken("symbol", found[0], space, at, found[0])
+    if match := _SYMBOLS.match(text, at):
+        return CypherToken("symbol", match[0], space, at, match[0])
     raise QuerySyntaxError(f"the character {char!r} is not Cypher", text, at)
 
 
-def _number(found: re.Match[str], text: str, at: int, space: str) -> CypherToken:
-    stop = found.end()
+def _number(match: re.Match[str], text: str, at: int, space: str) -> CypherToken:
+    stop = match.end()
     if stop - at > LONGEST_NUMBER:
         raise QuerySyntaxError(f"a number of {stop - at:,} characters, which no database reads", text, at)
     if stop < len(text) and (text[stop].isalnum() or text[stop] == "_"):
         raise QuerySyntaxError(f"{text[at : stop + 1]!r} is neither a number nor a name", text, at)
-    kind: TokenKind = "float" if found["float"] else "integer"
-    return CypherToken(kind, found[0], space, at, found[0].replace("_", ""))
+    kind: TokenKind = "float" if match["float"] else "integer"
+    return CypherToken(kind, match[0], space, at, match[0].replace("_", ""))
 
 
-def _decoded(body: str, text: str, at: int) -> str:
+def _decode_string(body: str, text: str, at: int) -> str:
     """Decode the escapes of the string that begins at a place of a text."""
 
-    def decoded(escape: re.Match[str]) -> str:
+    def decode(escape: re.Match[str]) -> str:
         if escape["code"]:
             character = chr(int(escape["code"], 16))
             if character in _ENDS_A_STRING:
@@ -153,15 +153,15 @@ def _decoded(body: str, text: str, at: int) -> str:
             raise QuerySyntaxError(reason, text, at + 1 + escape.start())
         return character
 
-    return _ESCAPE.sub(decoded, body)
+    return _ESCAPE.sub(decode, body)
 
 
-def _quoted(text: str, at: int, space: str) -> CypherToken:
-    found = _NAME.match(text, at)
-    if found is None or found[0] == "``":
+def _quoted_name(text: str, at: int, space: str) -> CypherToken:
+    match = _NAME.match(text, at)
+    if match is None or match[0] == "``":
         raise QuerySyntaxError("a name in backticks that is empty or does not end", text, at)
-    if "\\u" in found[0]:
+    if "\\u" in match[0]:
         raise QueryRefused(
             r"The query has a \u escape in a name, where it may end the name. Write the character"
         )
-    return CypherToken("name", found[0], space, at, found[0][1:-1].replace("``", "`"))
+    return CypherToken("name", match[0], space, at, match[0][1:-1].replace("``", "`"))

@@ -154,7 +154,7 @@ class MapProjection(Expression, frozen=True):
     selected: tuple[Name, ...]
     entries: tuple[MapEntry, ...]
     variables: tuple[Variable, ...]
-    every: bool
+    all_keys: bool
 
 
 class Iteration(Expression, frozen=True):
@@ -311,7 +311,7 @@ class CallQuery(Clause, frozen=True):
 
     optional: bool
     imports: tuple[Name, ...] | None
-    every: bool
+    imports_all: bool
     query: CypherQuery
 
 

@@ -1,4 +1,4 @@
-"""The names and values that a statement uses, each with its token and what is said around it."""
+"""The names and values that a statement uses, each with its token and the labels of its variable."""
 
 from __future__ import annotations
 
@@ -64,40 +64,44 @@ def uses_of(statement: Statement) -> Uses:
 
 
 class _UseFinder:
-    """Knows which variables are nodes and which relations, and the labels that are said of each."""
+    """Knows which variables are nodes and which relations, and the labels that the statement gives each."""
 
     def __init__(self, statement: Statement) -> None:
         self._parts = list(statement.query.walk())
         self._owners: dict[str, Owner] = {}
-        self._said: defaultdict[str, dict[str, None]] = defaultdict(dict)
+        self._labels: defaultdict[str, dict[str, None]] = defaultdict(dict)
         for part in self._parts:
             self._note(part)
         for part in self._parts:
             # `WITH p AS q`: q is what p is.
-            if isinstance(part, tree.ReturnItem) and part.alias and (name := self._of_graph(part.expression)):
+            if (
+                isinstance(part, tree.ReturnItem)
+                and part.alias
+                and (name := self._graph_variable(part.expression))
+            ):
                 self._owners.setdefault(part.alias.text, self._owners[name])
-                self._said[part.alias.text].update(self._said[name])
+                self._labels[part.alias.text].update(self._labels[name])
 
     def _note(self, part: Syntax) -> None:
         match part:
             case tree.NodePattern(variable=Name(text=name), labels=labels):
                 self._owners[name] = "node"
-                self._say(name, labels)
+                self._add_labels(name, labels)
             case Relationship(variable=Name(text=name), types=types):
                 self._owners[name] = "relation"
-                self._say(name, types)
+                self._add_labels(name, types)
             case tree.LabelCheck(subject=tree.Variable(name=Name(text=name)), labels=labels):
-                self._say(name, labels)
+                self._add_labels(name, labels)
             case _:
                 pass
 
-    def _of_graph(self, expression: Expression) -> str:
+    def _graph_variable(self, expression: Expression) -> str:
         """The variable that an expression is, if it is a node or relation; empty for anything else."""
         name = expression.name.text if isinstance(expression, tree.Variable) else ""
         return name if name in self._owners else ""
 
-    def _say(self, name: str, labels: LabelExpression | None) -> None:
-        self._said[name].update(dict.fromkeys(_admitted(labels)))
+    def _add_labels(self, name: str, labels: LabelExpression | None) -> None:
+        self._labels[name].update(dict.fromkeys(_possible_labels(labels)))
 
     def names(self) -> Iterator[NameUse]:
         """Yield the names, in no order."""
@@ -115,30 +119,40 @@ class _UseFinder:
             yield from self._properties(part)
 
     def _properties(self, part: Syntax) -> Iterator[NameUse]:
-        keys, owner, of, variable = list[Name](), "node", (), ""
+        keys, owner, labels, variable = list[Name](), "node", (), ""
         match part:
             case tree.NodePattern(properties=tree.MapLiteral(entries=entries)):
-                keys, of, variable = [entry.key for entry in entries], self._of(part), _variable(part)
+                keys, labels, variable = (
+                    [entry.key for entry in entries],
+                    self._element_labels(part),
+                    _variable(part),
+                )
             case Relationship(properties=tree.MapLiteral(entries=entries)):
-                keys, of, variable = [entry.key for entry in entries], self._of(part), _variable(part)
+                keys, labels, variable = (
+                    [entry.key for entry in entries],
+                    self._element_labels(part),
+                    _variable(part),
+                )
                 owner = "relation"
-            case tree.PropertyAccess() | tree.MapProjection() if variable := self._of_graph(part.subject):
+            case tree.PropertyAccess() | tree.MapProjection() if variable := self._graph_variable(
+                part.subject
+            ):
                 keys = [part.key] if isinstance(part, tree.PropertyAccess) else part.selected
-                owner, of = self._owners[variable], self.said(variable)
+                owner, labels = self._owners[variable], self.labels_of(variable)
             case _:
                 pass
         for key in keys:
-            yield NameUse("property", key.text, key.start, owner, of, variable)
+            yield NameUse("property", key.text, key.start, owner, labels, variable)
 
-    def _of(self, part: tree.NodePattern | Relationship) -> tuple[str, ...]:
-        """Return what is said of a node or relation of a pattern, here or elsewhere in the statement."""
+    def _element_labels(self, part: tree.NodePattern | Relationship) -> tuple[str, ...]:
+        """Return the labels or types that the statement gives a node or relation of a pattern, anywhere."""
         if part.variable is not None:
-            return self.said(part.variable.text)
-        return _admitted(part.labels if isinstance(part, tree.NodePattern) else part.types)
+            return self.labels_of(part.variable.text)
+        return _possible_labels(part.labels if isinstance(part, tree.NodePattern) else part.types)
 
-    def said(self, name: str) -> tuple[str, ...]:
-        """Return the labels or types that are said of a variable."""
-        return tuple(self._said[name])
+    def labels_of(self, name: str) -> tuple[str, ...]:
+        """Return the labels or types that the statement gives a variable."""
+        return tuple(self._labels[name])
 
     def values(self) -> Iterator[ValueUse]:
         """Yield the values, in no order."""
@@ -153,27 +167,32 @@ class _UseFinder:
                         (entry.key.text, v) for entry in entries for v in _values(entry.value)
                     ):
                         yield ValueUse(
-                            *value, key, self._of(part), "=", variable=_variable(part), owner=owner
+                            *value,
+                            key,
+                            self._element_labels(part),
+                            "=",
+                            variable=_variable(part),
+                            owner=owner,
                         )
                 case tree.Calculation(operator="IN", operands=(left, tree.ListLiteral(items=items))):
                     for item in items:
-                        yield from self._compared(left, item, "=")
+                        yield from self._compared_values(left, item, "=")
                 case tree.Calculation(operator=operator, operands=(left, right)) if operator in _COMPARING:
-                    yield from self._compared(left, right, operator)
+                    yield from self._compared_values(left, right, operator)
                     if operator == "=":
-                        yield from self._compared(right, left, operator)
+                        yield from self._compared_values(right, left, operator)
                 case _:
                     pass
 
-    def _compared(self, subject: Expression, value: Expression, operator: str) -> Iterator[ValueUse]:
+    def _compared_values(self, subject: Expression, value: Expression, operator: str) -> Iterator[ValueUse]:
         function = ""
         if isinstance(subject, tree.Call) and subject.name.lower() in ("tolower", "toupper"):
             inner = subject.arguments[0] if len(subject.arguments) == 1 else subject
             subject, function = inner, subject.name
-        if isinstance(subject, tree.PropertyAccess) and (name := self._of_graph(subject.subject)):
+        if isinstance(subject, tree.PropertyAccess) and (name := self._graph_variable(subject.subject)):
             key, owner = subject.key.text, self._owners[name]
-            for found in _values(value):
-                yield ValueUse(*found, key, self.said(name), operator, function, name, owner)
+            for literal in _values(value):
+                yield ValueUse(*literal, key, self.labels_of(name), operator, function, name, owner)
 
 
 def _values(value: Expression) -> Iterator[tuple[str | int | float, int]]:
@@ -186,7 +205,7 @@ def _variable(part: tree.NodePattern | Relationship) -> str:
     return part.variable.text if part.variable is not None else ""
 
 
-def _admitted(labels: LabelExpression | None) -> tuple[str, ...]:
+def _possible_labels(labels: LabelExpression | None) -> tuple[str, ...]:
     """The labels of an expression that says which there may be, not which there are not."""
     if labels is None or labels.operator not in ("label", "|", "&"):
         return ()

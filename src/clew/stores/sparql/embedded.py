@@ -52,7 +52,7 @@ _BLOCK = 50_000
 """Triples that are written at a time."""
 
 
-class _Held:
+class _StoreResources:
     """What a store must give back: its folder and its process."""
 
     def __init__(self, folder: tempfile.TemporaryDirectory[str]) -> None:
@@ -83,9 +83,9 @@ class EmbeddedSparql:
     name = "embedded"
 
     def __init__(self, folder: tempfile.TemporaryDirectory[str], *, seconds: float, rows: int) -> None:
-        self._held, self._seconds, self._rows = _Held(folder), seconds, rows
-        self.folder, self._running = Path(folder.name), Lock()
-        self._give_back = weakref.finalize(self, self._held.give_back)
+        self._resources, self._seconds, self._rows = _StoreResources(folder), seconds, rows
+        self.folder, self._process_lock = Path(folder.name), Lock()
+        self._give_back = weakref.finalize(self, self._resources.give_back)
 
     @classmethod
     def of_graph(cls, graph: Graph, *, seconds: float = 10.0, rows: int = USUAL_ROWS) -> EmbeddedSparql:
@@ -103,7 +103,7 @@ class EmbeddedSparql:
     def run(self, query: str) -> Rows:
         """Guard a query and run it, after those that other threads run; raises as `SparqlStore.run`."""
         sent = guard_sparql(query, self._rows, PREFIXES)
-        with self._running:
+        with self._process_lock:
             media, body = self._results(sent)
         if media == "error":
             reason = body.decode("utf-8", "replace").splitlines()[0]
@@ -112,13 +112,13 @@ class EmbeddedSparql:
 
     def _results(self, sent: Guarded) -> tuple[str, bytes]:
         """Media type, or `error`, and the results; StoreTimeout and StoreError as `run`."""
-        process = self._started()
+        process = self._live_process()
         timer = Timer(self._seconds, process.kill)
         timer.start()
         try:
-            return _asked(process, sent)
+            return _ask_process(process, sent)
         except (OSError, ValueError) as error:
-            self._held.stop()
+            self._resources.stop()
             if timer.finished.is_set():
                 raise StoreTimeout.after(self._seconds) from error
             raise StoreError(
@@ -127,13 +127,13 @@ class EmbeddedSparql:
         finally:
             timer.cancel()
 
-    def _started(self) -> subprocess.Popen[bytes]:
+    def _live_process(self) -> subprocess.Popen[bytes]:
         """Return the process, a new one if the last one was stopped."""
-        process = self._held.process
+        process = self._resources.process
         if process is None or process.poll() is not None:
-            self._held.stop()
+            self._resources.stop()
             command = [sys.executable, "-P", worker.__file__, str(self.folder), str(QUERY_MEMORY)]
-            process = self._held.process = subprocess.Popen(  # noqa: S603 - this Python, a file of ours
+            process = self._resources.process = subprocess.Popen(  # noqa: S603 - this Python, a file of ours
                 command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
             )
         return process
@@ -143,7 +143,7 @@ class EmbeddedSparql:
         self._give_back()
 
 
-def _asked(process: subprocess.Popen[bytes], sent: Guarded) -> tuple[str, bytes]:
+def _ask_process(process: subprocess.Popen[bytes], sent: Guarded) -> tuple[str, bytes]:
     """Hand a query over; (media type or `error`, results). OSError or ValueError if the process ended."""
     if process.stdin is None or process.stdout is None:
         raise OSError("no pipes")
@@ -178,9 +178,9 @@ def statements(graph: Graph) -> Iterator[str]:
         yield f"{terms[node]} {alias} {quoted(name)} .\n"
     yield from _edge_properties(graph, terms, relations)
     types = [_iri("t", name) for name in graph.types.names]
-    typed = np.repeat(np.arange(graph.nodes), np.diff(graph.types.offsets))
-    for node, own in zip(typed.tolist(), graph.types.type.tolist(), strict=True):
-        yield f"{terms[node]} {type_} {types[own]} .\n"
+    typed_nodes = np.repeat(np.arange(graph.nodes), np.diff(graph.types.offsets))
+    for node, type_id in zip(typed_nodes.tolist(), graph.types.type.tolist(), strict=True):
+        yield f"{terms[node]} {type_} {types[type_id]} .\n"
 
 
 def _edge_properties(graph: Graph, terms: Sequence[str], relations: Sequence[str]) -> Iterator[str]:

@@ -6,7 +6,7 @@ from clew.stores.cypher.guard import USUAL_ROWS, Guarded
 from clew.stores.errors import StoreError
 from clew.stores.sparql.guard import form_of, guard_sparql
 from clew.stores.sparql.results import GRAPHS, RESULTS, rows_of
-from clew.stores.sparql.wire import HttpReply, address_of, requested
+from clew.stores.sparql.wire import HttpReply, address_of, send_query
 from clew.stores.store import Rows
 
 ACCEPT_ROWS = (
@@ -25,38 +25,38 @@ class SparqlEndpoint:
         Nothing is sent yet. Raises UsageError for an address that cannot be read.
         """
         self.address = address_of(address)
-        self.name = self.address.shown
+        self.name = self.address.public_address
         self._seconds, self._rows = seconds, rows
         self.trips = 0
         """Queries of Clew's own that were sent."""
 
     def run(self, query: str) -> Rows:
         """Guard a query and run it; raises as `SparqlStore.run`."""
-        return self._asked(guard_sparql(query, self._rows))
+        return self._ask(guard_sparql(query, self._rows))
 
     def read(self, query: str, *, most: int) -> tuple[tuple[object, ...], ...]:
         """Run a query of Clew's own; at most `most` rows. Raises as `run`, but for what the guard refuses."""
         self.trips += 1
-        return self._asked(Guarded(query, {}, None, most)).rows
+        return self._ask(Guarded(query, {}, None, most)).rows
 
-    def _asked(self, sent: Guarded) -> Rows:
+    def _ask(self, sent: Guarded) -> Rows:
         graph = form_of(sent.text) in ("CONSTRUCT", "DESCRIBE")
-        accept, known = (ACCEPT_GRAPH, GRAPHS) if graph else (ACCEPT_ROWS, RESULTS)
-        with requested(self.address, sent.text, accept, self._seconds) as reply:
-            if reply.media not in known:
+        accept, known_media = (ACCEPT_GRAPH, GRAPHS) if graph else (ACCEPT_ROWS, RESULTS)
+        with send_query(self.address, sent.text, accept, self._seconds) as reply:
+            if reply.media not in known_media:
                 raise StoreError(
                     f"{self.name} answers with {reply.media} that is no result of SPARQL. Check the path"
                 )
             try:
                 return rows_of(reply, reply.media, sent)
             except (SyntaxError, ValueError, OSError, StoreError) as error:
-                raise _broken(reply, error) from error
+                raise _reply_error(reply, error) from error
 
     def close(self) -> None:
         """Nothing is held open."""
 
 
-def _broken(reply: HttpReply, error: Exception) -> StoreError:
+def _reply_error(reply: HttpReply, error: Exception) -> StoreError:
     """What reading a reply failed of: the connection if it did, else what came over it."""
     if reply.failure is not None:
         return reply.failure

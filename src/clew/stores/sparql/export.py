@@ -19,7 +19,7 @@ from clew.stores.errors import StoreError
 from clew.stores.import_folder import ImportFolder, ImportProgress, silent
 from clew.stores.sparql.endpoint import ACCEPT_GRAPH, ACCEPT_ROWS
 from clew.stores.sparql.results import GRAPHS, RESULTS, rows_of
-from clew.stores.sparql.wire import Address, HttpReply, requested
+from clew.stores.sparql.wire import Address, HttpReply, send_query
 from clew.stores.store import StoredTerm
 
 EXPORT_SECONDS = 300.0
@@ -52,7 +52,7 @@ def export(address: Address, folder: ImportFolder, progress: ImportProgress = si
     total = sum(shard.count for shard in shards)
     if not total:
         raise StoreError(
-            f"{address.shown} has no triples in its default graph. Check the path, or name a graph: "
+            f"{address.public_address} has no triples in its default graph. Check the path, or name a graph: "
             "…?default-graph-uri=NAME"
         )
     path = folder.data / "graph.nt"
@@ -62,7 +62,7 @@ def export(address: Address, folder: ImportFolder, progress: ImportProgress = si
         for shard in shards:
             if shard.name in folder.finished:
                 continue
-            for count in _read(address, shard, file):
+            for count in _read_shard(address, shard, file):
                 progress("triples", done + count, total)
             done += shard.count
             file.flush()
@@ -73,11 +73,11 @@ def export(address: Address, folder: ImportFolder, progress: ImportProgress = si
 def _shards(address: Address) -> list[_Slice]:
     """Ask which relations there are, and how often; blank nodes are told apart only where there are some."""
     blank = int(_value(_select(address, BLANK_COUNT)[0][0]))
-    only = f" FILTER(!{_BLANK})" if blank else ""
-    rows = _select(address, f"SELECT ?p (COUNT(*) AS ?n) WHERE {{ ?s ?p ?o{only} }} GROUP BY ?p")
+    blank_filter = f" FILTER(!{_BLANK})" if blank else ""
+    rows = _select(address, f"SELECT ?p (COUNT(*) AS ?n) WHERE {{ ?s ?p ?o{blank_filter} }} GROUP BY ?p")
     counts = {_value(p): int(_value(n)) for p, n in rows if p is not None}
     shards = [
-        _Slice(p, f"CONSTRUCT {{ ?s <{p}> ?o }} WHERE {{ ?s <{p}> ?o{only} }}", n)
+        _Slice(p, f"CONSTRUCT {{ ?s <{p}> ?o }} WHERE {{ ?s <{p}> ?o{blank_filter} }}", n)
         for p, n in sorted(counts.items())
     ]
     return [*shards, _Slice(BLANK, BLANK_TRIPLES, blank)] if blank else shards
@@ -89,11 +89,11 @@ def _value(term: object) -> str:
 
 def _select(address: Address, query: str) -> tuple[tuple[object, ...], ...]:
     sent = Guarded(query, {}, None, _MOST_RELATIONS)
-    with _replied(address, query, ACCEPT_ROWS, tuple(RESULTS)) as reply:
+    with _open_reply(address, query, ACCEPT_ROWS, tuple(RESULTS)) as reply:
         return rows_of(reply, reply.media, sent).rows
 
 
-def _read(address: Address, shard: _Slice, file: IO[bytes]) -> Iterator[int]:
+def _read_shard(address: Address, shard: _Slice, file: IO[bytes]) -> Iterator[int]:
     """Append a shard to the file; yields how many of its triples there are."""
     start, count = file.tell(), 0
     for count in _append(address, shard.query, file):
@@ -107,7 +107,7 @@ def _read(address: Address, shard: _Slice, file: IO[bytes]) -> Iterator[int]:
             yield min(count, shard.count)
     if count < shard.count:
         raise StoreError(
-            f"{address.shown} gives {count:,} of the {shard.count:,} triples that it counts for "
+            f"{address.public_address} gives {count:,} of the {shard.count:,} triples that it counts for "
             f"{shard.name}: its "
             "results are capped, or the graph changes. Ask its operator for a dump, and index that"
         )
@@ -116,19 +116,19 @@ def _read(address: Address, shard: _Slice, file: IO[bytes]) -> Iterator[int]:
 def _pages(address: Address, shard: _Slice, file: IO[bytes]) -> Iterator[int]:
     count = 0
     while count < shard.count:
-        before = count
+        count_before = count
         query = f"{shard.query} ORDER BY ?s ?o OFFSET {count}"
-        for more in _append(address, query, file):
-            count = before + more
+        for page_count in _append(address, query, file):
+            count = count_before + page_count
             yield count
-        if count == before:
+        if count == count_before:
             return
 
 
 def _append(address: Address, query: str, file: IO[bytes]) -> Iterator[int]:
     """Append what a query gives; yields how many triples there are so far."""
     count = 0
-    with _replied(address, query, ACCEPT_GRAPH, tuple(GRAPHS)) as reply:
+    with _open_reply(address, query, ACCEPT_GRAPH, tuple(GRAPHS)) as reply:
         for lines in _lines(reply):
             file.write(lines)
             count += lines.count(b"\n")
@@ -136,18 +136,22 @@ def _append(address: Address, query: str, file: IO[bytes]) -> Iterator[int]:
 
 
 @contextmanager
-def _replied(address: Address, query: str, accept: str, known: tuple[str, ...]) -> Generator[HttpReply]:
+def _open_reply(
+    address: Address, query: str, accept: str, known_media: tuple[str, ...]
+) -> Generator[HttpReply]:
     """Ask, and hold the reply against what was asked for; what it breaks off with is a StoreError."""
-    with requested(address, query, accept, EXPORT_SECONDS, total=False) as reply:
-        if reply.media not in known:
+    with send_query(address, query, accept, EXPORT_SECONDS, total=False) as reply:
+        if reply.media not in known_media:
             raise StoreError(
-                f"{address.shown} answers with {reply.media} that is no result of SPARQL. Check the path"
+                f"{address.public_address} answers with {reply.media} that is no result of SPARQL. "
+                "Check the path"
             )
         try:
             yield reply
         except (SyntaxError, ValueError, OSError) as error:
             raise reply.failure or StoreError(
-                f"{address.shown} sends what cannot be read as {reply.media} ({error}). Run the command again"
+                f"{address.public_address} sends what cannot be read as {reply.media} ({error}). "
+                "Run the command again"
             ) from error
 
 
@@ -160,16 +164,16 @@ def _lines(reply: HttpReply) -> Iterator[bytes]:
         for quad in quads:
             yield f"{quad.triple} .\n".encode()
         return
-    rest, seen = b"", False
+    line_start, checked = b"", False
     while data := reply.read(BLOCK):
-        whole, newline, tail = data.rpartition(b"\n")
+        whole_lines, newline, tail = data.rpartition(b"\n")
         if newline:
-            lines, rest = rest + whole + newline, tail
-            if not seen:
+            lines, line_start = line_start + whole_lines + newline, tail
+            if not checked:
                 all(pyoxigraph.parse(lines, pyoxigraph.RdfFormat.N_TRIPLES))
-                seen = True
+                checked = True
             yield lines
         else:
-            rest += data
-    if rest.strip():
+            line_start += data
+    if line_start.strip():
         raise ValueError("the last line is not whole")

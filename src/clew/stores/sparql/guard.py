@@ -56,7 +56,7 @@ _TOKEN = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _ESCAPE = re.compile(r"\\u[0-9A-Fa-f]{4}|\\U[0-9A-Fa-f]{8}")
-_parsing = Lock()
+_parser_lock = Lock()
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,7 @@ def guard_sparql(query: str, rows: int = USUAL_ROWS, prefixes: Collection[str] |
         raise QueryRefused(f"The query is longer than {LONGEST_SPARQL:,} characters")
     tokens = tokens_of(query)
     _check_brackets(tokens)
-    text = "".join(_limited(tokens, rows)).strip()
+    text = "".join(_limit_rows(tokens, rows)).strip()
     tree = _parse(text)
     for part in _walk(tree):
         _check(part)
@@ -105,12 +105,12 @@ def tokens_of(text: str) -> list[SparqlToken]:
     tokens: list[SparqlToken] = []
     at = 0
     while at < len(text):
-        found = _TOKEN.match(text, at)
-        if found is None or found.lastgroup is None:
+        match = _TOKEN.match(text, at)
+        if match is None or match.lastgroup is None:
             raise QuerySyntaxError(f"{text[at : at + 20]!r} is no SPARQL", text, at)
-        is_comment = found.lastgroup == "comment"
-        tokens.append(SparqlToken("space", " ") if is_comment else SparqlToken(found.lastgroup, found[0]))
-        at = found.end()
+        is_comment = match.lastgroup == "comment"
+        tokens.append(SparqlToken("space", " ") if is_comment else SparqlToken(match.lastgroup, match[0]))
+        at = match.end()
     return tokens
 
 
@@ -138,9 +138,9 @@ def _opens(token: SparqlToken) -> int:
     return (token.text in "{([") - (token.text in "})]")
 
 
-def _limited(tokens: list[SparqlToken], rows: int) -> Iterator[str]:
+def _limit_rows(tokens: list[SparqlToken], rows: int) -> Iterator[str]:
     """Yield the texts of a query that returns one row more than `rows` at most."""
-    form, limit, values = _outside(tokens)
+    form, limit, values = _outer_parts(tokens)
     if form == "ASK":
         yield from (token.text for token in tokens)
         return
@@ -155,7 +155,7 @@ def _limited(tokens: list[SparqlToken], rows: int) -> Iterator[str]:
         yield f" LIMIT {rows + 1}"
 
 
-def _outside(tokens: list[SparqlToken]) -> tuple[str, int | None, int | None]:
+def _outer_parts(tokens: list[SparqlToken]) -> tuple[str, int | None, int | None]:
     """Return the form, and the positions of the number of LIMIT and of VALUES outside all brackets."""
     form, limit, values, depth, opened = "", None, None, 0, False
     for number, token in enumerate(tokens):
@@ -173,7 +173,7 @@ def _parse(text: str) -> Any:  # noqa: ANN401
     parser = import_module("rdflib.plugins.sparql.parser")
     pyparsing = import_module("pyparsing")
     try:
-        with _parsing:
+        with _parser_lock:
             return parser.parseQuery(text)
     except pyparsing.ParseBaseException as error:
         reason = f"what begins there is no SPARQL 1.1 ({str(error.msg).lower()})"
@@ -213,12 +213,12 @@ def _check(part: Any) -> None:  # noqa: ANN401
     raise QueryRefused(f"The query has a {name}, which is not on the list of what is allowed")
 
 
-def _check_names(tree: Any, known: Collection[str] | None) -> None:  # noqa: ANN401
+def _check_names(tree: Any, known_prefixes: Collection[str] | None) -> None:  # noqa: ANN401
     """Refuse names that a server may run, functions that are not the language's own, unknown prefixes."""
     iri_type = import_module("rdflib").URIRef
     prefixes = {str(p.get("prefix", "")): str(p["iri"]) for p in _walk(tree) if _is(p, "PrefixDecl")}
 
-    def whole(name: Any) -> str:  # noqa: ANN401
+    def whole_name(name: Any) -> str:  # noqa: ANN401
         if isinstance(name, iri_type):
             return str(name)
         prefix = str(name.get("prefix", ""))
@@ -226,17 +226,17 @@ def _check_names(tree: Any, known: Collection[str] | None) -> None:  # noqa: ANN
 
     for part in _walk(tree):
         prefix = str(part.get("prefix", "")) if _is(part, "pname") else None
-        if known is not None and prefix is not None and prefix not in (*prefixes, *known):
+        if known_prefixes is not None and prefix is not None and prefix not in (*prefixes, *known_prefixes):
             raise QueryRefused(
                 f"The prefix {prefix}: is not declared. Write PREFIX {prefix}: <…> before the query"
-                + (f"; known are {', '.join(f'{p}:' for p in known)}" if known else "")
+                + (f"; known are {', '.join(f'{p}:' for p in known_prefixes)}" if known_prefixes else "")
             )
-        named = isinstance(part, iri_type) or _is(part, "pname")
-        if named and whole(part).lower().startswith(_CALLING_SCHEMES):
-            raise QueryRefused(f"The query has the name {whole(part)}, which some servers run as code")
-        if _is(part, "Function") and not whole(part["iri"]).startswith((XSD, "xsd:")):
+        is_name = isinstance(part, iri_type) or _is(part, "pname")
+        if is_name and whole_name(part).lower().startswith(_CALLING_SCHEMES):
+            raise QueryRefused(f"The query has the name {whole_name(part)}, which some servers run as code")
+        if _is(part, "Function") and not whole_name(part["iri"]).startswith((XSD, "xsd:")):
             raise QueryRefused(
-                f"The query calls the function {whole(part['iri'])}, which is not on the list of those "
+                f"The query calls the function {whole_name(part['iri'])}, which is not on the list of those "
                 "allowed"
             )
 
@@ -264,8 +264,8 @@ def _check_regexes(tree: Any) -> None:  # noqa: ANN401
         if _is(part, "Builtin_REGEX") or _is(part, "Builtin_REPLACE"):
             inner = list(_walk(part["pattern"]))
             texts = [str(p["string"]) for p in inner if _is(p, "literal")]
-            made = any(_is_variable(p) or getattr(p, "name", "").startswith("Builtin_") for p in inner)
-            check_regex(texts[0] if len(texts) == 1 and not made else None)
+            is_computed = any(_is_variable(p) or getattr(p, "name", "").startswith("Builtin_") for p in inner)
+            check_regex(texts[0] if len(texts) == 1 and not is_computed else None)
 
 
 def _is_variable(part: Any) -> bool:  # noqa: ANN401

@@ -7,8 +7,8 @@ out.
 
 Round trips: 3 when the endpoint is first looked at; one for names; two for the edges of some nodes, of which
 the first counts them; one for examples of each type of edges; one for each `BATCH` nodes whose properties are
-written, and one for what is said of relations and types that were not met before. A result that the endpoint
-caps is asked for in halves.
+written, and one for the statements about relations and types that were not met before. A result that the
+endpoint caps is asked for in halves.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ LARGE_SECONDS = 60
 """After which a large graph counts as changed."""
 _TYPE = f"{RDF}type"
 _NAMES = (*LABELS, *NAMING_PROPERTIES, ALT_LABEL)
-_NAMED = iris(_NAMES)
+_NAME_IRIS = iris(_NAMES)
 _NAMES_LIST = ", ".join(f"<{name}>" for name in _NAMES)
 _NO_NAME = "FILTER NOT EXISTS { ?x ?s ?y } FILTER NOT EXISTS { ?z " + f"<{_TYPE}> ?s }}"
 """Relations and classes have labels, too, and nothing is near them."""
@@ -86,8 +86,10 @@ class NearSparql:
         if self._count(most) > most:
             return None
         rows = self._endpoint.read(_STATE, most=MOST_STATEMENTS)
-        counted = sorted(" ".join(_text(term) for term in row) for row in rows)
-        return blake2b("\n".join([_now(OLDEST_SECONDS), *counted]).encode(), digest_size=16).hexdigest()
+        count_lines = sorted(" ".join(_text(term) for term in row) for row in rows)
+        return blake2b(
+            "\n".join([_clock_text(OLDEST_SECONDS), *count_lines]).encode(), digest_size=16
+        ).hexdigest()
 
     def is_small(self, most: int) -> bool:
         """Whether there are from 1 to `most` triples."""
@@ -114,57 +116,57 @@ class SparqlNeighbours:
 
     def __init__(self, endpoint: SparqlEndpoint) -> None:
         self._endpoint, self._left_out = endpoint, dict[str, None]()
-        labels = f"VALUES ?p {{ {_NAMED} }} ?s ?p ?o"
-        spoken = [_term(row[0]).language for row in self._sample("?o", labels)]
-        languages = [tag for tag, _ in Counter(spoken).most_common()]
+        labels = f"VALUES ?p {{ {_NAME_IRIS} }} ?s ?p ?o"
+        label_languages = [_term(row[0]).language for row in self._sample("?o", labels)]
+        languages = [tag for tag, _ in Counter(label_languages).most_common()]
         self._languages = list(dict.fromkeys(["", "en", *languages]))[:MOST_LANGUAGES]
         if set(languages) - set(self._languages):
             self._leave_out(f"of texts only those in {', '.join(filter(None, self._languages))} are fetched")
         statements = self._sample("?s ?o", "?s ?p ?o")
         if any(_term(term).kind == "bnode" for row in statements for term in row):
             self._leave_out("nodes without a name (blank nodes) were not fetched")
-        begun = Counter(
-            found[1]
+        beginnings = Counter(
+            match[1]
             for row in statements
             for term in row
-            if _term(term).kind == "uri" and (found := _BEGINNING.fullmatch(_text(term)))
+            if _term(term).kind == "uri" and (match := _BEGINNING.fullmatch(_text(term)))
         )
-        self._beginnings = [text for text, _ in begun.most_common(MOST_PREFIXES)]
+        self._beginnings = [text for text, _ in beginnings.most_common(MOST_PREFIXES)]
         self._types = self._all_types()
-        self._said: dict[str, list[str]] = {}
+        self._descriptions: dict[str, list[str]] = {}
 
     @property
     def notes(self) -> tuple[str, ...]:
         """What is never fetched, or could not be."""
         return tuple(self._left_out)
 
-    def _leave_out(self, what: str) -> None:
-        self._left_out[what] = None
+    def _leave_out(self, note: str) -> None:
+        self._left_out[note] = None
 
-    def _sample(self, what: str, where: str) -> Sequence[Row]:
+    def _sample(self, variables: str, pattern: str) -> Sequence[Row]:
         return self._endpoint.read(
-            f"SELECT {what} WHERE {{ {where} }} LIMIT {STATEMENTS_SAMPLED}", most=STATEMENTS_SAMPLED
+            f"SELECT {variables} WHERE {{ {pattern} }} LIMIT {STATEMENTS_SAMPLED}", most=STATEMENTS_SAMPLED
         )
 
     def _all_types(self) -> list[str]:
         """Types of edges; of a large graph those in a sample, where to look for all takes too long."""
-        every = f"SELECT DISTINCT ?p WHERE {{ ?s ?p ?o }} LIMIT {near.MOST_TYPES}"
+        query = f"SELECT DISTINCT ?p WHERE {{ ?s ?p ?o }} LIMIT {near.MOST_TYPES}"
         try:
-            rows = self._endpoint.read(every, most=near.MOST_TYPES)
+            rows = self._endpoint.read(query, most=near.MOST_TYPES)
         except StoreTimeout:
             rows = self._sample("?p", "?s ?p ?o")
         return sorted({_text(row[0]) for row in rows} - {_TYPE, *_NAMES})
 
-    def named(self, texts: Sequence[str], *, any_case: bool) -> NamedNodes:
+    def named_nodes(self, texts: Sequence[str], *, any_case: bool) -> NamedNodes:
         """Nodes by their labels and the ends of their IRIs; all labels are read with `any_case`."""
         if any_case:
             lower = ", ".join(quoted(text) for text in texts)
-            where = f"VALUES ?p {{ {_NAMED} }} ?s ?p ?name . FILTER(LCASE(STR(?name)) IN ({lower}))"
+            where = f"VALUES ?p {{ {_NAME_IRIS} }} ?s ?p ?name . FILTER(LCASE(STR(?name)) IN ({lower}))"
         else:
             literals = " ".join(
                 f"{quoted(t)}{f'@{tag}' if tag else ''}" for t in texts for tag in self._languages
             )
-            pairs = " ".join(f"({iris([iri])} {quoted(text)})" for iri, text in self._spelled(texts))
+            pairs = " ".join(f"({iris([iri])} {quoted(text)})" for iri, text in self._possible_iris(texts))
             where = (
                 f"{{ VALUES ?name {{ {literals} }} ?s ?p ?name FILTER(?p IN ({_NAMES_LIST})) }} UNION "
                 f"{{ VALUES (?s ?name) {{ {pairs} }} "
@@ -173,9 +175,11 @@ class SparqlNeighbours:
         where = f"{where} FILTER(isIRI(?s)) {_NO_NAME}"
         query = f"SELECT DISTINCT ?s ?name WHERE {{ {where} }} LIMIT {near.MOST_NAMED}"
         rows = self._endpoint.read(query, most=near.MOST_NAMED)
-        return NamedNodes([NamedNode(_text(iri), _text(name)) for iri, name in rows], _now(LARGE_SECONDS))
+        return NamedNodes(
+            [NamedNode(_text(iri), _text(name)) for iri, name in rows], _clock_text(LARGE_SECONDS)
+        )
 
-    def _spelled(self, texts: Iterable[str]) -> Iterator[tuple[str, str]]:
+    def _possible_iris(self, texts: Iterable[str]) -> Iterator[tuple[str, str]]:
         """IRIs whose ends are texts, written with underscores or escaped, with the texts."""
         for text in texts:
             ends = dict.fromkeys((quote(text, safe=":.,'()!*"), re.sub(r"\s+", "_", text)))
@@ -184,11 +188,11 @@ class SparqlNeighbours:
             )
 
     def edges(self, ids: Sequence[str], hub: int) -> NearEdges:
-        """Edges of nodes, counted before; nodes whose edges together are few are asked for at one time."""
+        """Edges of nodes, counted before; nodes with at most `MOST_BINDINGS` edges together are one query."""
         degrees = self._degrees(ids)
-        taken = [(node, degrees[node]) for node in ids if 0 < degrees.get(node, 0) <= hub]
+        small_nodes = [(node, degrees[node]) for node in ids if 0 < degrees.get(node, 0) <= hub]
         edges, cut = dict[Edge, None](), False
-        for nodes, count in _groups(taken):
+        for nodes, count in _groups(small_nodes):
             cut |= self._edges(nodes, count, edges)
         return NearEdges(list(edges), sum(degree > hub for degree in degrees.values()), cut)
 
@@ -211,15 +215,15 @@ class SparqlNeighbours:
         if len(rows) < count and len(nodes) > 1:
             half = len(nodes) // 2
             parts = [(part, self._degrees(part)) for part in (nodes[:half], nodes[half:])]
-            return any([self._edges(part, sum(own.values()), edges) for part, own in parts])
+            return any([self._edges(part, sum(degrees.values()), edges) for part, degrees in parts])
         edges |= dict.fromkeys(_edge(row) for row in rows)
         return len(rows) < count
 
     def examples(self) -> list[Edge]:
         """Some edges of each type."""
-        one = f"?s ?p ?o {_IS_EDGE} }} LIMIT {near.EXAMPLES}"
+        pattern_end = f"?s ?p ?o {_IS_EDGE} }} LIMIT {near.EXAMPLES}"
         parts = [
-            f"{{ SELECT ?s ?p ?o WHERE {{ VALUES ?p {{ <{type_}> }} {one} }}"
+            f"{{ SELECT ?s ?p ?o WHERE {{ VALUES ?p {{ <{type_}> }} {pattern_end} }}"
             for type_ in self._types
             if is_iri(type_)
         ]
@@ -231,41 +235,45 @@ class SparqlNeighbours:
     def write(self, nodes: Sequence[str], edges: Sequence[Edge], folder: Path) -> Path:
         """Write N-Triples of the edges, of literals and types, and of what relations and types are called."""
         tags = ", ".join(quoted(tag) for tag in self._languages)
-        said = f"FILTER(?p = <{_TYPE}> || (isLiteral(?o) && LANG(?o) IN ({tags})))"
+        value_filter = f"FILTER(?p = <{_TYPE}> || (isLiteral(?o) && LANG(?o) IN ({tags})))"
         relations, types = {kind for _, _, kind in edges}, set[str]()
         with (folder / "graph.nt").open("w", encoding="utf-8") as lines:
             lines.writelines(f"<{head}> <{kind}> <{tail}> .\n" for head, tail, kind in edges)
             for ids in near.batches(nodes, near.BATCH):
-                query = f"SELECT ?s ?p ?o WHERE {{ VALUES ?s {{ {iris(ids)} }} ?s ?p ?o {said} }}"
+                query = f"SELECT ?s ?p ?o WHERE {{ VALUES ?s {{ {iris(ids)} }} ?s ?p ?o {value_filter} }}"
                 rows = self._endpoint.read(query, most=MOST_STATEMENTS)
                 lines.writelines(_lines(rows))
                 relations |= {_text(row[1]) for row in rows}
                 types |= {_text(row[2]) for row in rows if _text(row[1]) == _TYPE}
-            about = self._about(relations, types)
+            descriptions = self._describe(relations, types)
             for name in sorted(relations | types):
-                lines.writelines(about.get(name, ()))
+                lines.writelines(descriptions.get(name, ()))
         return folder / "graph.nt"
 
-    def _about(self, relations: Set[str], types: Set[str]) -> dict[str, list[str]]:
-        """What is said of relations and types by name, as lines; asked once for each.
+    def _describe(self, relations: Set[str], types: Set[str]) -> dict[str, list[str]]:
+        """The statements about relations and types, as lines by name; each is asked for once.
 
-        Of relations also what things are called that describe them.
+        Of a relation also the names of the things that describe it.
         """
-        new = sorted((relations | types) - self._said.keys() - {_TYPE, *_NAMES})
-        if new:
+        new_names = sorted((relations | types) - self._descriptions.keys() - {_TYPE, *_NAMES})
+        if new_names:
             tags = ", ".join(quoted(tag) for tag in self._languages)
-            own = f"VALUES ?n {{ {iris(new)} }} ?n ?p ?o . BIND(?n AS ?s)"
-            pointing = f"VALUES ?n {{ {iris(relations & set(new))} }} ?s ?m ?n . FILTER(?m != <{_TYPE}>)"
-            described = f"{{ SELECT ?n ?s WHERE {{ {pointing} }} }} ?s ?p ?o . FILTER(?p IN ({_NAMES_LIST}))"
-            spoken = f"FILTER(isIRI(?o) || (isLiteral(?o) && LANG(?o) IN ({tags})))"
-            where = f"{{ {own} }} UNION {{ {described} }} {spoken}"
+            direct_pattern = f"VALUES ?n {{ {iris(new_names)} }} ?n ?p ?o . BIND(?n AS ?s)"
+            pointing_pattern = (
+                f"VALUES ?n {{ {iris(relations & set(new_names))} }} ?s ?m ?n . FILTER(?m != <{_TYPE}>)"
+            )
+            described_pattern = (
+                f"{{ SELECT ?n ?s WHERE {{ {pointing_pattern} }} }} ?s ?p ?o . FILTER(?p IN ({_NAMES_LIST}))"
+            )
+            language_filter = f"FILTER(isIRI(?o) || (isLiteral(?o) && LANG(?o) IN ({tags})))"
+            where = f"{{ {direct_pattern} }} UNION {{ {described_pattern} }} {language_filter}"
             query = f"SELECT DISTINCT ?n ?s ?p ?o WHERE {{ {where} }} LIMIT {MOST_BINDINGS}"
             rows = self._endpoint.read(query, most=MOST_BINDINGS)
-            said: dict[str, list[str]] = {name: [] for name in new}
+            lines_by_name: dict[str, list[str]] = {name: [] for name in new_names}
             for name, *row in rows:
-                said[_text(name)] += _lines([row])
-            self._said |= said
-        return self._said
+                lines_by_name[_text(name)] += _lines([row])
+            self._descriptions |= lines_by_name
+        return self._descriptions
 
 
 def _groups(degrees: Iterable[tuple[str, int]]) -> Iterator[tuple[list[str], int]]:
@@ -303,6 +311,6 @@ def _term(term: object) -> StoredTerm:
     return StoredTerm("", "") if term is None else cast(StoredTerm, term)
 
 
-def _now(seconds: int) -> str:
+def _clock_text(seconds: int) -> str:
     """A text that is another one every so many seconds."""
     return str(int(time() // seconds))

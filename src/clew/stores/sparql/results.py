@@ -57,8 +57,8 @@ def rows_of(source: BytesIO | HttpReply, media: str, sent: Guarded) -> Rows:
 
 
 def _rows(columns: tuple[str, ...], rows: Iterable[tuple[object, ...]], sent: Guarded) -> Rows:
-    found = tuple(islice(rows, sent.rows + 1))
-    return Rows(columns, found[: sent.rows], len(found) <= sent.rows, sent)
+    first_rows = tuple(islice(rows, sent.rows + 1))
+    return Rows(columns, first_rows[: sent.rows], len(first_rows) <= sent.rows, sent)
 
 
 def _solution_rows(results: pyoxigraph.QuerySolutions) -> Iterator[tuple[object, ...]]:

@@ -33,10 +33,10 @@ _PREFIX = "sparql+"
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where an endpoint is; `shown` is it without name and password."""
+    """Where an endpoint is; `public_address` is it without name and password."""
 
     url: SplitResult
-    shown: str
+    public_address: str
     authorization: str | None
 
 
@@ -54,12 +54,12 @@ def address_of(text: str) -> Address:
         raise UsageError(
             "The address of the SPARQL endpoint has no host, or a space. Write sparql+https://host/sparql"
         )
-    plain = url._replace(netloc=url.netloc.rpartition("@")[2], fragment="")
+    plain_url = url._replace(netloc=url.netloc.rpartition("@")[2], fragment="")
     authorization = None
     if url.username is not None:
         secret = f"{unquote(url.username)}:{unquote(url.password or '')}"
         authorization = "Basic " + b64encode(secret.encode()).decode("ascii")
-    return Address(plain, _PREFIX + plain.geturl(), authorization)
+    return Address(plain_url, _PREFIX + plain_url.geturl(), authorization)
 
 
 class HttpReply:
@@ -69,7 +69,7 @@ class HttpReply:
         self.media = (response.headers.get_content_type() or "").lower()
         self.status = response.status
         self.failure: StoreError | None = None
-        self.shown = clock.shown
+        self.public_address = clock.public_address
         self._response, self._clock, self._most, self._count = response, clock, most, 0
 
     def read(self, size: int = -1) -> bytes:
@@ -81,18 +81,20 @@ class HttpReply:
         try:
             with self._clock.watch("broke off the connection in mid-reply"):
                 data = self._response.read1(size if size > 0 else 1 << 16)
-                left = self._response.length
+                bytes_left = self._response.length
         except StoreError as error:
             self.failure = error
             raise
         self._count += len(data)
-        if not data and left:
+        if not data and bytes_left:
             self.failure = StoreError(
-                f"{self.shown} broke off the connection in mid-reply. Ask again; ask for less if it "
+                f"{self.public_address} broke off the connection in mid-reply. Ask again; ask for less if it "
                 "happens again"
             )
         elif self._most is not None and self._count > self._most:
-            self.failure = StoreError(f"{self.shown} sends more than {self._most >> 20} MiB. Ask for less")
+            self.failure = StoreError(
+                f"{self.public_address} sends more than {self._most >> 20} MiB. Ask for less"
+            )
         if self.failure is not None:
             raise self.failure
         return data
@@ -101,33 +103,33 @@ class HttpReply:
 class _RequestClock:
     """The time that a request has, and what its failures are called."""
 
-    def __init__(self, shown: str, seconds: float, *, total: bool) -> None:
-        self.shown, self._seconds, self._total = shown, seconds, total
+    def __init__(self, public_address: str, seconds: float, *, total: bool) -> None:
+        self.public_address, self._seconds, self._total = public_address, seconds, total
         self._end = monotonic() + seconds
         self.socket: socket.socket | None = None
 
-    def left(self) -> float:
+    def seconds_left(self) -> float:
         if not self._total:
             return self._seconds
-        left = self._end - monotonic()
-        if left <= 0:
+        seconds_left = self._end - monotonic()
+        if seconds_left <= 0:
             raise TimeoutError
-        return left
+        return seconds_left
 
     @contextmanager
     def watch(self, broken: str) -> Generator[None]:
         """Set the time of the socket; turn what fails into one line that says what to check."""
         try:
             if self.socket is not None:
-                self.socket.settimeout(self.left())
+                self.socket.settimeout(self.seconds_left())
             yield
         except TimeoutError as error:
             raise StoreTimeout(
-                f"{self.shown}: no result within {self._seconds:g} s; stopped. Ask for less, or allow more "
-                "time"
+                f"{self.public_address}: no result within {self._seconds:g} s; stopped. Ask for less, "
+                "or allow more time"
             ) from error
         except (http.client.HTTPException, OSError) as error:
-            raise StoreError(f"{self.shown}{_fault(error, broken)}") from error
+            raise StoreError(f"{self.public_address}{_fault(error, broken)}") from error
 
 
 def _fault(error: Exception, broken: str) -> str:
@@ -159,7 +161,7 @@ def _reason(error: Exception) -> str:
 
 
 @contextmanager
-def requested(
+def send_query(
     address: Address, query: str, accept: str, seconds: float, *, total: bool = True
 ) -> Generator[HttpReply]:
     """Send a query; yields the reply.
@@ -167,7 +169,7 @@ def requested(
     `seconds` are for all of it, or (`total` False) between two parts of it. Raises StoreError with what to
     check, StoreTimeout, QueryError where the endpoint does not understand the query.
     """
-    clock = _RequestClock(address.shown, seconds, total=total)
+    clock = _RequestClock(address.public_address, seconds, total=total)
     headers = {"Accept": accept, "User-Agent": "clew", "Connection": "close"}
     if address.authorization is not None:
         headers["Authorization"] = address.authorization
@@ -178,15 +180,17 @@ def requested(
             closing(_ask(connection, target, query, headers, clock)) as response,
         ):
             if response.status not in _REDIRECTS:
-                yield _checked(HttpReply(response, clock, MOST_SPARQL_BYTES if total else None))
+                yield _check_status(HttpReply(response, clock, MOST_SPARQL_BYTES if total else None))
                 return
-            target = _redirected(address, target, response.headers.get("location") or "")
-    raise StoreError(f"{address.shown} sends from one address to the next without end. Check the path")
+            target = _redirect_target(address, target, response.headers.get("location") or "")
+    raise StoreError(
+        f"{address.public_address} sends from one address to the next without end. Check the path"
+    )
 
 
 def _connect(url: SplitResult, clock: _RequestClock) -> http.client.HTTPConnection:
     clock.socket = None
-    seconds = min(CONNECT_SECONDS, clock.left())
+    seconds = min(CONNECT_SECONDS, clock.seconds_left())
     make: Callable[..., http.client.HTTPConnection] = http.client.HTTPConnection
     options: dict[str, Any] = {}
     if url.scheme == "https":
@@ -198,7 +202,8 @@ def _connect(url: SplitResult, clock: _RequestClock) -> http.client.HTTPConnecti
     except StoreTimeout as error:
         secure = ", and that it speaks TLS there" if url.scheme == "https" else ""
         raise StoreError(
-            f"{clock.shown}: no connection within {seconds:g} s. Check host, port and firewall{secure}"
+            f"{clock.public_address}: no connection within {seconds:g} s. "
+            f"Check host, port and firewall{secure}"
         ) from error
     clock.socket = connection.sock
     return connection
@@ -214,10 +219,10 @@ def _ask(
     """Ask by GET, which no server takes for an update; by POST if the query is too long for it."""
     form = urlencode({"query": query})
     path = quote(url.path or "/", safe="/%:@!$&'()*+,;=~")
-    whole = f"{path}?{url.query}&{form}" if url.query else f"{path}?{form}"
+    whole_path = f"{path}?{url.query}&{form}" if url.query else f"{path}?{form}"
     with clock.watch("cannot be asked"):
-        if len(whole) <= LONGEST_GET:
-            connection.request("GET", whole, headers=dict(headers))
+        if len(whole_path) <= LONGEST_GET:
+            connection.request("GET", whole_path, headers=dict(headers))
         else:
             path = f"{path}?{url.query}" if url.query else path
             kind = {"Content-Type": "application/x-www-form-urlencoded"}
@@ -225,19 +230,22 @@ def _ask(
         return connection.getresponse()
 
 
-def _redirected(address: Address, url: SplitResult, location: str) -> SplitResult:
-    found = urlsplit(urljoin(url.geturl(), location))
-    kept = found._replace(query=address.url.query, fragment="")
-    if kept.hostname != address.url.hostname or (url.scheme == "https" and kept.scheme != "https"):
+def _redirect_target(address: Address, url: SplitResult, location: str) -> SplitResult:
+    new_url = urlsplit(urljoin(url.geturl(), location))
+    target_url = new_url._replace(query=address.url.query, fragment="")
+    if target_url.hostname != address.url.hostname or (
+        url.scheme == "https" and target_url.scheme != "https"
+    ):
         raise StoreError(
-            f"{address.shown} sends on to {kept.geturl()}. If you trust that address, write it instead"
+            f"{address.public_address} sends on to {target_url.geturl()}. "
+            "If you trust that address, write it instead"
         )
-    return kept
+    return target_url
 
 
-def _checked(reply: HttpReply) -> HttpReply:
+def _check_status(reply: HttpReply) -> HttpReply:
     """Raise what a reply that holds no result means."""
-    at, status = reply.shown, reply.status
+    at, status = reply.public_address, reply.status
     if status == 200 and "html" not in reply.media:
         return reply
     if status == 200:
@@ -246,9 +254,9 @@ def _checked(reply: HttpReply) -> HttpReply:
             "/sparql or /query"
         )
     text = "" if "html" in reply.media else _first_line(reply)
-    said = f" ({text})" if text else ""
+    reason = f" ({text})" if text else ""
     if status in (400, 422):
-        raise QueryError(f"{at} cannot run the query{said}")
+        raise QueryError(f"{at} cannot run the query{reason}")
     if status in (401, 403):
         raise StoreError(
             f"{at} lets nobody read without the right user and password (HTTP {status}). Write "
@@ -257,10 +265,10 @@ def _checked(reply: HttpReply) -> HttpReply:
     if status in (404, 405, 410):
         raise StoreError(f"{at}: there is no endpoint at that path (HTTP {status}). Check the path")
     if status in (408, 504):
-        raise StoreTimeout(f"{at} stopped the query after its own time{said}. Ask for less")
+        raise StoreTimeout(f"{at} stopped the query after its own time{reason}. Ask for less")
     if status == 429:
         raise StoreError(f"{at} gets too many requests (HTTP 429). Wait, then ask again")
-    raise StoreError(f"{at} failed with HTTP {status}{said}. Check the server, or ask for less")
+    raise StoreError(f"{at} failed with HTTP {status}{reason}. Check the server, or ask for less")
 
 
 def _first_line(reply: HttpReply) -> str:

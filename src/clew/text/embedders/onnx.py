@@ -51,8 +51,8 @@ class OnnxEmbedder:
         """
         runtime, tokenizers = require("onnxruntime", "onnx"), require("tokenizers", "onnx")
         model = _model_file(path)
-        beside = [folder / "tokenizer.json" for folder in (model.parent, model.parent.parent)]
-        tokenizer = next((file for file in beside if file.is_file()), None)
+        tokenizer_files = [folder / "tokenizer.json" for folder in (model.parent, model.parent.parent)]
+        tokenizer = next((file for file in tokenizer_files if file.is_file()), None)
         if tokenizer is None:
             raise EmbedderError(
                 f"{model.parent}: there is no tokenizer.json. Export it together with the model."
@@ -80,12 +80,12 @@ class OnnxEmbedder:
 
     def _run(self, texts: list[str]) -> NDArray[np.float32]:
         """Run one batch and pool its tokens where the model does not."""
-        encoded = self._tokenizer.encode_batch(texts)
-        mask = np.array([e.attention_mask for e in encoded], np.int64)
+        encodings = self._tokenizer.encode_batch(texts)
+        mask = np.array([e.attention_mask for e in encodings], np.int64)
         feed = {
-            "input_ids": np.array([e.ids for e in encoded], np.int64),
+            "input_ids": np.array([e.ids for e in encodings], np.int64),
             "attention_mask": mask,
-            "token_type_ids": np.array([e.type_ids for e in encoded], np.int64),
+            "token_type_ids": np.array([e.type_ids for e in encodings], np.int64),
         }
         try:
             feed = {name: array for name, array in feed.items() if name in self._inputs}
@@ -106,13 +106,13 @@ def _model_file(path: Path) -> Path:
     """Find `path` itself, or `model.onnx` or the only .onnx file in it or its `onnx/`; else EmbedderError."""
     if path.is_file():
         return path
-    found = [file for folder in (path, path / "onnx") for file in sorted(folder.glob("*.onnx"))]
-    named = [file for file in found if file.name == "model.onnx"]
-    if named:
-        return named[0]
-    if len(found) == 1:
-        return found[0]
-    what = (
-        "several .onnx files; name one of them" if found else "no .onnx file; give a model or its directory"
+    files = [file for folder in (path, path / "onnx") for file in sorted(folder.glob("*.onnx"))]
+    model_files = [file for file in files if file.name == "model.onnx"]
+    if model_files:
+        return model_files[0]
+    if len(files) == 1:
+        return files[0]
+    problem = (
+        "several .onnx files; name one of them" if files else "no .onnx file; give a model or its directory"
     )
-    raise EmbedderError(f"{path}: there is {what}.")
+    raise EmbedderError(f"{path}: there is {problem}.")

@@ -68,25 +68,27 @@ class OpenAIEmbedder:
     def _request(self, texts: list[str]) -> NDArray[np.float32]:
         """Ask for the vectors of one batch: float32 [len(texts), whatever the model has]."""
         package = require("openai", "openai")
-        where = f"{self.name} at {self._client.base_url}"
+        place = f"{self.name} at {self._client.base_url}"
         try:
             answer = self._client.embeddings.create(model=self._model, input=texts, encoding_format="float")
             items = sorted(answer.data, key=lambda item: item.index)
             rows = np.array([item.embedding for item in items], np.float32)
         except package.AuthenticationError as error:
-            raise EmbedderError(f"{where} refused the key ({error}). Check the API key.") from error
+            raise EmbedderError(f"{place} refused the key ({error}). Check the API key.") from error
         except package.NotFoundError as error:
-            why = f": not found ({error}). Check the model name and the base URL."
-            raise EmbedderError(where + why) from error
+            reason = f": not found ({error}). Check the model name and the base URL."
+            raise EmbedderError(place + reason) from error
         except package.APIStatusError as error:
-            raise EmbedderError(f"{where} answered with status {error.status_code} ({error}).") from error
+            raise EmbedderError(f"{place} answered with status {error.status_code} ({error}).") from error
         except (package.APIConnectionError, ReplyRefused) as error:
-            unreached = f"cannot be reached ({error}). Check the base URL and the server."
-            bound = refused(error)
-            raise EmbedderError(f"{where} {unreached if bound is None else f'{bound}.'}") from error
+            connection_reason = f"cannot be reached ({error}). Check the base URL and the server."
+            limit_reason = refused(error)
+            raise EmbedderError(
+                f"{place} {connection_reason if limit_reason is None else f'{limit_reason}.'}"
+            ) from error
         except (package.OpenAIError, AttributeError, TypeError, ValueError, RecursionError) as error:
-            why = f" did not answer with embeddings ({error}). Check that the base URL ends in /v1."
-            raise EmbedderError(where + why) from error
+            reason = f" did not answer with embeddings ({error}). Check that the base URL ends in /v1."
+            raise EmbedderError(place + reason) from error
         if rows.ndim != 2 or len(rows) != len(texts) or rows.shape[1] == 0:
-            raise EmbedderError(f"{where} returned {len(rows)} vectors of one length for {len(texts)} texts.")
+            raise EmbedderError(f"{place} returned {len(rows)} vectors of one length for {len(texts)} texts.")
         return rows

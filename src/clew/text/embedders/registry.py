@@ -21,19 +21,19 @@ def embedder(spec: str = DEFAULT, *, base_url: str | None = None, api_key: str |
         from clew.text.embedders.static import StaticEmbedder
 
         return StaticEmbedder.load()
-    kind, _, rest = spec.partition(":" if spec.startswith("onnx:") else "/")
-    if rest and kind == "onnx":
+    kind, _, model = spec.partition(":" if spec.startswith("onnx:") else "/")
+    if model and kind == "onnx":
         from clew.text.embedders.onnx import OnnxEmbedder
 
-        return OnnxEmbedder.open(Path(rest))
-    if rest and kind == "sentence-transformers":
+        return OnnxEmbedder.open(Path(model))
+    if model and kind == "sentence-transformers":
         from clew.text.embedders.sentence_transformers import SentenceTransformersEmbedder
 
-        return SentenceTransformersEmbedder.open(rest)
-    if rest and kind == "openai":
+        return SentenceTransformersEmbedder.open(model)
+    if model and kind == "openai":
         keep_secret(api_key)
         keep_address(base_url)
         from clew.text.embedders.openai import OpenAIEmbedder
 
-        return OpenAIEmbedder.connect(rest, base_url=base_url, api_key=api_key)
+        return OpenAIEmbedder.connect(model, base_url=base_url, api_key=api_key)
     raise UsageError(f"There is no embedder {spec!r}. Use one of: {', '.join(SPECS)}.")

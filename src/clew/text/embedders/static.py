@@ -39,20 +39,20 @@ TEXTS_IN_CACHE = 2048
 class StaticEmbedder:
     """Sums of wordpiece vectors: `rows` int8 [pieces, dimension], `scales` float32 [pieces], their texts.
 
-    `remembered` words at most have their wordpieces kept; then the memory starts anew.
+    The wordpieces of `most_words` words at most stay in memory; then it starts anew.
     """
 
     name = "clew-static"
 
     def __init__(
-        self, rows: NDArray[np.int8], scales: Float32, pieces: Sequence[str], remembered: int = 200_000
+        self, rows: NDArray[np.int8], scales: Float32, pieces: Sequence[str], most_words: int = 200_000
     ) -> None:
         self._rows = rows
         self._scales = scales[:, None]
         self._ids = dict(zip(pieces, range(len(pieces)), strict=True))
         self._longest = max(map(len, pieces))
         self._words: dict[str, tuple[int, ...]] = {}
-        self._remembered = remembered
+        self._most_words = most_words
         self._fingerprint = ""
 
     @classmethod
@@ -90,13 +90,13 @@ class StaticEmbedder:
         vectors = np.zeros((len(texts), self.dimension), np.float32)
         for start in range(0, len(texts), TEXTS_IN_CACHE):
             check()
-            cut = [self.pieces(text) for text in texts[start : start + TEXTS_IN_CACHE]]
-            filled = [start + i for i, pieces in enumerate(cut) if pieces]
-            if filled:
-                index = np.fromiter(chain.from_iterable(cut), np.int64)
-                ends = np.cumsum([len(pieces) for pieces in cut if pieces])
+            text_pieces = [self.pieces(text) for text in texts[start : start + TEXTS_IN_CACHE]]
+            filled_rows = [start + i for i, pieces in enumerate(text_pieces) if pieces]
+            if filled_rows:
+                index = np.fromiter(chain.from_iterable(text_pieces), np.int64)
+                ends = np.cumsum([len(pieces) for pieces in text_pieces if pieces])
                 rows = self._rows[index] * self._scales[index]
-                vectors[filled] = np.add.reduceat(rows, [0, *ends[:-1]], axis=0)
+                vectors[filled_rows] = np.add.reduceat(rows, [0, *ends[:-1]], axis=0)
         return vectors
 
     def pieces(self, text: str) -> list[int]:
@@ -104,8 +104,8 @@ class StaticEmbedder:
         ids: list[int] = []
         words = self._words
         for word in WORD_PIECES.findall(_fold(text)):
-            known = words.get(word)
-            ids += self._cut(word) if known is None else known
+            word_ids = words.get(word)
+            ids += self._cut(word) if word_ids is None else word_ids
         return ids
 
     def _cut(self, word: str) -> tuple[int, ...]:
@@ -121,7 +121,7 @@ class StaticEmbedder:
             else:
                 stop = start + 1
             start, prefix = stop, "##"
-        if len(self._words) >= self._remembered:
+        if len(self._words) >= self._most_words:
             self._words = {}
         self._words[word] = tuple(ids)
         return tuple(ids)
