@@ -14,7 +14,7 @@ from sets import MEASURED, all_of
 from clew.reading.candidates import Enumerator, Option
 from clew.reading.execute import Executor, OverBudget
 from clew.reading.likeness import WordMatcher
-from clew.reading.mentions import MentionFinder
+from clew.reading.mention_finder import MentionFinder
 from clew.reading.vocabulary import Vocabulary
 from clew.text.embedders.static import StaticEmbedder
 from clew.text.lexicon import Lexicon

@@ -39,7 +39,8 @@ from clew.reading.candidates import Enumerator, Option
 from clew.reading.execute import Executor, OverBudget
 from clew.reading.features import Describer, with_distances
 from clew.reading.likeness import Likeness, WordMatcher
-from clew.reading.mentions import Mention, MentionFinder
+from clew.reading.mention_finder import MentionFinder
+from clew.reading.mentions import Mention
 from clew.reading.query import Query, key_of
 from clew.reading.ranker import MODEL, span_of
 from clew.reading.reader import QuestionReader

@@ -25,7 +25,17 @@ from sets import lines, packed
 from clew import Clew
 from clew.methods import built_in
 from clew.methods.built_in import BuiltInReader, built_in_reader
-from clew.reading import answer, candidates, certainty, joins, mentions, operations, ranker, reader, signs
+from clew.reading import (
+    answer,
+    candidates,
+    certainty,
+    joins,
+    mention_finder,
+    operations,
+    ranker,
+    reader,
+    signs,
+)
 
 
 def _nothing(*_: object) -> None:
@@ -82,10 +92,10 @@ PARTS: Mapping[str, tuple[Any, str, Any]] = {
     "own titles": (reader, "without_own_titles", lambda *given: tuple(given[1])),
     "types before names": (reader, "with_types", lambda *given: tuple(given[2])),
     "spelling": (reader.QuestionReader, "spell", _unspelt),
-    "codes": (mentions.MentionFinder, "_add_codes", _nothing),
-    "names by words": (mentions.MentionFinder, "_add_words", _nothing),
-    "categories by other words": (mentions.MentionFinder, "_add_categories", _nothing),
-    "other names": (mentions.MentionFinder, "_drop_other_names", _nothing),
+    "codes": (mention_finder.MentionFinder, "_add_codes", _nothing),
+    "names by words": (mention_finder.MentionFinder, "_add_words", _nothing),
+    "categories by other words": (mention_finder.MentionFinder, "_add_categories", _nothing),
+    "other names": (mention_finder.MentionFinder, "_drop_other_names", _nothing),
     "sets: flags": (candidates, "with_flags", lambda *_: ()),
     "sets: less": (candidates, "sets_without", lambda *_: ()),
     "sets: absent": (candidates, "absent_sets", lambda *_: ()),
@@ -93,7 +103,7 @@ PARTS: Mapping[str, tuple[Any, str, Any]] = {
     "sets: than another": (operations, "_sets_compared_with_entity", lambda *_: []),
     "sets: two values": (operations, "_sets_between_values", lambda *_: ()),
     "framing": (reader, "unframed", lambda text, *_: text),
-    "adjectives of countries": (mentions, "places_named", lambda *_: ()),
+    "adjectives of countries": (mention_finder, "places_named", lambda *_: ()),
 }  # fmt: skip
 
 

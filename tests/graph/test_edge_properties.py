@@ -14,7 +14,7 @@ from clew.graph.edit.edit import GraphEdit, edited
 from clew.graph.graph import EdgeProperties
 from clew.graph.match.conditions import FIRST_MATCHES
 from clew.index.store.sections import graph_sections
-from clew.index.store.structure import Misfit, check_structure
+from clew.index.store.structure import DamagedSection, check_structure
 
 FLIGHTS = """from,to,relationship,airline,since,weight
 Oslo,Bergen,flight,SAS,2005,3.5
@@ -301,7 +301,7 @@ def test_arrays_that_do_not_fit_are_refused(flights, name):
     sections |= {f"names.{k}": v for k, v in flights.index.names.sections().items()}
     spoilt = sections[f"graph.statements.{name}"].copy()
     spoilt.reshape(-1)[0] = 99
-    with pytest.raises(Misfit, match="holds ids from"):
+    with pytest.raises(DamagedSection, match="holds ids from"):
         check_structure({**sections, f"graph.statements.{name}": spoilt})
     assert FormatError.exit_code == 2
 

@@ -11,7 +11,7 @@ from clew.index.store.directory import open_index
 from clew.index.store.manifest import IndexAbout
 from clew.index.store.sections import graph_sections, with_prefix
 from clew.index.store.stored_schema import schema_arrays
-from clew.index.store.structure import Misfit, check_structure
+from clew.index.store.structure import DamagedSection, check_structure
 from clew.index.store.writing import writing
 
 
@@ -96,7 +96,7 @@ def _set(at, value):
 )
 def test_every_array_that_does_not_fit_is_named(tmp_path, sections, chunk, section, change, reason):
     spoilt = {**sections, section: change(sections[section])}
-    with pytest.raises(Misfit, match=reason):
+    with pytest.raises(DamagedSection, match=reason):
         check_structure(spoilt, at_once=chunk)
     path = write(tmp_path / "x.clew", spoilt)
     with pytest.raises(

@@ -10,7 +10,8 @@ from clew.index.names.names import NamesIndex
 from clew.reading.candidates import Enumerator, Option
 from clew.reading.features import Describer
 from clew.reading.likeness import WordMatcher
-from clew.reading.mentions import Mention, MentionFinder
+from clew.reading.mention_finder import MentionFinder
+from clew.reading.mentions import Mention
 from clew.reading.vocabulary import Vocabulary
 from clew.text.embedders.static import StaticEmbedder
 from clew.text.lexicon import Lexicon

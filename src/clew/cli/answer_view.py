@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 MOST_NAMED_ANSWERS = 60
 """So many answers are named on a terminal; the rest is counted."""
-MOST_STATEMENTS = 5
+MOST_PROPERTIES_SHOWN = 5
 """So many edges of one triple are shown with their properties."""
 MOST_DRAWN_PATHS = 12
 """So many paths of a citation are drawn on a terminal; the rest is counted."""
@@ -190,11 +190,11 @@ def _property_lines(citation: Citation) -> Iterator[Text]:
     for triple in citation.triples:
         if triple.inferred:
             yield Text("      inferred: it follows from the ontology, and no source states it", "dim")
-        for statement in triple.properties[:MOST_STATEMENTS]:
+        for statement in triple.properties[:MOST_PROPERTIES_SHOWN]:
             yield Text(
                 "      " + ", ".join(f"{escape(key)} {escape(value)}" for key, value in statement), "dim"
             )
-        omitted = len(triple.properties) - MOST_STATEMENTS
+        omitted = len(triple.properties) - MOST_PROPERTIES_SHOWN
         if omitted > 0:
             yield Text(f"      … and {counted(omitted, 'more edge')}; --json prints all", "dim")
 

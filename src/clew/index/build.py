@@ -19,7 +19,7 @@ from clew.graph.build.build import BuildReport, ReadOptions, SourceReport, build
 from clew.graph.readers.source_files import modification_time, source_bytes
 from clew.index.names.names import NamePart, NamesIndex, differing_labels
 from clew.index.new_index import NewIndex, Progress, say_nothing
-from clew.index.shards import USUAL_SIZES, Shards, ShardSizes
+from clew.index.shards import USUAL_SHARDS, Shards, ShardSizes
 from clew.index.store import manifest
 from clew.index.store.manifest import IndexAbout, Manifest, SourceRecord
 from clew.index.store.sections import graph_counts, graph_sections, with_prefix
@@ -100,7 +100,7 @@ def build_index(
         report = _read_sources(writer, sources, tell, **reading)
         new_index = NewIndex(writer, out, writer.graph(), embedder, vectors, tell, options.get("cluster"))
         _add_schema(new_index)
-        shards = Shards(new_index, differing_labels(new_index.graph), options.get("shards") or USUAL_SIZES)
+        shards = Shards(new_index, differing_labels(new_index.graph), options.get("shards") or USUAL_SHARDS)
         _add_names(new_index, shards)
         _add_vectors(new_index, shards)
         _add_search(new_index)

@@ -51,7 +51,7 @@ class ShardSizes:
     sharded_from: int = 500_000
 
 
-USUAL_SIZES = ShardSizes()
+USUAL_SHARDS = ShardSizes()
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +60,7 @@ class Shards:
 
     new_index: NewIndex
     label_nodes: Int32
-    sizes: ShardSizes = USUAL_SIZES
+    sizes: ShardSizes = USUAL_SHARDS
 
     @property
     def names(self) -> int:

@@ -1,7 +1,7 @@
-"""Mentions: the spans of a question that may be names, numbers or dates, each with what it may stand for.
+"""Mentions: spans of a question that may be names, numbers or dates, each with what it may stand for.
 
 Nothing is decided here: a span keeps several candidates, spans may overlap, and how each was found is a
-feature of the ranking. At most `MOST_MENTIONS` are kept.
+feature of the ranking. At most `MOST_MENTIONS` are kept; `mention_finder.py` finds them.
 """
 
 from __future__ import annotations
@@ -9,52 +9,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import Self
 
-from clew.graph.graph import Values
-from clew.index.names.containing import nodes_containing
-from clew.index.names.names import NamesIndex
-from clew.reading.category_words import CategoryWords
-from clew.reading.demonyms import places_named
-from clew.reading.english import FUNCTION, singular
-from clew.reading.name_runs import (
-    NUMERAL,
-    WITH_SYMBOLS,
-    WordKinds,
-    around,
-    digits,
-    is_joined,
-    joined,
-    like_names,
-    may_be_name,
-    may_be_said_by,
-    written_like_names,
-)
-from clew.reading.name_words import NameWords
+from clew.reading.english import FUNCTION
 from clew.reading.query import Value
 from clew.reading.values import values_in
-from clew.reading.vocabulary import Vocabulary
 from clew.text.lexicon import Lexicon
-from clew.text.normalise import Token, tokens
-
-MOST_MENTIONS, MOST_CANDIDATES = 10, 6
-LEAST_PART, PART = 4, 0.6
-"""Letters of a word that names the few nodes which have it in theirs, and what is left of its quality."""
-LIKE = 0.72
-"""Least similarity of a misspelt name."""
-LEAST_MISSPELT, MOST_TRIED = 5, 24
-"""Letters of a misspelt name, and how many runs of words are looked for as one."""
-LONGEST_BLOB = 64_000_000
-"""Bytes of names in which a part of a name is looked for; in more of them that would take too long."""
-
-MOST_BY_WORD = 60_000
-"""Nodes of a graph whose names are found by their words in any order, which takes a table in memory."""
 
 GIVEN, EXACT, ALIAS, NORMAL, PLURAL, PARTIAL, TYPO, WORDS, MEANT = range(9)
 """How a candidate was found. WORDS: all words of the name stand in the question, in any order."""
 HOW = ("given", "exact", "alias", "normalised", "plural", "part", "typo", "words", "meant")
 QUALITY = (1.0, 1.0, 0.97, 0.93, 0.85, 0.7, 0.6, 0.75, 0.95)
+MOST_MENTIONS = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,260 +53,7 @@ def spans_of(mentions: Sequence[Mention], places: Iterable[int]) -> list[tuple[i
     return [(mentions[i].start, mentions[i].stop) for i in places]
 
 
-@dataclass(frozen=True, eq=False)
-class MentionFinder:
-    """Finds mentions by the names index of a graph."""
-
-    names: NamesIndex
-    lexicon: Lexicon
-    typing: frozenset[str] = frozenset()
-    """Words of the graph's relations and types, which are no misspelt names."""
-    by_word: NameWords | None = None
-    """Names by their words, where there are not too many."""
-    values: Values | None = None
-    """The numbers and dates of the graph."""
-    by_meaning: CategoryWords | None = None
-    """Categories by other words."""
-
-    @classmethod
-    def of(cls, names: NamesIndex, vocabulary: Vocabulary, lexicon: Lexicon) -> Self:
-        """The finder of a graph; names of a large one are not found by their words."""
-        graph = vocabulary.graph
-        words = NameWords(names, lexicon) if graph.nodes <= MOST_BY_WORD else None
-        categories = CategoryWords.of(vocabulary, lexicon)
-        return cls(names, lexicon, vocabulary.words, words, graph.values, categories)
-
-    @cached_property
-    def _kinds(self) -> WordKinds:
-        return WordKinds(self.lexicon, self.typing)
-
-    def find(self, question: str, entities: Sequence[str] = ()) -> list[Mention]:
-        """All mentions of a question, by their place; `entities` are names that it is known to be about."""
-        question_tokens = tokens(question)
-        spans: dict[tuple[int, int], dict[int, Candidate]] = {}
-        self._add_entities(question, entities, spans)
-        self._add_exact(question, question_tokens, spans)
-        self._add_codes(question, question_tokens, spans)
-        self._add_plural(question, question_tokens, spans)
-        self._add_partial(question, question_tokens, spans)
-        self._add_words(question, question_tokens, spans)
-        self._add_typos(question, question_tokens, spans)
-        self._drop_other_names(question, question_tokens, spans)
-        self._add_categories(question_tokens, spans)
-        mentions = [
-            _mention(question, span, _surest_candidates(nodes.values()))
-            for span, nodes in spans.items()
-            if nodes
-        ]
-        foremost = _likeliest_mentions(_without_repeats(mentions), question, self.lexicon)
-        return with_values(question, foremost)
-
-    def _add_entities(
-        self, question: str, entities: Sequence[str], spans: dict[tuple[int, int], dict[int, Candidate]]
-    ) -> None:
-        for name in entities:
-            start = question.casefold().find(name.casefold())
-            span = (start, start + len(name)) if start >= 0 else (len(question), len(question))
-            for hit in self.names.exact(name)[:MOST_CANDIDATES]:
-                spans.setdefault(span, {})[hit.entity] = Candidate(hit.entity, GIVEN, 1.0)
-
-    def _add_exact(
-        self,
-        question: str,
-        question_tokens: Sequence[Token],
-        spans: dict[tuple[int, int], dict[int, Candidate]],
-    ) -> None:
-        for hit in self.names.spans(question, question_tokens):
-            words = question_tokens[hit.start : hit.stop]
-            if not may_be_name(words, at_start=hit.start == 0):
-                continue
-            nodes = spans.setdefault((words[0].start, words[-1].stop), {})
-            for name in hit.hits[:MOST_CANDIDATES]:
-                how = ALIAS if name.kind == "alias" else EXACT if name.exact else NORMAL
-                nodes.setdefault(name.entity, Candidate(name.entity, how, QUALITY[how]))
-        for span, places in places_named(question_tokens, self.typing, frozenset(spans)):
-            for name in (hit for place in places for hit in self.names.exact(place)):
-                candidate = Candidate(name.entity, ALIAS, QUALITY[PLURAL])
-                spans.setdefault(span, {}).setdefault(name.entity, candidate)
-
-    def _add_codes(
-        self,
-        question: str,
-        question_tokens: Sequence[Token],
-        spans: dict[tuple[int, int], dict[int, Candidate]],
-    ) -> None:
-        """Codes that are joined otherwise, *HP40* and *HP 40* for HP-40, and names that end in symbols."""
-        for first, last in (
-            (t, u) for i, t in enumerate(question_tokens) for u in question_tokens[i : i + 2]
-        ):
-            span = (first.start, last.stop)
-            for written in joined(question[span[0] : span[1]]) if first.norm not in FUNCTION else ():
-                for hit in self.names.exact(written)[:MOST_CANDIDATES]:
-                    candidate = Candidate(hit.entity, NORMAL, QUALITY[NORMAL])
-                    spans.setdefault(span, {}).setdefault(hit.entity, candidate)
-        for written in WITH_SYMBOLS.finditer(question):
-            for hit in self.names.exact(written[0]):
-                if self.names.graph.labels[hit.entity].casefold() == written[0].casefold():
-                    spans.setdefault(written.span(), {})[hit.entity] = Candidate(
-                        hit.entity, EXACT, QUALITY[EXACT]
-                    )
-
-    def _add_plural(
-        self,
-        question: str,
-        question_tokens: Sequence[Token],
-        spans: dict[tuple[int, int], dict[int, Candidate]],
-    ) -> None:
-        base = [replace(t, norm=singular(t.norm)) if t.norm not in FUNCTION else t for t in question_tokens]
-        if all(a.norm == b.norm for a, b in zip(base, question_tokens, strict=True)):
-            return
-        for hit in self.names.spans(question, base):
-            words = base[hit.start : hit.stop]
-            if words[-1].norm == question_tokens[hit.stop - 1].norm or not may_be_name(words):
-                continue
-            nodes = spans.setdefault((words[0].start, words[-1].stop), {})
-            for name in hit.hits[:MOST_CANDIDATES]:
-                nodes.setdefault(name.entity, Candidate(name.entity, PLURAL, QUALITY[PLURAL]))
-
-    def _add_partial(
-        self,
-        question: str,
-        question_tokens: Sequence[Token],
-        spans: dict[tuple[int, int], dict[int, Candidate]],
-    ) -> None:
-        """Names that hold a run of words which are written like a name, or a code."""
-        if len(self.names.graph.labels.blob) > LONGEST_BLOB:
-            return
-        for start, stop in written_like_names(question, question_tokens, self._kinds):
-            span = (question_tokens[start].start, question_tokens[stop - 1].stop)
-            text = question[span[0] : span[1]]
-            cases = (text, text.title(), text.upper(), text.lower(), text.capitalize())
-            for written in dict.fromkeys((*cases, *joined(text), *joined(text.upper()))):
-                nodes = [n for n in nodes_containing(self.names, written) or [] if not self._is_value(n)]
-                for node in nodes[:MOST_CANDIDATES]:
-                    share = min(1.0, len(text) / max(1, len(self.names.graph.labels[node])))
-                    score = QUALITY[PARTIAL] + 0.2 * share
-                    spans.setdefault(span, {}).setdefault(node, Candidate(node, PARTIAL, score))
-                if nodes:
-                    break
-
-    def _is_value(self, node: int) -> bool:
-        """Whether a node is a number or a date: a year is no part of the name of a day."""
-        return self.values is not None and bool(self.values.kind[node])
-
-    def _add_words(
-        self,
-        question: str,
-        question_tokens: Sequence[Token],
-        spans: dict[tuple[int, int], dict[int, Candidate]],
-    ) -> None:
-        """Names all or most of whose words stand in the question, in any order and form."""
-        if self.by_word is None:
-            return
-        content = [t for t in question_tokens if t.norm not in FUNCTION and t.norm != "'s"]
-        sure = [span for span, nodes in spans.items() if _certain(nodes.values())]
-        for node, share, places in self.by_word.named_by([t.norm for t in content]):
-            used = [content[i] for i in places]
-            if not may_be_said_by(question_tokens, used, sure):
-                continue
-            span = (used[0].start, used[-1].stop)
-            if span[1] - span[0] > 12 * len(used) + 24 or any(
-                node in nodes and nodes[node].how <= PARTIAL
-                for (start, _), nodes in spans.items()
-                if start <= span[0]
-            ):
-                continue
-            score = QUALITY[WORDS] * share
-            spans.setdefault(span, {}).setdefault(node, Candidate(node, WORDS, score))
-        taken = [span for span, nodes in spans.items() if nodes]
-        for token in content:
-            inside = any(a <= token.start and token.stop <= b for a, b in taken)
-            if inside or self._kinds.types(token) or len(token.norm) < LEAST_PART or token.norm.isdigit():
-                continue
-            nodes = self.by_word.with_word(token.norm)
-            if len(nodes) > 1 and token.text.islower() and singular(token.norm) != token.norm:
-                continue  # *hotels* are no Quay Street Hotel
-            for node in nodes:
-                candidate = Candidate(node, WORDS, QUALITY[WORDS] * PART)
-                spans.setdefault((token.start, token.stop), {}).setdefault(node, candidate)
-
-    def _add_categories(
-        self, question_tokens: Sequence[Token], spans: dict[tuple[int, int], dict[int, Candidate]]
-    ) -> None:
-        """Categories that words mean which are of no name and of no label."""
-        if self.by_meaning is None:
-            return
-        taken = [span for span, nodes in spans.items() if nodes]
-        for token in question_tokens:
-            inside = any(a <= token.start and token.stop <= b for a, b in taken)
-            if inside or token.norm in FUNCTION or len(token.norm) < LEAST_PART or self._kinds.types(token):
-                continue
-            for node, near in self.by_meaning.meant_by(token.norm):
-                candidate = Candidate(node, MEANT, QUALITY[MEANT] * near)
-                spans.setdefault((token.start, token.stop), {})[node] = candidate
-
-    def _drop_other_names(
-        self,
-        question: str,
-        question_tokens: Sequence[Token],
-        spans: dict[tuple[int, int], dict[int, Candidate]],
-    ) -> None:
-        """Leave out guesses by a common word of a longer name: *Mount Verity* is not Mount Orrin."""
-        sure = [span for span, nodes in spans.items() if _certain(nodes.values())]
-        for (start, stop), nodes in spans.items():
-            inside = [i for i, t in enumerate(question_tokens) if start <= t.start and t.stop <= stop]
-            if not inside or not all(self._kinds.is_common(question_tokens[i]) for i in inside):
-                continue
-            neighbours = [
-                t
-                for i in (inside[0] - 1, inside[-1] + 1)
-                if 0 <= i < len(question_tokens)
-                and is_joined(question, t := question_tokens[i], (start, stop))
-                if self._kinds.is_of_name(t) and not any(a <= t.start and t.stop <= b for a, b in sure)
-            ]
-            for node in [n for n, c in nodes.items() if neighbours and c.how in (PARTIAL, WORDS)]:
-                label = {t.norm for t in tokens(self.names.graph.labels[node])}
-                if any(t.norm not in label for t in neighbours):
-                    del nodes[node]
-
-    def _add_typos(
-        self,
-        question: str,
-        question_tokens: Sequence[Token],
-        spans: dict[tuple[int, int], dict[int, Candidate]],
-    ) -> None:
-        covered = [
-            any(a <= t.start and t.stop <= b and _certain(nodes.values()) for (a, b), nodes in spans.items())
-            for t in question_tokens
-        ]
-        content = [t.norm not in FUNCTION and not self._kinds.types(t) for t in question_tokens]
-        unknown = [
-            c and not NUMERAL.fullmatch(t.norm) and not self.lexicon.known(t.norm)
-            for c, t in zip(content, question_tokens, strict=True)
-        ]
-        odd = [
-            u or (c and t.text[:1].isupper() and not NUMERAL.fullmatch(t.norm))
-            for c, u, t in zip(content, unknown, question_tokens, strict=True)
-        ]
-        tried = 0
-        for first, last in (*like_names(question_tokens, odd), *around(content, unknown)):
-            words = question_tokens[first:last]
-            if any(covered[first:last]) or sum(len(t.norm) for t in words) < LEAST_MISSPELT:
-                continue
-            span = (words[0].start, words[-1].stop)
-            text = question[span[0] : span[1]]
-            if span in spans or tried >= MOST_TRIED or self.names.exact(text):
-                continue  # it is spelt right: of what it names nothing may be left
-            tried += 1
-            for hit in self.names.fuzzy(text, MOST_CANDIDATES):
-                # Another number is another thing.
-                same = digits(text) == digits(self.names.graph.labels[hit.entity])
-                if hit.score >= LIKE and same:
-                    candidate = Candidate(hit.entity, TYPO, QUALITY[TYPO] * hit.score)
-                    spans.setdefault(span, {}).setdefault(hit.entity, candidate)
-
-
-def _surest_candidates(nodes: Iterable[Candidate]) -> list[Candidate]:
+def surest_candidates(nodes: Iterable[Candidate]) -> list[Candidate]:
     """The candidates, without guesses where one has this very name: *Kenya* is not *Mount Kenya*."""
     candidates = list(nodes)
     if any(c.how in (GIVEN, EXACT) for c in candidates):
@@ -349,13 +61,9 @@ def _surest_candidates(nodes: Iterable[Candidate]) -> list[Candidate]:
     return candidates
 
 
-def _certain(nodes: Iterable[Candidate]) -> bool:
+def is_certain(nodes: Iterable[Candidate]) -> bool:
+    """Whether one of the candidates has this very name."""
     return any(c.how in (GIVEN, EXACT, ALIAS, NORMAL) for c in nodes)
-
-
-def _mention(question: str, span: tuple[int, int], nodes: Iterable[Candidate]) -> Mention:
-    best = sorted(nodes, key=lambda c: (-c.score, c.node))[:MOST_CANDIDATES]
-    return Mention(span[0], span[1], question[span[0] : span[1]], tuple(best))
 
 
 def _without_repeats(mentions: Sequence[Mention]) -> list[Mention]:
@@ -394,9 +102,10 @@ def _is_part_of_misspelt(
     )
 
 
-def _likeliest_mentions(mentions: Sequence[Mention], question: str, lexicon: Lexicon) -> list[Mention]:
+def likeliest_mentions(mentions: Sequence[Mention], lexicon: Lexicon) -> list[Mention]:
     """The mentions that are most likely names, each marked by whether it is written like one."""
-    marked = _without_inner([replace(m, strong=_is_strong(m, lexicon)) for m in mentions])
+    distinct = _without_repeats(mentions)
+    marked = _without_inner([replace(m, strong=_is_strong(m, lexicon)) for m in distinct])
     marked.sort(key=lambda m: (-_weight(m), m.start, -m.stop))
     chosen: list[Mention] = []
     for mention in marked:

@@ -1,6 +1,6 @@
 """The reader: a question → its candidates over one graph, ranked.
 
-mentions (`mentions.py`) → candidates (`candidates.py`) → probabilities (`ranker.py`); `answer.py`
+mentions (`mention_finder.py`) → candidates (`candidates.py`) → probabilities (`ranker.py`); `answer.py`
 executes the likeliest, or abstains.
 """
 
@@ -22,7 +22,8 @@ from clew.reading.candidates import Enumerator, Option
 from clew.reading.english import ANYONE, FUNCTION, singular
 from clew.reading.framing import unframed
 from clew.reading.likeness import Likeness, WordMatcher
-from clew.reading.mentions import Mention, MentionFinder
+from clew.reading.mention_finder import MentionFinder
+from clew.reading.mentions import Mention
 from clew.reading.own_titles import without_own_titles
 from clew.reading.paths import Exploration
 from clew.reading.ranker import GraphRanker, Ranker, Ranking, Scored, shipped

@@ -17,7 +17,7 @@ from clew.stores.import_folder import ImportFolder
 from clew.stores.naming import naming_property
 from clew.stores.neighbourhood import Edge, NamedNode, NamedNodes, NearEdges
 from clew.stores.neo4j import Neo4jStore
-from clew.stores.neo4j_export import USUAL_SIZES, export, write_nodes
+from clew.stores.neo4j_export import USUAL_EXPORT, export, write_nodes
 
 MOST_SHARDS = 50
 """Ranges of ids that are asked for; ids of a database from which much was deleted are far apart."""
@@ -54,7 +54,7 @@ class NearNeo4j:
         if not 0 < nodes + edges <= most:
             return False
         last = self._store.read("MATCH (n) RETURN max(id(n))", most=1)[1][0][0]
-        return int(last) < MOST_SHARDS * USUAL_SIZES.shard_ids
+        return int(last) < MOST_SHARDS * USUAL_EXPORT.shard_ids
 
     def export(self, folder: ImportFolder) -> Path:
         """Write all nodes and edges as CSVs."""

@@ -50,14 +50,14 @@ class ExportSizes:
     hub: int = 10_000
 
 
-USUAL_SIZES = ExportSizes()
+USUAL_EXPORT = ExportSizes()
 
 
 def export(
     store: Neo4jStore,
     folder: ImportFolder,
     progress: ImportProgress = silent,
-    sizes: ExportSizes = USUAL_SIZES,
+    sizes: ExportSizes = USUAL_EXPORT,
 ) -> None:
     """Write all nodes and edges, going on where an earlier call was interrupted.
 

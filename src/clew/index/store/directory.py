@@ -29,7 +29,7 @@ from clew.index.store.files import is_array
 from clew.index.store.manifest import Manifest, read_manifest, rebuild
 from clew.index.store.seal import Seal
 from clew.index.store.sections import graph_of_sections, without_prefix
-from clew.index.store.structure import Misfit, check_structure
+from clew.index.store.structure import DamagedSection, check_structure
 from clew.index.vectors.backends.registry import VectorAccess
 
 FITTED = "reader.fit"
@@ -132,7 +132,7 @@ def _open(path: Path, manifest: Manifest, verify: bool, access: VectorAccess) ->
     if seal.checked:
         try:
             check_structure(arrays)
-        except Misfit as error:
+        except DamagedSection as error:
             raise FormatError(f"{folder / error.section}.npy: damaged, {error}") from error
         seal.write()
     files = {f.section: folder / f.file for f in manifest.files if not is_array(f)}

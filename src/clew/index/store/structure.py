@@ -18,7 +18,7 @@ NUMBERS_AT_ONCE = 1 << 22
 """Numbers that are looked at together."""
 
 
-class Misfit(Exception):
+class DamagedSection(Exception):
     """Arrays that do not fit: `section` is the one to blame, the message says why."""
 
     def __init__(self, section: str, reason: str) -> None:
@@ -27,7 +27,10 @@ class Misfit(Exception):
 
 
 def check_structure(arrays: Mapping[str, AnyArray], *, at_once: int = NUMBERS_AT_ONCE) -> None:
-    """Check the sections of an index, as they are in its files, so many numbers `at_once`. Raises Misfit."""
+    """Check the sections of an index, as they are in its files, so many numbers `at_once`.
+
+    Raises DamagedSection.
+    """
     checks = _Checks(arrays, at_once)
     nodes, relations = _check_graph(checks)
     _check_names(checks, nodes)
@@ -160,14 +163,14 @@ def _check_walks(checks: _Checks, nodes: int, relations: int) -> None:
 
 
 class _Checks:
-    """Looks at arrays; each check raises Misfit or returns how many items there are."""
+    """Looks at arrays; each check raises DamagedSection or returns how many items there are."""
 
     def __init__(self, arrays: Mapping[str, AnyArray], at_once: int) -> None:
         self.arrays, self._at_once = arrays, at_once
 
     def fail(self, section: str, reason: str) -> NoReturn:
         """Blame a section."""
-        raise Misfit(section, reason)
+        raise DamagedSection(section, reason)
 
     def array(self, section: str, kinds: str = "iu", dimensions: int = 1) -> AnyArray:
         """An array of a kind of numbers (numpy's letters) and so many dimensions."""

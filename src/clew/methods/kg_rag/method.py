@@ -79,7 +79,7 @@ from clew.types import Abstention, Answer, AnswerEntity, Chain, Step
 
 
 @dataclass(slots=True)
-class _QuestionState:
+class _ChainState:
     """The state of a question while it is worked on."""
 
     question: str
@@ -129,14 +129,14 @@ class KgRag:
 
     def answer(self, question: str, *, id: str | None = None, entities: Sequence[str] = ()) -> Answer:
         """Answer one question with its reasoning chain, or abstain with a reason. Raises LlmError."""
-        state = _QuestionState(question, Run.begin(self.name, id, self.model))
+        state = _ChainState(question, Run.begin(self.name, id, self.model))
         try:
             answer = self._answer(state, entities)
         except BudgetReached as error:
             answer = self._abstain(state, Abstention("budget", f"{error}{_so_far(state.links)}"))
         return state.run.finish(answer)
 
-    def _answer(self, state: _QuestionState, entities: Sequence[str]) -> Answer:
+    def _answer(self, state: _ChainState, entities: Sequence[str]) -> Answer:
         with state.run.stage("link"):
             state.called = self.find_topic_entities.called(state.question, entities)
             state.topic_entities = entities_of(state.called)
@@ -169,7 +169,7 @@ class KgRag:
             return self._abstain(state, self._end_abstention(state))
         return self._grounded_answer(state, self._draft(state))
 
-    def _draft(self, state: _QuestionState) -> GroundedReply:
+    def _draft(self, state: _ChainState) -> GroundedReply:
         """Section 3.4.4; the answer to a lone sub-question is the answer."""
         link = state.links[0]
         if self._asks_alone(state):
@@ -177,12 +177,12 @@ class KgRag:
         with state.run.stage("synthesise"):
             return self.steps.synthesise(state.question, state.called, state.links, state.run.talk)
 
-    def _asks_alone(self, state: _QuestionState) -> bool:
+    def _asks_alone(self, state: _ChainState) -> bool:
         """Whether a model's plan is one sub-question, in whose place the main question is asked."""
         return self.model is not None and len(state.plan.questions) == 1 and not self._says_all
 
     def _candidates(
-        self, state: _QuestionState, entities: Sequence[int], hops: int, text: str, name: str = "candidates"
+        self, state: _ChainState, entities: Sequence[int], hops: int, text: str, name: str = "candidates"
     ) -> CandidateTriples:
         """Section 3.4.2, with the bounds for hubs, which the trace reports."""
         with state.run.stage("candidates"):
@@ -199,9 +199,7 @@ class KgRag:
         state.notes += hub_notes(candidates)
         return candidates
 
-    def _link(
-        self, state: _QuestionState, question: SubQuestion, candidates: CandidateTriples
-    ) -> Link | None:
+    def _link(self, state: _ChainState, question: SubQuestion, candidates: CandidateTriples) -> Link | None:
         """Section 3.4.3: reformulate, take the top K, answer. None for a sub-question that adds nothing."""
         text, notes = question.text, ()
         if state.links:
@@ -230,11 +228,11 @@ class KgRag:
             return None
         return link
 
-    def _sub_answer(self, state: _QuestionState, sub_question: AskedSubQuestion) -> Link:
+    def _sub_answer(self, state: _ChainState, sub_question: AskedSubQuestion) -> Link:
         with state.run.stage("sub_answers"):
             return self.steps.answer(sub_question, state.run.talk)
 
-    def _ask_farther(self, state: _QuestionState, sub_question: AskedSubQuestion, text: str) -> Link | None:
+    def _ask_farther(self, state: _ChainState, sub_question: AskedSubQuestion, text: str) -> Link | None:
         """Ask once more, with the nearest triples of the whole graph and, in a chain, of N hops (4.4.3)."""
         hops, top = self.settings.hops, self.settings.k
         if self.settings.directed:
@@ -252,7 +250,7 @@ class KgRag:
             state, replace(sub_question, triples=tuple(new_triples), notes=(*sub_question.notes, note))
         )
 
-    def _retrieve(self, state: _QuestionState, candidates: CandidateTriples, text: str) -> RetrievedTriples:
+    def _retrieve(self, state: _ChainState, candidates: CandidateTriples, text: str) -> RetrievedTriples:
         """The top K of the question's candidates, or of the triples around what the chain has reached."""
         settings, answers, starts = self.settings, state.reached, state.topic_entities
         if settings.frontier == "answers" and answers:
@@ -288,7 +286,7 @@ class KgRag:
         """Whether the chain goes on with what the model says, proved or not, as the paper's does."""
         return self.model is not None and self.settings.handed == "sentences"
 
-    def _end_abstention(self, state: _QuestionState) -> Abstention:
+    def _end_abstention(self, state: _ChainState) -> Abstention:
         """Why a chain ended early, and how far it came."""
         last = state.links[-1]
         last_text = short(last.text) if self.model is not None else ""
@@ -298,19 +296,19 @@ class KgRag:
         )
         return Abstention("not_in_evidence" if last_text else "empty_result", detail)
 
-    def _abstain(self, state: _QuestionState, abstained: Abstention) -> Answer:
+    def _abstain(self, state: _ChainState, abstained: Abstention) -> Answer:
         pattern, chain = state.plan.pattern, self._chain(state)
         return Answer(
             state.question, abstained=abstained, chain=chain, pattern=pattern, complete=state.complete
         )
 
-    def _chain(self, state: _QuestionState) -> Chain | None:
+    def _chain(self, state: _ChainState) -> Chain | None:
         if not state.plan.questions:
             return None
         sub_answers = tuple(link.as_sub_answer(self.graph) for link in state.links)
         return Chain(state.plan.reasoning, sub_answers, (*state.plan.notes, *state.notes))
 
-    def _grounded_answer(self, state: _QuestionState, draft: GroundedReply) -> Answer:
+    def _grounded_answer(self, state: _ChainState, draft: GroundedReply) -> Answer:
         """Keep what is proved; a number for *how many*, yes for a pattern that only had to hold."""
         if draft.abstained is not None:
             return self._abstain(state, draft.abstained)

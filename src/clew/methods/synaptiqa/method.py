@@ -101,7 +101,7 @@ class SynaptiQA:
         run = Run(self.name, id, talk)
         full_question = f"{question} (about: {', '.join(entities)})" if entities else question
         names, notes = self.find_names(question, entities) if self.find_names and self.optimised else ("", ())
-        state = _QuestionState(
+        state = _QueryState(
             self.graph, self.settings, self.embedder, run, talk, full_question, self.optimised, names
         )
         try:
@@ -166,7 +166,7 @@ def make_kg_query(
 
 
 @dataclass
-class _QuestionState:
+class _QueryState:
     """One question while it is worked on."""
 
     graph: QueriedGraph

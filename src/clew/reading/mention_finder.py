@@ -1,0 +1,299 @@
+"""Finds the mentions of a question by the names of a graph: as written, as codes, in part, misspelt."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Self
+
+from clew.graph.graph import Values
+from clew.index.names.containing import nodes_containing
+from clew.index.names.names import NamesIndex
+from clew.reading.category_words import CategoryWords
+from clew.reading.demonyms import places_named
+from clew.reading.english import FUNCTION, singular
+from clew.reading.mentions import (
+    ALIAS,
+    EXACT,
+    GIVEN,
+    MEANT,
+    NORMAL,
+    PARTIAL,
+    PLURAL,
+    QUALITY,
+    TYPO,
+    WORDS,
+    Candidate,
+    Mention,
+    is_certain,
+    likeliest_mentions,
+    surest_candidates,
+    with_values,
+)
+from clew.reading.name_runs import (
+    NUMERAL,
+    WITH_SYMBOLS,
+    WordKinds,
+    around,
+    digits,
+    is_joined,
+    joined,
+    like_names,
+    may_be_name,
+    may_be_said_by,
+    written_like_names,
+)
+from clew.reading.name_words import NameWords
+from clew.reading.vocabulary import Vocabulary
+from clew.text.lexicon import Lexicon
+from clew.text.normalise import Token, tokens
+
+MOST_CANDIDATES = 6
+LEAST_PART, PART = 4, 0.6
+"""Letters of a word that names the few nodes which have it in theirs, and what is left of its quality."""
+LIKE = 0.72
+"""Least similarity of a misspelt name."""
+LEAST_MISSPELT, MOST_TRIED = 5, 24
+"""Letters of a misspelt name, and how many runs of words are looked for as one."""
+LONGEST_BLOB = 64_000_000
+"""Bytes of names in which a part of a name is looked for; in more of them that would take too long."""
+
+MOST_BY_WORD = 60_000
+"""Nodes of a graph whose names are found by their words in any order, which takes a table in memory."""
+
+
+Span = tuple[int, int]
+"""Characters [start, stop) of a question."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Spans:
+    """The spans of one question that may be names, each with its candidates by their nodes."""
+
+    question: str
+    tokens: Sequence[Token]
+    candidates: dict[Span, dict[int, Candidate]] = field(default_factory=dict[Span, dict[int, Candidate]])
+
+    def add(self, span: Span, candidate: Candidate) -> None:
+        """Take up a candidate, unless the span has one of its node."""
+        self.candidates.setdefault(span, {}).setdefault(candidate.node, candidate)
+
+    def put(self, span: Span, candidate: Candidate) -> None:
+        """Take up a candidate, in the place of one of its node."""
+        self.candidates.setdefault(span, {})[candidate.node] = candidate
+
+    def certain(self) -> list[Span]:
+        """The spans that are a name for sure."""
+        return [span for span, nodes in self.candidates.items() if is_certain(nodes.values())]
+
+    def in_taken(self, token: Token) -> bool:
+        """Whether a word stands in a span that has candidates."""
+        return any(a <= token.start and token.stop <= b for (a, b), nodes in self.candidates.items() if nodes)
+
+    def text(self, span: Span) -> str:
+        """The characters of a span."""
+        return self.question[span[0] : span[1]]
+
+
+@dataclass(frozen=True, eq=False)
+class MentionFinder:
+    """Finds mentions by the names index of a graph."""
+
+    names: NamesIndex
+    lexicon: Lexicon
+    typing: frozenset[str] = frozenset()
+    """Words of the graph's relations and types, which are no misspelt names."""
+    by_word: NameWords | None = None
+    """Names by their words, where there are not too many."""
+    values: Values | None = None
+    """The numbers and dates of the graph."""
+    by_meaning: CategoryWords | None = None
+    """Categories by other words."""
+
+    @classmethod
+    def of(cls, names: NamesIndex, vocabulary: Vocabulary, lexicon: Lexicon) -> Self:
+        """The finder of a graph; names of a large one are not found by their words."""
+        graph = vocabulary.graph
+        words = NameWords(names, lexicon) if graph.nodes <= MOST_BY_WORD else None
+        categories = CategoryWords.of(vocabulary, lexicon)
+        return cls(names, lexicon, vocabulary.words, words, graph.values, categories)
+
+    @cached_property
+    def _kinds(self) -> WordKinds:
+        return WordKinds(self.lexicon, self.typing)
+
+    def find(self, question: str, entities: Sequence[str] = ()) -> list[Mention]:
+        """All mentions of a question, by their place; `entities` are names that it is known to be about."""
+        spans = _Spans(question, tokens(question))
+        self._add_entities(spans, entities)
+        self._add_exact(spans)
+        self._add_codes(spans)
+        self._add_plural(spans)
+        self._add_partial(spans)
+        self._add_words(spans)
+        self._add_typos(spans)
+        self._drop_other_names(spans)
+        self._add_categories(spans)
+        mentions = [
+            _mention(question, span, surest_candidates(nodes.values()))
+            for span, nodes in spans.candidates.items()
+            if nodes
+        ]
+        return with_values(question, likeliest_mentions(mentions, self.lexicon))
+
+    def _add_entities(self, spans: _Spans, entities: Sequence[str]) -> None:
+        for name in entities:
+            start, end = spans.question.casefold().find(name.casefold()), len(spans.question)
+            span = (start, start + len(name)) if start >= 0 else (end, end)
+            for hit in self.names.exact(name)[:MOST_CANDIDATES]:
+                spans.put(span, Candidate(hit.entity, GIVEN, 1.0))
+
+    def _add_exact(self, spans: _Spans) -> None:
+        for hit in self.names.spans(spans.question, spans.tokens):
+            words = spans.tokens[hit.start : hit.stop]
+            if not may_be_name(words, at_start=hit.start == 0):
+                continue
+            for name in hit.hits[:MOST_CANDIDATES]:
+                how = ALIAS if name.kind == "alias" else EXACT if name.exact else NORMAL
+                spans.add((words[0].start, words[-1].stop), Candidate(name.entity, how, QUALITY[how]))
+        for span, places in places_named(spans.tokens, self.typing, frozenset(spans.candidates)):
+            for name in (hit for place in places for hit in self.names.exact(place)):
+                spans.add(span, Candidate(name.entity, ALIAS, QUALITY[PLURAL]))
+
+    def _add_codes(self, spans: _Spans) -> None:
+        """Codes that are joined otherwise, *HP40* and *HP 40* for HP-40, and names that end in symbols."""
+        words = spans.tokens
+        for first, last in ((t, u) for i, t in enumerate(words) for u in words[i : i + 2]):
+            span = (first.start, last.stop)
+            for written in joined(spans.text(span)) if first.norm not in FUNCTION else ():
+                for hit in self.names.exact(written)[:MOST_CANDIDATES]:
+                    spans.add(span, Candidate(hit.entity, NORMAL, QUALITY[NORMAL]))
+        for written in WITH_SYMBOLS.finditer(spans.question):
+            for hit in self.names.exact(written[0]):
+                if self.names.graph.labels[hit.entity].casefold() == written[0].casefold():
+                    spans.put(written.span(), Candidate(hit.entity, EXACT, QUALITY[EXACT]))
+
+    def _add_plural(self, spans: _Spans) -> None:
+        base = [replace(t, norm=singular(t.norm)) if t.norm not in FUNCTION else t for t in spans.tokens]
+        if all(a.norm == b.norm for a, b in zip(base, spans.tokens, strict=True)):
+            return
+        for hit in self.names.spans(spans.question, base):
+            words = base[hit.start : hit.stop]
+            if words[-1].norm == spans.tokens[hit.stop - 1].norm or not may_be_name(words):
+                continue
+            for name in hit.hits[:MOST_CANDIDATES]:
+                spans.add((words[0].start, words[-1].stop), Candidate(name.entity, PLURAL, QUALITY[PLURAL]))
+
+    def _add_partial(self, spans: _Spans) -> None:
+        """Names that hold a run of words which are written like a name, or a code."""
+        if len(self.names.graph.labels.blob) > LONGEST_BLOB:
+            return
+        for start, stop in written_like_names(spans.question, spans.tokens, self._kinds):
+            span = (spans.tokens[start].start, spans.tokens[stop - 1].stop)
+            text = spans.text(span)
+            cases = (text, text.title(), text.upper(), text.lower(), text.capitalize())
+            for written in dict.fromkeys((*cases, *joined(text), *joined(text.upper()))):
+                nodes = [n for n in nodes_containing(self.names, written) or [] if not self._is_value(n)]
+                for node in nodes[:MOST_CANDIDATES]:
+                    share = min(1.0, len(text) / max(1, len(self.names.graph.labels[node])))
+                    score = QUALITY[PARTIAL] + 0.2 * share
+                    spans.add(span, Candidate(node, PARTIAL, score))
+                if nodes:
+                    break
+
+    def _is_value(self, node: int) -> bool:
+        """Whether a node is a number or a date: a year is no part of the name of a day."""
+        return self.values is not None and bool(self.values.kind[node])
+
+    def _add_words(self, spans: _Spans) -> None:
+        """Names all or most of whose words stand in the question, in any order and form."""
+        if self.by_word is None:
+            return
+        content = [t for t in spans.tokens if t.norm not in FUNCTION and t.norm != "'s"]
+        sure = spans.certain()
+        for node, share, places in self.by_word.named_by([t.norm for t in content]):
+            used = [content[i] for i in places]
+            if not may_be_said_by(spans.tokens, used, sure):
+                continue
+            span = (used[0].start, used[-1].stop)
+            if span[1] - span[0] > 12 * len(used) + 24 or any(
+                node in nodes and nodes[node].how <= PARTIAL
+                for (start, _), nodes in spans.candidates.items()
+                if start <= span[0]
+            ):
+                continue
+            spans.add(span, Candidate(node, WORDS, QUALITY[WORDS] * share))
+        self._add_parts(spans, self.by_word, [t for t in content if not spans.in_taken(t)])
+
+    def _add_parts(self, spans: _Spans, names: NameWords, words: Sequence[Token]) -> None:
+        """Names of which a word stands in the question that few have in theirs."""
+        for token in words:
+            if self._kinds.types(token) or len(token.norm) < LEAST_PART or token.norm.isdigit():
+                continue
+            nodes = names.with_word(token.norm)
+            if len(nodes) > 1 and token.text.islower() and singular(token.norm) != token.norm:
+                continue  # *hotels* are no Quay Street Hotel
+            for node in nodes:
+                spans.add((token.start, token.stop), Candidate(node, WORDS, QUALITY[WORDS] * PART))
+
+    def _add_categories(self, spans: _Spans) -> None:
+        """Categories that words mean which are of no name and of no label."""
+        if self.by_meaning is None:
+            return
+        for token in [t for t in spans.tokens if not spans.in_taken(t)]:
+            if token.norm in FUNCTION or len(token.norm) < LEAST_PART or self._kinds.types(token):
+                continue
+            for node, near in self.by_meaning.meant_by(token.norm):
+                spans.put((token.start, token.stop), Candidate(node, MEANT, QUALITY[MEANT] * near))
+
+    def _drop_other_names(self, spans: _Spans) -> None:
+        """Leave out guesses by a common word of a longer name: *Mount Verity* is not Mount Orrin."""
+        words, sure = spans.tokens, spans.certain()
+        for (start, stop), nodes in spans.candidates.items():
+            inside = [i for i, t in enumerate(words) if start <= t.start and t.stop <= stop]
+            if not inside or not all(self._kinds.is_common(words[i]) for i in inside):
+                continue
+            neighbours = [
+                t
+                for i in (inside[0] - 1, inside[-1] + 1)
+                if 0 <= i < len(words) and is_joined(spans.question, t := words[i], (start, stop))
+                if self._kinds.is_of_name(t) and not any(a <= t.start and t.stop <= b for a, b in sure)
+            ]
+            for node in [n for n, c in nodes.items() if neighbours and c.how in (PARTIAL, WORDS)]:
+                label = {t.norm for t in tokens(self.names.graph.labels[node])}
+                if any(t.norm not in label for t in neighbours):
+                    del nodes[node]
+
+    def _add_typos(self, spans: _Spans) -> None:
+        sure = spans.certain()
+        covered = [any(a <= t.start and t.stop <= b for a, b in sure) for t in spans.tokens]
+        content = [t.norm not in FUNCTION and not self._kinds.types(t) for t in spans.tokens]
+        unknown = [
+            c and not NUMERAL.fullmatch(t.norm) and not self.lexicon.known(t.norm)
+            for c, t in zip(content, spans.tokens, strict=True)
+        ]
+        odd = [
+            u or (c and t.text[:1].isupper() and not NUMERAL.fullmatch(t.norm))
+            for c, u, t in zip(content, unknown, spans.tokens, strict=True)
+        ]
+        tried = 0
+        for first, last in (*like_names(spans.tokens, odd), *around(content, unknown)):
+            words = spans.tokens[first:last]
+            if any(covered[first:last]) or sum(len(t.norm) for t in words) < LEAST_MISSPELT:
+                continue
+            span = (words[0].start, words[-1].stop)
+            text = spans.text(span)
+            if span in spans.candidates or tried >= MOST_TRIED or self.names.exact(text):
+                continue  # it is spelt right: of what it names nothing may be left
+            tried += 1
+            for hit in self.names.fuzzy(text, MOST_CANDIDATES):
+                # Another number is another thing.
+                same = digits(text) == digits(self.names.graph.labels[hit.entity])
+                if hit.score >= LIKE and same:
+                    spans.add(span, Candidate(hit.entity, TYPO, QUALITY[TYPO] * hit.score))
+
+
+def _mention(question: str, span: Span, nodes: Iterable[Candidate]) -> Mention:
+    best = sorted(nodes, key=lambda c: (-c.score, c.node))[:MOST_CANDIDATES]
+    return Mention(span[0], span[1], question[span[0] : span[1]], tuple(best))
