@@ -100,7 +100,7 @@ PARTS: Mapping[str, tuple[Any, str, Any]] = {
     "sets: less": (candidates, "sets_without", lambda *_: ()),
     "sets: absent": (candidates, "absent_sets", lambda *_: ()),
     "sets: twice": (joins, "_sets_said_twice", lambda *_: ()),
-    "sets: than another": (operations, "_sets_compared_with_entity", lambda *_: []),
+    "sets: than another": (operations, "sets_compared_with_entity", lambda *_: []),
     "sets: two values": (operations, "_sets_between_values", lambda *_: ()),
     "framing": (reader, "unframed", lambda text, *_: text),
     "adjectives of countries": (mention_finder, "places_named", lambda *_: ()),

@@ -7,8 +7,9 @@ from hypothesis import given as given_that
 from hypothesis import strategies as st
 
 from clew.graph.build.build import graph_of
-from clew.llm.grounded_reply import Fact, GroundedReply, ReadEvidence, ask_and_ground, ground_reply
+from clew.llm.grounded_reply import GroundedReply, ask_and_ground, ground_reply
 from clew.llm.prompting import Prompt, Sampling, Talk
+from clew.llm.read_evidence import Fact, ReadEvidence
 from clew.llm.reply import stated_answer
 from clew.llm.testing import ScriptedModel
 

@@ -306,10 +306,8 @@ class EdgeProperties:
     @classmethod
     def of_rows(cls, rows: Iterable[StatementRow]) -> EdgeProperties:
         """From statements in any order; equal ones are one."""
-        distinct_rows = {
-            (triple, tuple(p[:2] for p in properties)): (triple, properties) for triple, properties in rows
-        }
-        ordered = sorted(distinct_rows.values(), key=lambda row: row[0])
+        rows_by_key = {(triple, tuple(p[:2] for p in items)): (triple, items) for triple, items in rows}
+        ordered = sorted(rows_by_key.values(), key=lambda row: row[0])
         flat = [item for _, properties in ordered for item in properties]
         keys = {key: number for number, key in enumerate(dict.fromkeys(key for key, *_ in flat))}
         return cls(

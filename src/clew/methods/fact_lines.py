@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from clew.graph.graph import Graph
-from clew.llm.grounded_reply import Fact, Proofs
 from clew.llm.prompting import data_line
+from clew.llm.read_evidence import Fact, Proofs
 from clew.methods.topic_entities import Called
 from clew.text.labels import readable, relation_text
 from clew.text.normalise import normalise

@@ -24,10 +24,11 @@ from clew.reading.joins import (
 )
 from clew.reading.likeness import Likeness
 from clew.reading.mentions import Mention
-from clew.reading.operations import Proposal, operations, yes_or_no
+from clew.reading.operations import Proposal, operations
 from clew.reading.paths import Base, CandidatePaths, Exploration, by_worth
 from clew.reading.query import Anchor, Query
 from clew.reading.vocabulary import Vocabulary
+from clew.reading.yes_no import yes_or_no
 
 QUOTA = {
     "one": 70, "two": 80, "three": 56, "path": 10, "pair": 40, "join": 56, "either": 36, "type": 16,

@@ -1,4 +1,4 @@
-"""What words of a question may ask of a set: filters, counts, extremes, sums, and whether something is so."""
+"""What words of a question may ask of a set: filters, counts, extremes and sums."""
 
 from __future__ import annotations
 
@@ -13,11 +13,10 @@ from numpy.typing import NDArray
 from clew.reading import english
 from clew.reading.comparisons import signs_of
 from clew.reading.joins import each_once, family_of, foremost
-from clew.reading.paths import STEP_COST, Base, CandidatePaths, Exploration, by_worth
+from clew.reading.paths import STEP_COST, Base, Exploration, by_worth
 from clew.reading.query import (
     Anchor,
     Ask,
-    Both,
     Compared,
     Counted,
     Either,
@@ -164,13 +163,18 @@ def _filtered_sets(exploration: Exploration, things: Sequence[Base]) -> list[Bas
     """Sets filtered by the values of the question, and by how many edges they have."""
     text, numbered = exploration.question, enumerate(exploration.mentions)
     valued = [(i, v) for i, m in numbered for v in m.values if not english.is_rank(text, m.start, m.stop)]
-    filtered = [b for base in things for i, value in valued for b in _by_value(exploration, base, i, value)]
+    filtered = [
+        b for base in things for i, value in valued for b in filters_by_value(exploration, base, i, value)
+    ]
     filtered = by_worth(filtered)
     twice = [
-        b for base in filtered[:12] for i, value in valued for b in _by_value(exploration, base, i, value)
+        b
+        for base in filtered[:12]
+        for i, value in valued
+        for b in filters_by_value(exploration, base, i, value)
     ]
     pairs = [b for base in things[:12] for b in _sets_between_values(exploration, base, valued)]
-    return by_worth([*filtered, *_sets_compared_with_entity(exploration, things), *twice, *pairs])[:140]
+    return by_worth([*filtered, *sets_compared_with_entity(exploration, things), *twice, *pairs])[:140]
 
 
 def _sets_between_values(
@@ -214,7 +218,7 @@ def _parts_of_bounds(source: Part, step: int, low: Value, high: Value, asks_eith
         yield Either(by("<", low), by(">", high))
 
 
-def _by_value(exploration: Exploration, base: Base, mention: int, value: Value) -> Iterator[Base]:
+def filters_by_value(exploration: Exploration, base: Base, mention: int, value: Value) -> Iterator[Base]:
     """A set filtered by one value of the question that it does not use yet."""
     if not exploration.is_free(mention, base):
         return
@@ -250,7 +254,7 @@ def _sets_by_parts(
         yield Base(part, base.members, base.end, mentions, steps, coverage, cost + 0.02 * at, False)
 
 
-def _sets_compared_with_entity(exploration: Exploration, things: Sequence[Base]) -> list[Base]:
+def sets_compared_with_entity(exploration: Exploration, things: Sequence[Base]) -> list[Base]:
     """Sets filtered by the value that an entity of the question has (*higher than LT-5*)."""
     if not english.THAN.search(exploration.question):
         return []
@@ -374,41 +378,3 @@ def _aggregates(exploration: Exploration, things: Sequence[Base]) -> Iterator[Pr
             worth = base.worth + gain + 0.3
             for ask in asks:
                 yield Proposal("aggregate", Query(ask, Walk(base.part, step)), worth)
-
-
-# yes and no
-
-
-def yes_or_no(exploration: Exploration, paths: CandidatePaths, joined: Sequence[Base]) -> Iterator[Proposal]:
-    """Whether an entity is where a path from another leads, has a value, or stands above another."""
-    ask_worth = 0.8 if english.YES_NO.match(exploration.question) else 0.1
-    ends = {node: set(exploration.steps_at(np.array([node], np.int64))) for _, node in paths}
-    for base in joined[:30]:
-        yield Proposal("yes", Query("yes", base.part), base.worth + ask_worth - 0.2)
-    for (i, node), group in paths.items():
-        for j, other_node in paths:
-            if i == j or node == other_node or exploration.overlap(i, j):
-                continue
-            link = next(c.score for c in exploration.mentions[j].candidates if c.node == other_node) - 1
-            # What is unlike all that stands at the end of a path is of another kind: nobody asks that.
-            fitting = [
-                b
-                for b in group[1:]
-                if len(b.steps) <= 2 and exploration.may_stand_at(ends[other_node], b.end)
-            ]
-            for base in fitting[:15]:
-                part = Both(base.part, Anchor(other_node, j))
-                words_worth = float(np.maximum(base.coverage, exploration.covered(j)).sum()) - base.cost
-                yield Proposal("yes", Query("yes", part), words_worth + link + ask_worth)
-        for base in _whether_of_values(exploration, i, group[0]):
-            yield Proposal("yes", Query("yes", base.part), base.worth + ask_worth)
-        for base in group[1:12]:
-            yield Proposal("yes", Query("yes", base.part), base.worth + ask_worth - 0.3)
-
-
-def _whether_of_values(exploration: Exploration, mention: int, entity: Base) -> Iterator[Base]:
-    """One entity, filtered by the values of the question and by those of other entities."""
-    for i, value_mention in enumerate(exploration.mentions):
-        for value in value_mention.values if i != mention else ():
-            yield from _by_value(exploration, entity, i, value)
-    yield from _sets_compared_with_entity(exploration, [entity])

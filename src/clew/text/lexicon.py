@@ -14,22 +14,23 @@ from __future__ import annotations
 import re
 import zlib
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from heapq import heappop, heappush
 from pathlib import Path
 from threading import Lock
 from types import MappingProxyType
-from typing import Any, Self
+from typing import Any
 from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
 
 from clew.errors import FormatError
-from clew.foundation.arrays import LOADING, Float64, Int32
+from clew.foundation.arrays import LOADING
 from clew.foundation.bounds import check
+from clew.text.lexicon_arrays import Links, integers_of, links_of, offsets_of
 
 LEXICON_FILE = Path(__file__).parent / "data" / "lexicon.npz"
 NOUN, VERB, ADJECTIVE, ADVERB = 0, 1, 2, 3
@@ -71,28 +72,6 @@ Queue = list[tuple[float, int, str, int]]
 """A heap of (-value, synset, hypernym moves so far, sense by which the path came in or -1)."""
 
 
-@dataclass(frozen=True, eq=False)
-class Links:
-    """A sparse relation: the targets of row i are `target[offsets[i]:offsets[i + 1]]`.
-
-    Memory views, since their elements are plain Python numbers, many times faster to reach than NumPy's.
-    """
-
-    offsets: memoryview
-    target: memoryview
-    weight: memoryview
-
-    @classmethod
-    def of(cls, sizes: Int32, target: Int32, weight: Float64) -> Self:
-        """Links from the number of targets of every row, all targets (int32) and their weights (float64)."""
-        return cls(_offsets(sizes), target.data, weight.data)
-
-    def row(self, index: int) -> Iterator[tuple[int, float]]:
-        """(target, weight) pairs of one row."""
-        start, stop = self.offsets[index], self.offsets[index + 1]
-        return zip(self.target[start:stop], self.weight[start:stop], strict=True)
-
-
 @dataclass(frozen=True, slots=True)
 class Readings:
     """What a word may be read as: lemmas, a stem, and the parts of a closed compound with weights."""
@@ -116,8 +95,8 @@ class Lexicon:
         self._names = table["lemmas"].tobytes().decode("ascii").split("\n")
         lines = (line.split(" ") for line in table["exceptions"].tobytes().decode("ascii").split("\n"))
         self._irregular = {word: bases for word, *bases in lines}
-        self._first = _offsets(table["senses"].astype(np.int32))
-        synset = _integers(table["synset"], delta=True)
+        self._first = offsets_of(table["senses"].astype(np.int32))
+        synset = integers_of(table["synset"], delta=True)
         lemma = np.repeat(np.arange(len(table["senses"]), dtype=np.int32), table["senses"])
         self._synset, self._lemma = synset.data, lemma.data
         self._topic, self._count = table["topic"].data, table["count"].data
@@ -126,9 +105,9 @@ class Lexicon:
         order = np.argsort(synset, kind="stable").astype(np.int32)
         sizes = np.bincount(synset, minlength=len(table["topic"])).astype(np.int32)
         self._words = Links.of(sizes, order, main[order])
-        source, sizes, target = _links(table["derived"], len(synset))
+        source, sizes, target = links_of(table["derived"], len(synset))
         self._derivations = Links.of(sizes, target, DERIVED * (main[source] * main[target]) ** 0.125)
-        source, sizes, target = _links(table["link"], len(table["topic"]))
+        source, sizes, target = links_of(table["link"], len(table["topic"]))
         kind = table["link_kind"]
         content = table["content"] / 255 + 1e-9
         parent = np.where(kind == TO_HYPERNYM, target, source)
@@ -395,27 +374,6 @@ def _merge(target: dict[int, float], scores: dict[int, float], weight: float) ->
     for key, score in scores.items():
         if score * weight > target.get(key, 0.0):
             target[key] = score * weight
-
-
-def _integers(planes: NDArray[Any], *, delta: bool = False) -> Int32:
-    """int32 [n] from uint8 [3, n] byte planes of integers modulo 2^24, which are differences if `delta`."""
-    parts = np.zeros((planes.shape[1], 4), np.uint8)
-    parts[:, :3] = planes.T
-    values = parts.reshape(-1).view("<i4").astype(np.int32, copy=False)
-    return np.cumsum(values, dtype=np.int32) & 0xFFFFFF if delta else values
-
-
-def _links(planes: NDArray[Any], rows: int) -> tuple[Int32, Int32, Int32]:
-    """(source of every link, number of links of every row, target of every link), all int32."""
-    values = _integers(planes)
-    sizes = values[:rows]
-    source = np.repeat(np.arange(rows, dtype=np.int32), sizes)
-    return source, sizes, (source + values[rows:]) & 0xFFFFFF
-
-
-def _offsets(sizes: Int32) -> memoryview:
-    """int64 [rows + 1]: where every row starts, and the end."""
-    return np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes, dtype=np.int64)]).data
 
 
 @cache

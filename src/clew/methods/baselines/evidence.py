@@ -11,8 +11,9 @@ from clew.graph.graph import Graph
 from clew.index.store.directory import Index
 from clew.index.vectors.triple_vectors import with_triple_vectors
 from clew.llm.errors import BudgetReached
-from clew.llm.grounded_reply import ASKED_YES_NO, GroundedReply, Proofs, ReadEvidence, ask_and_ground
+from clew.llm.grounded_reply import ASKED_YES_NO, GroundedReply, ask_and_ground
 from clew.llm.prompting import Sampling, Talk, as_data, prompt_named
+from clew.llm.read_evidence import Proofs, ReadEvidence
 from clew.llm.types import ChatModel
 from clew.methods.built_in import built_in_reader
 from clew.methods.fact_lines import fact_lines, other_names

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field, replace
 
 from clew.graph.graph import Graph, ValueKind
 from clew.grounding import triple_text
-from clew.llm.grounded_reply import GroundedReply, Proofs
+from clew.llm.grounded_reply import GroundedReply
+from clew.llm.read_evidence import Proofs
 from clew.types import Abstention, Pattern, PatternEdge, SubAnswer
 
 

@@ -15,7 +15,7 @@ from clew.foundation.arrays import Int64
 from clew.graph.graph import Graph
 from clew.graph.neighbourhood import CandidateTriples
 from clew.index.vectors.triple_search import TripleSearch
-from clew.llm.grounded_reply import Proofs
+from clew.llm.read_evidence import Proofs
 from clew.methods.topic_entities import entities_named_in
 
 MOST_ADDED_TRIPLES = 300

@@ -11,8 +11,9 @@ from dataclasses import dataclass, field, replace
 
 from clew.graph.graph import Graph
 from clew.llm.evidence_names import IsName
-from clew.llm.grounded_reply import Fact, GroundedReply, Proofs, ReadEvidence, ask_and_ground
+from clew.llm.grounded_reply import GroundedReply, ask_and_ground
 from clew.llm.prompting import Sampling, Talk, as_data, data_line, data_lines, prompt_named
+from clew.llm.read_evidence import Fact, Proofs, ReadEvidence
 from clew.llm.refusals import declines
 from clew.methods.built_in import BuiltInReader
 from clew.methods.fact_lines import fact_lines, other_names

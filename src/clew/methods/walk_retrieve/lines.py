@@ -24,8 +24,8 @@ import numpy as np
 
 from clew.graph.graph import Graph
 from clew.graph.walks.relation_paths import RelationPath, relation_paths
-from clew.llm.grounded_reply import Fact
 from clew.llm.prompting import data_line
+from clew.llm.read_evidence import Fact
 from clew.methods.kg_rag.retrieve import of_relation
 from clew.methods.relation_ranking import RelationRanking, path_scores
 from clew.text.labels import readable, relation_text

@@ -38,8 +38,9 @@ from clew.grounding import ground
 from clew.index.corpus.nearest import NearWalk, WalkIndex
 from clew.index.store.directory import Index
 from clew.llm.errors import BudgetReached
-from clew.llm.grounded_reply import ASKED_YES_NO, Fact, GroundedReply, ReadEvidence, ask_and_ground
+from clew.llm.grounded_reply import ASKED_YES_NO, GroundedReply, ask_and_ground
 from clew.llm.prompting import Sampling, Talk, as_data, data_line, prompt_named
+from clew.llm.read_evidence import Fact, ReadEvidence
 from clew.llm.types import ChatModel
 from clew.methods.built_in import built_in_reader
 from clew.methods.fact_lines import other_names
