@@ -49,7 +49,7 @@ def test_a_value_out_of_range_names_its_option(given: dict[str, object], told: s
 
 def test_a_seed_of_nothing_is_given_and_no_flag_is_not() -> None:
     options = MethodOptions({"seed": 0, "directed": False, "k": None})
-    assert options.given == {"seed": 0}
+    assert options.values == {"seed": 0}
     assert options.settings_of_each(["kg-rag", "kaping"])["kaping"] is None
 
 

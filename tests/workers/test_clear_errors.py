@@ -50,8 +50,8 @@ def test_what_a_node_cannot_do_comes_back_with_its_name(work, told):
 
 ENDS = """
 import os, sys
-from clew.cli.cluster import _last_word
-with _last_word("10.0.0.7:6379"):
+from clew.cli.cluster import _warn_if_ended
+with _warn_if_ended("10.0.0.7:6379"):
     if sys.argv[1] == "ends":
         os._exit(1)
     if sys.argv[1] == "raises":

@@ -63,7 +63,7 @@ MOST_BY_WORD = 60_000
 """Nodes of a graph whose names are found by their words in any order, which takes a table in memory."""
 
 
-Span = tuple[int, int]
+CharacterSpan = tuple[int, int]
 """Characters [start, stop) of a question."""
 
 
@@ -73,17 +73,19 @@ class _Spans:
 
     question: str
     tokens: Sequence[Token]
-    candidates: dict[Span, dict[int, Candidate]] = field(default_factory=dict[Span, dict[int, Candidate]])
+    candidates: dict[CharacterSpan, dict[int, Candidate]] = field(
+        default_factory=dict[CharacterSpan, dict[int, Candidate]]
+    )
 
-    def add(self, span: Span, candidate: Candidate) -> None:
+    def add(self, span: CharacterSpan, candidate: Candidate) -> None:
         """Take up a candidate, unless the span has one of its node."""
         self.candidates.setdefault(span, {}).setdefault(candidate.node, candidate)
 
-    def put(self, span: Span, candidate: Candidate) -> None:
+    def put(self, span: CharacterSpan, candidate: Candidate) -> None:
         """Take up a candidate, in the place of one of its node."""
         self.candidates.setdefault(span, {})[candidate.node] = candidate
 
-    def certain(self) -> list[Span]:
+    def certain(self) -> list[CharacterSpan]:
         """The spans that are a name for sure."""
         return [span for span, nodes in self.candidates.items() if is_certain(nodes.values())]
 
@@ -91,7 +93,7 @@ class _Spans:
         """Whether a word stands in a span that has candidates."""
         return any(a <= token.start and token.stop <= b for (a, b), nodes in self.candidates.items() if nodes)
 
-    def text(self, span: Span) -> str:
+    def text(self, span: CharacterSpan) -> str:
         """The characters of a span."""
         return self.question[span[0] : span[1]]
 
@@ -294,6 +296,6 @@ class MentionFinder:
                     spans.add(span, Candidate(hit.entity, TYPO, QUALITY[TYPO] * hit.score))
 
 
-def _mention(question: str, span: Span, nodes: Iterable[Candidate]) -> Mention:
+def _mention(question: str, span: CharacterSpan, nodes: Iterable[Candidate]) -> Mention:
     best = sorted(nodes, key=lambda c: (-c.score, c.node))[:MOST_CANDIDATES]
     return Mention(span[0], span[1], question[span[0] : span[1]], tuple(best))
