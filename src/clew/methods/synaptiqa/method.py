@@ -249,7 +249,7 @@ class _QueryState:
         if "directions" not in left_out:
             directions = self.graph.directions(statement)
             require_legal(directions)
-            statement = self._apply_edits(statement, directions.edits, directions.turned, attempt)
+            statement = self._apply_edits(statement, directions.edits, directions.corrections, attempt)
         if "values" in left_out:
             return statement
         return self._apply_check(self.graph.check.values(statement, self.question, choose), attempt)

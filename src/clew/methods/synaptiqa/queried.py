@@ -95,7 +95,7 @@ class QueriedGraph:
     def directions(self, statement: Statement) -> Directions:
         """Correct directions by the schema, and by the graph where that lacks a hop. Raises StoreError."""
         directions = correct_directions(statement, self.schema)
-        hops = [hop for search in directions.lacking for hop in self.store.find_hops(search)]
+        hops = [hop for search in directions.missing_hops for hop in self.store.find_hops(search)]
         return correct_directions(statement, self.schema.with_hops(hops)) if hops else directions
 
     def run(self, statement: Statement) -> QueryResult:

@@ -42,13 +42,14 @@ class Correction:
 class Directions:
     """New texts for tokens, what was changed, and the hops that are legal in no direction, with reasons.
 
-    `lacking` are hops that the schema does not have, and that would leave an edge as it is, or make it legal.
+    `missing_hops` are those that the schema does not have, and that would leave an edge as it is, or make it
+    legal.
     """
 
     edits: dict[int, str] = field(default_factory=dict[int, str])
-    turned: list[Correction] = field(default_factory=list[Correction])
+    corrections: list[Correction] = field(default_factory=list[Correction])
     illegal: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
-    lacking: list[HopSearch] = field(default_factory=list[HopSearch])
+    missing_hops: list[HopSearch] = field(default_factory=list[HopSearch])
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +123,7 @@ class _Solver:
             if self._possible(edge, turned=False):
                 continue
             turnable = self._possible(edge, turned=True)
-            result.lacking += self._searches(edge, turned=not turnable)
+            result.missing_hops += self._searches(edge, turned=not turnable)
             legal = legal and turnable
             if turnable:
                 turned.add(position)
@@ -226,7 +227,7 @@ class _Solver:
         texts = [edits.get(hop_syntax.start + i, token.text) for i, token in enumerate(tokens)]
         after = "".join((t.space if i else "") + texts[i] for i, t in enumerate(tokens))
         reason = f"the schema has {self._name_allowed_hops(edge)}"
-        result.turned.append(
+        result.corrections.append(
             Correction("direction", self.statement.source(edge.hop.hop_syntax), after, reason)
         )
 
@@ -270,4 +271,4 @@ def fix(text: str, schema: GraphSchema) -> Fixed:
     statement = parse(text)
     directions = correct_directions(statement, schema)
     require_legal(directions)
-    return Fixed(render(statement.tokens, directions.edits), tuple(directions.turned))
+    return Fixed(render(statement.tokens, directions.edits), tuple(directions.corrections))
