@@ -231,7 +231,7 @@ def workers(cluster: Cluster) -> list[int]:
 
 
 def main() -> None:
-    """Run what is named."""
+    """Run the benchmark that the command line names."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("what", choices=("questions", "corpus", "faults"))
     parser.add_argument("--limit", type=int, help="questions; by default all, with faults 300 a round")

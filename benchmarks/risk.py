@@ -37,7 +37,7 @@ from clew.methods.built_in import BuiltInReader, LikelyReading
 
 CONFIDENCES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 LEAST_CONFIDENCE = 0.01
-"""The confidence under which all is asked, so that what is less likely than others is known."""
+"""All questions are asked with this confidence, so that unlikely readings get their answer too."""
 
 
 @dataclass(frozen=True)

@@ -93,7 +93,7 @@ class Server:
 
 
 class Client:
-    """One connection that is kept: HTTP by hand, so that the client is a small part of what is measured."""
+    """A connection that stays open: HTTP by hand, so that the client is a small part of what is measured."""
 
     def __init__(self, port: int) -> None:
         self._port = port

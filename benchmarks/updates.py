@@ -80,9 +80,9 @@ def main() -> None:
                 flush=True,
             )
     print(
-        f"median {statistics.median(wall_times):.2f} s, processor {statistics.median(processor_times):.2f} s, "
-        f"at most {max(wall_times):.2f} s; open at most {max(opening_times):.2f} s; "
-        f"load {os.getloadavg()[0]:.1f}"
+        f"median {statistics.median(wall_times):.2f} s, processor "
+        f"{statistics.median(processor_times):.2f} s, at most {max(wall_times):.2f} s; "
+        f"open at most {max(opening_times):.2f} s; load {os.getloadavg()[0]:.1f}"
     )
 
 
