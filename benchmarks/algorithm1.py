@@ -54,38 +54,51 @@ class Algorithm1:
     pruned: bool
     deadline: float
     best: float = math.inf
-    found: dict[int, int] = field(default_factory=dict)
+    best_nodes: dict[int, int] = field(default_factory=dict)
     expansions: int = 0
 
     def search(self) -> None:
         """Find the nearest subgraph, or raise OutOfTime."""
-        sizes = [len(of) if of is not None else self.graph.nodes for of in self.nodes]
+        sizes = [
+            len(node_candidates) if node_candidates is not None else self.graph.nodes
+            for node_candidates in self.nodes
+        ]
         start = sizes.index(min(sizes))
         steps = list(self._steps(start))
-        least = [min(of.values(), default=math.inf) if of is not None else 0.0 for of in self.nodes]
-        remaining = [
-            sum(min(self.relations[edge]) + (least[to] if new else 0.0) for (edge, _, to), new in rest)
-            for rest in (self._with_new(start, steps)[at:] for at in range(len(steps) + 1))
+        least_distances = [
+            min(node_candidates.values(), default=math.inf) if node_candidates is not None else 0.0
+            for node_candidates in self.nodes
         ]
-        first = self.nodes[start] or {}
-        for node, far in sorted(first.items(), key=lambda item: item[1]) if self.pruned else first.items():
-            self._expand(0, {start: node}, far, steps, remaining)
+        remaining = [
+            sum(
+                min(self.relations[edge]) + (least_distances[to] if new else 0.0)
+                for (edge, _, to), new in remaining_steps
+            )
+            for remaining_steps in (self._with_new(start, steps)[at:] for at in range(len(steps) + 1))
+        ]
+        first_candidates = self.nodes[start] or {}
+        for node, distance in (
+            sorted(first_candidates.items(), key=lambda item: item[1])
+            if self.pruned
+            else first_candidates.items()
+        ):
+            self._expand(0, {start: node}, distance, steps, remaining)
 
     def _steps(self, start: int) -> Iterator[Step]:
         """The edges of the pattern in the order of a depth-first traversal."""
-        seen, left = {start}, set(range(len(self.pattern.edges)))
+        seen, remaining_edges = {start}, set(range(len(self.pattern.edges)))
         waiting = [start]
         while waiting:
-            at = waiting[-1]
-            for edge in sorted(left):
+            node = waiting[-1]
+            for edge in sorted(remaining_edges):
                 ends = self.pattern.edges[edge]
-                if at in (ends.head, ends.tail):
-                    left.discard(edge)
-                    other = ends.tail if ends.head == at else ends.head
-                    yield edge, at, other
-                    if other not in seen:
-                        seen.add(other)
-                        waiting.append(other)
+                if node in (ends.head, ends.tail):
+                    remaining_edges.discard(edge)
+                    other_end = ends.tail if ends.head == node else ends.head
+                    yield edge, node, other_end
+                    if other_end not in seen:
+                        seen.add(other_end)
+                        waiting.append(other_end)
                     break
             else:
                 waiting.pop()
@@ -99,7 +112,7 @@ class Algorithm1:
 
     def _expand(
         self,
-        at: int,
+        depth: int,
         mapped: dict[int, int],
         cost: float,
         steps: Sequence[Step],
@@ -108,26 +121,30 @@ class Algorithm1:
         self.expansions += 1
         if not self.expansions % 1024 and time.process_time() > self.deadline:
             raise OutOfTime
-        if self.pruned and cost + remaining[at] >= self.best:
+        if self.pruned and cost + remaining[depth] >= self.best:
             return
-        if at == len(steps):
+        if depth == len(steps):
             if cost < self.best:
-                self.best, self.found = cost, dict(mapped)
+                self.best, self.best_nodes = cost, dict(mapped)
             return
-        edge, from_, to = steps[at]
-        of, far = self.nodes[to], self.relations[edge]
-        follow = []
-        for relation, other in self._around(mapped[from_]):
-            if math.isinf(far[relation]) or (of is not None and other not in of):
+        edge, from_, to = steps[depth]
+        node_candidates, relation_distances = self.nodes[to], self.relations[edge]
+        extensions = []
+        for relation, neighbour in self._around(mapped[from_]):
+            if math.isinf(relation_distances[relation]) or (
+                node_candidates is not None and neighbour not in node_candidates
+            ):
                 continue
-            if mapped.get(to, other) != other or (to not in mapped and other in mapped.values()):
+            if mapped.get(to, neighbour) != neighbour or (to not in mapped and neighbour in mapped.values()):
                 continue
-            more = far[relation] + (of[other] if of is not None and to not in mapped else 0.0)
-            follow.append((more, other))
+            added_cost = relation_distances[relation] + (
+                node_candidates[neighbour] if node_candidates is not None and to not in mapped else 0.0
+            )
+            extensions.append((added_cost, neighbour))
         if self.pruned:
-            follow.sort()
-        for more, other in follow:
-            self._expand(at + 1, mapped | {to: other}, cost + more, steps, remaining)
+            extensions.sort()
+        for added_cost, neighbour in extensions:
+            self._expand(depth + 1, mapped | {to: neighbour}, cost + added_cost, steps, remaining)
 
     def _around(self, node: int) -> Iterator[tuple[int, int]]:
         for side in (self.graph.out, self.graph.into):
@@ -135,16 +152,18 @@ class Algorithm1:
             yield from zip(side.relation[low:high].tolist(), side.neighbour[low:high].tolist(), strict=True)
 
 
-def candidates(pattern: Pattern, distances: Distances, most: int) -> list[dict[int, float] | None]:
+def candidates(pattern: Pattern, distances: Distances, count: int) -> list[dict[int, float] | None]:
     """The `most` entities nearest to each known node."""
-    found: list[dict[int, float] | None] = []
+    candidates_by_node: list[dict[int, float] | None] = []
     for node in pattern.nodes:
         if not node.known:
-            found.append(None)
+            candidates_by_node.append(None)
             continue
-        near = distances.node_candidates(node, most)
-        found.append(dict(zip(near.entities[:most].tolist(), near.distances[:most].tolist(), strict=True)))
-    return found
+        nearest = distances.node_candidates(node, count)
+        candidates_by_node.append(
+            dict(zip(nearest.entities[:count].tolist(), nearest.distances[:count].tolist(), strict=True))
+        )
+    return candidates_by_node
 
 
 def main() -> None:
@@ -156,23 +175,23 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=10.0, help="processor time of one question")
     parser.add_argument("--nodes", default="16,128,1024,16384", help="k(n), with commas")
     parser.add_argument("--index", type=Path, help="an index of MetaQA, if there is one")
-    chosen = parser.parse_args()
+    options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        clew = Clew.open(chosen.index or metaqa_graph(), cache_dir=Path(folder))
-        graph, rows = clew.index.graph, questions(chosen.data, chosen.hops, chosen.sample)
-        plain = IndexDistances(clew.index, clew.embedder)
-        asked: list[tuple[Pattern, int, set[str]]] = []
+        clew = Clew.open(options.index or metaqa_graph(), cache_dir=Path(folder))
+        graph, rows = clew.index.graph, questions(options.data, options.hops, options.sample)
+        index_distances = IndexDistances(clew.index, clew.embedder)
+        pattern_rows: list[tuple[Pattern, int, set[str]]] = []
         for _, topic, kind, gold in rows:
             # As the paper's directed patterns have it: types of MetaQA's unknown nodes restrict nothing.
             triples = [[_plain(name) for name in triple] for triple in pattern_of(kind, topic)[0]]
             pattern = pattern_from_json({"triples": triples}, "pattern")
             last = f"UNKNOWN {len(triples)}"
-            asked.append((pattern, [n.name for n in pattern.nodes].index(last), gold))
+            pattern_rows.append((pattern, [n.name for n in pattern.nodes].index(last), gold))
         sys.stdout.write(
             "| k(n) | form | mean ms | out of time | retrieval Hits@1 |\n|---|---|---|---|---|\n"
         )
-        for most in (*map(int, chosen.nodes.split(",")), graph.nodes):
-            _row(graph, plain, asked, most, chosen.seconds)
+        for count in (*map(int, options.nodes.split(",")), graph.nodes):
+            _row(graph, index_distances, pattern_rows, count, options.seconds)
 
 
 def _plain(name: str) -> str:
@@ -182,39 +201,45 @@ def _plain(name: str) -> str:
 
 def _row(
     graph: Graph,
-    plain: IndexDistances,
-    asked: Sequence[tuple[Pattern, int, set[str]]],
-    most: int,
+    index_distances: IndexDistances,
+    pattern_rows: Sequence[tuple[Pattern, int, set[str]]],
+    count: int,
     seconds: float,
 ) -> None:
     """Time the three forms with the same candidates, and check that they find subgraphs as near."""
-    spent: dict[str, list[float]] = {"Algorithm 1": [], "pruned": [], "Clew": []}
-    hits, stopped = dict.fromkeys(spent, 0), dict.fromkeys(spent, 0)
-    for pattern, answer, gold in asked:
-        few = FewCandidates(plain, Cut(most, 512, 16))
-        near = candidates(pattern, few, most)
-        far = [np.asarray(few.relation_distances(edge), float).tolist() for edge in pattern.edges]
-        match(graph, pattern, few, k=1)  # what is looked up once is not in the time
+    times_by_form: dict[str, list[float]] = {"Algorithm 1": [], "pruned": [], "Clew": []}
+    hits, stopped = dict.fromkeys(times_by_form, 0), dict.fromkeys(times_by_form, 0)
+    for pattern, answer_node, gold in pattern_rows:
+        cut_distances = FewCandidates(index_distances, Cut(count, 512, 16))
+        node_candidates = candidates(pattern, cut_distances, count)
+        relation_distances = [
+            np.asarray(cut_distances.relation_distances(edge), float).tolist() for edge in pattern.edges
+        ]
+        match(graph, pattern, cut_distances, k=1)  # what is looked up once is not in the time
         began = time.process_time()
-        best = match(graph, pattern, few, k=1).matches
-        spent["Clew"].append(time.process_time() - began)
-        hits["Clew"] += bool(best) and graph.labels[best[0].nodes[answer]] in gold
+        best = match(graph, pattern, cut_distances, k=1).matches
+        times_by_form["Clew"].append(time.process_time() - began)
+        hits["Clew"] += bool(best) and graph.labels[best[0].nodes[answer_node]] in gold
         for form in ("Algorithm 1", "pruned"):
             began = time.process_time()
-            search = Algorithm1(graph, pattern, near, far, form == "pruned", began + seconds)
+            search = Algorithm1(
+                graph, pattern, node_candidates, relation_distances, form == "pruned", began + seconds
+            )
             try:
                 search.search()
-                hits[form] += answer in search.found and graph.labels[search.found[answer]] in gold
+                hits[form] += (
+                    answer_node in search.best_nodes and graph.labels[search.best_nodes[answer_node]] in gold
+                )
                 if best and abs(search.best - best[0].gsd) > SAME:
                     raise AssertionError(f"{form}: {search.best} is not {best[0].gsd}")
             except OutOfTime:
                 stopped[form] += 1
-            spent[form].append(time.process_time() - began)
-    for form, times in spent.items():
+            times_by_form[form].append(time.process_time() - began)
+    for form, times in times_by_form.items():
         mean = 1000 * sum(times) / len(times)
-        shown = f"{most:,}" if most < graph.nodes else f"all {most:,}"
+        count_text = f"{count:,}" if count < graph.nodes else f"all {count:,}"
         sys.stdout.write(
-            f"| {shown} | {form} | {mean:,.1f} | {stopped[form]} | {hits[form] / len(times):.2f} |\n"
+            f"| {count_text} | {form} | {mean:,.1f} | {stopped[form]} | {hits[form] / len(times):.2f} |\n"
         )
     sys.stdout.flush()
 

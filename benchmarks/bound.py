@@ -21,7 +21,7 @@ from clew.methods.simgrag.find_subgraphs import FITTING_GSD
 from clew.methods.simgrag.pattern_distances import PatternDistances
 from clew.types import PatternEdge
 
-SAID: dict[str, dict[str, list[str]]] = {
+WORDINGS: dict[str, dict[str, list[str]]] = {
     "films": {
         "directed_by": ["director", "directed by", "film director of"],
         "starring": ["actor in", "stars", "acted in", "cast member"],
@@ -70,7 +70,7 @@ SAID: dict[str, dict[str, list[str]]] = {
         "setIn": ["takes place in", "setting"],
     },
 }
-LACKING: dict[str, list[str]] = {
+ABSENT_RELATIONS: dict[str, list[str]] = {
     "films": ["composed the music of", "won award", "budget", "box office", "population", "capital of"],
     "countries": ["national anthem", "president", "founded by", "directed by", "award", "spouse"],
     "companies": ["mascot", "capital of", "directed by", "population", "genre", "spouse"],
@@ -80,32 +80,41 @@ BOUNDS = (0.8, 0.9, 0.95, 1.0, 1.05, 1.1, 1.2)
 
 
 def distances(clew: Clew, graph: str) -> tuple[list[float], list[float]]:
-    """Distances of each way to say a relation from it, and of what is not there from the nearest."""
+    """Distances of wordings from the relations that they mean, and of absent relations from the nearest."""
     names = list(clew.index.graph.relations)
     pattern = PatternDistances(clew.index, clew.embedder)
 
-    def far(words: str) -> list[float]:
+    def relation_distances(words: str) -> list[float]:
         return [float(d) for d in pattern.relation_distances(PatternEdge(0, words, 1))]
 
-    said = [far(w)[names.index(relation)] for relation, ways in SAID[graph].items() for w in ways]
-    return said, [min(far(words)) for words in LACKING[graph]]
+    wording_distances = [
+        relation_distances(words)[names.index(relation)]
+        for relation, wordings in WORDINGS[graph].items()
+        for words in wordings
+    ]
+    return wording_distances, [min(relation_distances(words)) for words in ABSENT_RELATIONS[graph]]
 
 
 def table(embedder: str | None) -> list[str]:
     """Rows of how much is within each bound, by graph."""
-    near: dict[str, list[float]] = {}
-    lacking: dict[str, list[float]] = {}
+    wording_distances: dict[str, list[float]] = {}
+    absent_distances: dict[str, list[float]] = {}
     with tempfile.TemporaryDirectory() as cache:
         for name, path in GRAPHS.items():
             with Clew.open(path, cache_dir=Path(cache), embedder=embedder) as clew:
-                near[name], lacking[name] = distances(clew, name)
-    heads = [f"{n}: said ({len(near[n])}) / lacking ({len(lacking[n])})" for n in GRAPHS]
+                wording_distances[name], absent_distances[name] = distances(clew, name)
+    heads = [
+        f"{n}: said ({len(wording_distances[n])}) / lacking ({len(absent_distances[n])})" for n in GRAPHS
+    ]
     rows = [f"| bound | {' | '.join(heads)} | all |", "|---|" + "---|" * (len(heads) + 1)]
     for bound in BOUNDS:
-        within = [(sum(d <= bound for d in near[n]), sum(d <= bound for d in lacking[n])) for n in GRAPHS]
-        totals = tuple(sum(w[i] for w in within) for i in (0, 1))
+        counts = [
+            (sum(d <= bound for d in wording_distances[n]), sum(d <= bound for d in absent_distances[n]))
+            for n in GRAPHS
+        ]
+        totals = tuple(sum(w[i] for w in counts) for i in (0, 1))
         mark = " (the default)" if bound == FITTING_GSD else ""
-        cells = " | ".join(f"{a} / {b}" for a, b in [*within, totals])
+        cells = " | ".join(f"{a} / {b}" for a, b in [*counts, totals])
         rows.append(f"| {bound}{mark} | {cells} |")
     return rows
 
@@ -122,8 +131,8 @@ def main() -> None:
         "`python benchmarks/bound.py --embedder onnx:minilm-int8`",
     ]
     for embedder in (None, *(arguments.embedder or ())):
-        named = "the built-in one" if embedder is None else embedder.rpartition("/")[2]
-        text += ["", f"Embedder: {named}.", "", *table(embedder)]
+        embedder_name = "the built-in one" if embedder is None else embedder.rpartition("/")[2]
+        text += ["", f"Embedder: {embedder_name}.", "", *table(embedder)]
     publish(arguments.write, "SimGRAG: the bound of GSD per edge", "\n".join(text))
 
 

@@ -52,11 +52,15 @@ def main() -> None:
     )
     args = parser.parse_args()
     print(HEADER)
-    lacking = _databases(args.limit, _strangers()) if args.strangers else _all(args.limit, full=args.full)
-    print("\n".join([ABSENT_HEADER, *lacking]))
+    absent_rows = (
+        _ask_databases(args.limit, _stranger_sets())
+        if args.strangers
+        else _ask_all_sets(args.limit, full=args.full)
+    )
+    print("\n".join([ABSENT_HEADER, *absent_rows]))
 
 
-def _strangers() -> list[tuple[str, Iterable[Source]]]:
+def _stranger_sets() -> list[tuple[str, Iterable[Source]]]:
     return [
         ("five graphs by a blind author (check)", databases("blind")),
         ("six graphs by two blind authors (check)", databases("unseen")),
@@ -66,44 +70,48 @@ def _strangers() -> list[tuple[str, Iterable[Source]]]:
     ]
 
 
-def _all(limit: int, *, full: bool) -> list[str]:
+def _ask_all_sets(limit: int, *, full: bool) -> list[str]:
     """Print a row for each set; give those for what no graph can answer."""
-    lacking: list[str] = []
+    absent_rows: list[str] = []
     films = open_built_in(ROOT / "examples" / "films.tsv")
     print(
         ask_all(films, jsonl(DATA / "dev" / "films_questions.jsonl")).row("films (development)"), flush=True
     )
-    lacking.append(
+    absent_rows.append(
         ask_all(films, jsonl(DATA / "dev" / "films_absent.jsonl")).row("films (dev.)", absent=True)
     )
     for name in ("countries", "companies"):
         method = open_built_in(DATA / "dev" / f"{name}.tsv")
         items = jsonl(DATA / "dev" / f"{name}_questions.jsonl")
         print(ask_all(method, [i for i in items if i.gold]).row(f"{name} (development)"), flush=True)
-        rest = [i for i in items if i.reasons]
-        lacking.append(ask_all(method, rest).row(f"{name} (dev.)", absent=True))
-    for which, part in (("dev", "development"), ("check", "check")):
+        unanswerable = [i for i in items if i.reasons]
+        absent_rows.append(ask_all(method, unanswerable).row(f"{name} (dev.)", absent=True))
+    for split, part in (("dev", "development"), ("check", "check")):
         for author in ("parser's", "blind"):
-            known, unknown = Count(), Count()
-            for name, graph, items in domains(which):
+            answerable_count, unanswerable_count = Count(), Count()
+            for name, graph, items in domains(split):
                 if (name in BLIND) != (author == "blind"):
                     continue
                 method = open_built_in(graph)
-                ask_all(method, [i for i in items if i.gold], known)
-                ask_all(method, [i for i in items if i.reasons], unknown)
-            print(known.row(f"four domains, {author} author ({part} half)"), flush=True)
-            lacking.append(unknown.row(f"four domains, {author} author ({which})", absent=True))
-    other = open_built_in(DATA / "check" / "other.tsv")
-    print(ask_all(other, jsonl(DATA / "check" / "other_questions.jsonl")).row("science (check)"), flush=True)
-    missing = jsonl(DATA / "check" / "absent.jsonl")
-    lacking += _databases(limit, _strangers())
+                ask_all(method, [i for i in items if i.gold], answerable_count)
+                ask_all(method, [i for i in items if i.reasons], unanswerable_count)
+            print(answerable_count.row(f"four domains, {author} author ({part} half)"), flush=True)
+            absent_rows.append(
+                unanswerable_count.row(f"four domains, {author} author ({split})", absent=True)
+            )
+    science = open_built_in(DATA / "check" / "other.tsv")
+    print(
+        ask_all(science, jsonl(DATA / "check" / "other_questions.jsonl")).row("science (check)"), flush=True
+    )
+    absent_items = jsonl(DATA / "check" / "absent.jsonl")
+    absent_rows += _ask_databases(limit, _stranger_sets())
     if SHARED.exists():
         kb = open_built_in(metaqa_graph())
         for hops in (1, 2, 3):
-            for which, part in ((0, "development"), (1, "check")):
-                items = half(metaqa(hops), which)
-                chosen = items if full else sample(items, limit, 1)
-                print(ask_all(kb, chosen).row(f"MetaQA dev {hops}-hop ({part} half)"), flush=True)
+            for split, part in ((0, "development"), (1, "check")):
+                items = half(metaqa(hops), split)
+                sampled = items if full else sample(items, limit, 1)
+                print(ask_all(kb, sampled).row(f"MetaQA dev {hops}-hop ({part} half)"), flush=True)
         print(
             ask_all(kb, paraphrases(kb.reader.graph, 4)).row("MetaQA paraphrases (development)"), flush=True
         )
@@ -111,35 +119,35 @@ def _all(limit: int, *, full: bool) -> list[str]:
             ask_all(kb, jsonl(DATA / "check" / "paraphrases.jsonl")).row("MetaQA paraphrases (check)"),
             flush=True,
         )
-        lacking.append(ask_all(kb, absent(kb.reader.graph, 4)).row("MetaQA (dev.)", absent=True))
-        lacking.append(ask_all(kb, missing[:62]).row("MetaQA (check)", absent=True))
+        absent_rows.append(ask_all(kb, absent(kb.reader.graph, 4)).row("MetaQA (dev.)", absent=True))
+        absent_rows.append(ask_all(kb, absent_items[:62]).row("MetaQA (check)", absent=True))
         for hops in (2, 3):
             method = open_built_in(SHARED / "pathquestion" / f"{hops}H-kb.txt")
-            for which, part in ((0, "development"), (1, "check")):
-                items = sample(half(pathquestion(hops), which), limit, 1)
+            for split, part in ((0, "development"), (1, "check")):
+                items = sample(half(pathquestion(hops), split), limit, 1)
                 print(ask_all(method, items).row(f"PathQuestion {hops}H ({part} half)"), flush=True)
         published = [("Spider development", databases("spider")), ("Overnight", databases("overnight"))]
-        lacking += _databases(limit, [("factory (development)", [factory()]), *published])
+        absent_rows += _ask_databases(limit, [("factory (development)", [factory()]), *published])
         method = open_built_in(SHARED / "wc2014" / "WC2014.txt")
         print(ask_all(method, wc2014()).row("WC2014 samples (development)"), flush=True)
-    lacking.append(ask_all(other, missing[62:]).row("science (check)", absent=True))
-    return lacking
+    absent_rows.append(ask_all(science, absent_items[62:]).row("science (check)", absent=True))
+    return absent_rows
 
 
-def _databases(limit: int, sets: Sequence[tuple[str, Iterable[Source]]]) -> list[str]:
+def _ask_databases(limit: int, sets: Sequence[tuple[str, Iterable[Source]]]) -> list[str]:
     """Print a row for each set of graphs; give those for what no graph can answer."""
-    lacking: list[str] = []
-    for name, parts in sets:
-        known, unknown = Count(), Count()
-        for source, types, aliases, items in parts:
+    absent_rows: list[str] = []
+    for name, sources in sets:
+        answerable_count, unanswerable_count = Count(), Count()
+        for source, types, aliases, items in sources:
             method = open_built_in(source, types, aliases)
-            some = sample(items, limit, 1)
-            ask_all(method, [i for i in some if i.gold], known)
-            ask_all(method, [i for i in some if i.reasons], unknown)
-        print(known.row(name), flush=True)
-        if unknown.questions:
-            lacking.append(unknown.row(name, absent=True))
-    return lacking
+            sampled = sample(items, limit, 1)
+            ask_all(method, [i for i in sampled if i.gold], answerable_count)
+            ask_all(method, [i for i in sampled if i.reasons], unanswerable_count)
+        print(answerable_count.row(name), flush=True)
+        if unanswerable_count.questions:
+            absent_rows.append(unanswerable_count.row(name, absent=True))
+    return absent_rows
 
 
 if __name__ == "__main__":

@@ -25,16 +25,16 @@ from clew.claims.verify import Verify
 
 def measure(path: Path, verifiers: dict[str, Verify]) -> list[str]:
     """Count the right verdicts of a file of claims, by graph and kind."""
-    right, every, turned = Counter[str](), Counter[str](), 0
+    right, totals, turned_around = Counter[str](), Counter[str](), 0
     for line in path.read_text("utf-8").splitlines():
         row = json.loads(line)
         verdict = verifiers[row["graph"]].verify(row["claim"]).verdict
         for name in ("all", f"graph {row['graph']}", row["kind"]):
-            every[name] += 1
+            totals[name] += 1
             right[name] += verdict == row["verdict"]
-        turned += verdict not in (row["verdict"], "not_enough_info")
-    rows = [f"| {n} | {100 * right[n] / every[n]:.1f} % | {right[n]} of {every[n]} |" for n in every]
-    return ["| | right | |", "|---|---|---|", *rows, f"| turned around | | {turned} |"]
+        turned_around += verdict not in (row["verdict"], "not_enough_info")
+    rows = [f"| {n} | {100 * right[n] / totals[n]:.1f} % | {right[n]} of {totals[n]} |" for n in totals]
+    return ["| | right | |", "|---|---|---|", *rows, f"| turned around | | {turned_around} |"]
 
 
 def main() -> None:
@@ -44,11 +44,11 @@ def main() -> None:
     arguments = parser.parse_args()
     text = [__doc__.split("python bench")[0].strip(), "", "`python benchmarks/claims.py`"]
     with tempfile.TemporaryDirectory() as cache:
-        opened = {name: Clew.open(path, cache_dir=Path(cache)) for name, path in GRAPHS.items()}
-        verifiers = {name: Verify(clew.index, clew.embedder) for name, clew in opened.items()}
+        engines = {name: Clew.open(path, cache_dir=Path(cache)) for name, path in GRAPHS.items()}
+        verifiers = {name: Verify(clew.index, clew.embedder) for name, clew in engines.items()}
         for title, folder in (("Development", "dev"), ("Check", "check")):
             text += ["", f"{title}:", "", *measure(DATA / folder / "claims.jsonl", verifiers)]
-        for clew in opened.values():
+        for clew in engines.values():
             clew.close()
     publish(arguments.write, "Claims in many wordings, without a model", "\n".join(text))
 

@@ -43,9 +43,9 @@ TIMES = {"timings_ms", "seconds", "ms", "began", "started", "latency_ms", "wall_
 def two_nodes() -> Cluster:
     """A head of one core and a node of another; their workers are as important as other processes."""
     os.environ["RAY_worker_niceness"] = "0"  # noqa: SIM112 (so Ray calls it)
-    made = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
-    made.add_node(num_cpus=1)
-    return made
+    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
+    cluster.add_node(num_cpus=1)
+    return cluster
 
 
 def replace_node(cluster: Cluster) -> None:
@@ -61,11 +61,11 @@ def replace_node(cluster: Cluster) -> None:
 def timed(arguments: list[str]) -> float:
     """Run a command of Clew to its end; seconds."""
     began = time.perf_counter()
-    done = subprocess.run([*CLEW, *arguments], capture_output=True, text=True, check=False)
-    if done.returncode not in (0, 3):
-        raise SystemExit(f"{' '.join(arguments)}: {done.stderr[-2000:]}")
+    process = subprocess.run([*CLEW, *arguments], capture_output=True, text=True, check=False)
+    if process.returncode not in (0, 3):
+        raise SystemExit(f"{' '.join(arguments)}: {process.stderr[-2000:]}")
     if "--ray" in arguments:
-        print("\n".join(line for line in done.stderr.splitlines() if "node" in line), flush=True)
+        print("\n".join(line for line in process.stderr.splitlines() if "node" in line), flush=True)
     return time.perf_counter() - began
 
 
@@ -89,31 +89,35 @@ def records(folder: Path) -> dict[str, list[str]]:
     }
 
 
-def benchmark_questions(cluster: Cluster, kept: Path, limit: int | None, parts: int) -> None:
+def benchmark_questions(cluster: Cluster, folder: Path, limit: int | None, parts: int) -> None:
     """`clew eval` on two nodes against two processes, part by part, in turns."""
-    kept.mkdir(parents=True, exist_ok=True)
-    index, done = kept / "metaqa.clew", kept / f"done-{limit or 'all'}-{parts}.json"
+    folder.mkdir(parents=True, exist_ok=True)
+    index, times_file = folder / "metaqa.clew", folder / f"done-{limit or 'all'}-{parts}.json"
     if not index.exists():
         timed(["index", str(metaqa_graph()), "-o", str(index), "--quiet"])
-    seconds: dict[str, float] = json.loads(done.read_text("utf-8")) if done.exists() else {}
+    seconds: dict[str, float] = json.loads(times_file.read_text("utf-8")) if times_file.exists() else {}
     total = same = 0
     for part in range(parts):
-        data = kept / f"part-{limit or 'all'}-{parts}-{part}"
+        data = folder / f"part-{limit or 'all'}-{parts}-{part}"
         write_part(data, limit, part, parts)
         ways = {"workers": ["--workers", "2"], "ray": ["--ray", cluster.address]}
         for name in list(ways)[:: 1 - 2 * (part % 2)]:
             if f"{name}{part}" not in seconds:
                 out = data / name
                 shutil.rmtree(out, ignore_errors=True)  # of a try that was killed
-                asked = ["eval", str(data), "--graph", str(index), "--method", "auto", "--quiet"]
-                seconds[f"{name}{part}"] = timed([*asked, *ways[name], "--out", str(out)])
-                done.write_text(json.dumps(seconds), "utf-8")
-        found = [records(data / name) for name in ways]
-        pairs = [pair for file in found[0] for pair in zip(found[0][file], found[1][file], strict=True)]
-        total, same = total + len(pairs), same + sum(one == other for one, other in pairs)
-        took = [seconds[f"{name}{part}"] for name in ways]
+                command = ["eval", str(data), "--graph", str(index), "--method", "auto", "--quiet"]
+                seconds[f"{name}{part}"] = timed([*command, *ways[name], "--out", str(out)])
+                times_file.write_text(json.dumps(seconds), "utf-8")
+        runs = [records(data / name) for name in ways]
+        pairs = [pair for file in runs[0] for pair in zip(runs[0][file], runs[1][file], strict=True)]
+        total, same = (
+            total + len(pairs),
+            same + sum(workers_record == ray_record for workers_record, ray_record in pairs),
+        )
+        part_seconds = [seconds[f"{name}{part}"] for name in ways]
         print(
-            f"part {part + 1}: --workers 2 {took[0]:.1f} s, Ray {took[1]:.1f} s; {len(pairs)} questions",
+            f"part {part + 1}: --workers 2 {part_seconds[0]:.1f} s, Ray {part_seconds[1]:.1f} s; "
+            f"{len(pairs)} questions",
             flush=True,
         )
     sums = [sum(s for key, s in seconds.items() if key.startswith(name)) for name in ("workers", "ray")]
@@ -129,8 +133,8 @@ def write_part(folder: Path, limit: int | None, part: int, parts: int) -> None:
         (folder / hop / "vanilla").mkdir(parents=True, exist_ok=True)
         for name in ("vanilla/qa_dev.txt", "qa_dev_qtype.txt"):
             lines = list(lines_of(SHARED / "metaqa" / hop / name))[: None if limit is None else limit // 3]
-            chosen = lines[len(lines) * part // parts : len(lines) * (part + 1) // parts]
-            (folder / hop / name).write_text("".join(f"{line}\n" for line in chosen), "utf-8")
+            part_lines = lines[len(lines) * part // parts : len(lines) * (part + 1) // parts]
+            (folder / hop / name).write_text("".join(f"{line}\n" for line in part_lines), "utf-8")
     (folder / "kb.txt.gz").write_bytes(metaqa_graph().read_bytes())
 
 
@@ -139,21 +143,24 @@ def benchmark_corpus(cluster: Cluster, folder: Path, graph: Path) -> None:
     common = ["index", str(graph), "--corpus", "bfs", "--quiet"]
     cores = os.sched_getaffinity(0)
     os.sched_setaffinity(0, {min(cores)})
-    alone = timed([*common, "-o", str(folder / "core.clew")])
+    core_seconds = timed([*common, "-o", str(folder / "core.clew")])
     os.sched_setaffinity(0, cores)
-    print(f"one process on one core: {alone:.1f} s", flush=True)
-    threads = timed([*common, "-o", str(folder / "one.clew")])
-    print(f"one process on {len(cores)} cores: {threads:.1f} s", flush=True)
-    spread = timed([*common, "-o", str(folder / "ray.clew"), "--ray", cluster.address])
+    print(f"one process on one core: {core_seconds:.1f} s", flush=True)
+    thread_seconds = timed([*common, "-o", str(folder / "one.clew")])
+    print(f"one process on {len(cores)} cores: {thread_seconds:.1f} s", flush=True)
+    cluster_seconds = timed([*common, "-o", str(folder / "ray.clew"), "--ray", cluster.address])
     print(
-        f"two nodes: {spread:.1f} s; {alone / spread:.2f} times as fast as on one core, "
-        f"{threads / spread:.2f} as on {len(cores)}",
+        f"two nodes: {cluster_seconds:.1f} s; {core_seconds / cluster_seconds:.2f} times as fast as on one "
+        f"core, {thread_seconds / cluster_seconds:.2f} as on {len(cores)}",
         flush=True,
     )
-    one, two = (folder / name / "gen-000001" for name in ("one.clew", "ray.clew"))
-    names = {file.name for file in one.iterdir()} - {"sealed.json"}
-    same = names == {file.name for file in two.iterdir()} - {"sealed.json"}
-    print("same bytes:", same and all((one / n).read_bytes() == (two / n).read_bytes() for n in names))
+    local_folder, cluster_folder = (folder / name / "gen-000001" for name in ("one.clew", "ray.clew"))
+    names = {file.name for file in local_folder.iterdir()} - {"sealed.json"}
+    same = names == {file.name for file in cluster_folder.iterdir()} - {"sealed.json"}
+    print(
+        "same bytes:",
+        same and all((local_folder / n).read_bytes() == (cluster_folder / n).read_bytes() for n in names),
+    )
 
 
 def answers(path: Path) -> list[tuple[str, str]]:
@@ -165,12 +172,12 @@ def answers(path: Path) -> list[tuple[str, str]]:
 def benchmark_faults(cluster: Cluster, folder: Path, rounds: int, limit: int) -> None:
     """Faults in turns, while `limit` questions are asked."""
     chance = random.Random(5)
-    asked = folder / "questions.jsonl"
+    questions_file = folder / "questions.jsonl"
     rows = [{"id": str(n), "question": item.question} for n, item in enumerate(metaqa(1)[:limit])]
-    asked.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    questions_file.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
     index = str(folder / "metaqa.clew")
     timed(["index", str(metaqa_graph()), "-o", index, "--quiet"])
-    common = ["ask", index, "--questions", str(asked), "--quiet", "--out"]
+    common = ["ask", index, "--questions", str(questions_file), "--quiet", "--out"]
     timed([*common, str(folder / "expected.jsonl")])
     expected = answers(folder / "expected.jsonl")
     failed = 0
@@ -179,10 +186,10 @@ def benchmark_faults(cluster: Cluster, folder: Path, rounds: int, limit: int) ->
         command = [*CLEW, *common, str(out), "--ray", cluster.address]
         fault = ("worker", "node", "driver")[number % 3]
         running = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-        at = chance.randrange(limit // 15, limit - limit // 6)
-        while running.poll() is None and (not out.exists() or out.read_bytes().count(b"\n") < at):
+        answer_count = chance.randrange(limit // 15, limit - limit // 6)
+        while running.poll() is None and (not out.exists() or out.read_bytes().count(b"\n") < answer_count):
             time.sleep(0.02)
-        early = running.poll() is None
+        was_running = running.poll() is None
         if fault == "worker":
             for process in workers(cluster)[:1]:
                 os.kill(process, signal.SIGKILL)
@@ -192,15 +199,16 @@ def benchmark_faults(cluster: Cluster, folder: Path, rounds: int, limit: int) ->
             running.kill()
             running.communicate()
             running = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-        said = running.communicate()[1]
+        messages = running.communicate()[1]
         right = running.returncode in (0, 3) and answers(out) == expected
         failed += not right
         print(
-            f"round {number + 1}: {fault} at {at}, in mid-work {early}: {'ok' if right else 'WRONG'}",
+            f"round {number + 1}: {fault} at {answer_count}, in mid-work {was_running}: "
+            f"{'ok' if right else 'WRONG'}",
             flush=True,
         )
         if not right:
-            print(running.returncode, said[-1500:], flush=True)
+            print(running.returncode, messages[-1500:], flush=True)
     print(f"{rounds - failed} of {rounds} rounds: nothing lost, nothing twice")
 
 
@@ -209,7 +217,7 @@ def workers(cluster: Cluster) -> list[int]:
     raylets = {
         info.process.pid for node in cluster.list_all_nodes() for info in node.all_processes.get("raylet", [])
     }
-    found: list[int] = []
+    processes: list[int] = []
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
             try:
@@ -218,12 +226,12 @@ def workers(cluster: Cluster) -> list[int]:
             except OSError:
                 continue
             if title.startswith(b"ray::do") and parent in raylets:
-                found.append(int(entry.name))
-    return found
+                processes.append(int(entry.name))
+    return processes
 
 
 def main() -> None:
-    """Run what is named."""
+    """Run the benchmark that the command line names."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("what", choices=("questions", "corpus", "faults"))
     parser.add_argument("--limit", type=int, help="questions; by default all, with faults 300 a round")
@@ -231,19 +239,19 @@ def main() -> None:
     parser.add_argument("--keep", type=Path, help="folder of questions and records; needed for questions")
     parser.add_argument("--graph", type=Path, help="of the corpus; by default MetaQA's")
     parser.add_argument("--rounds", type=int, default=20)
-    given = parser.parse_args()
-    if given.what == "questions" and given.keep is None:
+    options = parser.parse_args()
+    if options.what == "questions" and options.keep is None:
         parser.error("name a folder with --keep: what was asked stays there after a kill")
     print("load", os.getloadavg(), flush=True)
     cluster = two_nodes()
     try:
         with tempfile.TemporaryDirectory() as scratch:
-            if given.what == "questions":
-                benchmark_questions(cluster, given.keep, given.limit, given.parts)
-            elif given.what == "corpus":
-                benchmark_corpus(cluster, Path(scratch), given.graph or metaqa_graph())
+            if options.what == "questions":
+                benchmark_questions(cluster, options.keep, options.limit, options.parts)
+            elif options.what == "corpus":
+                benchmark_corpus(cluster, Path(scratch), options.graph or metaqa_graph())
             else:
-                benchmark_faults(cluster, Path(scratch), given.rounds, given.limit or 300)
+                benchmark_faults(cluster, Path(scratch), options.rounds, options.limit or 300)
     finally:
         cluster.shutdown()
     print("load", os.getloadavg())

@@ -48,17 +48,17 @@ def is_broken(claim: dict[str, Any]) -> bool:
 
 
 class Graph:
-    """Collects triples and hands out names without meaning."""
+    """Triples, and a supply of names without meaning."""
 
     def __init__(self) -> None:
         self.triples: dict[Triple, None] = {}
         self.entities: dict[str, None] = {}
-        self._unnamed = 0
+        self._unnamed_count = 0
 
-    def unnamed(self) -> str:
+    def new_name(self) -> str:
         """A new name without meaning."""
-        self._unnamed += 1
-        return f"m.{self._unnamed:05d}"
+        self._unnamed_count += 1
+        return f"m.{self._unnamed_count:05d}"
 
     def add(self, node: str, step: str, to: str) -> None:
         """Add the triple of a step."""
@@ -67,14 +67,16 @@ class Graph:
 
     def has(self, node: str, step: str) -> bool:
         """Whether a node has a step."""
-        at = 2 if step.startswith("~") else 0
-        return any(t[at] == node and t[1] == step.removeprefix("~") for t in self.triples)
+        column = 2 if step.startswith("~") else 0
+        return any(t[column] == node and t[1] == step.removeprefix("~") for t in self.triples)
 
-    def one(self, node: str, step: str) -> str | None:
+    def only_neighbour(self, node: str, step: str) -> str | None:
         """The only node that a step leads to."""
-        at = 2 if step.startswith("~") else 0
-        found = [t[2 - at] for t in self.triples if t[at] == node and t[1] == step.removeprefix("~")]
-        return found[0] if len(found) == 1 else None
+        column = 2 if step.startswith("~") else 0
+        neighbours = [
+            t[2 - column] for t in self.triples if t[column] == node and t[1] == step.removeprefix("~")
+        ]
+        return neighbours[0] if len(neighbours) == 1 else None
 
 
 def inverse(path: list[str]) -> list[str]:
@@ -89,13 +91,13 @@ def plain(name: str) -> str:
 
 def partners(evidence: dict[str, list[list[str]]]) -> list[tuple[str, list[str], str]]:
     """(entity, path, entity) wherever two entities of a claim have the same path from either end."""
-    found = []
+    pairs = []
     for a, paths in evidence.items():
         for path in paths:
-            for b, others in evidence.items():
-                if a < b and inverse(path) in others:
-                    found.append((a, path, b))
-    return found
+            for b, other_paths in evidence.items():
+                if a < b and inverse(path) in other_paths:
+                    pairs.append((a, path, b))
+    return pairs
 
 
 def add_true(graph: Graph, evidence: dict[str, list[list[str]]]) -> None:
@@ -106,15 +108,19 @@ def add_true(graph: Graph, evidence: dict[str, list[list[str]]]) -> None:
             graph.add(plain(a), path[0], plain(b))
             continue
         if middle is None:
-            known = graph.one(plain(a), path[0]) or graph.one(plain(b), inverse(path)[0])
-            middle = known if known not in (plain(a), plain(b)) and known else graph.unnamed()
-        at = middle
-        graph.add(plain(a), path[0], at)
+            common_node = graph.only_neighbour(plain(a), path[0]) or graph.only_neighbour(
+                plain(b), inverse(path)[0]
+            )
+            middle = (
+                common_node if common_node not in (plain(a), plain(b)) and common_node else graph.new_name()
+            )
+        node = middle
+        graph.add(plain(a), path[0], node)
         for step in path[1:-1]:
-            to = graph.unnamed()
-            graph.add(at, step, to)
-            at = to
-        graph.add(at, path[-1], plain(b))
+            next_node = graph.new_name()
+            graph.add(node, step, next_node)
+            node = next_node
+        graph.add(node, path[-1], plain(b))
     for entity, paths in evidence.items():
         for path in paths:
             if not any(entity in (a, b) for a, _, b in partners(evidence)):
@@ -123,13 +129,13 @@ def add_true(graph: Graph, evidence: dict[str, list[list[str]]]) -> None:
 
 def follow(graph: Graph, entity: str, path: list[str]) -> None:
     """A path that leads to something that the claim does not name."""
-    at = plain(entity)
+    node = plain(entity)
     for step in path:
-        known = graph.one(at, step)
-        if known is None and not graph.has(at, step):
-            known = graph.unnamed()
-            graph.add(at, step, known)
-        at = known or at
+        next_node = graph.only_neighbour(node, step)
+        if next_node is None and not graph.has(node, step):
+            next_node = graph.new_name()
+            graph.add(node, step, next_node)
+        node = next_node or node
 
 
 def add_broken(graph: Graph, claim: dict[str, Any]) -> None:
@@ -138,27 +144,32 @@ def add_broken(graph: Graph, claim: dict[str, Any]) -> None:
     pairs = partners(evidence)
     if not pairs:  # existence: there is nothing at the end of the path
         return
-    lonely = [e for e in evidence if all(e not in (a, b) or not known(graph, a, p, b) for a, p, b in pairs)]
-    apart = (lonely or list(evidence))[-1]
+    unpaired_entities = [
+        e for e in evidence if all(e not in (a, b) or not has_edge(graph, a, p, b) for a, p, b in pairs)
+    ]
+    displaced_entity = (unpaired_entities or list(evidence))[-1]
     if "substitution" not in types:
-        apart = pairs[-1][2]
-    rest = {
+        displaced_entity = pairs[-1][2]
+    true_evidence = {
         entity: [
             p
             for p in paths
-            if any(entity in (a, b) and apart not in (a, b) and p in (q, inverse(q)) for a, q, b in pairs)
+            if any(
+                entity in (a, b) and displaced_entity not in (a, b) and p in (q, inverse(q))
+                for a, q, b in pairs
+            )
         ]
         for entity, paths in evidence.items()
-        if entity != apart
+        if entity != displaced_entity
     }
-    add_true(graph, {e: p for e, p in rest.items() if p})
+    add_true(graph, {e: p for e, p in true_evidence.items() if p})
     for a, path, b in pairs:
-        if apart in (a, b):
+        if displaced_entity in (a, b):
             follow(graph, a, path)
             follow(graph, b, inverse(path))
 
 
-def known(graph: Graph, a: str, path: list[str], b: str) -> bool:
+def has_edge(graph: Graph, a: str, path: list[str], b: str) -> bool:
     """Whether the graph has a path of one step between two entities."""
     head, tail = (plain(b), plain(a)) if path[0].startswith("~") else (plain(a), plain(b))
     return len(path) == 1 and (head, path[0].removeprefix("~"), tail) in graph.triples
@@ -182,16 +193,13 @@ def build(claims: list[dict[str, Any]]) -> Graph:
 
 
 def write(graph: Graph, folder: Path) -> Path:
-    """The graph, with what stands before a bracket or comma as an alias where it is the name of nothing.
-
-    Else.
-    """
+    """Write the graph; a name up to its bracket or comma is an alias, where nothing else has that name."""
     path = folder / "factkg.tsv"
     path.write_text("".join("\t".join(t) + "\n" for t in graph.triples), "utf-8")
     names = {name for h, _, t in graph.triples for name in (h, t)}
-    cut = {n: re.sub(r"_\(.*\)$|,_.*$", "", n) for n in sorted(names)}
-    short = Counter(s for n, s in cut.items() if s != n)
-    aliases = [(n, s) for n, s in cut.items() if s != n and short[s] == 1 and s not in names]
+    short_names = {n: re.sub(r"_\(.*\)$|,_.*$", "", n) for n in sorted(names)}
+    short_counts = Counter(s for n, s in short_names.items() if s != n)
+    aliases = [(n, s) for n, s in short_names.items() if s != n and short_counts[s] == 1 and s not in names]
     (folder / "factkg.aliases.tsv").write_text(
         "".join(f"{n}\t{s.replace('_', ' ')}\n" for n, s in aliases), "utf-8"
     )
@@ -218,12 +226,12 @@ def measure(clew: Clew, claims: list[dict[str, Any]], *, wrong: bool) -> list[st
     for claim in claims:
         result = verify.verify(claim["claim"], closed_world=True)
         label = claim["Label"][0]
-        good = (result.verdict == "supported") == label
+        is_right = (result.verdict == "supported") == label
         times.append(result.timings_ms["total"])
         for name in ("all", kind_of(claim), f"label {label}"):
-            right[name].append(good)
+            right[name].append(is_right)
         verdicts[label, verify.verify(claim["claim"]).verdict] += 1
-        if wrong and not good:
+        if wrong and not is_right:
             print(f"\n{label} {claim['claim']}\n   {claim['types']}")
             for part in result.parts:
                 print("  ", part.verdict, "|", part.text, "|", [t.as_json() for t in part.triples][:3])
@@ -233,8 +241,10 @@ def measure(clew: Clew, claims: list[dict[str, Any]], *, wrong: bool) -> list[st
         if right[n]
     ]
     for label in (True, False):
-        said = ", ".join(f"{verdicts[label, v]} {v}" for v in ("supported", "refuted", "not_enough_info"))
-        rows.append(f"| open world, label {label} | | {said} |")
+        verdict_counts = ", ".join(
+            f"{verdicts[label, v]} {v}" for v in ("supported", "refuted", "not_enough_info")
+        )
+        rows.append(f"| open world, label {label} | | {verdict_counts} |")
     times.sort()
     rows.append(
         f"| time | | p50 {times[len(times) // 2]:.1f} ms, p95 {times[int(len(times) * 0.95)]:.1f} ms |"
@@ -262,9 +272,10 @@ def main() -> None:
         tempfile.TemporaryDirectory() as folder,
         Clew.open(write(graph, Path(folder)), cache_dir=Path(folder)) as clew,
     ):
-        held = clew.index.graph
+        index_graph = clew.index.graph
         text.append(
-            f"The graph: {held.triples} triples, {held.nodes} nodes, {len(held.relations)} relations."
+            f"The graph: {index_graph.triples} triples, {index_graph.nodes} nodes, "
+            f"{len(index_graph.relations)} relations."
         )
         for part in [arguments.part] if arguments.part else list(parts):
             rows = measure(clew, parts[part], wrong=arguments.wrong)

@@ -31,15 +31,15 @@ HEADER = """| graph | learned from | asked | first | right / wrong | with: first
 |---|---|---|---|---|---|---|---|"""
 
 
-def asked_of(name: str, limit: int) -> Asked:
+def question_set_of(name: str, limit: int) -> Asked:
     """A graph with questions: MetaQA's dev set, PathQuestion, or the database of Spider that has most."""
     if name == "metaqa":
-        asked = next(metaqa(limit))
-        asked.questions = [q for q in asked.questions if q.kind != "paraphrase"]
-        return asked
+        question_set = next(metaqa(limit))
+        question_set.questions = [q for q in question_set.questions if q.kind != "paraphrase"]
+        return question_set
     if name.startswith("pq"):
         return next(pathquestion(int(name[2:]), limit))
-    return max(spider("development"), key=lambda a: len(a.questions))
+    return max(spider("development"), key=lambda question_set: len(question_set.questions))
 
 
 def row(name: str, examples: list[Example], seconds: float, seed: int) -> str:
@@ -50,8 +50,8 @@ def row(name: str, examples: list[Example], seconds: float, seed: int) -> str:
     confidence = AutoSettings().confidence
     strength = choose(train, train, half, confidence, lambda _stage, _done, _total: None)[2]
     shares = learned(train, strength).shares(test)
-    after = figures_of(list(zip(test, shares, strict=True)), confidence)
-    figures = [_text(f) for f in (without(test, confidence), after)]
+    fitted_figures = figures_of(list(zip(test, shares, strict=True)), confidence)
+    figures = [_text(f) for f in (without(test, confidence), fitted_figures)]
     return f"| {name} | {count} | {len(test)} | {' | '.join(figures)} | {seconds:.0f} |"
 
 
@@ -74,14 +74,18 @@ def main() -> None:
     args = parser.parse_args()
     print(HEADER)
     for name in args.sets:
-        asked, began = asked_of(name, args.limit), time.process_time()
-        questions = list(asked.questions)
+        question_set, began = question_set_of(name, args.limit), time.process_time()
+        questions = list(question_set.questions)
         random.Random(5).shuffle(questions)
         questions = questions[: args.limit]
-        given = usable([Feedback(i, q.text, q.gold) for i, q in enumerate(questions)], asked.names).feedback
-        reader = QuestionReader(asked.graph, asked.schema, asked.names, StaticEmbedder.load())
-        examples = read_examples(reader, given, "reading", lambda _stage, _done, _total: None)
-        print(row(asked.name, examples, time.process_time() - began, args.seed), flush=True)
+        feedback = usable(
+            [Feedback(i, q.text, q.gold) for i, q in enumerate(questions)], question_set.names
+        ).feedback
+        reader = QuestionReader(
+            question_set.graph, question_set.schema, question_set.names, StaticEmbedder.load()
+        )
+        examples = read_examples(reader, feedback, "reading", lambda _stage, _done, _total: None)
+        print(row(question_set.name, examples, time.process_time() - began, args.seed), flush=True)
 
 
 if __name__ == "__main__":

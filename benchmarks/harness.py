@@ -64,23 +64,23 @@ class Count:
         return "| " + " | ".join([name, str(self.questions), *cells]) + " |"
 
 
-def ask_all(method: Method, items: Iterable[Item], into: Count | None = None) -> Count:
+def ask_all(method: Method, items: Iterable[Item], running_count: Count | None = None) -> Count:
     """Ask every question; an answer counts as ungrounded if a citation's triple is not in the graph.
 
-    Gold may be names of the source or labels. Counts are added to `into`.
+    Gold may be names of the source or labels. Counts are added to `running_count`.
     """
-    count = into or Count()
+    count = running_count or Count()
     for item in items:
         began = time.perf_counter()
         answer = method.answer(item.question)
         count.milliseconds.append((time.perf_counter() - began) * 1000)
-        found, labels = {a.entity for a in answer.answers}, {a.label for a in answer.answers}
+        entities, labels = {a.entity for a in answer.answers}, {a.label for a in answer.answers}
         count.questions += 1
-        count.hits += bool((found | labels) & item.gold)
-        count.exact += bool(item.gold) and item.gold in (found, labels)
+        count.hits += bool((entities | labels) & item.gold)
+        count.exact += bool(item.gold) and item.gold in (entities, labels)
         if answer.abstained is not None:
             count.reasons[answer.abstained.reason] += 1
             count.right_reason += answer.abstained.reason in item.reasons
         cited = {c.answer for c in answer.citations if c.triples and all(t >= 0 for t in c.triple_ids)}
-        count.ungrounded += bool(found - cited)
+        count.ungrounded += bool(entities - cited)
     return count

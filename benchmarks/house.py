@@ -17,8 +17,8 @@ def functions(tree: ast.Module) -> Iterator[tuple[str, int, int]]:
     """(name, lines, parameters) of each function, also of those within others."""
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            given = node.args
-            names = [a.arg for a in (*given.posonlyargs, *given.args, *given.kwonlyargs)]
+            parameters = node.args
+            names = [a.arg for a in (*parameters.posonlyargs, *parameters.args, *parameters.kwonlyargs)]
             count = len([name for name in names if name not in ("self", "cls")])
             yield node.name, (node.end_lineno or node.lineno) - node.lineno + 1, count
 
@@ -53,21 +53,27 @@ def main() -> None:
     texts = [path.read_text("utf-8") for path in sorted(folder.rglob("*.py"))]
     trees = [ast.parse(text) for text in texts]
     lengths = [text.count("\n") for text in texts]
-    found = [function for tree in trees for function in functions(tree)]
-    longest = max(found, key=lambda function: function[1])
-    named = Counter(name for tree in trees for name in types(tree))
-    held = [pair for tree in trees for pair in dict(constants(tree)).items()]
-    places = Counter(name for name, _ in held)
-    values = Counter(name for name, _ in set(held))
+    function_rows = [function for tree in trees for function in functions(tree)]
+    longest = max(function_rows, key=lambda function: function[1])
+    type_counts = Counter(name for tree in trees for name in types(tree))
+    constant_pairs = [pair for tree in trees for pair in dict(constants(tree)).items()]
+    module_counts = Counter(name for name, _ in constant_pairs)
+    value_counts = Counter(name for name, _ in set(constant_pairs))
     print(
         f"files {len(texts)}, lines {sum(lengths):,}, of more than 400 lines {sum(n > 400 for n in lengths)}"
     )
-    print(f"functions {len(found):,}, lines at the median {statistics.median(f[1] for f in found):g},")
-    print(f"  the longest {longest[0]} of {longest[1]}, of more than 40 {sum(f[1] > 40 for f in found)},")
-    print(f"  of {MANY} and more parameters {sum(f[2] >= MANY for f in found)}")
-    print("names of two types:", *sorted(name for name, count in named.items() if count > 1))
-    print(f"constants in two modules {sum(n > 1 for n in places.values())}, of two values", end=" ")
-    print(sum(n > 1 for n in values.values()))
+    print(
+        f"functions {len(function_rows):,}, lines at the median "
+        f"{statistics.median(f[1] for f in function_rows):g},"
+    )
+    print(
+        f"  the longest {longest[0]} of {longest[1]}, of more than 40 "
+        f"{sum(f[1] > 40 for f in function_rows)},"
+    )
+    print(f"  of {MANY} and more parameters {sum(f[2] >= MANY for f in function_rows)}")
+    print("names of two types:", *sorted(name for name, count in type_counts.items() if count > 1))
+    print(f"constants in two modules {sum(n > 1 for n in module_counts.values())}, of two values", end=" ")
+    print(sum(n > 1 for n in value_counts.values()))
 
 
 if __name__ == "__main__":

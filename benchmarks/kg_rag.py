@@ -62,7 +62,7 @@ class Question:
 
 def read_questions(data: Path, sample: int, seed: int, half: str | None = None) -> list[Question]:
     """Draw `sample` dev questions of each number of hops, from all of them or from a half."""
-    drawn: list[Question] = []
+    questions: list[Question] = []
     for hops in (1, 2, 3):
         rows = [line.split("\t") for line in lines_of(data / f"{hops}-hop" / "vanilla" / "qa_dev.txt")]
         if half is not None:
@@ -73,36 +73,38 @@ def read_questions(data: Path, sample: int, seed: int, half: str | None = None) 
             entity = TOPIC.search(text)
             assert entity is not None
             plain = TOPIC.sub(r"\1", text)
-            drawn.append(Question(hops, plain, entity[1], tuple(gold.split("|"))))
-    return drawn
+            questions.append(Question(hops, plain, entity[1], tuple(gold.split("|"))))
+    return questions
 
 
 @dataclass
 class Score:
     """Counts of one number of hops."""
 
-    asked: int = 0
+    question_count: int = 0
     hits: int = 0
     exact: int = 0
-    whole: int = 0
+    same_set: int = 0
     abstained: int = 0
     milliseconds: float = 0.0
 
     def add(self, answer: Answer, gold: Sequence[str], milliseconds: float) -> None:
         """Count one answer."""
-        named = [a.entity for a in answer.answers]
+        entities = [a.entity for a in answer.answers]
         right = {g.lower().strip() for g in gold}
-        self.asked += 1
-        self.hits += any(name.lower().strip() in right for name in named)
-        self.exact += bool(named) and named[0].lower().strip() in right
-        self.whole += {n.lower().strip() for n in named} == right
+        self.question_count += 1
+        self.hits += any(name.lower().strip() in right for name in entities)
+        self.exact += bool(entities) and entities[0].lower().strip() in right
+        self.same_set += {n.lower().strip() for n in entities} == right
         self.abstained += answer.abstained is not None
         self.milliseconds += milliseconds
 
     def row(self) -> str:
         """Percentages."""
-        share = (100 * n / self.asked for n in (self.hits, self.exact, self.whole, self.abstained))
-        return " ".join(f"{s:5.1f}" for s in share) + f" {self.milliseconds / self.asked:6.1f} ms"
+        share = (
+            100 * n / self.question_count for n in (self.hits, self.exact, self.same_set, self.abstained)
+        )
+        return " ".join(f"{s:5.1f}" for s in share) + f" {self.milliseconds / self.question_count:6.1f} ms"
 
 
 Ask = Callable[[Question], Answer]
@@ -120,8 +122,8 @@ def score(ask: Ask, questions: Sequence[Question]) -> dict[int, Score]:
 
 def print_scores(title: str, scores: dict[int, Score]) -> None:
     """One line for each number of hops."""
-    for hops, counted in scores.items():
-        print(f"{title:24} {hops}-hop  {counted.row()}", flush=True)
+    for hops, hop_score in scores.items():
+        print(f"{title:24} {hops}-hop  {hop_score.row()}", flush=True)
 
 
 def grid(clew: Clew, questions: Sequence[Question], frontiers: Sequence[str]) -> None:
@@ -136,17 +138,17 @@ def grid(clew: Clew, questions: Sequence[Question], frontiers: Sequence[str]) ->
         steps = built_in_steps(reader, frontier)  # type: ignore[arg-type]
         decompose = steps.decompose
 
-        def once(text: str, names: Sequence[str], _: object, make: Decompose = decompose) -> Plan:
+        def decompose_once(text: str, names: Sequence[str], _: object, make: Decompose = decompose) -> Plan:
             key = "\n".join((text, *names))
             if key not in decomposed:
                 decomposed[key] = make(text, names, None)
             return decomposed[key]
 
-        method = KgRag(clew.index, clew.embedder, steps=replace(steps, decompose=once))
+        method = KgRag(clew.index, clew.embedder, steps=replace(steps, decompose=decompose_once))
         for hops, top in product((1, 2, 3), (10, 20, 30)):
             method.settings = KgRagSettings(hops=hops, k=top, frontier=frontier)  # type: ignore[arg-type]
-            found = score(lambda q, m=method: m.answer(q.text, entities=[q.entity]), questions)
-            print_scores(f"{frontier} N={hops} K={top}", found)
+            scores = score(lambda q, m=method: m.answer(q.text, entities=[q.entity]), questions)
+            print_scores(f"{frontier} N={hops} K={top}", scores)
 
 
 def systems(clew: Clew, questions: Sequence[Question], names: Sequence[str]) -> None:
@@ -155,18 +157,18 @@ def systems(clew: Clew, questions: Sequence[Question], names: Sequence[str]) -> 
     from clew.methods.baselines.settings import KapingSettings
 
     print("                                 hits  exact  set   none")
-    near = Kaping(clew.index, clew.embedder, settings=KapingSettings(hops=3, k=30))
-    found = score(lambda q: near.answer(q.text, entities=[q.entity]), questions)
-    print_scores("kaping N=3 K=30", found)
+    kaping = Kaping(clew.index, clew.embedder, settings=KapingSettings(hops=3, k=30))
+    scores = score(lambda q: kaping.answer(q.text, entities=[q.entity]), questions)
+    print_scores("kaping N=3 K=30", scores)
     for name in names:
-        found = score(lambda q, name=name: clew.ask(q.text, entities=[q.entity], method=name), questions)
-        print_scores(name, found)
+        scores = score(lambda q, name=name: clew.ask(q.text, entities=[q.entity], method=name), questions)
+        print_scores(name, scores)
 
 
 def percentiles(values: Sequence[float]) -> str:
     """Median, 95th percentile and maximum."""
-    p50, p95, most = np.percentile(values, [50, 95, 100])
-    return f"p50 {p50:.2f}  p95 {p95:.2f}  max {most:.2f}"
+    p50, p95, maximum = np.percentile(values, [50, 95, 100])
+    return f"p50 {p50:.2f}  p95 {p95:.2f}  max {maximum:.2f}"
 
 
 def entities_of(graph: Graph, count: int, seed: int) -> list[int]:
@@ -201,15 +203,15 @@ def speed(clew: Clew, repeats: int) -> None:
     similarity = vectors.similarities("which films have the same director")
     find_candidates(graph, [0], 3, similarity)
     vectors.top("warm up", np.arange(100), 30)
-    retrieved, ranked, sizes = [], [], []
+    retrieval_times, ranking_times, sizes = [], [], []
     for entity in entities_of(graph, 200, 0):
         runs = [_retrieve(graph, vectors, entity) for _ in range(repeats)]
-        retrieved.append(min(run[0] for run in runs))
-        ranked.append(min(run[1] for run in runs))
+        retrieval_times.append(min(run[0] for run in runs))
+        ranking_times.append(min(run[1] for run in runs))
         sizes.append(runs[0][2])
     print(f"each entity {repeats} times, the fastest counts")
-    print(f"candidates, N = 3, 200 entities, ms: {percentiles(retrieved)}")
-    print(f"top 30 of them, ms: {percentiles(ranked)}")
+    print(f"candidates, N = 3, 200 entities, ms: {percentiles(retrieval_times)}")
+    print(f"top 30 of them, ms: {percentiles(ranking_times)}")
     print(f"candidate triples: {percentiles(sizes)}")
 
 
@@ -227,10 +229,10 @@ def name_of(number: int) -> str:
 
 def write_large(path: Path, triples: int) -> None:
     """Write a graph with 3 triples for each entity, one of them at a hub, and 200 other relations."""
-    entities, draw = triples // 3, np.random.default_rng(0)
+    entities, rng = triples // 3, np.random.default_rng(0)
     names = [name_of(i) for i in range(entities)]
-    heads, tails = (draw.integers(0, entities, triples - entities) for _ in range(2))
-    relations = draw.integers(0, 200, triples - entities)
+    heads, tails = (rng.integers(0, entities, triples - entities) for _ in range(2))
+    relations = rng.integers(0, 200, triples - entities)
     with path.open("w", encoding="utf-8") as lines:
         lines.writelines(f"{name}\tlives in\t{HUB}\n" for name in names)
         for head, relation, tail in zip(heads.tolist(), relations.tolist(), tails.tolist(), strict=True):
@@ -255,11 +257,11 @@ def large(path: Path, triples: int) -> None:
             subprocess.run(command, check=True)
     clew = Clew.open(path)
     embedded = TRIPLE_VECTORS in clew.index.sections
-    before, start, cpu = peak_gb(), time.perf_counter(), time.process_time()
+    peak_before, start, cpu = peak_gb(), time.perf_counter(), time.process_time()
     clew.embed_triples()
     wall, cpu = time.perf_counter() - start, time.process_time() - cpu
     graph, vectors = clew.index.graph, TripleVectors.of(clew.index, clew.embedder)
-    size, peak = vectors.rows.nbytes + vectors.scales.nbytes, f"{before:.2f} -> {peak_gb():.2f} GB"
+    size, peak = vectors.rows.nbytes + vectors.scales.nbytes, f"{peak_before:.2f} -> {peak_gb():.2f} GB"
     print(f"{graph.triples:,} triples, {graph.nodes:,} nodes; load {os.getloadavg()[0]:.1f}")
     if not embedded:
         print(f"built at {graph.triples / wall:,.0f} triples/s, {graph.triples / cpu:,.0f} a CPU second")
@@ -270,9 +272,9 @@ def large(path: Path, triples: int) -> None:
         start, cpu = time.perf_counter(), time.process_time()
         answer = method.answer(question)
         wall, cpu = (time.perf_counter() - start) * 1000, (time.process_time() - cpu) * 1000
-        told = [note for step in answer.steps for note in step.detail.get("notes", ())]
-        told += answer.chain.notes if answer.chain is not None else ()
-        print(f"{method.name}: {len(answer.answers)} answers, {wall:,.0f} ms, {cpu:,.0f} ms of CPU; {told}")
+        notes = [note for step in answer.steps for note in step.detail.get("notes", ())]
+        notes += answer.chain.notes if answer.chain is not None else ()
+        print(f"{method.name}: {len(answer.answers)} answers, {wall:,.0f} ms, {cpu:,.0f} ms of CPU; {notes}")
     print(f"peak {peak_gb():.2f} GB")
 
 

@@ -97,10 +97,10 @@ def random_edge(graph: Graph, node: int, rng: np.random.Generator) -> tuple[int,
 def extend(graph: Graph, node: int, triples: list[int], nodes: list[int], rng: np.random.Generator) -> bool:
     """Add an edge of `node` to a node that is not yet there; False if 20 draws found none."""
     for _ in range(20):
-        triple, other = random_edge(graph, node, rng)
-        if other not in nodes:
+        triple, other_end = random_edge(graph, node, rng)
+        if other_end not in nodes:
             triples.append(triple)
-            nodes.append(other)
+            nodes.append(other_end)
             return True
     return False
 
@@ -159,22 +159,22 @@ def time_shapes(graph: Graph, count: int, seed: int) -> dict[str, Any]:
     figures: dict[str, Any] = {}
     for shape in SHAPES:
         times: dict[str, list[float]] = {"k3": [], "answers": []}
-        done = 0
-        while done < count:
+        pattern_count = 0
+        while pattern_count < count:
             sample = sample_gold(shape, graph, rng)
             if sample is None:
                 continue
-            done += 1
+            pattern_count += 1
             pattern = gold_pattern(graph, sample)
             unknown = [i for i, node in enumerate(pattern.nodes) if not node.known]
-            took, result = milliseconds(lambda p=pattern: match(graph, p, FixedDistances()))
+            wall_time, result = milliseconds(lambda p=pattern: match(graph, p, FixedDistances()))
             assert result.matches[0].gsd == 0
-            times["k3"].append(took)
+            times["k3"].append(wall_time)
             project = unknown[-1] if unknown else None
-            took, _ = milliseconds(
+            wall_time, _ = milliseconds(
                 lambda p=pattern, i=project: match(graph, p, FixedDistances(), all_tied=True, project=i)
             )
-            times["answers"].append(took)
+            times["answers"].append(wall_time)
         figures[shape] = summary(times)
     return figures
 
@@ -194,19 +194,19 @@ def time_hub(graph: Graph, hub: int, seed: int) -> dict[str, Any]:
     figures: dict[str, Any] = {}
     for hops in (1, 2, 3):
         times: dict[str, list[float]] = {"k3": [], "answers": []}
-        most = 0
+        most_matches = 0
         while len(times["k3"]) < 20:
             pattern = hub_path(graph, hub, hops, rng)
             if pattern is None:
                 continue
-            took, _ = milliseconds(lambda p=pattern: match(graph, p, FixedDistances()))
-            times["k3"].append(took)
-            took, result = milliseconds(
+            wall_time, _ = milliseconds(lambda p=pattern: match(graph, p, FixedDistances()))
+            times["k3"].append(wall_time)
+            wall_time, result = milliseconds(
                 lambda p=pattern, h=hops: match(graph, p, FixedDistances(), all_tied=True, project=h)
             )
-            times["answers"].append(took)
-            most = max(most, len(result.matches))
-        figures[f"hub_{hops}"] = summary(times) | {"most_answers": most}
+            times["answers"].append(wall_time)
+            most_matches = max(most_matches, len(result.matches))
+        figures[f"hub_{hops}"] = summary(times) | {"most_answers": most_matches}
     return figures
 
 
@@ -226,10 +226,10 @@ def main() -> None:
     degree = graph.out.degrees() + graph.into.degrees()
     hub = int(degree.argmax()) if args.hub is None else list(graph.entities).index(args.hub)
     began = time.perf_counter()
-    first = gold_pattern(
+    first_pattern = gold_pattern(
         graph, sample_gold("path1_known_known", graph, np.random.default_rng(0)) or ([], [], set())
     )
-    match(graph, first, FixedDistances())
+    match(graph, first_pattern, FixedDistances())
     figures: dict[str, Any] = {
         "first_call_s": time.perf_counter() - began,
         "hub": {"name": graph.entities[hub], "degree": int(degree[hub])},
@@ -244,10 +244,10 @@ def main() -> None:
         f"{'answers: median':>16s} {'p95':>8s} {'max':>8s}"
     )
     for shape, row in figures["milliseconds"].items():
-        one, two = row["k3"], row["answers"]
+        match_times, answer_times = row["k3"], row["answers"]
         print(
-            f"{shape:38s} {one['median']:14.3f} {one['p95']:8.3f} {one['max']:8.3f} "
-            f"{two['median']:16.3f} {two['p95']:8.3f} {two['max']:8.3f}"
+            f"{shape:38s} {match_times['median']:14.3f} {match_times['p95']:8.3f} {match_times['max']:8.3f} "
+            f"{answer_times['median']:16.3f} {answer_times['p95']:8.3f} {answer_times['max']:8.3f}"
         )
 
 

@@ -16,8 +16,8 @@ from clew.engine import Clew
 from clew.types import Answer
 
 
-def told(answer: Answer) -> tuple[frozenset[str], str]:
-    """The answers, and the reason for which there is none."""
+def answers_and_reason(answer: Answer) -> tuple[frozenset[str], str]:
+    """The entities of an answer, and the reason of an abstention."""
     reason = "" if answer.abstained is None else answer.abstained.reason
     return frozenset(a.entity for a in answer.answers), reason
 
@@ -36,17 +36,17 @@ def main() -> None:
             different: list[str] = []
             times: list[float] = []
             for item in sample(metaqa(hops), options.count, seed=7):
-                matched = clew.ask(item.question)
+                matcher_answer = clew.ask(item.question)
                 began = time.process_time()
-                asked = clew.ask(item.question, method="synaptiqa")
-                times.append(asked.timings_ms.get("query", (time.process_time() - began) * 1000))
-                if told(asked) == told(matched):
+                query_answer = clew.ask(item.question, method="synaptiqa")
+                times.append(query_answer.timings_ms.get("query", (time.process_time() - began) * 1000))
+                if answers_and_reason(query_answer) == answers_and_reason(matcher_answer):
                     same += 1
                 else:
                     different.append(item.question)
-                queried += asked.query is not None
-                cited = {c.answer for c in asked.citations if c.triples}
-                unproved += not {a.entity for a in asked.answers} <= cited
+                queried += query_answer.query is not None
+                cited = {c.answer for c in query_answer.citations if c.triples}
+                unproved += not {a.entity for a in query_answer.answers} <= cited
             p50, p95 = np.percentile(times, [50, 95])
             row = (hops, options.count, same, queried, len(different), unproved, f"{p50:.0f} / {p95:.0f}")
             print("| " + " | ".join(map(str, row)) + " |")

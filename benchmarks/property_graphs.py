@@ -34,12 +34,14 @@ def _edges(path: Path, rows: Iterable[Sequence[str]]) -> None:
 
 def _movies(source: Path, folder: Path) -> None:
     text = (source / "movies.cypher").read_text("utf-8")
-    found: dict[str, list[tuple[str, dict[str, str]]]] = {"Movie": [], "Person": []}
+    nodes_by_label: dict[str, list[tuple[str, dict[str, str]]]] = {"Movie": [], "Person": []}
     for id, label, body in _NODE.findall(text):
-        found[label].append((id, {e[0]: e[1] or e[2] or e[3] for e in _ENTRY.findall(body)}))
-    movies = [(i, p["title"], p["title"], p["released"], p.get("tagline", "")) for i, p in found["Movie"]]
+        nodes_by_label[label].append((id, {e[0]: e[1] or e[2] or e[3] for e in _ENTRY.findall(body)}))
+    movies = [
+        (i, p["title"], p["title"], p["released"], p.get("tagline", "")) for i, p in nodes_by_label["Movie"]
+    ]
     _nodes(folder / "movies.csv", "Movie", ["title", "released:long", "tagline"], movies)
-    people = [(i, p["name"], p.get("born", "")) for i, p in found["Person"]]
+    people = [(i, p["name"], p.get("born", "")) for i, p in nodes_by_label["Person"]]
     _nodes(folder / "people.csv", "Person", ["born:long"], people)
     _edges(folder / "edges.csv", dict.fromkeys(_EDGE.findall(text)))
 

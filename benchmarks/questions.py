@@ -28,7 +28,7 @@ GRAPHS = {
     "companies": DATA / "dev" / "companies.tsv",
     "books": DATA / "check" / "books.tsv",
 }
-"""Graphs in whose wordings claims and relations are said."""
+"""Graphs whose relations and claims are worded in many ways."""
 BLIND = frozenset("albums courts recipes space games hospital myths services".split())
 """Graphs of `tests/data/domains` by an author who had not seen the parser."""
 
@@ -74,12 +74,12 @@ def wc2014() -> list[Item]:
     ]
 
 
-def domains(which: str) -> Iterator[tuple[str, Path, list[Item]]]:
+def domains(split: str) -> Iterator[tuple[str, Path, list[Item]]]:
     """Name, graph and questions of each small graph of `tests/data/domains`, of the half `dev` or `check`.
 
     Gold holds labels, which for these graphs are also what people call the things.
     """
-    for path in sorted((DATA / "domains" / which).glob("*_questions.jsonl")):
+    for path in sorted((DATA / "domains" / split).glob("*_questions.jsonl")):
         name = path.name.removesuffix("_questions.jsonl")
         graph = next(g for g in (path.with_name(name + end) for end in (".tsv", ".ttl")) if g.exists())
         yield name, graph, jsonl(path)
@@ -92,22 +92,22 @@ Source = tuple[Path, Path | None, Path | None, list[Item]]
 def factory() -> Source:
     """The machine shop; what it cannot answer has any reason."""
     folder = SHARED / "factory"
-    return folder / "kg.tsv", folder / "types.tsv", folder / "aliases.tsv", _answered(folder)
+    return folder / "kg.tsv", folder / "types.tsv", folder / "aliases.tsv", _database_items(folder)
 
 
 def databases(name: str) -> Iterator[Source]:
     """Spider's development databases, the worlds of Overnight, or graphs of a folder of `tests/data`."""
     folder = DATA / name if (DATA / name).is_dir() else SHARED / name
     if name == "spider":
-        chosen = json.loads((folder / "split.json").read_text("utf-8"))["development"]
+        graph_names = json.loads((folder / "split.json").read_text("utf-8"))["development"]
     else:
-        chosen = sorted(path.name for path in folder.iterdir() if path.is_dir())
-    for each in chosen:
-        kg, types = (packed(folder / each / file) for file in ("kg.tsv", "types.tsv"))
-        yield kg, types if types.exists() else None, None, _answered(folder / each)
+        graph_names = sorted(path.name for path in folder.iterdir() if path.is_dir())
+    for graph_name in graph_names:
+        kg, types = (packed(folder / graph_name / file) for file in ("kg.tsv", "types.tsv"))
+        yield kg, types if types.exists() else None, None, _database_items(folder / graph_name)
 
 
-def _answered(folder: Path) -> list[Item]:
+def _database_items(folder: Path) -> list[Item]:
     rows = map(json.loads, lines_of(folder / "questions.jsonl"))
     return [
         Item(r["question"], frozenset(map(str, r["answers"])), () if r["answers"] else ("",)) for r in rows
@@ -134,8 +134,8 @@ def paraphrases(graph: Graph, per_template: int, seed: int = 3) -> list[Item]:
     items: list[Item] = []
     for row in map(json.loads, lines_of(DATA / "dev" / "paraphrases.jsonl")):
         steps = [2 * relation[r] + (way == "-") for r, way in row["path"]]
-        pool = [n for n in np.flatnonzero(_has(graph, steps[0])) if unique(names[n])]
-        found = 0
+        pool = [n for n in np.flatnonzero(_nodes_with_step(graph, steps[0])) if unique(names[n])]
+        item_count = 0
         for node in rng.sample(pool, min(len(pool), 400)):
             answers = _walk(graph, int(node), steps) - ({int(node)} if len(steps) > 1 else set())
             if not 0 < len(answers) <= 100:
@@ -143,8 +143,8 @@ def paraphrases(graph: Graph, per_template: int, seed: int = 3) -> list[Item]:
             items.append(
                 Item(row["template"].replace("X", names[node]), frozenset(names[a] for a in answers))
             )
-            found += 1
-            if found == per_template:
+            item_count += 1
+            if item_count == per_template:
                 break
     return items
 
@@ -154,9 +154,12 @@ def absent(graph: Graph, per_template: int, seed: int = 5) -> list[Item]:
     rng = random.Random(seed)
     names, unique = _names(graph)
     relation = {name: i for i, name in enumerate(graph.relations)}
-    films = [n for n in np.flatnonzero(_has(graph, 2 * relation["release_year"])) if unique(names[n])]
+    films = [
+        n for n in np.flatnonzero(_nodes_with_step(graph, 2 * relation["release_year"])) if unique(names[n])
+    ]
     people = np.flatnonzero(
-        _has(graph, 2 * relation["directed_by"] + 1) | _has(graph, 2 * relation["starred_actors"] + 1)
+        _nodes_with_step(graph, 2 * relation["directed_by"] + 1)
+        | _nodes_with_step(graph, 2 * relation["starred_actors"] + 1)
     )
     pools = {"film": films, "person": [n for n in people if unique(names[n])]}
     items: list[Item] = []
@@ -167,11 +170,11 @@ def absent(graph: Graph, per_template: int, seed: int = 5) -> list[Item]:
     return items
 
 
-def half(items: Sequence[Item], which: int) -> list[Item]:
+def half(items: Sequence[Item], number: int) -> list[Item]:
     """One half of a seeded shuffle: 0 for development, 1 to check."""
     shuffled = sample(items, len(items), 20241101)
     middle = len(items) // 2
-    return shuffled[:middle] if which == 0 else shuffled[middle:]
+    return shuffled[:middle] if number == 0 else shuffled[middle:]
 
 
 def sample(items: Iterable[Item], count: int, seed: int) -> list[Item]:
@@ -189,8 +192,8 @@ def packed(path: Path) -> Path:
 def lines_of(path: Path) -> Iterator[str]:
     """The lines of a file, which may be packed; blank ones are left out."""
     path = packed(path)
-    opened = gzip.open if path.suffix == ".gz" else open
-    with opened(path, "rt", encoding="utf-8") as file:
+    open_file = gzip.open if path.suffix == ".gz" else open
+    with open_file(path, "rt", encoding="utf-8") as file:
         for line in file:
             if line.strip():
                 yield line.rstrip("\r\n")
@@ -207,7 +210,7 @@ def _names(graph: Graph) -> tuple[list[str], Callable[[str], bool]]:
     return names, unique
 
 
-def _has(graph: Graph, step: int) -> np.ndarray:
+def _nodes_with_step(graph: Graph, step: int) -> np.ndarray:
     side = graph.out if step % 2 == 0 else graph.into
     nodes, relations, _ = side.columns()
     nodes = nodes[relations == step // 2]
@@ -216,15 +219,17 @@ def _has(graph: Graph, step: int) -> np.ndarray:
 
 def _walk(graph: Graph, start: int, steps: Sequence[int]) -> set[int]:
     """Where a path leads that never turns back over the edge it came by."""
-    front: set[tuple[int, int | None]] = {(start, None)}
-    for at, step in enumerate(steps):
+    frontier: set[tuple[int, int | None]] = {(start, None)}
+    for position, step in enumerate(steps):
         side = graph.out if step % 2 == 0 else graph.into
-        turns = at + 1 < len(steps) and steps[at + 1] == step ^ 1
-        after: set[tuple[int, int | None]] = set()
-        for node, came in front:
+        turns = position + 1 < len(steps) and steps[position + 1] == step ^ 1
+        next_frontier: set[tuple[int, int | None]] = set()
+        for node, previous in frontier:
             low, high = side.span(node)
-            chosen = side.neighbour[low:high][side.relation[low:high] == step // 2]
-            back = at > 0 and steps[at - 1] == step ^ 1
-            after |= {(int(n), node if turns else None) for n in chosen if not (back and n == came)}
-        front = after
-    return {node for node, _ in front}
+            neighbours = side.neighbour[low:high][side.relation[low:high] == step // 2]
+            back = position > 0 and steps[position - 1] == step ^ 1
+            next_frontier |= {
+                (int(n), node if turns else None) for n in neighbours if not (back and n == previous)
+            }
+        frontier = next_frontier
+    return {node for node, _ in frontier}

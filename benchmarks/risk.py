@@ -36,15 +36,15 @@ from clew.methods.auto.settings import AutoSettings
 from clew.methods.built_in import BuiltInReader, LikelyReading
 
 CONFIDENCES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
-LEAST = 0.01
-"""The confidence under which all is asked, so that what is less likely than others is known."""
+LEAST_CONFIDENCE = 0.01
+"""All questions are asked with this confidence, so that unlikely readings get their answer too."""
 
 
 @dataclass(frozen=True)
-class Asked:
-    """One question: how it was read, whether it was answered, whether that is right, whether it can be."""
+class AskedQuestion:
+    """A question's reading, whether it is answered, whether rightly, and whether the graph can answer it."""
 
-    read: LikelyReading
+    reading: LikelyReading
     answered: bool
     right: bool
     answerable: bool
@@ -65,8 +65,8 @@ def main() -> None:
         + "|"
     )
     for name, sources in sets(args.limit):
-        asked = [one for source in sources for one in ask(source)]
-        print(row(name, asked), flush=True)
+        questions = [question for source in sources for question in ask(source)]
+        print(row(name, questions), flush=True)
 
 
 def sets(limit: int) -> Iterator[tuple[str, list[Source]]]:
@@ -81,15 +81,15 @@ def sets(limit: int) -> Iterator[tuple[str, list[Source]]]:
         "films, countries, companies (development)",
         [(ROOT / "examples" / "films.tsv", None, None, films), *graphs],
     )
-    for which, part in (("dev", "development"), ("check", "check")):
-        yield f"domains ({part})", [(graph, None, None, items) for _, graph, items in domains(which)]
+    for split, part in (("dev", "development"), ("check", "check")):
+        yield f"domains ({part})", [(graph, None, None, items) for _, graph, items in domains(split)]
     yield "five graphs by a blind author (check)", list(databases("blind"))
     if not SHARED.exists():
         return
-    some = [item for hops in (1, 2, 3) for item in sample(half(metaqa(hops), 0), limit, 1)]
+    metaqa_items = [item for hops in (1, 2, 3) for item in sample(half(metaqa(hops), 0), limit, 1)]
     kb = metaqa_graph()
-    lacking = absent(opened((kb, None, None, [])).reader.graph, 4)
-    yield "MetaQA (development)", [(kb, None, None, some + lacking)]
+    absent_items = absent(open_reader((kb, None, None, [])).reader.graph, 4)
+    yield "MetaQA (development)", [(kb, None, None, metaqa_items + absent_items)]
     yield (
         "PathQuestion (development)",
         [
@@ -114,41 +114,44 @@ def sets(limit: int) -> Iterator[tuple[str, list[Source]]]:
         )
 
 
-def opened(source: Source) -> BuiltInReader:
+def open_reader(source: Source) -> BuiltInReader:
     """The built-in reader of a graph, which answers from all that is likely at all."""
     graph, types, aliases, _ = source
-    return open_built_in(graph, types, aliases, AutoSettings(confidence=LEAST))
+    return open_built_in(graph, types, aliases, AutoSettings(confidence=LEAST_CONFIDENCE))
 
 
-def ask(source: Source) -> Iterator[Asked]:
+def ask(source: Source) -> Iterator[AskedQuestion]:
     """Ask the questions of a graph."""
-    reader = opened(source)
+    reader = open_reader(source)
     items: list[Item] = source[3]
     for item in items:
-        read, answer = reader.read_and_answer(item.question)
-        found, labels = {a.entity for a in answer.answers}, {a.label for a in answer.answers}
-        right = bool((found | labels) & item.gold)
-        yield Asked(read, answer.abstained is None, right, bool(item.gold))
+        reading, answer = reader.read_and_answer(item.question)
+        entities, labels = {a.entity for a in answer.answers}, {a.label for a in answer.answers}
+        right = bool((entities | labels) & item.gold)
+        yield AskedQuestion(reading, answer.abstained is None, right, bool(item.gold))
 
 
-def row(name: str, asked: list[Asked]) -> str:
+def row(name: str, questions: list[AskedQuestion]) -> str:
     """One line: right / wrong · left open."""
-    known, unknown = [a for a in asked if a.answerable], [a for a in asked if not a.answerable]
+    answerable, unanswerable = (
+        [question for question in questions if question.answerable],
+        [question for question in questions if not question.answerable],
+    )
     cells: list[str] = []
     for confidence in CONFIDENCES:
-        answered = [a for a in known if is_answered(a, confidence)]
-        right = sum(a.right for a in answered)
-        cell = f"{100 * right / len(known):.0f} / {100 * (len(answered) - right) / len(known):.0f}"
-        if unknown:
-            open_ = sum(not is_answered(a, confidence) for a in unknown)
-            cell += f" · {100 * open_ / len(unknown):.0f}"
+        answered = [question for question in answerable if is_answered(question, confidence)]
+        right = sum(question.right for question in answered)
+        cell = f"{100 * right / len(answerable):.0f} / {100 * (len(answered) - right) / len(answerable):.0f}"
+        if unanswerable:
+            left_open = sum(not is_answered(question, confidence) for question in unanswerable)
+            cell += f" · {100 * left_open / len(unanswerable):.0f}"
         cells.append(cell)
-    return f"| {name} | {len(known)} + {len(unknown)} | " + " | ".join(cells) + " |"
+    return f"| {name} | {len(answerable)} + {len(unanswerable)} | " + " | ".join(cells) + " |"
 
 
-def is_answered(asked: Asked, confidence: float) -> bool:
+def is_answered(question: AskedQuestion, confidence: float) -> bool:
     """Whether a question is answered with some `--confidence`."""
-    return asked.answered and asked.read.likelihood >= confidence
+    return question.answered and question.reading.likelihood >= confidence
 
 
 if __name__ == "__main__":

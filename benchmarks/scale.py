@@ -61,8 +61,8 @@ class Clocks:
     def row(self) -> dict[str, float]:
         """Give the percentiles."""
         points = (("median", 50), ("p95", 95), ("max", 100))
-        found = {name: float(np.percentile(self.wall, p)) for name, p in points}
-        return found | {f"cpu_{name}": float(np.percentile(self.cpu, p)) for name, p in points}
+        wall_figures = {name: float(np.percentile(self.wall, p)) for name, p in points}
+        return wall_figures | {f"cpu_{name}": float(np.percentile(self.cpu, p)) for name, p in points}
 
 
 def misspelt(name: str, rng: random.Random) -> str:
@@ -83,12 +83,12 @@ def build(graph: Path, index: Path) -> dict[str, Any]:
     """Index the graph; peak memory is that of this process and the largest worker."""
     start = time.monotonic()
     built = index_sources([graph], index)
-    own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    workers = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+    main_peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    worker_peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
     return {
         "seconds": time.monotonic() - start,
-        "peak_gib": own / 2**20,
-        "peak_worker_gib": workers / 2**20,
+        "peak_gib": main_peak / 2**20,
+        "peak_worker_gib": worker_peak / 2**20,
         "disk_gb": built.manifest.bytes / 1e9,
     }
 
@@ -102,8 +102,8 @@ def linking(clew: Clew, count: int = 300) -> dict[str, Any]:
     for entity in ids:
         name = entities[entity]
         exact.run(lambda name=name: names.exact(name))
-        wrong = misspelt(name, rng)
-        hits = typos.run(lambda wrong=wrong: names.fuzzy(wrong))
+        misspelling = misspelt(name, rng)
+        hits = typos.run(lambda misspelling=misspelling: names.fuzzy(misspelling))
         right += bool(hits) and hits[0].entity == entity
     return {"exact": exact.row(), "two typos": typos.row() | {"share_right": right / count}}
 
@@ -123,23 +123,25 @@ def vectors(clew: Clew, count: int = 60) -> dict[str, Any]:
     queries = clew.embedder.embed(names)
     clocks, hits = Clocks(), 0.0
     nearest_stored(backend, stored, scales, queries[0], 16)
-    found = [clocks.run(lambda q=q: nearest_stored(backend, stored, scales, q, 16)) for q in queries]
+    nearest_results = [
+        clocks.run(lambda q=q: nearest_stored(backend, stored, scales, q, 16)) for q in queries
+    ]
     distances = _all_distances(stored, scales, queries)
-    for near, row in zip(found, distances, strict=True):
-        hits += float((near.distances <= np.partition(row, 15)[15] + 1e-5).sum()) / 16
+    for nearest, row in zip(nearest_results, distances, strict=True):
+        hits += float((nearest.distances <= np.partition(row, 15)[15] + 1e-5).sum()) / 16
     return {"top-16": clocks.row() | {"recall": hits / count}}
 
 
 def _all_distances(stored: Array, scales: Array, queries: Array) -> Array:
     """Distances of every query from all stored vectors, float32 [queries, n]."""
-    found = np.empty((len(queries), len(stored)), np.float32)
+    distances = np.empty((len(queries), len(stored)), np.float32)
     for start in range(0, len(stored), 1 << 17):
         rows = slice(start, start + (1 << 17))
         block = stored[rows].astype(np.float32) * scales[rows][:, None]
         squared = np.einsum("ij,ij->i", block, block) - 2 * (queries @ block.T)
         squared += np.einsum("ij,ij->i", queries, queries)[:, None]
-        found[:, rows] = np.sqrt(np.maximum(squared, 0))
-    return found
+        distances[:, rows] = np.sqrt(np.maximum(squared, 0))
+    return distances
 
 
 def matching(clew: Clew, graph: Path, repeats: int = 3) -> dict[str, Any]:
@@ -149,15 +151,15 @@ def matching(clew: Clew, graph: Path, repeats: int = 3) -> dict[str, Any]:
     clocks, shapes, complete = Clocks(), dict[str, Clocks](), 0
     for repeat in range(repeats + 1):
         for record in records:
-            pattern, given = pattern_from_json(record, "pattern"), tables.of(record, "pattern")
-            one = Clocks()
-            result = one.run(lambda p=pattern, d=given: clew.match(p, distances=d))
+            pattern, distances = pattern_from_json(record, "pattern"), tables.of(record, "pattern")
+            record_clocks = Clocks()
+            result = record_clocks.run(lambda p=pattern, d=distances: clew.match(p, distances=d))
             assert result.matches[0].gsd == 0
             if repeat:
                 complete += result.complete
-                for into in (clocks, shapes.setdefault(record["shape"], Clocks())):
-                    into.add(one)
-    rows = {f"match {shape}": found.row() for shape, found in shapes.items()}
+                for group_clocks in (clocks, shapes.setdefault(record["shape"], Clocks())):
+                    group_clocks.add(record_clocks)
+    rows = {f"match {shape}": shape_clocks.row() for shape, shape_clocks in shapes.items()}
     return {"match all": clocks.row() | {"complete": complete / (repeats * len(records))}} | rows
 
 
@@ -170,16 +172,18 @@ def end_to_end(clew: Clew, graph: Path) -> dict[str, Any]:
     clew.match(pattern_from_json(records[0], "pattern"))
     for record in records:
         # A new object, so that no name is remembered.
-        given = IndexDistances(clew.index, clew.embedder)
+        distances = IndexDistances(clew.index, clew.embedder)
         pattern = pattern_from_json(record, "pattern")
-        one = Clocks()
-        result = one.run(lambda p=pattern, d=given: clew.match(p, distances=d, milliseconds=2000))
-        for into in (clocks, shapes.setdefault(record["shape"], Clocks())):
-            into.add(one)
+        record_clocks = Clocks()
+        result = record_clocks.run(
+            lambda p=pattern, d=distances: clew.match(p, distances=d, milliseconds=2000)
+        )
+        for group_clocks in (clocks, shapes.setdefault(record["shape"], Clocks())):
+            group_clocks.add(record_clocks)
         right += bool(result.matches) and result.matches[0].gsd < 1e-6
         complete += result.complete
     shares = {"share_with_gold": right / len(records), "complete": complete / len(records)}
-    rows = {f"end to end {shape}": found.row() for shape, found in shapes.items()}
+    rows = {f"end to end {shape}": shape_clocks.row() for shape, shape_clocks in shapes.items()}
     return {"end to end": clocks.row() | shares} | rows
 
 
@@ -192,16 +196,16 @@ def questions(clew: Clew, count: int = 100) -> dict[str, Any]:
     first, later, right, wrong = Clocks(), Clocks(), 0, 0
     for number in range(count):
         head, relation, tail = graph.triple(rng.randrange(graph.triples))
-        said = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", graph.relations[relation]).lower()
-        text, gold = f"What is the {said} of {graph.labels[head]}?", graph.labels[tail]
+        relation_words = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", graph.relations[relation]).lower()
+        text, gold = f"What is the {relation_words} of {graph.labels[head]}?", graph.labels[tail]
         if number % 2:
-            text, gold = f"Which things have {graph.labels[tail]} as {said}?", graph.labels[head]
+            text, gold = f"Which things have {graph.labels[tail]} as {relation_words}?", graph.labels[head]
         clocks = later if number >= count // 5 else first
         answer = clocks.run(lambda text=text: clew.ask(text))
         labels = {a.label for a in answer.answers}
-        has = gold in labels or (answer.total or 0) > len(labels)
-        right += has
-        wrong += not has and answer.abstained is None
+        is_right = gold in labels or (answer.total or 0) > len(labels)
+        right += is_right
+        wrong += not is_right and answer.abstained is None
     shares = {"share_right": right / count, "share_wrong": wrong / count}
     return {"questions, the first": first.row(), "questions": later.row() | shares}
 
@@ -228,8 +232,8 @@ def main() -> None:
     if not args.skip_text:
         rows |= end_to_end(clew, args.graph)
     status = Path("/proc/self/status").read_text() if Path("/proc/self/status").exists() else ""
-    own = [line.split()[1] for line in status.splitlines() if line.startswith("RssAnon")]
-    rows["memory"] = {"own_gib": int(own[0]) / 2**20} if own else {}
+    resident_sizes = [line.split()[1] for line in status.splitlines() if line.startswith("RssAnon")]
+    rows["memory"] = {"own_gib": int(resident_sizes[0]) / 2**20} if resident_sizes else {}
     if args.json:
         print(json.dumps(rows, indent=1))
         return

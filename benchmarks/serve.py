@@ -51,20 +51,22 @@ class Server:
     """Seconds from its start until it was ready."""
 
     @classmethod
-    def start(cls, source: Path, *more: str) -> Server:
+    def start(cls, source: Path, *options: str) -> Server:
         """Start `clew serve` on a free port; returns once it listens."""
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             port = free.getsockname()[1]
-        command = [sys.executable, "-m", "clew", "serve", f"g={source}", "--port", str(port), *more]
+        command = [sys.executable, "-m", "clew", "serve", f"g={source}", "--port", str(port), *options]
         log = tempfile.TemporaryFile("w+")  # noqa: SIM115 (closed with the process)
         began = time.perf_counter()
         process = subprocess.Popen(command, stderr=log, stdout=log, text=True)
         while True:
             try:
-                with socket.create_connection(("127.0.0.1", port), 1) as made:
-                    made.sendall(b"GET /readyz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
-                    if b"200 OK" in made.recv(1000):
+                with socket.create_connection(("127.0.0.1", port), 1) as connection:
+                    connection.sendall(
+                        b"GET /readyz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+                    )
+                    if b"200 OK" in connection.recv(1000):
                         break
             except OSError:
                 pass
@@ -91,7 +93,7 @@ class Server:
 
 
 class Client:
-    """One connection that is kept: HTTP by hand, so that the client is a small part of what is measured."""
+    """A connection that stays open: HTTP by hand, so that the client is a small part of what is measured."""
 
     def __init__(self, port: int) -> None:
         self._port = port
@@ -110,8 +112,8 @@ class Client:
         writer.write(head.encode() + raw)
         top = await reader.readuntil(b"\r\n\r\n")
         length = re.search(rb"content-length: (\d+)", top, re.IGNORECASE)
-        told = await reader.readexactly(int(length[1])) if length else b""
-        return int(top.split(None, 2)[1]), told
+        content = await reader.readexactly(int(length[1])) if length else b""
+        return int(top.split(None, 2)[1]), content
 
     def close(self) -> None:
         """Hang up."""
@@ -136,25 +138,25 @@ def ask_engine(source: Path, questions: list[str]) -> tuple[float, dict[str, lis
 
 
 async def ask_server(
-    port: int, questions: list[str], right: dict[str, list[str]]
+    port: int, questions: list[str], right_answers: dict[str, list[str]]
 ) -> tuple[float, np.ndarray]:
     """Ask over some connections at once: questions a second, and milliseconds of each."""
-    left, times = iter(questions), list[float]()
+    waiting_questions, times = iter(questions), list[float]()
 
-    async def one() -> None:
+    async def ask_in_turn() -> None:
         client = Client(port)
-        for question in left:
+        for question in waiting_questions:
             began = time.perf_counter()
             status, body = await client.request("POST", "/v1/g/ask", {"question": question})
             times.append((time.perf_counter() - began) * 1000)
             assert status == 200, body
-            assert [a["entity"] for a in json.loads(body)["answers"]] == right[question], question
+            assert [a["entity"] for a in json.loads(body)["answers"]] == right_answers[question], question
         client.close()
 
     for question in questions[: 4 * CONNECTIONS]:
         await Client(port).request("POST", "/v1/g/ask", {"question": question})
     began = time.perf_counter()
-    await asyncio.gather(*(one() for _ in range(CONNECTIONS)))
+    await asyncio.gather(*(ask_in_turn() for _ in range(CONNECTIONS)))
     return len(questions) / (time.perf_counter() - began), np.array(times)
 
 
@@ -172,28 +174,28 @@ def rate(source: Path, file: Path, count: int) -> str:
     rates: dict[str, list[float]] = {"engine": [], "1 worker": [], "2 workers": []}
     times: dict[str, list[np.ndarray]] = {"1 worker": [], "2 workers": []}
     memory: list[float] = []
-    right: dict[str, list[str]] = {}
+    right_answers: dict[str, list[str]] = {}
     for _ in range(3):
-        engine, right = ask_engine(source, questions)
+        engine, right_answers = ask_engine(source, questions)
         rates["engine"].append(engine)
         for workers in (1, 2):
             server = Server.start(source, "--workers", str(workers), "--quiet")
             name = f"{workers} worker" + "s" * (workers > 1)
-            speed, took = asyncio.run(ask_server(server.port, questions, right))
+            speed, worker_times = asyncio.run(ask_server(server.port, questions, right_answers))
             rates[name].append(speed)
-            times[name].append(took)
+            times[name].append(worker_times)
             if workers == 2:
                 memory.append(max(map(unique_megabytes, server.children())))
             print(name, f"{speed:.0f}/s", f"ended in {server.stop():.2f} s")
     base = float(np.median(rates["engine"]))
     rows.append(f"| the engine in one process | {base:.0f} | | | | |")
-    for name, took in times.items():
+    for name, worker_times in times.items():
         speed = float(np.median(rates[name]))
-        p50, p99 = np.percentile(np.concatenate(took), [50, 99])
+        p50, p99 = np.percentile(np.concatenate(worker_times), [50, 99])
         rows.append(
             f"| {name} | {speed:.0f} | {speed / base:.2f} | {p50:.1f} | {p99:.1f} | {p99 / p50:.1f} |"
         )
-    two, one = float(np.median(rates["2 workers"])), float(np.median(rates["1 worker"]))
+    two_workers, one_worker = float(np.median(rates["2 workers"])), float(np.median(rates["1 worker"]))
     return "\n".join(
         [
             f"{len(questions):,} questions, {CONNECTIONS} connections, median of 3 rounds of each in turn, "
@@ -201,7 +203,8 @@ def rate(source: Path, file: Path, count: int) -> str:
             "",
             *rows,
             "",
-            f"Two workers: {two / one:.2f} × one. Memory that is a worker's own: {max(memory):.0f} MB.",
+            f"Two workers: {two_workers / one_worker:.2f} × one. Memory that is a worker's own: "
+            f"{max(memory):.0f} MB.",
         ]
     )
 
@@ -217,21 +220,21 @@ def hub() -> str:
         server = Server.start(index, "--quiet")
 
         async def look() -> tuple[list[float], int]:
-            client, took, size = Client(server.port), list[float](), 0
+            client, times, size = Client(server.port), list[float](), 0
             for offset in (0, 0, 0, 1000, 250_000, 499_990):
                 began = time.perf_counter()
                 path = f"/v1/g/entities/hub?limit=200&offset={offset}"
                 status, body = await client.request("GET", path)
-                took.append((time.perf_counter() - began) * 1000)
+                times.append((time.perf_counter() - began) * 1000)
                 assert status == 200, body
                 size = max(size, len(body))
-            return took, size
+            return times, size
 
-        took, size = asyncio.run(look())
+        times, size = asyncio.run(look())
         server.stop()
     return (
-        f"A node with 1,000,000 edges, pages of 200 neighbours of each relation: {max(took):.1f} ms at most, "
-        f"{np.median(took):.1f} ms in the middle, {size / 1000:.0f} kB."
+        f"A node with 1,000,000 edges, pages of 200 neighbours of each relation: {max(times):.1f} ms at "
+        f"most, {np.median(times):.1f} ms in the middle, {size / 1000:.0f} kB."
     )
 
 
@@ -245,7 +248,7 @@ def page(source: Path, file: Path, count: int) -> str:
     server = Server.start(source, "--quiet")
     options = webdriver.ChromeOptions()
     options.binary_location = shutil.which("chromium") or ""
-    more: list[float] = []
+    extra_times: list[float] = []
     with tempfile.TemporaryDirectory() as profile:
         for flag in ("--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={profile}"):
             options.add_argument(flag)
@@ -257,14 +260,15 @@ def page(source: Path, file: Path, count: int) -> str:
             field.clear()
             field.send_keys(question)
             field.send_keys(Keys.ESCAPE, Keys.ENTER)
-            told = WebDriverWait(driver, 30).until(lambda d: d.execute_script(MARKS))
-            if told["drawn"]:
-                more.append(told["drawn"] - told["asked"] - told["call"])
+            marks = WebDriverWait(driver, 30).until(lambda d: d.execute_script(MARKS))
+            if marks["drawn"]:
+                extra_times.append(marks["drawn"] - marks["asked"] - marks["call"])
         driver.quit()
     server.stop()
     return (
-        f"{len(more)} questions with an answer, from Enter to the drawn evidence in headless Chromium: "
-        f"{np.percentile(more, 50):.0f} ms more than the API call (p95 {np.percentile(more, 95):.0f} ms)."
+        f"{len(extra_times)} questions with an answer, from Enter to the drawn evidence in headless "
+        f"Chromium: {np.percentile(extra_times, 50):.0f} ms more than the API call (p95 "
+        f"{np.percentile(extra_times, 95):.0f} ms)."
     )
 
 
@@ -288,29 +292,32 @@ class Load:
     hung_up: int = 0
     updates: int = 0
     memory: list[tuple[float, float]] = field(default_factory=list)
-    took: list[float] = field(default_factory=list)
+    times: list[float] = field(default_factory=list)
 
 
-async def press(server: Server, index: Path, right: dict[str, list[str]], load: Load) -> None:
+async def press(server: Server, index: Path, right_answers: dict[str, list[str]], load: Load) -> None:
     """Ask, look at hubs, send nonsense, hang up, and update, all at once."""
-    end = time.monotonic() + load.seconds
-    questions = list(right)
-    hubs = sorted({name for names in right.values() for name in names}, key=len)[:50]
+    deadline = time.monotonic() + load.seconds
+    questions = list(right_answers)
+    hubs = sorted({name for names in right_answers.values() for name in names}, key=len)[:50]
 
-    async def asks(seed: int) -> None:
+    async def ask_questions(seed: int) -> None:
         draw, client = random.Random(seed), Client(server.port)
-        while time.monotonic() < end:
+        while time.monotonic() < deadline:
             question = draw.choice(questions)
             began = time.perf_counter()
             status, body = await client.request("POST", "/v1/g/ask", {"question": question})
-            load.took.append((time.perf_counter() - began) * 1000)
+            load.times.append((time.perf_counter() - began) * 1000)
             load.status[status] += 1
-            if status == 200 and [a["entity"] for a in json.loads(body)["answers"]] != right[question]:
+            if (
+                status == 200
+                and [a["entity"] for a in json.loads(body)["answers"]] != right_answers[question]
+            ):
                 load.wrong.append(question)
 
-    async def nonsense(seed: int) -> None:
+    async def send_nonsense(seed: int) -> None:
         draw, client = random.Random(seed), Client(server.port)
-        while time.monotonic() < end:
+        while time.monotonic() < deadline:
             path, body = draw.choice(
                 [
                     (f"/v1/g/entities/{quote(draw.choice(hubs))}", None),
@@ -327,40 +334,40 @@ async def press(server: Server, index: Path, right: dict[str, list[str]], load: 
 
     async def hang_up(seed: int) -> None:
         draw = random.Random(seed)
-        while time.monotonic() < end:
+        while time.monotonic() < deadline:
             client = Client(server.port)
-            asked = asyncio.create_task(
+            request_task = asyncio.create_task(
                 client.request("POST", "/v1/g/ask", {"question": draw.choice(questions)})
             )
             await asyncio.sleep(draw.random() * 0.004)
-            asked.cancel()
+            request_task.cancel()
             client.close()
             load.hung_up += 1
             await asyncio.sleep(0.02)
 
     async def update() -> None:
-        while time.monotonic() < end - 5:
+        while time.monotonic() < deadline - 5:
             await asyncio.sleep(20)
             load.updates += 1
-            fresh = write_news(index.parent, load.updates)
-            command = [sys.executable, "-m", "clew", "update", str(index), "--add", str(fresh), "--quiet"]
-            done = await asyncio.create_subprocess_exec(*command)
-            assert await done.wait() == 0
+            news_file = write_news(index.parent, load.updates)
+            command = [sys.executable, "-m", "clew", "update", str(index), "--add", str(news_file), "--quiet"]
+            process = await asyncio.create_subprocess_exec(*command)
+            assert await process.wait() == 0
 
     async def watch() -> None:
         began = time.monotonic()
-        while time.monotonic() < end:
+        while time.monotonic() < deadline:
             load.memory.append((time.monotonic() - began, unique_megabytes(server.children()[0])))
             await asyncio.sleep(5)
 
-    await asyncio.gather(*map(asks, range(6)), nonsense(7), hang_up(8), update(), watch())
+    await asyncio.gather(*map(ask_questions, range(6)), send_nonsense(7), hang_up(8), update(), watch())
 
 
 def write_news(folder: Path, number: int) -> Path:
     """One triple about nothing that is asked for, to be added to the graph."""
-    fresh = folder / "fresh.tsv"
-    fresh.write_text(f"benchmark thing {number}\tis_new_in\tround {number}\n")
-    return fresh
+    news_file = folder / "fresh.tsv"
+    news_file.write_text(f"benchmark thing {number}\tis_new_in\tround {number}\n")
+    return news_file
 
 
 def mixed(source: Path, file: Path, count: int, seconds: float) -> str:
@@ -373,20 +380,21 @@ def mixed(source: Path, file: Path, count: int, seconds: float) -> str:
         index = Path(folder) / "kb.clew"
         index_sources([source], index)
         update_index_files(index, EditFiles([write_news(index.parent, 0)]))
-        _, right = ask_engine(index, read_questions(file, count))
+        _, right_answers = ask_engine(index, read_questions(file, count))
         server = Server.start(index, "--quiet")
         load = Load(seconds)
-        asyncio.run(press(server, index, right, load))
+        asyncio.run(press(server, index, right_answers, load))
         print(load.wrong[:3], f"ended in {server.stop():.1f} s")
-    settled = [megabytes for at, megabytes in load.memory if at > 60] or [load.memory[-1][1]]
-    bad = sum(number for status, number in load.status.items() if status >= 500)
+    settled_memory = [megabytes for at, megabytes in load.memory if at > 60] or [load.memory[-1][1]]
+    error_count = sum(number for status, number in load.status.items() if status >= 500)
     statuses = ", ".join(f"{status}: {number:,}" for status, number in sorted(load.status.items()))
     return (
         f"{seconds / 60:.0f} minutes of 6 askers, bad input, hubs and {load.hung_up:,} clients that hung up, "
-        f"with {load.updates} updates: {statuses}; {bad} of 5xx, {len(load.wrong)} wrong answers. p50 "
-        f"{np.percentile(load.took, 50):.1f} ms, p99 {np.percentile(load.took, 99):.1f} ms. Memory after the "
-        f"first minute: {settled[0]:.0f} MB, then by minutes: "
-        f"{', '.join(f'{megabytes:.0f}' for megabytes in settled[::12])} MB, at most {max(settled):.0f} MB."
+        f"with {load.updates} updates: {statuses}; {error_count} of 5xx, {len(load.wrong)} wrong answers. "
+        f"p50 {np.percentile(load.times, 50):.1f} ms, p99 {np.percentile(load.times, 99):.1f} ms. Memory "
+        f"after the first minute: {settled_memory[0]:.0f} MB, then by minutes: "
+        f"{', '.join(f'{megabytes:.0f}' for megabytes in settled_memory[::12])} MB, at most "
+        f"{max(settled_memory):.0f} MB."
     )
 
 
@@ -399,11 +407,11 @@ def start(source: Path, rounds: int) -> str:
         processor.append(sum(map(int, numbers[11:13])) / os.sysconf("SC_CLK_TCK"))
         ready.append(server.ready)
         server.stop()
-    told = (
-        f"{name} {min(all):.2f} to {max(all):.2f} s, {np.median(all):.2f} in the middle"
-        for name, all in (("ready after", ready), ("processor time until then", processor))
+    figures = (
+        f"{name} {min(seconds):.2f} to {max(seconds):.2f} s, {np.median(seconds):.2f} in the middle"
+        for name, seconds in (("ready after", ready), ("processor time until then", processor))
     )
-    return f"{rounds} starts over {source.name}: {'; '.join(told)}; load {os.getloadavg()[0]:.1f}."
+    return f"{rounds} starts over {source.name}: {'; '.join(figures)}; load {os.getloadavg()[0]:.1f}."
 
 
 def main() -> None:
@@ -415,17 +423,17 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=2_000)
     parser.add_argument("--seconds", type=float, default=600)
     parser.add_argument("--out", type=Path)
-    given = parser.parse_args()
-    if given.what == "hub":
+    options = parser.parse_args()
+    if options.what == "hub":
         text = hub()
-    elif given.what == "page":
-        text = page(given.kb, given.questions, min(given.count, 60))
-    elif given.what == "rate":
-        text = rate(given.kb, given.questions, given.count)
-    elif given.what == "start":
-        text = start(given.kb, min(given.count, 10))
+    elif options.what == "page":
+        text = page(options.kb, options.questions, min(options.count, 60))
+    elif options.what == "rate":
+        text = rate(options.kb, options.questions, options.count)
+    elif options.what == "start":
+        text = start(options.kb, min(options.count, 10))
     else:
-        text = mixed(given.kb, given.questions, given.count, given.seconds)
+        text = mixed(options.kb, options.questions, options.count, options.seconds)
     titles = {
         "rate": "against the engine",
         "hub": "a hub",
@@ -433,7 +441,7 @@ def main() -> None:
         "load": "under load",
         "start": "the start",
     }
-    publish(given.out, f"clew serve: {titles[given.what]}", text)
+    publish(options.out, f"clew serve: {titles[options.what]}", text)
 
 
 if __name__ == "__main__":

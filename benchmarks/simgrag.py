@@ -47,28 +47,22 @@ RELATIONS = {
     "imdbrating": ("IMDb rating", "has_imdb_rating"),
     "imdbvotes": ("IMDb votes", "has_imdb_votes"),
 }
-"""What a question type calls the other end of a relation.
-
-The words of the scripted model, and the relation.
-"""
+"""Words of the scripted model, and the relation, by what a question type calls the relation's other end."""
 Triple = tuple[str, str, str]
 
 
 def pattern_of(kind: str, topic: str) -> tuple[list[Triple], list[str]]:
-    """The model's triples of a question type such as movie_to_director_to_movie.
-
-    And their relations in the graph.
-    """
+    """Triples that the model writes for a type such as movie_to_director_to_movie, and their relations."""
     stations = kind.split("_to_")
     triples: list[Triple] = []
     relations: list[str] = []
-    at = topic
-    for number, (here, there) in enumerate(pairwise(stations), 1):
-        to = f"UNKNOWN {there} {number}"
-        words, relation = RELATIONS[there if here == "movie" else here]
-        triples.append((at, words, to) if here == "movie" else (to, words, at))
+    node = topic
+    for number, (from_kind, to_kind) in enumerate(pairwise(stations), 1):
+        next_node = f"UNKNOWN {to_kind} {number}"
+        words, relation = RELATIONS[to_kind if from_kind == "movie" else from_kind]
+        triples.append((node, words, next_node) if from_kind == "movie" else (next_node, words, node))
         relations.append(relation)
-        at = to
+        node = next_node
     return triples, relations
 
 
@@ -76,10 +70,10 @@ def good_model(triples: list[Triple], relations: list[str], topic: str, *, forwa
     """A model that writes these triples, and reads the last node of the graphs that are right."""
 
     def read(request: Request) -> str:
-        shown = json.loads(request.messages[0].text.rpartition("<evidence>")[2].partition("</evidence>")[0])
+        graphs = json.loads(request.messages[0].text.rpartition("<evidence>")[2].partition("</evidence>")[0])
         answers = dict.fromkeys(
             graph[-1][2 if forward else 0]
-            for graph in shown.values()
+            for graph in graphs.values()
             if [t[1] for t in graph] == relations
             and normalise(topic) in map(normalise, (graph[0][0], graph[0][2]))
         )
@@ -93,10 +87,10 @@ def good_model(triples: list[Triple], relations: list[str], topic: str, *, forwa
 
 def questions(folder: Path, hops: int, sample: int) -> list[tuple[str, str, str, set[str]]]:
     """(question, topic, type, gold) of a sample of one set of questions."""
-    asked = lines_of(folder / f"{hops}-hop" / "vanilla" / "qa_dev.txt")
+    lines = lines_of(folder / f"{hops}-hop" / "vanilla" / "qa_dev.txt")
     kinds = (folder / f"{hops}-hop" / "qa_dev_qtype.txt").read_text("utf-8").split()
     rows = []
-    for line, kind in zip(asked, kinds, strict=True):
+    for line, kind in zip(lines, kinds, strict=True):
         question, _, gold = line.partition("\t")
         topic = question[question.index("[") + 1 : question.index("]")]
         rows.append((question.replace("[", "").replace("]", ""), topic, kind, set(gold.split("|"))))
@@ -120,9 +114,9 @@ def ask(clew: Clew, method_of: Callable[[ScriptedModel], SimGRAG], row: tuple[st
     model = good_model(triples, relations, topic, forward=not kind.endswith("_movie"))
     began = time.process_time()
     answer = method_of(model).answer(question)
-    busy = 1000 * (time.process_time() - began)
-    found = {a.entity for a in answer.answers}
-    return answer, bool(found) and answer.answers[0].entity in gold, found == gold, busy
+    processor_ms = 1000 * (time.process_time() - began)
+    entities = {a.entity for a in answer.answers}
+    return answer, bool(entities) and answer.answers[0].entity in gold, entities == gold, processor_ms
 
 
 def main() -> None:
@@ -136,52 +130,53 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         kb = Path(folder) / "kb.txt"
         kb.write_bytes(gzip.decompress((arguments.folder / "kb.txt.gz").read_bytes()))
-        asked = {hops: questions(arguments.folder, hops, arguments.sample) for hops in (1, 2, 3)}
+        rows_by_hops = {hops: questions(arguments.folder, hops, arguments.sample) for hops in (1, 2, 3)}
         index = kb.with_suffix(".clew")
         # By another process, as the most memory that this one ever had is measured.
         indexing = (sys.executable, "-m", "clew", "index", str(kb), "-o", str(index), "--quiet")
         subprocess.run(indexing, check=True)
         with Clew.open(index) as clew:
             clew.ask("who directed Inception")
-            before = memory()
-            base = SimGRAG(clew.index, clew.embedder, model=ScriptedModel([]))
+            memory_before = memory()
+            method = SimGRAG(clew.index, clew.embedder, model=ScriptedModel([]))
 
             def method_of(model: ScriptedModel) -> SimGRAG:
-                base.model = model
-                return base
+                method.model = model
+                return method
 
-            ask(clew, method_of, asked[3][0])
+            ask(clew, method_of, rows_by_hops[3][0])
             lines += [
                 "| hops | questions | Hits@1 | exact set | p50 | p95 | p50 of processor time |",
                 "|---|---|---|---|---|---|---|",
             ]
-            every, every_busy = list[float](), list[float]()
+            all_times, all_processor_times = list[float](), list[float]()
             for hops in (1, 2, 3):
-                rows = [ask(clew, method_of, row) for row in asked[hops]]
+                rows = [ask(clew, method_of, row) for row in rows_by_hops[hops]]
                 times = [answer.timings_ms["total"] for answer, *_ in rows]
-                busy = [row[3] for row in rows]
-                every += times
-                every_busy += busy
+                processor_times = [row[3] for row in rows]
+                all_times += times
+                all_processor_times += processor_times
                 hits, exact = (100 * sum(r[i] for r in rows) / len(rows) for i in (1, 2))
                 lines.append(
                     f"| {hops} | {len(rows)} | {hits:.1f} % | {exact:.1f} % |"
                     f" {percentile(times, 0.5):.1f} ms | {percentile(times, 0.95):.1f} ms |"
-                    f" {percentile(busy, 0.5):.1f} ms |"
+                    f" {percentile(processor_times, 0.5):.1f} ms |"
                 )
                 print(lines[-1])
             lines += [
                 "",
-                f"All: p50 {percentile(every, 0.5):.1f} ms, p95 {percentile(every, 0.95):.1f} ms,"
-                f" p50 of processor time {percentile(every_busy, 0.5):.1f} ms (the load of the machine was"
-                f" {os.getloadavg()[0]:.0f} on {os.cpu_count()} processors), and"
-                f" {memory() - before:.0f} MB more memory than after a first question without a model.",
+                f"All: p50 {percentile(all_times, 0.5):.1f} ms, p95 {percentile(all_times, 0.95):.1f} ms,"
+                f" p50 of processor time {percentile(all_processor_times, 0.5):.1f} ms (the load of the"
+                f" machine was {os.getloadavg()[0]:.0f} on {os.cpu_count()} processors), and"
+                f" {memory() - memory_before:.0f} MB more memory than after a first question without a"
+                " model.",
                 "",
                 "| shots | calls | characters of both prompts | tokens (4 characters each) |",
                 "|---|---|---|---|",
             ]
             for shots in (4, 8, 12):
-                base.settings = SimgragSettings(shots=shots)
-                rows = [ask(clew, method_of, row)[0] for rows in asked.values() for row in rows[:20]]
+                method.settings = SimgragSettings(shots=shots)
+                rows = [ask(clew, method_of, row)[0] for rows in rows_by_hops.values() for row in rows[:20]]
                 calls = sum(a.usage.calls for a in rows) / len(rows)
                 tokens = sum(a.usage.input_tokens for a in rows) / len(rows)
                 lines.append(f"| {shots} | {calls:.2f} | {4 * tokens:,.0f} | {tokens:,.0f} |")

@@ -33,14 +33,18 @@ COMMANDS = {
 
 def run(arguments: list[str], caches: str) -> tuple[float, float]:
     """Run Python once; processor and wall time in s."""
-    own = {"CLEW_CACHE_DIR": caches, "NUMBA_CACHE_DIR": f"{caches}/kernels"}
+    cache_variables = {"CLEW_CACHE_DIR": caches, "NUMBA_CACHE_DIR": f"{caches}/kernels"}
     before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
-    done = subprocess.run(
-        [sys.executable, *arguments], env={**os.environ, **own}, capture_output=True, text=True, check=False
+    process = subprocess.run(
+        [sys.executable, *arguments],
+        env={**os.environ, **cache_variables},
+        capture_output=True,
+        text=True,
+        check=False,
     )
     wall, after = time.perf_counter() - began, resource.getrusage(resource.RUSAGE_CHILDREN)
-    if done.returncode:
-        raise SystemExit(f"{arguments}: {done.stderr}")
+    if process.returncode:
+        raise SystemExit(f"{arguments}: {process.stderr}")
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, wall
 
 
@@ -54,8 +58,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as caches:
         for name, arguments in COMMANDS.items():
             first = run(arguments, caches)
-            found = [run(arguments, caches) for _ in range(count)]
-            processor, wall = (statistics.median(values) for values in zip(*found, strict=True))
+            times = [run(arguments, caches) for _ in range(count)]
+            processor, wall = (statistics.median(values) for values in zip(*times, strict=True))
             print(
                 f"{name}: {processor:.2f} s of processor, {wall:.2f} s; the first {first[0]:.2f} and "
                 f"{first[1]:.2f}",

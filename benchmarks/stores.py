@@ -48,8 +48,8 @@ if TYPE_CHECKING:
 sys.path.insert(0, str(ROOT / "tests" / "servers"))
 
 T = TypeVar("T")
-EVERY = 10
-"""Of the queries of text2cypher, in their order."""
+QUERY_STEP = 10
+"""One query in so many of text2cypher is measured, in their order."""
 
 
 def timed(name: str, count: int, unit: str, work: Callable[[], T], runs: int = 3) -> T | None:
@@ -78,7 +78,7 @@ def benchmark_guard() -> None:
     queries: list[str] = []
     for path in sorted((SHARED / "text2cypher").glob("text2cypher_*.csv")):
         with path.open(encoding="utf-8", newline="") as lines:
-            queries += [row["cypher"] for row in csv.DictReader(lines) if row.get("cypher")][::EVERY]
+            queries += [row["cypher"] for row in csv.DictReader(lines) if row.get("cypher")][::QUERY_STEP]
     schema = schema_of([(f"L{i}", f"R{i}", f"L{(i * 7) % 20}") for i in range(40)])
     milliseconds, refused = [], 0
     for query in queries:
@@ -87,18 +87,18 @@ def benchmark_guard() -> None:
             start = time.process_time()
             try:
                 guard(query)
-                _fixed(query, schema)
+                _try_fix(query, schema)
             except QueryError:
                 pass
             fastest = min(fastest, time.process_time() - start)
         milliseconds.append(1000 * fastest)
         refused += not _passes(query)
-    p50, p95, p99, most = np.percentile(milliseconds, [50, 95, 99, 100])
-    over = sum(m > 20 for m in milliseconds)
+    p50, p95, p99, slowest = np.percentile(milliseconds, [50, 95, 99, 100])
+    slow_count = sum(m > 20 for m in milliseconds)
     print(
         f"guard and repair: {len(queries):,} queries, {refused:,} refused; ms a query (processor time) "
         f"p50 {p50:.1f}, "
-        f"p95 {p95:.1f}, p99 {p99:.1f}, most {most:.1f}; {over} over 20 ms"
+        f"p95 {p95:.1f}, p99 {p99:.1f}, most {slowest:.1f}; {slow_count} over 20 ms"
     )
 
 
@@ -110,7 +110,7 @@ def _passes(query: str) -> bool:
     return True
 
 
-def _fixed(query: str, schema: GraphSchema) -> None:
+def _try_fix(query: str, schema: GraphSchema) -> None:
     try:
         fix(query, schema)
     except QueryError:
@@ -138,10 +138,10 @@ def benchmark_sparql() -> None:
                 export(address_of(address), open_folder(folder / name, name))
 
             timed("import of MetaQA from a SPARQL endpoint", len(lines), "triples", read, 5)
-        found = next(folder.glob("import-*/data/graph.nt"))
-        same = set(found.read_text("utf-8").splitlines(keepends=True)) == set(lines)
+        imported_file = next(folder.glob("import-*/data/graph.nt"))
+        same = set(imported_file.read_text("utf-8").splitlines(keepends=True)) == set(lines)
         print(f"the triples are the same: {same}")
-        timed("reading them as a graph", len(lines), "triples", lambda: build_graph([found]), 2)
+        timed("reading them as a graph", len(lines), "triples", lambda: build_graph([imported_file]), 2)
 
 
 def benchmark_neo4j() -> None:
@@ -167,13 +167,15 @@ def benchmark_neo4j() -> None:
             timed("its schema", 1, "schemas", store.schema, 3)
         finally:
             store.close()
-        found = next(folder.glob("import-*/data"))
-        graph = timed("reading it as a graph", len(triples), "triples", lambda: build_graph([found])[0], 2)
-        back = {
+        imported_folder = next(folder.glob("import-*/data"))
+        graph = timed(
+            "reading it as a graph", len(triples), "triples", lambda: build_graph([imported_folder])[0], 2
+        )
+        imported_triples = {
             (graph.labels[h], graph.relations[r], graph.labels[t])
             for h, r, t in (graph.triple(i) for i in range(graph.triples))
         }
-        print(f"the triples are the same: {back == set(map(tuple, triples))}")
+        print(f"the triples are the same: {imported_triples == set(map(tuple, triples))}")
 
 
 def _driver(address: str) -> Driver:
@@ -192,7 +194,7 @@ def load(driver: Driver, triples: list[list[str]]) -> None:
             "UNWIND $names AS name CREATE (:Thing {name: name})", names=names[at : at + 20_000]
         )
     for relation in sorted({relation for _, relation, _ in triples}):
-        rows = [[head, tail] for head, own, tail in triples if own == relation]
+        rows = [[head, tail] for head, triple_relation, tail in triples if triple_relation == relation]
         text = "MATCH (a:Thing {name: row[0]}), (b:Thing {name: row[1]})"
         for at in range(0, len(rows), 20_000):
             driver.execute_query(
@@ -240,23 +242,28 @@ def benchmark_schema(edges: int) -> None:
 
 def benchmark_methods(each: int, near: bool, rdf: bool) -> None:
     """Methods asked of MetaQA in a database without an index, against those of an index of it."""
-    from questions import metaqa as asked
+    from questions import metaqa as metaqa_questions
 
     from clew.database import Database
     from clew.engine import Clew
     from clew.methods.database_copy import DatabaseCopy
     from clew.text.embedders.static import StaticEmbedder
 
-    chosen = [(h, item) for h in (1, 2, 3) for item in random.Random(7).sample(asked(h), each)]
+    chosen_items = [
+        (h, item) for h in (1, 2, 3) for item in random.Random(7).sample(metaqa_questions(h), each)
+    ]
     embedder = StaticEmbedder.load()
-    with tempfile.TemporaryDirectory() as scratch, (_rdf if rdf else _neo4j)(Path(scratch)) as (store, asks):
-        data = asks.export(open_folder(Path(scratch) / "import", "metaqa"))
+    with (
+        tempfile.TemporaryDirectory() as scratch,
+        (_rdf if rdf else _neo4j)(Path(scratch)) as (store, near_store),
+    ):
+        data = near_store.export(open_folder(Path(scratch) / "import", "metaqa"))
         index = Clew.index([data], Path(scratch) / "metaqa.clew", embedder=embedder)
         with Database(store, embedder, cache_dir=Path(scratch) / "cache") as database, index:
             if near:
-                vars(database)["_copy"] = DatabaseCopy(asks, embedder, most=0)
+                vars(database)["_copy"] = DatabaseCopy(near_store, embedder, most=0)
             for method in ("kg-rag", "walk-retrieve", "auto"):
-                _compare(method, chosen, index, database)
+                _compare_answers(method, chosen_items, index, database)
             _compare_claims(_claims(3 * each), index, database)
 
 
@@ -291,26 +298,31 @@ def _rdf(folder: Path) -> Generator[tuple[SparqlEndpoint, NearStore]]:
         yield endpoint, NearSparql(endpoint)
 
 
-def _compare(method: str, chosen: list[tuple[int, Item]], index: Clew, database: Database) -> None:
+def _compare_answers(
+    method: str, chosen_items: list[tuple[int, Item]], index: Clew, database: Database
+) -> None:
     same, times, trips = Counter[int](), {"database": list[float](), "index": list[float]()}, list[int]()
     right = Counter[str]()
-    for hops, item in chosen:
+    for hops, item in chosen_items:
         question = item.question
-        found: list[tuple[set[str], str | None]] = []
-        for name, asked in (("index", index), ("database", database)):
-            before, began = database.store.trips, time.perf_counter()
-            answer = asked.ask(question, method=method)
+        outcomes: list[tuple[set[str], str | None]] = []
+        for name, engine in (("index", index), ("database", database)):
+            trips_before, began = database.store.trips, time.perf_counter()
+            answer = engine.ask(question, method=method)
             times[name].append((time.perf_counter() - began) * 1000)
             reason = None if answer.abstained is None else answer.abstained.reason
-            found.append(({a.entity for a in answer.answers}, reason))
+            outcomes.append(({a.entity for a in answer.answers}, reason))
             right[name] += not item.gold.isdisjoint(a.label for a in answer.answers)
-        trips.append(database.store.trips - before)
-        same[hops] += found[0] == found[1]
-        if found[0] != found[1]:
-            print(f"  differs: {question}: {_few(found[0])} / {_few(found[1])}", flush=True)
-    shown = {name: np.percentile(ms, [50, 95]).round().tolist() for name, ms in times.items()}
+        trips.append(database.store.trips - trips_before)
+        same[hops] += outcomes[0] == outcomes[1]
+        if outcomes[0] != outcomes[1]:
+            print(
+                f"  differs: {question}: {_first_answers(outcomes[0])} / {_first_answers(outcomes[1])}",
+                flush=True,
+            )
+    quantiles = {name: np.percentile(ms, [50, 95]).round().tolist() for name, ms in times.items()}
     print(
-        f"{method}: same {dict(same)}; with a right answer {dict(right)}; median, p95 in ms {shown}; "
+        f"{method}: same {dict(same)}; with a right answer {dict(right)}; median, p95 in ms {quantiles}; "
         f"round trips {int(np.median(trips))}",
         flush=True,
     )
@@ -318,18 +330,22 @@ def _compare(method: str, chosen: list[tuple[int, Item]], index: Clew, database:
 
 def _claims(count: int) -> list[str]:
     """Claims of triples of MetaQA, every other one with the tail of another triple."""
-    said = {
+    templates = {
         "directed_by": "{0} was directed by {1}.",
         "written_by": "{1} wrote {0}.",
         "starred_actors": "{1} starred in {0}.",
         "release_year": "{0} was released in {1}.",
     }
     chance = random.Random(7)
-    known = [triple for triple in metaqa() if triple[1] in said]
+    triples = [triple for triple in metaqa() if triple[1] in templates]
     claims: list[str] = []
-    for number, (head, relation, tail) in enumerate(chance.sample(known, count)):
-        others = [t for _, own, t in chance.sample(known, 100) if own == relation and t != tail]
-        claims.append(said[relation].format(head, others[0] if number % 2 else tail))
+    for number, (head, relation, tail) in enumerate(chance.sample(triples, count)):
+        other_tails = [
+            t
+            for _, other_relation, t in chance.sample(triples, 100)
+            if other_relation == relation and t != tail
+        ]
+        claims.append(templates[relation].format(head, other_tails[0] if number % 2 else tail))
     return claims
 
 
@@ -337,23 +353,23 @@ def _compare_claims(claims: list[str], index: Clew, database: Database) -> None:
     same, times = Counter[str](), {"database": list[float](), "index": list[float]()}
     verdicts = {name: Counter[str]() for name in times}
     for claim in claims:
-        found: list[str] = []
-        for name, asked in (("index", index), ("database", database)):
+        claim_verdicts: list[str] = []
+        for name, engine in (("index", index), ("database", database)):
             began = time.perf_counter()
-            found.append(asked.verify(claim).verdict)
+            claim_verdicts.append(engine.verify(claim).verdict)
             times[name].append((time.perf_counter() - began) * 1000)
-            verdicts[name][found[-1]] += 1
-        same["same" if found[0] == found[1] else "another"] += 1
-        if found[0] != found[1]:
-            print(f"  differs: {claim}: {found[0]} / {found[1]}", flush=True)
-    shown = {name: np.percentile(ms, [50, 95]).round().tolist() for name, ms in times.items()}
-    told = {name: dict(counts) for name, counts in verdicts.items()}
-    print(f"claims: {dict(same)}; {told}; median, p95 in ms {shown}", flush=True)
+            verdicts[name][claim_verdicts[-1]] += 1
+        same["same" if claim_verdicts[0] == claim_verdicts[1] else "another"] += 1
+        if claim_verdicts[0] != claim_verdicts[1]:
+            print(f"  differs: {claim}: {claim_verdicts[0]} / {claim_verdicts[1]}", flush=True)
+    quantiles = {name: np.percentile(ms, [50, 95]).round().tolist() for name, ms in times.items()}
+    verdict_counts = {name: dict(counts) for name, counts in verdicts.items()}
+    print(f"claims: {dict(same)}; {verdict_counts}; median, p95 in ms {quantiles}", flush=True)
 
 
-def _few(found: tuple[set[str], str | None]) -> str:
+def _first_answers(outcome: tuple[set[str], str | None]) -> str:
     """The answers of an index or a database, the first of them only."""
-    return found[1] or f"{len(found[0])} as {', '.join(sorted(found[0])[:4])}"
+    return outcome[1] or f"{len(outcome[0])} as {', '.join(sorted(outcome[0])[:4])}"
 
 
 def main() -> None:
@@ -364,14 +380,14 @@ def main() -> None:
     parser.add_argument("--each", type=int, default=67)
     parser.add_argument("--near", action="store_true")
     parser.add_argument("--rdf", action="store_true")
-    given = parser.parse_args()
+    options = parser.parse_args()
     print(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors")
-    if given.what == "schema":
-        benchmark_schema(given.edges)
-    elif given.what == "methods":
-        benchmark_methods(given.each, given.near, given.rdf)
+    if options.what == "schema":
+        benchmark_schema(options.edges)
+    elif options.what == "methods":
+        benchmark_methods(options.each, options.near, options.rdf)
     else:
-        {"guard": benchmark_guard, "sparql": benchmark_sparql, "neo4j": benchmark_neo4j}[given.what]()
+        {"guard": benchmark_guard, "sparql": benchmark_sparql, "neo4j": benchmark_neo4j}[options.what]()
 
 
 if __name__ == "__main__":

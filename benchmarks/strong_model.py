@@ -43,26 +43,28 @@ from clew.evaluate.records import Record, record_from_json
 from clew.llm.testing import ScriptedModel
 from clew.llm.types import Request
 
-EACH, CLAIMS = 12, 30
+QUESTIONS_PER_SET, CLAIMS = 12, 30
 LARGEST, SMALLEST = 25_000, 60
 """Triples of a database of Spider that is drawn."""
 REPLIES = DATA / "replies"
 SIDE_FILES = (".types.tsv", ".aliases.tsv")
 
 
-def recorded() -> list[Row]:
+def recorded_rows() -> list[Row]:
     """The questions that were asked before, one a method and question."""
     return rows_of(REPLIES / "questions.jsonl")
 
 
-def set_names(rng: random.Random, seen: frozenset[str]) -> Iterator[str]:
+def set_names(rng: random.Random, earlier_sets: frozenset[str]) -> Iterator[str]:
     """The sets that are drawn from; of domains and databases two each that were not drawn from before."""
     yield from ("metaqa", "pq2H", "pq3H")
     names = [p.name.removesuffix("_questions.jsonl") for p in sorted(DOMAINS.glob("*_questions.jsonl"))]
-    yield from rng.sample([n for n in names if n not in seen], 2)
-    chosen = json.loads((SPIDER / "split.json").read_text("utf-8"))["development"]
-    fitting = [n for n in chosen if f"spider_{n}" not in seen and SMALLEST <= _size(n) <= LARGEST]
-    yield from (f"spider_{name}" for name in rng.sample(fitting, 2))
+    yield from rng.sample([n for n in names if n not in earlier_sets], 2)
+    databases = json.loads((SPIDER / "split.json").read_text("utf-8"))["development"]
+    candidates = [
+        n for n in databases if f"spider_{n}" not in earlier_sets and SMALLEST <= _size(n) <= LARGEST
+    ]
+    yield from (f"spider_{name}" for name in rng.sample(candidates, 2))
     yield from ("factory", "factory_claims")
 
 
@@ -70,33 +72,35 @@ def _size(database: str) -> int:
     return sum(1 for _ in lines_of(SPIDER / database / "kg.tsv"))
 
 
-def draw(out: Path, seed: int, without: frozenset[str], most: int = EACH) -> None:
+def draw(out: Path, seed: int, excluded_ids: frozenset[str], limit: int = QUESTIONS_PER_SET) -> None:
     """Draw at most so many questions a set into its directory; one that was asked before is not drawn."""
-    rng, before = random.Random(seed), recorded()
-    asked = {row["question"] for row in before}
-    for name in set_names(rng, frozenset(row["set"] for row in before)):
+    rng, earlier = random.Random(seed), recorded_rows()
+    earlier_questions = {row["question"] for row in earlier}
+    for name in set_names(rng, frozenset(row["set"] for row in earlier)):
         source = set_named(name)
-        each = {"pq2H": most // 2, "pq3H": most // 2, "factory_claims": CLAIMS}.get(name, most)
-        drawn: list[Row] = []
+        count = {"pq2H": limit // 2, "pq3H": limit // 2, "factory_claims": CLAIMS}.get(name, limit)
+        drawn_rows: list[Row] = []
         for pool in source.pools:
-            fresh = [r for r in pool if r["question"] not in asked and r.get("id") not in without]
-            drawn += rng.sample(fresh, each // len(source.pools))
-        for i, row in enumerate(drawn):
+            new_rows = [
+                r for r in pool if r["question"] not in earlier_questions and r.get("id") not in excluded_ids
+            ]
+            drawn_rows += rng.sample(new_rows, count // len(source.pools))
+        for i, row in enumerate(drawn_rows):
             row.setdefault("id", f"{name}-{seed}-{i}")
         source.copy_graph(out / name)
-        _write_lines(out / name / "questions.jsonl", drawn)
+        _write_lines(out / name / "questions.jsonl", drawn_rows)
 
 
-def keep(folder: Path) -> None:
-    """Write the questions that were recorded, a file a set, with what the sets that they came from say."""
+def keep_questions(folder: Path) -> None:
+    """Write the recorded questions, a file a set, with all fields of the sets that they came from."""
     folder.mkdir(exist_ok=True)
-    asked: dict[str, dict[str, Row]] = defaultdict(dict)
-    for trace in recorded():
-        asked[trace["set"]].setdefault(trace["question"], trace)
-    for name, traces in sorted(asked.items()):
+    traces_by_set: dict[str, dict[str, Row]] = defaultdict(dict)
+    for trace in recorded_rows():
+        traces_by_set[trace["set"]].setdefault(trace["question"], trace)
+    for name, traces in sorted(traces_by_set.items()):
         rows = {row["question"]: row for pool in set_named(name).pools for row in pool}
-        kept = [rows[question] | {"id": trace["id"]} for question, trace in traces.items()]
-        _write_lines(folder / f"{name}.jsonl", sorted(kept, key=lambda row: row["id"]))
+        kept_rows = [rows[question] | {"id": trace["id"]} for question, trace in traces.items()]
+        _write_lines(folder / f"{name}.jsonl", sorted(kept_rows, key=lambda row: row["id"]))
 
 
 def sets(out: Path) -> None:
@@ -114,23 +118,23 @@ def records_of(runs: Path) -> Iterator[tuple[str, str, Record]]:
     """Method, set and record of a run of an experiment, or of every run under RUNS/METHOD/SET."""
     for file in sorted([*runs.glob("records.jsonl"), *runs.glob("*/*/records.jsonl")]):
         for row in rows_of(file):
-            made = record_from_json(row)
-            yield made.key.method, made.key.part.split("/")[1], made
+            run_record = record_from_json(row)
+            yield run_record.key.method, run_record.key.part.split("/")[1], run_record
 
 
 def table(runs: Path) -> list[str]:
     """Figures by method, then Hits@1 and exact set by method and set."""
-    every: dict[str, list[Record]] = defaultdict(list)
+    by_method: dict[str, list[Record]] = defaultdict(list)
     by_set: dict[tuple[str, str], list[Record]] = defaultdict(list)
     for method, name, record in records_of(runs):
         if record.question.verdict is None:
-            every[method].append(record)
+            by_method[method].append(record)
             by_set[method, name].append(record)
     text = [
         "| method | questions | Hits@1 | exact set | truthfulness | abstained | failed | calls | tokens |",
         "|---" * 9 + "|",
     ]
-    for method, records in every.items():
+    for method, records in by_method.items():
         usage = [record.answer["usage"] for record in records if record.answer is not None]
         calls = sum(u["calls"] for u in usage) / len(records)
         tokens = sum(u["input_tokens"] + u["output_tokens"] for u in usage) / len(records)
@@ -143,9 +147,9 @@ def table(runs: Path) -> list[str]:
         )
         text.append(f"| {method} | {cells} |")
     names = list(dict.fromkeys(name for _, name in by_set))
-    heads = (f"{name} ({max(len(by_set[m, name]) for m in every)})" for name in names)
+    heads = (f"{name} ({max(len(by_set[m, name]) for m in by_method)})" for name in names)
     text += ["", "| method | " + " | ".join(heads) + " |", "|---" * (len(names) + 1) + "|"]
-    for method in every:
+    for method in by_method:
         cells = (
             f"{_sum(hits_at_1, by_set[method, name])} / {_sum(exact_set, by_set[method, name])}"
             for name in names
@@ -161,10 +165,10 @@ def claims_table(runs: Path) -> list[str]:
         "| claims | right | turned around | not enough information | failed | calls a claim |",
         "|---" * 6 + "|",
     ]
-    made: dict[str, Counter[str]] = defaultdict(Counter)
+    counts_by_method: dict[str, Counter[str]] = defaultdict(Counter)
     for method, _, record in records_of(runs):
         if record.question.verdict is not None:
-            count = made[method]
+            count = counts_by_method[method]
             count["all"] += 1
             if record.answer is None:
                 count["failed"] += 1
@@ -172,32 +176,33 @@ def claims_table(runs: Path) -> list[str]:
             verdict = record.answer["verdict"]
             count["calls"] += record.answer["usage"]["calls"]
             count["open" if verdict == "not_enough_info" else verdict == record.question.verdict] += 1
-    for method, c in made.items():
+    for method, c in counts_by_method.items():
         cells = [c[True], c[False], c["open"], c["failed"], f"{c['calls'] / c['all']:.1f}"]
         text.append(f"| {method} ({c['all']}) | " + " | ".join(map(str, cells)) + " |")
-    return text if made else []
+    return text if counts_by_method else []
 
 
 def record(sets: Path, desk: Path, methods: Iterable[str]) -> None:
     """Replay the replies of `desk/METHOD`, and those that are recorded, on the questions of all sets.
 
-    What was used is kept with what came of it; a question whose prompt has no reply is printed and left out.
+    The replies that were used are written, and the answers; a question whose prompt has no reply is printed
+    and left out.
     """
-    earlier = recorded()
+    earlier = recorded_rows()
     for method in methods:
         replies = {row["key"]: row["reply"] for row in rows_of(REPLIES / f"{method}.jsonl")}
-        replies |= dict(_told(desk / method))
-        used: dict[str, Row] = {}
+        replies |= dict(_desk_replies(desk / method))
+        used_replies: dict[str, Row] = {}
         traces: list[Row] = []
-        for name, clew, questions in _opened(sets, [t for t in earlier if t["method"] == method]):
+        for name, clew, questions in _open_sets(sets, [t for t in earlier if t["method"] == method]):
             for row in questions:
-                traces += _replayed(clew, method, name, row, replies, used)
-        _write(REPLIES / f"{method}.jsonl.gz", used.values())
+                traces += _replay(clew, method, name, row, replies, used_replies)
+        _write_packed(REPLIES / f"{method}.jsonl.gz", used_replies.values())
         earlier = [t for t in earlier if t["method"] != method] + traces
-    _write(REPLIES / "questions.jsonl.gz", earlier)
+    _write_packed(REPLIES / "questions.jsonl.gz", earlier)
 
 
-def _told(folder: Path) -> Iterator[tuple[str, str]]:
+def _desk_replies(folder: Path) -> Iterator[tuple[str, str]]:
     """Keys and replies of the desk's files."""
     for prompt in sorted(folder.glob("*.prompt.json")):
         reply = prompt.with_name(prompt.name.replace(".prompt.json", ".reply.txt"))
@@ -207,11 +212,11 @@ def _told(folder: Path) -> Iterator[tuple[str, str]]:
 
 
 def _key(turns: list[list[str]]) -> str:
-    """What a prompt is known by, as in `tests/methods/replies.py`."""
+    """The key of a prompt, as in `tests/methods/replies.py`."""
     return hashlib.sha256(json.dumps(turns, ensure_ascii=False).encode()).hexdigest()[:20]
 
 
-def _opened(sets: Path, earlier: list[Row]) -> Iterator[tuple[str, Clew, list[Row]]]:
+def _open_sets(sets: Path, earlier: list[Row]) -> Iterator[tuple[str, Clew, list[Row]]]:
     """Every set with its questions, those that were asked before first."""
     for folder in sorted(p for p in sets.iterdir() if (p / "questions.jsonl").exists()):
         rows = {t["question"]: t for t in earlier if t["set"] == folder.name}
@@ -220,17 +225,17 @@ def _opened(sets: Path, earlier: list[Row]) -> Iterator[tuple[str, Clew, list[Ro
         yield folder.name, Clew.open(graph, cache_dir=sets / ".cache"), list(rows.values())
 
 
-def _replayed(
-    clew: Clew, method: str, name: str, row: Row, replies: Mapping[str, str], used: dict[str, Row]
+def _replay(
+    clew: Clew, method: str, name: str, row: Row, replies: Mapping[str, str], used_replies: dict[str, Row]
 ) -> list[Row]:
-    asked: dict[str, Row] = {}
+    question_replies: dict[str, Row] = {}
 
     def reply(request: Request) -> str | LlmError:
         turns = [[m.role, m.text] for m in request.messages]
         key = _key(turns)
         if key not in replies:
             return LlmError(f"no reply to …{turns[-1][1][-200:]}")
-        asked[key] = {"key": key, "messages": turns, "reply": replies[key]}
+        question_replies[key] = {"key": key, "messages": turns, "reply": replies[key]}
         return replies[key]
 
     try:
@@ -238,7 +243,7 @@ def _replayed(
     except LlmError as error:
         sys.stderr.write(f"{method} {name}: {row['question']}: {error}\n")
         return []
-    used |= asked
+    used_replies |= question_replies
     usage = answer.usage
     return [
         {
@@ -256,7 +261,7 @@ def _replayed(
     ]
 
 
-def _write(path: Path, rows: Iterable[Row]) -> None:
+def _write_packed(path: Path, rows: Iterable[Row]) -> None:
     text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
     path.write_bytes(gzip.compress(text.encode(), mtime=0))
 
@@ -272,7 +277,7 @@ def main() -> None:
     drawing = commands.add_parser("draw")
     drawing.add_argument("out", type=Path)
     drawing.add_argument("--seed", type=int, required=True)
-    drawing.add_argument("--each", type=int, default=EACH, help="questions a set")
+    drawing.add_argument("--each", type=int, default=QUESTIONS_PER_SET, help="questions a set")
     drawing.add_argument("--without", default="", help="ids that are not drawn, with commas")
     recording = commands.add_parser("record")
     recording.add_argument("sets", type=Path)
@@ -285,7 +290,7 @@ def main() -> None:
         draw(arguments.out, arguments.seed, frozenset(arguments.without.split(",")), arguments.each)
     elif arguments.command == "record":
         record(arguments.sets, arguments.desk, arguments.methods)
-        keep(REPLIES / "sets")
+        keep_questions(REPLIES / "sets")
     elif arguments.command == "sets":
         sets(arguments.out)
     else:

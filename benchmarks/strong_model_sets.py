@@ -44,10 +44,10 @@ def set_named(name: str) -> QuestionSet:
     if name.startswith("spider_"):
         folder = SPIDER / name.removeprefix("spider_")
         files = {"graph.tsv": folder / "kg.tsv", "graph.types.tsv": folder / "types.tsv"}
-        return QuestionSet(files, [_answered(folder / "questions.jsonl")])
+        return QuestionSet(files, [_question_rows(folder / "questions.jsonl")])
     if name in ("factory", "factory_claims"):
         files = {"graph.tsv": "kg.tsv", "graph.types.tsv": "types.tsv", "graph.aliases.tsv": "aliases.tsv"}
-        rows = _answered(FACTORY / "questions.jsonl") if name == "factory" else _claims()
+        rows = _question_rows(FACTORY / "questions.jsonl") if name == "factory" else _claim_rows()
         return QuestionSet({name: FACTORY / file for name, file in files.items()}, [rows])
     graph = next(p for p in (DOMAINS / f"{name}.tsv", DOMAINS / f"{name}.ttl") if p.exists())
     files = {f"graph{graph.suffix}": graph, "graph.types.tsv": DOMAINS / f"{name}.types.tsv"}
@@ -66,14 +66,14 @@ def _of_hop(hops: int) -> list[Row]:
     return [{"question": i.question, "gold": sorted(i.gold), "kind": f"{hops}-hop"} for i in metaqa(hops)]
 
 
-def _answered(path: Path) -> list[Row]:
+def _question_rows(path: Path) -> list[Row]:
     return [
         {"id": r["id"], "question": r["question"], "gold": [str(a) for a in r["answers"]], "kind": r["kind"]}
         for r in rows_of(path)
     ]
 
 
-def _claims() -> list[Row]:
+def _claim_rows() -> list[Row]:
     return [
         {"id": r["id"], "question": r["claim"], "verdict": r["label"], "kind": r["style"]}
         for r in rows_of(FACTORY / "claims.jsonl")

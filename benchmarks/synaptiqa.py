@@ -54,12 +54,12 @@ def scripted(row: Row, model: str) -> ScriptedModel:
 
 def ask(method: type[SynaptiQA], graph: QueriedGraph, row: Row, model: str) -> tuple[str, bool]:
     """Whether an answer is right, wrong or an abstention, and whether each is proved by triples."""
-    asked = method(graph, StaticEmbedder.load(), scripted(row, model)).answer(row["question"])
-    proved = {c.answer for c in asked.citations if c.triples}
-    if asked.abstained is not None:
+    answer = method(graph, StaticEmbedder.load(), scripted(row, model)).answer(row["question"])
+    proved = {c.answer for c in answer.citations if c.triples}
+    if answer.abstained is not None:
         return "abstained", True
-    right = {a.label for a in asked.answers} == set(row["gold"])
-    return "right" if right else "wrong", {a.entity for a in asked.answers} <= proved
+    right = {a.label for a in answer.answers} == set(row["gold"])
+    return "right" if right else "wrong", {a.entity for a in answer.answers} <= proved
 
 
 @contextmanager
@@ -99,8 +99,8 @@ def write_gold(questions: list[Row]) -> None:
 
     def visit(graph: QueriedGraph, rows: list[Row]) -> None:
         for row in rows:
-            found = graph.run(parse(row["good"])).rows
-            row["gold"] = sorted({r.cells[0].label for r in found if r.cells[0] is not None})
+            result_rows = graph.run(parse(row["good"])).rows
+            row["gold"] = sorted({r.cells[0].label for r in result_rows if r.cells[0] is not None})
             assert row["gold"], row["question"]
 
     on_neo4j(questions, visit)
@@ -126,11 +126,15 @@ def table(name: str, counts: Counts) -> list[str]:
     """Lines of the table for one store."""
     lines: list[str] = []
     for model in MODELS:
-        for method, told in (("synaptiqa", "on"), ("kg-query", "off")):
-            found = counts[method, model]
-            asked = found["right"] + found["wrong"] + found["abstained"]
-            shares = " | ".join(f"{100 * found[k] / asked:.1f}" for k in ("right", "wrong", "abstained"))
-            lines.append(f"| {name} | {model} | {told} | {asked} | {shares} | {found['unproved']} |")
+        for method, repair in (("synaptiqa", "on"), ("kg-query", "off")):
+            outcomes = counts[method, model]
+            question_count = outcomes["right"] + outcomes["wrong"] + outcomes["abstained"]
+            shares = " | ".join(
+                f"{100 * outcomes[k] / question_count:.1f}" for k in ("right", "wrong", "abstained")
+            )
+            lines.append(
+                f"| {name} | {model} | {repair} | {question_count} | {shares} | {outcomes['unproved']} |"
+            )
     return lines
 
 
@@ -156,9 +160,9 @@ def main() -> None:
             count(graph, [r for r in questions if r["graph"] == name], counts, verbose=options.verbose)
     lines += table("embedded", counts)
     if options.neo4j:
-        served: Counts = {}
-        on_neo4j(questions, lambda g, rows: count(g, rows, served, verbose=options.verbose))
-        lines += table("Neo4j 5.26", served)
+        neo4j_counts: Counts = {}
+        on_neo4j(questions, lambda g, rows: count(g, rows, neo4j_counts, verbose=options.verbose))
+        lines += table("Neo4j 5.26", neo4j_counts)
     print("\n".join(lines))
 
 

@@ -24,10 +24,10 @@ from clew.index.update.edits import Edits
 from clew.index.update.update import update_index
 from clew.opening.environment import make_embedder
 
-Named = tuple[str, str, str]
+NamedTriple = tuple[str, str, str]
 
 
-def drawn(graph: Graph, rng: random.Random) -> Named:
+def random_triple(graph: Graph, rng: random.Random) -> NamedTriple:
     """A triple at random, by names."""
     while True:
         slot = rng.randrange(graph.slots)
@@ -43,9 +43,12 @@ def drawn(graph: Graph, rng: random.Random) -> Named:
 
 def edits_of(graph: Graph, count: int, rng: random.Random, number: int) -> Edits:
     """Random edits of `count` triples."""
-    removed = list({drawn(graph, rng): None for _ in range(count // 2)})
-    added = [(drawn(graph, rng)[0], *drawn(graph, rng)[1:]) for _ in range(count - len(removed) - 1)]
-    return Edits(add=[(f"A new entity {number}", *drawn(graph, rng)[1:]), *added], remove=removed)
+    removed = list({random_triple(graph, rng): None for _ in range(count // 2)})
+    added = [
+        (random_triple(graph, rng)[0], *random_triple(graph, rng)[1:])
+        for _ in range(count - len(removed) - 1)
+    ]
+    return Edits(add=[(f"A new entity {number}", *random_triple(graph, rng)[1:]), *added], remove=removed)
 
 
 def main() -> None:
@@ -59,26 +62,27 @@ def main() -> None:
     with tempfile.TemporaryDirectory(dir=options.index.parent) as folder:
         path = Path(folder) / "updated.clew"
         shutil.copytree(options.index, path, copy_function=os.link)
-        walls, used, opened = [], [], []
+        wall_times, processor_times, opening_times = [], [], []
         for number in range(options.rounds):
             edits = edits_of(open_index(path).graph, options.triples, rng, number)
             wall, cpu = time.perf_counter(), time.process_time()
-            done = update_index(path, edits, embedder=embedder)
-            walls.append(time.perf_counter() - wall)
-            used.append(time.process_time() - cpu)
+            result = update_index(path, edits, embedder=embedder)
+            wall_times.append(time.perf_counter() - wall)
+            processor_times.append(time.process_time() - cpu)
             wall = time.perf_counter()
             index = open_index(path)
-            opened.append(time.perf_counter() - wall)
-            kept = 0 if index.delta is None else index.delta.edit.size
+            opening_times.append(time.perf_counter() - wall)
+            changes = 0 if index.delta is None else index.delta.edit.size
             print(
-                f"{done.report.added} added, {done.report.removed} removed: {walls[-1]:.2f} s, processor "
-                f"{used[-1]:.2f} s; open {opened[-1]:.2f} s with {kept:,} changes kept apart"
-                f"{', written whole' if done.compacted else ''}",
+                f"{result.report.added} added, {result.report.removed} removed: {wall_times[-1]:.2f} s, "
+                f"processor {processor_times[-1]:.2f} s; open {opening_times[-1]:.2f} s with {changes:,} "
+                f"changes kept apart{', written whole' if result.compacted else ''}",
                 flush=True,
             )
     print(
-        f"median {statistics.median(walls):.2f} s, processor {statistics.median(used):.2f} s, "
-        f"at most {max(walls):.2f} s; open at most {max(opened):.2f} s; load {os.getloadavg()[0]:.1f}"
+        f"median {statistics.median(wall_times):.2f} s, processor "
+        f"{statistics.median(processor_times):.2f} s, at most {max(wall_times):.2f} s; "
+        f"open at most {max(opening_times):.2f} s; load {os.getloadavg()[0]:.1f}"
     )
 
 

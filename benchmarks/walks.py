@@ -36,13 +36,13 @@ from clew.opening.index_files import index_sources
 
 
 @contextmanager
-def timed(what: str) -> Iterator[dict[str, float]]:
+def timed(title: str) -> Iterator[dict[str, float]]:
     """Print wall and processor seconds."""
-    found: dict[str, float] = {}
+    seconds: dict[str, float] = {}
     wall, cpu = time.perf_counter(), time.process_time()
-    yield found
-    found["wall"], found["cpu"] = time.perf_counter() - wall, time.process_time() - cpu
-    print(f"{what}: {found['wall']:.2f} s, processor {found['cpu']:.2f} s", flush=True)
+    yield seconds
+    seconds["wall"], seconds["cpu"] = time.perf_counter() - wall, time.process_time() - cpu
+    print(f"{title}: {seconds['wall']:.2f} s, processor {seconds['cpu']:.2f} s", flush=True)
 
 
 def knowledge_base(data: Path, folder: Path) -> Path:
@@ -73,9 +73,9 @@ def walks(data: Path, folder: Path) -> None:
     for kind in ("random", "bfs"):
         walker = Walker(graph, WalkSettings(kind))  # pyright: ignore[reportArgumentType]
         walker.walk(roots[:10])
-        with timed(f"{kind} walks, merged") as took:
+        with timed(f"{kind} walks, merged") as seconds:
             walker.walk(roots)
-        print(f"  {graph.nodes * 60 / took['wall'] / 1e6:.1f} M walks/s")
+        print(f"  {graph.nodes * 60 / seconds['wall'] / 1e6:.1f} M walks/s")
     tables, shape = Walker(graph, WalkSettings("random")).walked, (graph.nodes, 60, 4)
     steps, nodes = np.zeros(shape, np.int32), np.zeros(shape, np.int32)
 
@@ -84,13 +84,13 @@ def walks(data: Path, folder: Path) -> None:
         random_walks(tables.places, tables.slots, roots[part], np.uint64(0), steps[part], nodes[part])
 
     for _ in range(5):
-        with timed("random walks, kernel alone, 2 threads") as took:
+        with timed("random walks, kernel alone, 2 threads") as seconds:
             spread(graph.nodes, fill, 2)
-        print(f"  {graph.nodes * 60 / took['wall'] / 1e6:.1f} M walks/s")
+        print(f"  {graph.nodes * 60 / seconds['wall'] / 1e6:.1f} M walks/s")
 
 
 def large(data: Path, folder: Path) -> None:
-    """Random walks, 60 × 4 from a million nodes of a large graph, none kept."""
+    """Random walks, 60 × 4 from a million nodes of a large graph, which are not stored."""
     del folder
     graph = open_index(data).graph
     with timed("tables"):
@@ -106,9 +106,9 @@ def large(data: Path, folder: Path) -> None:
 
     fill(0, 1)
     for _ in range(3):
-        with timed("random walks, 2 threads") as took:
+        with timed("random walks, 2 threads") as seconds:
             spread(count, fill, 2)
-        rates = (60 * count / took[clock] / 1e6 for clock in ("cpu", "wall"))
+        rates = (60 * count / seconds[clock] / 1e6 for clock in ("cpu", "wall"))
         print("  {:.2f} M walks/s a core, {:.2f} M/s wall".format(*rates))
     print(f"  {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20:.1f} GiB at most")
 
@@ -134,22 +134,22 @@ def ask(data: Path, folder: Path, count: int, skip: int, kinds: list[str]) -> No
             continue
         with Clew.open(index_of(kind, data, folder)) as clew:
             clew.ask("who directed Inception", method="walk-retrieve")
-            hits, times, used = [], [], []
+            hits, times, processor_times = [], [], []
             for hop in (1, 2, 3):
-                found = 0
+                hit_count = 0
                 for question, gold in questions(data, hop, count, skip):
                     began = time.process_time()
                     answer = clew.ask(question, method="walk-retrieve")
-                    used.append(1000 * (time.process_time() - began))
-                    found += any(a.entity in gold for a in answer.answers)
+                    processor_times.append(1000 * (time.process_time() - began))
+                    hit_count += any(a.entity in gold for a in answer.answers)
                     times.append(answer.timings_ms["total"])
-                hits.append(100 * found / count)
-            shown = " / ".join(f"{h:.1f}" for h in hits)
+                hits.append(100 * hit_count / count)
+            hits_by_hop = " / ".join(f"{h:.1f}" for h in hits)
             p95 = np.quantile(times, 0.95)
             print(
-                f"{kind}: Hits@1 {shown}, mean {statistics.mean(hits):.2f} ({count} questions a hop); "
-                f"p50 {statistics.median(times):.1f} ms ({statistics.median(used):.1f} of processor), "
-                f"p95 {p95:.1f} ms",
+                f"{kind}: Hits@1 {hits_by_hop}, mean {statistics.mean(hits):.2f} ({count} questions a hop); "
+                f"p50 {statistics.median(times):.1f} ms ({statistics.median(processor_times):.1f} of "
+                f"processor), p95 {p95:.1f} ms",
                 flush=True,
             )
 
@@ -164,17 +164,17 @@ def update(data: Path, folder: Path, sizes: list[int]) -> None:
     for size in sizes:
         graph = open_index(path).graph
         triples = graph.out.slots().tolist()
-        removed = [named(graph, i) for i in rng.sample(triples, size // 2)]
+        removed = [triple_names(graph, i) for i in rng.sample(triples, size // 2)]
         added = [
-            (named(graph, rng.choice(triples))[0], *named(graph, rng.choice(triples))[1:])
+            (triple_names(graph, rng.choice(triples))[0], *triple_names(graph, rng.choice(triples))[1:])
             for _ in range(size - len(removed))
         ]
         with timed(f"{kind}: update of {size} triples"):
-            done = update_index(path, Edits(add=added, remove=removed), embedder=embedder)
-        print(f"  {done.corpus}", flush=True)
+            result = update_index(path, Edits(add=added, remove=removed), embedder=embedder)
+        print(f"  {result.corpus}", flush=True)
 
 
-def named(graph, triple: int) -> tuple[str, str, str]:  # noqa: ANN001
+def triple_names(graph, triple: int) -> tuple[str, str, str]:  # noqa: ANN001
     """Names of a triple."""
     head, relation, tail = graph.triple(triple)
     return graph.entities[head], graph.relations[relation], graph.entities[tail]
