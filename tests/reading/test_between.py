@@ -20,6 +20,7 @@ SMALL = SmallGraph(
         ("blocks with a height between 3 and 5", {"3": ">=", "5": "<="}),
         ("blocks from 3 to 5 high", {"3": ">=", "5": "<="}),
         ("blocks from 3 high and 5 wide", {}),
+        ("blocks made between the start of 2010 and the end of 2013", {"2010": ">=", "2013": "<="}),
         ("blocks of height 3 and width 5", {}),
     ],
 )

@@ -98,6 +98,13 @@ def test_a_number_alone_has_no_candidates() -> None:
     assert (mention.text, mention.candidates, mention.strong) == ("12", (), False)
 
 
+def test_some_digits_of_a_number_are_no_name() -> None:
+    numbers = SmallGraph("Ann | rank | 5\nBob | rank | 2\nAnn | prize | 2500")
+    assert [m.text for m in numbers.mentions("prizes above 2.5 million")] == ["2.5 million"]
+    assert [m.text for m in numbers.mentions("whose prize is 2,500")] == ["2,500"]
+    assert [numbers.graph.labels[c.node] for c in numbers.mentions("ranked 5")[0].candidates] == ["5"]
+
+
 def test_given_names_are_mentions_though_the_question_does_not_say_them() -> None:
     assert found("where was it made", ["Freddie Mercury"]) == {"": ["Freddie Mercury"]}
 

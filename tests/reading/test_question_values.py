@@ -211,6 +211,22 @@ def test_an_amount_has_its_unit(text, written, value, unit):
     assert values(text) == {written: [number(value, unit=unit)]}
 
 
+@pytest.mark.parametrize(
+    ("text", "written", "expected"),
+    [
+        ("between 1 and 1.5 million euros", "1", number(1e6)),
+        ("from 5 to 10k", "5", number(5000)),
+        ("one or two million", "one", number(1e6)),
+        ("between 1 and 2 hours", "1", number(1, unit="hours")),
+        ("between 200 and 1 million", "200", number(200)),
+        ("in 1999 and 2 million copies", "1999", number(1999)),
+        ("3 films in 2 hours", "3", number(3)),
+    ],
+)
+def test_a_number_is_counted_as_the_one_that_it_leads_to(text, written, expected):
+    assert values(text)[written][0] == expected
+
+
 @pytest.mark.parametrize("text", ["what did he do in an hour", "what is more than a second film"])
 def test_a_unit_alone_is_no_amount(text):
     assert values(text) == {}

@@ -9,10 +9,11 @@ from itertools import pairwise
 from clew.reading.mentions import Mention
 from clew.reading.query import Sign
 
-_BETWEEN = re.compile(r"\bbetween\s+(?:the\s+)?[$£€]?$", re.I)
-_FROM = re.compile(r"\bfrom\s+(?:the\s+)?[$£€]?$", re.I)
-_AND = re.compile(r"[^,;?]{0,12}\s*(?:and|to|[-–])\s*(?:the\s+)?[$£€]?", re.I)
-_TO = re.compile(r"[^,;?]{0,12}\s*(?:to|until|till|through|[-–])\s*(?:the\s+)?[$£€]?", re.I)
+_OF = r"\s*(?:the\s+)?(?:(?:start|beginning|end|close)\s+of\s+(?:the\s+)?)?[$£€]?"
+"""*(between) the start of 2010 (and) the end of 2013*: both years count."""
+_BETWEEN, _FROM = (re.compile(rf"\b{word}{_OF}$", re.I) for word in ("between", "from"))
+_AND = re.compile(rf"[^,;?]{{0,12}}\s*(?:and|to|[-–]){_OF}", re.I)
+_TO = re.compile(rf"[^,;?]{{0,12}}\s*(?:to|until|till|through|[-–]){_OF}", re.I)
 
 
 def bounds_between(question: str, mentions: Sequence[Mention]) -> dict[int, Sign]:

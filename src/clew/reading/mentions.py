@@ -156,11 +156,22 @@ def _weight(mention: Mention) -> float:
     return mention.candidates[0].score + 0.25 * min(words, 6) + 0.3 * mention.strong
 
 
+def _is_some_digits(mention: Mention, question: str, number: tuple[int, int]) -> bool:
+    """Whether a mention is some digits of a number that has more of them."""
+    inside = number[0] <= mention.start and mention.stop <= number[1] and mention.text.isdigit()
+    return inside and mention.text != re.sub(r"\D", "", question[number[0] : number[1]])
+
+
 def with_values(question: str, mentions: Sequence[Mention]) -> list[Mention]:
-    """The mentions with the numbers and dates of a question; one that is a name too has both."""
-    place_by_span = {(m.start, m.stop): i for i, m in enumerate(mentions)}
-    result = list(mentions)
-    for (start, stop), values in values_in(question).items():
+    """The mentions with the numbers and dates of a question; one that is a name too has both.
+
+    Digits of a longer number are no name: no *5* in *2.5*.
+    """
+    values_by_span = values_in(question)
+    numbers = [span for span, values in values_by_span.items() if not any(v.date for v in values)]
+    result = [m for m in mentions if not any(_is_some_digits(m, question, span) for span in numbers)]
+    place_by_span = {(m.start, m.stop): i for i, m in enumerate(result)}
+    for (start, stop), values in values_by_span.items():
         at = place_by_span.get((start, stop))
         if at is not None:
             result[at] = replace(result[at], values=values)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from math import isfinite
 
 from clew.graph.values import MONTHS, days_since_epoch, time_of_day
@@ -92,6 +93,8 @@ _ONE = re.compile(
 )
 """One of a unit; *than a second film* is none."""
 _WORDS_OF_TIME = {"noon": 12, "midday": 12, "midnight": 0}
+_TO_NEXT = re.compile(r"\s*(?:and|to|or|[-–])\s*[$£€]?", re.I)
+"""Between two numbers of which the first is of the scale and the unit of the second."""
 FIRST_YEAR, LAST_YEAR, _LAST_CENTURY = 1000, 2100, 2000
 """Whole numbers in this range may be years."""
 
@@ -116,6 +119,8 @@ class Written:
     spelt: bool = False
     of: str = ""
     yearly: tuple[float, float] | None = None
+    scale: float = 1.0
+    """What a word behind its digits counts: a million."""
 
 
 def written_in(text: str) -> list[Written]:
@@ -134,16 +139,32 @@ def written_in(text: str) -> list[Written]:
     ):
         hits = [hit for hit in pattern.finditer(text) if not _overlaps_any(written, hit)]
         written += [value for hit in hits if (value := read(hit)) is not None]
-    return sorted(written, key=lambda value: value.start)
+    return _with_scale_of_next(text, sorted(written, key=lambda value: value.start))
+
+
+def _with_scale_of_next(text: str, written: list[Written]) -> list[Written]:
+    """The numbers of a text, each counted as the one that it leads to: *between 1 and 1.5 million*."""
+    for at, (first, second) in enumerate(pairwise(written)):
+        if first.number and second.number and first.scale == 1 < second.scale:
+            number = first.number * second.scale
+            if 0 < number < second.number and _TO_NEXT.fullmatch(text[first.stop : second.start]):
+                unit = first.unit * second.scale
+                written[at] = replace(first, number=number, unit=unit, days=None, scale=second.scale)
+    return written
 
 
 def values_in(question: str) -> dict[tuple[int, int], tuple[Value, ...]]:
     """What each number or date of a question may stand for, by its span in characters; a year is both."""
     written = written_in(question)
     written += [_one_of_a_unit(hit) for hit in _ONE.finditer(question) if not _overlaps_any(written, hit)]
+    written.sort(key=lambda value: value.start)
+    units = [value.of or unit_behind(question, value.stop) for value in written]
+    for at, (first, second) in enumerate(pairwise(written)):
+        if not units[at] and _TO_NEXT.fullmatch(question[first.stop : second.start]):
+            units[at] = units[at + 1]  # *between 1 and 2 hours*
     return {
-        (value.start, value.stop): tuple(_values(value, value.of or unit_behind(question, value.stop)))
-        for value in sorted(written, key=lambda value: value.start)
+        (value.start, value.stop): tuple(_values(value, unit))
+        for value, unit in zip(written, units, strict=True)
     }
 
 
@@ -295,7 +316,7 @@ def _share(hit: re.Match[str]) -> Written:
 
 def _number(hit: re.Match[str]) -> Written | None:
     """A number as it is written; None for one that no graph holds."""
-    scale = _SCALES.get((hit["scale"] or "").lower(), 1.0)
+    word_scale = scale = _SCALES.get((hit["scale"] or "").lower(), 1.0)
     if hit["word"]:
         number, digits = float(_WORDS[hit["word"].lower()]), 0
     else:
@@ -308,7 +329,9 @@ def _number(hit: re.Match[str]) -> Written | None:
     width = _years_behind(number) if hit["decade"] else 0.0
     plain = bool(hit["digits"]) and hit["digits"].isdigit() and not hit["scale"]
     days = years(number, number + width) if plain and FIRST_YEAR <= number <= LAST_YEAR else None
-    return Written(hit.start(), hit.end(), number, unit, width, days, spelt=bool(hit["word"]))
+    return Written(
+        hit.start(), hit.end(), number, unit, width, days, spelt=bool(hit["word"]), scale=word_scale
+    )
 
 
 def _years_behind(first: float) -> float:
