@@ -17,7 +17,7 @@ from clew.graph.build.build import graph_of
 from clew.graph.graph import Graph
 
 LOW_CHANCE = 0.25
-"""Share of relations that may have several tails."""
+"""Share of relations that may have several tails, and of small graphs with types, or with new names."""
 QUESTION_COUNTS, EXTRA_COUNTS = (1, 2, 3, 5), (0, 2, 5, 12)
 """Questions of a graph of a few triples, and how many triples may stand there beside what these need."""
 
@@ -37,7 +37,7 @@ def read(path: Path) -> tuple[dict[str, Any], list[tuple[str, Tree]], int]:
 
 @dataclass(frozen=True)
 class Variant:
-    """How a graph is made of a schema: with declared types, relations renamed, and other nodes beside."""
+    """How a graph is made of a schema: with declared types, relations renamed, and with further nodes."""
 
     seed: int
     typed: bool
@@ -45,7 +45,7 @@ class Variant:
     shared: bool = False
     """Relations of several types have one name, as columns of several tables have."""
     crowd: int = 0
-    """Nodes of each type beside the named ones."""
+    """Nodes of each type besides those of the schema."""
 
 
 def variants(declared: bool) -> list[Variant]:

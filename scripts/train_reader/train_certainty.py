@@ -55,7 +55,7 @@ open_ranker = cache(Ranker.open)
 
 @dataclass(frozen=True)
 class MeaningRows:
-    """What is known of the meanings of one question, which are right, and what their relations are."""
+    """The rows of features of the meanings of one question, which are right, and their relations."""
 
     part: str
     graph: str
@@ -87,7 +87,7 @@ def _is_number(text: str) -> bool:
 def meaning_rows(
     part: str, name: str, reader: QuestionReader, questions: list[Question]
 ) -> Iterator[MeaningRows]:
-    """What is known of the meanings of questions; those without any are left out."""
+    """The rows of the meanings of questions; questions without any are left out."""
     executor = Executor(reader.graph)
     for question in questions:
         try:
@@ -186,9 +186,9 @@ def read_schema(path: Path) -> list[MeaningRows]:
 
 
 def write_rows(out: Path, processes: int, halves: tuple[Path, Path]) -> None:
-    """Read all questions and write what is known of their meanings.
+    """Read all questions and write the rows of their meanings.
 
-    `halves`: models trained without every other graph of people, the first among them, and without the rest;
+    `halves`: models trained without every other graph of people, from the first on, and from the second on;
     each graph is read by the one that has not seen it.
     """
     folders = sorted(path for path in ASKED.iterdir() if path.is_dir())
