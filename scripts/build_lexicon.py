@@ -69,8 +69,8 @@ def read_synsets(folder: Path) -> dict[Key, Synset]:
             synset = Synset(topic(int(fields[1]), words), words)
             at = 4 + 2 * count
             for i in range(int(fields[at])):
-                symbol, offset, other, ends = fields[at + 1 + 4 * i : at + 5 + 4 * i]
-                key = (other.replace("s", "a"), int(offset))
+                symbol, offset, target_pos, ends = fields[at + 1 + 4 * i : at + 5 + 4 * i]
+                key = (target_pos.replace("s", "a"), int(offset))
                 if symbol in LEXICAL and ends != "0000":
                     synset.lexical.append((int(ends[:2], 16) - 1, key, int(ends[2:], 16) - 1))
                 else:
@@ -85,8 +85,8 @@ def read_senses(folder: Path) -> dict[str, list[tuple[Key, int]]]:
     kinds = {"1": "n", "2": "v", "3": "a", "4": "r", "5": "a"}
     for line in (folder / "cntlist.rev").read_text("utf-8").splitlines():
         key, number, count = line.split()
-        lemma, rest = key.split("%")
-        counts[lemma, kinds[rest[0]], int(number)] = int(count)
+        lemma, sense_code = key.split("%")
+        counts[lemma, kinds[sense_code[0]], int(number)] = int(count)
     senses: dict[str, list[tuple[Key, int]]] = defaultdict(list)
     for pos, name in POS_FILES.items():
         for line in (folder / f"index.{name}").read_text("utf-8").splitlines():
@@ -118,7 +118,7 @@ def spelling(synset: Synset, lemma: str) -> str:
     return next((w for w in synset.words if w.lower() == lemma), lemma)
 
 
-def kept(synset: Synset, lemma: str, count: int) -> bool:
+def is_kept(synset: Synset, lemma: str, count: int) -> bool:
     """Whether this sense of the lemma goes into the table."""
     if any(symbol == INSTANCE for symbol, _ in synset.relations):
         return False
@@ -144,28 +144,30 @@ def build(folder: Path) -> dict[str, np.ndarray]:
     """Make the arrays of the table; their meaning is stated in `clew.text.lexicon`."""
     synsets, senses = read_synsets(folder), read_senses(folder)
     table = {
-        lemma: [(key, count) for key, count in listed if kept(synsets[key], lemma, count)]
-        for lemma, listed in sorted(senses.items(), key=lambda item: item[0].replace("_", " "))
+        lemma: [(key, count) for key, count in lemma_senses if is_kept(synsets[key], lemma, count)]
+        for lemma, lemma_senses in sorted(senses.items(), key=lambda item: item[0].replace("_", " "))
     }
-    table = {lemma: listed for lemma, listed in table.items() if listed}
+    table = {lemma: lemma_senses for lemma, lemma_senses in table.items() if lemma_senses}
     lemmas = {lemma: i for i, lemma in enumerate(table)}
     number: dict[Key, int] = {}
     sense_at: dict[tuple[str, Key], int] = {}
-    for lemma, listed in table.items():
-        for key, _ in listed:
+    for lemma, lemma_senses in table.items():
+        for key, _ in lemma_senses:
             number.setdefault(key, len(number))
             sense_at[lemma, key] = len(sense_at)
     content = information(synsets)
-    first = {lemma: listed[0][0] for lemma, listed in table.items()}
+    first = {lemma: lemma_senses[0][0] for lemma, lemma_senses in table.items()}
     linked, derived = relations(synsets, number, sense_at, first)
-    counts = [count for listed in table.values() for _, count in listed]
-    main = [weight for listed in table.values() for weight in mainness(listed)]
+    counts = [count for lemma_senses in table.values() for _, count in lemma_senses]
+    main = [weight for lemma_senses in table.values() for weight in mainness(lemma_senses)]
     return {
         "lemmas": text_array([lemma.replace("_", " ") for lemma in lemmas]),
         "length": np.array([len(lemma) for lemma in lemmas], np.uint8),
         "exceptions": text_array(exceptions(folder, lemmas)),
-        "senses": np.array([len(listed) for listed in table.values()], np.uint8),
-        "synset": split([number[key] for listed in table.values() for key, _ in listed], delta=True),
+        "senses": np.array([len(lemma_senses) for lemma_senses in table.values()], np.uint8),
+        "synset": split(
+            [number[key] for lemma_senses in table.values() for key, _ in lemma_senses], delta=True
+        ),
         "count": np.array([min(255, round(24 * math.log2(1 + c))) for c in counts], np.uint8),
         "main": np.array([round(255 * weight) for weight in main], np.uint8),
         "topic": np.array([synsets[key].file for key in number], np.uint8),
@@ -176,19 +178,19 @@ def build(folder: Path) -> dict[str, np.ndarray]:
     }
 
 
-def mainness(listed: list[tuple[Key, int]]) -> list[float]:
+def mainness(lemma_senses: list[tuple[Key, int]]) -> list[float]:
     """Say how much each sense is what the lemma means, in (0, 1].
 
     It grows with the frequency and rank of the sense within its part of speech, and the share of that.
     """
     pos_total: dict[str, int] = defaultdict(int)
     pos_top: dict[str, int] = defaultdict(int)
-    for (pos, _), count in listed:
+    for (pos, _), count in lemma_senses:
         pos_total[pos] += count
         pos_top[pos] = max(pos_top[pos], count)
     rank: dict[str, int] = defaultdict(int)
     weights: list[float] = []
-    for (pos, _), count in listed:
+    for (pos, _), count in lemma_senses:
         rank[pos] += 1
         frequency = math.sqrt((count + 0.5) / (pos_top[pos] + 0.5))
         share = math.sqrt((pos_total[pos] + 1) / (max(pos_total.values()) + 1))
@@ -201,19 +203,19 @@ def parents(synsets: dict[Key, Synset], number: dict[Key, int], main: dict[str, 
 
     `brother` is under `male sibling`, which is not kept: so it is under what that is under, and `sibling`.
     """
-    found = set[Key]()
+    hypernyms = set[Key]()
     for symbol, parent in synsets[key].relations:
         if symbol != HYPERNYM:
             continue
         if parent in number:
-            found.add(parent)
+            hypernyms.add(parent)
             continue
-        found |= parents(synsets, number, main, parent)
+        hypernyms |= parents(synsets, number, main, parent)
         for compound in synsets[parent].words:
             head = main.get(compound.rsplit("_", 1)[-1])
             if head and "_" in compound and synsets[head].file == synsets[parent].file:
-                found.add(head)
-    return found
+                hypernyms.add(head)
+    return hypernyms
 
 
 def relations(
@@ -232,13 +234,13 @@ def relations(
         a = number[key]
         for b in (number[parent] for parent in parents(synsets, number, main, key) if parent != key):
             linked |= {(a, b, UP), (b, a, DOWN)}
-        for symbol, other in synset.relations:
-            if other in number and symbol in SYMMETRIC:
-                b = number[other]
+        for symbol, target in synset.relations:
+            if target in number and symbol in SYMMETRIC:
+                b = number[target]
                 linked |= {(a, b, SYMMETRIC[symbol]), (b, a, SYMMETRIC[symbol])}
-        for mine, other, theirs in synset.lexical:
-            a = sense_at.get((synset.words[mine].lower(), key))
-            b = sense_at.get((synsets[other].words[theirs].lower(), other))
+        for source_word, target, target_word in synset.lexical:
+            a = sense_at.get((synset.words[source_word].lower(), key))
+            b = sense_at.get((synsets[target].words[target_word].lower(), target))
             if a is not None and b is not None and a != b:
                 derived |= {(a, b), (b, a)}
     return sorted(linked), sorted(derived)

@@ -25,7 +25,7 @@ FLAGS = ("--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--win
 
 
 def main() -> None:
-    """Serve the example, ask, and keep what is seen."""
+    """Serve the example, ask, and save the picture."""
     command = [sys.executable, "-m", "clew", "serve", "examples/films.tsv", "--port", str(PORT), "--quiet"]
     server = subprocess.Popen(command, cwd=ROOT)
     try:

@@ -192,33 +192,37 @@ def options() -> argparse.Namespace:
 
 def main() -> None:
     """Run the recipe and write `clew-static.npz` and `clew-static.vocab.txt.gz`."""
-    chosen = options()
-    recipe = Recipe(**{name: getattr(chosen, name) for name in vars(Recipe())})
-    teacher = embedder(chosen.teacher, base_url=chosen.base_url, api_key=os.environ.get("OPENAI_API_KEY"))
-    pieces = read_vocabulary(chosen.vocabulary)
-    if chosen.pieces:
-        pieces = [p for i, p in enumerate(pieces) if i < chosen.pieces or len(p.removeprefix("##")) == 1]
-    texts = wordnet_texts(chosen.wordnet) if chosen.wordnet else []
-    if chosen.corpus:
-        texts += [line.strip() for line in chosen.corpus.read_text("utf-8").splitlines() if line.strip()]
+    arguments = options()
+    recipe = Recipe(**{name: getattr(arguments, name) for name in vars(Recipe())})
+    teacher = embedder(
+        arguments.teacher, base_url=arguments.base_url, api_key=os.environ.get("OPENAI_API_KEY")
+    )
+    pieces = read_vocabulary(arguments.vocabulary)
+    if arguments.pieces:
+        pieces = [p for i, p in enumerate(pieces) if i < arguments.pieces or len(p.removeprefix("##")) == 1]
+    texts = wordnet_texts(arguments.wordnet) if arguments.wordnet else []
+    if arguments.corpus:
+        texts += [line.strip() for line in arguments.corpus.read_text("utf-8").splitlines() if line.strip()]
     random = np.random.default_rng(recipe.seed)
     picked = [texts[i] for i in random.permutation(len(texts))[: recipe.texts]]
-    picked += importlib.import_module("wordfreq").top_n_list(chosen.language, recipe.words)
-    held = len(picked) // 20
+    picked += importlib.import_module("wordfreq").top_n_list(arguments.language, recipe.words)
+    held_count = len(picked) // 20
     mixed = [picked[i] for i in random.permutation(len(picked))]
-    table = initial_table(pieces, teacher.embed, recipe, chosen.language)
+    table = initial_table(pieces, teacher.embed, recipe, arguments.language)
     tokenizer = StaticEmbedder(*quantise(table), pieces)
-    unseen = make_corpus(mixed[:held], tokenizer, teacher.embed)
-    trained = train(table, make_corpus(mixed[held:], tokenizer, teacher.embed), recipe)
+    unseen = make_corpus(mixed[:held_count], tokenizer, teacher.embed)
+    trained = train(table, make_corpus(mixed[held_count:], tokenizer, teacher.embed), recipe)
     rows, scales = quantise(trained)
     stored = rows * scales.astype(np.float32)[:, None]
     before, after = agreement(table, unseen), agreement(stored, unseen)
-    print(f"correlation with the teacher on {held} unseen texts: {before:.3f} before, {after:.3f} after")
-    chosen.out.mkdir(parents=True, exist_ok=True)
-    np.savez(chosen.out / "clew-static.npz", q=rows, s=scales)
+    print(
+        f"correlation with the teacher on {held_count} unseen texts: {before:.3f} before, {after:.3f} after"
+    )
+    arguments.out.mkdir(parents=True, exist_ok=True)
+    np.savez(arguments.out / "clew-static.npz", q=rows, s=scales)
     packed = gzip.compress("\n".join(pieces).encode("utf-8"), mtime=0)
-    (chosen.out / "clew-static.vocab.txt.gz").write_bytes(packed)
-    StaticEmbedder.load(chosen.out)
+    (arguments.out / "clew-static.vocab.txt.gz").write_bytes(packed)
+    StaticEmbedder.load(arguments.out)
 
 
 if __name__ == "__main__":

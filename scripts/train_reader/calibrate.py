@@ -43,7 +43,7 @@ ROUNDS = 2
 ONE = OF_NONE.index("one")
 ONE_IN = 3
 """How chains are told apart is learned of all composed questions, how likely they are, of one in so many."""
-PENALTY, OF_ALIGNMENT, KEPT = 0.1, 0.01, 1e4
+PENALTY, OF_ALIGNMENT, OF_FIXED = 0.1, 0.01, 1e4
 """On squares of weights per spread: of those of alignments less, as they say which alignment is taken."""
 FIRST = {
     "said": 1.5, "said_exactly": 0.5, "heard": 1.0, "heard_share": 1.0, "typed": 1.2, "typed_heard": 0.5,
@@ -75,28 +75,28 @@ def main() -> None:
     )
     parser.add_argument("--processes", type=int, default=1)
     args = parser.parse_args()
-    about = json.loads((args.model / "model.json").read_text("utf-8"))
-    about.pop("calibration", None)
-    _write(args.model, about)
+    settings = json.loads((args.model / "model.json").read_text("utf-8"))
+    settings.pop("calibration", None)
+    _write(args.model, settings)
     jobs = [(path, args.model, args.limit, args.composed) for path in sorted(SCHEMAS.glob("*.json"))]
     with multiprocessing.Pool(args.processes) as pool:
-        examples = [e for some in pool.imap(examples_of, jobs) for e in some]
+        examples = [e for group in pool.imap(examples_of, jobs) for e in group]
     graphs = sorted({e.graph for e in examples})
     held_out: list[tuple[Example, np.ndarray]] = []
     for fold in range(FOLDS):
-        away = set(graphs[fold::FOLDS])
-        weights = fit([e for e in examples if e.graph not in away])
-        test = [e for e in examples if e.graph in away]
+        held_out_graphs = set(graphs[fold::FOLDS])
+        weights = fit([e for e in examples if e.graph not in held_out_graphs])
+        test = [e for e in examples if e.graph in held_out_graphs]
         held_out += zip(test, shares(Table.stacked(test, weights), weights), strict=True)
     report("as scored", [(e, _softmax(e.scores)) for e in examples])
     report("calibrated", held_out)
     report("composed", [(e, p) for e, p in held_out if e.is_composed])
-    about["calibration"] = named(fit(examples))
-    _write(args.model, about)
+    settings["calibration"] = weights_by_name(fit(examples))
+    _write(args.model, settings)
 
 
-def _write(model: Path, about: dict[str, object]) -> None:
-    (model / "model.json").write_text(json.dumps(about, indent=1) + "\n", "utf-8")
+def _write(model: Path, settings: dict[str, object]) -> None:
+    (model / "model.json").write_text(json.dumps(settings, indent=1) + "\n", "utf-8")
 
 
 def examples_of(job: tuple[Path, Path, int, int]) -> list[Example]:
@@ -106,22 +106,22 @@ def examples_of(job: tuple[Path, Path, int, int]) -> list[Example]:
 
 
 def _examples(path: Path, ranker: Ranker, limit: int, composed: int) -> Iterator[Example]:
-    schema, asked, _ = made_up.read(path)
+    schema, questions, _ = made_up.read(path)
     embedder = StaticEmbedder.load()
     for variant in made_up.variants(schema["declared"]):
         if variant.seed not in SEEDS:
             continue
         rng = random.Random(variant.seed)
-        chains = compose.composed(schema, asked, composed, rng)
-        graph, typed = made_up.graph(schema, [*asked, *chains], variant)
-        of = Asked(path.stem, graph)
-        reader = QuestionReader(graph, of.schema, of.names, embedder, ranker)
+        chains = compose.composed(schema, questions, composed, rng)
+        graph, graph_questions = made_up.graph(schema, [*questions, *chains], variant)
+        question_set = Asked(path.stem, graph)
+        reader = QuestionReader(graph, question_set.schema, question_set.names, embedder, ranker)
         translator = Translator.of(graph)
-        some = rng.sample(range(len(asked)), min(limit, len(asked)))
-        for at in (*some, *range(len(asked), len(typed))):
-            made = _example(path.stem, at >= len(asked), reader, translator, *typed[at])
-            if made is not None:
-                yield made
+        sample = rng.sample(range(len(questions)), min(limit, len(questions)))
+        for at in (*sample, *range(len(questions), len(graph_questions))):
+            example = _example(path.stem, at >= len(questions), reader, translator, *graph_questions[at])
+            if example is not None:
+                yield example
 
 
 def _example(
@@ -130,7 +130,7 @@ def _example(
     try:
         query = translator.query(tree) if tree[0] != "none" else None
         _, scored = reader.score(text)
-        right = _right(Executor(reader.graph), scored.options, query)
+        right = _mark_right(Executor(reader.graph), scored.options, query)
     except (KeyError, ValueError, OverBudget):
         return None
     if not scored.options:
@@ -141,15 +141,15 @@ def _example(
     )
 
 
-def _right(executor: Executor, options: Sequence[Option], query: Query | None) -> list[bool]:
+def _mark_right(executor: Executor, options: Sequence[Option], query: Query | None) -> list[bool]:
     """Which candidates are right; where none is, those that the graph records nothing for do as well."""
     if query is None:
         return [_is_void(executor, option.query) for option in options]
-    wanted, gold = key_of(query), executor.members(query.part)
-    right = [key_of(option.query) == wanted for option in options]
+    gold_key, gold = key_of(query), executor.members(query.part)
+    right = [key_of(option.query) == gold_key for option in options]
     if any(right) or not len(gold):
         return right
-    return [o.query.ask == query.ask and _same(executor, o.query, gold) for o in options]
+    return [o.query.ask == query.ask and _has_members(executor, o.query, gold) for o in options]
 
 
 def _is_void(executor: Executor, query: Query) -> bool:
@@ -157,7 +157,7 @@ def _is_void(executor: Executor, query: Query) -> bool:
     return chain and not len(executor.members(query.part))
 
 
-def _same(executor: Executor, query: Query, gold: np.ndarray) -> bool:
+def _has_members(executor: Executor, query: Query, gold: np.ndarray) -> bool:
     try:
         return np.array_equal(executor.members(query.part), gold)
     except OverBudget:
@@ -166,14 +166,14 @@ def _same(executor: Executor, query: Query, gold: np.ndarray) -> bool:
 
 @dataclass(frozen=True)
 class Table:
-    """Examples one behind the other; columns of spread 1."""
+    """Examples one after the other; `owner` is the example of each row; columns of spread 1."""
 
     scores: np.ndarray
     rows: np.ndarray
     none: np.ndarray
     right: np.ndarray
     starts: np.ndarray
-    of: np.ndarray
+    owner: np.ndarray
     spread: tuple[np.ndarray, np.ndarray]
 
     @classmethod
@@ -184,12 +184,12 @@ class Table:
         last = starts + counts - 1
         rows = np.zeros((counts.sum(), WIDTH))
         none = np.zeros((counts.sum(), len(OF_NONE)))
-        of_alignment = weights[OF_ALIGNED].astype(np.float32)
+        alignment_weights = weights[OF_ALIGNED].astype(np.float32)
         for start, end, e in zip(starts, last, examples, strict=True):
-            made = np.concatenate([e.rows, e.alignment.features(of_alignment)], axis=1)
-            rows[start:end] = made
-            best = int((weights[0] * e.scores[:-1] + made @ weights[1 : 1 + WIDTH]).argmax())
-            none[end] = none_of(e.scores, made, best)
+            features = np.concatenate([e.rows, e.alignment.features(alignment_weights)], axis=1)
+            rows[start:end] = features
+            best = int((weights[0] * e.scores[:-1] + features @ weights[1 : 1 + WIDTH]).argmax())
+            none[end] = none_of(e.scores, features, best)
         spread = (rows.std(0) + 0.05, none[last].std(0) + 0.05)
         spread[1][ONE] = 1.0
         return cls(
@@ -207,8 +207,8 @@ def _shares(table: Table, weights: np.ndarray) -> np.ndarray:
     scores = (
         weights[0] * table.scores + table.rows @ weights[1 : 1 + WIDTH] + table.none @ weights[1 + WIDTH :]
     )
-    made = np.exp(scores - np.maximum.reduceat(scores, table.starts)[table.of])
-    return made / np.add.reduceat(made, table.starts)[table.of]
+    odds = np.exp(scores - np.maximum.reduceat(scores, table.starts)[table.owner])
+    return odds / np.add.reduceat(odds, table.starts)[table.owner]
 
 
 def shares(table: Table, weights: np.ndarray) -> list[np.ndarray]:
@@ -224,8 +224,8 @@ def fit(examples: Sequence[Example]) -> np.ndarray:
         weights[1 + OF_CANDIDATES.index(name)] = weight
     for _ in range(ROUNDS):
         weights = _fitted(Table.stacked(examples, weights))
-    fewer = [e for i, e in enumerate(examples) if not e.is_composed or i % ONE_IN == 0]
-    return _fitted(Table.stacked(fewer, weights), aligned=weights)
+    sample = [e for i, e in enumerate(examples) if not e.is_composed or i % ONE_IN == 0]
+    return _fitted(Table.stacked(sample, weights), aligned=weights)
 
 
 def _fitted(table: Table, aligned: np.ndarray | None = None) -> np.ndarray:
@@ -240,21 +240,21 @@ def _fitted(table: Table, aligned: np.ndarray | None = None) -> np.ndarray:
     start = np.zeros(len(scale))
     start[0] = 1.0
     if aligned is not None:
-        penalty[OF_ALIGNED] = KEPT
+        penalty[OF_ALIGNED] = OF_FIXED
         start[OF_ALIGNED] = (aligned * scale)[OF_ALIGNED]
     count = len(table.starts)
 
     def loss(scaled: np.ndarray) -> tuple[float, np.ndarray]:
-        made = _shares(table, scaled / scale)
-        right = np.add.reduceat(made * table.right, table.starts)
-        wrong = made - made * table.right / np.maximum(right, 1e-12)[table.of]
+        probabilities = _shares(table, scaled / scale)
+        right = np.add.reduceat(probabilities * table.right, table.starts)
+        wrong = probabilities - probabilities * table.right / np.maximum(right, 1e-12)[table.owner]
         slopes = np.concatenate([[wrong @ table.scores], table.rows.T @ wrong, table.none.T @ wrong])
-        away = scaled - start
-        value = -np.log(np.maximum(right, 1e-12)).mean() + away @ (penalty * away) / 2
-        return value, slopes / scale / count + penalty * away
+        change = scaled - start
+        value = -np.log(np.maximum(right, 1e-12)).mean() + change @ (penalty * change) / 2
+        return value, slopes / scale / count + penalty * change
 
-    made = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=_bounds(), options={"maxiter": 300})
-    return made.x / scale
+    solution = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=_bounds(), options={"maxiter": 300})
+    return solution.x / scale
 
 
 def _bounds() -> list[tuple[float | None, float | None]]:
@@ -266,7 +266,7 @@ def _bounds() -> list[tuple[float | None, float | None]]:
     return [*[free] * (1 + WIDTH - len(ALIGNED)), *of_alignment, *[free] * len(OF_NONE)]
 
 
-def named(weights: np.ndarray) -> dict[str, object]:
+def weights_by_name(weights: np.ndarray) -> dict[str, object]:
     """Weights by name, those left out that move no score."""
     parts = (OF_CANDIDATES, weights[1 : 1 + WIDTH]), (OF_NONE, weights[1 + WIDTH :])
     candidates, none = (
@@ -277,19 +277,23 @@ def named(weights: np.ndarray) -> dict[str, object]:
 
 
 def _softmax(scores: np.ndarray) -> np.ndarray:
-    made = np.exp(scores - scores.max())
-    return made / made.sum()
+    odds = np.exp(scores - scores.max())
+    return odds / odds.sum()
 
 
-def report(name: str, made: Sequence[tuple[Example, np.ndarray]]) -> None:
+def report(name: str, results: Sequence[tuple[Example, np.ndarray]]) -> None:
     """Print how likely the right ones are, and how often answers from each probability on are right."""
-    logs = [np.log(max(1e-12, p[e.right].sum())) for e, p in made]
-    best = [int(p[:-1].argmax()) for _, p in made]
-    sure = np.array([p[i] for i, (_, p) in zip(best, made, strict=True)])
-    good = np.array([bool(e.right[i]) for i, (e, _) in zip(best, made, strict=True)])
-    line = [f"{t}: {100 * (sure >= t).mean():.0f} % answered, {100 * good[sure >= t].mean():.0f} right"
-            for t in (0.5, 0.6, 0.7, 0.8, 0.9) if (sure >= t).any()]  # fmt: skip
-    print(f"{name}: {len(made)} questions, {-np.mean(logs):.3f} nats; {'; '.join(line)}")
+    logs = [np.log(max(1e-12, p[e.right].sum())) for e, p in results]
+    best = [int(p[:-1].argmax()) for _, p in results]
+    certainties = np.array([p[i] for i, (_, p) in zip(best, results, strict=True)])
+    good = np.array([bool(e.right[i]) for i, (e, _) in zip(best, results, strict=True)])
+    line = [
+        f"{t}: {100 * (certainties >= t).mean():.0f} % answered, "
+        f"{100 * good[certainties >= t].mean():.0f} right"
+        for t in (0.5, 0.6, 0.7, 0.8, 0.9)
+        if (certainties >= t).any()
+    ]
+    print(f"{name}: {len(results)} questions, {-np.mean(logs):.3f} nats; {'; '.join(line)}")
 
 
 if __name__ == "__main__":

@@ -40,7 +40,7 @@ _PERSON = ("person", "one", "man or woman", "people")
 
 
 @dataclass(frozen=True)
-class Named:
+class QuestionTemplate:
     """A question in which a name stands, `{}` in its place, with the steps that lead from it."""
 
     text: str
@@ -62,7 +62,7 @@ class Phrase:
 
 
 def composed(
-    schema: dict[str, Any], asked: list[tuple[str, Tree]], count: int, rng: random.Random
+    schema: dict[str, Any], questions: list[tuple[str, Tree]], count: int, rng: random.Random
 ) -> list[tuple[str, Tree]]:
     """Up to `count` composed questions of a schema, each with its meaning."""
     ends = {
@@ -70,59 +70,63 @@ def composed(
         for r in schema["relations"]
         for sign in ".^"
     }
-    questions = list(_named(schema, asked, ends))
+    templates = list(_templates(schema, questions, ends))
     phrases = [
-        *_of_questions(questions, schema), *_of_nouns(questions), *_of_relations(schema), *_sharing(schema)
+        *_phrases_of_questions(templates, schema), *_phrases_of_nouns(templates),
+        *_phrases_of_relations(schema), *_phrases_of_sharing(schema),
     ]  # fmt: skip
     by_start, by_end = defaultdict(list), defaultdict(list)
     for phrase in phrases:
         by_end[phrase.end].append(phrase)
-    for question in questions:
-        by_start[question.start].append(question)
+    for template in templates:
+        by_start[template.start].append(template)
     names = {t: list(spec["names"]) for t, spec in schema["types"].items()}
-    made: dict[str, Tree] = {}
+    trees_by_text: dict[str, Tree] = {}
     for _ in range(count * TRIES):
-        if len(made) >= count or not by_start:
+        if len(trees_by_text) >= count or not by_start:
             break
         start = rng.choice(sorted(by_start))
         inner = by_end.get(start)
         if not inner:
             continue
-        question, phrase = rng.choice(by_start[start]), _drawn(inner, rng)
+        template, phrase = rng.choice(by_start[start]), _draw(inner, rng)
         if (
-            len(phrase.steps) + len(question.steps) < MOST_STEPS
+            len(phrase.steps) + len(template.steps) < MOST_STEPS
             and rng.random() < 0.6
             and by_end.get(phrase.start)
         ):
-            before = _drawn(by_end[phrase.start], rng)
+            inner_phrase = _draw(by_end[phrase.start], rng)
             phrase = Phrase(
-                phrase.text.format(before.text), (*before.steps, *phrase.steps), before.start, phrase.end
+                phrase.text.format(inner_phrase.text),
+                (*inner_phrase.steps, *phrase.steps),
+                inner_phrase.start,
+                phrase.end,
             )
-        steps = (*phrase.steps, *question.steps)
+        steps = (*phrase.steps, *template.steps)
         if len(steps) > MOST_STEPS or phrase.start not in names:
             continue
         name = rng.choice(names[phrase.start])
-        text = _smooth(question.text.format(phrase.text.format(name)))
+        text = _smooth(template.text.format(phrase.text.format(name)))
         tree: Tree = ("entity", name)
         for step in steps:
             tree = ("walk", tree, step)
-        made.setdefault(text, tree)
-    return list(made.items())
+        trees_by_text.setdefault(text, tree)
+    return list(trees_by_text.items())
 
 
-def _drawn(phrases: list[Phrase], rng: random.Random) -> Phrase:
+def _draw(phrases: list[Phrase], rng: random.Random) -> Phrase:
     """One of some phrases: each way of making them as often as the others."""
     lengths = sorted({len(p.steps) for p in phrases})
-    wanted = rng.choice(lengths)
-    return rng.choice([p for p in phrases if len(p.steps) == wanted])
+    length = rng.choice(lengths)
+    return rng.choice([p for p in phrases if len(p.steps) == length])
 
 
-def _named(
-    schema: dict[str, Any], asked: list[tuple[str, Tree]], ends: dict[Tree, tuple[str, str]]
-) -> Iterator[Named]:
+def _templates(
+    schema: dict[str, Any], questions: list[tuple[str, Tree]], ends: dict[Tree, tuple[str, str]]
+) -> Iterator[QuestionTemplate]:
     """The questions of chains in which the name stands as it is or under an alias."""
     type_of = {n: t for t, spec in schema["types"].items() for n in spec["names"]}
-    for text, tree in asked:
+    for text, tree in questions:
         steps: list[Tree] = []
         while tree[0] == "walk":
             steps.append(tree[2])
@@ -134,46 +138,50 @@ def _named(
             continue
         for name in (tree[1], *schema.get("aliases", {}).get(tree[1], ())):
             if text.count(name) == 1:
-                yield Named(text.replace(name, "{}"), way, start, ends[way[-1]][1])
+                yield QuestionTemplate(text.replace(name, "{}"), way, start, ends[way[-1]][1])
                 break
 
 
-def _of_questions(questions: list[Named], schema: dict[str, Any]) -> Iterator[Phrase]:
+def _phrases_of_questions(templates: list[QuestionTemplate], schema: dict[str, Any]) -> Iterator[Phrase]:
     """Questions that ask for their subject, as noun phrases: *who owns X* → *the person who owns X*."""
-    for question in questions:
-        found = _SUBJECT.fullmatch(question.text.rstrip(" ?.!"))
-        if found is None or question.end in LITERALS or question.text.count("{}") != 1:
+    for template in templates:
+        match = _SUBJECT.fullmatch(template.text.rstrip(" ?.!"))
+        if match is None or template.end in LITERALS or template.text.count("{}") != 1:
             continue
-        asked, rest = found[1].lower(), found[2].split()
-        if asked == "who's":
-            asked, rest = "who", ["is", *rest]
-        if asked == "who":
-            noun, said = _words(question.end), rest
+        question_word, words = match[1].lower(), match[2].split()
+        if question_word == "who's":
+            question_word, words = "who", ["is", *words]
+        if question_word == "who":
+            noun, predicate = _words(template.end), words
             nouns = (noun, *_PERSON[:1]) if noun != "person" else ("person",)
         else:
-            first = rest[0].lower() in _NOT_A_VERB | _BE
-            at = 0 if first else next((i for i, w in enumerate(rest) if i and _is_verb(w)), 0)
-            noun, said = " ".join(rest[:at]), rest[at:]
+            first = words[0].lower() in _NOT_A_VERB | _BE
+            at = 0 if first else next((i for i, w in enumerate(words) if i and _is_verb(w)), 0)
+            noun, predicate = " ".join(words[:at]), words[at:]
             nouns = (noun,)
-        if not noun or len(said) < 2 or said[0].lower() in _NOT_A_VERB or "{}" in noun:
+        if not noun or len(predicate) < 2 or predicate[0].lower() in _NOT_A_VERB or "{}" in noun:
             continue
-        if said[0].lower() in _BE and (said[1].startswith("{}") or said[1].lower() in ("the", "a")):
+        if predicate[0].lower() in _BE and (
+            predicate[1].startswith("{}") or predicate[1].lower() in ("the", "a")
+        ):
             continue
-        for one in nouns:
-            link = "who" if asked == "who" else "that"
-            yield Phrase(f"the {one} {link} {' '.join(said)}", question.steps, question.start, question.end)
+        for head_noun in nouns:
+            link = "who" if question_word == "who" else "that"
+            yield Phrase(
+                f"the {head_noun} {link} {' '.join(predicate)}", template.steps, template.start, template.end
+            )
 
 
-def _of_nouns(questions: list[Named]) -> Iterator[Phrase]:
+def _phrases_of_nouns(templates: list[QuestionTemplate]) -> Iterator[Phrase]:
     """The nouns that questions use for a relation: *who is X's boss?* → *X's boss*, *the boss of X*."""
-    for question in questions:
-        found = next((hit for p in _NOUN_OF if (hit := p.fullmatch(question.text.strip(" ?.!")))), None)
-        if found is None or question.end in LITERALS:
+    for template in templates:
+        match = next((hit for p in _NOUN_OF if (hit := p.fullmatch(template.text.strip(" ?.!")))), None)
+        if match is None or template.end in LITERALS:
             continue
-        words = found[1].lower().split()
+        words = match[1].lower().split()
         if FUNCTION.isdisjoint(words) and all(map(_is_noun, words)):
             for text in (f"the {' '.join(words)} of {{}}", f"{{}}'s {' '.join(words)}"):
-                yield Phrase(text, question.steps, question.start, question.end)
+                yield Phrase(text, template.steps, template.start, template.end)
 
 
 def _is_noun(word: str) -> bool:
@@ -191,7 +199,7 @@ def _is_verb(word: str) -> bool:
     return LEXICON.mostly_verb(plain) or bool(re.fullmatch(r"[a-z]+(s|ed|ew|ave|ook)", plain))
 
 
-def _of_relations(schema: dict[str, Any]) -> Iterator[Phrase]:
+def _phrases_of_relations(schema: dict[str, Any]) -> Iterator[Phrase]:
     """*the brewer of X*, *X's brewer*, for relations whose names are nouns."""
     for name, head, tail, *_ in schema["relations"]:
         noun = _noun(name)
@@ -201,7 +209,7 @@ def _of_relations(schema: dict[str, Any]) -> Iterator[Phrase]:
             yield Phrase(text, ((".", name),), head, tail)
 
 
-def _sharing(schema: dict[str, Any]) -> Iterator[Phrase]:
+def _phrases_of_sharing(schema: dict[str, Any]) -> Iterator[Phrase]:
     """*beers with the same brewer as X*, *beers that share their brewer with X*."""
     for name, head, tail, *_ in schema["relations"]:
         noun = _noun(name)

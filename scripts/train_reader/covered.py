@@ -20,7 +20,7 @@ from clew.text.embedders.static import StaticEmbedder
 from clew.text.lexicon import Lexicon
 
 
-def said(executor: Executor, option: Option) -> frozenset[str]:
+def candidate_answers(executor: Executor, option: Option) -> frozenset[str]:
     """What a candidate answers, as gold writes it."""
     query = option.query
     try:
@@ -35,9 +35,11 @@ def said(executor: Executor, option: Option) -> frozenset[str]:
     return frozenset() if number is None else frozenset([f"{number:.4f}".rstrip("0").rstrip(".")])
 
 
-def same(one: frozenset[str], gold: frozenset[str]) -> bool:
+def same_answers(answers: frozenset[str], gold: frozenset[str]) -> bool:
     """Whether two sets of answers are the same, numbers as numbers."""
-    return one == gold or (len(one) == len(gold) == 1 and _number(one) == _number(gold) is not None)
+    return answers == gold or (
+        len(answers) == len(gold) == 1 and _number(answers) == _number(gold) is not None
+    )
 
 
 def _number(texts: frozenset[str]) -> float | str | None:
@@ -52,32 +54,39 @@ def main() -> None:
     """Print coverage by set and by kind."""
     embedder, lexicon = StaticEmbedder.load(), Lexicon.load()
     show = "-v" in sys.argv
-    hit: dict[str, Counter[str]] = defaultdict(Counter)
-    for name, asked in all_of([a for a in sys.argv[1:] if a in MEASURED]):
-        vocabulary = Vocabulary.of(asked.graph, asked.schema)
+    counts: dict[str, Counter[str]] = defaultdict(Counter)
+    for name, question_set in all_of([a for a in sys.argv[1:] if a in MEASURED]):
+        vocabulary = Vocabulary.of(question_set.graph, question_set.schema)
         matcher = WordMatcher(vocabulary, embedder, lexicon)
-        finder = MentionFinder.of(asked.names, vocabulary, lexicon)
+        finder = MentionFinder.of(question_set.names, vocabulary, lexicon)
         enumerator = Enumerator(vocabulary)
-        for question in asked.questions:
+        for question in question_set.questions:
             if not question.gold:
                 continue
             began = time.perf_counter()
             mentions = finder.find(question.text)
             options = enumerator.enumerate(question.text, mentions, matcher.compare(question.text))
             spent = time.perf_counter() - began
-            executor = Executor(asked.graph)
-            found = next((i for i, o in enumerate(options) if same(said(executor, o), question.gold)), None)
+            executor = Executor(question_set.graph)
+            option_at = next(
+                (
+                    i
+                    for i, o in enumerate(options)
+                    if same_answers(candidate_answers(executor, o), question.gold)
+                ),
+                None,
+            )
             for kind in ("all", question.kind):
-                hit[name][kind + " asked"] += 1
-                hit[name][kind + " covered"] += found is not None
-            hit[name]["ms"] += int(spent * 1e6)
-            hit[name]["options"] += len(options)
-            if show and found is None:
+                counts[name][kind + " asked"] += 1
+                counts[name][kind + " covered"] += option_at is not None
+            counts[name]["ms"] += int(spent * 1e6)
+            counts[name]["options"] += len(options)
+            if show and option_at is None:
                 print(
                     name, question.kind, question.text, sorted(question.gold)[:3], [m.text for m in mentions]
                 )
-        row = hit[name]
-    for name, row in hit.items():
+        row = counts[name]
+    for name, row in counts.items():
         count = row["all asked"]
         share, many = 100 * row["all covered"] / count, row["options"] / count
         print(f"{name}: {share:.1f} % of {count}; {many:.0f} candidates; {row['ms'] / 1000 / count:.1f} ms")

@@ -27,9 +27,9 @@ from pkgutil import resolve_name
 import made_up
 import numpy as np
 from compose import composed
-from covered import said, same
+from covered import candidate_answers, same_answers
 from notation import Translator, Tree
-from sets import DATA, ROOT, Asked, Question, asked, spider
+from sets import DATA, ROOT, Asked, Question, asked_graphs, spider
 from simple import simple
 from tables import tables
 from tokenizers import Tokenizer
@@ -111,11 +111,11 @@ def pack(path: Path, relations: Sequence[str], types: Sequence[str], examples: S
 class Builder:
     """Makes the examples of one graph."""
 
-    def __init__(self, asked: Asked) -> None:
-        self.asked = asked
-        self.vocabulary = Vocabulary.of(asked.graph, asked.schema)
+    def __init__(self, question_set: Asked) -> None:
+        self.question_set = question_set
+        self.vocabulary = Vocabulary.of(question_set.graph, question_set.schema)
         self.matcher = WordMatcher(self.vocabulary, EMBEDDER, LEXICON)
-        self.finder = MentionFinder.of(asked.names, self.vocabulary, LEXICON)
+        self.finder = MentionFinder.of(question_set.names, self.vocabulary, LEXICON)
         self.enumerator = Enumerator(self.vocabulary)
 
     def options(self, text: str) -> tuple[list[Option], Described]:
@@ -138,7 +138,7 @@ class Described:
     def rows(self, options: Sequence[Option], right: Sequence[bool]) -> Example | None:
         """Rows of the candidates that fit, None where there is none."""
         views: dict[tuple[int, ...], int] = {}
-        kinds, refs, which, kept, marks = [], [], [], [], []
+        kinds, refs, view_at, kept_options, marks = [], [], [], [], []
         for option, mark in sorted(zip(options, right, strict=True), key=lambda o: -o[0].worth):
             tokens = tokens_of(option.query, self.vocabulary)
             used = names_used(option.query)
@@ -148,18 +148,18 @@ class Described:
             pad = [0] * (MOST_TOKENS - len(tokens))
             kinds.append([int(k) for k, _ in tokens] + pad)
             refs.append([r for _, r in tokens] + [-1] * len(pad))
-            which.append(view)
-            kept.append(option)
+            view_at.append(view)
+            kept_options.append(option)
             marks.append(mark)
         if not kinds:
             return None
-        seen = [view_of(self.text, self.mentions, used) for used in views]
-        words, places = _words(seen, len(self.mentions))
-        k, r, v = np.array(kinds, np.int8), np.array(refs, np.int32), np.array(which, np.int8)
-        named = np.isin(k, [int(m) for m in MENTION_KINDS]) & (r >= 0)
-        spans = places[v[:, None], np.where(named, r, 0)] * named[..., None]
-        known = with_distances(self.describer.features(kept)).astype(np.float16)
-        return Example(self.text, words, k, r, spans.astype(np.int8), v, known, np.array(marks, bool))
+        view_texts = [view_of(self.text, self.mentions, used) for used in views]
+        words, places = _words(view_texts, len(self.mentions))
+        k, r, v = np.array(kinds, np.int8), np.array(refs, np.int32), np.array(view_at, np.int8)
+        has_mention = np.isin(k, [int(m) for m in MENTION_KINDS]) & (r >= 0)
+        spans = places[v[:, None], np.where(has_mention, r, 0)] * has_mention[..., None]
+        features = with_distances(self.describer.features(kept_options)).astype(np.float16)
+        return Example(self.text, words, k, r, spans.astype(np.int8), v, features, np.array(marks, bool))
 
 
 def _words(views: Sequence[View], mentions: int) -> tuple[np.ndarray, np.ndarray]:
@@ -176,17 +176,19 @@ def _words(views: Sequence[View], mentions: int) -> tuple[np.ndarray, np.ndarray
 
 
 def _tokenizer() -> Tokenizer:
-    made = Tokenizer.from_str(gzip.decompress((MODEL / "tokenizer.json.gz").read_bytes()).decode("utf-8"))
-    made.no_padding()
-    made.enable_truncation(LONGEST)
-    return made
+    tokenizer = Tokenizer.from_str(
+        gzip.decompress((MODEL / "tokenizer.json.gz").read_bytes()).decode("utf-8")
+    )
+    tokenizer.no_padding()
+    tokenizer.enable_truncation(LONGEST)
+    return tokenizer
 
 
 TOKENIZER = _tokenizer()
 EMBEDDER, LEXICON = StaticEmbedder.load(), Lexicon.load()
 
 
-Made = tuple[str, Sequence[str], Sequence[str], list[Example]]
+GraphExamples = tuple[str, Sequence[str], Sequence[str], list[Example]]
 """A graph: its name, the labels of its relations and types, and its examples."""
 
 
@@ -199,15 +201,15 @@ def made_up_schemas() -> Iterator[tuple[object, ...]]:
         yield from ((path, variant) for variant in chosen)
 
 
-def made_up_graph(path: Path, variant: made_up.Variant) -> Made:
+def made_up_graph(path: Path, variant: made_up.Variant) -> GraphExamples:
     """One random graph over a made-up schema."""
-    schema, asked, bad = made_up.read(path)
-    if bad and variant.seed == 1:
-        print(f"{path.name}: {bad} meanings cannot be read", file=sys.stderr)
-    natural = len(asked)
-    asked += composed(schema, asked, COMPOSED, random.Random(f"{path.stem} {variant.seed}"))
-    graph, asked = made_up.graph(schema, asked, variant)
-    return _from_meanings(f"made-up-{path.stem}-{variant.seed}", graph, asked, natural)
+    schema, questions, unreadable = made_up.read(path)
+    if unreadable and variant.seed == 1:
+        print(f"{path.name}: {unreadable} meanings cannot be read", file=sys.stderr)
+    composed_start = len(questions)
+    questions += composed(schema, questions, COMPOSED, random.Random(f"{path.stem} {variant.seed}"))
+    graph, questions = made_up.graph(schema, questions, variant)
+    return _from_meanings(f"made-up-{path.stem}-{variant.seed}", graph, questions, composed_start)
 
 
 def schemas() -> Iterator[tuple[object, ...]]:
@@ -215,40 +217,42 @@ def schemas() -> Iterator[tuple[object, ...]]:
     yield from ((path,) for path in sorted(SCHEMAS.glob("*.json")))
 
 
-def made_up_handfuls(path: Path) -> Made:
+def made_up_handfuls(path: Path) -> GraphExamples:
     """Graphs of a few triples each over a made-up schema, with the labels of all."""
-    schema, asked, _ = made_up.read(path)
-    asked += composed(schema, asked, len(asked) // 3, random.Random(f"{path.stem} few"))
+    schema, questions, _ = made_up.read(path)
+    questions += composed(schema, questions, len(questions) // 3, random.Random(f"{path.stem} few"))
     relations, types, examples = dict[str, int](), dict[str, int](), list[Example]()
-    for graph, some in made_up.handfuls(schema, asked, HANDFULS, seed=1):
-        _, of_relations, of_types, made = _from_meanings(path.stem, graph, some)
-        for labels, known, kinds in ((of_relations, relations, RELATIONS), (of_types, types, TYPES)):
-            ids = np.array([known.setdefault(label, len(known)) for label in labels] or [0], np.int32)
-            for example in made:
-                of = np.isin(example.kinds, kinds) & (example.refs >= 0)
-                example.refs[of] = ids[example.refs[of]]
-        examples += made
+    for graph, graph_questions in made_up.handfuls(schema, questions, HANDFULS, seed=1):
+        _, of_relations, of_types, graph_examples = _from_meanings(path.stem, graph, graph_questions)
+        for labels, ids_by_label, kinds in ((of_relations, relations, RELATIONS), (of_types, types, TYPES)):
+            ids = np.array(
+                [ids_by_label.setdefault(label, len(ids_by_label)) for label in labels] or [0], np.int32
+            )
+            for example in graph_examples:
+                mask = np.isin(example.kinds, kinds) & (example.refs >= 0)
+                example.refs[mask] = ids[example.refs[mask]]
+        examples += graph_examples
     return f"made-up-{path.stem}-few", list(relations), list(types), examples
 
 
 def table_graphs() -> Iterator[tuple[object, ...]]:
     """WikiSQL's tables."""
-    yield from ((f"tables-{name}", graph, asked) for name, graph, asked in tables())
+    yield from ((f"tables-{name}", graph, questions) for name, graph, questions in tables())
 
 
 def simple_graphs() -> Iterator[tuple[object, ...]]:
     """Simple questions over Wikidata's properties."""
-    yield from ((f"simple-{name}", graph, asked) for name, graph, asked in simple())
+    yield from ((f"simple-{name}", graph, questions) for name, graph, questions in simple())
 
 
 def _from_meanings(
-    name: str, graph: Graph, asked: Sequence[tuple[str, Tree]], natural: int | None = None
-) -> Made:
-    """Examples of questions with their meanings; those from `natural` on were composed of others."""
+    name: str, graph: Graph, questions: Sequence[tuple[str, Tree]], composed_start: int | None = None
+) -> GraphExamples:
+    """Examples of questions with their meanings; those from `composed_start` on were composed of others."""
     builder = Builder(Asked(name, graph))
     translator = Translator.of(graph)
     examples: list[Example] = []
-    for at, (text, tree) in enumerate(asked):
+    for at, (text, tree) in enumerate(questions):
         query: Query | None = None
         if tree[0] != "none":
             try:
@@ -256,29 +260,29 @@ def _from_meanings(
             except (KeyError, ValueError):
                 continue
         options, described = builder.options(text)
-        example = described.rows(options, _right(graph, options, query))
+        example = described.rows(options, _mark_right(graph, options, query))
         if example is not None:
-            example.composed = natural is not None and at >= natural
+            example.composed = composed_start is not None and at >= composed_start
             examples.append(example)
     return name, builder.vocabulary.relations, builder.vocabulary.types, examples
 
 
-def _right(graph: Graph, options: Sequence[Option], query: Query | None) -> list[bool]:
+def _mark_right(graph: Graph, options: Sequence[Option], query: Query | None) -> list[bool]:
     """Which candidates mean what a query does; where none says the same, those that are about the same."""
     if query is None:
         return [False] * len(options)
-    wanted = key_of(query)
-    right = [key_of(o.query) == wanted for o in options]
+    gold_key = key_of(query)
+    right = [key_of(o.query) == gold_key for o in options]
     if any(right):
         return right
     executor = Executor(graph)
     gold = executor.members(query.part)
     if not len(gold):
         return right
-    return [o.query.ask == query.ask and _same(executor, o.query, gold) for o in options]
+    return [o.query.ask == query.ask and _has_members(executor, o.query, gold) for o in options]
 
 
-def _same(executor: Executor, query: Query, gold: np.ndarray) -> bool:
+def _has_members(executor: Executor, query: Query, gold: np.ndarray) -> bool:
     try:
         return np.array_equal(executor.members(query.part), gold)
     except OverBudget:
@@ -297,18 +301,18 @@ def spider_databases() -> Iterator[tuple[object, ...]]:
     yield from ((name,) for name in json.loads((DATA / "spider" / "split.json").read_text())["training"])
 
 
-def spider_graph(name: str) -> Made:
+def spider_graph(name: str) -> GraphExamples:
     """One of Spider's databases, also in other words; questions without a right candidate are left out."""
-    asked = next(spider("training", name))
+    question_set = next(spider("training", name))
     examples: list[Example] = []
-    if asked.graph.triples > MOST_TRIPLES:
+    if question_set.graph.triples > MOST_TRIPLES:
         return f"spider-{name}", (), (), examples
-    other, builder = _other_words(), Builder(asked)
-    for question in asked.questions:
-        changed = other.get(_plain(question.text), question.text)
-        for text in dict.fromkeys((question.text, changed)):
+    rewordings, builder = _spider_rewordings(), Builder(question_set)
+    for question in question_set.questions:
+        rewording = rewordings.get(_plain(question.text), question.text)
+        for text in dict.fromkeys((question.text, rewording)):
             options, described = builder.options(text)
-            example = described.rows(options, _by_answers(asked, options, question))
+            example = described.rows(options, _by_answers(question_set, options, question))
             if example is not None and example.right.any():
                 examples.append(example)
     return f"spider-{name}", builder.vocabulary.relations, builder.vocabulary.types, examples
@@ -319,41 +323,48 @@ def asked_folders() -> Iterator[tuple[object, ...]]:
     yield from ((folder.name,) for folder in sorted(ASKED.iterdir()) if folder.is_dir())
 
 
-def asked_graph(name: str) -> Made:
+def asked_graph(name: str) -> GraphExamples:
     """One of them, read as in use; of what its answers alone are known. *Yes* and *no* say too little."""
-    of = next(asked(name))
-    reader = QuestionReader(of.graph, of.schema, of.names, EMBEDDER)
-    executor, examples = Executor(of.graph), list[Example]()
-    for question in of.questions:
+    question_set = next(asked_graphs(name))
+    reader = QuestionReader(question_set.graph, question_set.schema, question_set.names, EMBEDDER)
+    executor, examples = Executor(question_set.graph), list[Example]()
+    for question in question_set.questions:
         if question.gold <= {"yes", "no"} and question.gold:
             continue
-        heard, options = reader.candidates_of(question.text)
-        described = Described(reader.vocabulary, heard.text, heard.mentions, heard.likeness)
-        right = [bool(question.gold) and same(said(executor, o), question.gold) for o in options]
+        linked_question, options = reader.candidates_of(question.text)
+        described = Described(
+            reader.vocabulary, linked_question.text, linked_question.mentions, linked_question.likeness
+        )
+        right = [
+            bool(question.gold) and same_answers(candidate_answers(executor, o), question.gold)
+            for o in options
+        ]
         example = described.rows(options, right)
         if example is not None and (example.right.any() or not question.gold):
             examples.append(example)
     return f"asked-{name}", reader.vocabulary.relations, reader.vocabulary.types, examples
 
 
-def _by_answers(asked: Asked, options: Sequence[Option], question: Question) -> list[bool]:
-    executor = Executor(asked.graph)
+def _by_answers(question_set: Asked, options: Sequence[Option], question: Question) -> list[bool]:
+    executor = Executor(question_set.graph)
     asks = ASKED_FOR.get(question.kind, ("list",))
-    return [o.query.ask in asks and same(said(executor, o), question.gold) for o in options]
+    return [
+        o.query.ask in asks and same_answers(candidate_answers(executor, o), question.gold) for o in options
+    ]
 
 
 def _plain(text: str) -> str:
     return re.sub(r"\W+", " ", text.lower()).strip()
 
 
-def _other_words() -> dict[str, str]:
+def _spider_rewordings() -> dict[str, str]:
     path = DATA / "reader_training" / "spider_syn" / "train_spider.json.gz"
     with gzip.open(path) as file:
         rows = json.load(file)
     return {_plain(r["SpiderQuestion"]): r["SpiderSynQuestion"] for r in rows}
 
 
-SOURCES: dict[str, tuple[Callable[[], Iterator[tuple[object, ...]]], Callable[..., Made]]] = {
+SOURCES: dict[str, tuple[Callable[[], Iterator[tuple[object, ...]]], Callable[..., GraphExamples]]] = {
     "made-up": (made_up_schemas, made_up_graph),
     "handfuls": (schemas, made_up_handfuls),
     "spider": (spider_databases, spider_graph),
@@ -365,10 +376,10 @@ SOURCES: dict[str, tuple[Callable[[], Iterator[tuple[object, ...]]], Callable[..
 
 def write_graph(job: tuple[Path, str, tuple[object, ...], int]) -> tuple[str, int, int, float]:
     """Make one graph's examples: its name, how many, how many with a right candidate, seconds."""
-    out, source, given, composed_questions = job
+    out, source, arguments, composed_questions = job
     globals().update(COMPOSED=composed_questions)
     began = time.time()
-    name, relations, types, examples = SOURCES[source][1](*given)
+    name, relations, types, examples = SOURCES[source][1](*arguments)
     if examples:
         pack(out / f"{name}.npz", relations, types, examples)
     return name, len(examples), sum(bool(e.right.any()) for e in examples), time.time() - began
@@ -391,13 +402,15 @@ def main() -> None:
     began, count, covered = time.time(), 0, 0
     with _workers(args.ray, args.processes) as workers:
         for source in args.sources or SOURCES:
-            jobs = [(out, source, given, args.composed) for given in SOURCES[source][0]()][: args.limit]
+            jobs = [(out, source, arguments, args.composed) for arguments in SOURCES[source][0]()][
+                : args.limit
+            ]
             # By its name, as a worker has this file under another one than the process that was started.
-            made = workers.map(partial(resolve_name, "examples:write_graph"), jobs)
-            for name, asked, right, seconds in made:
-                count, covered = count + asked, covered + right
+            results = workers.map(partial(resolve_name, "examples:write_graph"), jobs)
+            for name, questions, right, seconds in results:
+                count, covered = count + questions, covered + right
                 if seconds > 60:
-                    print(f"{name}: {asked} questions took {seconds:.0f} s", file=sys.stderr)
+                    print(f"{name}: {questions} questions took {seconds:.0f} s", file=sys.stderr)
             spent = time.time() - began
             print(f"{source}: {len(jobs)} graphs; {covered}/{count} in all; {spent:.0f} s", flush=True)
         print(*workers.work_notes(), sep="\n", end="", file=sys.stderr)

@@ -42,7 +42,7 @@ def _as_int8(whole: Path, out: Path, operations: list[str] | None = None) -> Non
 def write_head(head: torch.nn.Module, out: Path) -> None:
     """Write a head, and what it expects; how scores become probabilities is to be fitted again."""
     views, labels, rows, tokens = 3, 5, 7, 11
-    given = (
+    inputs = (
         torch.randn(views, 9, 384), torch.ones(views, 9), torch.randn(labels, 384),
         torch.randint(1, 30, (rows, tokens)), torch.randint(-1, labels, (rows, tokens)),
         torch.zeros(rows, tokens, 2, dtype=torch.long), torch.randint(0, views, (rows,)),
@@ -58,12 +58,12 @@ def write_head(head: torch.nn.Module, out: Path) -> None:
     with tempfile.TemporaryDirectory() as folder:
         whole = Path(folder) / "head.onnx"
         torch.onnx.export(
-            head, given, str(whole), dynamo=False, opset_version=17, input_names=names,
+            head, inputs, str(whole), dynamo=False, opset_version=17, input_names=names,
             output_names=["scores"], dynamic_axes=axes,
         )  # fmt: skip
         _as_int8(whole, out / "head.onnx", ["MatMul"])
-    about = {"version": VERSION, "features": [*FEATURES, *COMPARED], "tokens": TOKENS, "longest": LONGEST}
-    (out / "model.json").write_text(json.dumps(about, indent=1) + "\n")
+    settings = {"version": VERSION, "features": [*FEATURES, *COMPARED], "tokens": TOKENS, "longest": LONGEST}
+    (out / "model.json").write_text(json.dumps(settings, indent=1) + "\n")
 
 
 def main() -> None:

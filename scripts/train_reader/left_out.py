@@ -17,7 +17,17 @@ from pathlib import Path
 import numpy as np
 import torch
 from model import Ranker
-from train import SHARES, Data, Drawer, Scorer, likely, load, measured, of_held_out, train
+from train import (
+    SHARES,
+    Data,
+    Drawer,
+    Scorer,
+    first_pass_scores,
+    held_out_examples,
+    load,
+    share_right_first,
+    train,
+)
 
 from clew.reading.first_pass import FirstPass
 from clew.reading.ranker import MODEL
@@ -45,24 +55,29 @@ def main() -> None:
     torch.set_num_threads(args.threads)
     model = Ranker(args.start)
     data = load(args.examples, model.texts, "cpu")
-    near = likely(data, FirstPass.open(MODEL / "first_pass.npz"))
-    out = of_held_out(data)
-    held = _held(data, np.flatnonzero(out), args.held)
+    first_scores = first_pass_scores(data, FirstPass.open(MODEL / "first_pass.npz"))
+    is_held_out = held_out_examples(data)
+    held_out = _held_out_by_family(data, np.flatnonzero(is_held_out), args.held)
     with tempfile.TemporaryDirectory() as folder:
         args.out = Path(folder) / "model.pt"
         for name in args.families:
             torch.manual_seed(args.seed)
             scorer = Scorer(Ranker(args.start), data, args.layers)
-            of = np.array([i for i in np.flatnonzero(~out) if data.source[i] not in FAMILIES[name]])
-            train(scorer, Drawer(data, of, near, args.seed), lambda: {}, args)
-            found = {f"{kind} ({len(rows)})": measured(scorer, rows, near) for kind, rows in held.items()}
-            print(json.dumps({"left out": name, "examples": len(of)} | found), flush=True)
+            examples = np.array(
+                [i for i in np.flatnonzero(~is_held_out) if data.source[i] not in FAMILIES[name]]
+            )
+            train(scorer, Drawer(data, examples, first_scores, args.seed), lambda: {}, args)
+            shares = {
+                f"{kind} ({len(rows)})": share_right_first(scorer, rows, first_scores)
+                for kind, rows in held_out.items()
+            }
+            print(json.dumps({"left out": name, "examples": len(examples)} | shares), flush=True)
 
 
-def _held(data: Data, out: np.ndarray, most: int) -> dict[str, np.ndarray]:
+def _held_out_by_family(data: Data, held_out: np.ndarray, most: int) -> dict[str, np.ndarray]:
     """Some held-out examples of each family that have a right candidate."""
     right = np.add.reduceat(data.right.numpy().astype(np.int64), data.rows[:-1]) > 0
-    order = np.random.default_rng(0).permutation(out)
+    order = np.random.default_rng(0).permutation(held_out)
     return {
         kind: np.array([i for i in order if data.source[i] == kind and right[i]][:most])
         for kind in SHARES

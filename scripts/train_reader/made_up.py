@@ -16,28 +16,28 @@ from notation import LITERALS, Parser, Tree, Witness
 from clew.graph.build.build import graph_of
 from clew.graph.graph import Graph
 
-FEW = 0.25
-"""Share of relations that may have several tails."""
-TOGETHER, BESIDE = (1, 2, 3, 5), (0, 2, 5, 12)
+LOW_CHANCE = 0.25
+"""Share of relations that may have several tails, and of small graphs with types, or with new names."""
+QUESTION_COUNTS, EXTRA_COUNTS = (1, 2, 3, 5), (0, 2, 5, 12)
 """Questions of a graph of a few triples, and how many triples may stand there beside what these need."""
 
 
 def read(path: Path) -> tuple[dict[str, Any], list[tuple[str, Tree]], int]:
     """A schema, its questions with their meanings, and how many meanings could not be read."""
     schema = json.loads(path.read_text("utf-8"))
-    asked: list[tuple[str, Tree]] = []
-    bad = 0
+    questions: list[tuple[str, Tree]] = []
+    unreadable = 0
     for text, meaning in schema["questions"]:
         try:
-            asked.append((text, Parser(meaning, schema).parse()))
+            questions.append((text, Parser(meaning, schema).parse()))
         except ValueError:
-            bad += 1
-    return schema, asked, bad
+            unreadable += 1
+    return schema, questions, unreadable
 
 
 @dataclass(frozen=True)
 class Variant:
-    """How a graph is made of a schema: with declared types, relations renamed, and other nodes beside."""
+    """How a graph is made of a schema: with declared types, relations renamed, and with further nodes."""
 
     seed: int
     typed: bool
@@ -45,38 +45,40 @@ class Variant:
     shared: bool = False
     """Relations of several types have one name, as columns of several tables have."""
     crowd: int = 0
-    """Nodes of each type beside the named ones."""
+    """Nodes of each type besides those of the schema."""
 
 
 def variants(declared: bool) -> list[Variant]:
     """The graphs that are made of a schema."""
-    made = [Variant(1, declared), Variant(2, declared, renamed=True, crowd=60)]
-    made += [Variant(4, True, shared=True, crowd=20)] if declared else []
-    return [*made, Variant(3, False, crowd=10)] if declared else made
+    graph_variants = [Variant(1, declared), Variant(2, declared, renamed=True, crowd=60)]
+    graph_variants += [Variant(4, True, shared=True, crowd=20)] if declared else []
+    return [*graph_variants, Variant(3, False, crowd=10)] if declared else graph_variants
 
 
 def _triples(
-    schema: dict[str, Any], asked: list[tuple[str, Tree]], variant: Variant, rng: random.Random
+    schema: dict[str, Any], questions: list[tuple[str, Tree]], variant: Variant, rng: random.Random
 ) -> tuple[set[tuple[str, str, str]], dict[str, list[str]]]:
     """Random triples over a schema in which the questions have answers, and the names of each type."""
     names = {t: list(spec["names"]) for t, spec in schema["types"].items()}
     for members in names.values():
         members += [n for n in _crowd(members, variant.crowd, rng) if n not in members]
     triples: set[tuple[str, str, str]] = set()
-    for name, head, tail, *more in schema["relations"]:
-        several = rng.random() < FEW or (tail in LITERALS[2:3] and rng.random() < 0.3)
+    for name, head, tail, *literal_values in schema["relations"]:
+        several = rng.random() < LOW_CHANCE or (tail in LITERALS[2:3] and rng.random() < 0.3)
         share = rng.choice((0.7, 0.9, 1.0))
-        for one in names.get(head, [head]):
+        for head_name in names.get(head, [head]):
             if rng.random() > share:
                 continue
             for _ in range(rng.choice((1, 2, 3)) if several and tail not in ("number", "date") else 1):
-                other = _literal(tail, more, rng) if tail in LITERALS else rng.choice(names[tail])
-                if other != one:
-                    triples.add((one, name, other))
+                tail_name = (
+                    _literal(tail, literal_values, rng) if tail in LITERALS else rng.choice(names[tail])
+                )
+                if tail_name != head_name:
+                    triples.add((head_name, name, tail_name))
     witness = Witness(schema, rng, triples)
-    for _, tree in asked:
+    for _, tree in questions:
         witness.make(tree)
-    for word in _common(asked, rng):
+    for word in _common(questions, rng):
         head = rng.choice(rng.choice(list(names.values())))
         triples.add(
             (head, rng.choice([r[0] for r in schema["relations"] if r[2] in LITERALS] or ["note"]), word)
@@ -85,51 +87,62 @@ def _triples(
 
 
 def graph(
-    schema: dict[str, Any], asked: list[tuple[str, Tree]], variant: Variant
+    schema: dict[str, Any], questions: list[tuple[str, Tree]], variant: Variant
 ) -> tuple[Graph, list[tuple[str, Tree]]]:
     """One random graph over a schema, and the questions with the names that its relations have there."""
     rng = random.Random(variant.seed)
-    triples, names = _triples(schema, asked, variant, rng)
-    return _built(schema, asked, variant, triples, names, rng)
+    triples, names = _triples(schema, questions, variant, rng)
+    return _graph_with_questions(schema, questions, variant, triples, names, rng)
 
 
 def handfuls(
-    schema: dict[str, Any], asked: list[tuple[str, Tree]], count: int, seed: int
+    schema: dict[str, Any], questions: list[tuple[str, Tree]], count: int, seed: int
 ) -> Iterator[tuple[Graph, list[tuple[str, Tree]]]]:
     """Up to `count` graphs of a few triples: what a few questions need, and a little more.
 
     With them stand questions about what is not recorded there, which mean nothing.
     """
     rng = random.Random(seed)
-    whole, names = _triples(schema, asked, Variant(seed, False), rng)
-    order = rng.sample(asked, len(asked))
+    all_triples, names = _triples(schema, questions, Variant(seed, False), rng)
+    order = rng.sample(questions, len(questions))
     for _ in range(count):
-        some = [order.pop() for _ in range(min(len(order), rng.choice(TOGETHER)))]
+        graph_questions = [order.pop() for _ in range(min(len(order), rng.choice(QUESTION_COUNTS)))]
         triples: set[tuple[str, str, str]] = set()
         witness = Witness(schema, rng, triples)
-        for _, tree in some:
-            triples |= _needed(tree, whole, rng)
+        for _, tree in graph_questions:
+            triples |= _needed_triples(tree, all_triples, rng)
             witness.make(tree)
-        known = {end for h, _, t in triples for end in (h, t)}
-        near = sorted(t for t in whole - triples if t[0] in known or t[2] in known)
-        triples |= set(rng.sample(near, min(len(near), rng.choice(BESIDE))))
-        relations, known = {r for _, r, _ in triples}, {end for h, _, t in triples for end in (h, t)}
-        others = [(t, tree) for t, tree in asked if not relations_of(tree) <= relations and tree[0] != "none"]
-        others = [(t, tree) for t, tree in others if entities_of(tree) and entities_of(tree) <= known]
-        unknown = [(text, ("none",)) for text, _ in rng.sample(others, min(len(others), len(some) // 2))]
-        typed = schema["declared"] and rng.random() < FEW
-        variant = Variant(rng.choice((1, 2, 3)), typed, renamed=rng.random() < FEW)
-        present = {t: [n for n in members if n in known] for t, members in names.items()}
-        present = {t: members for t, members in present.items() if members}
-        yield _built(schema, [*some, *unknown], variant, triples, present, rng)
+        nodes = {end for h, _, t in triples for end in (h, t)}
+        near_triples = sorted(t for t in all_triples - triples if t[0] in nodes or t[2] in nodes)
+        triples |= set(rng.sample(near_triples, min(len(near_triples), rng.choice(EXTRA_COUNTS))))
+        relations, nodes = {r for _, r, _ in triples}, {end for h, _, t in triples for end in (h, t)}
+        other_questions = [
+            (t, tree) for t, tree in questions if not relations_of(tree) <= relations and tree[0] != "none"
+        ]
+        other_questions = [
+            (t, tree) for t, tree in other_questions if entities_of(tree) and entities_of(tree) <= nodes
+        ]
+        unanswerable = [
+            (text, ("none",))
+            for text, _ in rng.sample(other_questions, min(len(other_questions), len(graph_questions) // 2))
+        ]
+        typed = schema["declared"] and rng.random() < LOW_CHANCE
+        variant = Variant(rng.choice((1, 2, 3)), typed, renamed=rng.random() < LOW_CHANCE)
+        present_names = {t: [n for n in members if n in nodes] for t, members in names.items()}
+        present_names = {t: members for t, members in present_names.items() if members}
+        yield _graph_with_questions(
+            schema, [*graph_questions, *unanswerable], variant, triples, present_names, rng
+        )
 
 
-def _needed(tree: Tree, whole: set[tuple[str, str, str]], rng: random.Random) -> set[tuple[str, str, str]]:
+def _needed_triples(
+    tree: Tree, all_triples: set[tuple[str, str, str]], rng: random.Random
+) -> set[tuple[str, str, str]]:
     """Triples of the relations that a meaning names, around the entities that it names, or some of them."""
     relations, entities = relations_of(tree), entities_of(tree)
-    of = sorted(t for t in whole if t[1] in relations)
-    near = [t for t in of if t[0] in entities or t[2] in entities]
-    return set(near or rng.sample(of, min(len(of), rng.randint(2, 6))))
+    relation_triples = sorted(t for t in all_triples if t[1] in relations)
+    near_triples = [t for t in relation_triples if t[0] in entities or t[2] in entities]
+    return set(near_triples or rng.sample(relation_triples, min(len(relation_triples), rng.randint(2, 6))))
 
 
 def _parts(tree: Tree) -> Iterator[Tree]:
@@ -150,9 +163,9 @@ def entities_of(tree: Tree) -> set[str]:
     return {part[1] for part in _parts(tree) if part and part[0] == "entity"}
 
 
-def _built(
+def _graph_with_questions(
     schema: dict[str, Any],
-    asked: list[tuple[str, Tree]],
+    questions: list[tuple[str, Tree]],
     variant: Variant,
     triples: set[tuple[str, str, str]],
     names: dict[str, list[str]],
@@ -161,21 +174,30 @@ def _built(
     """The graph of some triples, and the questions as they are asked there."""
     types = {n: [t] for t, members in names.items() for n in members} if variant.typed else {}
     ends = _ends(schema, {relation for _, relation, _ in triples})
-    told = asked if variant.typed else [(text, _without_types(tree, ends)) for text, tree in asked]
-    other = _other_names(schema, rng) if variant.renamed else {}
-    other |= {name: one for name, (one, _) in _shared(schema).items()} if variant.shared else {}
-    triples = {(h, other.get(r, r), t) for h, r, t in triples}
+    graph_questions = (
+        questions if variant.typed else [(text, _without_types(tree, ends)) for text, tree in questions]
+    )
+    new_names = _other_names(schema, rng) if variant.renamed else {}
+    new_names |= (
+        {name: shared_name for name, (shared_name, _) in _shared(schema).items()} if variant.shared else {}
+    )
+    triples = {(h, new_names.get(r, r), t) for h, r, t in triples}
     # Sorted first: the order of a set is another one in each process.
     ordered = sorted(triples)
     rng.shuffle(ordered)
-    known = {end for h, _, t in ordered for end in (h, t)}
-    aliases = {name: others for name, others in schema.get("aliases", {}).items() if name in known}
-    made = graph_of(ordered, types, aliases)
-    typed = [(text if variant.seed == 1 else _typed(text, rng), _renamed(tree, other)) for text, tree in told]
-    return made, typed
+    nodes = {end for h, _, t in ordered for end in (h, t)}
+    aliases = {
+        name: alternatives for name, alternatives in schema.get("aliases", {}).items() if name in nodes
+    }
+    built_graph = graph_of(ordered, types, aliases)
+    written_questions = [
+        (text if variant.seed == 1 else _with_slips(text, rng), _renamed(tree, new_names))
+        for text, tree in graph_questions
+    ]
+    return built_graph, written_questions
 
 
-def _typed(text: str, rng: random.Random) -> str:
+def _with_slips(text: str, rng: random.Random) -> str:
     """A question as it is typed: now and then in lower case, without the end, or with a slip in a word."""
     if rng.random() < 0.2:
         text = text.lower()
@@ -198,16 +220,18 @@ def _typed(text: str, rng: random.Random) -> str:
 def _crowd(members: list[str], count: int, rng: random.Random) -> list[str]:
     """Other names like those of a type: their words put together anew, codes counted on."""
     words = [name.split() for name in members]
-    made: dict[str, None] = {}
+    new_names: dict[str, None] = {}
     for _ in range(count):
-        like = rng.choice(words)
-        if any(c.isdigit() for c in " ".join(like)) and not any(w.isalpha() and len(w) > 2 for w in like):
-            name = re.sub(r"\d", lambda _: str(rng.randint(0, 9)), " ".join(like))
+        model_words = rng.choice(words)
+        if any(c.isdigit() for c in " ".join(model_words)) and not any(
+            w.isalpha() and len(w) > 2 for w in model_words
+        ):
+            name = re.sub(r"\d", lambda _: str(rng.randint(0, 9)), " ".join(model_words))
         else:
-            kept = like[-1] if len(like) > 1 and rng.random() < 0.3 else _invented(rng)
-            name = " ".join([*(_invented(rng) for _ in like[:-1]), kept])
-        made[name] = None
-    return list(made)
+            last_word = model_words[-1] if len(model_words) > 1 and rng.random() < 0.3 else _invented(rng)
+            name = " ".join([*(_invented(rng) for _ in model_words[:-1]), last_word])
+        new_names[name] = None
+    return list(new_names)
 
 
 def _invented(rng: random.Random) -> str:
@@ -219,19 +243,19 @@ def _invented(rng: random.Random) -> str:
 
 def _other_names(schema: dict[str, Any], rng: random.Random) -> dict[str, str]:
     """Relations under names of another style: with the type in front, with *has*, as one word, as a code."""
-    other: dict[str, str] = {}
+    new_names: dict[str, str] = {}
     style = rng.randrange(4)
     for name, head, *_ in schema["relations"]:
         words = re.sub(r"[_\W]+", " ", re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name)).lower().split()
         if style == 0:
-            other[name] = ".".join((head.lower(), "_".join(words)))
+            new_names[name] = ".".join((head.lower(), "_".join(words)))
         elif style == 1 and words[0] not in ("has", "is"):
-            other[name] = "_".join(("has", *words))
+            new_names[name] = "_".join(("has", *words))
         elif style == 2:
-            other[name] = f"{head}.{words[0]}{''.join(w.title() for w in words[1:])}"
+            new_names[name] = f"{head}.{words[0]}{''.join(w.title() for w in words[1:])}"
         else:
-            other[name] = "_".join((head.lower()[:3], *words))
-    return other
+            new_names[name] = "_".join((head.lower()[:3], *words))
+    return new_names
 
 
 def _shared(schema: dict[str, Any]) -> dict[str, tuple[str, str]]:
@@ -239,31 +263,33 @@ def _shared(schema: dict[str, Any]) -> dict[str, tuple[str, str]]:
     groups: dict[str, list[tuple[str, str]]] = {}
     for name, head, tail, *_ in schema["relations"]:
         groups.setdefault(tail, []).append((name, head))
-    found: dict[str, tuple[str, str]] = {}
+    shared: dict[str, tuple[str, str]] = {}
     for relations in groups.values():
         heads = [head for _, head in relations]
         alone = [(name, head) for name, head in relations if heads.count(head) == 1]
         if len(alone) > 1:
-            found |= {name: (alone[0][0], head) for name, head in alone}
-    return found
+            shared |= {name: (alone[0][0], head) for name, head in alone}
+    return shared
 
 
 def _with_types(tree: Tree, shared: dict[str, tuple[str, str]]) -> Tree:
     """A meaning that says of which type the heads of a shared relation are."""
-    made = tuple(_with_types(part, shared) if isinstance(part, tuple) and part else part for part in tree)
-    if made[0] == "walk" and made[2][0] == "^" and made[2][1] in shared:
-        return ("&", made, ("type", shared[made[2][1]][1]))
-    return made
+    typed_tree = tuple(
+        _with_types(part, shared) if isinstance(part, tuple) and part else part for part in tree
+    )
+    if typed_tree[0] == "walk" and typed_tree[2][0] == "^" and typed_tree[2][1] in shared:
+        return ("&", typed_tree, ("type", shared[typed_tree[2][1]][1]))
+    return typed_tree
 
 
-def _ends(schema: dict[str, Any], there: set[str]) -> dict[str, tuple[Tree, ...]]:
+def _ends(schema: dict[str, Any], relations: set[str]) -> dict[str, tuple[Tree, ...]]:
     """The ends of relations that are there at which things of each type stand, as steps that leave them."""
     ends: dict[str, list[Tree]] = {type_: [] for type_ in schema["types"]}
     for name, head, tail, *_ in schema["relations"]:
-        for way, type_ in ((".", head), ("^", tail)) if name in there else ():
+        for way, type_ in ((".", head), ("^", tail)) if name in relations else ():
             if type_ in ends:
                 ends[type_].append((way, name))
-    return {type_: tuple(found) for type_, found in ends.items() if found}
+    return {type_: tuple(steps) for type_, steps in ends.items() if steps}
 
 
 def _without_types(tree: Tree, ends: dict[str, tuple[Tree, ...]]) -> Tree:
@@ -273,30 +299,30 @@ def _without_types(tree: Tree, ends: dict[str, tuple[Tree, ...]]) -> Tree:
     return tuple(_without_types(part, ends) if isinstance(part, tuple) and part else part for part in tree)
 
 
-def _renamed(tree: Tree, other: dict[str, str]) -> Tree:
+def _renamed(tree: Tree, new_names: dict[str, str]) -> Tree:
     """A meaning with other names of relations, which stand in its steps."""
     if len(tree) == 2 and tree[0] in (".", "^"):
-        return (tree[0], other.get(tree[1], tree[1]))
-    return tuple(_renamed(part, other) if isinstance(part, tuple) else part for part in tree)
+        return (tree[0], new_names.get(tree[1], tree[1]))
+    return tuple(_renamed(part, new_names) if isinstance(part, tuple) else part for part in tree)
 
 
-def _literal(kind: str, more: list[Any], rng: random.Random) -> str:
+def _literal(kind: str, literal_values: list[Any], rng: random.Random) -> str:
     if kind == "number":
-        low, high = more[0] if more and len(more[0]) == 2 else (0, 100)
+        low, high = literal_values[0] if literal_values and len(literal_values[0]) == 2 else (0, 100)
         return (
             str(rng.randint(int(low), int(high)))
             if float(low).is_integer() and high - low > 8
             else f"{rng.uniform(low, high):.1f}"
         )
     if kind == "date":
-        low, high = (date.fromisoformat((d + "-01-01")[:10]).toordinal() for d in more[0])
+        low, high = (date.fromisoformat((d + "-01-01")[:10]).toordinal() for d in literal_values[0])
         return date.fromordinal(rng.randint(low, high)).isoformat()
     if kind == "time":
         return f"{rng.randint(0, 23):02}:{rng.choice((0, 15, 30, 45)):02}"
-    return str(rng.choice(more[0]))
+    return str(rng.choice(literal_values[0]))
 
 
-def _common(asked: list[tuple[str, Tree]], rng: random.Random) -> list[str]:
+def _common(questions: list[tuple[str, Tree]], rng: random.Random) -> list[str]:
     """Some words of the questions, to be names of something too, as happens in real graphs."""
-    words = [w.strip("?,.!'s").lower() for text, _ in asked for w in text.split() if w.islower()]
+    words = [w.strip("?,.!'s").lower() for text, _ in questions for w in text.split() if w.islower()]
     return rng.sample(words, min(len(words), rng.choice((0, 3, 8)))) if words else []

@@ -14,7 +14,7 @@ import random
 from collections import Counter
 from pathlib import Path
 
-from covered import said, same
+from covered import candidate_answers, same_answers
 from sets import MEASURED, Asked, Question, all_of
 from train_certainty import labels_of, plain
 
@@ -42,24 +42,38 @@ class Measure:
         """Count one question."""
         reading, gold = reader.read(question.text), plain(question.gold)
         meanings = meanings_of(Executor(reader.graph), reader.vocabulary, reading)
-        sure = how_sure(reader.vocabulary, reading, meanings) if meanings else None
-        best = -1 if sure is None else int(sure.argmax())
-        told = sure is not None and float(sure[best]) >= self.least
+        certainties = how_sure(reader.vocabulary, reading, meanings) if meanings else None
+        best = -1 if certainties is None else int(certainties.argmax())
+        is_answered = certainties is not None and float(certainties[best]) >= self.least
         if not gold:
-            self.counts.update(others=1, guessed=told)
+            self.counts.update(others=1, guessed=is_answered)
             return
         right = [_answers(reader, m.query) == gold for m in meanings]
         # Not by `_answers`, which proves every one: there are hundreds of candidates.
-        executor, ranked = Executor(reader.graph), [one.option for one in reading.ranking.ranked]
-        kept = any(right) or any(same(said(executor, o), question.gold) for o in ranked)
-        heard = [] if kept else reader.candidates_of(question.text)[1]
-        among = kept or any(same(said(executor, o), question.gold) for o in heard)
-        surest = best >= 0 and right[best]
-        reached = (among, kept, any(right), surest, told and surest, told and not surest)
+        executor, ranked = Executor(reader.graph), [candidate.option for candidate in reading.ranking.ranked]
+        is_kept = any(right) or any(
+            same_answers(candidate_answers(executor, o), question.gold) for o in ranked
+        )
+        options = [] if is_kept else reader.candidates_of(question.text)[1]
+        is_candidate = is_kept or any(
+            same_answers(candidate_answers(executor, o), question.gold) for o in options
+        )
+        is_surest_right = best >= 0 and right[best]
+        reached = (
+            is_candidate,
+            is_kept,
+            any(right),
+            is_surest_right,
+            is_answered and is_surest_right,
+            is_answered and not is_surest_right,
+        )
         self.counts.update(questions=1, **dict(zip(STAGES, map(int, reached), strict=True)))
-        if self.show and not surest:
-            instead = say(meanings[best].query, reader.vocabulary) if meanings else "nothing"
-            print(f"{question.text} | {sorted(gold)[:3]} | {'told' if told else 'left open'}: {instead}")
+        if self.show and not is_surest_right:
+            surest_text = say(meanings[best].query, reader.vocabulary) if meanings else "nothing"
+            print(
+                f"{question.text} | {sorted(gold)[:3]} "
+                f"| {'told' if is_answered else 'left open'}: {surest_text}"
+            )
 
     def row(self, name: str) -> str:
         """The row of a set."""
@@ -75,9 +89,11 @@ def _answers(reader: QuestionReader, query: Query) -> frozenset[str]:
         return frozenset()
 
 
-def reader_of(asked: Asked, ranker: Ranker | None) -> QuestionReader:
+def reader_of(question_set: Asked, ranker: Ranker | None) -> QuestionReader:
     """The reader of a set's graph."""
-    return QuestionReader(asked.graph, asked.schema, asked.names, StaticEmbedder.load(), ranker)
+    return QuestionReader(
+        question_set.graph, question_set.schema, question_set.names, StaticEmbedder.load(), ranker
+    )
 
 
 def main() -> None:
@@ -92,9 +108,11 @@ def main() -> None:
     args = parser.parse_args()
     ranker = Ranker.open(args.model) if args.model else None
     measures: dict[str, Measure] = {}
-    for name, asked in all_of(args.sets):
-        measure, reader = measures.setdefault(name, Measure(args.v)), reader_of(asked, ranker)
-        for question in random.Random(3).sample(asked.questions, min(args.limit, len(asked.questions))):
+    for name, question_set in all_of(args.sets):
+        measure, reader = measures.setdefault(name, Measure(args.v)), reader_of(question_set, ranker)
+        for question in random.Random(3).sample(
+            question_set.questions, min(args.limit, len(question_set.questions))
+        ):
             measure.add(reader, question)
     print(f"| set | questions | {' | '.join(STAGES)} | others answered |")
     print("|---" * (len(STAGES) + 3) + "|")

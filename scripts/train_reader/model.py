@@ -55,31 +55,31 @@ def initializers(path: Path) -> dict[str, np.ndarray]:
     from onnx import numpy_helper
 
     stored = {i.name: numpy_helper.to_array(i) for i in onnx.load(str(path)).graph.initializer}
-    found: dict[str, np.ndarray] = {}
+    weights: dict[str, np.ndarray] = {}
     for name, array in stored.items():
         plain = name.removesuffix("_quantized")
         if plain != name:
             low = stored[f"{plain}_zero_point"].astype(np.float32)
             whole = (array.astype(np.float32) - low) * stored[f"{plain}_scale"].astype(np.float32)
-            known = plain.removesuffix("_Transposed")
-            found[known] = whole if known == plain else whole.T
+            base_name = plain.removesuffix("_Transposed")
+            weights[base_name] = whole if base_name == plain else whole.T
         elif not name.endswith(("_scale", "_zero_point")):
-            found[name] = array
-    return found
+            weights[name] = array
+    return weights
 
 
 def _minilm(arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    found = {k[2:]: v for k, v in arrays.items() if k.startswith("m.") and v.dtype == np.float32 and v.ndim}
+    weights = {k[2:]: v for k, v in arrays.items() if k.startswith("m.") and v.dtype == np.float32 and v.ndim}
     values = [k for k, v in arrays.items() if k.startswith("val_") and v.ndim == 2]
     parts = (*(f"attention.self.{n}" for n in ATTENTION), *(name for _, name in PARTS[:3]))
     for layer in range(ENCODER_LAYERS):
         for at, part in enumerate(parts):
-            found[f"encoder.layer.{layer}.{part}.weight"] = arrays[values[6 * layer + at]].T.copy()
-    return found
+            weights[f"encoder.layer.{layer}.{part}.weight"] = arrays[values[6 * layer + at]].T.copy()
+    return weights
 
 
 def _shipped(arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    found = {
+    weights = {
         "embeddings.word_embeddings.weight": arrays["encoder.words.weight"],
         "embeddings.position_embeddings.weight": arrays["encoder.places"],
         "embeddings.token_type_embeddings.weight": np.zeros((1, WIDE), np.float32),
@@ -88,19 +88,19 @@ def _shipped(arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     }
     names = sorted((k for k in arrays if k.startswith("onnx::")), key=_number)
     for layer in range(ENCODER_LAYERS):
-        own, to = f"encoder.layers.{layer}", f"encoder.layer.{layer}"
-        qkv, *others = (arrays[name].T for name in names[4 * layer : 4 * layer + 4])
+        source, target = f"encoder.layers.{layer}", f"encoder.layer.{layer}"
+        qkv, *matrices = (arrays[name].T for name in names[4 * layer : 4 * layer + 4])
         for at, name in enumerate(ATTENTION):
             part = slice(at * WIDE, (at + 1) * WIDE)
-            found[f"{to}.attention.self.{name}.weight"] = qkv[part].copy()
-            found[f"{to}.attention.self.{name}.bias"] = arrays[f"{own}.qkv.bias"][part]
-        for (module, name), weight in zip(PARTS[:3], others, strict=True):
-            found[f"{to}.{name}.weight"] = weight.copy()
-            found[f"{to}.{name}.bias"] = arrays[f"{own}.{module}.bias"]
+            weights[f"{target}.attention.self.{name}.weight"] = qkv[part].copy()
+            weights[f"{target}.attention.self.{name}.bias"] = arrays[f"{source}.qkv.bias"][part]
+        for (module, name), weight in zip(PARTS[:3], matrices, strict=True):
+            weights[f"{target}.{name}.weight"] = weight.copy()
+            weights[f"{target}.{name}.bias"] = arrays[f"{source}.{module}.bias"]
         for module, name in PARTS[3:]:
             for kind in ("weight", "bias"):
-                found[f"{to}.{name}.{kind}"] = arrays[f"{own}.{module}.{kind}"]
-    return found
+                weights[f"{target}.{name}.{kind}"] = arrays[f"{source}.{module}.{kind}"]
+    return weights
 
 
 def _number(name: str) -> int:
@@ -123,8 +123,8 @@ class Layer(nn.Module):
         names = [f"attention.self.{n}" for n in ATTENTION]
         self.qkv.weight.data = torch.cat([get(f"{n}.weight") for n in names])
         self.qkv.bias.data = torch.cat([get(f"{n}.bias") for n in names])
-        for own, name in PARTS:
-            module = getattr(self, own)
+        for attribute, name in PARTS:
+            module = getattr(self, attribute)
             module.weight.data, module.bias.data = get(f"{name}.weight"), get(f"{name}.bias")
 
     def forward(self, x: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
@@ -132,8 +132,8 @@ class Layer(nn.Module):
         batch, length, _ = x.shape
         q, k, v = self.qkv(x).view(batch, length, 3, 12, WIDE // 12).permute(2, 0, 3, 1, 4)
         weights = (q @ k.transpose(-1, -2) / (WIDE // 12) ** 0.5 + mask).softmax(-1)
-        seen = self.out((weights @ v).transpose(1, 2).reshape(batch, length, WIDE))
-        x = self.norm1(x + F.dropout(seen, DROPOUT, self.training))
+        context = self.out((weights @ v).transpose(1, 2).reshape(batch, length, WIDE))
+        x = self.norm1(x + F.dropout(context, DROPOUT, self.training))
         return self.norm2(x + F.dropout(self.down(F.gelu(self.up(x))), DROPOUT, self.training))
 
 
@@ -209,8 +209,8 @@ class Block(nn.Module):
         self, c: torch.Tensor, question: torch.Tensor, hide_c: torch.Tensor, hide_q: torch.Tensor
     ) -> torch.Tensor:
         """C [N, T, d], question [N, L, 2 d]: its keys and values for this block."""
-        seen = self.n1(c)
-        c = c + self.own(self.own.q(seen), self.own.kv(seen), hide_c)
+        rows = self.n1(c)
+        c = c + self.own(self.own.q(rows), self.own.kv(rows), hide_c)
         c = c + self.cross(self.cross.q(self.n2(c)), question, hide_q)
         return c + self.down(F.gelu(self.up(self.n3(c))))
 
@@ -258,17 +258,22 @@ class Head(nn.Module):
         near = torch.einsum("vld,md->vml", unit, words) + (q_mask[:, None, :] - 1) * 10
         mean = F.normalize((states * q_mask[..., None]).sum(1), dim=-1) @ words.T
         best = torch.stack([near.amax(-1), mean], -1)
-        has = (label_at >= 0).float()[..., None]
+        has_label = (label_at >= 0).float()[..., None]
         at = label_at.clamp(min=0)
         c = self.kind(kinds) + self.place.weight[: kinds.shape[1]]
-        c = c + has * (self.label(labels)[at] + self.near(best[view[:, None], at]))
+        c = c + has_label * (self.label(labels)[at] + self.near(best[view[:, None], at]))
         sums = torch.cat([torch.zeros_like(states[:, :1]), states.cumsum(1)], 1)
         first, last = span_at[..., 0], span_at[..., 1]
-        of = view[:, None]
+        view_at = view[:, None]
         width = (last - first).clamp(min=1)[..., None].float()
-        c = c + (last > first).float()[..., None] * self.span((sums[of, last] - sums[of, first]) / width)
-        here = (kinds > 0).float()
-        hide_c, hide_q = (1 - here)[:, None, None, :] * -1e4, (1 - q_mask[view])[:, None, None, :] * -1e4
+        c = c + (last > first).float()[..., None] * self.span(
+            (sums[view_at, last] - sums[view_at, first]) / width
+        )
+        token_mask = (kinds > 0).float()
+        hide_c, hide_q = (
+            (1 - token_mask)[:, None, None, :] * -1e4,
+            (1 - q_mask[view])[:, None, None, :] * -1e4,
+        )
         # What depends on the question alone is made once a view, not once a candidate.
         q = q_all[view]
         for block in self.blocks:
@@ -277,10 +282,10 @@ class Head(nn.Module):
         m = F.gelu(self.compare_q(q_all)[view] + self.compare(torch.cat([e, q * e], -1)))
         weights = (self.gate_q(q_all)[view] + self.gate(m))[..., 0] + hide_q[:, 0, 0]
         weights = weights.softmax(-1)
-        seen = (weights[..., None] * m).sum(1)
-        pooled = (c * here[..., None]).sum(1) / here.sum(1, keepdim=True)
+        comparison = (weights[..., None] * m).sum(1)
+        pooled = (c * token_mask[..., None]).sum(1) / token_mask.sum(1, keepdim=True)
         facts = self.facts(self.norm_f(features))
-        return self.final(torch.cat([pooled, seen, facts], -1))[:, 0]
+        return self.final(torch.cat([pooled, comparison, facts], -1))[:, 0]
 
 
 @dataclass
@@ -332,26 +337,31 @@ def head_of(folder: Path) -> Head:
 
     Features that it does not know begin with weights of zero.
     """
-    now = [*FEATURES, *(f"{name} distance" for name in COMPARED)]
-    head = Head(len(now))
+    feature_names = [*FEATURES, *(f"{name} distance" for name in COMPARED)]
+    head = Head(len(feature_names))
     if not (folder / "head.onnx").exists():
         return head
     arrays = initializers(folder / "head.onnx")
-    unnamed = sorted((k for k in arrays if k.startswith("onnx::")), key=_number)
+    unnamed_weights = sorted((k for k in arrays if k.startswith("onnx::")), key=_number)
     state = {k: torch.tensor(v) for k, v in arrays.items() if not k.startswith("onnx::")}
-    state |= {f"{n}.weight": torch.tensor(arrays[k].T) for n, k in zip(_PLAIN, unnamed, strict=True)}
-    known = json.loads((folder / "model.json").read_text("utf-8"))["features"]
-    plain = next((i for i, name in enumerate(known) if name in known[:i]), len(known))
-    before = [*known[:plain], *(f"{name} distance" for name in known[plain:])]
-    at = torch.tensor([now.index(name) for name in before])
-    wide = head.state_dict()
+    state |= {f"{n}.weight": torch.tensor(arrays[k].T) for n, k in zip(_PLAIN, unnamed_weights, strict=True)}
+    stored_features = json.loads((folder / "model.json").read_text("utf-8"))["features"]
+    plain_count = next(
+        (i for i, name in enumerate(stored_features) if name in stored_features[:i]), len(stored_features)
+    )
+    stored_names = [
+        *stored_features[:plain_count],
+        *(f"{name} distance" for name in stored_features[plain_count:]),
+    ]
+    at = torch.tensor([feature_names.index(name) for name in stored_names])
+    new_state = head.state_dict()
     for name in ("weight", "bias", "running_mean", "running_var"):
-        value = wide[f"norm_f.{name}"].clone()
+        value = new_state[f"norm_f.{name}"].clone()
         value[at] = state[f"norm_f.{name}"]
         state[f"norm_f.{name}"] = value
-    first = torch.zeros_like(wide["facts.0.weight"])
-    first[:, at] = state["facts.0.weight"]
-    state["facts.0.weight"] = first
+    input_weights = torch.zeros_like(new_state["facts.0.weight"])
+    input_weights[:, at] = state["facts.0.weight"]
+    state["facts.0.weight"] = input_weights
     head.load_state_dict(state, strict=False)
     return head
 
@@ -366,11 +376,11 @@ class Ranker(nn.Module):
         self.texts = Texts.open(packed if packed.exists() else folder / "tokenizer.json")
         self.encoder = Encoder(encoder_weights(folder))
         self.head = head_of(folder)
-        self.goes_on = (folder / "head.onnx").exists()
+        self.has_shipped_head = (folder / "head.onnx").exists()
 
     def train(self, mode: bool = True) -> Ranker:
         """As in torch; but what a shipped head knows of the spread of features stays."""
         super().train(mode)
-        if self.goes_on:
+        if self.has_shipped_head:
             self.head.norm_f.eval()
         return self

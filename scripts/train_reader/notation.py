@@ -1,6 +1,6 @@
 """The notation of meanings in `training/schemas/*.json` (described in `training/README.md`), as query graphs.
 
-`parse` reads a meaning as nested tuples; `to_query` makes it a `Query` over a graph; `witness` adds what a
+`Parser` reads a meaning as nested tuples; `Translator` makes it a `Query` over a graph; `Witness` adds what a
 made-up graph must hold for it to have an answer.
 """
 
@@ -63,11 +63,11 @@ class Parser:
         """The next token, empty at the end."""
         return self.tokens[self.at] if self.at < len(self.tokens) else ""
 
-    def take(self, wanted: str = "") -> str:
-        """The next token, which must be `wanted`, if given."""
+    def take(self, expected: str = "") -> str:
+        """The next token, which must be `expected`, unless that is empty."""
         token = self.peek()
-        if not token or (wanted and token != wanted):
-            raise ValueError(f"expected {wanted or 'more'}, found {token or 'the end'}")
+        if not token or (expected and token != expected):
+            raise ValueError(f"expected {expected or 'more'}, found {token or 'the end'}")
         self.at += 1
         return token
 
@@ -88,10 +88,10 @@ class Parser:
 
     def steps(self) -> tuple[Tree, ...]:
         """Steps, none or more."""
-        found: list[Tree] = []
+        steps: list[Tree] = []
         while self.peek()[:1] in (".", "^") and self.peek():
-            found.append(self.step())
-        return tuple(found)
+            steps.append(self.step())
+        return tuple(steps)
 
     def ranked_by(self) -> Tree:
         """What an extreme is ranked by: a count, or the value at the end of a path."""
@@ -157,8 +157,8 @@ class Parser:
                 tree = ("counted", of, steps, ">=", 1)
             else:
                 sign = self.take()
-                other = self.term() if self.peek()[0] in "{(" else ("value", self.take())
-                tree = ("compared", of, steps, sign, other)
+                operand = self.term() if self.peek()[0] in "{(" else ("value", self.take())
+                tree = ("compared", of, steps, sign, operand)
         self.take("]")
         return tree
 
@@ -212,11 +212,11 @@ class Translator:
             case ("|", left, right):
                 return Either(self.part(left), self.part(right))
             case ("-", left, right):
-                return self._less(left, right)
+                return self._difference(left, right)
             case ("counted", of, steps, sign, number):
                 return self._counted(of, steps, sign, number)
-            case ("compared", of, steps, sign, other):
-                return self._compared(of, steps, sign, other)
+            case ("compared", of, steps, sign, operand):
+                return self._compared(of, steps, sign, operand)
             case ("extreme", of, (how, steps), largest, number):
                 if how == "count" and len(steps) != 1:
                     raise ValueError("a count over several steps")
@@ -224,7 +224,7 @@ class Translator:
             case _:
                 raise ValueError(f"no part: {tree[0]}")
 
-    def _less(self, left: Tree, right: Tree) -> Part:
+    def _difference(self, left: Tree, right: Tree) -> Part:
         chain, length = left, 0
         while chain[0] == "walk":
             chain, length = chain[1], length + 1
@@ -239,20 +239,20 @@ class Translator:
             sign, number = ">=", 1
         return Counted(self.part(of), self.steps(steps)[0], sign, number)
 
-    def _compared(self, of: Tree, steps: tuple[Tree, ...], sign: Sign, other: Tree) -> Part:
+    def _compared(self, of: Tree, steps: tuple[Tree, ...], sign: Sign, operand: Tree) -> Part:
         """A comparison; with a text, or for being the same, it is a join."""
-        value = value_of(other[1]) if other[0] == "value" else None
+        value = value_of(operand[1]) if operand[0] == "value" else None
         if isinstance(value, Value):
             return Compared(self.part(of), self.steps(steps), sign, value)
         if sign in ("=", "!=") and len(steps) == 1:
-            end = self.part(other) if value is None else Anchor(self.entities[value])
+            end = self.part(operand) if value is None else Anchor(self.entities[value])
             back = Walk(end, self.steps(steps)[0] ^ 1)
             if value is not None and of[0] in ("type", "sort") and sign == "=":
                 return back
             return Both(self.part(of), back) if sign == "=" else Without(self.part(of), back)
         if value is not None:
             raise ValueError("a text is compared")
-        return Compared(self.part(of), self.steps(steps), sign, self.part(other))
+        return Compared(self.part(of), self.steps(steps), sign, self.part(operand))
 
 
 def value_of(text: str) -> Value | str:
@@ -261,8 +261,8 @@ def value_of(text: str) -> Value | str:
     if re.fullmatch(r"-?\d+(\.\d+)?", text):
         return Value(float(text))
     if time := re.fullmatch(r"(\d\d):(\d\d)", text):
-        passed = time_of_day(int(time[1]), int(time[2]))
-        return text if passed is None else Value(passed, date=True)
+        day_time = time_of_day(int(time[1]), int(time[2]))
+        return text if day_time is None else Value(day_time, date=True)
     return (date_of(text) if re.fullmatch(r"\d{4}-\d\d(-\d\d)?", text) else None) or text
 
 
@@ -275,13 +275,13 @@ class Witness:
         self.rng, self.triples = rng, triples
         self.ends = {r[0]: r for r in schema["relations"]}
         self.names = {t: spec["names"] for t, spec in schema["types"].items()}
-        self.of = {n: t for t, names in self.names.items() for n in names}
+        self.type_by_name = {n: t for t, names in self.names.items() for n in names}
 
     def types_of(self, tree: Tree) -> str | None:
         """The type of a set's members, or the kind of its literals."""
         match tree:
             case ("entity", name):
-                return self.of.get(name)
+                return self.type_by_name.get(name)
             case ("type", name):
                 return name
             case ("walk", _, (way, name)):
@@ -291,7 +291,7 @@ class Witness:
             case _:
                 return self.types_of(tree[1])
 
-    def members(self, tree: Tree) -> str | None:
+    def possible_member(self, tree: Tree) -> str | None:
         """Somebody who may be a member."""
         if tree[0] == "entity":
             return tree[1]
@@ -308,7 +308,7 @@ class Witness:
             case ("type", name):
                 return member or self.rng.choice(self.names[name])
             case ("walk", of, (way, name)):
-                source = self.make(of, self.members(of))
+                source = self.make(of, self.possible_member(of))
                 relation = self.ends[name]
                 kind = relation[2] if way == "." else relation[1]
                 target = member or (self.rng.choice(self.names[kind]) if kind in self.names else None)
@@ -317,24 +317,24 @@ class Witness:
                 self.triples.add((source, name, target) if way == "." else (target, name, source))
                 return target
             case ("&", left, right):
-                first = member or self.members(left) or self.members(right)
+                first = member or self.possible_member(left) or self.possible_member(right)
                 if left[0] == "entity" or right[0] == "entity":
                     first = left[1] if left[0] == "entity" else right[1]
-                made = self.make(left, first)
-                return self.make(right, made) if made is not None else None
+                entity = self.make(left, first)
+                return self.make(right, entity) if entity is not None else None
             case ("|" | "-", left, _):
                 return self.make(left, member)
             case ("compared", of, ((".", name),), "=", ("value", text)) if isinstance(value_of(text), str):
-                made = self.make(of, member or self.members(of))
-                if made is not None:
-                    self.triples.add((made, name, str(value_of(text))))
-                return made
+                entity = self.make(of, member or self.possible_member(of))
+                if entity is not None:
+                    self.triples.add((entity, name, str(value_of(text))))
+                return entity
             case ("compared", *_):
                 return self._compared(tree, member)
             case ("counted", *_):
                 return self._counted(tree, member)
             case ("extreme", of, *_):
-                return self.make(of, member or self.members(of))
+                return self.make(of, member or self.possible_member(of))
             case _ if tree[0] in ASKS:
                 return self.make(tree[1], None)
             case _:
@@ -343,52 +343,54 @@ class Witness:
     def _counted(self, tree: Tree, member: str | None) -> str | None:
         """Somebody with as many neighbours as are asked for."""
         _, of, steps, sign, number = tree
-        made = self.make(of, member or self.members(of))
-        if made is None or sign not in (">", ">=", "=") or len(steps) != 1:
-            return made
+        entity = self.make(of, member or self.possible_member(of))
+        if entity is None or sign not in (">", ">=", "=") or len(steps) != 1:
+            return entity
         way, name = steps[0]
         kind = self.ends[name][2 if way == "." else 1]
         for _ in range(int(number) + (sign == ">") if kind in self.names else 0):
-            other = self.rng.choice(self.names[kind])
-            self.triples.add((made, name, other) if way == "." else (other, name, made))
-        return made
+            neighbour = self.rng.choice(self.names[kind])
+            self.triples.add((entity, name, neighbour) if way == "." else (neighbour, name, entity))
+        return entity
 
     def _compared(self, tree: Tree, member: str | None) -> str | None:
         """Somebody whose values meet all comparisons that stand inside each other."""
         bounds: dict[str, list[tuple[str, Value]]] = {}
         while tree[0] == "compared":
-            _, of, steps, sign, other = tree
-            value = value_of(other[1]) if other[0] == "value" else None
+            _, of, steps, sign, operand = tree
+            value = value_of(operand[1]) if operand[0] == "value" else None
             if isinstance(value, Value) and len(steps) == 1 and steps[0][0] == ".":
                 bounds.setdefault(steps[0][1], []).append((sign, value))
             tree = of
-        made = self.make(tree, member or self.members(tree))
-        for name, signs in bounds.items() if made is not None else ():
-            if not any(t[0] == made and t[1] == name for t in self.triples) or self.rng.random() < 0.5:
-                self.triples = self._told(made, name, signs)
-        return made
+        entity = self.make(tree, member or self.possible_member(tree))
+        for name, signs in bounds.items() if entity is not None else ():
+            if not any(t[0] == entity and t[1] == name for t in self.triples) or self.rng.random() < 0.5:
+                self.triples = self._triples_with_value(entity, name, signs)
+        return entity
 
-    def _told(self, made: str, name: str, signs: list[tuple[str, Value]]) -> set[tuple[str, str, str]]:
-        """The triples with a value of one relation that stands so to some others."""
+    def _triples_with_value(
+        self, entity: str, name: str, signs: list[tuple[str, Value]]
+    ) -> set[tuple[str, str, str]]:
+        """The triples, with a value of one relation of an entity that meets all comparisons of it."""
         dates = signs[0][1].date
         of_day = dates and all(0 <= value.number < 1 for _, value in signs)
-        away = self.rng.randint(1, 300) if dates else self.rng.choice((1, 2, 5))
+        distance = self.rng.randint(1, 300) if dates else self.rng.choice((1, 2, 5))
         if of_day:
-            away = self.rng.randint(1, 8) / 96
+            distance = self.rng.randint(1, 8) / 96
         low = max(
             (v.number + (s == ">") * (v.width + 1) for s, v in signs if s in (">", ">=", "=")), default=None
         )
         high = min((v.number - (s == "<") for s, v in signs if s in ("<", "<=")), default=None)
         number = low if low is not None and (high is None or "=" in {s for s, _ in signs}) else None
         if number is None:
-            number = (low + high) / 2 if low is not None and high is not None else (high or 0) - away
+            number = (low + high) / 2 if low is not None and high is not None else (high or 0) - distance
         elif "=" not in {s for s, _ in signs}:
-            number += away
+            number += distance
         if of_day:
             hours, minutes = divmod(round(min(max(number, 0), 0.99) * 1440), 60)
             text = f"{hours:02}:{minutes:02}"
         else:
             text = date.fromordinal(max(1, int(number)) + 1).isoformat() if dates else f"{number:g}"
-        self.triples -= {t for t in self.triples if t[0] == made and t[1] == name}
-        self.triples.add((made, name, text))
+        self.triples -= {t for t in self.triples if t[0] == entity and t[1] == name}
+        self.triples.add((entity, name, text))
         return self.triples

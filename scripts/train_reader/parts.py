@@ -19,7 +19,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 from unittest.mock import patch
 
-from covered import same
+from covered import same_answers
 from sets import lines, packed
 
 from clew import Clew
@@ -51,11 +51,11 @@ def _sign(name: str, empty: object) -> tuple[Any, str, Any]:
     """`Signs` with one of its attributes empty."""
     init = signs.Signs.__init__
 
-    def made(self: signs.Signs, *args: object) -> None:
+    def changed_init(self: signs.Signs, *args: object) -> None:
         init(self, *args)  # type: ignore[arg-type]
         setattr(self, name, empty)
 
-    return signs.Signs, "__init__", made
+    return signs.Signs, "__init__", changed_init
 
 
 SIGNS = {
@@ -86,11 +86,11 @@ PARTS: Mapping[str, tuple[Any, str, Any]] = {
     "sign: values": (signs.Signs, "_value_log_odds", lambda *_: 0.0),
     "sign: way of comparison": (signs.Signs, "_comparison_way", lambda *_: 0),
     "certainty: signs against": (certainty, "AGAINST", 1e9),
-    "flags as asked": (answer, "as_asked", lambda *given: given[2]),
-    "mutual, yes or no": (answer, "either_way", lambda *given: given[2]),
-    "mutual, lists": (built_in, "both_ways", lambda *given: given[1]),
-    "own titles": (reader, "without_own_titles", lambda *given: tuple(given[1])),
-    "types before names": (reader, "with_types", lambda *given: tuple(given[2])),
+    "flags as asked": (answer, "as_asked", lambda *arguments: arguments[2]),
+    "mutual, yes or no": (answer, "either_way", lambda *arguments: arguments[2]),
+    "mutual, lists": (built_in, "both_ways", lambda *arguments: arguments[1]),
+    "own titles": (reader, "without_own_titles", lambda *arguments: tuple(arguments[1])),
+    "types before names": (reader, "with_types", lambda *arguments: tuple(arguments[2])),
     "spelling": (reader.QuestionReader, "spell", _unspelt),
     "codes": (mention_finder.MentionFinder, "_add_codes", _nothing),
     "names by words": (mention_finder.MentionFinder, "_add_words", _nothing),
@@ -117,14 +117,17 @@ def main() -> None:
     args = parser.parse_args()
     total: dict[str, Counter[str]] = {part: Counter() for part in ("", *PARTS)}
     with multiprocessing.Pool(args.processes) as pool:
-        for counted in pool.imap_unordered(counts_of, args.folders):
-            for part, counts in counted.items():
+        for part_counts in pool.imap_unordered(counts_of, args.folders):
+            for part, counts in part_counts.items():
                 total[part].update(counts)
-    whole = total.pop("")
+    baseline = total.pop("")
     print("| left out | right | wrong | unanswerable answered |\n|---|---|---|---|")
-    print(f"| nothing | {whole['right']} of {whole['answerable']} | {whole['wrong']} | {whole['guessed']} |")
-    for part, counts in sorted(total.items(), key=lambda made: made[1]["right"] - made[1]["wrong"]):
-        cells = (f"{counts[name] - whole[name]:+d}" for name in ("right", "wrong", "guessed"))
+    print(
+        f"| nothing | {baseline['right']} of {baseline['answerable']} | {baseline['wrong']} "
+        f"| {baseline['guessed']} |"
+    )
+    for part, counts in sorted(total.items(), key=lambda item: item[1]["right"] - item[1]["wrong"]):
+        cells = (f"{counts[name] - baseline[name]:+d}" for name in ("right", "wrong", "guessed"))
         print(f"| {part} | {' | '.join(cells)} |")
 
 
@@ -132,27 +135,29 @@ def counts_of(folder: Path) -> dict[str, Counter[str]]:
     """What is right of the questions of a graph, with each part left out."""
     types = packed(folder / "types.tsv")
     rows = map(json.loads, lines(folder / "questions.jsonl"))
-    asked = [(row["question"], frozenset(map(str, row["answers"]))) for row in rows]
+    questions = [(row["question"], frozenset(map(str, row["answers"]))) for row in rows]
     with TemporaryDirectory() as cache:
         source, types = packed(folder / "kg.tsv"), types if types.exists() else None
         with Clew.open(source, types=types, cache_dir=Path(cache)) as graph:
-            answering = built_in_reader(graph.index, graph.embedder)
-            made = {"": _counted(answering, asked)}
-            for part, (owner, name, instead) in PARTS.items():
-                with patch.object(owner, name, instead):
-                    made[part] = _counted(answering, asked)
-    return made
+            question_reader = built_in_reader(graph.index, graph.embedder)
+            counts_by_part = {"": _outcome_counts(question_reader, questions)}
+            for part, (owner, name, replacement) in PARTS.items():
+                with patch.object(owner, name, replacement):
+                    counts_by_part[part] = _outcome_counts(question_reader, questions)
+    return counts_by_part
 
 
-def _counted(answering: BuiltInReader, asked: Sequence[tuple[str, frozenset[str]]]) -> Counter[str]:
+def _outcome_counts(
+    question_reader: BuiltInReader, questions: Sequence[tuple[str, frozenset[str]]]
+) -> Counter[str]:
     counts: Counter[str] = Counter()
-    for question, gold in asked:
-        answered = frozenset(answer.label for answer in answering.answer(question).answers)
-        right = bool(gold) and same(answered, gold)
+    for question, gold in questions:
+        answers = frozenset(answer.label for answer in question_reader.answer(question).answers)
+        right = bool(gold) and same_answers(answers, gold)
         counts["answerable"] += bool(gold)
         counts["right"] += right
-        counts["wrong"] += bool(gold and answered) and not right
-        counts["guessed"] += bool(answered) and not gold
+        counts["wrong"] += bool(gold and answers) and not right
+        counts["guessed"] += bool(answers) and not gold
     return counts
 
 

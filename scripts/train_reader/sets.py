@@ -102,7 +102,7 @@ def _folder(folder: Path) -> Iterator[Asked]:
     )
 
 
-def asked(only: str = "") -> Iterator[Asked]:
+def asked_graphs(only: str = "") -> Iterator[Asked]:
     """The graphs of `training/asked`, with questions as people ask; one with `only`."""
     for folder in sorted((ROOT / "training" / "asked").iterdir()):
         if folder.is_dir() and only in ("", folder.name):
@@ -117,8 +117,8 @@ def domains(which: str) -> Iterator[Asked]:
         source = next(s for s in (path.with_name(name + end) for end in (".tsv", ".ttl")) if s.exists())
         types = path.with_name(name + ".types.tsv")
         rows = [json.loads(line) for line in lines(path)]
-        asked = [Question(r["question"], frozenset(r.get("gold", ())), r.get("kind", "")) for r in rows]
-        yield Asked(name, read_graph(source, types if types.exists() else None), asked)
+        questions = [Question(r["question"], frozenset(r.get("gold", ())), r.get("kind", "")) for r in rows]
+        yield Asked(name, read_graph(source, types if types.exists() else None), questions)
 
 
 def blind() -> Iterator[Asked]:
@@ -172,8 +172,8 @@ def science() -> Iterator[Asked]:
     """The science graph of `tests/data/check`."""
     folder = ROOT / "tests" / "data" / "check"
     rows = map(json.loads, lines(folder / "other_questions.jsonl"))
-    asked = [Question(r["question"], frozenset(r.get("gold", ())), r.get("kind", "")) for r in rows]
-    yield Asked("science", read_graph(folder / "other.tsv"), asked)
+    questions = [Question(r["question"], frozenset(r.get("gold", ())), r.get("kind", "")) for r in rows]
+    yield Asked("science", read_graph(folder / "other.tsv"), questions)
 
 
 MEASURED: dict[str, Callable[[], Iterator[Asked]]] = {
@@ -195,5 +195,5 @@ MEASURED: dict[str, Callable[[], Iterator[Asked]]] = {
 def all_of(names: Sequence[str]) -> Iterator[tuple[str, Asked]]:
     """The graphs of some measured sets, each with the set's name."""
     for name in names:
-        for asked in MEASURED[name]():
-            yield name, asked
+        for question_set in MEASURED[name]():
+            yield name, question_set

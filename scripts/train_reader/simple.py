@@ -47,11 +47,11 @@ class Simple:
 
 def simple() -> Iterator[tuple[str, Graph, list[tuple[str, Tree]]]]:
     """Graphs of some sixty questions."""
-    asked = _questions()
+    questions = _questions()
     rng = random.Random(11)
-    rng.shuffle(asked)
-    for number, start in enumerate(range(0, len(asked), SIZE)):
-        yield (f"{number:03}", *_graph(asked[start : start + SIZE], random.Random(number)))
+    rng.shuffle(questions)
+    for number, start in enumerate(range(0, len(questions), SIZE)):
+        yield (f"{number:03}", *_graph(questions[start : start + SIZE], random.Random(number)))
 
 
 def _read(name: str) -> Iterator[tuple[str, ...]]:
@@ -67,20 +67,20 @@ def _questions() -> list[Simple]:
     rows = list(_read("annotated_wd_data_train.txt.gz"))
     texts = [tuple(re.sub(r"(?<=\w)'s\b", " 's", re.sub(r"[?.!]+$", "", r[3])).split()) for r in rows]
     lower = [tuple(w.lower() for w in words) for words in texts]
-    shared: Counter[tuple[str, ...]] = Counter()
+    wording_counts: Counter[tuple[str, ...]] = Counter()
     for words in lower:
-        shared.update({(*words[:i], "", *words[j:]) for i, j in _spans(words)})
-    rare = Counter(w for words in lower for w in set(words))
-    left: Counter[str] = Counter()
-    found: list[Simple] = []
+        wording_counts.update({(*words[:i], "", *words[j:]) for i, j in _spans(words)})
+    word_counts = Counter(w for words in lower for w in set(words))
+    property_counts: Counter[str] = Counter()
+    questions: list[Simple] = []
     for (_, code, *_), text, words in zip(rows, texts, lower, strict=True):
         label = labels.get("P" + code[1:])
-        span = _name_in(words, shared, rare)
-        if label is None or span is None or left[code] >= MOST_OF_ONE:
+        span = _name_in(words, wording_counts, word_counts)
+        if label is None or span is None or property_counts[code] >= MOST_OF_ONE:
             continue
-        left[code] += 1
-        found.append(Simple(text, *span, label, code[0] == "R"))
-    return found
+        property_counts[code] += 1
+        questions.append(Simple(text, *span, label, code[0] == "R"))
+    return questions
 
 
 def _spans(words: tuple[str, ...]) -> Iterator[tuple[int, int]]:
@@ -91,43 +91,43 @@ def _spans(words: tuple[str, ...]) -> Iterator[tuple[int, int]]:
 
 
 def _name_in(
-    words: tuple[str, ...], shared: Counter[tuple[str, ...]], rare: Counter[str]
+    words: tuple[str, ...], wording_counts: Counter[tuple[str, ...]], word_counts: Counter[str]
 ) -> tuple[int, int] | None:
     best: tuple[int, int, int, int] | None = None
     for i, j in _spans(words):
-        count = shared[(*words[:i], "", *words[j:])]
-        if count < LEAST_SHARED or all(rare[w] > 150 for w in words[i:j]):
+        count = wording_counts[(*words[:i], "", *words[j:])]
+        if count < LEAST_SHARED or all(word_counts[w] > 150 for w in words[i:j]):
             continue
-        if any(rare[w] < 4 for w in (*words[:i], *words[j:])) or words[j - 1] == "'s":
+        if any(word_counts[w] < 4 for w in (*words[:i], *words[j:])) or words[j - 1] == "'s":
             continue
-        if max(rare[words[i]], rare[words[j - 1]]) > 3000:
+        if max(word_counts[words[i]], word_counts[words[j - 1]]) > 3000:
             continue
         best = min(best, (j - i, -count, i, j)) if best else (j - i, -count, i, j)
     return None if best is None else best[2:]
 
 
-def _graph(asked: list[Simple], rng: random.Random) -> tuple[Graph, list[tuple[str, Tree]]]:
+def _graph(questions: list[Simple], rng: random.Random) -> tuple[Graph, list[tuple[str, Tree]]]:
     """A graph in which each entity has its property and some others."""
-    properties = sorted({q.property for q in asked})
-    names = [_titled(q.name, rng) for q in asked]
+    properties = sorted({q.property for q in questions})
+    names = [_titled(q.name, rng) for q in questions]
     things = [f"{rng.choice(names).split()[0]} {rng.choice(names).split()[-1]}" for _ in range(40)]
     pools: dict[str, list[str]] = defaultdict(list)
-    for question, name in zip(asked, names, strict=True):
+    for question, name in zip(questions, names, strict=True):
         if question.back:
             pools[question.property].append(name)
-    for one in properties:
-        pools[one] += rng.sample(things, 5)
+    for relation in properties:
+        pools[relation] += rng.sample(things, 5)
     triples: set[tuple[str, str, str]] = set()
     meanings: list[tuple[str, Tree]] = []
-    for question, name in zip(asked, names, strict=True):
+    for question, name in zip(questions, names, strict=True):
         heads = rng.sample(things, rng.choice((1, 2, 4))) if question.back else [name]
         tail = name if question.back else rng.choice(pools[question.property])
         triples |= {(head, question.property, tail) for head in heads if head != tail}
         for head in heads[:2]:
-            for other in rng.sample(properties, min(len(properties), rng.choice((3, 6, 9)))):
-                triples.add((head, other, rng.choice(pools[other])))
+            for other_property in rng.sample(properties, min(len(properties), rng.choice((3, 6, 9)))):
+                triples.add((head, other_property, rng.choice(pools[other_property])))
         way = ("^" if question.back else ".", question.property)
-        meanings.append(_said(question, name, way, properties, things, triples, rng))
+        meanings.append(_with_meaning(question, name, way, properties, things, triples, rng))
     return graph_of(sorted(triples, key=lambda t: (rng.random(), t))), meanings
 
 
@@ -135,7 +135,7 @@ def _titled(name: str, rng: random.Random) -> str:
     return name.title() if rng.random() < 0.7 else name
 
 
-def _said(
+def _with_meaning(
     question: Simple,
     name: str,
     way: Tree,
@@ -147,15 +147,15 @@ def _said(
     """The question with its meaning; sometimes the entity is said by a property of another one."""
     before, after = question.words[: question.start], question.words[question.stop :]
     entity: Tree = ("entity", name)
-    said = name if rng.random() < 0.6 else question.name
+    entity_text = name if rng.random() < 0.6 else question.name
     nouns = [
         p for p in properties if not _NO_NOUN.search(p) and len(p.split()) <= 3 and p != question.property
     ]
     if nouns and rng.random() < COMPOSED:
-        by, other = rng.choice(nouns), rng.choice(things)
-        triples.add((other, by, name))
-        said = f"the {by} of {other}" if rng.random() < 0.6 else f"{other}'s {by}"
-        entity = ("walk", ("entity", other), (".", by))
+        noun, thing = rng.choice(nouns), rng.choice(things)
+        triples.add((thing, noun, name))
+        entity_text = f"the {noun} of {thing}" if rng.random() < 0.6 else f"{thing}'s {noun}"
+        entity = ("walk", ("entity", thing), (".", noun))
         before = before[:-1] if before and before[-1].lower() in ("the", "a", "an") else before
-    text = " ".join((*before, said, *after)).replace(" 's", "'s")
+    text = " ".join((*before, entity_text, *after)).replace(" 's", "'s")
     return text + ("?" if rng.random() < 0.5 else ""), ("walk", entity, way)

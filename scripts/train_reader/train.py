@@ -70,11 +70,13 @@ def load(folder: Path, texts: Texts, device: str) -> Data:
     parts: dict[str, list[np.ndarray]] = {key: [] for key in ARRAYS}
     rows, source, graph = [np.zeros(1, np.int64)], [], []
     row_at = view_at = 0
-    known: dict[str, int] = {}
+    label_ids: dict[str, int] = {}
     for path in sorted(folder.glob("*.npz")):
         a = dict(np.load(path))
-        own = [known.setdefault(str(t), len(known)) for t in [*a["relations"], *a["types"], "none"]]
-        ids, count = np.array(own), len(a["relations"])
+        graph_label_ids = [
+            label_ids.setdefault(str(t), len(label_ids)) for t in [*a["relations"], *a["types"], "none"]
+        ]
+        ids, count = np.array(graph_label_ids), len(a["relations"])
         is_relation, is_type = np.isin(a["kinds"], RELATION), a["kinds"] == int(Kind.TYPE)
         refs = np.where(is_type, a["refs"] + count, a["refs"])
         label = np.where((is_relation | is_type) & (a["refs"] >= 0), ids[np.clip(refs, 0, len(ids) - 1)], -1)
@@ -87,24 +89,26 @@ def load(folder: Path, texts: Texts, device: str) -> Data:
         rows.append(a["rows"][1:] + row_at)
         row_at, view_at = row_at + int(a["rows"][-1]), view_at + int(a["views"][-1])
         kind = source_of(path)
-        source += ["composed" if one else kind for one in a["composed"]]
+        source += ["composed" if is_composed else kind for is_composed in a["composed"]]
         graph += [path.stem.rsplit("-", 1)[0] if kind == "made-up" else path.stem] * len(lengths)
-    labels = torch.zeros(len(known), LABEL, dtype=torch.int32)
-    for i, e in enumerate(texts.tokenizer.encode_batch(list(known))):
+    labels = torch.zeros(len(label_ids), LABEL, dtype=torch.int32)
+    for i, e in enumerate(texts.tokenizer.encode_batch(list(label_ids))):
         labels[i, : min(LABEL, len(e.ids))] = torch.tensor(e.ids[:LABEL], dtype=torch.int32)
     tensors = {k: torch.from_numpy(np.concatenate(v)).to(device) for k, v in parts.items()}
     return Data(**tensors, labels=labels.to(device), rows=np.concatenate(rows), source=source, graph=graph)
 
 
-def of_held_out(data: Data, half: int | None = None) -> np.ndarray:
+def held_out_examples(data: Data, half: int | None = None) -> np.ndarray:
     """Which examples are held out, bool [examples]: of one graph in fourteen, or of half of people's."""
     if half is None:
         return np.array([sum(map(ord, graph)) % HELD_OUT == 0 for graph in data.graph])
-    asked = sorted({graph for graph, kind in zip(data.graph, data.source, strict=True) if kind == "asked"})
-    return np.isin(data.graph, asked[half::2])
+    asked_graphs = sorted(
+        {graph for graph, kind in zip(data.graph, data.source, strict=True) if kind == "asked"}
+    )
+    return np.isin(data.graph, asked_graphs[half::2])
 
 
-class Below:
+class LowerStates:
     """What the first layers of the encoder make of all texts, made once, float16 [tokens of all, 384]."""
 
     def __init__(self, model: Ranker, ids: torch.Tensor, layers: int) -> None:
@@ -115,14 +119,14 @@ class Below:
         model.eval()
         with torch.no_grad(), torch.autocast("cpu", torch.bfloat16):
             for start in range(0, len(order), BATCH):
-                some = order[start : start + BATCH]
-                of, mask = _cut(ids[some])
-                made = model.encoder.lower(of, mask, layers).float().numpy()
-                for i, vectors in zip(some, made, strict=True):
+                batch = order[start : start + BATCH]
+                batch_ids, mask = _cut(ids[batch])
+                batch_states = model.encoder.lower(batch_ids, mask, layers).float().numpy()
+                for i, vectors in zip(batch, batch_states, strict=True):
                     self.states[self.starts[i] : self.starts[i + 1]] = vectors[: self.lengths[i]]
         model.train()
 
-    def of(self, texts: np.ndarray) -> tuple[torch.Tensor, torch.Tensor]:
+    def states_of(self, texts: np.ndarray) -> tuple[torch.Tensor, torch.Tensor]:
         """Vectors of the tokens of some texts [n, L, 384], and their mask."""
         states = np.zeros((len(texts), int(self.lengths[texts].max()), WIDE), np.float32)
         for row, text in enumerate(texts):
@@ -142,10 +146,10 @@ class Scorer:
 
     def __init__(self, model: Ranker, data: Data, layers: int) -> None:
         self.model, self.data, self.frozen = model, data, ENCODER_LAYERS - layers
-        self.below: dict[str, Below] = {}
+        self.lower_states: dict[str, LowerStates] = {}
         if self.frozen:
-            self.below = {
-                name: Below(model, ids, self.frozen)
+            self.lower_states = {
+                name: LowerStates(model, ids, self.frozen)
                 for name, ids in (("words", data.words), ("labels", data.labels))
             }
 
@@ -175,13 +179,13 @@ class Scorer:
         l_states, l_mask = self._encoded("labels", used_labels)
         vectors = (l_states * l_mask[..., None]).sum(1) / l_mask.sum(1, keepdim=True)
         with torch.autocast(device.type, torch.bfloat16):
-            found = self.model.head(
+            scores = self.model.head(
                 states, mask, vectors, kinds[:, :longest], torch.where(label >= 0, at, -1),
                 spans[:, :longest], view, torch.cat([features, best]),
             ).float()  # fmt: skip
         table = torch.full((count, most + 1), -1e9, device=device)
-        table[owner, place] = found[: len(rows)]
-        table[:, most] = found[len(rows) :]
+        table[owner, place] = scores[: len(rows)]
+        table[:, most] = scores[len(rows) :]
         return table
 
     def _encoded(self, name: str, texts: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
@@ -189,7 +193,7 @@ class Scorer:
         encoder = self.model.encoder
         with torch.autocast(self.data.kinds.device.type, torch.bfloat16):
             if self.frozen:
-                states, mask = self.below[name].of(texts.cpu().numpy())
+                states, mask = self.lower_states[name].states_of(texts.cpu().numpy())
                 return encoder.upper(states, mask, self.frozen).float(), mask
             ids, mask = _cut(getattr(self.data, name)[texts])
             return encoder(ids, mask).float(), mask
@@ -198,31 +202,31 @@ class Scorer:
 class Drawer:
     """Draws examples and their rows."""
 
-    def __init__(self, data: Data, of: np.ndarray, likely: np.ndarray, seed: int) -> None:
-        self.data, self.of, self.likely, self.first = data, of, likely, seed
+    def __init__(self, data: Data, examples: np.ndarray, first_scores: np.ndarray, seed: int) -> None:
+        self.data, self.examples, self.first_scores, self.first_seed = data, examples, first_scores, seed
         self.right = data.right.cpu().numpy()
         kinds = data.kinds.cpu().numpy()
-        weights = np.array([SHARES[data.source[i]] * self._weight(kinds, i) for i in of])
-        names, graph = np.unique([data.graph[i] for i in of], return_inverse=True)
-        self.of_graph = [np.flatnonzero(graph == at) for at in range(len(names))]
-        self.bounds = [np.cumsum(weights[some]) for some in self.of_graph]
+        weights = np.array([SHARES[data.source[i]] * self._weight(kinds, i) for i in examples])
+        names, graph = np.unique([data.graph[i] for i in examples], return_inverse=True)
+        self.places_by_graph = [np.flatnonzero(graph == at) for at in range(len(names))]
+        self.bounds = [np.cumsum(weights[places]) for places in self.places_by_graph]
         self.graphs = np.cumsum([bounds[-1] for bounds in self.bounds])
 
     def seed(self, step: int) -> np.random.Generator:
         """The chance of one step."""
-        return np.random.default_rng((self.first, step))
+        return np.random.default_rng((self.first_seed, step))
 
     def _weight(self, kinds: np.ndarray, example: int) -> float:
         """How often an example is drawn, against one of one step."""
         start, stop = self.data.rows[example], self.data.rows[example + 1]
-        found = np.flatnonzero(self.right[start:stop])
-        if not len(found):
+        right_places = np.flatnonzero(self.right[start:stop])
+        if not len(right_places):
             return 1.0
-        row = kinds[start + found[0]]
+        row = kinds[start + right_places[0]]
         steps = int(np.isin(row, RELATION).sum())
         return 1.0 + 0.5 * (steps > 1) + 0.5 * (steps > 2) + 0.6 * bool(np.isin(row, JOIN).any())
 
-    def drawn(self, count: int, most: int) -> Iterator[tuple[list[np.ndarray], np.ndarray]]:
+    def batches(self, count: int, most: int) -> Iterator[tuple[list[np.ndarray], np.ndarray]]:
         """Batches without end, some drawn ahead; each has a seed of its own, whatever the threads do."""
         with ThreadPoolExecutor(AHEAD) as pool:
             ahead = [pool.submit(self.draw, count, most, self.seed(step)) for step in range(AHEAD)]
@@ -235,7 +239,7 @@ class Drawer:
     def draw(self, count: int, most: int, rng: np.random.Generator) -> tuple[list[np.ndarray], np.ndarray]:
         """Rows of some examples, and which are right: bool [count, most + 1], NONE last."""
         graphs = -(-count // OF_GRAPH)
-        chosen = self.of[np.concatenate([self._of_one(rng) for _ in range(graphs)])[:count]]
+        chosen = self.examples[np.concatenate([self._draw_of_graph(rng) for _ in range(graphs)])[:count]]
         picked: list[np.ndarray] = []
         for i in chosen:
             start, stop = self.data.rows[i], self.data.rows[i + 1]
@@ -244,7 +248,7 @@ class Drawer:
             if rng.random() < DROPPED and not right.all():
                 rows, right = rows[~right], right[~right]
             if len(rows) > most:
-                key = rng.gumbel(size=len(rows)) + self.likely[rows] + 1000 * right
+                key = rng.gumbel(size=len(rows)) + self.first_scores[rows] + 1000 * right
                 rows = rows[np.argsort(-key)[:most]]
             picked.append(rows)
         marks = np.zeros((count, max(map(len, picked)) + 1), bool)
@@ -253,10 +257,10 @@ class Drawer:
         marks[:, -1] = ~marks.any(1)
         return picked, marks
 
-    def _of_one(self, rng: np.random.Generator) -> np.ndarray:
+    def _draw_of_graph(self, rng: np.random.Generator) -> np.ndarray:
         """Some questions of one graph, as places among all."""
         graph = int(_at(self.graphs, rng.random(1))[0])
-        return self.of_graph[graph][_at(self.bounds[graph], rng.random(OF_GRAPH))]
+        return self.places_by_graph[graph][_at(self.bounds[graph], rng.random(OF_GRAPH))]
 
 
 def _at(bounds: np.ndarray, shares: np.ndarray) -> np.ndarray:
@@ -264,53 +268,53 @@ def _at(bounds: np.ndarray, shares: np.ndarray) -> np.ndarray:
     return np.searchsorted(bounds, shares * bounds[-1]).clip(max=len(bounds) - 1)
 
 
-def likely(data: Data, first_pass: FirstPass) -> np.ndarray:
+def first_pass_scores(data: Data, first_pass: FirstPass) -> np.ndarray:
     """How likely the first look finds each row among those of its example, in logits, float32 [rows]."""
-    found = np.zeros(len(data.view), np.float32)
+    scores = np.zeros(len(data.view), np.float32)
     features, kinds = data.features.cpu().numpy(), data.kinds.cpu().numpy()
-    for start in range(0, len(found), CHUNK):
-        some = slice(start, start + CHUNK)
-        found[some] = first_pass.scores(rows_of_examples(features[some], kinds[some]).astype(np.float32))
-    return found
+    for start in range(0, len(scores), CHUNK):
+        chunk = slice(start, start + CHUNK)
+        scores[chunk] = first_pass.scores(rows_of_examples(features[chunk], kinds[chunk]).astype(np.float32))
+    return scores
 
 
-def measure(scorer: Scorer, held: np.ndarray, near: np.ndarray) -> dict[str, float]:
+def measure(scorer: Scorer, held_out: np.ndarray, first_scores: np.ndarray) -> dict[str, float]:
     """Shares right first among held-out examples, by source and steps, and nats of all."""
     data, right = scorer.data, scorer.data.right.cpu().numpy()
-    found, nats = dict[str, list[bool]](), list[float]()
-    for i, (hit, lost) in zip(held, _ranked(scorer, held, near), strict=True):
+    hits_by_kind, nats = dict[str, list[bool]](), list[float]()
+    for i, (hit, loss) in zip(held_out, _ranked(scorer, held_out, first_scores), strict=True):
         rows = np.arange(data.rows[i], data.rows[i + 1])
         kind = "none"
         if right[rows].any():
             gold = data.kinds[rows[np.flatnonzero(right[rows])[0]]].cpu().numpy()
             kind = f"{data.source[i]} {int(np.isin(gold, RELATION).sum())}"
-        found.setdefault(kind, []).append(hit)
-        nats.append(lost)
-    shares = {f"{k} ({len(v)})": round(float(np.mean(v)), 3) for k, v in sorted(found.items())}
+        hits_by_kind.setdefault(kind, []).append(hit)
+        nats.append(loss)
+    shares = {f"{k} ({len(v)})": round(float(np.mean(v)), 3) for k, v in sorted(hits_by_kind.items())}
     return shares | {"nats": round(float(np.mean(nats)), 3)}
 
 
-def measured(scorer: Scorer, held: np.ndarray, near: np.ndarray) -> float:
+def share_right_first(scorer: Scorer, held_out: np.ndarray, first_scores: np.ndarray) -> float:
     """Share right first among some examples."""
-    return round(float(np.mean([hit for hit, _ in _ranked(scorer, held, near)])), 3)
+    return round(float(np.mean([hit for hit, _ in _ranked(scorer, held_out, first_scores)])), 3)
 
 
-def _ranked(scorer: Scorer, held: np.ndarray, near: np.ndarray) -> Iterator[tuple[bool, float]]:
+def _ranked(scorer: Scorer, held_out: np.ndarray, first_scores: np.ndarray) -> Iterator[tuple[bool, float]]:
     """Of each example, ranked as in use: whether the first one is right, and the nats of all that are."""
     model, data = scorer.model, scorer.data
     model.eval()
     right = data.right.cpu().numpy()
     with torch.no_grad():
-        for group in np.array_split(held, max(1, len(held) // MEASURED)):
+        for group in np.array_split(held_out, max(1, len(held_out) // MEASURED)):
             chosen: list[np.ndarray] = []
             for i in group:
                 rows = np.arange(data.rows[i], data.rows[i + 1])
-                chosen.append(rows[np.sort(np.argsort(-near[rows])[:CANDIDATES_KEPT])])
+                chosen.append(rows[np.sort(np.argsort(-first_scores[rows])[:CANDIDATES_KEPT])])
             table = scorer.scores(chosen).log_softmax(1).cpu().numpy()
             for i, rows, scores in zip(group, chosen, table, strict=True):
-                known = right[data.rows[i] : data.rows[i + 1]].any()
+                has_right = right[data.rows[i] : data.rows[i + 1]].any()
                 at = int(scores.argmax())
-                hit = bool(right[rows[at]]) if at < len(rows) else not known
+                hit = bool(right[rows[at]]) if at < len(rows) else not has_right
                 good = [*np.flatnonzero(right[rows])] or [len(scores) - 1]
                 yield hit, -float(np.logaddexp.reduce(scores[good]))
     model.train()
@@ -340,21 +344,23 @@ def main() -> None:
     began = time.time()
     model = Ranker(args.start)
     data = load(args.examples, model.texts, device)
-    out = of_held_out(data, args.half)
-    order = np.random.default_rng(0).permutation(len(out))
-    held = order[out[order]][: args.held]
-    near = likely(data, FirstPass.open(MODEL / "first_pass.npz"))
-    drawer = Drawer(data, order[~out[order]], near, args.seed)
+    is_held_out = held_out_examples(data, args.half)
+    order = np.random.default_rng(0).permutation(len(is_held_out))
+    held_out = order[is_held_out[order]][: args.held]
+    first_scores = first_pass_scores(data, FirstPass.open(MODEL / "first_pass.npz"))
+    drawer = Drawer(data, order[~is_held_out[order]], first_scores, args.seed)
     scorer = Scorer(model.to(device), data, args.layers)
-    print(f"{len(out)} examples, {out.sum()} held out; {time.time() - began:.0f} s", flush=True)
-    print(measure(scorer, held, near), flush=True)
-    train(scorer, drawer, lambda: measure(scorer, held, near), args)
-    print(measure(scorer, held, near), flush=True)
+    print(
+        f"{len(is_held_out)} examples, {is_held_out.sum()} held out; {time.time() - began:.0f} s", flush=True
+    )
+    print(measure(scorer, held_out, first_scores), flush=True)
+    train(scorer, drawer, lambda: measure(scorer, held_out, first_scores), args)
+    print(measure(scorer, held_out, first_scores), flush=True)
     torch.save(model.state_dict(), args.out)
 
 
 def train(
-    scorer: Scorer, drawer: Drawer, told: Callable[[], dict[str, float]], args: argparse.Namespace
+    scorer: Scorer, drawer: Drawer, progress_report: Callable[[], dict[str, float]], args: argparse.Namespace
 ) -> None:
     """Train for some minutes or steps; the model is left with the mean of its weights."""
     model, frozen = scorer.model, scorer.frozen
@@ -371,10 +377,10 @@ def train(
     began = last = time.time()
     steps, seconds = 0, args.minutes * 60
     total = torch.zeros((), device=scorer.data.kinds.device)
-    batches = drawer.drawn(args.batch, args.rows)
+    batches = drawer.batches(args.batch, args.rows)
     while (spent := time.time() - began) < seconds and steps < args.steps:
-        left = 1 - max(spent / seconds, steps / args.steps)
-        rate = min(1.0, (steps + 1) / 100) * max(0.01, left)
+        remaining = 1 - max(spent / seconds, steps / args.steps)
+        rate = min(1.0, (steps + 1) / 100) * max(0.01, remaining)
         for group, top in zip(optimiser.param_groups, rates[-len(optimiser.param_groups) :], strict=True):
             group["lr"] = top * rate
         chosen, marks = next(batches)
@@ -394,7 +400,7 @@ def train(
             print(f"{steps} steps, {spent:.0f} s: loss {float(total) / 100:.3f}", flush=True)
             total.zero_()
         if time.time() - last > max(120, seconds / 5):
-            print(told(), flush=True)
+            print(progress_report(), flush=True)
             torch.save(model.state_dict() | mean, args.out)
             last = time.time()
     batches.close()

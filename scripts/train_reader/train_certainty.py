@@ -50,12 +50,12 @@ WITHOUT = 0.7
 """Of graphs without relations and of a few triples: questions without an answer for each that has one."""
 TREES, LEAVES, FOLDS, SEED = 150, 16, 6, 1
 WHOLE = ("asked", "made-up")
-opened = cache(Ranker.open)
+open_ranker = cache(Ranker.open)
 
 
 @dataclass(frozen=True)
-class Known:
-    """What is known of the meanings of one question, which are right, and what their relations are."""
+class MeaningRows:
+    """The rows of features of the meanings of one question, which are right, and their relations."""
 
     part: str
     graph: str
@@ -68,8 +68,8 @@ class Known:
 
 def labels_of(reader: QuestionReader, query: Query) -> frozenset[str]:
     """What a query answers, numbers written alike."""
-    drafted = answer_of(reader.graph, reader.vocabulary, both_ways(reader.vocabulary, query))
-    return plain({a.label for a in drafted.answers})
+    draft = answer_of(reader.graph, reader.vocabulary, both_ways(reader.vocabulary, query))
+    return plain({a.label for a in draft.answers})
 
 
 def plain(answers: set[str] | frozenset[str]) -> frozenset[str]:
@@ -84,8 +84,10 @@ def _is_number(text: str) -> bool:
         return False
 
 
-def known_of(part: str, name: str, reader: QuestionReader, questions: list[Question]) -> Iterator[Known]:
-    """What is known of the meanings of questions; those without any are left out."""
+def meaning_rows(
+    part: str, name: str, reader: QuestionReader, questions: list[Question]
+) -> Iterator[MeaningRows]:
+    """The rows of the meanings of questions; questions without any are left out."""
     executor = Executor(reader.graph)
     for question in questions:
         try:
@@ -99,7 +101,7 @@ def known_of(part: str, name: str, reader: QuestionReader, questions: list[Quest
             continue
         relations = tuple(frozenset(_relations(reader, m)) for m in meanings)
         rows = rows_of(reader.vocabulary, reading, meanings)
-        yield Known(part, name, question.text, bool(gold), rows, right, relations)
+        yield MeaningRows(part, name, question.text, bool(gold), rows, right, relations)
 
 
 def _relations(reader: QuestionReader, meaning: Meaning) -> set[str]:
@@ -108,58 +110,70 @@ def _relations(reader: QuestionReader, meaning: Meaning) -> set[str]:
 
 def reader_of(name: str, graph: Path, types: Path | None, model: Path = MODEL) -> QuestionReader:
     """The reader of a graph."""
-    asked = Asked(name, with_implied_types(read_graph(graph, types)))
-    return QuestionReader(asked.graph, asked.schema, asked.names, StaticEmbedder.load(), opened(model))
+    question_set = Asked(name, with_implied_types(read_graph(graph, types)))
+    return QuestionReader(
+        question_set.graph, question_set.schema, question_set.names, StaticEmbedder.load(), open_ranker(model)
+    )
 
 
-def of_folder(folder: Path, model: Path) -> list[Known]:
+def read_folder(folder: Path, model: Path) -> list[MeaningRows]:
     """A graph with questions of people, whole and without some of its relations."""
     types = folder / "types.tsv"
     types = types if types.exists() else None
     rows = [json.loads(line) for line in (folder / "questions.jsonl").read_text("utf-8").splitlines()]
     questions = [Question(r["question"], frozenset(map(str, r["answers"])), "") for r in rows]
     reader = reader_of(folder.name, folder / "kg.tsv", types, model)
-    made = list(known_of("asked", folder.name, reader, questions))
-    needed = {
-        k.question: next((r for r, x in zip(k.relations, k.right, strict=True) if x), None) for k in made
+    examples = list(meaning_rows("asked", folder.name, reader, questions))
+    needed_relations = {
+        k.question: next((r for r, x in zip(k.relations, k.right, strict=True) if x), None) for k in examples
     }
     triples = (folder / "kg.tsv").read_text("utf-8").splitlines()
     relations = sorted({line.split("\t")[1] for line in triples if line.count("\t") >= 2})
     for seed in range(REDUCED):
         rng = random.Random(seed)
-        kept = set(
+        kept_relations = set(
             rng.sample(relations, rng.randint(min(FEWEST, len(relations)), max(FEWEST, len(relations) // 2)))
         )
-        left: list[Question] = []
+        reduced_questions: list[Question] = []
         for question in questions:
-            needs = needed.get(question.text)
+            needs = needed_relations.get(question.text)
             if needs is not None or not question.gold:
-                there = needs is not None and needs <= kept
-                left.append(question if there else Question(question.text, frozenset(), ""))
+                is_answerable = needs is not None and needs <= kept_relations
+                reduced_questions.append(
+                    question if is_answerable else Question(question.text, frozenset(), "")
+                )
         with tempfile.TemporaryDirectory() as place:
             path = Path(place) / "kg.tsv"
             path.write_text(
-                "\n".join(t for t in triples if t.split("\t")[1:2] and t.split("\t")[1] in kept) + "\n"
+                "\n".join(t for t in triples if t.split("\t")[1:2] and t.split("\t")[1] in kept_relations)
+                + "\n"
             )
-            made += known_of("reduced", folder.name, reader_of(folder.name, path, types, model), left)
-    return made
+            examples += meaning_rows(
+                "reduced", folder.name, reader_of(folder.name, path, types, model), reduced_questions
+            )
+    return examples
 
 
-def of_schema(path: Path) -> list[Known]:
+def read_schema(path: Path) -> list[MeaningRows]:
     """Random graphs over a schema that the ranker was not trained on."""
-    schema, asked, _ = made_up.read(path)
-    made: list[Known] = []
-    chains = composed(schema, asked, CHAINS, random.Random(1))
+    schema, schema_questions, _ = made_up.read(path)
+    examples: list[MeaningRows] = []
+    chains = composed(schema, schema_questions, CHAINS, random.Random(1))
     graphs: list[tuple[str, Graph, list[tuple[str, Tree]]]] = []
     for typed in sorted({False, bool(schema["declared"])}):
         variant = made_up.Variant(1, typed, renamed=False)
-        graph, trees = made_up.graph(schema, [*asked, *chains], variant)
-        graphs += [("made-up", graph, trees[: len(asked)]), ("composed", graph, trees[len(asked) :])]
-    graphs += [("handfuls", *some) for some in made_up.handfuls(schema, asked, HANDFULS, 1)]
+        graph, trees = made_up.graph(schema, [*schema_questions, *chains], variant)
+        graphs += [
+            ("made-up", graph, trees[: len(schema_questions)]),
+            ("composed", graph, trees[len(schema_questions) :]),
+        ]
+    graphs += [("handfuls", *handful) for handful in made_up.handfuls(schema, schema_questions, HANDFULS, 1)]
     for part, graph, trees in graphs:
-        of = Asked(path.stem, with_implied_types(graph))
-        reader = QuestionReader(of.graph, of.schema, of.names, StaticEmbedder.load())
-        translator, questions = Translator.of(of.graph), list[Question]()
+        question_set = Asked(path.stem, with_implied_types(graph))
+        reader = QuestionReader(
+            question_set.graph, question_set.schema, question_set.names, StaticEmbedder.load()
+        )
+        translator, questions = Translator.of(question_set.graph), list[Question]()
         for text, tree in trees:
             try:
                 gold = frozenset[str]() if tree[0] == "none" else labels_of(reader, translator.query(tree))
@@ -167,48 +181,48 @@ def of_schema(path: Path) -> list[Known]:
                 continue
             if gold or tree[0] == "none":
                 questions.append(Question(text, gold, ""))
-        made += known_of(part, path.stem, reader, questions)
-    return made
+        examples += meaning_rows(part, path.stem, reader, questions)
+    return examples
 
 
 def write_rows(out: Path, processes: int, halves: tuple[Path, Path]) -> None:
-    """Read all questions and write what is known of their meanings.
+    """Read all questions and write the rows of their meanings.
 
-    `halves`: models trained without every other graph of people, the first among them, and without the rest;
+    `halves`: models trained without every other graph of people, from the first on, and from the second on;
     each graph is read by the one that has not seen it.
     """
     folders = sorted(path for path in ASKED.iterdir() if path.is_dir())
-    jobs = [partial(of_folder, folder, halves[i % 2]) for i, folder in enumerate(folders)]
-    jobs += [partial(of_schema, path) for path in sorted(SCHEMAS.glob("*.json"))]
+    jobs = [partial(read_folder, folder, halves[i % 2]) for i, folder in enumerate(folders)]
+    jobs += [partial(read_schema, path) for path in sorted(SCHEMAS.glob("*.json"))]
     with multiprocessing.Pool(processes) as pool:
-        found: list[Known] = []
-        for some in pool.imap(_run, jobs):
-            found += some
-            print(len(found), some[0].graph if some else "", flush=True)
+        examples: list[MeaningRows] = []
+        for group in pool.imap(_run, jobs):
+            examples += group
+            print(len(examples), group[0].graph if group else "", flush=True)
     np.savez_compressed(
         out,
         names=np.array(OF_MEANING),
-        rows=np.concatenate([k.rows for k in found]),
-        right=np.concatenate([k.right for k in found]),
-        counts=np.array([len(k.right) for k in found]),
-        parts=np.array([k.part for k in found]),
-        graphs=np.array([k.graph for k in found]),
-        answerable=np.array([k.answerable for k in found]),
-        questions=np.array([k.question for k in found]),
+        rows=np.concatenate([k.rows for k in examples]),
+        right=np.concatenate([k.right for k in examples]),
+        counts=np.array([len(k.right) for k in examples]),
+        parts=np.array([k.part for k in examples]),
+        graphs=np.array([k.graph for k in examples]),
+        answerable=np.array([k.answerable for k in examples]),
+        questions=np.array([k.question for k in examples]),
     )
 
 
-def _run(job: Callable[[], list[Known]]) -> list[Known]:
+def _run(job: Callable[[], list[MeaningRows]]) -> list[MeaningRows]:
     return job()
 
 
 @dataclass(frozen=True)
 class Table:
-    """The written rows: of each meaning, and of each question where its own begin."""
+    """The written rows of all meanings; `owner` is the question of each of them."""
 
     rows: np.ndarray
     right: np.ndarray
-    of: np.ndarray
+    owner: np.ndarray
     parts: np.ndarray
     graphs: np.ndarray
     answerable: np.ndarray
@@ -216,74 +230,84 @@ class Table:
     @classmethod
     def read(cls, path: Path) -> Table:
         """Read what `write_rows` wrote."""
-        with np.load(path) as given:
-            if given["names"].tolist() != list(OF_MEANING):
+        with np.load(path) as arrays:
+            if arrays["names"].tolist() != list(OF_MEANING):
                 raise SystemExit(f"{path} was written for other features. Write it again")
-            of = np.repeat(np.arange(len(given["counts"])), given["counts"])
+            owner = np.repeat(np.arange(len(arrays["counts"])), arrays["counts"])
             names = ("rows", "right", "parts", "graphs", "answerable")
-            rows, right, *others = (given[name] for name in names)
-            return cls(rows, right, of, *others)
+            rows, right, *columns = (arrays[name] for name in names)
+            return cls(rows, right, owner, *columns)
 
     def balanced(self) -> np.ndarray:
         """Which meanings are learned from: `WITHOUT` of the questions that a smaller graph cannot answer."""
-        kept, rng = np.ones(len(self.parts), bool), np.random.default_rng(SEED)
+        is_learned, rng = np.ones(len(self.parts), bool), np.random.default_rng(SEED)
         for part in ("reduced", "handfuls"):
-            mine = self.parts == part
-            without = rng.permutation(np.flatnonzero(mine & ~self.answerable))
-            kept[without[int(WITHOUT * (mine & self.answerable).sum()) :]] = False
-        return kept[self.of]
+            in_part = self.parts == part
+            unanswerable = rng.permutation(np.flatnonzero(in_part & ~self.answerable))
+            is_learned[unanswerable[int(WITHOUT * (in_part & self.answerable).sum()) :]] = False
+        return is_learned[self.owner]
 
-    def fit(self, some: np.ndarray) -> HistGradientBoostingClassifier:
+    def fit(self, meanings: np.ndarray) -> HistGradientBoostingClassifier:
         """Trees of some meanings; a likelier meaning is never less sure for it."""
         order = [{"share": 1, "lead": 1, "none": -1}.get(name, 0) for name in OF_MEANING]
         trees = HistGradientBoostingClassifier(
             max_iter=TREES, learning_rate=0.04, max_leaf_nodes=LEAVES, min_samples_leaf=60,
             l2_regularization=3.0, monotonic_cst=order, early_stopping=False, random_state=SEED,
         )  # fmt: skip
-        weights = np.array([WEIGHTS[part] for part in self.parts[self.of[some]]])
-        return trees.fit(self.rows[some], self.right[some], sample_weight=weights)
+        weights = np.array([WEIGHTS[part] for part in self.parts[self.owner[meanings]]])
+        return trees.fit(self.rows[meanings], self.right[meanings], sample_weight=weights)
 
     def held_out(self) -> np.ndarray:
         """How sure each meaning is, each graph held out in its turn."""
-        sure, learned = np.zeros(len(self.rows)), self.balanced()
+        certainties, learned = np.zeros(len(self.rows)), self.balanced()
         names = [sorted(set(self.graphs[np.isin(self.parts, p)])) for p in (WHOLE[:1], WHOLE[1:])]
         for fold in range(FOLDS):
-            away = np.isin(self.graphs, [g for some in names for g in some[fold::FOLDS]])[self.of]
-            sure[away] = self.fit(~away & learned).predict_proba(self.rows[away])[:, 1]
-        return sure
+            in_fold = np.isin(self.graphs, [g for group in names for g in group[fold::FOLDS]])[self.owner]
+            certainties[in_fold] = self.fit(~in_fold & learned).predict_proba(self.rows[in_fold])[:, 1]
+        return certainties
 
-    def report(self, sure: np.ndarray) -> None:
+    def report(self, certainties: np.ndarray) -> None:
         """Print right and wrong of what can be answered, and what is answered of the rest, by the surest."""
-        order = np.lexsort((-sure, self.of))
-        best = order[np.r_[True, np.diff(self.of[order]) > 0]]
+        order = np.lexsort((-certainties, self.owner))
+        best = order[np.r_[True, np.diff(self.owner[order]) > 0]]
         for part in WEIGHTS:
-            mine = best[self.parts[self.of[best]] == part]
-            known, count = self.answerable[self.of[mine]], self.answerable[self.parts == part].sum()
+            part_meanings = best[self.parts[self.owner[best]] == part]
+            is_answerable, count = (
+                self.answerable[self.owner[part_meanings]],
+                self.answerable[self.parts == part].sum(),
+            )
             for least in (0.0, 0.4, 0.5, 0.6, 0.7, 0.8):
-                told = sure[mine] >= least
-                right, wrong = (told & self.right[mine]).sum(), (told & known & ~self.right[mine]).sum()
+                is_answered = certainties[part_meanings] >= least
+                right, wrong = (
+                    (is_answered & self.right[part_meanings]).sum(),
+                    (is_answered & is_answerable & ~self.right[part_meanings]).sum(),
+                )
                 shares = [100 * n / max(1, count) for n in (right, wrong)]
-                said = f"right {shares[0]:.1f} wrong {shares[1]:.1f} of {count}"
-                rest = f"{(told & ~known).sum()} of {(~known).sum()} without an answer"
-                print(f"{part:9} {least}: {said}; {rest}")
+                answered_shares = f"right {shares[0]:.1f} wrong {shares[1]:.1f} of {count}"
+                guesses = (
+                    f"{(is_answered & ~is_answerable).sum()} of {(~is_answerable).sum()} without an answer"
+                )
+                print(f"{part:9} {least}: {answered_shares}; {guesses}")
 
 
 def write(trees: HistGradientBoostingClassifier, out: Path) -> None:
     """Write trees as `Certainty` reads them; of scikit-learn's nodes there is no public form."""
     nodes = [tree.nodes for (tree,) in trees._predictors]
     most = max(map(len, nodes))
-    whole, real = ("feature", "low", "high"), ("least", "value")
-    made = {name: np.zeros((len(nodes), most), np.int32) for name in whole}
-    made |= {name: np.zeros((len(nodes), most), np.float32) for name in real}
+    integer_names, real_names = ("feature", "low", "high"), ("least", "value")
+    arrays = {name: np.zeros((len(nodes), most), np.int32) for name in integer_names}
+    arrays |= {name: np.zeros((len(nodes), most), np.float32) for name in real_names}
     for at, tree in enumerate(nodes):
-        leaf, own = tree["is_leaf"].astype(bool), np.arange(len(tree))
-        made["feature"][at, own] = np.where(leaf, 0, tree["feature_idx"])
-        made["least"][at, own] = np.where(leaf, 0, tree["num_threshold"])
-        made["low"][at, own], made["high"][at, own] = np.where(leaf, own, (tree["left"], tree["right"]))
-        made["value"][at, own] = np.where(leaf, tree["value"], 0)
+        leaf, node_ids = tree["is_leaf"].astype(bool), np.arange(len(tree))
+        arrays["feature"][at, node_ids] = np.where(leaf, 0, tree["feature_idx"])
+        arrays["least"][at, node_ids] = np.where(leaf, 0, tree["num_threshold"])
+        arrays["low"][at, node_ids], arrays["high"][at, node_ids] = np.where(
+            leaf, node_ids, (tree["left"], tree["right"])
+        )
+        arrays["value"][at, node_ids] = np.where(leaf, tree["value"], 0)
     depth = max(int(tree["depth"].max()) for tree in nodes)
     start = float(np.ravel(trees._baseline_prediction)[0])
-    np.savez_compressed(out, names=np.array(OF_MEANING), start=start, depth=depth, **made)
+    np.savez_compressed(out, names=np.array(OF_MEANING), start=start, depth=depth, **arrays)
 
 
 def main() -> None:
@@ -307,8 +331,10 @@ def main() -> None:
     table.report(table.held_out())
     trees = table.fit(table.balanced())
     write(trees, args.out)
-    told = Certainty.open(args.out).of(table.rows)
-    print("differs by at most", float(np.abs(told - trees.predict_proba(table.rows)[:, 1]).max()))
+    stored_certainties = Certainty.open(args.out).of(table.rows)
+    print(
+        "differs by at most", float(np.abs(stored_certainties - trees.predict_proba(table.rows)[:, 1]).max())
+    )
 
 
 if __name__ == "__main__":

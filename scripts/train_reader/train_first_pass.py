@@ -42,13 +42,13 @@ def load(folder: Path) -> tuple[Examples, Examples]:
     for path in sorted(folder.glob("*.npz")):
         a = np.load(path)
         rows = rows_of_examples(a["features"], a["kinds"])
-        to = sets[sum(map(ord, path.stem.rsplit("-", 1)[0])) % HELD_OUT == 0]
+        target = sets[sum(map(ord, path.stem.rsplit("-", 1)[0])) % HELD_OUT == 0]
         source = source_of(path)
         for at, (start, stop) in enumerate(zip(a["rows"][:-1], a["rows"][1:], strict=True)):
             if a["right"][start:stop].any():
-                to.rows.append(rows[start:stop])
-                to.right.append(a["right"][start:stop])
-                to.shares.append(SHARES["composed" if a["composed"][at] else source])
+                target.rows.append(rows[start:stop])
+                target.right.append(a["right"][start:stop])
+                target.shares.append(SHARES["composed" if a["composed"][at] else source])
     return sets
 
 
@@ -61,8 +61,8 @@ def rows_of_examples(features: np.ndarray, kinds: np.ndarray) -> np.ndarray:
     """Features and counts of tokens by kind, float16 [n, F], as `calibration.rows_of` has them."""
     counts = np.zeros((len(kinds), len(Kind)), np.float16)
     for column in kinds.T:
-        there = np.flatnonzero(column)
-        counts[there, column[there]] += 1
+        used_rows = np.flatnonzero(column)
+        counts[used_rows, column[used_rows]] += 1
     return np.minimum(np.concatenate([features.astype(np.float16), counts], axis=1), MOST_OF_KIND)
 
 
@@ -76,40 +76,49 @@ def main() -> None:
     args = parser.parse_args()
     torch.manual_seed(args.seed)
     torch.set_num_threads(1)
-    train, held = load(args.examples)
-    some = np.concatenate(train.rows[:: max(1, len(train.rows) // 1500)]).astype(np.float32)
+    train, held_out = load(args.examples)
+    sample = np.concatenate(train.rows[:: max(1, len(train.rows) // 1500)]).astype(np.float32)
     bounds = np.cumsum(train.shares) / sum(train.shares)
-    mean, scale = some.mean(0), some.std(0) + 0.05
+    mean, scale = sample.mean(0), sample.std(0) + 0.05
     net = torch.nn.Sequential(torch.nn.Linear(len(mean), WIDE), torch.nn.ReLU(), torch.nn.Linear(WIDE, 1))
     optimiser = torch.optim.Adam(net.parameters(), 3e-3)
     rng, began = np.random.default_rng(args.seed), time.time()
     while (spent := (time.time() - began) / 60) < args.minutes:
         optimiser.param_groups[0]["lr"] = 3e-3 * max(0.02, 1 - spent / args.minutes)
         chosen = np.searchsorted(bounds, rng.random(BATCH)).clip(max=len(bounds) - 1)
-        given = np.concatenate([train.rows[i] for i in chosen]).astype(np.float32)
-        rows = torch.from_numpy((given - mean) / scale)
+        features = np.concatenate([train.rows[i] for i in chosen]).astype(np.float32)
+        rows = torch.from_numpy((features - mean) / scale)
         losses, at = [], 0
         scores = net(rows)[:, 0]
         for right in (train.right[i] for i in chosen):
-            own = scores[at : at + len(right)]
-            losses.append(own.logsumexp(0) - own[torch.from_numpy(right)].logsumexp(0))
+            question_scores = scores[at : at + len(right)]
+            losses.append(
+                question_scores.logsumexp(0) - question_scores[torch.from_numpy(right)].logsumexp(0)
+            )
             at += len(right)
         optimiser.zero_grad()
         torch.stack(losses).mean().backward()
         optimiser.step()
     first, last = net[0], net[2]
-    made = FirstPass(
+    first_pass = FirstPass(
         mean,
         scale,
         first.weight.detach().numpy().T.copy(),
         first.bias.detach().numpy(),
         last.weight.detach().numpy()[0],
     )
-    np.savez(args.out, mean=made.mean, scale=made.scale, inner=made.inner, bias=made.bias, outer=made.outer)
+    np.savez(
+        args.out,
+        mean=first_pass.mean,
+        scale=first_pass.scale,
+        inner=first_pass.inner,
+        bias=first_pass.bias,
+        outer=first_pass.outer,
+    )
     for most in (1, 20, CANDIDATES_KEPT, 60, 80, 120):
-        best = (made.best(rows.astype(np.float32), most=most) for rows in held.rows)
-        there = [right[places].any() for right, places in zip(held.right, best, strict=True)]
-        print(f"{most}: {np.mean(there):.4f} of {len(there)}")
+        best = (first_pass.best(rows.astype(np.float32), most=most) for rows in held_out.rows)
+        hits = [right[places].any() for right, places in zip(held_out.right, best, strict=True)]
+        print(f"{most}: {np.mean(hits):.4f} of {len(hits)}")
 
 
 if __name__ == "__main__":

@@ -123,11 +123,13 @@ class Prober:
     """Asks questions over one random graph."""
 
     def __init__(self, path: Path) -> None:
-        self.schema, asked, _ = made_up.read(path)
+        self.schema, questions, _ = made_up.read(path)
         variant = made_up.Variant(1, self.schema["declared"])
-        self.graph, self.asked = made_up.graph(self.schema, asked, variant)
-        of = Asked(path.stem, self.graph)
-        self.reader = QuestionReader(self.graph, of.schema, of.names, StaticEmbedder.load())
+        self.graph, self.questions = made_up.graph(self.schema, questions, variant)
+        question_set = Asked(path.stem, self.graph)
+        self.reader = QuestionReader(
+            self.graph, question_set.schema, question_set.names, StaticEmbedder.load()
+        )
         self.executor, self.rng = Executor(self.graph), random.Random(path.stem)
 
     def outcome(self, text: str, gold: frozenset[str]) -> tuple[bool, bool]:
@@ -136,11 +138,11 @@ class Prober:
         meanings = meanings_of(self.executor, self.reader.vocabulary, reading)
         if not meanings:
             return False, False
-        sure = how_sure(self.reader.vocabulary, reading, meanings)
-        if sure.max() < AutoSettings().confidence:
+        certainties = how_sure(self.reader.vocabulary, reading, meanings)
+        if certainties.max() < AutoSettings().confidence:
             return False, False
-        drafted = answer_of(self.graph, self.reader.vocabulary, meanings[sure.argmax()].query)
-        answers = {a.label for a in drafted.answers}
+        draft = answer_of(self.graph, self.reader.vocabulary, meanings[certainties.argmax()].query)
+        answers = {a.label for a in draft.answers}
         return answers == gold, bool(answers) and answers != gold
 
     def gold(self, query: Query) -> frozenset[str]:
@@ -150,24 +152,24 @@ class Prober:
     def written_otherwise(self) -> Iterator[Outcome]:
         """Some questions with one name in each way of writing."""
         translator = Translator.of(self.graph)
-        left = QUESTIONS
-        for text, tree in self.asked:
+        questions_left = QUESTIONS
+        for text, tree in self.questions:
             name = _only_name(text, tree)
-            if not left or name not in translator.entities:
+            if not questions_left or name not in translator.entities:
                 continue
             try:
                 query = translator.query(tree)
                 gold = self.gold(query)
-                plain = self.outcome(text, gold)
+                plain_outcome = self.outcome(text, gold)
             except (KeyError, ValueError, OverBudget, ClewError):
                 continue
             if query.ask != "list" or not gold:
                 continue
-            left -= 1
+            questions_left -= 1
             for way, rewrite in WAYS.items():
-                written = rewrite(text, name, self.rng)
-                if written is not None:
-                    yield Outcome(way, *self.outcome(written, gold), plain[0])
+                rewording = rewrite(text, name, self.rng)
+                if rewording is not None:
+                    yield Outcome(way, *self.outcome(rewording, gold), plain_outcome[0])
 
     def in_labels(self) -> Iterator[Outcome]:
         """What some relations lead to, asked by their labels."""
@@ -213,12 +215,14 @@ def main() -> None:
     parser.add_argument("--processes", type=int, default=1)
     args = parser.parse_args()
     with multiprocessing.Pool(args.processes) as pool:
-        made = [one for some in pool.imap(outcomes, sorted(SCHEMAS.glob("*.json"))) for one in some]
+        results = [
+            outcome for group in pool.imap(outcomes, sorted(SCHEMAS.glob("*.json"))) for outcome in group
+        ]
     print("| written | questions | right | wrong | right as they are |\n|---|---|---|---|---|")
-    for way in dict.fromkeys(one.way for one in made):
-        some = [one for one in made if one.way == way]
-        shares = [100 * np.mean([getattr(o, k) for o in some]) for k in ("right", "wrong", "right_as_it_is")]
-        print(f"| {way} | {len(some)} | {' | '.join(f'{share:.1f}' for share in shares)} |")
+    for way in dict.fromkeys(outcome.way for outcome in results):
+        group = [outcome for outcome in results if outcome.way == way]
+        shares = [100 * np.mean([getattr(o, k) for o in group]) for k in ("right", "wrong", "right_as_it_is")]
+        print(f"| {way} | {len(group)} | {' | '.join(f'{share:.1f}' for share in shares)} |")
 
 
 if __name__ == "__main__":
