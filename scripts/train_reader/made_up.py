@@ -272,16 +272,6 @@ def _shared(schema: dict[str, Any]) -> dict[str, tuple[str, str]]:
     return shared
 
 
-def _with_types(tree: Tree, shared: dict[str, tuple[str, str]]) -> Tree:
-    """A meaning that says of which type the heads of a shared relation are."""
-    typed_tree = tuple(
-        _with_types(part, shared) if isinstance(part, tuple) and part else part for part in tree
-    )
-    if typed_tree[0] == "walk" and typed_tree[2][0] == "^" and typed_tree[2][1] in shared:
-        return ("&", typed_tree, ("type", shared[typed_tree[2][1]][1]))
-    return typed_tree
-
-
 def _ends(schema: dict[str, Any], relations: set[str]) -> dict[str, tuple[Tree, ...]]:
     """The ends of relations that are there at which things of each type stand, as steps that leave them."""
     ends: dict[str, list[Tree]] = {type_: [] for type_ in schema["types"]}
