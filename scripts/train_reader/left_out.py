@@ -70,6 +70,7 @@ def main() -> None:
             shares = {
                 f"{kind} ({len(rows)})": share_right_first(scorer, rows, first_scores)
                 for kind, rows in held_out.items()
+                if len(rows)
             }
             print(json.dumps({"left out": name, "examples": len(examples)} | shares), flush=True)
 
