@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 
 from clew import Clew, Hints
 from clew.cli.app import app
+from clew.errors import UsageError
 from clew.graph.graph import INFERRED
 
 PREFIXES = """@prefix : <http://ex.org/> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
@@ -95,6 +96,11 @@ def test_no_inference_leaves_it_out(tmp_path, monkeypatch):
     done = CliRunner().invoke(app, ["info", str(tmp_path / "x.ttl"), "--json", "--no-inference"])
     assert done.exit_code == 0, done.stderr
     assert json.loads(done.stdout)["counts"]["triples"] == 3
+
+
+def test_a_bound_below_zero_is_refused():
+    with pytest.raises(UsageError, match="at least 0"):
+        Hints(most_inferred=-1)
 
 
 def test_what_follows_is_bounded(tmp_path):

@@ -71,6 +71,22 @@ def test_a_stopped_build_goes_on_where_it_was(source, tmp_path, monkeypatch, let
     assert digests(out) == digests(tmp_path / "y.clew")
 
 
+def test_a_stopped_build_of_other_shards_begins_anew(source, tmp_path, monkeypatch, letters):
+    def stop(*piece):
+        if piece[-1][1] >= 1400:
+            raise KeyboardInterrupt
+        make(*piece)
+
+    make, larger = shards.make_shard, ShardSizes(names=1000, sharded_from=100)
+    monkeypatch.setattr(shards, "make_shard", stop)
+    with pytest.raises(KeyboardInterrupt):
+        build_index([source], tmp_path / "x.clew", embedder=letters, shards=SMALL)
+    monkeypatch.setattr(shards, "make_shard", make)
+    for name in ("x.clew", "y.clew"):
+        build_index([source], tmp_path / name, embedder=letters, shards=larger)
+    assert digests(tmp_path / "x.clew") == digests(tmp_path / "y.clew")
+
+
 def test_changed_sources_begin_anew(source, tmp_path, monkeypatch, letters):
     def stop(*_):
         raise KeyboardInterrupt

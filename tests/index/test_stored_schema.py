@@ -10,9 +10,11 @@ from clew.graph.graph import Graph
 from clew.graph.schema import Schema, schema_of
 from clew.index.build import build_index
 from clew.index.store import stored_schema
+from clew.index.store.compact import write_changed
 from clew.index.store.delta import KeptApart
 from clew.index.store.directory import open_index
-from clew.index.store.stored_schema import schema_of_index
+from clew.index.store.stored_schema import schema_of_index, write_schema
+from clew.index.store.writing import writing
 from clew.index.update.edit_files import EditFiles, read_edits
 from clew.index.update.edits import EditRules
 from clew.index.update.update import update_index
@@ -78,9 +80,12 @@ def test_one_of_other_files_counts_as_none(large, monkeypatch):
         schema_of_index(index)
 
 
-def test_one_that_is_large_beside_its_graph_is_not_stored(large):
-    graph = open_index(large).graph
-    arrays = stored_schema.schema_arrays(schema_of(graph))
-    size = sum(array.nbytes for array in arrays.values())
-    assert stored_schema.is_stored(graph, arrays, most_bytes=size)
-    assert not stored_schema.is_stored(graph, arrays, most_bytes=size - 1)
+def test_one_that_is_larger_than_its_graph_is_not_stored(large):
+    index = open_index(large)
+    with writing(large) as writer:
+        write_changed(writer, index, {}, dropped=("schema.",))
+        write_schema(writer, index.graph, most_bytes=100)
+        writer.commit(index.manifest.about)
+    index = open_index(large)
+    assert not [section for section in index.sections if section.startswith("schema.")]
+    equal(schema_of_index(index), schema_of(index.graph))

@@ -137,7 +137,8 @@ def _key(modified: Mapping[Path, int], embedder: Embedder, options: IndexOptions
     files = [(str(path.resolve()), source_bytes([path]), time) for path, time in modified.items()]
     verbaliser = options.get("verbaliser")
     settings = [
-        options.get(name) for name in (*ReadOptions.__annotations__, "corpus", "triple_vectors", "vectors")
+        options.get(name)
+        for name in (*ReadOptions.__annotations__, "corpus", "triple_vectors", "vectors", "shards")
     ]
     model = None if verbaliser is None else verbaliser.name
     parts = [files, embedder.name, embedder.fingerprint, repr((settings, model))]

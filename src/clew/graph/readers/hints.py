@@ -28,7 +28,7 @@ class Hints:
     `language` is that of the labels of RDF that people read, a tag such as `de`; others are aliases. Of what
     follows from an ontology in RDF at most so many triples, and types, are added (`most_inferred`; 0: none).
 
-    Raises UsageError for a role, an encoding or a tag that there is not.
+    Raises UsageError for a role, an encoding or a tag that there is not, and a number below 0.
     """
 
     columns: Mapping[str, str] = field(default_factory=dict[str, str])
@@ -45,6 +45,8 @@ class Hints:
             raise UsageError(f"columns are head, relation and tail, not {wrong[0]!r}")
         if self.columns and not {"head", "tail"} <= self.columns.keys():
             raise UsageError("columns need a head and a tail, as in: head=from,relation=type,tail=to")
+        if self.most_inferred < 0:
+            raise UsageError(f"most_inferred is {self.most_inferred}: it must be at least 0")
         if not _TAG.fullmatch(self.language):
             raise UsageError(f"{self.language!r} is no language. Give a tag, as in: en, de, pt-BR")
         if self.encoding is not None:

@@ -6,7 +6,7 @@ A stored schema names the files of the graph that it was counted from; one of an
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
@@ -29,22 +29,16 @@ MOST_BYTES = 1 << 26
 _OF, _TOGETHER = "of", "together"
 
 
-def write_schema(writer: IndexWriter, graph: Graph) -> None:
+def write_schema(writer: IndexWriter, graph: Graph, most_bytes: int = MOST_BYTES) -> None:
     """Count and write the schema of a written graph, if not too large; IndexAccessError, as `schema_of`."""
     # It compiles kernels, which nothing else of a build of few triples needs.
     from clew.graph.schema import schema_of
 
     sections = schema_arrays(schema_of(graph))
-    if is_stored(graph, sections):
-        sections[_OF] = np.frombuffer(_digest(writer.files), np.uint8)
-        writer.add_all(with_prefix("schema", sections))
-
-
-def is_stored(
-    graph: Graph, sections: Mapping[str, NDArray[np.generic]], most_bytes: int = MOST_BYTES
-) -> bool:
-    """Whether the schema of a graph, as the arrays that it is, is small enough beside it."""
-    return graph.triples >= _LARGE or sum(array.nbytes for array in sections.values()) <= most_bytes
+    if graph.triples < _LARGE and sum(array.nbytes for array in sections.values()) > most_bytes:
+        return
+    sections[_OF] = np.frombuffer(_digest(writer.files), np.uint8)
+    writer.add_all(with_prefix("schema", sections))
 
 
 def schema_arrays(schema: Schema) -> dict[str, NDArray[np.generic]]:
