@@ -52,6 +52,8 @@ def main() -> None:
     parser.add_argument("--rate", type=float, default=4e-5, help="of the encoder")
     parser.set_defaults(minutes=10**6, head_rate=1e-3)
     args = parser.parse_args()
+    if unknown := [name for name in args.families if name not in FAMILIES]:
+        parser.error(f"no family {unknown[0]!r}")
     torch.set_num_threads(args.threads)
     model = Ranker(args.start)
     data = load(args.examples, model.texts, "cpu")

@@ -103,6 +103,7 @@ def test_some_digits_of_a_number_are_no_name() -> None:
     assert [m.text for m in numbers.mentions("prizes above 2.5 million")] == ["2.5 million"]
     assert [m.text for m in numbers.mentions("whose prize is 2,500")] == ["2,500"]
     assert [numbers.graph.labels[c.node] for c in numbers.mentions("ranked 5")[0].candidates] == ["5"]
+    assert "5" in [m.text for m in numbers.mentions("who has more than 2.5 million and 5", ["5"])]
 
 
 def test_given_names_are_mentions_though_the_question_does_not_say_them() -> None:

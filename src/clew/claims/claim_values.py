@@ -109,7 +109,8 @@ def _beyond_all(text: str) -> Iterator[Written]:
     """Numbers that no float holds, as the largest: without them a claim would say less than it does."""
     for hit in _DIGITS.finditer(text):
         if math.isinf(number := float(hit[0])):
-            yield Written(hit.start(), hit.end(), math.copysign(sys.float_info.max, number))
+            largest = math.copysign(sys.float_info.max, number)
+            yield Written(hit.start(), hit.end(), largest, of=unit_behind(text, hit.end()))
 
 
 def _single_value(text: str, value: Written) -> ClaimedValue:
@@ -118,14 +119,14 @@ def _single_value(text: str, value: Written) -> ClaimedValue:
     days = None if span is None else Range(*span)
     number, half = value.number, value.unit / 2
     if number is None:
-        claimed = _compared(text, value.start, value.stop, None, days, None)
+        claimed = _compared(text, value, None, days, None)
         swapped = None if claimed.compared or value.or_day is None else Range(value.or_day, value.or_day)
         return replace(claimed, or_dates=swapped, yearly=value.yearly is not None)
     timed = days is not None and _TIMED.search(text[: value.start]) is not None
     ends, exact = (number, number + value.width), None
     if not value.width:
         ends, exact = (number - half, number + half), number
-    return replace(_compared(text, value.start, value.stop, Range(*ends), days, exact), timed=timed)
+    return replace(_compared(text, value, Range(*ends), days, exact), timed=timed)
 
 
 def _between(text: str, first: Written, second: Written) -> ClaimedValue:
@@ -134,19 +135,17 @@ def _between(text: str, first: Written, second: Written) -> ClaimedValue:
     low, high = first.number, second.number
     numbers = None if low is None or high is None else Range(min(low, high), max(low, high))
     dates = None if first.days is None or second.days is None else Range(first.days[0], second.days[1])
-    return ClaimedValue(
-        start, stop, text[start:stop], numbers, dates, None, True, unit_behind(text, stop) or None
-    )
+    return ClaimedValue(start, stop, text[start:stop], numbers, dates, None, True, second.of or None)
 
 
 def _compared(
-    text: str, start: int, stop: int, numbers: Range | None, dates: Range | None, exact: float | None
+    text: str, value: Written, numbers: Range | None, dates: Range | None, exact: float | None
 ) -> ClaimedValue:
     """Apply the words before a value: *before*, *at least*, *more than*."""
+    start, stop, unit = value.start, value.stop, value.of or None
     before = text[:start].lower().split()
     if before[-1:] == ["the"]:
         before.pop()
-    unit = unit_behind(text, stop) or None
     for length in (3, 2, 1):
         phrase = " ".join(before[-length:]) if len(before) >= length else ""
         compared = (-1, True) if phrase == "by" and dates is not None else COMPARATORS.get(phrase)

@@ -9,11 +9,11 @@ from itertools import pairwise
 from clew.reading.mentions import Mention
 from clew.reading.query import Sign
 
-_OF = r"\s*(?:the\s+)?(?:(?:start|beginning|end|close)\s+of\s+(?:the\s+)?)?[$£€]?"
+_TO_VALUE = r"\s*(?:the\s+)?(?:(?:start|beginning|end|close)\s+of\s+(?:the\s+)?)?[$£€]?"
 """*(between) the start of 2010 (and) the end of 2013*: both years count."""
-_BETWEEN, _FROM = (re.compile(rf"\b{word}{_OF}$", re.I) for word in ("between", "from"))
-_AND = re.compile(rf"[^,;?]{{0,12}}\s*(?:and|to|[-–]){_OF}", re.I)
-_TO = re.compile(rf"[^,;?]{{0,12}}\s*(?:to|until|till|through|[-–]){_OF}", re.I)
+_BETWEEN, _FROM = (re.compile(rf"\b{word}{_TO_VALUE}$", re.I) for word in ("between", "from"))
+_AND = re.compile(rf"[^,;?]{{0,12}}\s*(?:and|to|[-–]){_TO_VALUE}", re.I)
+_TO = re.compile(rf"[^,;?]{{0,12}}\s*(?:to|until|till|through|[-–]){_TO_VALUE}", re.I)
 
 
 def bounds_between(question: str, mentions: Sequence[Mention]) -> dict[int, Sign]:

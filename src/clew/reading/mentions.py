@@ -159,13 +159,14 @@ def _weight(mention: Mention) -> float:
 def _is_some_digits(mention: Mention, question: str, number: tuple[int, int]) -> bool:
     """Whether a mention is some digits of a number that has more of them."""
     inside = number[0] <= mention.start and mention.stop <= number[1] and mention.text.isdigit()
-    return inside and mention.text != re.sub(r"\D", "", question[number[0] : number[1]])
+    is_given = any(c.how == GIVEN for c in mention.candidates)
+    return inside and not is_given and mention.text != re.sub(r"\D", "", question[number[0] : number[1]])
 
 
 def with_values(question: str, mentions: Sequence[Mention]) -> list[Mention]:
     """The mentions with the numbers and dates of a question; one that is a name too has both.
 
-    Digits of a longer number are no name: no *5* in *2.5*.
+    Digits of a longer number are no name, unless it is given: no *5* in *2.5*.
     """
     values_by_span = values_in(question)
     numbers = [span for span, values in values_by_span.items() if not any(v.date for v in values)]

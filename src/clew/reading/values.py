@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from math import isfinite
 
 from clew.graph.values import MONTHS, days_since_epoch, time_of_day
@@ -94,7 +93,7 @@ _ONE = re.compile(
 """One of a unit; *than a second film* is none."""
 _WORDS_OF_TIME = {"noon": 12, "midday": 12, "midnight": 0}
 _TO_NEXT = re.compile(r"\s*(?:and|to|or|[-–])\s*[$£€]?", re.I)
-"""Between two numbers of which the first is of the scale and the unit of the second."""
+"""Between two numbers of which the first is counted as the second one is."""
 FIRST_YEAR, LAST_YEAR, _LAST_CENTURY = 1000, 2100, 2000
 """Whole numbers in this range may be years."""
 
@@ -105,7 +104,7 @@ class Written:
 
     `number` with the `unit` of its last written digit, and how much further it goes if it is a decade or a
     century (`width`); `days`, the first and the last day since 0001-01-01, below 1 for a time of day;
-    `or_day`, where day and month may be either. `spelt` as a word; `of` which unit, if that is part of it.
+    `or_day`, where day and month may be either. `spelt` as a word; `of` which unit.
     `yearly`: the first and the last day, of no year, as `query.Value` has it.
     """
 
@@ -139,32 +138,36 @@ def written_in(text: str) -> list[Written]:
     ):
         hits = [hit for hit in pattern.finditer(text) if not _overlaps_any(written, hit)]
         written += [value for hit in hits if (value := read(hit)) is not None]
-    return _with_scale_of_next(text, sorted(written, key=lambda value: value.start))
+    return _with_units(text, sorted(written, key=lambda value: value.start))
 
 
-def _with_scale_of_next(text: str, written: list[Written]) -> list[Written]:
-    """The numbers of a text, each counted as the one that it leads to: *between 1 and 1.5 million*."""
-    for at, (first, second) in enumerate(pairwise(written)):
-        if first.number and second.number and first.scale == 1 < second.scale:
-            number = first.number * second.scale
-            if 0 < number < second.number and _TO_NEXT.fullmatch(text[first.stop : second.start]):
-                unit = first.unit * second.scale
-                written[at] = replace(first, number=number, unit=unit, days=None, scale=second.scale)
-    return written
+def _with_units(text: str, written: list[Written]) -> list[Written]:
+    """Each with the unit behind it, and the scale and unit of the one that it leads to, if it has none."""
+    read: list[Written] = []
+    for value in reversed(written):
+        value = replace(value, of=unit_behind(text, value.stop))
+        if read and _TO_NEXT.fullmatch(text[value.stop : read[-1].start]):
+            value = _counted_as(value, read[-1])
+        read.append(value)
+    return read[::-1]
+
+
+def _counted_as(value: Written, following: Written) -> Written:
+    """*Between 1 and 1.5 million*, *1 to 2 hours*: the first number is counted as the second one is."""
+    number = (value.number or 0.0) * following.scale
+    if value.scale == 1 < following.scale and 0 < number < (following.number or 0.0):
+        unit = value.unit * following.scale
+        value = replace(value, number=number, unit=unit, days=None, scale=following.scale)
+    return value if value.of else replace(value, of=following.of)
 
 
 def values_in(question: str) -> dict[tuple[int, int], tuple[Value, ...]]:
     """What each number or date of a question may stand for, by its span in characters; a year is both."""
     written = written_in(question)
     written += [_one_of_a_unit(hit) for hit in _ONE.finditer(question) if not _overlaps_any(written, hit)]
-    written.sort(key=lambda value: value.start)
-    units = [value.of or unit_behind(question, value.stop) for value in written]
-    for at, (first, second) in enumerate(pairwise(written)):
-        if not units[at] and _TO_NEXT.fullmatch(question[first.stop : second.start]):
-            units[at] = units[at + 1]  # *between 1 and 2 hours*
     return {
-        (value.start, value.stop): tuple(_values(value, unit))
-        for value, unit in zip(written, units, strict=True)
+        (value.start, value.stop): tuple(_values(value))
+        for value in sorted(written, key=lambda value: value.start)
     }
 
 
@@ -191,9 +194,9 @@ def _one_of_a_unit(hit: re.Match[str]) -> Written:
     return Written(hit.start("all"), hit.end(), number, number, spelt=True, of=hit["unit"].lower())
 
 
-def _values(value: Written, unit: str = "") -> Iterator[Value]:
+def _values(value: Written) -> Iterator[Value]:
     if value.number is not None:
-        yield Value(value.number, width=value.width, unit=unit)
+        yield Value(value.number, width=value.width, unit=value.of)
     if value.days is not None:
         first, last = value.days
         yield Value(float(first), date=True, width=float(last - first))
