@@ -159,3 +159,9 @@ def test_a_year_after_a_word_of_time_is_nothing_else(text, timed):
 
 def test_a_text_is_no_date():
     assert not holds("born in 1976", "a village")
+
+
+def test_a_number_is_counted_as_the_one_that_it_leads_to():
+    between, first, second = find_values("sold between 1 and 1.5 million, and lasted 1 or 2 hours")
+    assert (between.numbers.low, between.numbers.high) == (1e6, 1.5e6)
+    assert [value.factor(["minutes"]) for value in (first, second)] == pytest.approx([1 / 60, 1 / 60])
