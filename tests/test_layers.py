@@ -13,6 +13,7 @@ FLOORS = (
     {"graph"},
     {"text", "grounding"},
     {"index", "llm", "stores"},
+    {"query"},
     {"reading"},
     {"claims", "opening"},
     {"methods"},

@@ -11,11 +11,11 @@ from collections import Counter, defaultdict
 
 from sets import MEASURED, all_of
 
+from clew.query.execute import Executor, OverBudget
+from clew.query.vocabulary import Vocabulary
 from clew.reading.candidates import Enumerator, Option
-from clew.reading.execute import Executor, OverBudget
 from clew.reading.likeness import WordMatcher
 from clew.reading.mention_finder import MentionFinder
-from clew.reading.vocabulary import Vocabulary
 from clew.text.embedders.static import StaticEmbedder
 from clew.text.lexicon import Lexicon
 

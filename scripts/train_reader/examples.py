@@ -35,13 +35,14 @@ from tables import tables
 from tokenizers import Tokenizer
 
 from clew.graph.graph import Graph
+from clew.query.execute import Executor, OverBudget
+from clew.query.tree import Query, key_of
+from clew.query.vocabulary import Vocabulary
 from clew.reading.candidates import Enumerator, Option
-from clew.reading.execute import Executor, OverBudget
 from clew.reading.features import Describer, with_distances
 from clew.reading.likeness import Likeness, WordMatcher
 from clew.reading.mention_finder import MentionFinder
 from clew.reading.mentions import Mention
-from clew.reading.query import Query, key_of
 from clew.reading.ranker import MODEL, span_of
 from clew.reading.reader import QuestionReader
 from clew.reading.tokens import (
@@ -54,7 +55,6 @@ from clew.reading.tokens import (
     tokens_of,
     view_of,
 )
-from clew.reading.vocabulary import Vocabulary
 from clew.text.embedders.static import StaticEmbedder
 from clew.text.lexicon import Lexicon
 from clew.workers.base import Workers

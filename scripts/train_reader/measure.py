@@ -20,13 +20,13 @@ from train_certainty import labels_of, plain
 
 from clew.errors import ClewError
 from clew.methods.auto.settings import AutoSettings
+from clew.query.execute import Executor
+from clew.query.tree import Query
+from clew.query.words import say
 from clew.reading.answer import meanings_of
 from clew.reading.certainty import how_sure
-from clew.reading.execute import Executor
-from clew.reading.query import Query
 from clew.reading.ranker import Ranker
 from clew.reading.reader import QuestionReader
-from clew.reading.words import say
 from clew.text.embedders.static import StaticEmbedder
 
 STAGES = ("a candidate", "kept", "a meaning", "the surest", "answered", "wrong")

@@ -15,7 +15,7 @@ from typing import Any
 
 from clew.graph.graph import Graph
 from clew.graph.values import time_of_day
-from clew.reading.query import (
+from clew.query.tree import (
     Anchor,
     Both,
     Compared,
@@ -30,7 +30,7 @@ from clew.reading.query import (
     Walk,
     Without,
 )
-from clew.reading.values import date_of
+from clew.query.values import date_of
 
 TOKEN = re.compile(
     r'\s*(\{[^}]*\}|"[^"]*"|\d{4}-\d\d(?:-\d\d)?|\d\d:\d\d|-?\d+(?:\.\d+)?(?![\w-])|>=|<=|!=|[=<>()\[\],&|\-]'

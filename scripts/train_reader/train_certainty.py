@@ -31,11 +31,11 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from clew.errors import ClewError
 from clew.graph.graph import Graph
 from clew.graph.implied_types import with_implied_types
+from clew.query.execute import Executor, OverBudget
+from clew.query.tree import Query, steps_of
 from clew.reading.answer import Meaning, answer_of, meanings_of
 from clew.reading.certainty import OF_MEANING, Certainty, rows_of
-from clew.reading.execute import Executor, OverBudget
 from clew.reading.mutual import both_ways
-from clew.reading.query import Query, steps_of
 from clew.reading.ranker import MODEL, Ranker
 from clew.reading.reader import QuestionReader
 from clew.text.embedders.static import StaticEmbedder

@@ -24,12 +24,12 @@ from sets import Asked
 
 from clew.errors import ClewError
 from clew.methods.auto.settings import AutoSettings
+from clew.query.execute import Executor, OverBudget
+from clew.query.tree import Anchor, Query, Walk
+from clew.query.vocabulary import words_of_label
 from clew.reading.answer import answer_of, meanings_of
 from clew.reading.certainty import how_sure
-from clew.reading.execute import Executor, OverBudget
-from clew.reading.query import Anchor, Query, Walk
 from clew.reading.reader import QuestionReader
-from clew.reading.vocabulary import words_of_label
 from clew.text.embedders.static import StaticEmbedder
 
 QUESTIONS, RELATIONS = 14, 6

@@ -13,9 +13,9 @@ from clew.foundation import bounds
 from clew.foundation.bounds import Bounds, OutOfTime, bounded, check, most_answers
 from clew.foundation.compiling import COMPILING
 from clew.graph.schema import schema_of
+from clew.query.tree import Anchor, Query, Walk
+from clew.query.vocabulary import Vocabulary
 from clew.reading.answer import answer_of
-from clew.reading.query import Anchor, Query, Walk
-from clew.reading.vocabulary import Vocabulary
 from clew.text.lexicon import Lexicon
 
 

@@ -9,9 +9,9 @@ import pytest
 
 from clew.engine import Clew
 from clew.methods.registry import make_method
+from clew.query.words import say
 from clew.reading.said_kinds import of_another_kind
 from clew.reading.shared_reader import reader_of
-from clew.reading.words import say
 from clew.types import Abstention
 
 FILMS = ("Sunrise Road", "Blue Lamp", "The Long Harvest", "Quiet Water", "Last Orchard", "Stone Bridge")

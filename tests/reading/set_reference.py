@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from clew.graph.build.build import graph_of
 from clew.graph.graph import Graph
-from clew.reading.query import (
+from clew.query.tree import (
     Anchor,
     Both,
     Compared,

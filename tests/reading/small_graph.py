@@ -7,12 +7,12 @@ from collections.abc import Iterable, Mapping
 from clew.graph.build.build import graph_of
 from clew.graph.schema import schema_of
 from clew.index.names.names import NamesIndex
+from clew.query.vocabulary import Vocabulary
 from clew.reading.candidates import Enumerator, Option
 from clew.reading.features import Describer
 from clew.reading.likeness import WordMatcher
 from clew.reading.mention_finder import MentionFinder
 from clew.reading.mentions import Mention
-from clew.reading.vocabulary import Vocabulary
 from clew.text.embedders.static import StaticEmbedder
 from clew.text.lexicon import Lexicon
 

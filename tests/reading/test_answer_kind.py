@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from small_graph import SmallGraph
 
+from clew.query.tree import Anchor, OfType, Query, Walk
 from clew.reading.answer_kind import AnswerKinds, asked_kind, asks_people, noun_asked_for
-from clew.reading.query import Anchor, OfType, Query, Walk
 from clew.text.lexicon import CLASSES
 
 SMALL = SmallGraph(

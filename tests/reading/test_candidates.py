@@ -3,10 +3,8 @@
 import pytest
 from small_graph import SmallGraph
 
-from clew.reading.candidates import QUOTA
-from clew.reading.execute import Executor
-from clew.reading.paths import Exploration
-from clew.reading.query import (
+from clew.query.execute import Executor
+from clew.query.tree import (
     Anchor,
     Both,
     Compared,
@@ -21,7 +19,9 @@ from clew.reading.query import (
     key_of,
     parts_of,
 )
-from clew.reading.vocabulary import DATE, NUMBER
+from clew.query.vocabulary import DATE, NUMBER
+from clew.reading.candidates import QUOTA
+from clew.reading.paths import Exploration
 
 LINES = """
 Tide Clock | written_by | Ida Lorn

@@ -8,9 +8,9 @@ import pytest
 from clew import Clew
 from clew.errors import EmbedderError
 from clew.methods.built_in import built_in_reader
+from clew.query.execute import Executor
 from clew.reading.answer import meanings_of
 from clew.reading.certainty import OF_MEANING, Certainty, how_sure, rows_of, shipped_certainty
-from clew.reading.execute import Executor
 
 
 def two_trees() -> Certainty:

@@ -3,7 +3,7 @@
 import pytest
 from small_graph import SmallGraph
 
-from clew.reading.query import (
+from clew.query.tree import (
     Anchor,
     Both,
     Compared,

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from set_reference import DATES, NUMBERS, Reference, graphs, parts, steps
 
 from clew.graph.build.build import graph_of
-from clew.reading.execute import Executor, OverBudget
-from clew.reading.query import (
+from clew.query.execute import Executor, OverBudget
+from clew.query.tree import (
     Anchor,
     Compared,
     Counted,

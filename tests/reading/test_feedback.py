@@ -3,10 +3,10 @@
 from small_graph import SmallGraph
 
 from clew.index.names.names import NamesIndex
-from clew.reading.execute import Executor
+from clew.query.execute import Executor
+from clew.query.words import say
 from clew.reading.feedback import Feedback, Judge, usable
 from clew.reading.learned_words import likely_words
-from clew.reading.words import say
 
 GRAPH = SmallGraph(
     """

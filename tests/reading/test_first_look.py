@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from clew.query.tree import Anchor, Both, OfType, Walk
 from clew.reading.calibration import KNOWN_BEFORE
 from clew.reading.first_pass import CANDIDATES_KEPT, FirstPass
-from clew.reading.query import Anchor, Both, OfType, Walk
 from clew.reading.ranker import MODEL
 from clew.reading.word_order import MOST_STEPS, StepChain, chain_of, in_order
 

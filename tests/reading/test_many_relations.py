@@ -3,7 +3,7 @@
 import numpy as np
 from small_graph import SmallGraph
 
-from clew.reading.execute import relations_of_list
+from clew.query.execute import relations_of_list
 from clew.reading.paths import Exploration
 
 

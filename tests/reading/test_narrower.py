@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from small_graph import SmallGraph
 
+from clew.query.tree import Anchor, Both, Compared, OfType, Part, Query, Value, Walk
 from clew.reading.candidates import Option
 from clew.reading.narrower import LEFT_OUT, Narrower
-from clew.reading.query import Anchor, Both, Compared, OfType, Part, Query, Value, Walk
 
 SMALL = SmallGraph(
     """

@@ -2,8 +2,8 @@
 
 import pytest
 
-from clew.reading.notation import NameLookup, NotationError, read_query
-from clew.reading.query import Anchor, Both, Compared, Counted, Extreme, OfType, Query, Value, Walk, Without
+from clew.query.notation import NameLookup, NotationError, read_query
+from clew.query.tree import Anchor, Both, Compared, Counted, Extreme, OfType, Query, Value, Walk, Without
 
 NAMES = NameLookup(
     {"Ida": 1, "Ben": 2, "stout": 3}.get,

@@ -4,13 +4,13 @@ import pytest
 
 from clew import Clew
 from clew.methods.built_in import built_in_reader
+from clew.query.tree import OfType, Query
 from clew.reading.open_words import (
     leaves_clause_open,
     leaves_modifier_open,
     leaves_number_open,
     leaves_predicate_open,
 )
-from clew.reading.query import OfType, Query
 
 
 def leaves_open(guard, triples, types, question) -> bool:

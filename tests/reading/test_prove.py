@@ -5,9 +5,9 @@ from hypothesis import given, settings
 from set_reference import Reference, graphs, parts, provable_parts
 
 from clew.graph.build.build import graph_of
-from clew.reading.execute import Executor
-from clew.reading.prove import MOST_EDGES_CITED, pattern_of, prove, triple_of
-from clew.reading.query import (
+from clew.query.execute import Executor
+from clew.query.prove import MOST_EDGES_CITED, pattern_of, prove, triple_of
+from clew.query.tree import (
     Anchor,
     Both,
     Compared,

@@ -1,6 +1,6 @@
 """Query graphs: their parts, and when two mean the same."""
 
-from clew.reading.query import (
+from clew.query.tree import (
     Anchor,
     Both,
     Compared,

@@ -4,8 +4,8 @@ from datetime import date
 
 import pytest
 
-from clew.reading.query import Value
-from clew.reading.values import date_of, in_unit_of, values_in
+from clew.query.tree import Value
+from clew.query.values import date_of, in_unit_of, values_in
 
 
 def number(value: float, width: float = 0.0, unit: str = "") -> Value:

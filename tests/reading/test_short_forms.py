@@ -5,9 +5,9 @@ from small_graph import EMBEDDER, SmallGraph
 
 from clew.graph.schema import schema_of
 from clew.index.names.names import NamesIndex
+from clew.query.short_forms import is_short_for, written_out
 from clew.reading.answer import answer_of
 from clew.reading.reader import QuestionReader
-from clew.reading.short_forms import is_short_for, written_out
 
 
 @pytest.mark.parametrize(

@@ -5,11 +5,7 @@ import math
 import pytest
 from small_graph import SmallGraph
 
-from clew.reading import english
-from clew.reading.comparisons import sign_beside
-from clew.reading.mentions import Mention
-from clew.reading.odds import IGNORED, LEFT_OPEN, LOOSE, TURNED, UNSAID
-from clew.reading.query import (
+from clew.query.tree import (
     Anchor,
     Both,
     Compared,
@@ -22,6 +18,10 @@ from clew.reading.query import (
     Walk,
     Without,
 )
+from clew.reading import english
+from clew.reading.comparisons import sign_beside
+from clew.reading.mentions import Mention
+from clew.reading.odds import IGNORED, LEFT_OPEN, LOOSE, TURNED, UNSAID
 from clew.reading.signs import ONCE_SAID, Signs
 
 SMALL = SmallGraph(

@@ -5,10 +5,7 @@ import math
 import pytest
 from small_graph import SmallGraph
 
-from clew.reading.candidates import Option
-from clew.reading.features import FEATURES
-from clew.reading.mentions import Candidate, Mention
-from clew.reading.query import (
+from clew.query.tree import (
     Anchor,
     Both,
     Compared,
@@ -21,6 +18,9 @@ from clew.reading.query import (
     Walk,
     Without,
 )
+from clew.reading.candidates import Option
+from clew.reading.features import FEATURES
+from clew.reading.mentions import Candidate, Mention
 from clew.reading.tokens import MOST_TOKENS, Kind, names_used, tokens_of, view_of
 
 SMALL = SmallGraph(

@@ -4,7 +4,7 @@ import pytest
 from small_graph import SmallGraph
 
 from clew import Clew
-from clew.reading.query import Extreme, OfType, Query, Walk
+from clew.query.tree import Extreme, OfType, Query, Walk
 from clew.reading.unsayable import asks_more, denies, excepts
 
 LINES = """

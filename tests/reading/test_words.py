@@ -3,7 +3,7 @@
 import pytest
 from small_graph import SmallGraph
 
-from clew.reading.query import (
+from clew.query.tree import (
     Anchor,
     Both,
     Compared,
@@ -16,7 +16,7 @@ from clew.reading.query import (
     Walk,
     Without,
 )
-from clew.reading.words import say
+from clew.query.words import say
 
 SMALL = SmallGraph(
     """

@@ -21,9 +21,9 @@ from clew.claims.meanings import ClaimMeaning
 from clew.graph.graph import Graph
 from clew.grounding import triple_text
 from clew.index.store.directory import Excerpt
+from clew.query.prove import triple_of
+from clew.query.vocabulary import Vocabulary
 from clew.reading.mentions import PARTIAL
-from clew.reading.prove import triple_of
-from clew.reading.vocabulary import Vocabulary
 from clew.types import ClaimPart, Verdict
 
 Finding = Literal["there", "otherwise", "unknown", "unread", "open"]

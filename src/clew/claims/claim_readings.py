@@ -18,11 +18,7 @@ from numpy.typing import NDArray
 from clew.claims.claim_text import BESIDE, TOGETHER, Item, Piece
 from clew.claims.claim_values import ClaimedValue
 from clew.claims.meanings import TIMED, UNSAID, ClaimMeaning, Wording
-from clew.reading.candidates import Option
-from clew.reading.comparisons import EARLIER, FEWER, THAN_WORD
-from clew.reading.mentions import Mention
-from clew.reading.paths import Base, Exploration, by_worth
-from clew.reading.query import (
+from clew.query.tree import (
     Anchor,
     Both,
     Compared,
@@ -36,8 +32,12 @@ from clew.reading.query import (
     Value,
     Walk,
 )
+from clew.query.vocabulary import DATE, NUMBER
+from clew.reading.candidates import Option
+from clew.reading.comparisons import EARLIER, FEWER, THAN_WORD
+from clew.reading.mentions import Mention
+from clew.reading.paths import Base, Exploration, by_worth
 from clew.reading.reader import QuestionReader
-from clew.reading.vocabulary import DATE, NUMBER
 
 MOST_FIRST_STEPS, MOST_GROWN = 24, 10
 """Paths of two steps that are read, and first steps from which they go on."""

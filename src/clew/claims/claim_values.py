@@ -16,9 +16,9 @@ import numpy as np
 
 from clew.graph.graph import ValueKind
 from clew.graph.values import month_days
+from clew.query.units import factor_to, unit_behind
+from clew.query.values import Written, written_in
 from clew.reading.comparisons import COMPARATORS
-from clew.reading.units import factor_to, unit_behind
-from clew.reading.values import Written, written_in
 
 _BETWEEN = re.compile(r"\bbetween $", re.IGNORECASE)
 _TIMED = re.compile(

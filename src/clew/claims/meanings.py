@@ -19,13 +19,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.claims.claim_values import ClaimedValue
+from clew.query.tree import Sign
+from clew.query.vocabulary import DATE
 from clew.reading.english import LIGHT
 from clew.reading.likeness import content_share
 from clew.reading.mentions import Mention
 from clew.reading.paths import Exploration
-from clew.reading.query import Sign
 from clew.reading.reader import QuestionReader
-from clew.reading.vocabulary import DATE
 from clew.text.lexicon import Lexicon
 
 MeaningKind = Literal["path", "value", "count", "compare", "more", "type", "exists"]

@@ -14,6 +14,10 @@ from weakref import WeakValueDictionary
 
 from clew.index.store.directory import Index
 from clew.methods.auto.settings import AutoSettings
+from clew.query.execute import Executor
+from clew.query.prove import pattern_of
+from clew.query.tree import Query
+from clew.query.words import say
 from clew.reading.answer import (
     DraftAnswer,
     Meaning,
@@ -25,20 +29,16 @@ from clew.reading.answer import (
     taken_for,
 )
 from clew.reading.certainty import how_sure
-from clew.reading.execute import Executor
 from clew.reading.left_open import left_open, unknown_given
 from clew.reading.mentions import HOW
 from clew.reading.mutual import both_ways
 from clew.reading.near_names import unknown_names
 from clew.reading.open_words import leaves_open
-from clew.reading.prove import pattern_of
-from clew.reading.query import Query
 from clew.reading.reader import Reading
 from clew.reading.said_kinds import of_another_kind
 from clew.reading.shared_reader import reader_of
 from clew.reading.spelling import spelling_notes
 from clew.reading.unsayable import asks_more
-from clew.reading.words import say
 from clew.text.embedder import Embedder
 from clew.types import Abstention, Answer, Pattern, Step
 

@@ -18,11 +18,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from clew.foundation.arrays import Float32, Int64
+from clew.query.tree import Query
+from clew.query.vocabulary import Vocabulary
 from clew.reading.likeness import Likeness, content_share
 from clew.reading.mentions import Mention
-from clew.reading.query import Query
 from clew.reading.tokens import View
-from clew.reading.vocabulary import Vocabulary
 from clew.reading.word_order import MOST_STEPS, StepChain, chain_of
 
 ALIGNED = (

@@ -10,13 +10,9 @@ import numpy as np
 from clew.foundation.bounds import most_answers
 from clew.graph.graph import Graph
 from clew.grounding import cite
-from clew.reading.english import PREPOSITIONS
-from clew.reading.execute import Executor, Nodes, OverBudget
-from clew.reading.flags import as_asked, that_decides
-from clew.reading.mentions import MEANT, PARTIAL, TYPO, WORDS, Candidate
-from clew.reading.mutual import both_ways, either_way
-from clew.reading.prove import pattern_of, prove
-from clew.reading.query import (
+from clew.query.execute import Executor, Nodes, OverBudget
+from clew.query.prove import pattern_of, prove
+from clew.query.tree import (
     Anchor,
     Both,
     Counted,
@@ -27,10 +23,14 @@ from clew.reading.query import (
     parts_of,
     with_entity,
 )
+from clew.query.vocabulary import Vocabulary
+from clew.query.words import say
+from clew.reading.english import PREPOSITIONS
+from clew.reading.flags import as_asked, that_decides
+from clew.reading.mentions import MEANT, PARTIAL, TYPO, WORDS, Candidate
+from clew.reading.mutual import both_ways, either_way
 from clew.reading.ranker import Ranked
 from clew.reading.reader import Reading
-from clew.reading.vocabulary import Vocabulary
-from clew.reading.words import say
 from clew.types import Abstention, Alternative, Answer, AnswerEntity, Citation, Pattern
 
 MOST_PROVED = 200

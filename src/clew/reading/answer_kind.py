@@ -14,10 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from clew.foundation.arrays import Float32
-from clew.reading.asked_type import LEAD, asks_who
-from clew.reading.english import BEING, FUNCTION
-from clew.reading.mentions import Mention
-from clew.reading.query import (
+from clew.query.tree import (
     Anchor,
     Both,
     Compared,
@@ -30,7 +27,10 @@ from clew.reading.query import (
     Walk,
     Without,
 )
-from clew.reading.vocabulary import DATE, NUMBER, Vocabulary
+from clew.query.vocabulary import DATE, NUMBER, Vocabulary
+from clew.reading.asked_type import LEAD, asks_who
+from clew.reading.english import BEING, FUNCTION
+from clew.reading.mentions import Mention
 from clew.text.lexicon import CLASSES, Lexicon
 
 KINDS = ("kind_like", "kind_known")

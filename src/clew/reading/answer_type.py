@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from clew.foundation.arrays import Float32
+from clew.query.tree import Both, Either, OfType, Part, Query, Walk, key_of
+from clew.query.vocabulary import Vocabulary
 from clew.reading.candidates import Option
-from clew.reading.query import Both, Either, OfType, Part, Query, Walk, key_of
-from clew.reading.vocabulary import Vocabulary
 from clew.reading.which_way import LEAST_SCORE
 
 

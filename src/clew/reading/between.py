@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise
 
+from clew.query.tree import Sign
 from clew.reading.mentions import Mention
-from clew.reading.query import Sign
 
 _TO_VALUE = r"\s*(?:the\s+)?(?:(?:start|beginning|end|close)\s+of\s+(?:the\s+)?)?[$£€]?"
 """*(between) the start of 2010 (and) the end of 2013*: both years count."""

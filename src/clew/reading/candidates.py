@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from clew.query.tree import Anchor, Query
+from clew.query.vocabulary import Vocabulary
 from clew.reading import english
 from clew.reading.comparisons import sign_beside
 from clew.reading.joins import (
@@ -26,8 +28,6 @@ from clew.reading.likeness import Likeness
 from clew.reading.mentions import Mention
 from clew.reading.operations import Proposal, operations
 from clew.reading.paths import Base, CandidatePaths, Exploration, by_worth
-from clew.reading.query import Anchor, Query
-from clew.reading.vocabulary import Vocabulary
 from clew.reading.yes_no import yes_or_no
 
 QUOTA = {

@@ -10,8 +10,8 @@ from typing import Self
 
 import numpy as np
 
+from clew.query.vocabulary import Vocabulary
 from clew.reading.english import FUNCTION
-from clew.reading.vocabulary import Vocabulary
 from clew.text.lexicon import Lexicon
 from clew.text.normalise import words_of
 

@@ -22,6 +22,8 @@ from numpy.typing import NDArray
 
 from clew.errors import EmbedderError
 from clew.foundation.arrays import LOADING, Float32
+from clew.query.tree import Query, mentions_of, steps_of
+from clew.query.vocabulary import UNEXPLAINED, Vocabulary
 from clew.reading.answer import LEAST_MERGED, Meaning
 from clew.reading.calibration import OF_CANDIDATES
 from clew.reading.english import (
@@ -36,10 +38,8 @@ from clew.reading.english import (
 )
 from clew.reading.likeness import content_share, types_said
 from clew.reading.mentions import spans_of
-from clew.reading.query import Query, mentions_of, steps_of
 from clew.reading.ranker import MODEL
 from clew.reading.reader import Reading
-from clew.reading.vocabulary import UNEXPLAINED, Vocabulary
 
 OF_SHARES = ("share", "none", "lead", "place", "best_share", "candidates")
 """Log odds of a meaning and of none; how far it is before the others; its place; the odds of the first."""

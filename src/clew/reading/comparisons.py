@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping
 from typing import get_args
 
+from clew.query.tree import Sign
 from clew.reading.mentions import Mention
-from clew.reading.query import Sign
 
 THAN_WORD = re.compile(r"\b(more recent|[a-z]+er|more|less)\b[^?;:.]{0,40}?\bthan\b|\b(before|after)\b", re.I)
 """A word that compares two things: *longer than*, *before*."""

@@ -11,8 +11,8 @@ from clew.foundation.arrays import Int64
 from clew.graph.graph import Graph
 from clew.graph.schema import MOSTLY_VALUES, Schema
 from clew.index.store.directory import Index
+from clew.query.vocabulary import words_of_label
 from clew.reading.demonyms import country_names
-from clew.reading.vocabulary import words_of_label
 
 
 def named_countries(index: Index, schema: Schema) -> dict[str, list[int]]:

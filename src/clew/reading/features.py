@@ -9,12 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from clew.foundation.arrays import Float32, Float64
-from clew.reading.asked_type import OTHER, UNKNOWN
-from clew.reading.candidates import Option
-from clew.reading.label_features import OF_LABELS, how_like, label_features
-from clew.reading.likeness import Likeness, content_share
-from clew.reading.mentions import PARTIAL, TYPO, Mention, spans_of
-from clew.reading.query import (
+from clew.query.tree import (
     Anchor,
     Both,
     Compared,
@@ -28,7 +23,12 @@ from clew.reading.query import (
     Walk,
     Without,
 )
-from clew.reading.vocabulary import Vocabulary
+from clew.query.vocabulary import Vocabulary
+from clew.reading.asked_type import OTHER, UNKNOWN
+from clew.reading.candidates import Option
+from clew.reading.label_features import OF_LABELS, how_like, label_features
+from clew.reading.likeness import Likeness, content_share
+from clew.reading.mentions import PARTIAL, TYPO, Mention, spans_of
 from clew.reading.word_order import MOST_STEPS, StepChain, chain_of, in_order
 
 MOST_SIZE, MOST_HUB = 0.65, 0.4

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.index.names.names import NamesIndex
+from clew.query.execute import MOST_EDGES, Executor, OverBudget
 from clew.reading.candidates import Option
-from clew.reading.execute import MOST_EDGES, Executor, OverBudget
 
 CLOSE = 0.005
 """Numbers that differ by less are the same."""

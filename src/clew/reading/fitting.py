@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from clew.errors import InputError
 from clew.foundation.arrays import Float32
+from clew.query.execute import Executor
 from clew.reading.adapter import NO_CANDIDATE, Adapter, AdapterAbout, symbols_of, terms_of
-from clew.reading.execute import Executor
 from clew.reading.features import FEATURES
 from clew.reading.feedback import Feedback, Judge
 from clew.reading.fitted_layer import Example, ExampleRow, Layer

@@ -8,11 +8,11 @@ from dataclasses import replace
 import numpy as np
 
 from clew.foundation.arrays import Float32
+from clew.query.execute import Nodes
+from clew.query.tree import Anchor, Both, Counted, OfType, Part, Query, Walk, key_of
+from clew.query.vocabulary import Vocabulary
 from clew.reading import english
 from clew.reading.candidates import Option
-from clew.reading.execute import Nodes
-from clew.reading.query import Anchor, Both, Counted, OfType, Part, Query, Walk, key_of
-from clew.reading.vocabulary import Vocabulary
 from clew.reading.which_way import LEAST_SCORE
 
 

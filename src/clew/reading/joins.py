@@ -8,8 +8,11 @@ from itertools import combinations, product
 
 import numpy as np
 
+from clew.query.execute import NO_NODES, Nodes
+from clew.query.sets import difference, intersection, union
+from clew.query.tree import Anchor, Both, Counted, Either, OfType, Part, Walk, Without
+from clew.query.vocabulary import LEAF, THING
 from clew.reading import english
-from clew.reading.execute import NO_NODES, Nodes
 from clew.reading.paths import (
     LARGE,
     LONGEST_PATH,
@@ -22,9 +25,6 @@ from clew.reading.paths import (
     by_worth,
     sample,
 )
-from clew.reading.query import Anchor, Both, Counted, Either, OfType, Part, Walk, Without
-from clew.reading.sets import difference, intersection, union
-from clew.reading.vocabulary import LEAF, THING
 
 MOST_SHORT, MOST_JOINED, MOST_JOINS = 12, 26, 900
 """Paths of one step, and of any length, of an entity that are joined with others; joins that are tried."""

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from clew.foundation.arrays import Float32, Float64, Int64
+from clew.query.tree import Query
+from clew.query.vocabulary import UNEXPLAINED, Vocabulary
 from clew.reading.likeness import Likeness
-from clew.reading.query import Query
-from clew.reading.vocabulary import UNEXPLAINED, Vocabulary
 
 OF_LABELS = (
     "steps", "step_least", "step_mean", "step_exact", "explained", "explained_exact", "unexplained",

@@ -9,14 +9,14 @@ import numpy as np
 
 from clew.graph.graph import Graph
 from clew.index.names.names import NamesIndex
+from clew.query.tree import mentions_of, steps_of
+from clew.query.vocabulary import UNEXPLAINED
+from clew.query.words import say
 from clew.reading.asked_type import SPELT
 from clew.reading.english import FUNCTION, LIGHT, PREPOSITIONS, YES_NO
 from clew.reading.mentions import MEANT, PARTIAL, PLURAL, WORDS, Mention
 from clew.reading.near_names import near_names
-from clew.reading.query import mentions_of, steps_of
 from clew.reading.reader import QuestionReader, Reading
-from clew.reading.vocabulary import UNEXPLAINED
-from clew.reading.words import say
 from clew.text.normalise import Token, tokens
 from clew.types import Abstention
 

@@ -11,12 +11,12 @@ from collections import Counter
 from collections.abc import Sequence
 from functools import cached_property
 
+from clew.query.tree import Anchor, OfType, Query, Walk, mentions_of
+from clew.query.vocabulary import Vocabulary
 from clew.reading.asked_type import is_kind
 from clew.reading.english import ANYONE, FUNCTION, LIGHT, singular
 from clew.reading.likeness import Likeness, types_said
 from clew.reading.mentions import Mention, spans_of
-from clew.reading.query import Anchor, OfType, Query, Walk, mentions_of
-from clew.reading.vocabulary import Vocabulary
 from clew.text.normalise import tokens
 
 LITERAL = 4.0

@@ -10,6 +10,7 @@ from typing import Self
 from clew.graph.graph import Values
 from clew.index.names.containing import nodes_containing
 from clew.index.names.names import NamesIndex
+from clew.query.vocabulary import Vocabulary
 from clew.reading.category_words import CategoryWords
 from clew.reading.demonyms import places_named
 from clew.reading.english import FUNCTION, singular
@@ -45,7 +46,6 @@ from clew.reading.name_runs import (
     written_like_names,
 )
 from clew.reading.name_words import NameWords
-from clew.reading.vocabulary import Vocabulary
 from clew.text.lexicon import Lexicon
 from clew.text.normalise import Token, tokens
 

@@ -10,9 +10,9 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from clew.query.tree import Value
+from clew.query.values import values_in
 from clew.reading.english import FUNCTION
-from clew.reading.query import Value
-from clew.reading.values import values_in
 from clew.text.lexicon import Lexicon
 
 GIVEN, EXACT, ALIAS, NORMAL, PLURAL, PARTIAL, TYPO, WORDS, MEANT = range(9)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import fields, replace
 
+from clew.query.execute import Executor
+from clew.query.tree import Anchor, Both, Either, Part, Query, Walk
+from clew.query.vocabulary import Vocabulary
 from clew.reading.english import OF_ONE_SEX, mutual_words
-from clew.reading.execute import Executor
-from clew.reading.query import Anchor, Both, Either, Part, Query, Walk
-from clew.reading.vocabulary import Vocabulary
 from clew.reading.which_way import goes_both_ways, name_of
 
 

@@ -12,11 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from clew.foundation.arrays import Float32
-from clew.reading.candidates import Option
-from clew.reading.english import LIGHT
-from clew.reading.likeness import Likeness, said_by_labels, types_said
-from clew.reading.mentions import PARTIAL, Mention
-from clew.reading.query import (
+from clew.query.tree import (
     Anchor,
     Both,
     Compared,
@@ -30,7 +26,11 @@ from clew.reading.query import (
     key_of,
     mentions_of,
 )
-from clew.reading.vocabulary import UNEXPLAINED, Vocabulary
+from clew.query.vocabulary import UNEXPLAINED, Vocabulary
+from clew.reading.candidates import Option
+from clew.reading.english import LIGHT
+from clew.reading.likeness import Likeness, said_by_labels, types_said
+from clew.reading.mentions import PARTIAL, Mention
 
 LEFT_OUT = 0.1
 """What is left of the odds of a candidate that leaves out what another one says beside all that it says."""

@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from clew.query.tree import Compared, Counted, Extreme, OfType, Query, Without, mentions_of, steps_of
+from clew.query.vocabulary import UNEXPLAINED, Vocabulary
 from clew.reading.english import (
     AGGREGATE,
     ANYONE,
@@ -24,9 +26,7 @@ from clew.reading.english import (
 )
 from clew.reading.likeness import said_by_labels, types_said
 from clew.reading.mentions import Mention
-from clew.reading.query import Compared, Counted, Extreme, OfType, Query, Without, mentions_of, steps_of
 from clew.reading.reader import Reading
-from clew.reading.vocabulary import UNEXPLAINED, Vocabulary
 from clew.text.lexicon import Lexicon
 
 _RELATIVE = (

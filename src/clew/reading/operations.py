@@ -10,11 +10,7 @@ from itertools import combinations, product
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.reading import english
-from clew.reading.comparisons import signs_of
-from clew.reading.joins import each_once, family_of, foremost
-from clew.reading.paths import STEP_COST, Base, Exploration, by_worth
-from clew.reading.query import (
+from clew.query.tree import (
     Anchor,
     Ask,
     Compared,
@@ -28,8 +24,12 @@ from clew.reading.query import (
     Value,
     Walk,
 )
-from clew.reading.values import in_unit_of
-from clew.reading.vocabulary import DATE, NUMBER, THING, UNEXPLAINED
+from clew.query.values import in_unit_of
+from clew.query.vocabulary import DATE, NUMBER, THING, UNEXPLAINED
+from clew.reading import english
+from clew.reading.comparisons import signs_of
+from clew.reading.joins import each_once, family_of, foremost
+from clew.reading.paths import STEP_COST, Base, Exploration, by_worth
 
 MOST_ONWARD, MOST_FAR = 5, 12
 """First steps from a chosen set from which a second one goes on, and chosen sets for which it does."""

@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 
 from clew.foundation.arrays import Float32
 from clew.graph.schema import Schema
+from clew.query.execute import MOST_AROUND, NO_NODES, Executor, Nodes, OverBudget, onward
+from clew.query.sets import distinct
+from clew.query.tree import Anchor, OfType, Part, Walk
+from clew.query.vocabulary import DATE, LEAF, NUMBER, THING, Vocabulary
 from clew.reading import english
-from clew.reading.execute import MOST_AROUND, NO_NODES, Executor, Nodes, OverBudget, onward
 from clew.reading.likeness import Likeness
 from clew.reading.mentions import Mention
-from clew.reading.query import Anchor, OfType, Part, Walk
-from clew.reading.sets import distinct
-from clew.reading.vocabulary import DATE, LEAF, NUMBER, THING, Vocabulary
 
 LONGEST_PATH = 3
 """Steps of a path from one mention."""

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from clew.errors import EmbedderError
 from clew.foundation.arrays import Float32
+from clew.query.vocabulary import Vocabulary
 from clew.reading.adapter import Adapter
 from clew.reading.alignment import NOTHING, Aligner, Alignment, EncodedView
 from clew.reading.answer_kind import AnswerKinds, asked_kind, asks_people
@@ -47,7 +48,6 @@ from clew.reading.tokens import (
     tokens_of,
     view_of,
 )
-from clew.reading.vocabulary import Vocabulary
 from clew.reading.which_way import WhichWay
 from clew.text.onnx_session import open_session
 

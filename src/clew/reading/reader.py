@@ -17,6 +17,8 @@ from numpy.typing import NDArray
 from clew.graph.graph import Graph
 from clew.graph.schema import Schema
 from clew.index.names.names import NamesIndex
+from clew.query.short_forms import WRITTEN_OUT, initials_of
+from clew.query.vocabulary import Vocabulary
 from clew.reading.adapter import Adapter
 from clew.reading.candidates import Enumerator, Option
 from clew.reading.english import ANYONE, FUNCTION, singular
@@ -27,10 +29,8 @@ from clew.reading.mentions import Mention
 from clew.reading.own_titles import without_own_titles
 from clew.reading.paths import Exploration
 from clew.reading.ranker import GraphRanker, Ranker, Ranking, Scored, shipped
-from clew.reading.short_forms import WRITTEN_OUT, initials_of
 from clew.reading.spelling import Respelt, Speller
 from clew.reading.typed_names import with_types
-from clew.reading.vocabulary import Vocabulary
 from clew.text.embedder import Embedder
 from clew.text.lexicon import Lexicon
 

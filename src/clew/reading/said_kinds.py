@@ -11,11 +11,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from clew.query.tree import Anchor, Both, Query, Walk
+from clew.query.vocabulary import UNEXPLAINED, Vocabulary
 from clew.reading.asked_type import SPELT
 from clew.reading.mentions import Mention
-from clew.reading.query import Anchor, Both, Query, Walk
 from clew.reading.reader import Reading
-from clew.reading.vocabulary import UNEXPLAINED, Vocabulary
 from clew.text.lexicon import Lexicon
 from clew.types import Abstention
 

@@ -12,13 +12,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from clew.reading import english
-from clew.reading.between import bounds_between
-from clew.reading.comparisons import EARLIER, FEWER, LATER, THAN_WORD, sign_beside
-from clew.reading.likeness import Likeness, content_share
-from clew.reading.mentions import Mention, spans_of
-from clew.reading.odds import IGNORED, LEFT_OPEN, LOOSE, TURNED, UNSAID
-from clew.reading.query import (
+from clew.query.tree import (
     Anchor,
     Both,
     Compared,
@@ -34,10 +28,16 @@ from clew.reading.query import (
     Without,
     mentions_of,
 )
+from clew.query.values import FIRST_YEAR, LAST_YEAR
+from clew.query.vocabulary import DATE, THING, UNEXPLAINED, Vocabulary
+from clew.reading import english
+from clew.reading.between import bounds_between
+from clew.reading.comparisons import EARLIER, FEWER, LATER, THAN_WORD, sign_beside
+from clew.reading.likeness import Likeness, content_share
+from clew.reading.mentions import Mention, spans_of
+from clew.reading.odds import IGNORED, LEFT_OPEN, LOOSE, TURNED, UNSAID
 from clew.reading.superlatives import Superlatives
 from clew.reading.unsayable import denies, excepts, is_denial
-from clew.reading.values import FIRST_YEAR, LAST_YEAR
-from clew.reading.vocabulary import DATE, THING, UNEXPLAINED, Vocabulary
 from clew.text.lexicon import Lexicon
 
 ONCE_SAID = 0.6

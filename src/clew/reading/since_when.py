@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from clew.graph.values import ValueKind, parse_value
-from clew.reading.vocabulary import words_of_label
+from clew.query.vocabulary import words_of_label
 from clew.types import Abstention, Answer, AnswerEntity, Citation, TripleText
 
 _ASKED_WHEN = re.compile(

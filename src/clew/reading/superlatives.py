@@ -8,9 +8,9 @@ from __future__ import annotations
 import math
 import re
 
+from clew.query.tree import Extreme
+from clew.query.vocabulary import DATE, Vocabulary
 from clew.reading.odds import IGNORED, TURNED, UNSAID
-from clew.reading.query import Extreme
-from clew.reading.vocabulary import DATE, Vocabulary
 
 _SMALLEST = (
     "shortest|smallest|lowest|lightest|cheapest|narrowest|thinnest|softest|shallowest|slimmest|coldest"

@@ -9,8 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 
-from clew.reading.mentions import Mention
-from clew.reading.query import (
+from clew.query.tree import (
     Anchor,
     Both,
     Compared,
@@ -25,7 +24,8 @@ from clew.reading.query import (
     Without,
     contents_of,
 )
-from clew.reading.vocabulary import DATE, LEAF, NUMBER, Vocabulary
+from clew.query.vocabulary import DATE, LEAF, NUMBER, Vocabulary
+from clew.reading.mentions import Mention
 
 MOST_TOKENS, MOST_VIEWS = 26, 10
 """Tokens of a candidate, ways of masking the names of a question; candidates beyond them are not ranked."""

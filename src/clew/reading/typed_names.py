@@ -10,8 +10,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
+from clew.query.vocabulary import Vocabulary
 from clew.reading.mentions import Mention
-from clew.reading.vocabulary import Vocabulary
 
 _ASKED_FOR = re.compile(r"\b(?:which|what|many|list|all|any|every|each|other)\s+$", re.I)
 """Before a type that is asked for: *which film Heat …* is none of Heat."""

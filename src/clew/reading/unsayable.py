@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from clew.query.tree import Anchor, Compared, Counted, Extreme, Query, Without, steps_of
+from clew.query.values import ORDINALS
+from clew.query.vocabulary import Vocabulary
 from clew.reading.mentions import Mention
-from clew.reading.query import Anchor, Compared, Counted, Extreme, Query, Without, steps_of
-from clew.reading.values import ORDINALS
-from clew.reading.vocabulary import Vocabulary
 
 _DENIAL = re.compile(
     r"(?<!\()\b(?:not|never|without|non|neither|none|lacks?|lacking|cannot"

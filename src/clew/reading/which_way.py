@@ -17,11 +17,11 @@ from functools import cached_property
 import numpy as np
 
 from clew.foundation.arrays import Float32
+from clew.query.tree import Anchor, Both, Part, Query, Walk, key_of
+from clew.query.vocabulary import Vocabulary
 from clew.reading.candidates import Option
 from clew.reading.english import BEING, DOING, INDEFINITE, MUTUAL, PREPOSITIONS, RELATIVE, singular
 from clew.reading.mentions import Mention
-from clew.reading.query import Anchor, Both, Part, Query, Walk, key_of
-from clew.reading.vocabulary import Vocabulary
 from clew.text.lexicon import Lexicon
 
 LEAST_SCORE = -30.0

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.foundation.arrays import Float32
-from clew.reading.query import Anchor, Both, OfType, Part, Walk
+from clew.query.tree import Anchor, Both, OfType, Part, Walk
 
 MOST_STEPS = 4
 

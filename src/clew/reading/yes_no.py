@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from clew.query.tree import Anchor, Both, Query
 from clew.reading import english
 from clew.reading.operations import Proposal, filters_by_value, sets_compared_with_entity
 from clew.reading.paths import Base, CandidatePaths, Exploration
-from clew.reading.query import Anchor, Both, Query
 
 
 def yes_or_no(exploration: Exploration, paths: CandidatePaths, joined: Sequence[Base]) -> Iterator[Proposal]:

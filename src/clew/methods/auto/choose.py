@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from clew.index.names.names import NamesIndex
 from clew.llm.prompting import Sampling, Talk, as_data, data_line, data_lines, prompt_named
 from clew.methods.schema_lines import SchemaText
-from clew.reading.notation import NameLookup, NotationError, read_query
-from clew.reading.query import Query, key_of
+from clew.query.notation import NameLookup, NotationError, read_query
+from clew.query.tree import Query, key_of
+from clew.query.vocabulary import Vocabulary, words_of_label
+from clew.query.words import say
 from clew.reading.reader import Reading
-from clew.reading.vocabulary import Vocabulary, words_of_label
-from clew.reading.words import say
 from clew.types import Step
 
 MOST_READINGS = 12

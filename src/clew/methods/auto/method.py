@@ -15,9 +15,9 @@ from clew.errors import UsageError
 from clew.index.store.directory import Index
 from clew.methods.auto.settings import AutoSettings
 from clew.methods.built_in import BuiltInReader, built_in_reader
+from clew.query.tree import Query
+from clew.query.words import say
 from clew.reading.answer import DraftAnswer, answer_of, drawn
-from clew.reading.query import Query
-from clew.reading.words import say
 from clew.text.counted import counted
 from clew.text.embedder import Embedder
 from clew.types import Abstention, Answer

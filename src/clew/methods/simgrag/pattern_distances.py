@@ -21,8 +21,8 @@ from clew.index.store.directory import Index
 from clew.index.vectors.distances import IndexDistances
 from clew.llm.evidence_names import ARTICLES
 from clew.methods.simgrag.settings import FITTING_GSD
+from clew.query.vocabulary import words_of_label
 from clew.reading.shared_reader import reader_of
-from clew.reading.vocabulary import words_of_label
 from clew.text.embedder import Embedder
 from clew.text.labels import relation_text
 from clew.types import PatternEdge, PatternNode

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from clew.graph.graph import Adjacency, Graph, ValueKind
 from clew.graph.values import month_days
-from clew.reading.query import (
+from clew.query.sets import difference, distinct, intersection, union
+from clew.query.tree import (
     Anchor,
     Both,
     Compared,
@@ -24,7 +25,6 @@ from clew.reading.query import (
     Walk,
     Without,
 )
-from clew.reading.sets import difference, distinct, intersection, union
 
 Nodes = NDArray[np.int64]
 MOST_EDGES = 5_000_000

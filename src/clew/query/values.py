@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from math import isfinite
 
 from clew.graph.values import MONTHS, days_since_epoch, time_of_day
-from clew.reading.query import Value
-from clew.reading.units import UNITS, factor_to, unit_behind
+from clew.query.tree import Value
+from clew.query.units import UNITS, factor_to, unit_behind
 
 _MONTH = "|".join(("sept", *(f"{m[:3]}(?:{m[3:]})?" if len(m) > 3 else m for m in MONTHS)))
 _DATE = re.compile(

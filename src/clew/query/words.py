@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from calendar import month_name
 
-from clew.reading.query import (
+from clew.query.tree import (
     Anchor,
     Both,
     Compared,
@@ -18,7 +18,7 @@ from clew.reading.query import (
     Walk,
     Without,
 )
-from clew.reading.vocabulary import Vocabulary
+from clew.query.vocabulary import Vocabulary
 
 _SIGN_WORDS = {
     "=": "is",

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from clew.graph.graph import Adjacency, Graph
 from clew.graph.schema import Schema
-from clew.reading.sets import SetCache
-from clew.reading.short_forms import written_out
+from clew.query.sets import SetCache
+from clew.query.short_forms import written_out
 
 THING, NUMBER, DATE, LEAF = range(4)
 """What the nodes at an end are: things, numbers, dates, or plain texts that no relation leaves."""

@@ -19,7 +19,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from clew.reading.query import (
+from clew.query.tree import (
     Anchor,
     Ask,
     Both,
@@ -35,7 +35,7 @@ from clew.reading.query import (
     Walk,
     Without,
 )
-from clew.reading.values import date_of
+from clew.query.values import date_of
 
 _TOKEN = re.compile(
     r'\s*(\{[^}]*\}|"[^"]*"|\d{4}-\d\d(?:-\d\d)?|-?\d+(?:\.\d+)?(?![\w-])|>=|<=|!=|[=<>()\[\],&|\-]'

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from clew.graph.graph import Graph
-from clew.reading.execute import Executor, against, stands
-from clew.reading.query import (
+from clew.query.execute import Executor, against, stands
+from clew.query.tree import (
     Anchor,
     Both,
     Compared,
