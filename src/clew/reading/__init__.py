@@ -1,8 +1,8 @@
 """Questions → query graphs, ranked, executed and proved, or left open, without a chat model.
 
 The road of one: `reader` (one an index: `shared_reader`) finds `mentions` (`name_words`, `own_titles`),
-makes `candidates` of them (`paths`, `joins`, `operations`, over the `query.vocabulary` of the graph) and ranks
-these: `likeness`, `tokens`, `features`, `first_pass`, `ranker`, `calibration`.
+makes `candidates` of them (`paths`, `joins`, `operations`, over `query.vocabulary`) and ranks these:
+`likeness`, `tokens`, `features`, `first_pass`, `ranker`, `calibration`.
 
 What the words say of a candidate beside the ranker: `alignment` and `word_order` of chains, `asked_type` and
 `answer_kind` of what is asked for, `signs` of comparisons (by how much: `odds`), `superlatives` of ranks,
