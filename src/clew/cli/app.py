@@ -13,7 +13,6 @@ from clew.cli.options import ShortHelp, defer_coercion
 COMMANDS = {
     "index": ("index:index", "Index graph files, or a database."),
     "update": ("update:update", "Add to an index and remove from it."),
-    "fit": ("fit:fit", "Learn from your questions how a graph is asked."),
     "ask": ("ask:ask", "Ask a question, or a file of them."),
     "verify": ("verify:verify", "Check a claim, or a file of them."),
     "compare": ("compare:compare", "Ask several methods the same question."),

@@ -3,7 +3,6 @@
     manifest.json   what the index is, and which files of which generation belong to it
     gen-000001/     one `.npy` file a section
     lock            held by the one writer
-    reader.fit      what was learned from the user's questions, if anything (`reading/adapter.py`)
 
 A writer (`writing.py`) makes its generation in `writing/`, flushes every file to the disk, renames the
 folder, and replaces the manifest last. Stopped at any point, it leaves the manifest and the files of the
@@ -32,8 +31,6 @@ from clew.index.store.sections import graph_of_sections, without_prefix
 from clew.index.store.structure import DamagedSection, check_structure
 from clew.index.vectors.backends.registry import VectorAccess
 
-FITTED = "reader.fit"
-"""What `clew fit` learned; it stays when a new generation is written."""
 _ATTEMPTS = 5
 
 
