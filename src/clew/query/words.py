@@ -50,7 +50,7 @@ def say(query: Query, vocabulary: Vocabulary) -> str:
     """A query in one line of plain English."""
     match query:
         case Query("yes", Both(left, Anchor(node, _))):
-            return f"whether {vocabulary.graph.labels[node]} is {_say(left, vocabulary)}"
+            return f"whether {vocabulary.graph.label(node)} is {_say(left, vocabulary)}"
         case Query("list", part):
             return _say(part, vocabulary)
         case _:
@@ -60,7 +60,7 @@ def say(query: Query, vocabulary: Vocabulary) -> str:
 def _say(part: Part, vocabulary: Vocabulary) -> str:
     match part:
         case Anchor(node, _):
-            return vocabulary.graph.labels[node]
+            return vocabulary.graph.label(node)
         case OfType(type_, end):
             if type_ >= 0:
                 return f"everything of type {vocabulary.types[type_]}"
