@@ -125,7 +125,7 @@ class TripleText:
     properties: tuple[tuple[tuple[str, str], ...], ...] = ()
     inferred: bool = False
     """Whether it follows from an ontology, and no source states it."""
-    ids: tuple[str, str, str] | None = None
+    ids: tuple[str, str, str] | None = field(default=None, compare=False)
     """What the source calls head, relation and tail; None where that is what people read."""
 
     def __repr__(self) -> str:
@@ -368,13 +368,13 @@ class Answer:
         return _with_steps(form, self.steps) if steps else form
 
     def to_frame(self) -> Any:  # noqa: ANN401 (of pandas or polars)
-        """A data frame with a row an answer: `label`, `entity`, `score`, `triples`.
+        """A data frame with a row an answer: `entity`, `label`, `score`, `triples`.
 
         Raises MissingExtra without pandas and polars.
         """
         cited = {citation.answer: [t.as_json() for t in citation.triples] for citation in self.citations}
         rows = [
-            {"label": a.shown, "entity": a.entity, "score": a.score, "triples": cited.get(a.entity, [])}
+            {"entity": a.entity, "label": a.shown, "score": a.score, "triples": cited.get(a.entity, [])}
             for a in self.answers
         ]
         return frame_of(rows)
