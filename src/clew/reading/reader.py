@@ -19,7 +19,6 @@ from clew.graph.schema import Schema
 from clew.index.names.names import NamesIndex
 from clew.query.short_forms import WRITTEN_OUT, initials_of
 from clew.query.vocabulary import Vocabulary
-from clew.reading.adapter import Adapter
 from clew.reading.candidates import Enumerator, Option
 from clew.reading.english import ANYONE, FUNCTION, singular
 from clew.reading.framing import unframed
@@ -71,7 +70,6 @@ class QuestionReader:
     names: NamesIndex
     embedder: Embedder
     ranker: Ranker | None = None
-    adapter: Adapter | None = None
 
     @cached_property
     def vocabulary(self) -> Vocabulary:
@@ -98,7 +96,7 @@ class QuestionReader:
 
     @cached_property
     def _ranker(self) -> GraphRanker:
-        return GraphRanker(self.ranker or shipped(), self.vocabulary, self.adapter)
+        return GraphRanker(self.ranker or shipped(), self.vocabulary)
 
     def read(self, question: str, entities: Sequence[str] = ()) -> Reading:
         """Read one question; `entities` are names that it is known to be about.
@@ -203,8 +201,7 @@ class QuestionReader:
         mentions = with_types(self.vocabulary, text, untyped_mentions)
         linked = perf_counter()
         likeness = self.compare(text)
-        wider = likeness if self.adapter is None else self.adapter.widened(likeness)
-        options = self._enumerator.enumerate(text, mentions, wider)
+        options = self._enumerator.enumerate(text, mentions, likeness)
         times["link"] = (linked - began) * 1000
         times["enumerate"] = (perf_counter() - linked) * 1000
         return LinkedQuestion(text, mentions, likeness, respelt), options
