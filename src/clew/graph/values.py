@@ -275,6 +275,41 @@ def parse_value(text: str, datatype: str | None = None) -> Parsed:
     return first_value(text, _time_of_day, _iso_date, _written_date, _year_of_era)
 
 
+def as_xsd(text: str, datatype: str) -> tuple[str, str]:
+    """A literal as XML Schema writes it: text and datatype; others than those of columns stay.
+
+    >>> as_xsd("$1,200.50", XSD + "decimal;unit=USD")
+    ('1200.5', 'http://www.w3.org/2001/XMLSchema#decimal')
+    """
+    if ";" not in datatype:
+        return text, datatype
+    base = ColumnType.of(datatype).base
+    kind, value = parse_value(text, datatype)
+    if base == XSD + "boolean":
+        return str(text.lower() in TRUE).lower(), base
+    if kind == ValueKind.NUMBER:
+        return repr(int(value) if value.is_integer() else value), base
+    if kind == ValueKind.DATE:
+        seconds = round(value % 1 * 86_400) % 86_400
+        time = f"{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}"
+        if base == XSD + "time":
+            return time, base
+        if base == XSD + "gYear":
+            return f"{year_of(value):05.0f}" if value < 0 else f"{year_of(value):04.0f}", base
+        return f"{iso_day(value)}T{time}" if seconds else iso_day(
+            value
+        ), XSD + "dateTime" if seconds else base
+    return text, XSD + "string"
+
+
+def iso_day(days: float) -> str:
+    """The day that is so many days after 0001-01-01, as ISO writes it."""
+    cycles, cycle_day = divmod(math.floor(days), _DAYS_OF_400_YEARS)
+    day = date.fromordinal(cycle_day + 1)
+    year = day.year + 400 * cycles
+    return f"{year:05}-{day:%m-%d}" if year < 0 else f"{year:04}-{day:%m-%d}"
+
+
 def is_value(text: str) -> bool:
     """Whether a text that has no datatype is a number or a date."""
     return parse_value(text)[0] != ValueKind.NONE

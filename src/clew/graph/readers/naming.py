@@ -19,8 +19,9 @@ DESCRIPTIONS = ("desc", "description", "beschreibung", "descripción", "descrizi
 _PAIRS = (
     ("first name", "last name"), ("firstname", "lastname"), ("first", "last"), ("given name", "family name"),
     ("givenname", "surname"), ("given name", "surname"), ("first name", "surname"), ("forename", "surname"),
-    ("vorname", "nachname"), ("vorname", "name"), ("prénom", "nom"), ("prenom", "nom"), ("nombre", "apellido"),
-    ("nombre", "apellidos"), ("nome", "cognome"), ("nome", "sobrenome"), ("voornaam", "achternaam"),
+    ("vorname", "nachname"), ("vorname", "name"), ("prénom", "nom"), ("prenom", "nom"),
+    ("nombre", "apellido"), ("nombre", "apellidos"), ("nome", "cognome"), ("nome", "sobrenome"),
+    ("voornaam", "achternaam"),
     ("förnamn", "efternamn"), ("fornavn", "etternavn"), ("fornavn", "efternavn"), ("imię", "nazwisko"),
     ("имя", "фамилия"),
 )  # fmt: skip

@@ -256,14 +256,10 @@ class Survey:
         references = list(nodes.references)
         for column in nodes.references:
             table.set_group(column, table.group)
+        taken = {nodes.id, *nodes.references, *(at[0] for at in nodes.names if len(at) == 1)}
         for column in nodes.properties:
             said = table.layout.columns[column]
-            if (
-                column in nodes.references
-                or said.datatype is not None
-                or said.group
-                or (column,) in nodes.names
-            ):
+            if column in taken or said.datatype is not None or said.group:
                 continue
             target = self._target(table, column, tables)
             if target is not None:
