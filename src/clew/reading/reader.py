@@ -19,9 +19,8 @@ from clew.graph.schema import Schema
 from clew.index.names.names import NamesIndex
 from clew.query.short_forms import WRITTEN_OUT, initials_of
 from clew.query.vocabulary import Vocabulary
-from clew.reading.adapter import Adapter
 from clew.reading.candidates import Enumerator, Option
-from clew.reading.english import ANYONE, FUNCTION, singular
+from clew.reading.english import ANYONE, FUNCTION
 from clew.reading.framing import unframed
 from clew.reading.likeness import Likeness, WordMatcher
 from clew.reading.mention_finder import MentionFinder
@@ -32,6 +31,7 @@ from clew.reading.ranker import GraphRanker, Ranker, Ranking, Scored, shipped
 from clew.reading.spelling import Respelt, Speller
 from clew.reading.typed_names import with_types
 from clew.text.embedder import Embedder
+from clew.text.inflection import singular
 from clew.text.lexicon import Lexicon
 
 
@@ -71,7 +71,6 @@ class QuestionReader:
     names: NamesIndex
     embedder: Embedder
     ranker: Ranker | None = None
-    adapter: Adapter | None = None
 
     @cached_property
     def vocabulary(self) -> Vocabulary:
@@ -98,7 +97,7 @@ class QuestionReader:
 
     @cached_property
     def _ranker(self) -> GraphRanker:
-        return GraphRanker(self.ranker or shipped(), self.vocabulary, self.adapter)
+        return GraphRanker(self.ranker or shipped(), self.vocabulary)
 
     def read(self, question: str, entities: Sequence[str] = ()) -> Reading:
         """Read one question; `entities` are names that it is known to be about.
@@ -203,8 +202,7 @@ class QuestionReader:
         mentions = with_types(self.vocabulary, text, untyped_mentions)
         linked = perf_counter()
         likeness = self.compare(text)
-        wider = likeness if self.adapter is None else self.adapter.widened(likeness)
-        options = self._enumerator.enumerate(text, mentions, wider)
+        options = self._enumerator.enumerate(text, mentions, likeness)
         times["link"] = (linked - began) * 1000
         times["enumerate"] = (perf_counter() - linked) * 1000
         return LinkedQuestion(text, mentions, likeness, respelt), options
