@@ -5,6 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from clew.methods.baselines.vector_rag import VectorRag
 from film_corpus import EMBEDDER, FILMS
 
 from clew.errors import FormatError, IndexAccessError, UsageError
@@ -23,7 +24,6 @@ from clew.index.vectors.entity_search import open_entity_search
 from clew.index.vectors.in_milvus import InMilvus
 from clew.index.vectors.triple_search import triple_search
 from clew.index.vectors.triple_vectors import TripleVectors, with_triple_vectors
-from clew.methods.baselines.vector_rag import VectorRag
 from clew.types import Pattern, PatternEdge, PatternNode
 
 QUESTIONS = ("who directed Memento?", "year of Heat", "Nolan films")

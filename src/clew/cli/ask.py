@@ -19,8 +19,8 @@ from clew.cli.model import AskedModelOptions
 from clew.cli.opening import AskedSource, BoundOptions, RowOptions, SourceOptions, open_to_ask
 from clew.cli.options import option, with_short_help
 from clew.errors import UsageError
-from clew.methods.options import options_of
 from clew.methods.registry import METHODS, ranks_triples, shown_name
+from clew.methods.settings import options_of
 from clew.opening.environment import default_history
 from clew.stores.opening import is_address
 from clew.text.clean import clean_question
