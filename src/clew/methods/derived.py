@@ -29,7 +29,7 @@ def derived_number(evidence: ReadEvidence, stated: str, cited: Sequence[Fact]) -
     named = tuple(dict.fromkeys(triple for fact in cited for triple in fact.all_triples))
     decided = evidence.decides(stated, frozenset(named)) if counts(question) else ""
     if decided:
-        return says(decided) if isinstance(decided, str) else decided
+        return says(decided) if isinstance(decided, str) else tuple(dict.fromkeys((*named, *decided)))
     if not cited:
         return "it names no facts for it"
     holders = [node for node in evidence.nodes_of(cited) if _holds(evidence, node, number)]
