@@ -124,8 +124,8 @@ class MethodSettings:
                 continue
             if field_option.choices and value not in field_option.choices:
                 raise UsageError(f"{flag} is {value!r}; give one of: {', '.join(field_option.choices)}")
-            low, high = field_option.least, field_option.most
-            if (low is not None and value < low) or (high is not None and value > high):
+            low, high, number = field_option.least, field_option.most, cast("float", value)
+            if (low is not None and number < low) or (high is not None and number > high):
                 expected = f"{low:g} or more" if high is None else f"a number from {low or 0:g} to {high:g}"
                 raise UsageError(f"{flag} is {value}; give {expected}")
 
