@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -16,7 +15,7 @@ from clew.cli.console import write_json
 from clew.cli.items import Claims, read_items
 from clew.cli.method_options import ClaimOptions, verifiers
 from clew.cli.model import AskedModelOptions
-from clew.cli.opening import AskedSource, Json, Seconds, SourceOptions, bounds_of, open_to_ask
+from clew.cli.opening import Json, Seconds, SourceArgument, SourceOptions, bounds_of, open_source
 from clew.cli.options import option, with_short_help
 from clew.errors import UsageError
 from clew.foundation.bounds import ANSWER_SECONDS
@@ -46,14 +45,14 @@ class VerdictOptions:
     limit_triples: int = option(5, "Triples shown for a part on a terminal; --json has all.", "N", min=0)
     json: Json = False
 
-    def write(self, result: Verification, labels: Mapping[str, str]) -> None:
+    def write(self, result: Verification) -> None:
         """Write a verdict to stdout."""
         if self.json:
             write_json(result.as_json(steps=self.explain))
         else:
             from clew.cli.answer_view import print_verdict
 
-            print_verdict(result, labels, self.limit_triples, explain=self.explain)
+            print_verdict(result, self.limit_triples, explain=self.explain)
 
 
 @with_short_help(
@@ -61,7 +60,7 @@ class VerdictOptions:
     other_titles={"seconds": "Other options", "ray": "Other options"},
 )
 def verify(
-    source: AskedSource,
+    source: SourceArgument,
     *,
     claim_source: ClaimSource,
     method: Annotated[
@@ -79,7 +78,7 @@ def verify(
     Exit code 0 is a verdict either way; 3 means that the graph does not hold enough.
     """
     claim, quiet, settings = claim_source.claim, reading.quiet, options.settings(method)
-    start = partial(open_to_ask, *source_on_nodes(ray, source, reading), bounds=bounds_of(seconds))
+    start = partial(open_source, *source_on_nodes(ray, source, reading), bounds=bounds_of(seconds))
     if claim_source.claims is not None:
         if claim is not None:
             raise UsageError("--claims has its own claims. Leave out CLAIM")
@@ -101,7 +100,6 @@ def verify(
     with calling.open_for_one(start, quiet=quiet) as (clew, model):
         world = claim_source.closed_world
         result = clew.verify(claim, closed_world=world, method=method, model=model, settings=settings)
-        labels = clew.labels(triple for part in result.parts for triple in part.triple_ids)
-    verdict_options.write(result, labels)
+    verdict_options.write(result)
     if result.verdict == "not_enough_info":
         raise typer.Exit(NOT_ENOUGH)

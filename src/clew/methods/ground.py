@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from clew.graph.graph import Graph
-from clew.grounding import cite
+from clew.grounding import answer_entity, cite
 from clew.llm.prompting import Prompt, Sampling, Talk, short
 from clew.llm.reply import REPAIR_PROMPT, StatedAnswer, is_none, stated_answer
 from clew.methods.asked import counts, misfit_of_value, says
@@ -87,13 +87,13 @@ class GroundedReply:
         """The answers, in the order of the reply."""
         if self.value:
             return (AnswerEntity(self.value, self.value, 1.0),)
-        return tuple(AnswerEntity(graph.entities[e], graph.labels[e], 1.0) for e in self.proofs)
+        return tuple(answer_entity(graph, e) for e in self.proofs)
 
     def citations(self, graph: Graph) -> tuple[Citation, ...]:
         """The triples of each answer."""
         if self.value:
             return (cite(graph, self.value, self.rests_on),)
-        return tuple(cite(graph, graph.entities[e], proof) for e, proof in self.proofs.items())
+        return tuple(cite(graph, e, proof) for e, proof in self.proofs.items())
 
 
 def describe_rejected(rejected: Sequence[Rejected]) -> str:

@@ -18,7 +18,7 @@ from clew.errors import UsageError
 if TYPE_CHECKING:
     from clew.methods.kg_rag.decompose import Demonstration
     from clew.methods.simgrag.examples import Shots
-    from clew.stores.history import SolvedEntry
+    from clew.methods.synaptiqa.write_query_llm import Solved
 
 _KEY = "clew.option"
 MOST_K = 100
@@ -295,7 +295,7 @@ PARTS = ("clean", "names", "directions", "values")
 
 @dataclass(frozen=True)
 class SynaptiqaSettings(MethodSettings):
-    """How SynaptiQA works; `history` are the solved questions."""
+    """How SynaptiQA works; `examples` are solved questions."""
 
     METHOD = "synaptiqa"
     shots: int = option(5, "examples in a prompt", "III.A", least=0)
@@ -312,9 +312,9 @@ class SynaptiqaSettings(MethodSettings):
     most_relations: int = option(
         30_000, "relations of a graph that is asked; its store takes 2 ms for each", least=1, offered=False
     )
-    history: tuple[SolvedEntry, ...] = option(
-        (), "solved questions, from which examples are taken", "III.A", kind=str,
-        reads="clew.methods.synaptiqa.write_query_llm:read_solved", offered=False,
+    examples: tuple[Solved, ...] = option(
+        (), "solved questions of this graph", "III.A", kind=str,
+        reads="clew.methods.synaptiqa.write_query_llm:read_solved",
     )  # fmt: skip
 
     def __post_init__(self) -> None:

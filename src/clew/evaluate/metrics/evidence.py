@@ -27,7 +27,7 @@ def gold_relations(record: Record) -> Counter[str]:
 def is_right(record: Record, cited: Cited) -> bool:
     """Whether a citation follows the gold paths to a gold answer."""
     forms = record.relation_form
-    if not any(name_form(cited.answer) in gold for gold in record.gold_forms):
+    if not any(name_form(cited.answer) in gold for gold in record.gold_evidence):
         return False
     if Counter(forms.get(relation, relation) for _, relation, _ in cited.triples) != gold_relations(record):
         return False
@@ -36,18 +36,21 @@ def is_right(record: Record, cited: Cited) -> bool:
 
 
 def evidence_forms(record: Record) -> set[str]:
-    """The forms of the names in the triples that an answer shows, but for its pattern."""
+    """The forms of the names and ids in the triples that an answer shows, but for its pattern."""
     answer_fields = (
         {} if record.answer is None else {k: v for k, v in record.answer.items() if k != "pattern"}
     )
-    return {name_form(node) for head, _, tail in triples_within(answer_fields) for node in (head, tail)}
+    shown = triples_within(answer_fields, ("triples", "evidence", "ids"))
+    return {name_form(node) for head, _, tail in shown for node in (head, tail)}
 
 
-def triples_within(value: object, *, under: bool = False) -> Iterator[tuple[str, str, str]]:
-    """Yield lists of three names `under` a key of triples or evidence in a JSON value."""
+def triples_within(
+    value: object, keys: tuple[str, ...] = ("triples", "evidence"), *, under: bool = False
+) -> Iterator[tuple[str, str, str]]:
+    """Yield lists of three names `under` a key that has one of some words, in a JSON value."""
     if isinstance(value, dict):
         for key, item in cast("dict[str, object]", value).items():
-            yield from triples_within(item, under=under or "triples" in key or "evidence" in key)
+            yield from triples_within(item, keys, under=under or any(word in key for word in keys))
     elif isinstance(value, list):
         items = cast("list[object]", value)
         if under and len(items) == 3 and all(isinstance(item, str) for item in items):
@@ -55,7 +58,7 @@ def triples_within(value: object, *, under: bool = False) -> Iterator[tuple[str,
             yield head, relation, tail
             return
         for item in items:
-            yield from triples_within(item, under=under)
+            yield from triples_within(item, keys, under=under)
 
 
 @metric("Citation precision", _ALCE)
@@ -69,19 +72,19 @@ def citation_precision(record: Record) -> float | None:
 @metric("Citation recall", _ALCE)
 def citation_recall(record: Record) -> float | None:
     """Share of gold answers that a citation proves by the gold path."""
-    if not record.question.paths or not record.gold_forms:
+    if not record.question.paths or not record.gold_evidence:
         return None
     proved_forms = {name_form(cited.answer) for cited in record.citations if is_right(record, cited)}
-    return sum(bool(forms & proved_forms) for forms in record.gold_forms) / len(record.gold_forms)
+    return sum(bool(forms & proved_forms) for forms in record.gold_evidence) / len(record.gold_evidence)
 
 
 @metric("Retrieval Hits@1", "SimGRAG sec. 6.6 (figure 5)")
 def retrieval_hits(record: Record) -> float | None:
     """Share of questions with a gold answer in the triples that the answer shows."""
-    if not record.gold_forms:
+    if not record.gold_evidence:
         return None
     evidence = evidence_forms(record)
-    return float(any(forms & evidence for forms in record.gold_forms))
+    return float(any(forms & evidence for forms in record.gold_evidence))
 
 
 @metric("Sub-questions", "KG-RAG sec. 4.4.2 (figure 7)", better="neither", high=float("inf"), unit="count")

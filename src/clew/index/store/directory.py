@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -34,18 +34,6 @@ from clew.index.vectors.backends.registry import VectorAccess
 _ATTEMPTS = 5
 
 
-@dataclass(frozen=True, slots=True)
-class Excerpt:
-    """What is whole in an index of a part of a graph, so that what it lacks the graph lacks too.
-
-    `names_whole`: all edges of the nodes that the text names are there. `neighbours_whole`: those of the
-    nodes next to them are, too.
-    """
-
-    names_whole: bool
-    neighbours_whole: bool
-
-
 @dataclass(frozen=True, eq=False)
 class Index:
     """An open index: a snapshot that stays whole while others write new generations."""
@@ -63,8 +51,6 @@ class Index:
     """What its arrays hold, where updates have changed it since: `delta` says what is different."""
     delta: Delta | None = None
     seal: Seal | None = None
-    excerpt: Excerpt | None = None
-    """Where it holds a part of a graph: what is known of the whole."""
 
     def check_unchanged(self) -> None:
         """Check anew the files that were written to since they were opened; raises FormatError."""
@@ -138,9 +124,9 @@ def _open(path: Path, manifest: Manifest, verify: bool, access: VectorAccess) ->
     extra = {name: array for name, array in arrays.items() if not name.startswith(("graph.", "names."))}
     delta = Delta.open(extra)
     if delta is None:
+        graph = replace(graph, find_namesakes=names.namesakes)
         return Index(path, manifest, graph, names, extra, files, access, seal=seal)
     written = Whole(graph, names, extra)
     current = applied(written, delta)
-    return Index(
-        path, manifest, current.graph, current.names, current.sections, files, access, written, delta, seal
-    )
+    graph = replace(current.graph, find_namesakes=current.names.namesakes)
+    return Index(path, manifest, graph, current.names, current.sections, files, access, written, delta, seal)

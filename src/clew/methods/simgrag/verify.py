@@ -13,7 +13,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from clew.grounding import cite, triple_text
+from clew.graph.named import triple_text
+from clew.grounding import cite
 from clew.llm.errors import BudgetReached, ReplyInvalid
 from clew.llm.run import run_sync
 from clew.methods.base import Run
