@@ -21,7 +21,7 @@ from clew.version import __version__
 def index_in_memory(
     graph: Graph, embedder: Embedder, *, triple_vectors: bool = False, excerpt: Excerpt | None = None
 ) -> Index:
-    """The index of a packed graph, as if built; an `excerpt` of a larger graph. Raises EmbedderError."""
+    """The index of a graph, as if built; an `excerpt` of a larger graph. Raises EmbedderError."""
     sections: dict[str, AnyArray] = dict(vector_sections(graph, embedder))
     if triple_vectors:
         rows, scales = triple_batch(graph, embedder)((0, graph.triples))
