@@ -26,8 +26,6 @@ COMMANDS = {
     "report": ("report:report", "Make a page of the figures of runs."),
     "datasets": ("datasets:datasets", "List the data sets that eval reads."),
     "doctor": ("doctor:doctor", "Check a chat model, a database, or both."),
-    "cypher": ("cypher:app", "Correct Cypher statements, without a database."),
-    "history": ("history:app", "Keep solved questions as examples for synaptiqa."),
 }
 """Name → a function, or a typer application of several, in a module of this folder; and its help in a list,
 where a line has room for a few words."""

@@ -32,18 +32,6 @@ from clew.index.vectors.backends.registry import VectorAccess
 _ATTEMPTS = 5
 
 
-@dataclass(frozen=True, slots=True)
-class Excerpt:
-    """What is whole in an index of a part of a graph, so that what it lacks the graph lacks too.
-
-    `names_whole`: all edges of the nodes that the text names are there. `neighbours_whole`: those of the
-    nodes next to them are, too.
-    """
-
-    names_whole: bool
-    neighbours_whole: bool
-
-
 @dataclass(frozen=True, eq=False)
 class Index:
     """An open index: a snapshot that stays whole while others write new generations."""
@@ -58,8 +46,6 @@ class Index:
     access: VectorAccess = field(default_factory=VectorAccess)
     """How to reach a vector database that holds some of it."""
     seal: Seal | None = None
-    excerpt: Excerpt | None = None
-    """Where it holds a part of a graph: what is known of the whole."""
 
     @property
     def arrays(self) -> dict[str, AnyArray]:
