@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from clew.foundation.arrays import Int32, Int64, UInt64, chunks_of
 from clew.foundation.bounds import check
+from clew.foundation.short import local_name
 from clew.graph.graph import Graph, Names
 from clew.index.names.typos import MERGED_AT_ONCE, TypoPart, Typos, buckets_for, edits_allowed
 from clew.text.normalise import POSSESSIVE, Token, normalise
@@ -128,6 +129,29 @@ class NamesIndex:
             if best:
                 found.append(SpanHit(start, stop, _ranked_hits(best)))
         return found
+
+    def namesakes(self) -> frozenset[int]:
+        """The entities whose label another entity has too, by equal hashes."""
+        if not len(self.label_nodes):
+            return frozenset()
+        is_same = self.hashes[1:] == self.hashes[:-1]
+        shared = np.append(is_same, False) | np.append(False, is_same)
+        nodes_by_label: dict[str, set[int]] = {}
+        for entry in self.entries[shared[: len(self.entries)]].tolist():
+            if self._kind(entry) < _KINDS.index("alias"):
+                node = self.entity(entry)
+                nodes_by_label.setdefault(self.graph.labels[node], set()).add(node)
+        return frozenset(node for nodes in nodes_by_label.values() if len(nodes) > 1 for node in nodes)
+
+    def with_id(self, text: str) -> int | None:
+        """The entity of a name with its id beside it, *Anna Keller (E08)*; None if it is none or several."""
+        name, opening, id = text.removesuffix(")").rpartition(" (")
+        if not (opening and text.endswith(")")):
+            return None
+        graph = self.graph
+        hits = {hit.entity for hit in self.exact(name) if hit.exact}
+        called = [node for node in hits if id in (graph.entities[node], local_name(graph.entities[node]))]
+        return called[0] if len(called) == 1 else None
 
     def fuzzy(self, text: str, limit: int = 8) -> list[FuzzyHit]:
         """At most `limit` entities within the allowed edits of `text`, by (edits, -score, entity).

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -123,4 +123,5 @@ def _open(path: Path, manifest: Manifest, verify: bool, access: VectorAccess) ->
     graph = graph_of_sections(without_prefix("graph", arrays))
     names = NamesIndex.open(graph, without_prefix("names", arrays))
     extra = {name: array for name, array in arrays.items() if not name.startswith(("graph.", "names."))}
+    graph = replace(graph, find_namesakes=names.namesakes)
     return Index(path, manifest, graph, names, extra, files, access, seal=seal)

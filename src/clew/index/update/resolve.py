@@ -10,7 +10,7 @@ from typing import TypeVar
 import numpy as np
 
 from clew.errors import UsageError
-from clew.graph.build.assemble import local_name
+from clew.foundation.short import local_name
 from clew.graph.build.inference import has_rules
 from clew.graph.edit import EdgeIds, GraphEdit, NodeText, triple_array
 from clew.graph.graph import INFERRED, Graph, StatementRow
@@ -276,9 +276,10 @@ class _Resolver:
             ids = ", ".join(self._graph.entities[node] for node in called[:MOST_MISSING])
             raise UsageError(
                 f"{len(called):,} entities are called {name}: {ids}. Nothing was changed; write the one that "
-                "you mean by its id"
+                f"you mean by its id, or as {name} ({self._graph.entities[called[0]]})"
             )
-        return called[0] if called else -1
+        with_id = self._index.with_id(name)
+        return called[0] if called else -1 if with_id is None else with_id
 
     def _relations_by_label(self) -> dict[str, list[int]]:
         numbers: dict[str, list[int]] = {}
