@@ -18,7 +18,8 @@ SERIES_COLOURS = (
 )
 """Colours that people with any colour vision tell apart (Okabe & Ito, then more), on any ground."""
 _MARKERS = "osv^D*XP"
-_STYLE = {
+_SOFT = "#7f868d"
+_STYLE: dict[str, Any] = {
     **{name: "#7f868d" for name in ("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color")},
     **{"ytick.color": "#7f868d", "grid.color": "#7f868d", "grid.alpha": 0.25, "axes.grid": True},
     **{"axes.axisbelow": True, "axes.spines.top": False, "axes.spines.right": False, "font.size": 9},
@@ -79,27 +80,28 @@ def _bars(axes: Axes, chart: BarChart) -> None:
         upper = [(bar.value if bar.high is None else bar.high) - bar.value for _, bar in shown]
         style = _series_style(at, hollow=name in chart.hollow, bars=True)
         axes.bar(places, values, width * 0.9, yerr=[lower, upper], label=_clean(name), ecolor="#555", **style)
-    slanted = {"rotation": 28, "ha": "right"} if len(chart.groups) > 6 else {}
+    slanted: dict[str, Any] = {"rotation": 28, "ha": "right"} if len(chart.groups) > 6 else {}
     axes.set_xticks(range(len(chart.groups)), [_clean(group) for group in chart.groups], **slanted)
 
 
 def _points(axes: Axes, chart: PointChart) -> None:
     for at, (name, points) in enumerate(chart.series):
         style = _series_style(at, hollow=name in chart.hollow, bars=False)
-        label, x, y = _clean(name), [p.x for p in points], [p.y for p in points]
+        alone: dict[str, Any] = {**style, "linestyle": "", "label": _clean(name)}
+        x, y = [p.x for p in points], [p.y for p in points]
         if chart.lines:
-            axes.plot(x, y, marker="." if len(chart.series) > 4 else "o", label=label, **style)
+            axes.plot(x, y, marker="." if len(chart.series) > 4 else "o", label=_clean(name), **style)
         elif not chart.marks:
-            axes.plot(x, y, marker="o", label=label, **style | {"linestyle": ""})
+            axes.plot(x, y, marker="o", **alone)
         else:
-            axes.plot([], [], marker="o", label=label, **style | {"linestyle": ""})
+            axes.plot([], [], marker="o", **alone)
             for point in points:
                 axes.plot([point.x], [point.y], marker=_marker(chart, point.label), **style)
         if not chart.marks:
             for point in points:
                 axes.annotate(_clean(point.label), (point.x, point.y), (6, 5), textcoords="offset points")
     for mark in chart.marks:
-        axes.plot([], [], _marker(chart, mark), color=_STYLE["text.color"], label=_clean(mark))
+        axes.plot([], [], _marker(chart, mark), color=_SOFT, label=_clean(mark))
     axes.set_xlabel(_clean(chart.x_title))
     axes.set_xscale("log" if chart.log_x else "linear")
     axes.set_yscale("log" if chart.log_y else "linear")
