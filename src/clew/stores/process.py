@@ -26,7 +26,6 @@ from typing import IO, Any, Literal
 
 import msgspec
 
-from clew.stores import worker
 from clew.stores.errors import (
     QueryError,
     QueryRefused,
@@ -35,7 +34,9 @@ from clew.stores.errors import (
     StoreTimeout,
     UnknownName,
 )
+from clew.stores.messages import of_extension, read_message, write_message
 
+_WORKER = Path(__file__).with_name("worker.py")
 MOST_PROCESSES = 4
 """Queries of a graph that run at the same time; others wait, within their time."""
 MOST_IDLE = 2
@@ -133,7 +134,7 @@ class _Process:
         environment = {name: os.environ[name] for name in _KEPT_ENVIRONMENT if name in os.environ}
         try:
             self._popen = subprocess.Popen(  # noqa: S603 - this Python, a file of ours
-                [sys.executable, "-P", worker.__file__, *arguments],
+                [sys.executable, "-P", str(_WORKER), *arguments],
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment,
             )  # fmt: skip
         except OSError as error:
@@ -146,14 +147,14 @@ class _Process:
         if stdin is None or stdout is None:
             raise EOFError
         try:
-            worker.write_message(stdin, message)
-            reply = worker.read_message(stdout)
+            write_message(stdin, message)
+            reply = read_message(stdout)
         except (OSError, ValueError) as error:
             raise EOFError from error
         if reply is None:
             raise EOFError
         try:
-            return msgspec.msgpack.decode(reply, type=dict[str, Any], ext_hook=worker.of_extension)
+            return msgspec.msgpack.decode(reply, type=dict[str, Any], ext_hook=of_extension)
         except msgspec.DecodeError as error:
             raise EOFError from error
 

@@ -1,27 +1,25 @@
 """The process of `QueryProcesses`: opens a store for reading and answers queries until its stdin ends.
 
-Run as `python -P worker.py LANGUAGE FOLDER BYTES`. Messages both ways are eight bytes of a length, then
-MessagePack. The first one holds statements that fill the store (of the first process of a store) and what is
-to be known of the graph; each other one is a query. A query is parsed, guarded, rewritten and run here, so
-that all that its text can do is under the limits of this process.
+Run as `python -P worker.py LANGUAGE FOLDER BYTES`. The first message holds statements that fill the store (of
+the first process of a store) and what is to be known of the graph; each other one is a query. A query is
+parsed, guarded, rewritten and run here, so that all that its text can do is under the limits of this process.
 """
 
 from __future__ import annotations
 
 import contextlib
-import datetime as dt
 import signal
 import sys
-from collections.abc import Generator, Iterable, Sequence
-from decimal import Decimal
+from collections.abc import Generator
+from importlib import import_module
 from pathlib import Path
-from typing import IO, Any, Protocol
+from typing import Any, Protocol
 
 import msgspec
 
-LARGEST_REPLY = 64 * 2**20
-"""Bytes of the rows of a query."""
-_DATE, _DATETIME, _DURATION = 1, 2, 3
+from clew.stores.errors import QueryError, QueryRefused, QuerySyntaxError, StoreTimeout
+from clew.stores.messages import read_message, write_message
+from clew.workers.memory import limit_memory
 
 
 class Engine(Protocol):
@@ -32,74 +30,7 @@ class Engine(Protocol):
         ...
 
 
-def write_message(stream: IO[bytes], message: bytes) -> None:
-    """Write a message with its length before it."""
-    stream.write(len(message).to_bytes(8, "big") + message)
-    stream.flush()
-
-
-def read_message(stream: IO[bytes]) -> bytes | None:
-    """Read a message; None at the end of the stream or of a process that died in the middle of one."""
-    head = stream.read(8)
-    size = int.from_bytes(head, "big")
-    if len(head) < 8 or size > 2 * LARGEST_REPLY:
-        return None
-    message = stream.read(size)
-    return message if len(message) == size else None
-
-
-def of_extension(code: int, data: memoryview) -> object:
-    """Read a date, time or duration as `plain` writes it."""
-    text = bytes(data).decode("ascii")
-    if code == _DATE:
-        return dt.date.fromisoformat(text)
-    if code == _DATETIME:
-        return dt.datetime.fromisoformat(text)
-    days, seconds, micros = map(int, text.split(","))
-    return dt.timedelta(days, seconds, micros)
-
-
-def plain(value: object) -> object:
-    """Turn a value of a database into what MessagePack can hold."""
-    match value:
-        case None | bool() | int() | float() | str():
-            return value
-        case list() | tuple():
-            return [plain(item) for item in value]  # pyright: ignore[reportUnknownVariableType]
-        case dict():
-            return {str(key): plain(item) for key, item in value.items()}  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
-        case dt.datetime():
-            return msgspec.msgpack.Ext(_DATETIME, value.isoformat().encode())
-        case dt.date():
-            return msgspec.msgpack.Ext(_DATE, value.isoformat().encode())
-        case dt.timedelta():
-            parts = (value.days, value.seconds, value.microseconds)
-            return msgspec.msgpack.Ext(_DURATION, ",".join(map(str, parts)).encode())
-        case Decimal():
-            return int(value) if value == value.to_integral_value() else float(value)
-        case _:
-            return str(value)
-
-
-def packed(rows: Iterable[Sequence[object]], most: int) -> list[msgspec.Raw]:
-    """Write at most `most` rows; QueryError if they are too large for a reply."""
-    from clew.stores.errors import QueryError
-
-    encoder, messages, size = msgspec.msgpack.Encoder(), list[msgspec.Raw](), 0
-    for row in rows:
-        message = encoder.encode(plain(row))
-        size += len(message)
-        if size > LARGEST_REPLY:
-            raise QueryError(f"Its rows are larger than {LARGEST_REPLY >> 20} MiB. Return less of them")
-        messages.append(msgspec.Raw(message))
-        if len(messages) == most:
-            break
-    return messages
-
-
 def _answer(engine: Engine, request: dict[str, Any]) -> dict[str, Any]:
-    from clew.stores.errors import QueryError, QueryRefused, QuerySyntaxError, StoreTimeout
-
     try:
         return engine.run(request)
     except QuerySyntaxError as error:
@@ -116,27 +47,16 @@ def _answer(engine: Engine, request: dict[str, Any]) -> dict[str, Any]:
         return {"error": "QueryRefused", "details": ["Its parts are too deep within one another"]}
 
 
-def _open(language: str, folder: Path, first: dict[str, Any]) -> Engine:
-    setup = msgspec.msgpack.decode(first["setup"])
-    if language == "cypher":
-        from clew.stores.cypher.engine import LadybugEngine
-
-        return LadybugEngine(folder, setup, first["load"])
-    from clew.stores.sparql.engine import OxigraphEngine
-
-    return OxigraphEngine(folder, setup)
-
-
 def main(language: str, folder: str, most: int) -> None:
     """Answer until stdin ends; the process has `most` bytes of memory more than it begins with."""
-    from clew.workers.memory import limit_memory
-
     stdin, stdout = sys.stdin.buffer, sys.stdout.buffer
     first = read_message(stdin)
     if first is None:
         return
     try:
-        engine = _open(language, Path(folder), msgspec.msgpack.decode(first))
+        load: dict[str, Any] = msgspec.msgpack.decode(first)
+        setup, module = msgspec.msgpack.decode(load["setup"]), import_module(f"clew.stores.{language}.engine")
+        engine: Engine = module.open_engine(Path(folder), setup, load["load"])
     except (RuntimeError, OSError, ValueError) as error:
         reply = {"failure": "load", "message": (str(error).splitlines() or [""])[0]}
         write_message(stdout, msgspec.msgpack.encode(reply))

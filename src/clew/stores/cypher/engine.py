@@ -7,10 +7,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import ladybug
+
 from clew.stores.cypher.guard import guard
 from clew.stores.cypher.ladybug import to_ladybug
 from clew.stores.errors import QueryError, StoreTimeout, UnknownName
-from clew.stores.worker import packed
+from clew.stores.messages import packed
 
 POOL = 2**30
 """Bytes of the database that are kept in memory."""
@@ -27,10 +29,8 @@ class LadybugEngine:
     """A graph in ladybug, as the tables of `ladybug_tables`; the first one of a folder fills them."""
 
     def __init__(self, folder: Path, setup: dict[str, Any], statements: Sequence[str]) -> None:
-        import ladybug
-
         path = str(folder / "graph")
-        sizes = {"buffer_pool_size": POOL, "max_db_size": MOST_ADDRESSES}
+        sizes: dict[str, Any] = {"buffer_pool_size": POOL, "max_db_size": MOST_ADDRESSES}
         if statements:
             database = ladybug.Database(path, auto_checkpoint=False, **sizes)
             connection = ladybug.Connection(database)
@@ -63,6 +63,9 @@ class LadybugEngine:
             raise _failure(str(error)) from error
         columns = list(sent.columns or names)
         return {"columns": columns, "rows": rows, "text": sent.text, "parameters": dict(sent.parameters)}
+
+
+open_engine = LadybugEngine
 
 
 def _rows(result: Any) -> Iterator[list[object]]:  # noqa: ANN401

@@ -75,9 +75,7 @@ class EmbeddedSparql:
         reply = self._processes.ask(
             {"query": query, "rows": most}, self._seconds if seconds is None else seconds
         )
-        found = tuple(
-            tuple(StoredTerm(*v) if isinstance(v, list) else v for v in row) for row in reply["rows"]
-        )
+        found = tuple(tuple(_cell(value) for value in row) for row in reply["rows"])
         columns = tuple(reply["columns"])
         sent = Guarded(reply["text"], {}, columns, most)
         return Rows(columns, found[:most], len(found) <= most, sent)

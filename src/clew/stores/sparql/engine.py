@@ -10,9 +10,9 @@ from typing import Any
 import pyoxigraph
 
 from clew.stores.errors import QueryError, UnknownName
+from clew.stores.messages import packed
 from clew.stores.sparql.guard import guard_sparql, names_of, tokens_of
 from clew.stores.sparql.results import ASK_COLUMN, RESULT_COLUMNS, term_of
-from clew.stores.worker import packed
 
 MOST_NAMES = 100_000
 """Names that one which the graph lacks is compared with."""
@@ -21,7 +21,8 @@ MOST_NAMES = 100_000
 class OxigraphEngine:
     """A graph in pyoxigraph."""
 
-    def __init__(self, folder: Path, setup: Mapping[str, Any]) -> None:
+    def __init__(self, folder: Path, setup: Mapping[str, Any], statements: Sequence[str]) -> None:
+        del statements  # the folder is full
         self._store = pyoxigraph.Store.read_only(str(folder / "graph"))
         self._prefixes: dict[str, str] = setup["prefixes"]
 
@@ -72,6 +73,9 @@ class OxigraphEngine:
             ),
             f"<{iri}>",
         )
+
+
+open_engine = OxigraphEngine
 
 
 def _table(results: object) -> tuple[Sequence[str], Iterable[Sequence[object]]]:
