@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
+import numpy as np
+
 from clew.foundation.arrays import Int64
 from clew.graph.graph import Graph
 from clew.methods.asked import Judge, asked_of
@@ -191,5 +193,5 @@ def triples_at_node(graph: Graph, node: int, relation: int, side: int) -> list[i
 
 def of_relation(graph: Graph, relation: int) -> Int64:
     """All triples of a relation, int64 ids."""
-    slots = graph.out.slots()
+    slots = np.arange(graph.triples)
     return slots[graph.out.relation[slots] == relation]
