@@ -236,8 +236,8 @@ def test_paths_are_triples_of_the_graph(films):
     lines = set(FILMS.read_text().splitlines())
     assert told["paths"]
     for path in told["paths"]:
-        assert len(path) == 2
-        assert {"\t".join(triple) for triple in path} <= lines
+        assert len(path["triples"]) == 2
+        assert {"\t".join(triple) for triple in path["triples"]} <= lines
 
 
 def test_example_questions_are_answered(films):
