@@ -9,11 +9,13 @@ import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from types import MethodType
 from typing import TYPE_CHECKING, Any, Self, cast, overload
 
 from clew.errors import UsageError
 from clew.methods.asking import Asks
 from clew.opening.environment import cache_folder, keep_machine_code, make_embedder, milvus_access
+from clew.opening.frames import in_memory, write_files
 from clew.opening.graph_view import GraphView
 from clew.opening.index_files import (
     FilesOrTriples,
@@ -43,6 +45,10 @@ if TYPE_CHECKING:
     from clew.text.embedder import Embedder
 
 
+Source = str | Path | Sequence[str | Path] | object
+"""An index directory, graph files, data frames or a graph of NetworkX (`clew.opening.frames`)."""
+
+
 class _IndexAttribute:
     """`Clew.index(sources, out)` makes an index; of an open one, `clew.index` is what it has open."""
 
@@ -51,7 +57,7 @@ class _IndexAttribute:
     @overload
     def __get__(self, clew: Clew, kind: type[Clew]) -> Index: ...
     def __get__(self, clew: Clew | None, kind: type[Clew]) -> Callable[..., Clew] | Index:
-        return partial(_make_index, kind) if clew is None else vars(clew)["index"]
+        return MethodType(_make_index, kind) if clew is None else vars(clew)["index"]
 
     def __set__(self, clew: Clew, index: Index) -> None:
         vars(clew)["index"] = index
@@ -88,7 +94,7 @@ class Clew(GraphView, Asks):
     @classmethod
     def open(
         cls,
-        source: str | Path | Sequence[str | Path],
+        source: Source,
         *,
         embedder: str | Embedder | None = None,
         cache_dir: str | Path | None = None,
@@ -102,7 +108,8 @@ class Clew(GraphView, Asks):
     ) -> Self:
         """Open `source`: an index directory, or graph files (or a folder), indexed once into a cache.
 
-        An index may be in an object store (`s3://bucket/kb.clew`): it is fetched once into the cache.
+        An index may be in an object store (`s3://bucket/kb.clew`): it is fetched once into the cache. Data
+        frames (one, several, or by their names) and a graph of NetworkX are indexed until it is closed.
 
         `embedder` is a spec or an object; without one, that of the index. The options after it are for graph
         files: `hints` say what the columns of a table are; with `corpus` walks are stored too. Raises
@@ -111,10 +118,13 @@ class Clew(GraphView, Asks):
         index, or the address of a database.
         """
         keep_machine_code()
-        paths, origin, mark = local_paths(source, cache_dir)
-        index = next(filter(is_index, paths), None)
         side_names = {"types": types, "aliases": aliases}
         side = {name: None if file is None else Path(file) for name, file in side_names.items()}
+        if in_memory(source):
+            reading = {"format": format, "on_error": on_error, "hints": hints} | side
+            return cls._open_in_memory(source, embedder, progress=progress, corpus=corpus, **reading)
+        paths, origin, mark = local_paths(cast("str | Path | Sequence[str | Path]", source), cache_dir)
+        index = next(filter(is_index, paths), None)
         if index is None:
             reading = {"format": format, "on_error": on_error, "hints": hints, "corpus": corpus} | side
             return cls._open_files(paths, embedder, cache_folder(cache_dir), progress, reading)
@@ -143,6 +153,20 @@ class Clew(GraphView, Asks):
         return clew
 
     @classmethod
+    def _open_in_memory(cls, source: object, embedder: str | Embedder | None, **reading: Any) -> Self:  # noqa: ANN401
+        """Index frames or a graph in a folder that goes when it is closed."""
+        folder, maker = Path(tempfile.mkdtemp(prefix="clew-frames-")), make_embedder(embedder)
+        try:
+            given = {name: value for name, value in reading.items() if value is not None}
+            index_sources(write_files(source, folder), folder / "frames.clew", embedder=maker, **given)
+            clew = cls._open_index(folder / "frames.clew", maker)
+        except BaseException:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise
+        clew._temporary = weakref.finalize(clew, shutil.rmtree, folder, ignore_errors=True)
+        return clew
+
+    @classmethod
     def from_triples(
         cls,
         triples: Iterable[tuple[str, str, str]],
@@ -156,6 +180,8 @@ class Clew(GraphView, Asks):
         Numbers are taken as they are written. Raises UsageError for what is no triple of texts, InputError if
         there are none.
         """
+        if not isinstance(triples, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance] (of a user)
+            raise UsageError(f"Triples are several (head, relation, tail), not {triples!r:.80}")
         folder, maker = Path(tempfile.mkdtemp(prefix="clew-triples-")), make_embedder(embedder)
         try:
             clew = cls(index_triples(folder, triples, types, aliases, maker), maker)
@@ -180,7 +206,7 @@ class Clew(GraphView, Asks):
         question: str,
         *,
         id: str | None = None,
-        entities: Sequence[str] = (),
+        entities: str | Sequence[str] = (),
         method: str | MethodFactory = "auto",
         model: ChatModel | str | None = None,
         settings: object = None,
@@ -188,17 +214,20 @@ class Clew(GraphView, Asks):
     ) -> Answer:
         """Answer a question, or abstain with a reason.
 
-        `entities` are names of entities that the question is about, where the caller knows them, or words
-        that one name alone holds (*HP-40*); `id` is handed back. `method` is a name, `module:class` of your
-        own, or the class (`docs/python.md`). `model` is used by the methods that can use one: an open one, or
-        its spec (`ollama/llama3.1`). `settings` is the dataclass of that name of a method that has one.
-        `reading` is the number, from 1, of one of the `alternatives` of the answer of `auto`: it is answered
-        instead, without a model. Raises UsageError for an empty or endless question, an unknown method or
-        such a number, LlmError if the model fails.
+        `entities` is a name of an entity that the question is about, or several, where the caller knows them:
+        as written, with an id (*Anna Keller (E08)*), or words that one name alone holds (*HP-40*). `id` is
+        handed back. `method` is a name, `module:class` of your own, or the class (`docs/python.md`). `model`
+        is used by the methods that can use one: an open one, or its spec (`ollama/llama3.1`). `settings` is a
+        dict (`{"k": 5}`; `clew methods` lists them) or the dataclass of the method. `reading` is the number,
+        from 1, of one of the `alternatives` of the answer of `auto`: it is answered instead, without a model.
+        Raises UsageError for an empty or endless question, an unknown method or such a number, LlmError if
+        the model fails.
         """
         question = clean_question(question)
         self.index.check_unchanged()
         names = self._names_in_graph(entities)
+        if not isinstance(cast("object", reading), int | None):
+            raise UsageError(f"`reading` is the number of one of the alternatives, from 1, not {reading!r}")
         if reading is not None and method != "auto":
             raise UsageError(f"Other readings are those of auto, not of {method}. Leave out one of the two")
         answerer = self._method(method, None if reading else self._models.model(model), settings)
@@ -243,9 +272,13 @@ class Clew(GraphView, Asks):
 
         return await asyncio.to_thread(partial(self.verify, claim, **options))
 
-    def _names_in_graph(self, entities: Sequence[str]) -> tuple[str, ...]:
+    def _names_in_graph(self, entities: str | Sequence[str]) -> tuple[str, ...]:
         """The names that a user gives for a question's entities, as the graph has them."""
-        names = tuple(name for entity in entities if (name := clean(entity)))
+        given = [entities] if isinstance(entities, str) else cast("object", entities)
+        texts = list(cast("Sequence[object]", given)) if isinstance(given, Sequence) else [given]
+        if not all(isinstance(text, str) for text in texts):
+            raise UsageError(f"`entities` is a name, or a list of names, not {entities!r:.80}")
+        names = tuple(name for text in texts if (name := clean(str(text))))
         if not names:
             return ()
         from clew.methods.topic_entities import names_of_graph
@@ -332,10 +365,19 @@ class Clew(GraphView, Asks):
 
 def _make_index(
     kind: type[Clew],
-    sources: str | Path | Sequence[str | Path],
+    sources: Source,
     out: str | Path,
     **options: Any,  # noqa: ANN401
 ) -> Clew:
-    source_list = [sources] if isinstance(sources, str | Path) else sources
-    index_sources([Path(source) for source in source_list], Path(out), **options)
+    """Index graph files, data frames or a graph of NetworkX in the directory `out`, and open the index.
+
+    `options` are those of `clew.opening.index_files.index_sources`, which says what is raised.
+    """
+    with tempfile.TemporaryDirectory(prefix="clew-frames-") as folder:
+        if in_memory(sources):
+            paths = write_files(sources, Path(folder))
+        else:
+            names = [sources] if isinstance(sources, str | Path) else cast("Sequence[str | Path]", sources)
+            paths = [Path(name) for name in names]
+        index_sources(paths, Path(out), **options)
     return kind.open(out, embedder=options.get("embedder"))
