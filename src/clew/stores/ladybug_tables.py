@@ -181,9 +181,7 @@ class TableLayout:
             declarations = "".join(f", {quoted(c.name)} {c.kind}" for c in columns)
             yield f"CREATE REL TABLE {name}({ends}, {TRIPLE_ID} INT64{declarations})"
         rows: dict[tuple[int, int, int], list[Sequence[object]]] = defaultdict(list)
-        for triple, (head, relation, tail) in zip(
-            self.graph.out.slots().tolist(), self._triples(), strict=True
-        ):
+        for triple, (head, relation, tail) in zip(range(self.graph.triples), self._triples(), strict=True):
             if self.table[tail] >= 0:
                 key = (relation, int(self.table[head]), int(self.table[tail]))
                 cell_rows = self.edges.rows(head, relation, tail)
