@@ -9,7 +9,6 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from importlib import import_module
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from clew.engine import Clew
 from clew.errors import ClewError, UsageError
 from clew.index.store.manifest import MANIFEST, read_manifest
 from clew.serve.problems import Problem
+from clew.text.onnx_session import load_runtime
 
 log = logging.getLogger("clew.serve")
 
@@ -137,7 +137,7 @@ class Graphs:
         """
         # These stay single-threaded, or need no thread of theirs: they do outlive it.
         os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
-        import_module("onnxruntime")
+        load_runtime()
         before = _threads()
         for graph in self:
             graph.warm()
