@@ -17,8 +17,8 @@ from clew.opening.environment import cache_folder, keep_machine_code, make_embed
 from clew.opening.graph_view import GraphView
 from clew.opening.index_files import (
     FilesOrTriples,
+    index_in_memory,
     index_sources,
-    index_triples,
     is_index,
     local_paths,
     refuse_options,
@@ -30,6 +30,7 @@ from clew.types import Answer, Verification
 if TYPE_CHECKING:
     from clew.graph.readers.batch import OnError
     from clew.graph.readers.hints import Hints
+    from clew.index.build import IndexOptions
     from clew.index.cache import CachedIndex, SideFiles
     from clew.index.corpus.corpus import CorpusSettings
     from clew.index.new_index import Progress
@@ -147,9 +148,63 @@ class Clew(GraphView, Asks):
         Numbers are taken as they are written. Raises UsageError for what is no triple of texts, InputError if
         there are none.
         """
-        folder, maker = Path(tempfile.mkdtemp(prefix="clew-triples-")), make_embedder(embedder)
+        from clew.graph.readers.written import write_pairs, write_triples
+
+        def write(folder: Path) -> tuple[Path, IndexOptions]:
+            side: IndexOptions = {
+                "types": write_pairs(folder / "types.tsv", "type", types),
+                "aliases": write_pairs(folder / "aliases.tsv", "alias", aliases),
+                "format": "tsv",
+            }
+            return write_triples(folder / "triples.tsv", triples), side
+
+        return cls._from_memory(write, embedder)
+
+    @classmethod
+    def from_networkx(
+        cls,
+        graph: Any,  # noqa: ANN401 (of NetworkX)
+        *,
+        embedder: str | Embedder | None = None,
+        hints: Hints | None = None,
+    ) -> Self:
+        """Index a graph of NetworkX with the attributes of its nodes and edges, until it is closed.
+
+        Nodes are called by their *name*, *label* or *title*, relations by *relation*, *type* or *label*.
+        Raises UsageError for another object, InputError without edges and attributes.
+        """
+        from clew.graph.readers.written import write_network
+
+        options: IndexOptions = {"format": "json", "hints": hints}
+        return cls._from_memory(
+            lambda folder: (write_network(folder / "graph.json", graph), options), embedder
+        )
+
+    @classmethod
+    def from_frames(
+        cls, frames: Mapping[str, Any], *, embedder: str | Embedder | None = None, hints: Hints | None = None
+    ) -> Self:
+        """Index data frames of pandas or polars by the names of their tables, until it is closed.
+
+        >>> Clew.from_frames({"films": films, "people": people})  # doctest: +SKIP
+
+        They are read as a folder of tables is. Raises UsageError for another object, InputError and
+        ParseError as `open`.
+        """
+        from clew.graph.readers.written import write_frames
+
+        options: IndexOptions = {"hints": hints}
+        return cls._from_memory(lambda folder: (write_frames(folder / "tables", frames), options), embedder)
+
+    @classmethod
+    def _from_memory(
+        cls, write: Callable[[Path], tuple[Path, IndexOptions]], embedder: str | Embedder | None
+    ) -> Self:
+        """Index what `write` puts into a folder: a source, and how it is read."""
+        folder, maker = Path(tempfile.mkdtemp(prefix="clew-memory-")), make_embedder(embedder)
         try:
-            clew = cls(index_triples(folder, triples, types, aliases, maker), maker)
+            source, options = write(folder)
+            clew = cls(index_in_memory(folder, source, maker, **options), maker)
         except BaseException:
             shutil.rmtree(folder, ignore_errors=True)
             raise

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
@@ -95,28 +95,14 @@ def is_index(path: Path) -> bool:
     return path.suffix == ".clew" or os.path.isfile(path / "manifest.json")
 
 
-def index_triples(
-    folder: Path,
-    triples: Iterable[tuple[str, str, str]],
-    types: Mapping[str, Iterable[str]] | None,
-    aliases: Mapping[str, Iterable[str]] | None,
-    embedder: Embedder,
-) -> Index:
-    """Index triples, with types and aliases of entities, in a folder, and open the index."""
-    from clew.graph.readers.written import write_pairs, write_triples
+def index_in_memory(folder: Path, source: Path, embedder: Embedder, **options: Unpack[IndexOptions]) -> Index:
+    """Index a source that was written to a folder, and open the index."""
     from clew.index.build import build_index
     from clew.index.store.directory import open_index
 
     keep_machine_code()
-    build_index(
-        [write_triples(folder / "triples.tsv", triples)],
-        folder / "triples.clew",
-        embedder=embedder,
-        types=write_pairs(folder / "types.tsv", "type", types),
-        aliases=write_pairs(folder / "aliases.tsv", "alias", aliases),
-        format="tsv",
-    )
-    return open_index(folder / "triples.clew")
+    build_index([source], folder / "graph.clew", embedder=embedder, **options)
+    return open_index(folder / "graph.clew")
 
 
 def local_paths(source: str | Path | Sequence[str | Path]) -> list[Path]:
