@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from clew.index.cache import CachedIndex, SideFiles
     from clew.index.corpus.corpus import CorpusSettings
     from clew.index.new_index import Progress
-    from clew.index.remote import RemoteIndex
     from clew.index.store.directory import Index
     from clew.index.update.edits import EditRules
     from clew.index.update.update import Updated
@@ -81,10 +80,6 @@ class Clew(GraphView, Asks):
         self.side_files: SideFiles | None = None if cached is None else cached.side_files
         self.seconds = 0.0
         self._temporary: weakref.finalize[..., Clew] | None = None
-        self.origin: RemoteIndex | None = None
-        """Where the index was fetched from, if it was."""
-        self.mark = ""
-        """What stands for the manifest that was fetched."""
 
     @classmethod
     def open(
@@ -103,8 +98,6 @@ class Clew(GraphView, Asks):
     ) -> Self:
         """Open `source`: an index directory, or graph files (or a folder), indexed once into a cache.
 
-        An index may be in an object store (`s3://bucket/kb.clew`): it is fetched once into the cache.
-
         `embedder` is a spec or an object; without one, that of the index. The options after it are for graph
         files: `hints` say what the columns of a table are; with `corpus` walks are stored too. Raises
         InputError if there is no such source, ParseError for a line that cannot be read, FormatError and
@@ -112,7 +105,7 @@ class Clew(GraphView, Asks):
         index, or the address of a database.
         """
         keep_machine_code()
-        paths, origin, mark = local_paths(source, cache_dir)
+        paths = local_paths(source)
         index = next(filter(is_index, paths), None)
         side_names = {"types": types, "aliases": aliases}
         side = {name: None if file is None else Path(file) for name, file in side_names.items()}
@@ -122,9 +115,7 @@ class Clew(GraphView, Asks):
         if len(paths) > 1:
             raise UsageError(f"{index} is an index, and one is opened alone. Give graph files, or it alone")
         refuse_options(index, side | {"format": format, "corpus": corpus, "hints": hints})
-        clew = cls._open_index(index, embedder)
-        clew.origin, clew.mark = origin, mark
-        return clew
+        return cls._open_index(index, embedder)
 
     @classmethod
     def _open_files(
