@@ -15,12 +15,11 @@ from typing import TYPE_CHECKING, Any, Self, cast, overload
 from clew.errors import UsageError
 from clew.methods.asking import Asks
 from clew.opening.environment import cache_folder, keep_machine_code, make_embedder, milvus_access
-from clew.opening.frames import in_memory, write_files
 from clew.opening.graph_view import GraphView
 from clew.opening.index_files import (
     FilesOrTriples,
+    index_in_memory,
     index_sources,
-    index_triples,
     is_index,
     local_paths,
     refuse_options,
@@ -32,10 +31,10 @@ from clew.types import Answer, Verification
 if TYPE_CHECKING:
     from clew.graph.readers.batch import OnError
     from clew.graph.readers.hints import Hints
+    from clew.index.build import IndexOptions
     from clew.index.cache import CachedIndex, SideFiles
     from clew.index.corpus.corpus import CorpusSettings
     from clew.index.new_index import Progress
-    from clew.index.remote import RemoteIndex
     from clew.index.store.directory import Index
     from clew.index.update.edits import EditRules
     from clew.index.update.update import Updated
@@ -46,7 +45,15 @@ if TYPE_CHECKING:
 
 
 Source = str | Path | Sequence[str | Path] | object
-"""An index directory, graph files, data frames or a graph of NetworkX (`clew.opening.frames`)."""
+"""An index directory, graph files, data frames or a graph of NetworkX."""
+
+
+def _is_path(source: object) -> bool:
+    """Whether a source is a path or several."""
+    return isinstance(source, str | Path) or (
+        isinstance(source, list | tuple)
+        and all(isinstance(each, str | Path) for each in cast("Sequence[object]", source))
+    )
 
 
 class _IndexAttribute:
@@ -86,10 +93,6 @@ class Clew(GraphView, Asks):
         self.side_files: SideFiles | None = None if cached is None else cached.side_files
         self.seconds = 0.0
         self._temporary: weakref.finalize[..., Clew] | None = None
-        self.origin: RemoteIndex | None = None
-        """Where the index was fetched from, if it was."""
-        self.mark = ""
-        """What stands for the manifest that was fetched."""
 
     @classmethod
     def open(
@@ -108,8 +111,8 @@ class Clew(GraphView, Asks):
     ) -> Self:
         """Open `source`: an index directory, or graph files (or a folder), indexed once into a cache.
 
-        An index may be in an object store (`s3://bucket/kb.clew`): it is fetched once into the cache. Data
-        frames (one, several, or by their names) and a graph of NetworkX are indexed until it is closed.
+        Data frames (one, a list, or by their names) and a graph of NetworkX are taken as `from_frames` and
+        `from_networkx` take them.
 
         `embedder` is a spec or an object; without one, that of the index. The options after it are for graph
         files: `hints` say what the columns of a table are; with `corpus` walks are stored too. Raises
@@ -120,10 +123,12 @@ class Clew(GraphView, Asks):
         keep_machine_code()
         side_names = {"types": types, "aliases": aliases}
         side = {name: None if file is None else Path(file) for name, file in side_names.items()}
-        if in_memory(source):
-            reading = {"format": format, "on_error": on_error, "hints": hints} | side
-            return cls._open_in_memory(source, embedder, progress=progress, corpus=corpus, **reading)
-        paths, origin, mark = local_paths(cast("str | Path | Sequence[str | Path]", source), cache_dir)
+        if not _is_path(source):
+            for name, value in (side | {"format": format, "corpus": corpus}).items():
+                if value is not None:
+                    raise UsageError(f"{name!r} is for graph files. Leave it out")
+            return cls._of_object(source, embedder, hints)
+        paths = local_paths(cast("str | Path | Sequence[str | Path]", source))
         index = next(filter(is_index, paths), None)
         if index is None:
             reading = {"format": format, "on_error": on_error, "hints": hints, "corpus": corpus} | side
@@ -131,9 +136,7 @@ class Clew(GraphView, Asks):
         if len(paths) > 1:
             raise UsageError(f"{index} is an index, and one is opened alone. Give graph files, or it alone")
         refuse_options(index, side | {"format": format, "corpus": corpus, "hints": hints})
-        clew = cls._open_index(index, embedder)
-        clew.origin, clew.mark = origin, mark
-        return clew
+        return cls._open_index(index, embedder)
 
     @classmethod
     def _open_files(
@@ -153,18 +156,17 @@ class Clew(GraphView, Asks):
         return clew
 
     @classmethod
-    def _open_in_memory(cls, source: object, embedder: str | Embedder | None, **reading: Any) -> Self:  # noqa: ANN401
-        """Index frames or a graph in a folder that goes when it is closed."""
-        folder, maker = Path(tempfile.mkdtemp(prefix="clew-frames-")), make_embedder(embedder)
-        try:
-            given = {name: value for name, value in reading.items() if value is not None}
-            index_sources(write_files(source, folder), folder / "frames.clew", embedder=maker, **given)
-            clew = cls._open_index(folder / "frames.clew", maker)
-        except BaseException:
-            shutil.rmtree(folder, ignore_errors=True)
-            raise
-        clew._temporary = weakref.finalize(clew, shutil.rmtree, folder, ignore_errors=True)
-        return clew
+    def _of_object(cls, source: Any, embedder: str | Embedder | None, hints: Hints | None) -> Self:  # noqa: ANN401
+        """Open frames or a graph of NetworkX; UsageError for what is neither."""
+        if all(hasattr(source, name) for name in ("nodes", "edges", "is_directed")):
+            return cls.from_networkx(source, embedder=embedder, hints=hints)
+        frames = source if isinstance(source, list | Mapping) else [source]
+        named = {f"table{number}": frame for number, frame in enumerate(frames, 1)}
+        named = cast("Mapping[str, Any]", frames) if isinstance(frames, Mapping) else named
+        if not all(hasattr(frame, "columns") for frame in named.values()):
+            kinds = "a path, or several; data frames, also by their names; or a graph of NetworkX"
+            raise UsageError(f"A source is {kinds}; this is {type(source).__name__}")
+        return cls.from_frames(named, embedder=embedder, hints=hints)
 
     @classmethod
     def from_triples(
@@ -180,11 +182,66 @@ class Clew(GraphView, Asks):
         Numbers are taken as they are written. Raises UsageError for what is no triple of texts, InputError if
         there are none.
         """
+        from clew.graph.readers.written import write_pairs, write_triples
+
         if not isinstance(triples, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance] (of a user)
             raise UsageError(f"Triples are several (head, relation, tail), not {triples!r:.80}")
-        folder, maker = Path(tempfile.mkdtemp(prefix="clew-triples-")), make_embedder(embedder)
+
+        def write(folder: Path) -> tuple[Path, IndexOptions]:
+            side: IndexOptions = {
+                "types": write_pairs(folder / "types.tsv", "type", types),
+                "aliases": write_pairs(folder / "aliases.tsv", "alias", aliases),
+                "format": "tsv",
+            }
+            return write_triples(folder / "triples.tsv", triples), side
+
+        return cls._from_memory(write, embedder)
+
+    @classmethod
+    def from_networkx(
+        cls,
+        graph: Any,  # noqa: ANN401 (of NetworkX)
+        *,
+        embedder: str | Embedder | None = None,
+        hints: Hints | None = None,
+    ) -> Self:
+        """Index a graph of NetworkX with the attributes of its nodes and edges, until it is closed.
+
+        Nodes are called by their *name*, *label* or *title*, relations by *relation*, *type* or *label*.
+        Raises UsageError for another object, InputError without edges and attributes.
+        """
+        from clew.graph.readers.written import write_network
+
+        options: IndexOptions = {"format": "json", "hints": hints}
+        return cls._from_memory(
+            lambda folder: (write_network(folder / "graph.json", graph), options), embedder
+        )
+
+    @classmethod
+    def from_frames(
+        cls, frames: Mapping[str, Any], *, embedder: str | Embedder | None = None, hints: Hints | None = None
+    ) -> Self:
+        """Index data frames of pandas or polars by the names of their tables, until it is closed.
+
+        >>> Clew.from_frames({"films": films, "people": people})  # doctest: +SKIP
+
+        They are read as a folder of tables is. Raises UsageError for another object, InputError and
+        ParseError as `open`.
+        """
+        from clew.graph.readers.written import write_frames
+
+        options: IndexOptions = {"hints": hints}
+        return cls._from_memory(lambda folder: (write_frames(folder / "tables", frames), options), embedder)
+
+    @classmethod
+    def _from_memory(
+        cls, write: Callable[[Path], tuple[Path, IndexOptions]], embedder: str | Embedder | None
+    ) -> Self:
+        """Index what `write` puts into a folder: a source, and how it is read."""
+        folder, maker = Path(tempfile.mkdtemp(prefix="clew-memory-")), make_embedder(embedder)
         try:
-            clew = cls(index_triples(folder, triples, types, aliases, maker), maker)
+            source, options = write(folder)
+            clew = cls(index_in_memory(folder, source, maker, **options), maker)
         except BaseException:
             shutil.rmtree(folder, ignore_errors=True)
             raise
@@ -365,19 +422,16 @@ class Clew(GraphView, Asks):
 
 def _make_index(
     kind: type[Clew],
-    sources: Source,
+    sources: str | Path | Sequence[str | Path],
     out: str | Path,
     **options: Any,  # noqa: ANN401
 ) -> Clew:
-    """Index graph files, data frames or a graph of NetworkX in the directory `out`, and open the index.
+    """Index graph files (a name, or several) in the directory `out`, and open the index.
 
     `options` are those of `clew.opening.index_files.index_sources`, which says what is raised.
     """
-    with tempfile.TemporaryDirectory(prefix="clew-frames-") as folder:
-        if in_memory(sources):
-            paths = write_files(sources, Path(folder))
-        else:
-            names = [sources] if isinstance(sources, str | Path) else cast("Sequence[str | Path]", sources)
-            paths = [Path(name) for name in names]
-        index_sources(paths, Path(out), **options)
+    if not _is_path(sources):
+        raise UsageError(f"An index is made of files, not of {type(sources).__name__}. See Clew.from_frames")
+    source_list = [sources] if isinstance(sources, str | Path) else sources
+    index_sources([Path(source) for source in source_list], Path(out), **options)
     return kind.open(out, embedder=options.get("embedder"))

@@ -95,21 +95,16 @@ def test_results_show_themselves_in_a_line(films):
     assert "out" in inspect.signature(Clew.index).parameters
 
 
-def test_data_frames_are_a_source(tmp_path):
+def test_data_frames_are_a_source():
     pandas = pytest.importorskip("pandas", reason="pandas is not installed (pip install 'clew[frames]')")
     frames = {path.stem: pandas.read_csv(path) for path in sorted((GRAPHS / "depots").glob("*.csv"))}
-    for clew in (
-        Clew.open(frames),
-        Clew.open(list(frames.values())),
-        Clew.index(frames, tmp_path / "d.clew"),
-    ):
-        with clew:
+    for source in (frames, list(frames.values())):
+        with Clew.open(source) as clew:
             assert clew.ask("Who manages North Depot?").text == "Eva Brandt"
             assert clew.ask("What is the capacity of Hill Depot?").text == "170"
-    with Clew.open(
-        pandas.DataFrame({"head": ["M"], "relation": ["directed_by"], "tail": ["Fritz Lang"]})
-    ) as one:
-        assert one.ask("Who directed M?").text == "Fritz Lang"
+    triples = pandas.DataFrame({"head": ["M"], "relation": ["directed_by"], "tail": ["Fritz Lang"]})
+    with Clew.open(triples) as clew:
+        assert clew.ask("Who directed M?").text == "Fritz Lang"
 
 
 def test_a_graph_of_networkx_is_a_source():

@@ -202,8 +202,7 @@ def test_a_long_body_in_pieces_is_413(films):
 
 def test_a_beginning_is_completed(films):
     names = [
-        hit["label"]
-        for hit in films.client.get("/v1/films/entities?prefix=christopher n").json()["entities"]
+        hit["label"] for hit in films.client.get("/v1/films/entities?prefix=christopher n").json()["entities"]
     ]
     assert names[0] == "Christopher Nolan"
 
