@@ -18,7 +18,9 @@ from clew.graph.graph import Graph
 from clew.graph.schema import Schema
 from clew.index.names.names import NamesIndex
 from clew.query.short_forms import WRITTEN_OUT, initials_of
+from clew.query.tree import Query
 from clew.query.vocabulary import Vocabulary
+from clew.reading.account import Accountant, as_written
 from clew.reading.adapter import Adapter
 from clew.reading.candidates import Enumerator, Option
 from clew.reading.english import ANYONE, FUNCTION, singular
@@ -33,6 +35,7 @@ from clew.reading.spelling import Respelt, Speller
 from clew.reading.typed_names import with_types
 from clew.text.embedder import Embedder
 from clew.text.lexicon import Lexicon
+from clew.types import PlacedWord
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,6 +192,19 @@ class QuestionReader:
     def likenesses(self, vector: NDArray[np.float32], relations: Sequence[int]) -> NDArray[np.float32]:
         """How like a vector of `vector` is to those of the labels of relations: float32 [R], in [-1, 1]."""
         return self._ranker.likenesses(vector, relations)
+
+    @cached_property
+    def accountant(self) -> Accountant:
+        """Places words in query graphs."""
+        return Accountant(self._ranker)
+
+    def account(self, reading: Reading, query: Query) -> tuple[PlacedWord, ...]:
+        """What each word of a question, as it was asked, is in a query graph.
+
+        Raises EmbedderError if the shipped model cannot be opened.
+        """
+        words = self.accountant.account(reading.question, reading.mentions, reading.likeness, query)
+        return as_written(reading.original_question, reading.question, words)
 
     def _is_of_graph(self, word: str) -> bool:
         words = self.vocabulary.words
