@@ -1,12 +1,9 @@
 """Query databases: guard and repair, imports, the schema of a large graph. See RESULTS.md, "Query databases".
 
     python benchmarks/stores.py guard | sparql | neo4j | schema [--edges N]
-    python benchmarks/stores.py methods [--each N] [--near] [--rdf]
 
-`methods` asks MetaQA in Neo4j (`--rdf`: behind Oxigraph's endpoint) without an index and with one, N
-questions of each hop, and 3 N claims made of its triples, half of them with another tail; `--near` as if it
-were too large to be copied. Needs ../shared/data; `neo4j`, `methods`
-and `schema` start a Neo4j server (Java 17 and Maven), `sparql` Oxigraph's. Times are of the wall, with the
+Needs ../shared/data; `neo4j` and `schema` start a Neo4j server (Java 17 and Maven), `sparql` Oxigraph's.
+Times are of the wall, with the
 processor time of this process beside them, since the server runs on the same machine; the load when it began
 is printed.
 """
@@ -16,22 +13,20 @@ from __future__ import annotations
 import argparse
 import csv
 import os
-import random
 import sys
 import tempfile
 import time
-from collections import Counter
-from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
-from questions import ROOT, SHARED, Item, lines_of, metaqa_graph
+from questions import ROOT, SHARED, lines_of, metaqa_graph
 
 from clew.graph.build.build import build_graph
-from clew.stores.cypher.direction import fix
+from clew.stores.cypher.direction import correct_directions
 from clew.stores.cypher.guard import guard
+from clew.stores.cypher.parser import parse
 from clew.stores.cypher.schema import GraphSchema, schema_of
 from clew.stores.errors import QueryError
 from clew.stores.import_folder import open_folder
@@ -39,11 +34,6 @@ from clew.stores.import_folder import open_folder
 if TYPE_CHECKING:
     from neo4j import Driver
 
-    from clew.database import Database
-    from clew.engine import Clew
-    from clew.stores.neighbourhood import NearStore
-    from clew.stores.neo4j import Neo4jStore
-    from clew.stores.sparql.endpoint import SparqlEndpoint
 
 sys.path.insert(0, str(ROOT / "tests" / "servers"))
 
@@ -112,7 +102,7 @@ def _passes(query: str) -> bool:
 
 def _try_fix(query: str, schema: GraphSchema) -> None:
     try:
-        fix(query, schema)
+        correct_directions(parse(query), schema)
     except QueryError:
         return
 
@@ -240,152 +230,15 @@ def benchmark_schema(edges: int) -> None:
             store.close()
 
 
-def benchmark_methods(each: int, near: bool, rdf: bool) -> None:
-    """Methods asked of MetaQA in a database without an index, against those of an index of it."""
-    from questions import metaqa as metaqa_questions
-
-    from clew.database import Database
-    from clew.engine import Clew
-    from clew.methods.database_copy import DatabaseCopy
-    from clew.text.embedders.static import StaticEmbedder
-
-    chosen_items = [
-        (h, item) for h in (1, 2, 3) for item in random.Random(7).sample(metaqa_questions(h), each)
-    ]
-    embedder = StaticEmbedder.load()
-    with (
-        tempfile.TemporaryDirectory() as scratch,
-        (_rdf if rdf else _neo4j)(Path(scratch)) as (store, near_store),
-    ):
-        data = near_store.export(open_folder(Path(scratch) / "import", "metaqa"))
-        index = Clew.index([data], Path(scratch) / "metaqa.clew", embedder=embedder)
-        with Database(store, embedder, cache_dir=Path(scratch) / "cache") as database, index:
-            if near:
-                vars(database)["_copy"] = DatabaseCopy(near_store, embedder, most=0)
-            for method in ("kg-rag", "walk-retrieve", "auto"):
-                _compare_answers(method, chosen_items, index, database)
-            _compare_claims(_claims(3 * each), index, database)
-
-
-@contextmanager
-def _neo4j(folder: Path) -> Generator[tuple[Neo4jStore, NearStore]]:
-    """MetaQA in Neo4j."""
-    from neo4j_server import PASSWORD, neo4j_server
-
-    from clew.stores.near_neo4j import NearNeo4j
-    from clew.stores.neo4j import Neo4jStore
-
-    with neo4j_server() as address:
-        with _driver(address) as driver:
-            load(driver, metaqa())
-        store = Neo4jStore(address, password=PASSWORD)
-        yield store, NearNeo4j(store)
-
-
-@contextmanager
-def _rdf(folder: Path) -> Generator[tuple[SparqlEndpoint, NearStore]]:
-    """MetaQA behind Oxigraph's server."""
-    from sparql_server import oxigraph_server
-
-    from clew.stores.sparql.embedded import statements
-    from clew.stores.sparql.endpoint import SparqlEndpoint
-    from clew.stores.sparql.near_sparql import NearSparql
-
-    (folder / "kb.txt").write_text("".join("|".join(row) + "\n" for row in metaqa()), "utf-8")
-    (folder / "kb.nt").write_text("".join(statements(build_graph([folder / "kb.txt"])[0])), "utf-8")
-    with oxigraph_server(folder / "kb.nt") as address:
-        endpoint = SparqlEndpoint(address)
-        yield endpoint, NearSparql(endpoint)
-
-
-def _compare_answers(
-    method: str, chosen_items: list[tuple[int, Item]], index: Clew, database: Database
-) -> None:
-    same, times, trips = Counter[int](), {"database": list[float](), "index": list[float]()}, list[int]()
-    right = Counter[str]()
-    for hops, item in chosen_items:
-        question = item.question
-        outcomes: list[tuple[set[str], str | None]] = []
-        for name, engine in (("index", index), ("database", database)):
-            trips_before, began = database.store.trips, time.perf_counter()
-            answer = engine.ask(question, method=method)
-            times[name].append((time.perf_counter() - began) * 1000)
-            reason = None if answer.abstained is None else answer.abstained.reason
-            outcomes.append(({a.entity for a in answer.answers}, reason))
-            right[name] += not item.gold.isdisjoint(a.label for a in answer.answers)
-        trips.append(database.store.trips - trips_before)
-        same[hops] += outcomes[0] == outcomes[1]
-        if outcomes[0] != outcomes[1]:
-            print(
-                f"  differs: {question}: {_first_answers(outcomes[0])} / {_first_answers(outcomes[1])}",
-                flush=True,
-            )
-    quantiles = {name: np.percentile(ms, [50, 95]).round().tolist() for name, ms in times.items()}
-    print(
-        f"{method}: same {dict(same)}; with a right answer {dict(right)}; median, p95 in ms {quantiles}; "
-        f"round trips {int(np.median(trips))}",
-        flush=True,
-    )
-
-
-def _claims(count: int) -> list[str]:
-    """Claims of triples of MetaQA, every other one with the tail of another triple."""
-    templates = {
-        "directed_by": "{0} was directed by {1}.",
-        "written_by": "{1} wrote {0}.",
-        "starred_actors": "{1} starred in {0}.",
-        "release_year": "{0} was released in {1}.",
-    }
-    chance = random.Random(7)
-    triples = [triple for triple in metaqa() if triple[1] in templates]
-    claims: list[str] = []
-    for number, (head, relation, tail) in enumerate(chance.sample(triples, count)):
-        other_tails = [
-            t
-            for _, other_relation, t in chance.sample(triples, 100)
-            if other_relation == relation and t != tail
-        ]
-        claims.append(templates[relation].format(head, other_tails[0] if number % 2 else tail))
-    return claims
-
-
-def _compare_claims(claims: list[str], index: Clew, database: Database) -> None:
-    same, times = Counter[str](), {"database": list[float](), "index": list[float]()}
-    verdicts = {name: Counter[str]() for name in times}
-    for claim in claims:
-        claim_verdicts: list[str] = []
-        for name, engine in (("index", index), ("database", database)):
-            began = time.perf_counter()
-            claim_verdicts.append(engine.verify(claim).verdict)
-            times[name].append((time.perf_counter() - began) * 1000)
-            verdicts[name][claim_verdicts[-1]] += 1
-        same["same" if claim_verdicts[0] == claim_verdicts[1] else "another"] += 1
-        if claim_verdicts[0] != claim_verdicts[1]:
-            print(f"  differs: {claim}: {claim_verdicts[0]} / {claim_verdicts[1]}", flush=True)
-    quantiles = {name: np.percentile(ms, [50, 95]).round().tolist() for name, ms in times.items()}
-    verdict_counts = {name: dict(counts) for name, counts in verdicts.items()}
-    print(f"claims: {dict(same)}; {verdict_counts}; median, p95 in ms {quantiles}", flush=True)
-
-
-def _first_answers(outcome: tuple[set[str], str | None]) -> str:
-    """The answers of an index or a database, the first of them only."""
-    return outcome[1] or f"{len(outcome[0])} as {', '.join(sorted(outcome[0])[:4])}"
-
-
 def main() -> None:
     """Run one of the benchmarks."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("what", choices=["guard", "sparql", "neo4j", "schema", "methods"])
+    parser.add_argument("what", choices=["guard", "sparql", "neo4j", "schema"])
     parser.add_argument("--edges", type=int, default=5_000_000)
-    parser.add_argument("--each", type=int, default=67)
-    parser.add_argument("--near", action="store_true")
-    parser.add_argument("--rdf", action="store_true")
     options = parser.parse_args()
     print(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors")
     if options.what == "schema":
         benchmark_schema(options.edges)
-    elif options.what == "methods":
-        benchmark_methods(options.each, options.near, options.rdf)
     else:
         {"guard": benchmark_guard, "sparql": benchmark_sparql, "neo4j": benchmark_neo4j}[options.what]()
 

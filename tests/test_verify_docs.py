@@ -41,7 +41,7 @@ def test_options_of_the_pages_are_there(page):
 
     helps = "".join(
         CliRunner().invoke(app, [*c.split(), option], terminal_width=200).stdout
-        for c in ("ask", "verify", "index", "update", "match", "info", "cypher fix", "query", "serve", "fit")
+        for c in ("ask", "verify", "index", "update", "match", "info", "cypher fix", "query", "serve")
         for option in ("--help", "--help-all")
     )
     told = set(re.findall(r"`(--[a-z-]+)", (ROOT / "docs" / page).read_text("utf-8")))

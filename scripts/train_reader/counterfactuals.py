@@ -58,7 +58,11 @@ class Pool:
         for graph, text in questions:
             phrase = _PHRASE.search(text)
             if phrase and 2 <= len(phrase[1].split()) <= LONGEST_PHRASE and phrase[1].islower():
-                content = [w for w in _WORD.findall(phrase[1]) if w not in FUNCTION and w not in TALK and w not in SOURCES]
+                content = [
+                    w
+                    for w in _WORD.findall(phrase[1])
+                    if w not in FUNCTION and w not in TALK and w not in SOURCES
+                ]
                 if content and not any(c.isdigit() for c in phrase[1]):
                     phrases[phrase[1]].add(graph)
             for match in _MODIFIED.finditer(text):
@@ -66,7 +70,13 @@ class Pool:
                 if word not in FUNCTION and word not in TALK and not lexicon.mostly_verb(word):
                     modifiers[word].add(graph)
             for word in _WORD.findall(text):
-                if word.islower() and len(word) > 4 and word not in FUNCTION and word not in TALK and lexicon.mostly_verb(word):
+                if (
+                    word.islower()
+                    and len(word) > 4
+                    and word not in FUNCTION
+                    and word not in TALK
+                    and lexicon.mostly_verb(word)
+                ):
                     verbs[word].add(graph)
 
         def rare(found: dict[str, set[str]], most: int) -> tuple[tuple[str, str], ...]:
@@ -93,7 +103,9 @@ class Pool:
             other = self._other(self.names, graph, rng)
             if " " in name:
                 first, new = name.split(" ")[0], other.split(" ")[0]
-                yield Changed("word", text[:start] + new + text[start + len(first) :], ((start, start + len(new)),))
+                yield Changed(
+                    "word", text[:start] + new + text[start + len(first) :], ((start, start + len(new)),)
+                )
             yield Changed("name", text[:start] + other + text[stop:], ((start, start + len(other)),))
         verb = self._with_verb(graph, text, name_spans, rng)
         if verb is not None:
@@ -152,8 +164,13 @@ def pool_of(asked: Path, schemas: Path) -> Pool:
         for line in (folder / "questions.jsonl").read_text("utf-8").splitlines():
             questions.append((folder.name, json.loads(line)["question"]))
         heads = Counter(t.split("\t")[0] for t in (folder / "kg.tsv").read_text("utf-8").splitlines())
-        names += [(folder.name, n) for n in heads if re.fullmatch(r"[A-Z][a-z]{2,}(?: [A-Z][a-z]{2,}){1,2}", n)]
+        names += [
+            (folder.name, n) for n in heads if re.fullmatch(r"[A-Z][a-z]{2,}(?: [A-Z][a-z]{2,}){1,2}", n)
+        ]
     for path in sorted(schemas.glob("*.json")):
         schema = json.loads(path.read_text("utf-8"))
-        questions += [("schema " + path.stem, q[0] if isinstance(q, list) else q["question"]) for q in schema["questions"]]
+        questions += [
+            ("schema " + path.stem, q[0] if isinstance(q, list) else q["question"])
+            for q in schema["questions"]
+        ]
     return Pool.of(questions, names)

@@ -27,7 +27,6 @@ from clew.errors import ClewError
 from clew.query.execute import Executor
 from clew.query.tree import mentions_of
 from clew.reading.answer import meanings_of
-from clew.reading.mentions import spans_of
 from clew.reading.placing import OF_WORD, PLACED, WordRows, with_heard
 from clew.reading.reader import QuestionReader, Reading
 
@@ -56,7 +55,13 @@ def right_reading(reader: QuestionReader, text: str, gold: frozenset[str]) -> tu
     reading = reader.read(text)
     for meaning in meanings_of(Executor(reader.graph), reader.vocabulary, reading)[:3]:
         if labels_of(reader, meaning.query) == gold:
-            rows = reader.accountant.rows(reading.question, reading.mentions, reading.likeness, meaning.query)
+            rows = reader.accountant.rows(
+                reading.question,
+                reading.mentions,
+                reading.likeness,
+                meaning.query,
+                mentions_of(meaning.query),
+            )
             return reading, rows
     return None
 
@@ -94,11 +99,15 @@ def examples_of(reader: QuestionReader, folder: str, questions: list[Question], 
             if found is not None and found[0].question == text:
                 made = example(changed.kind, folder, *found, changed.spans)
                 like = made.words.rows[:, OF_WORD.index("exact")]
-                if not changed.spans or not any(l > MOST_LIKE for l, c in zip(like, made.carried, strict=True) if not c):
+                if not changed.spans or not any(
+                    l > MOST_LIKE for l, c in zip(like, made.carried, strict=True) if not c
+                ):
                     yield made
 
 
-def example(kind: str, folder: str, reading: Reading, words: WordRows, spans: tuple[tuple[int, int], ...]) -> Example:
+def example(
+    kind: str, folder: str, reading: Reading, words: WordRows, spans: tuple[tuple[int, int], ...]
+) -> Example:
     places = [reading.likeness.words[i] for i in words.places]
     carried = [not any(a < stop and start < b for a, b in spans) for start, stop, _ in places]
     return Example(kind, folder, reading.question, words, carried, tuple(w for _, _, w in places))

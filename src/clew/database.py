@@ -1,24 +1,20 @@
-"""`Database`: a Neo4j database, or what is behind a SPARQL endpoint, asked where it is, without an index."""
+"""`Database`: a Neo4j database asked where it is, by a model that writes queries."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Self, cast
 
-from clew.graph.readers.hints import Hints
+from clew.errors import UsageError
 from clew.methods.asking import Asks
-from clew.opening.environment import cache_folder, make_embedder, neo4j_login
-from clew.stores.sparql.endpoint import SparqlEndpoint
+from clew.opening.environment import make_embedder, neo4j_login
+from clew.stores.opening import open_neo4j
 from clew.text.clean import clean, clean_question
 from clew.types import Answer
 
 if TYPE_CHECKING:
     from clew.llm.types import ChatModel
-    from clew.methods.database_copy import DatabaseCopy
     from clew.methods.registry import Method, MethodFactory, Verifier
-    from clew.stores.neighbourhood import NearStore
     from clew.stores.neo4j import Neo4jStore
     from clew.text.embedder import Embedder
 
@@ -26,39 +22,20 @@ if TYPE_CHECKING:
 class Database(Asks):
     """An open database. Make one with `Database.open`; it may be used as a context manager."""
 
-    def __init__(
-        self,
-        store: Neo4jStore | SparqlEndpoint,
-        embedder: Embedder,
-        *,
-        cache_dir: Path | None = None,
-        language: str = "en",
-    ) -> None:
+    def __init__(self, store: Neo4jStore, embedder: Embedder) -> None:
         super().__init__()
-        self.store, self.embedder, self._cache, self._language = store, embedder, cache_dir, language
+        self.store, self.embedder = store, embedder
 
     @classmethod
-    def open(
-        cls,
-        address: str,
-        *,
-        embedder: str | Embedder | None = None,
-        cache_dir: str | Path | None = None,
-        language: str = "en",
-    ) -> Self:
+    def open(cls, address: str, *, embedder: str | Embedder | None = None) -> Self:
         """Connect to `neo4j://host:port/database`, with user and password of the environment.
-
-        `sparql+https://host/path` is an endpoint of RDF, whose labels are read in a `language`. A copy of a
-        small database is kept in `cache_dir`, else where indexes of plain files are.
 
         Raises UsageError for another address, StoreError if there is no usable server, MissingExtra.
         """
         from clew.methods.synaptiqa.queried import MOST_ROWS_READ, SECONDS
-        from clew.stores.opening import open_database
 
-        store = open_database(address, neo4j_login(), seconds=SECONDS, rows=MOST_ROWS_READ)
-        cache = cache_folder(cache_dir)
-        return cls(store, make_embedder(embedder), cache_dir=cache, language=language)
+        store = open_neo4j(address, neo4j_login(), seconds=SECONDS, rows=MOST_ROWS_READ)
+        return cls(store, make_embedder(embedder))
 
     def ask(
         self,
@@ -70,15 +47,10 @@ class Database(Asks):
         model: ChatModel | str | None = None,
         settings: object = None,
     ) -> Answer:
-        """Answer a question, or abstain with a reason; of Neo4j `auto` is `synaptiqa` where there is a model.
+        """Answer a question, or abstain with a reason; `auto` is `synaptiqa`.
 
-        Without one, of RDF, and by the methods of an index, it is answered from a copy of a small database,
-        else from what is near the names in it.
-
-        `model` is an open one, or its spec.
-
-        Raises UsageError for an empty question or a method that needs an index, LlmError if the model,
-        StoreError if the database fails.
+        `model` is an open one, or its spec. Raises UsageError for an empty question, no model, or a method
+        that needs an index; LlmError if the model, StoreError if the database fails.
         """
         question = clean_question(question)
         names = tuple(name for entity in entities if (name := clean(entity)))
@@ -93,31 +65,10 @@ class Database(Asks):
     def _make_method(self, name: str | MethodFactory, model: ChatModel | None, settings: object) -> Method:
         from clew.methods.registry import make_store_method
 
-        cypher = None if isinstance(self.store, SparqlEndpoint) else self.store
-        return make_store_method(cast("str", name), self._copy, model, settings, cypher=cypher)
+        return make_store_method(cast("str", name), self.store, self.embedder, model, settings)
 
     def _make_verifier(self, name: str, model: ChatModel | None, settings: object) -> Verifier:
-        from clew.methods.registry import make_store_verifier
-
-        return make_store_verifier(name, self._copy, model, settings)
-
-    @cached_property
-    def _copy(self) -> DatabaseCopy:
-        from clew.methods.database_copy import DatabaseCopy
-
-        return DatabaseCopy(
-            self._near_store, self.embedder, self._cache, hints=Hints(language=self._language)
-        )
-
-    @property
-    def _near_store(self) -> NearStore:
-        if isinstance(self.store, SparqlEndpoint):
-            from clew.stores.sparql.near_sparql import NearSparql
-
-            return NearSparql(self.store)
-        from clew.stores.near_neo4j import NearNeo4j
-
-        return NearNeo4j(self.store)
+        raise UsageError(f"Claims are verified over an index: clew index {self.store.name} -o NAME.clew")
 
     def labels(self, triples: Iterable[int]) -> dict[str, str]:
         """Map names to what people read: here they are the same."""

@@ -22,7 +22,6 @@ from clew.opening.index_files import (
     is_index,
     local_paths,
     refuse_options,
-    unused_fit,
     update_index_by,
 )
 from clew.text.clean import clean, clean_question
@@ -77,7 +76,7 @@ class Clew(GraphView, Asks):
         Asks.__init__(self)
         self._cached = cached is not None
         self.built = cached is not None and cached.built
-        self.note = unused_fit(index) if cached is None else cached.note
+        self.note = None if cached is None else cached.note
         self.side_files: SideFiles | None = None if cached is None else cached.side_files
         self.seconds = 0.0
         self._temporary: weakref.finalize[..., Clew] | None = None

@@ -107,14 +107,6 @@ def test_what_needs_an_index_says_how_to_make_one(run, command, address):
     assert "secret" not in result.output
 
 
-@pytest.mark.parametrize(
-    ("method", "code", "said"), [("auto", 1, "nothing answers at that port"), ("kaping", 2, "needs an index")]
-)
-def test_an_endpoint_that_cannot_be_asked_says_why(run, method, code, said):
-    result = run("ask", f"sparql+http://localhost:{closed_port()}/x", "Who?", "--method", method)
-    assert (result.exit_code, said in result.stderr) == (code, True)
-
-
 def test_the_doctor_checks_an_endpoint(run):
     result = run("doctor", "--store", f"sparql+http://localhost:{closed_port()}/x")
     assert result.exit_code == 1

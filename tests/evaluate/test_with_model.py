@@ -130,12 +130,12 @@ def test_an_experiment_gives_examples_and_solved_questions_as_files(tmp_path):
         '{"questions": [{"query": "q", "triples": [["a", "b", "c"]], "answers": ["a"]}],'
         ' "decompositions": [{"question": "q", "reasoning": "r", "sub_questions": ["s"]}]}'
     )
-    solved = tmp_path / "history.jsonl"
-    solved.write_text('{"source": "s", "question": "q", "query": "MATCH (n) RETURN n"}\n')
+    solved = tmp_path / "solved.jsonl"
+    solved.write_text('{"question": "q", "query": "MATCH (n) RETURN n"}\n')
     for method, name, file in (
         ("simgrag", "examples", worked),
         ("kg-rag", "examples", worked),
-        ("synaptiqa", "history", solved),
+        ("synaptiqa", "examples", solved),
     ):
         spec = MethodVariant(method, method, {name: str(file)})
         settings = accepted(registry.method_named(method)).arguments(spec.options)["settings"]

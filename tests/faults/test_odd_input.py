@@ -15,8 +15,6 @@ from clew import Clew
 from clew.cli.app import app
 from clew.errors import FormatError
 from clew.index.store.files import FileEntry, check_entry
-from clew.reading.adapter import open_adapter
-from clew.reading.ranker import MODEL
 
 LONG = "9" * 5_000
 FILMS = "Memento\tdirected_by\tChristopher Nolan\nMemento\tyear\t2000\nHeat\tyear\t1995\n"
@@ -132,12 +130,6 @@ class TestAPipe:
     def test_in_the_place_of_a_seal_counts_as_none(self, index):
         self.put(index / "gen-000001" / "sealed.json")
         assert run("info", "films.clew")[0] == 0
-
-    def test_in_the_place_of_what_was_learned_is_said(self, index):
-        self.put(index / "reader.fit")
-        with Clew.open(index) as clew:
-            found = open_adapter(index, clew.index.graph, MODEL)
-        assert "not a regular file" in found.problem
 
     @pytest.mark.parametrize(
         "arguments",

@@ -66,7 +66,6 @@ def run(folder: Path, url: str, *arguments: str) -> subprocess.CompletedProcess[
         "OPENAI_BASE_URL": address,
         "NEO4J_PASSWORD": PASSWORD,
         "CLEW_CACHE_DIR": str(folder / "cache"),
-        "CLEW_HISTORY": str(folder / "history.jsonl"),
     }
     return subprocess.run(
         [sys.executable, "-m", "clew", *arguments],

@@ -25,7 +25,7 @@ CALLS = {
     "neighbours": {"entity": "Memento", "relation": "directed_by", "direction": "out"},
     "schema": {"graph": "films"},
     "match": {"triples": [["Memento", "directed_by", "UNKNOWN 1"]], "k": 1},
-    "query": {"statement": "SELECT ?s WHERE { ?s ?p ?o } LIMIT 2"},
+    "query": {"query": "SELECT ?s WHERE { ?s ?p ?o } LIMIT 2"},
 }
 
 

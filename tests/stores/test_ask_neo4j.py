@@ -1,7 +1,6 @@
-"""A Neo4j server asked at its address: SynaptiQA, and methods of an index by a copy or a neighbourhood."""
+"""A Neo4j server asked at its address by SynaptiQA."""
 
 import json
-import threading
 from dataclasses import replace
 
 import pytest
@@ -9,8 +8,6 @@ from graphs import EXAMPLES, load
 
 from clew.errors import UsageError
 from clew.llm.testing import ScriptedModel
-from clew.stores.near_neo4j import NearNeo4j
-from clew.stores.neighbourhood import Fetcher, FetchLimits
 
 
 @pytest.fixture(scope="module")
@@ -63,199 +60,14 @@ def test_a_write_is_not_run(movies):
     assert movies.store.run("MATCH (n) RETURN count(n) AS n").rows == before
 
 
-def test_methods_of_an_index_are_refused(movies):
-    with pytest.raises(UsageError, match="needs an index"):
-        movies.ask("Who?", method="kaping", model=model("", ""))
+def test_methods_of_an_index_and_claims_say_how_to_make_one(movies):
+    for method in ("kaping", "kg-rag"):
+        with pytest.raises(UsageError, match="clew index"):
+            movies.ask("Who?", method=method, model=model("", ""))
     with pytest.raises(UsageError, match="needs a chat model"):
-        movies.ask("Who?", method="synaptiqa")
-
-
-def detail(answer, step):
-    return next(each.detail for each in answer.steps if each.name == step)
-
-
-@pytest.fixture
-def large(movies):
-    """The database as if it were too large to be copied."""
-    from clew.database import Database
-    from clew.methods.database_copy import DatabaseCopy
-
-    opened = Database(movies.store, movies.embedder)
-    vars(opened)["_copy"] = DatabaseCopy(NearNeo4j(movies.store), movies.embedder, most=10)
-    return opened
-
-
-@pytest.mark.parametrize("method", ["auto", "kg-rag", "walk-retrieve"])
-def test_a_method_of_an_index_asks_what_is_near_the_names(large, method):
-    answer = large.ask("Who directed Apollo 13?", method=method)
-    assert [a.label for a in answer.answers] == ["Ron Howard"]
-    assert answer.citations
-    near = detail(answer, "neighbourhood")
-    assert near["round trips"] <= 7
-    assert near["edges"] > 10
-
-
-def test_what_is_near_is_fetched_once_until_the_database_changes(large, movies):
-    question = "Who directed Cast Away?"
-    large.ask(question, method="kg-rag")
-    before = movies.store.trips
-    large.ask(question, method="kg-rag")
-    assert movies.store.trips - before == 1
-    write(movies, "CREATE (:Film)")
-    before = movies.store.trips
-    large.ask(question, method="kg-rag")
-    assert movies.store.trips - before > 3
-
-
-def test_one_that_fetches_holds_up_nobody_else(large, monkeypatch):
-    fetch, begun, go_on = Fetcher.fetch, threading.Event(), threading.Event()
-
-    def slow(fetcher, found):
-        if threading.current_thread() is not threading.main_thread():
-            begun.set()
-            assert go_on.wait(30)
-        fetch(fetcher, found)
-
-    large.prepare("kg-rag")
-    monkeypatch.setattr(Fetcher, "fetch", slow)
-    answers = []
-    other = threading.Thread(
-        target=lambda: answers.append(large.ask("Who directed Hoffa?", method="kg-rag").text)
-    )
-    other.start()
-    try:
-        assert begun.wait(30)
-        assert large.ask("Who directed Apollo 13?", method="kg-rag").text == "Ron Howard"
-        assert not answers
-    finally:
-        go_on.set()
-        other.join()
-    assert answers == ["Danny DeVito"]
-
-
-def write(movies, query):
-    import neo4j
-    from neo4j_server import PASSWORD
-
-    with neo4j.GraphDatabase.driver(movies.store.address, auth=("neo4j", PASSWORD)) as driver:
-        driver.execute_query(query)
-
-
-def test_a_small_database_is_copied_once_until_it_changes(movies, tmp_path):
-    from clew.database import Database
-    from clew.methods.database_copy import DatabaseCopy
-
-    opened = Database(movies.store, movies.embedder, cache_dir=tmp_path)
-    vars(opened)["_copy"] = DatabaseCopy(NearNeo4j(movies.store), movies.embedder, tmp_path, worth=0)
-    question = "Who directed Apollo 13?"
-    first = opened.ask(question, method="kg-rag")
-    assert [a.label for a in first.answers] == ["Ron Howard"]
-    assert detail(first, "copy of the database")["round trips"] <= 12
-    for again in (opened, Database(movies.store, movies.embedder, cache_dir=tmp_path)):
-        answer = again.ask(question, method="auto")
-        assert detail(answer, "copy of the database")["round trips"] == 1
-        assert answer.complete
-    write(movies, "MATCH (m {title: 'Apollo 13'}) CREATE (:Person {name: 'Ada Ada'})-[:DIRECTED]->(m)")
-    try:
-        answer = opened.ask(question, method="kg-rag")
-        assert {a.label for a in answer.answers} == {"Ron Howard", "Ada Ada"}
-    finally:
-        write(movies, "MATCH (n {name: 'Ada Ada'}) DETACH DELETE n")
-
-
-def test_a_database_that_changes_too_often_is_not_copied_again(movies, tmp_path):
-    from clew.methods.database_copy import DatabaseCopy
-
-    copy = DatabaseCopy(NearNeo4j(movies.store), movies.embedder, tmp_path)
-    first = copy.current()
-    assert first is not None
-    assert copy.current() is first
-    write(movies, "CREATE (:Film)")
-    assert copy.current() is None
-
-
-def test_a_database_that_changes_while_it_is_copied_is_not_taken_for_whole(movies, tmp_path):
-    from clew.methods import database_copy
-
-    class Changes(NearNeo4j):
-        def export(self, folder):
-            path = super().export(folder)
-            write(movies, "CREATE (:Film)")
-            return path
-
-    copy = database_copy.DatabaseCopy(Changes(movies.store), movies.embedder, tmp_path)
-    assert copy.current() is None
-    assert not list(tmp_path.glob("*.state"))
-
-
-def test_names_are_found_in_any_case_and_the_longest_wins(movies):
-    fetcher = Fetcher(NearNeo4j(movies.store))
-    assert len(fetcher.nodes_named_in("who directed apollo 13?").topic_entities) == 1
-    assert not fetcher.nodes_named_in("Who directed it?").topic_entities
-    long = fetcher.nodes_named_in("Who acted in The Matrix Reloaded?").topic_entities
-    (title,) = movies.store.read("MATCH (n) WHERE id(n) = $id RETURN n.title", {"id": int(long[0])}, most=1)[
-        1
-    ][0]
-    assert (len(long), title) == (1, "The Matrix Reloaded")
-
-
-def test_what_is_not_fetched_makes_the_answer_incomplete(movies):
-    fetcher = Fetcher(NearNeo4j(movies.store), FetchLimits(hops=3, hub=2))
-    found = fetcher.nodes_named_in("Who directed Apollo 13?")
-    fetcher.fetch(found)
-    assert found.hubs
-    assert "not passed through" in found.notes[0]
-    whole = Fetcher(NearNeo4j(movies.store)).nodes_named_in("Who directed Apollo 13?")
-    Fetcher(NearNeo4j(movies.store)).fetch(whole)
-    assert not whole.notes
-    assert set(found.edges) < set(whole.edges)
-
-
-def test_a_question_without_a_name_is_not_answered(large):
-    answer = large.ask("Which film is the longest?", method="kg-rag")
-    assert answer.abstained.reason == "no_entity"
-
-
-CLAIMS = {
-    "Ron Howard directed Apollo 13.": "supported",
-    "Ron Howard directed Apollo 13 and Cast Away.": "refuted",
-    "Tom Hanks acted in Apollo 13 and Cast Away.": "supported",
-    "Apollo 13 was directed by Tom Hanks.": "refuted",
-    "Ron Howard painted Apollo 13.": "not_enough_info",
-}
-
-
-@pytest.mark.parametrize("asked", ["movies", "large"])
-def test_claims_are_verified_by_a_copy_and_by_what_is_near(request, asked):
-    database, step = request.getfixturevalue(asked), "copy of the database"
-    for claim, verdict in CLAIMS.items():
-        told = database.verify(claim)
-        assert told.verdict == verdict, claim
-        assert all(p.triples for p in told.parts if p.verdict != "not_enough_info")
-        if asked == "large":
-            near = detail(told, "neighbourhood")
-            assert near["round trips"] <= 6
-            assert near["edges"] > 10
-        else:
-            assert detail(told, step)["triples"] > 100
-    before = database.store.trips
-    database.verify("Ron Howard directed Apollo 13.")
-    assert database.store.trips - before == 1
-
-
-def test_a_model_verifies_a_claim_against_what_is_near(large):
-    from clew.llm.testing import ScriptedModel
-
-    asked = []
-
-    def reply(request):
-        asked.append(request.messages[-1].text)
-        return "{}"
-
-    told = large.verify("Ron Howard painted Apollo 13.", model=ScriptedModel(reply))
-    assert asked
-    assert told.verdict == "not_enough_info"
-    assert detail(told, "neighbourhood")["round trips"] <= 7
+        movies.ask("Who?")
+    with pytest.raises(UsageError, match="clew index"):
+        movies.verify("Ron Howard directed Apollo 13.")
 
 
 @pytest.fixture(scope="module")

@@ -20,15 +20,13 @@ from clew.claims.claim_values import ClaimedValue
 from clew.claims.meanings import ClaimMeaning
 from clew.graph.graph import Graph
 from clew.grounding import triple_text
-from clew.index.store.directory import Excerpt
 from clew.query.prove import triple_of
 from clew.query.vocabulary import Vocabulary
 from clew.reading.mentions import PARTIAL
 from clew.types import ClaimPart, Verdict
 
-Finding = Literal["there", "otherwise", "unknown", "unread", "open"]
-"""`unread`: the words name nothing that the graph records, so that it is silent of what they mean; `open`: it
-may record more of it than is at hand."""
+Finding = Literal["there", "otherwise", "unknown", "unread"]
+"""`unread`: the words name nothing that the graph records, so that it is silent of what they mean."""
 Int = NDArray[np.int64]
 
 LEAST_OTHERWISE = 0.7
@@ -77,8 +75,6 @@ class Checker:
     claim: ClaimText
     topic_nodes: set[int] = field(default_factory=set[int])
     """Nodes that some part was found to be about."""
-    excerpt: Excerpt | None = None
-    """Where a part of a graph is at hand: what is whole of it."""
 
     @property
     def graph(self) -> Graph:
@@ -104,19 +100,7 @@ class Checker:
             finding, triples = self._check_only(read, meaning, triples)
         if meaning.kind == "path" and len(meaning.steps) > 1 and _ALL.search(piece.text):
             finding, triples = self._check_all(meaning)
-        if not self._is_at_hand(meaning, finding):
-            finding, triples = "open", ()
         return Checked(piece.start, piece.stop, finding, triples, piece.negated, piece.group, read)
-
-    def _is_at_hand(self, meaning: ClaimMeaning, finding: Finding) -> bool:
-        """Whether what was found needs no edges but those at hand; what is not there needs all of a node."""
-        if self.excerpt is None or meaning.kind == "type":
-            return True
-        needs_all = _ONLY.search(self.claim.text) or _ALL.search(self.claim.text)
-        if finding == "there" and meaning.kind in ("path", "value", "exists") and not needs_all:
-            return True
-        neighbours_whole = meaning.kind != "value" or len(meaning.steps) == 1 or self.excerpt.neighbours_whole
-        return self.excerpt.names_whole and neighbours_whole
 
     def _surely_otherwise(self, read: PieceReading) -> bool:
         """Whether what is not so was likely meant: by the meanings together that are not so."""
@@ -184,8 +168,6 @@ class Checker:
 
     def tells(self, steps: Sequence[int]) -> bool:
         """Whether what a node has by a path is all there is: from head to tail, or if nearly all have one."""
-        if self.excerpt is not None:
-            return all(s % 2 == 0 for s in steps)
         schema = self.vocabulary.schema
         return all(
             s % 2 == 0 or (schema.nodes[s] >= LEAST_ENDS and schema.repeated[s] <= SPARE * schema.nodes[s])

@@ -49,7 +49,7 @@ class Verify:
 
     def __init__(self, index: Index, embedder: Embedder) -> None:
         schema = schema_of_index(index)
-        self.graph, self.excerpt = with_implied_types(index.graph), index.excerpt
+        self.graph = with_implied_types(index.graph)
         if self.graph is not index.graph:
             schema = with_types_of(schema, self.graph)
         self.reader = QuestionReader(self.graph, schema, index.names, embedder)
@@ -62,7 +62,7 @@ class Verify:
         entities, link_ended = self.graph.entities, perf_counter()
         linked = [{"text": i.text, "entities": [entities[c.node] for c in i.candidates]} for i in text.items]
         read = self._read(text)
-        checker = Checker(self.reader.vocabulary, text, excerpt=self.excerpt)
+        checker = Checker(self.reader.vocabulary, text)
         checked = _best_of_groups([*self._checked(checker, read), *self._names(text)])
         parts = [judge_part(text, self.graph, p, closed=closed_world) for p in checked]
         if not parts:
@@ -181,7 +181,7 @@ def _is_likely(read: PieceReading) -> bool:
 
 def _best_of_groups(parts: Sequence[Checked]) -> list[Checked]:
     """The parts, of those of which one is enough the best one."""
-    order = {"there": 0, "open": 1, "unknown": 2, "unread": 3, "otherwise": 4}
+    order = {"there": 0, "unknown": 1, "unread": 2, "otherwise": 3}
     best: dict[int, Checked] = {}
     for part in parts:
         best_part = best.get(part.group)

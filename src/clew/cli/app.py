@@ -13,7 +13,6 @@ from clew.cli.options import ShortHelp, defer_coercion
 COMMANDS = {
     "index": ("index:index", "Index graph files, or a database."),
     "update": ("update:update", "Add to an index and remove from it."),
-    "fit": ("fit:fit", "Learn from your questions how a graph is asked."),
     "ask": ("ask:ask", "Ask a question, or a file of them."),
     "verify": ("verify:verify", "Check a claim, or a file of them."),
     "compare": ("compare:compare", "Ask several methods the same question."),
@@ -27,8 +26,6 @@ COMMANDS = {
     "report": ("report:report", "Make a page of the figures of runs."),
     "datasets": ("datasets:datasets", "List the data sets that eval reads."),
     "doctor": ("doctor:doctor", "Check a chat model, a database, or both."),
-    "cypher": ("cypher:app", "Correct Cypher statements, without a database."),
-    "history": ("history:app", "Keep solved questions as examples for synaptiqa."),
 }
 """Name → a function, or a typer application of several, in a module of this folder; and its help in a list,
 where a line has room for a few words."""

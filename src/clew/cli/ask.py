@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -19,10 +19,8 @@ from clew.cli.model import AskedModelOptions
 from clew.cli.opening import AskedSource, BoundOptions, RowOptions, SourceOptions, open_to_ask
 from clew.cli.options import option, with_short_help
 from clew.errors import UsageError
-from clew.methods.options import options_of
-from clew.methods.registry import METHODS, ranks_triples, shown_name
-from clew.opening.environment import default_history
-from clew.stores.opening import is_address
+from clew.methods.registry import ranks_triples, shown_name
+from clew.stores.opening import is_address, shown_address
 from clew.text.clean import clean_question
 
 if TYPE_CHECKING:
@@ -65,51 +63,6 @@ class QuestionOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class SolvedOptions:
-    """What the user said of solved questions, for the methods whose settings have a `history`."""
-
-    TITLE: ClassVar = "Options of methods"
-    remember: bool = option(False, "synaptiqa: keep answered questions with their queries as examples.")
-    history: Path | None = option(None, "synaptiqa: the history of examples.", "FILE.jsonl")
-
-    def with_history(self, settings: Any, method: str, source: str, llm: str | None) -> Any:  # noqa: ANN401
-        """Return the settings with the solved questions of the source; as they are for other methods.
-
-        Raises UsageError for options that do not go with the method, or need a model; ParseError and
-        InputError for the history.
-        """
-        flag = "--remember" if self.remember else "--history" if self.history is not None else ""
-        settings_class = METHODS[method].settings_class() if method in METHODS else None
-        if settings_class is None or "history" not in options_of(settings_class):
-            if flag:
-                raise UsageError(f"{flag}: for synaptiqa, not for {method}. Leave it out")
-            return settings
-        if llm is None:
-            if flag or settings is not None:
-                subject = flag or f"The options of {method}"
-                raise UsageError(f"{subject}: for a chat model. Name one with --llm, or leave it out")
-            return None
-        from clew.stores.history import History, source_key
-
-        return replace(
-            settings or settings_class(), history=History(self._path()).entries(source_key(source))
-        )
-
-    def _path(self) -> Path:
-        return default_history() if self.history is None else self.history
-
-    def keep(self, source: str, answer: Answer, *, quiet: bool) -> None:
-        """Keep an answered question as an example, if the user says so."""
-        if not self.remember or answer.query is None or answer.abstained is not None or not answer.grounded:
-            return
-        from clew.stores.history import History, SolvedEntry, source_key
-
-        added = History(self._path()).add([SolvedEntry(source_key(source), answer.question, answer.query)])
-        if added and not quiet:
-            warn(f"kept as an example in {self._path()}; clew history list shows all")
-
-
-@dataclass(frozen=True, slots=True)
 class AnswerOptions(RowOptions):
     """What of an answer is written, and how."""
 
@@ -142,7 +95,6 @@ def ask(
     method: AskedMethod = "auto",
     calling: AskedModelOptions,
     options: MethodOptions,
-    solved: SolvedOptions,
     answer_options: AnswerOptions,
     bounding: BoundOptions,
     ray: RayAddress = None,
@@ -154,7 +106,12 @@ def ask(
     """
     quiet = reading.quiet
     method = "synaptiqa" if method == "auto" and calling.llm is not None and is_address(source) else method
-    settings = solved.with_history(options.settings(method), method, source, calling.llm)
+    if calling.llm is None and is_address(source):
+        raise UsageError(
+            "To ask a database, name a chat model, as in --llm ollama/llama3.1, or make an index: "
+            f"clew index {shown_address(source)} -o NAME.clew"
+        )
+    settings = options.settings(method)
     start = partial(
         open_to_ask,
         *source_on_nodes(ray, source, reading),
@@ -164,8 +121,7 @@ def ask(
     file = question_options.file({"--as": answer_options.form != "table", "--stream": calling.stream})
     if file is not None:
         with calling.open_for_many(ray, quiet=quiet) as (model, at_once, cluster):
-            keep = None if cluster is not None else partial(solved.keep, source, quiet=True)
-            questions = Questions(start, method, model, settings, keep)
+            questions = Questions(start, method, model, settings)
             name, explain = shown_name(method), answer_options.explain
             batch = BatchRun(questions, name, question_options.out, quiet, explain, at_once, cluster)
             batch.run(file, read_items(file, Questions))
@@ -183,7 +139,6 @@ def ask(
         )
         cited = answer.citations[: answer_options.limit_citations]
         labels = clew.labels(triple for citation in cited for triple in citation.triple_ids)
-    solved.keep(source, answer, quiet=quiet)
     answer_options.write(answer, cited, labels)
     if answer.abstained is not None:
         raise typer.Exit(ABSTAINED)

@@ -33,7 +33,10 @@ if TYPE_CHECKING:
 
 QUESTIONS_FAILED = 1
 """Exit code of a run in which a question or a judgement ended in an error."""
-HEADLINE = ("hits_at_1", "exact_set", "f1", "truthfulness", "claim_accuracy", "coverage", "p50_ms", "p95_ms")
+HEADLINE = (
+    *("accuracy", "hallucination", "missing", "hits_at_1", "exact_set", "f1"),
+    *("claim_accuracy", "coverage", "p50_ms", "p95_ms"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +50,13 @@ class RunModelOptions(ManyOptions):
 class DataOptions:
     """Which questions are asked, and of which graph."""
 
-    target: Annotated[Path, typer.Argument(metavar="DIRECTORY|X.toml", help="A data set, or an experiment.")]
+    targets: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="DIRECTORY|X.toml|FILE…",
+            help="A data set, an experiment, or graph files and a file of questions (.jsonl).",
+        ),
+    ]
     dataset: str | None = option(None, "Its format; see: clew datasets.", "NAME")
     parts: list[str] | None = option(None, "A part of it; again for more.", "NAME", "--part")
     hops: str | None = option(None, "Short for --part N-hop.", "N,…")
@@ -115,12 +124,12 @@ def evaluate(
 
 
 def _make_request(data_options: DataOptions, asking: AskingOptions, calling: RunModelOptions) -> RunRequest:
-    from clew.evaluate.run.plans import RunRequest
+    from clew.evaluate.run.plans import RunRequest, run_name
 
     if asking.llm is not None and asking.workers is not None:
         raise UsageError("--workers is for methods without a model. With --llm give --concurrency N")
     return RunRequest(
-        target=data_options.target,
+        targets=tuple(data_options.targets),
         dataset=data_options.dataset,
         parts=(*(data_options.parts or ()), *(f"{hops}-hop" for hops in _names(data_options.hops or ""))),
         split=data_options.split,
@@ -134,7 +143,7 @@ def _make_request(data_options: DataOptions, asking: AskingOptions, calling: Run
         steps=asking.steps,
         embedder=asking.embedder,
         workers=calling.at_once if asking.llm else asking.workers or usable_processors(),
-        out=asking.out or Path("runs") / data_options.target.resolve().name.removesuffix(".toml"),
+        out=asking.out or Path("runs") / run_name(data_options.targets),
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
@@ -18,16 +17,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Questions(BatchKind):
-    """How questions are answered; `keep` gets each answer."""
+    """How questions are answered."""
 
     item, items, field = "question", "questions", "answers"
     result, results, of = "an answer", "answers", "to another question"
     doing, done = "asking", "answered"
-    keep: Callable[[Answer], None] | None = None
 
     def ask_item(self, clew: Clew | Database, item: BatchItem) -> Answer:
         """Answer a question."""
-        answer = clew.ask(
+        return clew.ask(
             item.text,
             id=item.id,
             entities=item.entities,
@@ -35,9 +33,6 @@ class Questions(BatchKind):
             model=self.model,
             settings=self.settings,
         )
-        if self.keep is not None:
-            self.keep(answer)
-        return answer
 
     @staticmethod
     def outcome(line: dict[str, Any]) -> str:

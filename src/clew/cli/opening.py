@@ -33,9 +33,7 @@ SourceArgument = Annotated[
 ]
 AskedSource = Annotated[
     str,
-    typer.Argument(
-        metavar="SOURCE", help="An index (NAME.clew), a graph file, neo4j://… or sparql+https://…"
-    ),
+    typer.Argument(metavar="SOURCE", help="An index (NAME.clew), a graph file, or neo4j://… with --llm."),
 ]
 EmbedderSpec = Annotated[
     str | None,
@@ -206,16 +204,18 @@ def open_source(
 def open_to_ask(
     source: str, options: SourceOptions, *, rank_triples: bool = False, bounds: Bounds | None = None
 ) -> Clew | Database:
-    """Open `source` for asking: also a database, at its address."""
-    from clew.stores.opening import is_address
+    """Open `source` for asking: also a Neo4j database, at its address."""
+    from clew.stores.opening import is_address, is_sparql, refuse_address
 
     if not is_address(source):
         return open_source(source, options, rank_triples=rank_triples, bounds=bounds)
+    if is_sparql(source):
+        refuse_address(source)
     if wrong := options.of_files():
         raise UsageError(f"{', '.join(wrong)}: for graph files, not for a database. Leave it out")
     from clew.database import Database
 
-    database = Database.open(source, embedder=options.embedder, language=options.language)
+    database = Database.open(source, embedder=options.embedder)
     database.bounds = bounds or Bounds()
     return database
 

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from clew.cli.console import write, write_json
+from clew.cli.console import warn, write, write_json
 from clew.cli.opening import Json, Quiet
 from clew.cli.options import option, with_options
 from clew.cli.progress import Bar
@@ -20,7 +20,7 @@ class ReportFiles:
     """Which files are written."""
 
     out: Path | None = option(None, "By default report.html in the first run.", "FILE.html", "--out", "-o")
-    png: bool = option(False, "Also write each plot and table as PNG (needs clew[report]).")
+    png: bool = option(False, "Also write each plot as PNG (needs clew[report]).")
     markdown: bool = option(False, "Also write each table as Markdown.")
     latex: bool = option(False, "Also write each table as LaTeX (booktabs).")
 
@@ -34,7 +34,7 @@ def report(
     quiet: Quiet = False,
 ) -> None:
     """Write one self-contained HTML page, and its tables and plots as CSV beside it."""
-    from clew.evaluate.report.build import build_report
+    from clew.evaluate.report.build import build_report, can_draw
 
     page = files.out or runs[0] / "report.html"
     with Bar(quiet=quiet) as bar:
@@ -45,6 +45,8 @@ def report(
         choices = ((".png", files.png), (".md", files.markdown), (".tex", files.latex))
         endings = [ending for ending, is_chosen in choices if is_chosen]
         folder = build_report(runs, page, also=endings, progress=tell)
+    if not can_draw() and not quiet:
+        warn("the page has no charts. Draw them: pip install 'clew[report]'")
     if json:
         write_json({"page": str(page), "folder": str(folder)})
     elif not quiet:

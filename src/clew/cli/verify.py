@@ -16,7 +16,7 @@ from clew.cli.console import write_json
 from clew.cli.items import Claims, read_items
 from clew.cli.method_options import ClaimOptions, verifiers
 from clew.cli.model import AskedModelOptions
-from clew.cli.opening import AskedSource, Json, Seconds, SourceOptions, bounds_of, open_to_ask
+from clew.cli.opening import Json, Seconds, SourceArgument, SourceOptions, bounds_of, open_source
 from clew.cli.options import option, with_short_help
 from clew.errors import UsageError
 from clew.foundation.bounds import ANSWER_SECONDS
@@ -61,7 +61,7 @@ class VerdictOptions:
     other_titles={"seconds": "Other options", "ray": "Other options"},
 )
 def verify(
-    source: AskedSource,
+    source: SourceArgument,
     *,
     claim_source: ClaimSource,
     method: Annotated[
@@ -79,7 +79,7 @@ def verify(
     Exit code 0 is a verdict either way; 3 means that the graph does not hold enough.
     """
     claim, quiet, settings = claim_source.claim, reading.quiet, options.settings(method)
-    start = partial(open_to_ask, *source_on_nodes(ray, source, reading), bounds=bounds_of(seconds))
+    start = partial(open_source, *source_on_nodes(ray, source, reading), bounds=bounds_of(seconds))
     if claim_source.claims is not None:
         if claim is not None:
             raise UsageError("--claims has its own claims. Leave out CLAIM")

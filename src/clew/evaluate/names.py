@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 
 from clew.text.normalise import normalise
 
 _YES = frozenset(("yes", "true", "supported", "correct"))
+_NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)%?")
 _NO = frozenset(("no", "false", "refuted", "incorrect"))
 
 
@@ -28,6 +30,12 @@ def holds_name(text_form: str, name: str) -> bool:
     """Whether a text, in its form, holds a name as whole words."""
     form = name_form(name)
     return bool(form) and f" {form} " in f" {text_form} "
+
+
+def is_computed(name: str) -> bool:
+    """Whether a gold answer is a number or yes / no: computed from the graph, and no name in it."""
+    text = name.strip().replace(",", "")
+    return name_form(name) in _YES | _NO or bool(_NUMBER.fullmatch(text))
 
 
 def truth_of(text: str) -> bool | None:

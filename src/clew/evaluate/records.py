@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, cast
@@ -52,7 +52,8 @@ class Overlap:
 class Record:
     """A question with what a method made of it; `answer` is the stable JSON of an answer, with `steps`.
 
-    `gold_in_graph` counts the gold answers that the graph names. `judgements` (judge → verdict) and
+    `gold_in_graph` counts the gold answers that the graph names or that are computed from it, `gold_ids` are
+    the ids of those it names (one list a gold answer). `judgements` (judge → verdict) and
     `bert_score` are kept beside the records and joined to them; `relation_form` maps relations to one name
     of each inverse pair.
     """
@@ -67,6 +68,7 @@ class Record:
     judgements: Mapping[str, str | None] = field(default_factory=dict[str, "str | None"])
     bert_score: float | None = None
     relation_form: Mapping[str, str] = field(default_factory=dict[str, str])
+    gold_ids: Sequence[Sequence[str]] = ()
 
     def as_json(self) -> dict[str, Any]:
         """Make the line of the file of records."""
@@ -74,7 +76,7 @@ class Record:
         return {
             **{"part": key.part, "method": key.method, "seed": key.seed},
             **self.question.as_json(),
-            **fields_json(self, "gold_in_graph entities_in_graph answer failure cost"),
+            **fields_json(self, "gold_in_graph gold_ids entities_in_graph answer failure cost"),
         }
 
     @cached_property
@@ -127,6 +129,14 @@ class Record:
         return tuple(frozenset(map(name_form, answer.names)) for answer in self.question.gold)
 
     @cached_property
+    def gold_evidence(self) -> tuple[frozenset[str], ...]:
+        """The forms of each gold answer's names and of its ids, as triples of the graph write it."""
+        ids = self.gold_ids or [()] * len(self.gold_forms)
+        return tuple(
+            forms | frozenset(map(name_form, own)) for forms, own in zip(self.gold_forms, ids, strict=True)
+        )
+
+    @cached_property
     def overlap(self) -> Overlap:
         """How the answers given and the gold overlap."""
         gold: dict[str, set[int]] = {}
@@ -146,6 +156,7 @@ def record_from_json(value: dict[str, Any]) -> Record:
         key=Key(value["part"], value["method"], value["seed"], value["id"]),
         question=question_from_json(value),
         gold_in_graph=value["gold_in_graph"],
+        gold_ids=value["gold_ids"],
         entities_in_graph=value["entities_in_graph"],
         answer=value["answer"],
         failure=None if failure is None else Failure(failure["type"], failure["message"]),

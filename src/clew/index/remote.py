@@ -15,7 +15,7 @@ import shutil
 import socket
 import tempfile
 from collections.abc import Generator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -32,7 +32,6 @@ from clew.errors import (
     first_line,
 )
 from clew.foundation.redaction import keep_address
-from clew.index.store.directory import FITTED
 from clew.index.store.files import FileEntry, check_entry, disk_errors, sync_files, sync_path
 from clew.index.store.folders import usable
 from clew.index.store.manifest import MANIFEST, Manifest, read_manifest
@@ -148,8 +147,6 @@ class RemoteIndex:
                 (part / manifest.folder).mkdir(parents=True, exist_ok=True)
             for entry in manifest.files:
                 self._fetch_whole(part, manifest.folder, entry)
-            with suppress(FileNotFoundError):  # nothing was learned from a user's questions
-                self._fetch_file(FITTED, part)
             with disk_errors(target):
                 sync_files(part / manifest.folder, [entry.file for entry in manifest.files])
                 (part / MANIFEST).write_bytes(raw)

@@ -83,11 +83,10 @@ class Asks:
         """Say whether the graph supports a claim, refutes it, or does not hold enough, part by part.
 
         In a closed world what the graph does not record is not so. `method` is `auto` or `simgrag`,
-        `settings` are those of SimGRAG. A database is checked by a copy if it is small, else by what is near
-        the names in the claim; what of that was not fetched decides nothing, also in a closed world.
+        `settings` are those of SimGRAG.
 
-        Raises UsageError for an empty or endless claim or an unknown method, LlmError if the model, and
-        StoreError if the database fails.
+        Raises UsageError for an empty or endless claim, an unknown method or a database, LlmError if the
+        model fails.
         """
         claim = clean_question(claim, "claim")
         self._check_unchanged()

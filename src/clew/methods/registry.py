@@ -15,7 +15,6 @@ from clew.plugins import imported, is_plugin
 if TYPE_CHECKING:
     from clew.index.store.directory import Index
     from clew.llm.types import ChatModel
-    from clew.methods.database_copy import DatabaseCopy
     from clew.stores.store import CypherStore
     from clew.text.embedder import Embedder
     from clew.types import Answer, Verification
@@ -32,7 +31,6 @@ class MethodSpec:
         verifier: Called as `factory`, makes what verifies claims; None where claims are not verified.
         claim_settings: The settings of `verifier`.
         store: Called with (graph, embedder, model, settings), asks a database without an index.
-        near: Can also ask a database without an index, of what is near the nodes that a question names.
         ranks_triples: Vectors of triples are compared, which an index may lack until the first question.
 
     """
@@ -44,7 +42,6 @@ class MethodSpec:
     store: str | None = None
     needs_model: bool = False
     ranks_triples: bool = False
-    near: bool = False
 
     def settings_class(self, *, claims: bool = False) -> type | None:
         """Import the dataclass of the settings, or of those for claims."""
@@ -59,7 +56,7 @@ def _spec(folder: str, factory: str, settings: str, **fields: Any) -> MethodSpec
 
 
 _VERIFY = "clew.methods.simgrag.verify"
-_CLAIMS = {"claim_settings": "clew.methods.simgrag.settings:SimgragSettings", "near": True}
+_CLAIMS = {"claim_settings": "clew.methods.simgrag.settings:SimgragSettings"}
 _QUERIES = "clew.methods.synaptiqa.method"
 METHODS: dict[str, MethodSpec] = {
     "auto": _spec(
@@ -69,7 +66,7 @@ METHODS: dict[str, MethodSpec] = {
         "simgrag", "method:SimGRAG", "SimgragSettings", verifier=f"{_VERIFY}:VerifyWithModel",
         needs_model=True, **_CLAIMS,
     ),
-    "kg-rag": _spec("kg_rag", "method:KgRag", "KgRagSettings", ranks_triples=True, near=True),
+    "kg-rag": _spec("kg_rag", "method:KgRag", "KgRagSettings", ranks_triples=True),
     "llm": _spec("baselines", "llm:Llm", "LlmSettings", needs_model=True),
     "llm-qd": _spec("baselines", "llm:LlmQd", "LlmSettings", needs_model=True),
     "kaping": _spec("baselines", "around_entities:Kaping", "KapingSettings", ranks_triples=True),
@@ -84,7 +81,7 @@ METHODS: dict[str, MethodSpec] = {
         "synaptiqa", "method:make_kg_query", "SynaptiqaSettings", store=f"{_QUERIES}:KgQuery",
         needs_model=True,
     ),
-    "walk-retrieve": _spec("walk_retrieve", "method:WalkRetrieve", "WalkRetrieveSettings", near=True),
+    "walk-retrieve": _spec("walk_retrieve", "method:WalkRetrieve", "WalkRetrieveSettings"),
 }  # fmt: skip
 
 VERIFIERS = tuple(name for name, spec in METHODS.items() if spec.verifier is not None)
@@ -165,41 +162,31 @@ def ranks_triples(settings: Mapping[str, object]) -> bool:
 
 def make_store_method(
     name: str,
-    copy: DatabaseCopy,
+    store: CypherStore,
+    embedder: Embedder,
     model: ChatModel | None = None,
     settings: Any = None,  # noqa: ANN401
-    *,
-    cypher: CypherStore | None = None,
 ) -> Method:
-    """Make a method that asks a database (`cypher`), a `copy` of it, or what is near what a question names.
+    """Make a method that writes queries for a database; `auto` is the first of them.
 
-    With a model `auto` is the first of the methods that write queries. Raises UsageError for a method that
-    needs an index, or without a model; StoreError if the schema cannot be read.
+    Raises UsageError for a method that needs an index, or without a model; StoreError if the schema cannot be
+    read.
     """
-    factories = (
-        {} if cypher is None else {each: s.store for each, s in METHODS.items() if s.store is not None}
-    )
-    name = next(iter(factories), name) if name == "auto" and model is not None else name
-    if name in METHODS and METHODS[name].near:
-        if METHODS[name].needs_model and model is None:
-            raise UsageError(f"{name} needs a chat model. Name one with --llm provider/model")
-        factory = cast("Any", imported("clew.methods.neighbourhoods:NearMethod", "method"))
-        return cast(Method, factory(name, copy, model, settings))
-    if cypher is None or name not in factories:
+    factories = {each: spec.store for each, spec in METHODS.items() if spec.store is not None}
+    name = next(iter(factories)) if name == "auto" else name
+    advice = f"make an index: clew index {store.name} -o NAME.clew"
+    if name not in factories:
         method_named(name)
-        raise UsageError(
-            f"The method {name} needs an index. Make one with: clew index {copy.store.name} -o NAME.clew. "
-            f"This is asked by {', '.join([*factories, *(n for n, spec in METHODS.items() if spec.near)])}"
-        )
+        raise UsageError(f"A database is asked by {' and '.join(factories)}. For {name} {advice}")
     if model is None:
         raise UsageError(
             f"To ask a database, {name} needs a chat model. Name one with --llm, as in "
-            f"--llm ollama/llama3.1, or make an index: clew index {cypher.name} -o NAME.clew"
+            f"--llm ollama/llama3.1, or {advice}"
         )
     from clew.methods.synaptiqa.queried import QueriedGraph
 
-    factory, embedder = cast("Any", imported(factories[name], "method")), copy.embedder
-    return cast(Method, factory(QueriedGraph.of_store(cypher, embedder), embedder, model, settings))
+    factory = cast("Any", imported(factories[name], "method"))
+    return cast(Method, factory(QueriedGraph.of_store(store, embedder), embedder, model, settings))
 
 
 def make_method(
@@ -231,16 +218,6 @@ def make_verifier(
     """
     factory = cast("Any", imported(str(_verifier_spec(name, settings).verifier), "verifier"))
     return cast(Verifier, factory(index, embedder, model=model, settings=settings))
-
-
-def make_store_verifier(name: str, copy: DatabaseCopy, model: ChatModel | None, settings: object) -> Verifier:
-    """Make a verifier over a `copy` of a database, or what is near. Raises UsageError as `make_verifier`."""
-    if _verifier_spec(name, settings).needs_model and model is None:
-        raise UsageError(f"To verify claims {name} needs a chat model. Name one with --llm provider/model")
-    if settings is not None and model is None:
-        raise UsageError("These settings are for a language model. Name one with --llm provider/model")
-    factory = cast("Any", imported("clew.methods.neighbourhoods:NearVerifier", "verifier"))
-    return cast(Verifier, factory(name, copy, model, settings))
 
 
 def _verifier_spec(name: str, settings: object) -> MethodSpec:

@@ -89,19 +89,6 @@ def cache_folder(directory: str | Path | None = None) -> Path:
     return private_folder()
 
 
-def default_history() -> Path:
-    """Where the history is: $CLEW_HISTORY, else clew/history.jsonl where this system keeps users' data.
-
-    Raises UsageError for a user without a home directory.
-    """
-    if path := os.environ.get("CLEW_HISTORY"):
-        return Path(path)
-    folder = users_data()
-    if folder is None:
-        raise UsageError("There is no place for the history: no home directory. Set $CLEW_HISTORY")
-    return folder / "history.jsonl"
-
-
 def users_data() -> Path | None:
     """Where this system keeps what users made with Clew; None for a user without a home directory."""
     from platformdirs import user_data_path

@@ -184,15 +184,3 @@ def _files_of(changes: FilesOrTriples, triple_file: Path) -> list[Path]:
     files = [Path(change) for change in changes if isinstance(change, str | Path)]
     triples = [change for change in changes if not isinstance(change, str | Path)]
     return [*files, write_triples(triple_file, triples)] if triples else files
-
-
-def unused_fit(index: Index) -> str | None:
-    """Why what was learned from the user's questions is not used; None if it is, or there is nothing."""
-    from clew.index.store.directory import FITTED
-
-    if not (index.path / FITTED).exists():
-        return None
-    from clew.reading.adapter import open_adapter
-    from clew.reading.ranker import MODEL
-
-    return open_adapter(index.path, index.graph, MODEL).problem

@@ -1,8 +1,8 @@
 """Questions → query graphs, ranked, executed and proved, or left open, without a chat model.
 
 The road of one: `reader` (one an index: `shared_reader`) finds `mentions` (`name_words`, `own_titles`),
-makes `candidates` of them (`paths`, `joins`, `operations`, over the `query.vocabulary` of the graph) and ranks
-these: `likeness`, `tokens`, `features`, `first_pass`, `ranker`, `calibration`.
+makes `candidates` of them (`paths`, `joins`, `operations`, over the `query.vocabulary` of the graph) and
+ranks these: `likeness`, `tokens`, `features`, `first_pass`, `ranker`, `calibration`.
 
 What the words say of a candidate beside the ranker: `alignment` and `word_order` of chains, `asked_type` and
 `answer_kind` of what is asked for, `signs` of comparisons (by how much: `odds`), `superlatives` of ranks,
@@ -10,6 +10,5 @@ What the words say of a candidate beside the ranker: `alignment` and `word_order
 `countries`.
 
 Which meaning to answer, and whether: `certainty`, `unsayable`, `said_kinds`; why not: `left_open`,
-`near_names`. With what: `answer`, `since_when`. What `clew fit` learns: `feedback`, `fitting`
-(`fitted_layer`), `learned_words`, `adapter`.
+`near_names`. With what: `answer`, `since_when`.
 """

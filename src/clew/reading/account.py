@@ -9,13 +9,14 @@ code. Which content words labels carry is learned (`placing.py`).
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 
 import numpy as np
 
-from clew.query.tree import Anchor, Compared, Counted, Extreme, Part, Query, Value, steps_of
+from clew.foundation.arrays import Float32
+from clew.query.tree import Anchor, Compared, Counted, Extreme, Query, Value, steps_of
 from clew.query.values import ORDINALS
 from clew.query.vocabulary import LEAF, THING, UNEXPLAINED, Vocabulary
 from clew.reading import english
@@ -28,7 +29,7 @@ from clew.reading.placing import WordRows, shipped_placing, word_rows
 from clew.reading.ranker import GraphRanker
 from clew.text.lexicon import Lexicon
 from clew.text.normalise import POSSESSIVE, Token, normalise, tokens, words_of
-from clew.types import PlacedWord
+from clew.types import Place, PlacedWord
 
 SPELT = 0.79
 """From this likeness by spelling on a word is a label's."""
@@ -37,7 +38,8 @@ ONE_SLIP, TWO_SLIPS = 4, 8
 _QUOTED = re.compile(r"[\"“«„]([^\"“”«»„]+)[\"”»“]")
 _NTH = rf"(?:{'|'.join(ORDINALS[1:10])}|\d*(?:2nd|3rd|\dth))"
 _RANKS = re.compile(
-    r"\b(?:\w{3,}est|most|least|fewest|best|worst|top|bottom|max(?:imum)?|min(?:imum)?|latest|first|last)\b", re.I
+    r"\b(?:\w{3,}est|most|least|fewest|best|worst|top|bottom|max(?:imum)?|min(?:imum)?|latest|first|last)\b",
+    re.I,
 )
 _PERIOD = r"(?:years?|months?|weeks?|quarters?|decades?|centur(?:y|ies)|seasons?|days?|hours?|summer|winter|spring|autumn)"
 _NUMBER_END = re.compile(r"\d")
@@ -64,10 +66,19 @@ _RESTRICTIONS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"\bhow\s+(?:much|many)\s+(?:\w{2,}er|more|less|fewer)\b(?=[^?]*\bthan\b(?!\s*\d))", "nothing"),
         (r"\b(?:for|in|by|of|at|on|per)\s+(?:each|every)\b|\bper\s+\w+|\beach(?=\W*$)", "nothing"),
         (r"\brespectively\b", "nothing"),
-        (r"\b(?:start|begin|end)\w*\s+(?:with|in)\s+(?:the\s+(?:letters?|words?|prefix)\b|(?-i:['\"“‘]?[A-Z](?!\w)))", "nothing"),
-        (r"\b(?:what|which)\s+(?:percent(?:age)?|share|proportion|fraction|ratio)\s+of\b|\bwhat\s+%\s+of\b", "nothing"),
+        (
+            r"\b(?:start|begin|end)\w*\s+(?:with|in)\s+(?:the\s+(?:letters?|words?|prefix)\b|(?-i:['\"“‘]?[A-Z](?!\w)))",
+            "nothing",
+        ),
+        (
+            r"\b(?:what|which)\s+(?:percent(?:age)?|share|proportion|fraction|ratio)\s+of\b|\bwhat\s+%\s+of\b",
+            "nothing",
+        ),
         (r"\b(?:related|connected|linked)(?=\W*$)", "nothing"),
-        (rf"\b(?:last|past|next|previous)\s+(?:\w+\s+)?{_PERIOD}\b|\bago\b|\b(?:yesterday|tomorrow)\b", "nothing"),
+        (
+            rf"\b(?:last|past|next|previous)\s+(?:\w+\s+)?{_PERIOD}\b|\bago\b|\b(?:yesterday|tomorrow)\b",
+            "nothing",
+        ),
         (r"\b(?:again|twice|thrice|repeatedly|once\s+more)\b", "counts"),
         (r"\b(?:only|solely|exclusively)\b", "one"),
         (r"\b(?:at\s+(?:least|most)|(?:more|less|fewer|(?!other|rather)\w{2,}er)\s+than)\b", "compares"),
@@ -98,10 +109,10 @@ class Accountant:
         return tuple(_Account(self, text, mentions, likeness, query).words())
 
     def rows(
-        self, text: str, mentions: Sequence[Mention], likeness: Likeness, query: Query
+        self, text: str, mentions: Sequence[Mention], likeness: Likeness, query: Query, used: Sequence[int]
     ) -> WordRows:
-        """What is known of the content words that are no name and no value of a query."""
-        taken = spans_of(mentions, query.contents.mentions)
+        """What is known of the content words that stand in none of the mentions that are `used`."""
+        taken = spans_of(mentions, used)
         return word_rows(self.ranker, text, mentions, likeness, query, taken)
 
 
@@ -121,7 +132,9 @@ class _Name:
             return True
         if any(c.isdigit() for c in norm):
             return False
-        if Lexicon.load().stem(norm) in self._stems or any(w.startswith(norm) for w in self._words if len(norm) != 2):
+        if Lexicon.load().stem(norm) in self._stems or any(
+            w.startswith(norm) for w in self._words if len(norm) != 2
+        ):
             return True
         if self._slips or len(norm) < ONE_SLIP:
             return False
@@ -176,6 +189,11 @@ def unplaced_phrases(text: str, words: Sequence[PlacedWord]) -> list[str]:
     return list(dict.fromkeys(text[a:b] for a, b in spans))
 
 
+def quoted(phrases: Sequence[str]) -> str:
+    """Phrases in quotation marks, in one line."""
+    return " and ".join(f'"{phrase}"' for phrase in phrases)
+
+
 def as_written(written: str, read: str, words: Sequence[PlacedWord]) -> tuple[PlacedWord, ...]:
     """The words of a question as it was written, from those of how it is read; what is only written is frame."""
     if written == read:
@@ -200,7 +218,9 @@ class _Account:
         self.text, self.mentions, self.likeness, self.query = text, mentions, likeness, query
         self.vocabulary, self.of = of.vocabulary, of
         self.tokens = [t for t in tokens(text) if t.norm != POSSESSIVE and any(c.isalnum() for c in t.norm)]
-        self.placed: dict[int, tuple[str, str]] = {}
+        self.placed: dict[int, tuple[Place, str]] = {}
+        self.names = {a: self._mention_of(a) for a in query.contents.entities}
+        self.used = sorted({*query.contents.mentions, *self.names.values()} - {-1})
         parts = query.contents.parts
         ranks = any(isinstance(p, Extreme) for p in parts) or query.ask in ("largest", "smallest")
         counts = query.ask == "count" or any(isinstance(p, Counted) for p in parts)
@@ -216,9 +236,9 @@ class _Account:
 
     def words(self) -> Iterator[PlacedWord]:
         """Each word with its place, in their order."""
-        for part in self.query.contents.parts:
-            if isinstance(part, Anchor) and part.mention >= 0:
-                self._place_name(part)
+        for anchor, mention in self.names.items():
+            if mention >= 0:
+                self._place_name(anchor.node, self.mentions[mention])
         self._place_values()
         self._place_restrictions()
         self._place_written_as_names()
@@ -227,7 +247,7 @@ class _Account:
             as_, part = self.placed.get(token.start, ("frame", ""))
             yield PlacedWord(token.start, token.stop, token.text, as_, part)
 
-    def _put(self, token: Token, as_: str, part: str) -> None:
+    def _put(self, token: Token, as_: Place, part: str) -> None:
         self.placed.setdefault(token.start, (as_, part))
 
     def _inside(self, start: int, stop: int) -> list[Token]:
@@ -235,12 +255,19 @@ class _Account:
 
     # names
 
-    def _place_name(self, anchor: Anchor) -> None:
+    def _mention_of(self, anchor: Anchor) -> int:
+        """The mention of an entity; where the query does not say it, one that may stand for it, or -1."""
+        if anchor.mention >= 0:
+            return anchor.mention
+        may_be = (i for i, m in enumerate(self.mentions) if any(c.node == anchor.node for c in m.candidates))
+        return next(may_be, -1)
+
+    def _place_name(self, node: int, mention: Mention) -> None:
         """The words of the mention of an entity, and those written as names right beside it."""
-        mention, label = self.mentions[anchor.mention], self.vocabulary.graph.labels[anchor.node]
-        candidate = next((c for c in mention.candidates if c.node == anchor.node), None)
+        label = self.vocabulary.graph.labels[node]
+        candidate = next((c for c in mention.candidates if c.node == node), None)
         inside = self._inside(mention.start, mention.stop)
-        name = _Name(self._names_of(anchor.node))
+        name = _Name(self._names_of(node))
         if candidate is None or candidate.how not in (PARTIAL, TYPO, WORDS):
             for token in inside:
                 self._put(token, "name", label)
@@ -282,8 +309,7 @@ class _Account:
 
     def _is_used(self, token: Token) -> bool:
         return any(
-            m.start < token.stop and token.start < m.stop
-            for m in (self.mentions[i] for i in self.query.contents.mentions)
+            m.start < token.stop and token.start < m.stop for m in (self.mentions[i] for i in self.used)
         )
 
     def _is_of_name(self, token: Token) -> bool:
@@ -305,12 +331,22 @@ class _Account:
         for at, token in enumerate(self.tokens):
             if token.start in self.placed or self._is_label(token):
                 continue
-            is_quoted = any(a <= token.start and token.stop <= b for a, b in quoted) and token.norm not in FUNCTION
+            is_quoted = (
+                any(a <= token.start and token.stop <= b for a, b in quoted) and token.norm not in FUNCTION
+            )
             if token.norm.isdigit() and int(token.norm) in numbers:
                 self._put(token, "operator", "rank")
-            elif _NUMBER_END.search(token.norm) or is_quoted:
-                self._put(token, "unplaced", "")
-            elif capital and at and self._is_of_name(token) and not self._begins_sentence(token) and not self._is_near(token):
+            elif (
+                _NUMBER_END.search(token.norm)
+                or is_quoted
+                or (
+                    capital
+                    and at
+                    and self._is_of_name(token)
+                    and not self._begins_sentence(token)
+                    and not self._is_near(token)
+                )
+            ):
                 self._put(token, "unplaced", "")
 
     def _begins_sentence(self, token: Token) -> bool:
@@ -355,16 +391,22 @@ class _Account:
         for token in self._inside(start, stop):
             if carried:
                 self._put(token, "operator", part)
-            elif not self._is_label(token) and not (token.norm in FUNCTION and " " in self.text[start:stop].strip() and token.norm in english.PREPOSITIONS):
+            elif not self._is_label(token) and not (
+                token.norm in FUNCTION
+                and " " in self.text[start:stop].strip()
+                and token.norm in english.PREPOSITIONS
+            ):
                 self._put(token, "unplaced", "")
 
     # content words
 
-    def _own_labels(self) -> list[tuple[str, str, np.ndarray, np.ndarray]]:
+    def _own_labels(self) -> list[tuple[Place, str, Float32, Float32]]:
         """The labels of the query: what it is, its words, and the likenesses of the content words to it."""
         like = self.likeness
         relations = {step // 2 for step in steps_of(self.query)}
-        relations |= {p.end // 2 for p in self.query.contents.parts if getattr(p, "type", 0) == -1 and hasattr(p, "end")}
+        relations |= {
+            p.end // 2 for p in self.query.contents.parts if getattr(p, "type", 0) == -1 and hasattr(p, "end")
+        }
         own = [
             ("relation", self.vocabulary.relations[r], like.relations[:, r], like.exact_relations[:, r])
             for r in sorted(relations)
@@ -375,10 +417,10 @@ class _Account:
         ]
         return own
 
-    def _best_label(self, token: Token) -> tuple[str, str, float, float]:
+    def _best_label(self, token: Token) -> tuple[Place, str, float, float]:
         """The label of the query that a word is most like: what it is, its words, and how like."""
         rows = [i for i, (a, b, _) in enumerate(self.likeness.words) if a < token.stop and token.start < b]
-        best = ("", "", 0.0, 0.0)
+        best: tuple[Place, str, float, float] = ("frame", "", 0.0, 0.0)
         for kind, label, near, exact in self.own:
             for row in rows:
                 if near[row] > best[2]:
@@ -396,9 +438,11 @@ class _Account:
 
     def _place_content(self) -> None:
         """The other content words, as the trees tell."""
-        rows = self.of.rows(self.text, self.mentions, self.likeness, self.query)
+        rows = self.of.rows(self.text, self.mentions, self.likeness, self.query, self.used)
         carried = shipped_placing().of(rows)
-        by_start = {self.likeness.words[place][0]: share for place, share in zip(rows.places, carried, strict=True)}
+        by_start = {
+            self.likeness.words[place][0]: share for place, share in zip(rows.places, carried, strict=True)
+        }
         for token in self.tokens:
             inside = [s for start, s in by_start.items() if token.start <= start < token.stop]
             if token.start in self.placed or not inside:

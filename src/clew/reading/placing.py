@@ -16,8 +16,7 @@ import numpy as np
 
 from clew.foundation.arrays import Float32
 from clew.query.tree import Compared, Counted, Either, Extreme, OfType, Query, Without, steps_of
-from clew.query.vocabulary import Vocabulary
-from clew.reading.english import ANYONE, FUNCTION, LIGHT, NARROWS_NOTHING, PREPOSITIONS
+from clew.reading.english import ANYONE, FUNCTION, LIGHT, NARROWS_NOTHING
 from clew.reading.framing import TALK
 from clew.reading.likeness import Likeness, types_said
 from clew.reading.mentions import Mention

@@ -21,7 +21,6 @@ from numpy.typing import NDArray
 from clew.errors import EmbedderError
 from clew.foundation.arrays import Float32
 from clew.query.vocabulary import Vocabulary
-from clew.reading.adapter import Adapter
 from clew.reading.alignment import NOTHING, Aligner, Alignment, EncodedView
 from clew.reading.answer_kind import AnswerKinds, asked_kind, asks_people
 from clew.reading.answer_type import answer_with_type
@@ -200,8 +199,6 @@ class GraphRanker:
 
     ranker: Ranker
     vocabulary: Vocabulary
-    adapter: Adapter | None = None
-    """What was learned from a user's questions about this graph."""
     _vectors: dict[str, Float32] = field(default_factory=dict[str, Float32])
 
     def __post_init__(self) -> None:
@@ -215,8 +212,6 @@ class GraphRanker:
         if not scored.options:
             return Ranking((), 1.0, scored)
         scores = scored.scores
-        if self.adapter is not None:
-            scores = self.adapter.rescore(question, mentions, scored.tokens, scored.features, scores)
         shares = np.exp(scores - scores.max())
         shares /= shares.sum()
         likely: list[float] = shares.tolist()

@@ -21,7 +21,6 @@ from clew.query.short_forms import WRITTEN_OUT, initials_of
 from clew.query.tree import Query
 from clew.query.vocabulary import Vocabulary
 from clew.reading.account import Accountant, as_written
-from clew.reading.adapter import Adapter
 from clew.reading.candidates import Enumerator, Option
 from clew.reading.english import ANYONE, FUNCTION, singular
 from clew.reading.framing import unframed
@@ -74,7 +73,6 @@ class QuestionReader:
     names: NamesIndex
     embedder: Embedder
     ranker: Ranker | None = None
-    adapter: Adapter | None = None
 
     @cached_property
     def vocabulary(self) -> Vocabulary:
@@ -101,7 +99,7 @@ class QuestionReader:
 
     @cached_property
     def _ranker(self) -> GraphRanker:
-        return GraphRanker(self.ranker or shipped(), self.vocabulary, self.adapter)
+        return GraphRanker(self.ranker or shipped(), self.vocabulary)
 
     def read(self, question: str, entities: Sequence[str] = ()) -> Reading:
         """Read one question; `entities` are names that it is known to be about.
@@ -219,8 +217,7 @@ class QuestionReader:
         mentions = with_types(self.vocabulary, text, untyped_mentions)
         linked = perf_counter()
         likeness = self.compare(text)
-        wider = likeness if self.adapter is None else self.adapter.widened(likeness)
-        options = self._enumerator.enumerate(text, mentions, wider)
+        options = self._enumerator.enumerate(text, mentions, likeness)
         times["link"] = (linked - began) * 1000
         times["enumerate"] = (perf_counter() - linked) * 1000
         return LinkedQuestion(text, mentions, likeness, respelt), options

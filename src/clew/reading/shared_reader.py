@@ -9,9 +9,7 @@ from clew.graph.implied_types import with_implied_types
 from clew.graph.schema import Schema, with_types_of
 from clew.index.store.directory import Index
 from clew.index.store.stored_schema import schema_of_index
-from clew.reading.adapter import open_adapter
 from clew.reading.countries import named_countries
-from clew.reading.ranker import MODEL
 from clew.reading.reader import QuestionReader
 from clew.text.embedder import Embedder
 
@@ -24,13 +22,12 @@ def with_types(index: Index) -> tuple[Graph, Schema]:
 
 
 def reader_of(index: Index, embedder: Embedder) -> QuestionReader:
-    """The reader of an index with what was learned for it, as long as one that asked for it has it."""
+    """The reader of an index, shared while somebody holds it."""
     key = id(index.graph), id(embedder)
     reader = _READERS.get(key)
     if reader is None:
         graph, schema = with_types(index)
-        learned = open_adapter(index.path, index.graph, MODEL).adapter
-        reader = _READERS[key] = QuestionReader(graph, schema, index.names, embedder, adapter=learned)
+        reader = _READERS[key] = QuestionReader(graph, schema, index.names, embedder)
     return reader
 
 

@@ -12,7 +12,7 @@ from starlette.responses import Response, StreamingResponse
 
 from clew.foundation.json_form import json_line
 from clew.serve.events import STREAM_MEDIA, event_stream
-from clew.serve.forms import AskForm, BatchForm, CompareForm, MatchForm, NameText, VerifyForm
+from clew.serve.forms import AskForm, BatchForm, CompareForm, MatchForm, NameText, QueryForm, VerifyForm
 from clew.serve.metrics import Metrics
 from clew.serve.problems import PROBLEM_MEDIA
 from clew.serve.service import Asking, Service
@@ -47,6 +47,7 @@ class Api:
         add("/{graph}/verify", self.verify, methods=["POST"], summary="Check a claim", responses=_STREAM)
         add("/{graph}/compare", self.compare, methods=["POST"], summary="Ask several methods")
         add("/{graph}/match", self.match, methods=["POST"], summary="Find a pattern")
+        add("/{graph}/query", self.query, methods=["POST"], summary="Run a read-only query")
         add("/{graph}/info", self.info, summary="What the graph holds")
         add("/{graph}/examples", self.examples, summary="Questions that this graph answers")
         add("/{graph}/relations", self.relations, summary="Relations, with examples and types")
@@ -98,6 +99,10 @@ class Api:
         return await self._json(
             request, lambda: self._service.match(graph, form.pattern(), k=form.k, all=form.all, id=id)
         )
+
+    async def query(self, request: Request, graph: GraphName, form: QueryForm) -> Response:
+        """Run a reading query of Cypher or SPARQL; whatever else it may do is refused."""
+        return await self._json(request, lambda: self._service.query(graph, form.query, rows=form.rows))
 
     async def info(self, request: Request, graph: GraphName) -> Response:
         """Counts, relations with examples, types, sources and updates."""

@@ -83,3 +83,12 @@ class MatchForm(RequestForm):
         """The pattern, in the form of docs/json.md."""
         pattern: dict[str, Any] = {"triples": self.triples}
         return pattern if self.answer is None else pattern | {"answer": self.answer}
+
+
+class QueryForm(RequestForm):
+    """A query in Cypher or SPARQL that only reads."""
+
+    query: Annotated[str, Field(max_length=20_000)] = Field(
+        examples=["MATCH (f)-[:directed_by]->(p) RETURN p.name, count(f) LIMIT 10"]
+    )
+    rows: int = Field(50, ge=1, le=200, description="How many rows are returned.")

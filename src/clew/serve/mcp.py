@@ -15,7 +15,7 @@ from mcp.server.mcpserver.exceptions import ResourceError, ToolError
 from mcp.server.streamable_http_manager import StreamableHTTPASGIApp
 from mcp.server.transport_security import TransportSecuritySettings
 from mcp_types import ToolAnnotations
-from pydantic import Field
+from pydantic import AliasChoices, Field
 from starlette.types import ASGIApp
 
 from clew.serve import mcp_forms as form
@@ -182,8 +182,13 @@ class _Tools:
 
     async def query(
         self,
-        statement: Annotated[
-            str, Field(max_length=20_000, description="A reading query of Cypher or SPARQL.")
+        query: Annotated[
+            str,
+            Field(
+                max_length=20_000,
+                description="A reading query of Cypher or SPARQL.",
+                validation_alias=AliasChoices("query", "cypher", "sparql", "statement"),
+            ),
         ],
         graph: AskedGraph = None,
         limit: Annotated[int, Field(ge=1, le=200, description="How many rows are returned.")] = 50,
@@ -192,7 +197,7 @@ class _Tools:
 
         Use this for what ask cannot express: aggregation, filters, several conditions at once.
         """
-        return await self._run(graph, lambda name: self._service.query(name, statement, rows=limit))
+        return await self._run(graph, lambda name: self._service.query(name, query, rows=limit))
 
     def describe(self, name: str) -> dict[str, Any]:
         """Shorten the description of a graph to what an agent needs."""

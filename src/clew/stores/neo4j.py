@@ -55,8 +55,6 @@ class Neo4jStore:
         logging.getLogger("neo4j").addHandler(logging.NullHandler())
         self.name = self.address = address
         self.database, self.user, self._seconds = database, user, seconds
-        self.trips = 0
-        """Queries of Clew's own that were sent."""
         self._rows = rows
         self._workers = ThreadPoolExecutor(MOST_WAITING, "clew-neo4j")
         try:
@@ -116,35 +114,17 @@ class Neo4jStore:
         self, text: str, parameters: Parameters = None, *, most: int, seconds: float | None = None
     ) -> ReadRows:
         """Run a query of Clew's own in a read transaction; at most `most` rows, with the driver's values."""
-        return self.read_at(text, parameters, most=most, seconds=seconds)[0]
 
-    def read_at(
-        self, text: str, parameters: Parameters = None, *, most: int, seconds: float | None = None
-    ) -> tuple[ReadRows, str]:
-        """As `read`, with the state of the database: it is another one after every write.
+        def work() -> ReadRows:
+            timeout = seconds or self._seconds
+            with self._session() as session, session.begin_transaction(timeout=timeout) as tx:
+                result = tx.run(cast(LiteralString, text), dict(parameters or {}))
+                return list(result.keys()), [list(r.values()) for r in result.fetch(most)]
 
-        It is the bookmark that the server gives the transaction. Members of a cluster that lag behind have
-        that of what they have seen.
-        """
-
-        def work() -> tuple[ReadRows, str]:
-            with self._session() as session:
-                with session.begin_transaction(timeout=seconds or self._seconds) as tx:
-                    result = tx.run(cast(LiteralString, text), dict(parameters or {}))
-                    table = list(result.keys()), [list(r.values()) for r in result.fetch(most)]
-                    tx.commit()
-                return table, " ".join(sorted(session.last_bookmarks().raw_values))
-
-        self.trips += 1
         return self._translate_errors(work)
-
-    def state(self) -> str:
-        """The state of the database now, as `read_at`. Raises StoreError."""
-        return self.read_at("RETURN 1", most=1)[1]
 
     def stream(self, text: str, parameters: Parameters = None) -> Iterator[list[Any]]:
         """Yield the rows of a query of Clew's own, as they come; without a timeout. Raises as `run`."""
-        self.trips += 1
         try:
             with self._session() as session, session.begin_transaction() as transaction:
                 for record in transaction.run(cast(LiteralString, text), dict(parameters or {})):

@@ -3,9 +3,8 @@
 import pytest
 
 from clew.methods.synaptiqa.schema_slice import CHARACTERS, SchemaSlicer
-from clew.methods.synaptiqa.write_query_llm import most_similar
+from clew.methods.synaptiqa.write_query_llm import Solved, most_similar
 from clew.stores.cypher.schema import GraphSchema, SchemaHop
-from clew.stores.history import SolvedEntry
 from clew.text.embedders.static import StaticEmbedder
 from clew.text.lexicon import Lexicon
 
@@ -53,9 +52,9 @@ def test_names_of_a_graph_cannot_end_the_block():
 
 def test_the_most_similar_solved_question_comes_last():
     solved = [
-        SolvedEntry("films", "Which rivers flow through Graz?", "Q1"),
-        SolvedEntry("films", "Who directed the film Heat?", "Q2"),
-        SolvedEntry("films", "Who directed Memento and Heat?", "Q3"),
+        Solved("Which rivers flow through Graz?", "Q1"),
+        Solved("Who directed the film Heat?", "Q2"),
+        Solved("Who directed Memento and Heat?", "Q3"),
     ]
     found = most_similar(solved, "Who directed Memento?", 2, EMBEDDER)
     assert [each.query for each in found] == ["Q2", "Q3"]

@@ -14,7 +14,7 @@ from clew.methods.synaptiqa.method import KgQuery, SynaptiQA
 from clew.methods.synaptiqa.queried import QueriedGraph, embedded_store
 from clew.methods.synaptiqa.read_rows import StoredTriples
 from clew.methods.synaptiqa.settings import SynaptiqaSettings
-from clew.stores.history import SolvedEntry
+from clew.methods.synaptiqa.write_query_llm import Solved
 from clew.stores.naming import Naming
 from clew.stores.store import StoredNode
 from clew.text.embedders.static import StaticEmbedder
@@ -314,12 +314,12 @@ def test_a_shortest_path_is_an_answer_with_its_triples(graph):
 
 
 def test_solved_questions_similar_to_this_one_are_shown(graph):
-    history = (
-        SolvedEntry("films", "Who directed Heat?", "MATCH (h) RETURN h.heat"),
-        SolvedEntry("films", "Weather?", "MATCH (w) RETURN w.x"),
+    examples = (
+        Solved("Who directed Heat?", "MATCH (h) RETURN h.heat"),
+        Solved("Weather?", "MATCH (w) RETURN w.x"),
     )
     script = Script(write=GOOD)
-    ask(graph, script, history=history, shots=1)
+    ask(graph, script, examples=examples, shots=1)
     assert "MATCH (h) RETURN h.heat" in script.prompt("write")
     assert "MATCH (w)" not in script.prompt("write")
 

@@ -1,10 +1,19 @@
 """Direction cases from the pattern forms of the Cypher manual: what stays, what turns, what is illegal."""
 
-SCHEMA = """(Person, KNOWS, Person), (Person, WORKS_AT, Company), (Company, BASED_IN, City),
-(Person, LIVES_IN, City), (City, PART_OF, Country), (Person, ACTED_IN, Movie), (Person, DIRECTED, Movie),
-(Movie, SEQUEL_OF, Movie),
-(Actor, ACTED_IN, Movie), (Person, OWNS, Company), (Company, OWNS, Company),
-(`Job Title`, `FITS TO`, Person)"""
+SCHEMA = (
+    "Person, KNOWS, Person",
+    "Person, WORKS_AT, Company",
+    "Company, BASED_IN, City",
+    "Person, LIVES_IN, City",
+    "City, PART_OF, Country",
+    "Person, ACTED_IN, Movie",
+    "Person, DIRECTED, Movie",
+    "Movie, SEQUEL_OF, Movie",
+    "Actor, ACTED_IN, Movie",
+    "Person, OWNS, Company",
+    "Company, OWNS, Company",
+    "Job Title, FITS TO, Person",
+)
 
 UNCHANGED = [
     # as the schema has it

@@ -4,18 +4,22 @@ A line is `{"question": …, "gold": [name or [name, alias, …], …]}`, with, 
 `kind`, `paths` (`[[entity, relation, …], …]`) and `query`. `"gold": []` is a question that the graph cannot
 answer. A claim has `"verdict": "supported" | "refuted"` in place of `gold`. The graph is the one file or
 directory beside it whose name is `graph` with any suffix that `clew index` reads (`graph.tsv`,
-`graph.nt.gz`, `graph.clew`). A directory of such directories has a part for each.
+`graph.nt.gz`, `graph.clew`), else all tables and graph files there. A directory of such directories has a
+part for each.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import cast
 
-from clew.errors import InputError, ParseError
+from clew.errors import InputError, ParseError, UsageError
 from clew.evaluate.datasets.base import DatasetAbout, find_file, find_optional, unique
 from clew.evaluate.datasets.files import Fields, json_lines
 from clew.evaluate.questions import DatasetPart, EvalQuestion, GoldAnswer, GoldPath, GoldVerdict, GraphSource
+from clew.graph.readers.registry import READERS
+from clew.graph.readers.stream import unpacked_name
 
 _VERDICTS: tuple[GoldVerdict, ...] = ("supported", "refuted")
 _SIDE = (".types.tsv", ".aliases.tsv")
@@ -46,26 +50,49 @@ class Plain:
         """Read the questions; raises as `DatasetReader.read`."""
         folder = folder if part == _WHOLE else folder / part
         file = find_file(folder, [_QUESTIONS], "file of questions")
-        questions = [_question(Fields(value, file, number)) for number, value in json_lines(file)]
-        claims = [q for q in questions if q.verdict is not None]
-        if claims and len(claims) != len(questions):
-            begins_with_question = questions[0].verdict is None
-            mismatch = next(q for q in questions if (q.verdict is None) != begins_with_question)
-            description = "a claim among questions" if begins_with_question else "a question among claims"
-            raise ParseError(str(file), mismatch.line, description, "Put them into two directories")
-        graph = _graph(folder)
-        source = None if graph is None else GraphSource((graph,))
-        name, task = f"plain/{folder.resolve().name}", "claims" if claims else "questions"
-        return DatasetPart(name, unique(questions, file), (file,), source, task=task)
+        return _part(f"plain/{folder.resolve().name}", file, _graphs(folder))
 
 
-def _graph(folder: Path) -> Path | None:
+def read_files(files: Sequence[Path]) -> DatasetPart:
+    """Read one file of questions (.jsonl) among files whose others are the graph.
+
+    Raises UsageError (no file of questions, or several) and as `DatasetReader.read`.
+    """
+    questions = [file for file in files if file.suffix == ".jsonl"]
+    if len(questions) != 1:
+        names = ", ".join(map(str, questions)) or "none"
+        raise UsageError(f"One file of questions (.jsonl) is needed; given: {names}. See docs/evaluate.md")
+    if not questions[0].is_file():
+        raise InputError(f"{questions[0]}: no such file")
+    graph = tuple(file for file in files if file is not questions[0])
+    return _part(f"plain/{questions[0].stem}", questions[0], graph)
+
+
+def _part(name: str, file: Path, graph: tuple[Path, ...]) -> DatasetPart:
+    questions = [_question(Fields(value, file, number)) for number, value in json_lines(file)]
+    claims = [q for q in questions if q.verdict is not None]
+    if claims and len(claims) != len(questions):
+        begins_with_question = questions[0].verdict is None
+        mismatch = next(q for q in questions if (q.verdict is None) != begins_with_question)
+        description = "a claim among questions" if begins_with_question else "a question among claims"
+        raise ParseError(str(file), mismatch.line, description, "Put them into two directories")
+    source = GraphSource(graph) if graph else None
+    task = "claims" if claims else "questions"
+    return DatasetPart(name, unique(questions, file), (file,), source, task=task)
+
+
+def _graphs(folder: Path) -> tuple[Path, ...]:
+    """The file or folder named `graph`; else all files of the folder that are no questions, as two tables."""
     graphs = [p for p in sorted(folder.glob("graph.*")) if not p.name.endswith(_SIDE)]
     graphs += [p for p in (folder / "graph",) if p.is_dir()]
     if len(graphs) > 1:
         names = ", ".join(path.name for path in graphs)
         raise InputError(f"{folder}: several graphs ({names}). Leave one, or name it with --graph")
-    return graphs[0] if graphs else None
+    if graphs:
+        return tuple(graphs)
+    suffixes = {suffix for reader in READERS for suffix in reader.suffixes} - {".jsonl"}
+    files = (p for p in sorted(folder.iterdir()) if p.is_file() and not p.name.endswith(_SIDE))
+    return tuple(p for p in files if Path(unpacked_name(p.name)).suffix.lower() in suffixes)
 
 
 def _question(fields: Fields) -> EvalQuestion:

@@ -27,7 +27,7 @@ def gold_relations(record: Record) -> Counter[str]:
 def is_right(record: Record, cited: Cited) -> bool:
     """Whether a citation follows the gold paths to a gold answer."""
     forms = record.relation_form
-    if not any(name_form(cited.answer) in gold for gold in record.gold_forms):
+    if not any(name_form(cited.answer) in gold for gold in record.gold_evidence):
         return False
     if Counter(forms.get(relation, relation) for _, relation, _ in cited.triples) != gold_relations(record):
         return False
@@ -69,19 +69,19 @@ def citation_precision(record: Record) -> float | None:
 @metric("Citation recall", _ALCE)
 def citation_recall(record: Record) -> float | None:
     """Share of gold answers that a citation proves by the gold path."""
-    if not record.question.paths or not record.gold_forms:
+    if not record.question.paths or not record.gold_evidence:
         return None
     proved_forms = {name_form(cited.answer) for cited in record.citations if is_right(record, cited)}
-    return sum(bool(forms & proved_forms) for forms in record.gold_forms) / len(record.gold_forms)
+    return sum(bool(forms & proved_forms) for forms in record.gold_evidence) / len(record.gold_evidence)
 
 
 @metric("Retrieval Hits@1", "SimGRAG sec. 6.6 (figure 5)")
 def retrieval_hits(record: Record) -> float | None:
     """Share of questions with a gold answer in the triples that the answer shows."""
-    if not record.gold_forms:
+    if not record.gold_evidence:
         return None
     evidence = evidence_forms(record)
-    return float(any(forms & evidence for forms in record.gold_forms))
+    return float(any(forms & evidence for forms in record.gold_evidence))
 
 
 @metric("Sub-questions", "KG-RAG sec. 4.4.2 (figure 7)", better="neither", high=float("inf"), unit="count")

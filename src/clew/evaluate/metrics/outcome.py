@@ -51,21 +51,21 @@ def share(record: Record, outcome: Outcome) -> float | None:
     )
 
 
-@metric("Accuracy", _CRAG)
+@metric("Right", _CRAG)
 def accuracy(record: Record) -> float | None:
-    """Share of accurate answers: exact match, else judged; mean of judges."""
+    """Share of right answers (accuracy): exact match, else judged; mean of judges."""
     return share(record, "accurate")
 
 
-@metric("Hallucination", _CRAG, better="lower")
+@metric("Wrong", _CRAG, better="lower")
 def hallucination(record: Record) -> float | None:
-    """Share of incorrect answers."""
+    """Share of wrong answers (hallucination)."""
     return share(record, "incorrect")
 
 
-@metric("Missing", _CRAG, better="lower")
+@metric("Left open", _CRAG, better="lower")
 def missing(record: Record) -> float | None:
-    """Share of questions that are not answered."""
+    """Share of questions that are not answered though they have an answer (missing)."""
     return share(record, "missing")
 
 

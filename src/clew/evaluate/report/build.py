@@ -6,6 +6,8 @@ import re
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import partial
+from importlib.resources import files
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +15,11 @@ from jinja2 import Environment, StrictUndefined
 
 from clew.errors import InputError, UsageError
 from clew.evaluate.report.browser import entries, most_of_a_cell, selection_note
-from clew.evaluate.report.charts import BarChart, Chart, ChartTable
-from clew.evaluate.report.files import TYPESET, write_item
+from clew.evaluate.report.charts import Chart, ChartTable
+from clew.evaluate.report.drawing import inline_svg, is_wide
+from clew.evaluate.report.files import DRAWN, TYPESET, write_item
 from clew.evaluate.report.papers import paper_view
 from clew.evaluate.report.summary import LoadedRun, load
-from clew.evaluate.report.svg import CHART_WIDTH, DARK, LIGHT_COLOURS, asset, bars_width, shade_rules, svg
 from clew.evaluate.report.views import (
     charts,
     comparison_table,
@@ -52,22 +54,26 @@ def page(
     # What is filled in is text, never markup, but for the page's own files and drawings.
     environment = Environment(autoescape=True, undefined=StrictUndefined)
     environment.policies["json.dumps_kwargs"] = {"ensure_ascii": False}
-    return environment.from_string(asset("page.html")).render(
+    return environment.from_string(_asset("page.html")).render(
         title=title,
         intro=intro,
         sections=sections,
         questions=questions,
         told=note,
-        rules=shade_rules() + asset("charts.css") + asset("style.css"),
-        script=asset("browser.js"),
-        themes=(LIGHT_COLOURS, DARK),
-        is_wide=_is_wide,
-        svg=svg,
+        rules=_asset("style.css"),
+        script=_asset("browser.js"),
+        is_wide=is_wide,
+        svg=inline_svg if can_draw() else None,
     )
 
 
-def _is_wide(chart: Chart) -> bool:
-    return isinstance(chart, BarChart) and bars_width(chart) > CHART_WIDTH
+def can_draw() -> bool:
+    """Whether the extra `report` is installed; without it the page has tables, and charts are CSV files."""
+    return find_spec("matplotlib") is not None
+
+
+def _asset(name: str) -> str:
+    return (files("clew.evaluate.report") / name).read_text("utf-8")
 
 
 def build_report(
@@ -79,7 +85,7 @@ def build_report(
 ) -> Path:
     """Write `out` (an HTML file) and, beside it, a folder of CSV files; returns the folder.
 
-    `also` are endings of further files (`files.py`): `.png`, and those of `TYPESET` of tables alone.
+    `also` are endings of further files (`files.py`): `DRAWN` for charts, `TYPESET` for tables.
 
     Raises InputError (a path is no run directory, or nothing can be written), UsageError (a run has no
     records) and MissingExtra (PNG is wanted and the extra `report` is not installed).
@@ -115,7 +121,7 @@ def _write_items(
     items = [(section, item) for section in sections for item in section.items]
     for at, (section, item) in enumerate(items, 1):
         for ending in endings:
-            if isinstance(item, ChartTable) or ending not in TYPESET:
+            if ending not in (DRAWN if isinstance(item, ChartTable) else TYPESET):
                 write_item(item, folder / f"{_slug(section.id)}-{_slug(item.name)}{ending}")
         tell(at, len(items))
 

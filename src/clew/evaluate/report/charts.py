@@ -1,11 +1,10 @@
-"""Charts and tables as data; `svg.py` and `html.py` draw them, CSV comes from the same values."""
+"""Charts and tables as data; `drawing.py` and the page draw them, CSV comes from the same values."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import floor, log10
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,38 +130,3 @@ def _plain(cell: TableCell | str) -> str:
 
 def _or_empty(value: float | None) -> object:
     return "" if value is None else value
-
-
-def nice_ticks(low: float, high: float) -> list[float]:
-    """Choose round values from `low` to `high`, about five."""
-    span = high - low
-    if span <= 0:
-        return [low]
-    rough = span / 5
-    power = 10.0 ** floor(log10(rough))
-    step = next(m * power for m in (1.0, 2.0, 2.5, 5.0, 10.0) if m * power >= rough * 0.999)
-    first = -(-low // step)
-    count = int((high - first * step) / step + 1e-9) + 1
-    return [round((first + i) * step, 10) for i in range(count)]
-
-
-def log_ticks(low: float, high: float) -> list[float]:
-    """Choose 1, 2 and 5 times powers of ten, as logarithms, between two logarithms."""
-    ticks = [
-        power + offset
-        for power in range(int(low // 1) - 1, int(high // 1) + 2)
-        for offset in (0.0, log10(2), log10(5))
-        if low <= power + offset <= high
-    ]
-    return ticks if len(ticks) > 1 else [low, *ticks, high]
-
-
-def series_range(values: Sequence[float], *, from_zero: bool) -> tuple[float, float]:
-    """Choose the range of an axis: a little wider than the values."""
-    if not values:
-        return 0.0, 1.0
-    low, high = min(values), max(values)
-    if from_zero:
-        low, high = min(0.0, low), max(0.0, high)
-    margin = (high - low or abs(high) or 1.0) * 0.06
-    return (low if from_zero and low == 0.0 else low - margin), high + margin

@@ -34,7 +34,7 @@ def check_plot(path: Path) -> None:
 
 
 def write_plot(chart: PointChart, path: Path) -> None:
-    """Write a chart by the ending of the file. Raises InputError, and MissingExtra for a PNG."""
+    """Write a chart by the ending of the file. Raises InputError, and MissingExtra for SVG and PNG."""
     try:
         write_item(chart, path)
     except OSError as error:

@@ -1,4 +1,4 @@
-"""Charts and tables as files: CSV, SVG, PNG drawn from the SVG (extra `report`), Markdown and LaTeX."""
+"""Charts and tables as files: CSV; SVG and PNG of charts (extra `report`); Markdown and LaTeX of tables."""
 
 from __future__ import annotations
 
@@ -6,11 +6,10 @@ import csv
 import re
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
+from typing import Literal
 
-from clew.errors import InputError
 from clew.evaluate.report.charts import Chart, ChartTable, TableCell
-from clew.evaluate.report.svg import lone_svg
-from clew.text.embedders.extras import require
+from clew.evaluate.report.drawing import draw
 
 _LATEX = str.maketrans({
     **{sign: f"\\{sign}" for sign in "&%$#_{}"},
@@ -31,8 +30,6 @@ _LATEX = str.maketrans({
     "—": "---",
     "·": "$\\cdot$",
 })  # fmt: skip
-ZOOM = 2.0
-"""Pixels of a PNG for each of the drawing."""
 
 
 def markdown(table: ChartTable) -> str:
@@ -93,28 +90,19 @@ def _line(cells: Iterable[str]) -> str:
 
 TYPESET: Mapping[str, Callable[[ChartTable], str]] = {".md": markdown, ".tex": latex}
 """Endings of the forms that only tables have."""
+DRAWN: Mapping[str, Literal["svg", "png"]] = {".svg": "svg", ".png": "png"}
+"""Endings of the forms that only charts have."""
 
 
 def write_item(item: Chart | ChartTable, path: Path) -> None:
-    """Write a chart or a table by the ending of the file, which is one of `TYPESET`, .csv, .svg or .png.
+    """Write a chart or table by the ending of the file: .csv, of `TYPESET` (tables) or `DRAWN` (charts).
 
-    Raises MissingExtra (the extra `report` is not installed, and a PNG is wanted) and InputError (no font is
-    installed, and a PNG is wanted).
+    Raises MissingExtra (the extra `report` is not installed, and a chart is to be drawn).
     """
-    if path.suffix == ".png":
-        path.write_bytes(_png(lone_svg(item)))
-    elif path.suffix == ".svg":
-        path.write_text(lone_svg(item), "utf-8", errors="replace")
-    elif path.suffix == ".csv":
+    if path.suffix == ".csv":
         with path.open("w", encoding="utf-8", errors="replace", newline="") as file:
             csv.writer(file, lineterminator="\n").writerows(item.csv())
     elif isinstance(item, ChartTable):
         path.write_text(TYPESET[path.suffix](item), "utf-8", errors="replace")
-
-
-def _png(drawing: str) -> bytes:
-    resvg = require("resvg_py", "report")
-    letter = drawing[: drawing.index("</style>")] + '</style><text class="name" y="12">M</text></svg>'
-    if resvg.svg_to_bytes(letter) == resvg.svg_to_bytes(letter, skip_system_fonts=True):
-        raise InputError("a PNG needs a font, and none is found. Install one, as DejaVu Sans, or write SVG")
-    return resvg.svg_to_bytes(drawing, zoom=ZOOM)
+    else:
+        path.write_bytes(draw(item, DRAWN[path.suffix]))

@@ -25,11 +25,11 @@ from clew.evaluate.report.scoring import NO_FIGURE, figure_of, value_text
 from clew.evaluate.report.summary import COMPARED_METRICS, LoadedRun, SummaryCell, comparisons
 
 OVERVIEW = {
+    "Right, wrong, left open": "accuracy hallucination missing truthfulness judge_accuracy unjudged aurc",
     "Answers": "hits_at_1 exact_match precision recall f1 exact_set bert_score",
-    "Accurate, incorrect, missing": "accuracy hallucination missing truthfulness judge_accuracy unjudged",
     "Claims": "claim_accuracy claim_macro_f1 coverage",
     "Evidence and abstention": "retrieval_hits citation_precision citation_recall sub_questions"
-    " abstention_precision abstention_recall coverage aurc",
+    " abstention_precision abstention_recall coverage",
     "Cost and time": "failures calls tokens cost p50_ms p95_ms mean_ms",
 }
 MOST_KINDS = 40
@@ -283,5 +283,5 @@ def charts(run: LoadedRun) -> list[Chart]:
     """All charts of a run."""
     metrics = (*COMPARED_METRICS, "claim_accuracy", "judge_accuracy", "bert_score")
     bars = [bars_of(run, metric) for metric in metrics]
-    all_charts = (*bars, truth_chart(run), time_chart(run), *risk_charts(run))
+    all_charts = (*risk_charts(run), *bars, truth_chart(run), time_chart(run))
     return [chart for chart in all_charts if chart is not None]

@@ -18,20 +18,21 @@ from clew.stores.opening import is_remote
 
 @dataclass(frozen=True)
 class GraphFile:
-    """Where the graph of a part is: an index, also in an object store, or a file in a format."""
+    """Where the graph of a part is: an index, or files in a format."""
 
-    path: str | Path
+    paths: tuple[str | Path, ...]
     format: str | None = None
 
     def open(
         self, *, embedder: str | None, progress: Progress | None, corpus: CorpusSettings | None = None
     ) -> Clew:
         """Open it, with the walks of `corpus` stored; UsageError for an index that stores others."""
-        if is_remote(str(self.path)) or is_index(Path(self.path)):
-            clew = Clew.open(self.path, embedder=embedder)
+        first = self.paths[0]
+        if is_remote(str(first)) or is_index(Path(first)):
+            clew = Clew.open(first, embedder=embedder)
             _check_corpus(clew, corpus)
             return clew
-        open_graph = partial(Clew.open, self.path, embedder=embedder, progress=progress)
+        open_graph = partial(Clew.open, self.paths, embedder=embedder, progress=progress)
         return open_graph(format=self.format, corpus=corpus)
 
 
@@ -53,16 +54,13 @@ def graph_file(part: DatasetPart, source: str | Path | None, folder: Path) -> Gr
     Raises InputError (the part has no graph and none is named; or it cannot be made).
     """
     if source is not None:
-        return GraphFile(source)
+        return GraphFile((source,))
     graph = part.graph
     if graph is None:
         raise InputError(f"{part.name}: the data set comes without its graph. Name it: --graph SOURCE")
     if graph.make is not None:
-        return GraphFile(_make_graph(graph.make, part, folder))
-    if len(graph.files) != 1:
-        count = len(graph.files)
-        raise InputError(f"{part.name}: {count} graph files. Index them, and name the index with --graph")
-    return GraphFile(graph.files[0], graph.format)
+        return GraphFile((_make_graph(graph.make, part, folder),))
+    return GraphFile(graph.files, graph.format)
 
 
 def _make_graph(make: Callable[[Path], None], part: DatasetPart, folder: Path) -> Path:

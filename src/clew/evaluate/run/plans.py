@@ -9,6 +9,7 @@ from pathlib import Path
 
 from clew.engine import Clew
 from clew.errors import InputError, UsageError
+from clew.evaluate.datasets.plain import read_files
 from clew.evaluate.datasets.registry import DATASETS, dataset_named
 from clew.evaluate.questions import DatasetPart
 from clew.evaluate.run.config import MethodVariant, QuestionSampling, RunSettings
@@ -29,7 +30,8 @@ Note = Callable[[str], None]
 class RunRequest:
     """What a user asked for; None and empty leave it to the experiment or the default."""
 
-    target: Path
+    targets: tuple[Path, ...]
+    """A directory, an experiment, or graph files and the file of questions."""
     dataset: str | None
     parts: tuple[str, ...]
     split: str | None
@@ -44,6 +46,17 @@ class RunRequest:
     embedder: str | None
     workers: int
     out: Path
+
+    @property
+    def target(self) -> Path:
+        """What was given first."""
+        return self.targets[0]
+
+
+def run_name(targets: Sequence[Path]) -> str:
+    """Name a run by what is asked: a directory, an experiment, or the file of questions."""
+    questions = [path for path in targets if path.suffix == ".jsonl"]
+    return (questions or list(targets))[0].resolve().name.removesuffix(".toml").removesuffix(".jsonl")
 
 
 @dataclass(frozen=True)
@@ -65,6 +78,8 @@ def make_plan(
     missing) and ParseError (a line of the data is malformed).
     """
     is_experiment = request.target.suffix == ".toml"
+    if is_experiment and len(request.targets) > 1:
+        raise UsageError(f"{request.target}: an experiment is run alone. Give it no further files")
     inputs = _experiment(request, note) if is_experiment else _dataset(request)
     _check_parts(inputs.parts, note)
     check_methods(inputs.methods, model)
@@ -133,6 +148,8 @@ def _settings(request: RunRequest, limit: int | None = None, seeds: tuple[int, .
 def _dataset(request: RunRequest) -> _RunInputs:
     if request.data:
         raise UsageError("--data is for experiments. Give the directory of the data set itself")
+    if len(request.targets) > 1 or request.target.suffix == ".jsonl":
+        return _of_parts(request, [read_files(request.targets)])
     if not request.target.is_dir():
         raise InputError(f"{request.target}: no such directory. Give the directory of the data set")
     reader = dataset_named(request.dataset or _guess(request.target))
@@ -142,7 +159,12 @@ def _dataset(request: RunRequest) -> _RunInputs:
     if not names:
         about = reader.about
         raise InputError(f"{request.target}: no questions of {about.name}. Expected: {about.files}")
-    parts = [reader.read(request.target, name, request.split) for name in dict.fromkeys(names)]
+    return _of_parts(
+        request, [reader.read(request.target, name, request.split) for name in dict.fromkeys(names)]
+    )
+
+
+def _of_parts(request: RunRequest, parts: Sequence[DatasetPart]) -> _RunInputs:
     if not request.methods:
         raise UsageError("No method given. Write --method auto")
     methods = [MethodVariant(name, name) for name in dict.fromkeys(request.methods)]

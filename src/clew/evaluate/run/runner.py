@@ -9,7 +9,8 @@ from functools import partial
 from typing import Any, Literal
 
 from clew.engine import Clew
-from clew.evaluate.questions import DatasetPart, EvalQuestion
+from clew.evaluate.names import is_computed
+from clew.evaluate.questions import DatasetPart, EvalQuestion, GoldAnswer
 from clew.evaluate.records import Key, Record
 from clew.evaluate.run.answering import AnswerTask, TaskOutcome, ask_on, in_threads
 from clew.evaluate.run.config import MethodVariant, RunSettings, file_hash
@@ -162,17 +163,25 @@ def _record(
     return Record(
         key=_key(part, task),
         question=question,
-        gold_in_graph=sum(in_graph(clew, answer.names) for answer in question.gold),
-        entities_in_graph=sum(in_graph(clew, (entity,)) for entity in question.entities),
+        gold_in_graph=sum(is_gold_there(clew, answer) for answer in question.gold),
+        gold_ids=[ids_of(clew, answer.names) for answer in question.gold],
+        entities_in_graph=sum(bool(ids_of(clew, (entity,))) for entity in question.entities),
         answer=outcome.answer,
         failure=outcome.failure,
         cost=outcome.cost,
     )
 
 
-def in_graph(clew: Clew, names: Sequence[str]) -> bool:
-    """Whether an entity of the graph has one of the names."""
-    return any(clew.index.names.exact(name) for name in names)
+def ids_of(clew: Clew, names: Sequence[str]) -> list[str]:
+    """The ids of the entities that have one of the names, in order, each once."""
+    entities = clew.index.graph.entities
+    hits = (hit for name in names for hit in clew.index.names.exact(name))
+    return list(dict.fromkeys(entities[hit.entity] for hit in hits))
+
+
+def is_gold_there(clew: Clew, answer: GoldAnswer) -> bool:
+    """Whether the graph names a gold answer, or it is one that is computed: a number, yes or no."""
+    return any(map(is_computed, answer.names)) or bool(ids_of(clew, answer.names))
 
 
 def _facts(plan: RunPlan, part: DatasetPart) -> dict[str, Any]:
@@ -204,14 +213,14 @@ def problems_of(clew: Clew, question: EvalQuestion, relations: Set[str]) -> list
     """Name what stands against answering a question from a graph with these relations; it stays scored."""
     problems: list[ProblemKind] = []
     if question.is_scored:
-        gold_in_graph = sum(in_graph(clew, answer.names) for answer in question.gold)
+        gold_in_graph = sum(is_gold_there(clew, answer) for answer in question.gold)
         if not question.gold:
             problems.append("no_gold")
         elif gold_in_graph == 0:
             problems.append("gold_missing")
         elif gold_in_graph < len(question.gold):
             problems.append("gold_partly_missing")
-    if any(not in_graph(clew, (entity,)) for entity in question.entities):
+    if not all(ids_of(clew, (entity,)) for entity in question.entities):
         problems.append("entity_missing")
     if any(not relations >= set(path.relations) for path in question.paths):
         problems.append("path_missing")

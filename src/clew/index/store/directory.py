@@ -3,7 +3,6 @@
     manifest.json   what the index is, and which files of which generation belong to it
     gen-000001/     one `.npy` file a section
     lock            held by the one writer
-    reader.fit      what was learned from the user's questions, if anything (`reading/adapter.py`)
 
 A writer (`writing.py`) makes its generation in `writing/`, flushes every file to the disk, renames the
 folder, and replaces the manifest last. Stopped at any point, it leaves the manifest and the files of the
@@ -32,21 +31,7 @@ from clew.index.store.sections import graph_of_sections, without_prefix
 from clew.index.store.structure import DamagedSection, check_structure
 from clew.index.vectors.backends.registry import VectorAccess
 
-FITTED = "reader.fit"
-"""What `clew fit` learned; it stays when a new generation is written."""
 _ATTEMPTS = 5
-
-
-@dataclass(frozen=True, slots=True)
-class Excerpt:
-    """What is whole in an index of a part of a graph, so that what it lacks the graph lacks too.
-
-    `names_whole`: all edges of the nodes that the text names are there. `neighbours_whole`: those of the
-    nodes next to them are, too.
-    """
-
-    names_whole: bool
-    neighbours_whole: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,8 +51,6 @@ class Index:
     """What its arrays hold, where updates have changed it since: `delta` says what is different."""
     delta: Delta | None = None
     seal: Seal | None = None
-    excerpt: Excerpt | None = None
-    """Where it holds a part of a graph: what is known of the whole."""
 
     def check_unchanged(self) -> None:
         """Check anew the files that were written to since they were opened; raises FormatError."""

@@ -12,6 +12,9 @@ class AutoSettings:
     """How sure the built-in reader must be. Raises UsageError for a confidence outside of [0, 1]."""
 
     confidence: float = option(0.5, "how likely a reading must be to be answered from", least=0, most=1)
+    partial: bool = option(
+        False, "answer the rest of a question where words of it have no place in the graph"
+    )
 
     def __post_init__(self) -> None:
         check_options("auto", self)

@@ -184,7 +184,7 @@ class _QueryState:
         schema = self.graph.slicer.slice(self.question, self.settings.schema_tokens)
         writer = QueryWriter(self.talk, schema, self.names)
         with self.run.stage("write"):
-            shots = most_similar(self.settings.history, self.question, self.settings.shots, self.embedder)
+            shots = most_similar(self.settings.examples, self.question, self.settings.shots, self.embedder)
             self._note_step(
                 "schema", {"left_out": writer.schema.left_out, "solved": [s.question for s in shots]}
             )

@@ -9,7 +9,7 @@ from clew.errors import UsageError
 from clew.methods.options import check_options, option
 
 if TYPE_CHECKING:
-    from clew.stores.history import SolvedEntry
+    from clew.methods.synaptiqa.write_query_llm import Solved
 
 PARTS = ("clean", "names", "directions", "values")
 """Parts of the query optimisation (section III.B) that an ablation may leave out."""
@@ -17,7 +17,7 @@ PARTS = ("clean", "names", "directions", "values")
 
 @dataclass(frozen=True)
 class SynaptiqaSettings:
-    """How SynaptiQA works; `history` are the solved questions. Raises UsageError for values out of range."""
+    """How SynaptiQA works; `examples` are solved questions. Raises UsageError for values out of range."""
 
     shots: int = option(5, "examples in a prompt", least=0)
     schema_tokens: int = option(1_500, "tokens of the schema in a prompt", least=100)
@@ -33,12 +33,11 @@ class SynaptiqaSettings:
     most_relations: int = option(
         30_000, "relations of a graph that is asked; its store takes 2 ms for each", least=1, offered=False
     )
-    history: tuple[SolvedEntry, ...] = option(
+    examples: tuple[Solved, ...] = option(
         (),
-        "solved questions, from which examples are taken",
+        "solved questions of this graph",
         kind=str,
         reads="clew.methods.synaptiqa.write_query_llm:read_solved",
-        offered=False,
     )
 
     def __post_init__(self) -> None:

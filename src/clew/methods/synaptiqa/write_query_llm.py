@@ -14,13 +14,14 @@ from typing import Literal
 
 import numpy as np
 
-from clew.errors import InputError
+from clew.errors import InputError, ParseError
+from clew.foundation.json_form import json_lines
 from clew.llm.prompting import Sampling, Talk, as_data, prompt_named, query_text
 from clew.methods.synaptiqa.choose_name import Unknown
 from clew.methods.synaptiqa.queried import QueryResult
 from clew.methods.synaptiqa.schema_slice import SchemaSlice
 from clew.stores.cypher.direction import Correction
-from clew.stores.history import History, SolvedEntry
+from clew.stores.cypher.guard import guard
 from clew.text.embedder import Embedder
 from clew.types import Abstention, Reason
 
@@ -34,16 +35,36 @@ LONGEST_REPLY_SHOWN = 2_000
 """Characters of a model's reply that the steps show."""
 
 
-def read_solved(path: Path) -> tuple[SolvedEntry, ...]:
-    """Read the solved questions of a history, of all sources. Raises InputError, ParseError for a line."""
-    if not path.is_file():
-        raise InputError(f"{path}: there is no such history. Make one: clew history import")
-    return History(path).entries()
+@dataclass(frozen=True, slots=True)
+class Solved:
+    """A question with the query that answers it."""
+
+    question: str
+    query: str
+
+
+def read_solved(path: Path) -> tuple[Solved, ...]:
+    """Read lines `{"question", "query"}`.
+
+    Raises InputError for the file, ParseError for a line, QueryError for a query that does more than read.
+    """
+    try:
+        lines = path.read_bytes().split(b"\n")
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror}). Give another file") from error
+    advice, solved = 'Write {"question": "…", "query": "MATCH …"}', list[Solved]()
+    for number, fields in json_lines(lines, str(path), advice):
+        question, query = fields.get("question"), fields.get("query")
+        if not isinstance(question, str) or not isinstance(query, str):
+            raise ParseError(str(path), number, "no solved question", advice)
+        guard(query)
+        solved.append(Solved(question, query))
+    return tuple(solved)
 
 
 def most_similar(
-    solved: Sequence[SolvedEntry], question: str, count: int, embedder: Embedder
-) -> tuple[SolvedEntry, ...]:
+    solved: Sequence[Solved], question: str, count: int, embedder: Embedder
+) -> tuple[Solved, ...]:
     """Return the `count` solved questions most similar to a question, the best nearest to it: as the last."""
     if not solved or count < 1:
         return ()
@@ -61,7 +82,7 @@ class QueryWriter:
     schema: SchemaSlice
     names: str = ""
 
-    def write(self, question: str, solved: Sequence[SolvedEntry]) -> str:
+    def write(self, question: str, solved: Sequence[Solved]) -> str:
         """Return the model's reply to a question. Raises LlmError."""
         shots = (f"Question: {as_data(s.question)}\nCypher: {query_text(s.query)}" for s in solved)
         values = {"SCHEMA": str(self.schema), "SOLVED": "\n".join(shots) or "(none)", "NAMES": self.names}

@@ -14,9 +14,7 @@ from itertools import combinations
 
 from clew.stores.cypher.hops import HopGroup, PatternHop, find_groups
 from clew.stores.cypher.labels import Pairs, admits_label, admits_type, has_several_labels, hop_pairs, joint
-from clew.stores.cypher.parser import parse
 from clew.stores.cypher.schema import GraphSchema, HopSearch, SchemaHop
-from clew.stores.cypher.tokens import render
 from clew.stores.cypher.tree import LabelExpression, Statement
 from clew.stores.errors import IllegalHop
 
@@ -253,22 +251,3 @@ class _Solver:
             types = self.group.types.get(edge.hop.edge.start, [])
             return f"the schema has no relation {', '.join(n.text for t in types for n in t.names)}"
         return f"the schema allows it in neither direction, only {self._name_allowed_hops(edge)}"
-
-
-@dataclass(frozen=True, slots=True)
-class Fixed:
-    """A corrected statement and what was changed in it."""
-
-    text: str
-    corrections: tuple[Correction, ...]
-
-
-def fix(text: str, schema: GraphSchema) -> Fixed:
-    """Turn the hops of a statement that the schema forbids.
-
-    Raises QuerySyntaxError and QueryRefused as `parse`, IllegalHop if a hop is legal in neither direction.
-    """
-    statement = parse(text)
-    directions = correct_directions(statement, schema)
-    require_legal(directions)
-    return Fixed(render(statement.tokens, directions.edits), tuple(directions.corrections))

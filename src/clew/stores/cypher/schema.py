@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from clew.errors import UsageError
 from clew.stores.naming import Naming
 
-_PART = r"\s*(`[^`]+`|\"[^\"]+\"|'[^']+'|[^(),'\"`]+?)\s*"
-_TRIPLE = re.compile(rf"\({_PART},{_PART},{_PART}\)")
-_ARROW = re.compile(r"\(\s*:([^()\[\]]+?)\s*\)\s*-\s*\[\s*:([^\[\]]+?)\s*\]\s*->\s*\(\s*:([^()\[\]]+?)\s*\)")
 LONGEST_EXAMPLE = 24
 """Characters of an example of a property's values."""
-_BETWEEN = re.compile(r"[\s,;\[\]]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,30 +69,3 @@ class GraphSchema:
 def schema_of(hops: Iterable[tuple[str, str, str]]) -> GraphSchema:
     """Make a schema of (label, relation type, label)."""
     return GraphSchema(tuple(dict.fromkeys(SchemaHop(*hop) for hop in hops)))
-
-
-def parse_schema(text: str) -> GraphSchema:
-    """Parse `(Person, WORKS_AT, Company), …` or lines of `(:Person)-[:WORKS_AT]->(:Company)`.
-
-    Names with commas or parentheses stand in quotes or backticks. Raises UsageError for anything else.
-    """
-    hops: list[tuple[str, str, str]] = []
-    at = _skip(text, 0)
-    while at < len(text):
-        match = _TRIPLE.match(text, at) or _ARROW.match(text, at)
-        if match is None:
-            raise UsageError(
-                f"The schema cannot be read at character {at + 1}: {text[at : at + 40]!r}. "
-                "Write (Label, RELATION, Label), (Label, RELATION, Label)"
-            )
-        head, type_, tail = (part.strip("`\"' ") for part in match.groups())
-        hops.append((head, type_, tail))
-        at = _skip(text, match.end())
-    if not hops:
-        raise UsageError("The schema is empty. Write (Label, RELATION, Label), (Label, RELATION, Label)")
-    return schema_of(hops)
-
-
-def _skip(text: str, at: int) -> int:
-    match = _BETWEEN.match(text, at)
-    return match.end() if match else at

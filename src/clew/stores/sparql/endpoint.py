@@ -27,17 +27,10 @@ class SparqlEndpoint:
         self.address = address_of(address)
         self.name = self.address.public_address
         self._seconds, self._rows = seconds, rows
-        self.trips = 0
-        """Queries of Clew's own that were sent."""
 
     def run(self, query: str) -> Rows:
         """Guard a query and run it; raises as `SparqlStore.run`."""
         return self._ask(guard_sparql(query, self._rows))
-
-    def read(self, query: str, *, most: int) -> tuple[tuple[object, ...], ...]:
-        """Run a query of Clew's own; at most `most` rows. Raises as `run`, but for what the guard refuses."""
-        self.trips += 1
-        return self._ask(Guarded(query, {}, None, most)).rows
 
     def _ask(self, sent: Guarded) -> Rows:
         graph = form_of(sent.text) in ("CONSTRUCT", "DESCRIBE")
