@@ -1,8 +1,8 @@
 """Questions that a graph cannot answer, made of ones that it can: seeded, from training questions alone.
 
-Of a question its neighbours: a condition taken from a question about another graph, an adjective or another verb
-in it, the first word of a name or the whole name changed for one of another graph, *not*, *only*. Each says which
-of its characters nothing in the graph carries.
+Of a question its neighbours: a condition taken from a question about another graph, an adjective or
+another verb in it, the first word of a name or the whole name changed for one of another graph. Each says
+which of its characters nothing in the graph carries.
 """
 
 from __future__ import annotations

@@ -20,7 +20,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
-from typing import Any
 
 import made_up
 import numpy as np
@@ -292,7 +291,7 @@ class Table:
                 print(f"{part:9} {least}: {answered_shares}; {guesses}")
 
 
-def write(trees: HistGradientBoostingClassifier, out: Path, names: Sequence[str], **others: Any) -> None:
+def write(trees: HistGradientBoostingClassifier, out: Path, names: Sequence[str], **others: object) -> None:
     """Write trees as `Trees` reads them; of scikit-learn's nodes there is no public form."""
     nodes = [tree.nodes for (tree,) in trees._predictors]
     most = max(map(len, nodes))

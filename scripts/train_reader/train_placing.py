@@ -1,10 +1,10 @@
 """Train the trees that say whether a content word is carried by a query graph (`reading/placing.py`).
 
-python scripts/train_reader/train_placing.py ROWS.npz --part I N     write what is known of words: graphs I of N
-python scripts/train_reader/train_placing.py ROWS.npz... --out placing.npz          fit, measure, write the trees
+python scripts/train_reader/train_placing.py ROWS.npz --part I N   write what is known of words, graphs I of N
+python scripts/train_reader/train_placing.py ROWS.npz... --out placing.npz         fit, measure, write trees
 
-Questions of `training/asked` that are read right, each with its right query graph: all their words are carried.
-Their neighbours (`counterfactuals.py`) that are read alike: of these some are not.
+Questions of `training/asked` that are read right, each with its right query graph: all their words are
+carried. Their neighbours (`counterfactuals.py`) that are read alike: of these some are not.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from counterfactuals import Changed, pool_of
+from counterfactuals import Changed, Pool, pool_of
 from sets import ROOT, Question
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
@@ -66,7 +66,9 @@ def right_reading(reader: QuestionReader, text: str, gold: frozenset[str]) -> tu
     return None
 
 
-def examples_of(reader: QuestionReader, folder: str, questions: list[Question], pool) -> Iterator[Example]:
+def examples_of(
+    reader: QuestionReader, folder: str, questions: list[Question], pool: Pool
+) -> Iterator[Example]:
     """The questions of a graph and their neighbours."""
     answerable = [q for q in questions if q.gold]
     random.Random(folder).shuffle(answerable)
@@ -100,7 +102,7 @@ def examples_of(reader: QuestionReader, folder: str, questions: list[Question], 
                 made = example(changed.kind, folder, *found, changed.spans)
                 like = made.words.rows[:, OF_WORD.index("exact")]
                 if not changed.spans or not any(
-                    l > MOST_LIKE for l, c in zip(like, made.carried, strict=True) if not c
+                    near > MOST_LIKE for near, c in zip(like, made.carried, strict=True) if not c
                 ):
                     yield made
 
@@ -108,6 +110,7 @@ def examples_of(reader: QuestionReader, folder: str, questions: list[Question], 
 def example(
     kind: str, folder: str, reading: Reading, words: WordRows, spans: tuple[tuple[int, int], ...]
 ) -> Example:
+    """An example; `spans` are the characters that nothing carries."""
     places = [reading.likeness.words[i] for i in words.places]
     carried = [not any(a < stop and start < b for a, b in spans) for start, stop, _ in places]
     return Example(kind, folder, reading.question, words, carried, tuple(w for _, _, w in places))
@@ -128,6 +131,7 @@ def write_rows(out: Path, part: int, parts: int) -> None:
 
 
 def save(out: Path, examples: list[Example]) -> None:
+    """Write examples."""
     np.savez_compressed(
         out,
         of_word=np.array(OF_WORD),

@@ -140,7 +140,7 @@ class BuiltInReader:
             query = likeliest.empty.query
         if query is None:
             return left_open(self.reader, self.index.names, reading)
-        account = self.reader.account(reading, query)
+        account = self.reader.account(reading, query).words
         missing = unplaced(self.reader, self.index.names, reading, query, account)
         return (query if missing is None or self.settings.partial else missing), account
 
@@ -169,7 +169,13 @@ class BuiltInReader:
             notes=(*spelling_notes(reading.respelt), *answer.notes),
             alternatives=alternatives(self.reader.vocabulary, reading, has_reading),
             timings_ms={stage: round(ms, 3) for stage, ms in times.items()},
-            steps=(*(answer.steps or (self._link_step(reading),)), self._ranking_step(reading)),
+            steps=(
+                *(answer.steps or (self._link_step(reading),)),
+                self._ranking_step(reading),
+                Step(
+                    "account", {"words": [word.as_json() for word in answer.account if word.as_ != "frame"]}
+                ),
+            ),
         )
 
     def _link_step(self, reading: Reading) -> Step:

@@ -1,9 +1,9 @@
 """The account of words: what each word of a text is in the query graph that it is read as.
 
-A word is a name, a relation, a type, a value or an operator of the query graph, or frame (function words, talk);
-what is left is unplaced, and a reading with an unplaced word is not answered as if it were the text. Names,
-numbers and words that restrict (*not*, *only*, *last year*, *each*, *at least*) must be carried by a part: that is
-code. Which content words labels carry is learned (`placing.py`).
+A word is a name, a relation, a type, a value or an operator of the query graph, or frame (function words,
+talk); what is left is unplaced, and a reading with an unplaced word is not answered as if it were the text.
+Names, numbers and words that restrict (*not*, *only*, *last year*, *each*, *at least*) must be carried by a
+part: that is code. Which content words labels carry is learned (`placing.py`).
 """
 
 from __future__ import annotations
@@ -16,17 +16,18 @@ from difflib import SequenceMatcher
 import numpy as np
 
 from clew.foundation.arrays import Float32
-from clew.query.tree import Anchor, Compared, Counted, Extreme, Query, Value, steps_of
+from clew.query.tree import Anchor, Compared, Counted, Extreme, OfType, Query, Value, steps_of
 from clew.query.values import ORDINALS
 from clew.query.vocabulary import LEAF, THING, UNEXPLAINED, Vocabulary
 from clew.reading import english
 from clew.reading.denial import denial_spans, is_denial
-from clew.reading.english import FUNCTION, singular
+from clew.reading.english import FUNCTION
 from clew.reading.likeness import Likeness, types_said
 from clew.reading.mentions import PARTIAL, TYPO, WORDS, Mention, spans_of
 from clew.reading.name_runs import HONORIFICS
 from clew.reading.placing import WordRows, shipped_placing, word_rows
 from clew.reading.ranker import GraphRanker
+from clew.text.inflection import singular
 from clew.text.lexicon import Lexicon
 from clew.text.normalise import POSSESSIVE, Token, normalise, tokens, words_of
 from clew.types import Place, PlacedWord
@@ -36,13 +37,16 @@ SPELT = 0.79
 ONE_SLIP, TWO_SLIPS = 4, 8
 """Letters of a word in which one letter, and in which two, may be wrong."""
 _QUOTED = re.compile(r"[\"“«„]([^\"“”«»„]+)[\"”»“]")
+_NAMING, _QUOTES = re.compile(r"(?: called| named|:)? ?[\"'“‘]?", re.I), "\"'”’ "
 _NTH = rf"(?:{'|'.join(ORDINALS[1:10])}|\d*(?:2nd|3rd|\dth))"
 _RANKS = re.compile(
     r"\b(?:\w{3,}est|most|least|fewest|best|worst|top|bottom|max(?:imum)?|min(?:imum)?|latest|first|last)\b",
     re.I,
 )
-_PERIOD = r"(?:years?|months?|weeks?|quarters?|decades?|centur(?:y|ies)|seasons?|days?|hours?|summer|winter|spring|autumn)"
-_NUMBER_END = re.compile(r"\d")
+_PERIOD = (
+    "(?:years?|months?|weeks?|quarters?|decades?|centur(?:y|ies)|seasons?|days?|hours?|summer|winter|spring"
+    "|autumn)"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,38 +58,58 @@ class _Carried:
     compares: bool
     counts: bool
     sums: bool
-    one: bool
     nothing: bool = False
 
 
-_RESTRICTIONS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
-    (re.compile(pattern, re.I), carried)
-    for pattern, carried in (
-        (rf"\b{_NTH}[-\s]+(?:most|least|best|worst|\w{{2,}}est)\b", "nothing"),
-        (r"\b(?:than|above|below|over|under|exceed\w*)\s+(?:the\s+)?(?:average|mean|typical)\b", "nothing"),
-        (r"\bhow\s+(?:much|many)\s+(?:\w{2,}er|more|less|fewer)\b(?=[^?]*\bthan\b(?!\s*\d))", "nothing"),
-        (r"\b(?:for|in|by|of|at|on|per)\s+(?:each|every)\b|\bper\s+\w+|\beach(?=\W*$)", "nothing"),
-        (r"\brespectively\b", "nothing"),
-        (
-            r"\b(?:start|begin|end)\w*\s+(?:with|in)\s+(?:the\s+(?:letters?|words?|prefix)\b|(?-i:['\"“‘]?[A-Z](?!\w)))",
-            "nothing",
-        ),
-        (
-            r"\b(?:what|which)\s+(?:percent(?:age)?|share|proportion|fraction|ratio)\s+of\b|\bwhat\s+%\s+of\b",
-            "nothing",
-        ),
-        (r"\b(?:related|connected|linked)(?=\W*$)", "nothing"),
-        (
-            rf"\b(?:last|past|next|previous)\s+(?:\w+\s+)?{_PERIOD}\b|\bago\b|\b(?:yesterday|tomorrow)\b",
-            "nothing",
-        ),
-        (r"\b(?:again|twice|thrice|repeatedly|once\s+more)\b", "counts"),
-        (r"\b(?:only|solely|exclusively)\b", "one"),
-        (r"\b(?:at\s+(?:least|most)|(?:more|less|fewer|(?!other|rather)\w{2,}er)\s+than)\b", "compares"),
-        (r"\b(?:average|avg|mean)\b", "sums"),
-    )
+_RESTRICTIONS = (
+    (rf"\b{_NTH}[-\s]+(?:most|least|best|worst|\w{{2,}}est)\b", "nothing"),
+    (r"\b(?:than|above|below|over|under|exceed\w*)\s+(?:the\s+)?(?:average|mean|typical)\b", "nothing"),
+    (r"\bhow\s+(?:much|many)\s+(?:\w{2,}er|more|less|fewer)\b(?=[^?]*\bthan\b(?!\s*\d))", "nothing"),
+    (
+        r"\b(?:for|in|by|of|at|on|per)\s+(?:each|every)\b|\bper\s+\w+|\beach(?=\W*$)|\brespectively\b",
+        "nothing",
+    ),
+    (r"\b(?:start|begin|end)\w*\s+(?:with|in)\s+the\s+(?:letters?|words?|prefix)\b", "nothing"),
+    (r"\b(?:start|begin|end)\w*\s+(?:with|in)\s+(?-i:['\"“‘]?[A-Z](?!\w))", "nothing"),
+    (r"\b(?:what|which)\s+(?:percent(?:age)?|share|proportion|fraction|ratio|%)\s+of\b", "nothing"),
+    (r"\b(?:related|connected|linked)(?=\W*$)", "nothing"),
+    (
+        rf"\b(?:last|past|next|previous)\s+(?:\w+\s+)?{_PERIOD}\b|\bago\b|\b(?:yesterday|tomorrow)\b",
+        "nothing",
+    ),
+    (r"\b(?:again|twice|thrice|repeatedly|once\s+more)\b", "counts"),
+    (r"\b(?:only|solely|exclusively)\b", "ranks"),
+    (r"\b(?:at\s+(?:least|most)|(?:more|less|fewer|(?!other|rather)\w{2,}er)\s+than)\b", "compares"),
+    (r"\b(?:average|avg|mean)\b", "sums"),
 )
 """Words that restrict or ask for more, and what of a query graph carries them."""
+_PATTERNS = [(re.compile(pattern, re.I), carried) for pattern, carried in _RESTRICTIONS]
+
+
+@dataclass(frozen=True, eq=False)
+class Account:
+    """The words of a text with their places, and how likely its content words outside of names are carried.
+
+    `shares` float32 [n].
+    """
+
+    words: tuple[PlacedWord, ...]
+    shares: Float32
+
+    def features(self) -> tuple[float, ...]:
+        """`OF_ACCOUNT`: what it tells of the reading as a whole."""
+        odds = np.sort(
+            np.log(np.clip(self.shares, LEAST_SHARE, 1) / np.clip(1 - self.shares, LEAST_SHARE, 1))
+        )
+        unplaced = sum(word.as_ == "unplaced" for word in self.words)
+        if not len(odds):
+            return (MOST_ODDS, MOST_ODDS, MOST_ODDS, 0.0, float(unplaced))
+        return (odds[0], odds[:2][-1], odds.mean(), np.minimum(odds, 0).sum(), float(unplaced))
+
+
+OF_ACCOUNT = ("placed_least", "placed_second", "placed_mean", "placed_against", "unplaced")
+LEAST_SHARE, MOST_ODDS = 1e-4, 9.2
+"""Shares below count no further; the log odds of where there is no content word."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,14 +123,13 @@ class Accountant:
         """The words of the graph."""
         return self.ranker.vocabulary
 
-    def account(
-        self, text: str, mentions: Sequence[Mention], likeness: Likeness, query: Query
-    ) -> tuple[PlacedWord, ...]:
-        """What each word of a text is, if it is read as a query; `mentions` are those that the query speaks of.
+    def account(self, text: str, mentions: Sequence[Mention], likeness: Likeness, query: Query) -> Account:
+        """What each word of a text is, if it is read as a query that speaks of some of `mentions`.
 
         Raises EmbedderError if the shipped model cannot be opened.
         """
-        return tuple(_Account(self, text, mentions, likeness, query).words())
+        account = _Account(self, text, mentions, likeness, query)
+        return Account(tuple(account.words()), account.shares)
 
     def rows(
         self, text: str, mentions: Sequence[Mention], likeness: Likeness, query: Query, used: Sequence[int]
@@ -124,10 +147,9 @@ class _Name:
         self._stems = {Lexicon.load().stem(word) for word in self._words}
         self._families = [name.partition(",")[0] for name in names if _is_last_first(name)]
         self._all_inverted = len(self._families) == len(names)
-        self._slips = 0
 
     def says(self, norm: str) -> bool:
-        """Whether a word is one of the name: as it is, cut short, or with a slip, of one word of the name."""
+        """Whether a word is one of the name: as it is, cut short, or with a slip."""
         if norm in self._words or singular(norm) in self._words:
             return True
         if any(c.isdigit() for c in norm):
@@ -136,16 +158,15 @@ class _Name:
             w.startswith(norm) for w in self._words if len(norm) != 2
         ):
             return True
-        if self._slips or len(norm) < ONE_SLIP:
+        if len(norm) < ONE_SLIP:
             return False
         from rapidfuzz.distance import OSA
 
         most = 2 if len(norm) >= TWO_SLIPS else 1
-        self._slips = int(any(OSA.distance(norm, w, score_cutoff=most) <= most for w in self._words))
-        return bool(self._slips)
+        return any(OSA.distance(norm, w, score_cutoff=most) <= most for w in self._words)
 
     def lacks_family(self, norms: Sequence[str]) -> bool:
-        """Whether all its names are as *Last, First*, and some words have none of what stands before the comma."""
+        """Whether all its names are as *Last, First*, and none of some words stands before the comma."""
         families = [w for family in self._families for w in words_of(family)]
         return self._all_inverted and bool(families) and not any(n in families for n in norms)
 
@@ -174,19 +195,28 @@ def _is_superlative(word: str) -> bool:
 
 
 def unplaced_phrases(text: str, words: Sequence[PlacedWord]) -> list[str]:
-    """The words that have no place, those that stand together as one phrase."""
+    """The words that have no place, those that stand together as one phrase; of a name the whole of it."""
     spans: list[list[int]] = []
     is_open = False
-    for word in words:
+    for before, word, after in zip([None, *words], words, [*words[1:], None], strict=False):
         if word.as_ == "unplaced":
-            if is_open:
-                spans[-1][1] = word.end
+            near = [n for n in (before, after) if n is not None and word.text[:1].isupper()]
+            parts = [word, *(n for n in near if _is_joined(text, word, n))]
+            begin, end = min(p.begin for p in parts), max(p.end for p in parts)
+            if is_open or (spans and begin < spans[-1][1]):
+                spans[-1][1] = max(end, spans[-1][1])
             else:
-                spans.append([word.begin, word.end])
+                spans.append([begin, end])
             is_open = True
         elif word.as_ != "frame":
             is_open = False
     return list(dict.fromkeys(text[a:b] for a, b in spans))
+
+
+def _is_joined(text: str, word: PlacedWord, name: PlacedWord) -> bool:
+    """Whether a word of a name stands right beside another word."""
+    between = text[min(word.end, name.end) : max(word.begin, name.begin)]
+    return name.as_ == "name" and between in (" ", "-")
 
 
 def quoted(phrases: Sequence[str]) -> str:
@@ -195,7 +225,7 @@ def quoted(phrases: Sequence[str]) -> str:
 
 
 def as_written(written: str, read: str, words: Sequence[PlacedWord]) -> tuple[PlacedWord, ...]:
-    """The words of a question as it was written, from those of how it is read; what is only written is frame."""
+    """The words of a question as it was written, from those of how it is read; all others are frame."""
     if written == read:
         return tuple(words)
     tokens_written = [t for t in tokens(written) if t.norm != POSSESSIVE and any(c.isalnum() for c in t.norm)]
@@ -219,6 +249,7 @@ class _Account:
         self.vocabulary, self.of = of.vocabulary, of
         self.tokens = [t for t in tokens(text) if t.norm != POSSESSIVE and any(c.isalnum() for c in t.norm)]
         self.placed: dict[int, tuple[Place, str]] = {}
+        self.shares = np.zeros(0, np.float32)
         self.names = {a: self._mention_of(a) for a in query.contents.entities}
         self.used = sorted({*query.contents.mentions, *self.names.values()} - {-1})
         parts = query.contents.parts
@@ -230,7 +261,6 @@ class _Account:
             compares=ranks or any(isinstance(p, Compared | Counted) for p in parts),
             counts=counts,
             sums=query.ask in ("average", "sum"),
-            one=ranks or any(isinstance(p, Counted) for p in parts),
         )
         self.own = self._own_labels()
 
@@ -280,12 +310,39 @@ class _Account:
                     self._put(token, "name", label)
                 elif lacks_family or self._is_of_name(token):
                     self._put(token, "unplaced", "")
+        self._place_kind(node, mention)
         if not self._in_title_case:
             for token in self._beside(mention):
                 if name.says(token.norm):
                     self._put(token, "name", label)
                 elif not self._is_label(token):
                     self._put(token, "unplaced", "")
+
+    def _place_kind(self, node: int, mention: Mention) -> None:
+        """A word beside a name that spells what the entity is not: *the genre Drama* of a tag is no place."""
+        for token in self.tokens:
+            before = token.stop <= mention.start and _NAMING.fullmatch(self.text, token.stop, mention.start)
+            behind = mention.stop <= token.start and not self.text[mention.stop : token.start].strip(_QUOTES)
+            if (before or behind) and not self._is_kind_of(token, node) and self._is_left_unsaid(token):
+                self._put(token, "unplaced", "")
+
+    def _is_left_unsaid(self, token: Token) -> bool:
+        """Whether no word but this one, and not this one, says a relation of the query."""
+        rest = [i for i, (start, _, _) in enumerate(self.likeness.words) if start != token.start]
+        said = [near[rest].max(initial=0.0) for kind, _, near, _ in self.own if kind == "relation"]
+        return not self._is_near(token) and min(said, default=0.0) < UNEXPLAINED
+
+    def _is_kind_of(self, token: Token, node: int) -> bool:
+        """Whether a word spells no label, or a type of a node, or a relation at whose end it stands."""
+        like, graph = self.likeness, self.vocabulary.graph
+        rows = [i for i, (a, b, _) in enumerate(like.words) if a < token.stop and token.start < b]
+        relations = np.flatnonzero(like.exact_relations[rows].max(0, initial=0.0) >= SPELT)
+        types = np.flatnonzero(like.exact_types[rows].max(0, initial=0.0) >= SPELT)
+        edges = [side.relation[slice(*side.span(node))] for side in (graph.out, graph.into)]
+        is_one = np.isin(self.vocabulary.types_of(node), types).any() or any(
+            np.isin(e, relations).any() for e in edges
+        )
+        return bool(is_one) or not len(relations) + len(types)
 
     def _names_of(self, node: int) -> list[str]:
         graph = self.vocabulary.graph
@@ -326,31 +383,26 @@ class _Account:
     def _place_written_as_names(self) -> None:
         """Quoted words, capitals within a sentence and digits that no part carries are unplaced."""
         quoted = [m.span(1) for m in _QUOTED.finditer(self.text)]
-        capital = not self._in_title_case
         numbers = {p.number for p in self.query.contents.parts if isinstance(p, Extreme)}
         for at, token in enumerate(self.tokens):
             if token.start in self.placed or self._is_label(token):
                 continue
-            is_quoted = (
-                any(a <= token.start and token.stop <= b for a, b in quoted) and token.norm not in FUNCTION
-            )
+            is_quoted = any(a <= token.start and token.stop <= b for a, b in quoted)
             if token.norm.isdigit() and int(token.norm) in numbers:
                 self._put(token, "operator", "rank")
-            elif (
-                _NUMBER_END.search(token.norm)
-                or is_quoted
-                or (
-                    capital
-                    and at
-                    and self._is_of_name(token)
-                    and not self._begins_sentence(token)
-                    and not self._is_near(token)
-                )
-            ):
+            elif self._must_be_carried(token, at, is_quoted):
                 self._put(token, "unplaced", "")
 
-    def _begins_sentence(self, token: Token) -> bool:
-        return self.text[: token.start].rstrip(" \"'“‘(").endswith((".", "!", "?", ":", ";"))
+    def _must_be_carried(self, token: Token, at: int, is_quoted: bool) -> bool:
+        """Whether a word has digits, is quoted, or is written as a name within the sentence."""
+        if any(c.isdigit() for c in token.norm) or (is_quoted and token.norm not in FUNCTION):
+            return True
+        return at > 0 and not self._in_title_case and self._is_new_name(token)
+
+    def _is_new_name(self, token: Token) -> bool:
+        """Whether a word is written as one of a name within a sentence, and is near no label of the query."""
+        is_first = self.text[: token.start].rstrip(" \"'“‘(").endswith((".", "!", "?", ":", ";"))
+        return not is_first and self._is_of_name(token) and not self._is_near(token)
 
     # values and operators
 
@@ -373,7 +425,7 @@ class _Account:
         """Words that restrict: carried by an operator, or by a label that has them, or unplaced."""
         for start, stop in denial_spans(self.text, self.mentions):
             self._restrict(start, stop, "not", self.carried.denies)
-        for pattern, carried in _RESTRICTIONS:
+        for pattern, carried in _PATTERNS:
             for match in pattern.finditer(self.text):
                 self._restrict(*match.span(), match[0].lower(), getattr(self.carried, carried))
         for match in _RANKS.finditer(self.text):
@@ -403,13 +455,10 @@ class _Account:
     def _own_labels(self) -> list[tuple[Place, str, Float32, Float32]]:
         """The labels of the query: what it is, its words, and the likenesses of the content words to it."""
         like = self.likeness
-        relations = {step // 2 for step in steps_of(self.query)}
-        relations |= {
-            p.end // 2 for p in self.query.contents.parts if getattr(p, "type", 0) == -1 and hasattr(p, "end")
-        }
-        own = [
+        ends = [p.end for p in self.query.contents.parts if isinstance(p, OfType) and p.type < 0]
+        own: list[tuple[Place, str, Float32, Float32]] = [
             ("relation", self.vocabulary.relations[r], like.relations[:, r], like.exact_relations[:, r])
-            for r in sorted(relations)
+            for r in sorted({step // 2 for step in (*steps_of(self.query), *ends)})
         ]
         own += [
             ("type", self.vocabulary.types[t], like.types[:, t], like.exact_types[:, t])
@@ -439,7 +488,7 @@ class _Account:
     def _place_content(self) -> None:
         """The other content words, as the trees tell."""
         rows = self.of.rows(self.text, self.mentions, self.likeness, self.query, self.used)
-        carried = shipped_placing().of(rows)
+        self.shares = carried = shipped_placing().of(rows)
         by_start = {
             self.likeness.words[place][0]: share for place, share in zip(rows.places, carried, strict=True)
         }

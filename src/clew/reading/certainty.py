@@ -18,6 +18,7 @@ import numpy as np
 from clew.foundation.arrays import Float32
 from clew.query.tree import Query, mentions_of, steps_of
 from clew.query.vocabulary import UNEXPLAINED, Vocabulary
+from clew.reading.account import OF_ACCOUNT, Account
 from clew.reading.answer import LEAST_MERGED, Meaning
 from clew.reading.calibration import OF_CANDIDATES
 from clew.reading.english import (
@@ -68,9 +69,28 @@ def how_sure(vocabulary: Vocabulary, reading: Reading, meanings: Sequence[Meanin
 
     Raises EmbedderError if the shipped trees cannot be read.
     """
+    return certainties_of(vocabulary, reading, meanings)[1]
+
+
+def certainties_of(
+    vocabulary: Vocabulary, reading: Reading, meanings: Sequence[Meaning]
+) -> tuple[Float32, Float32]:
+    """What is known of each of the likeliest meanings, `rows_of`, and how sure it is of each, float32 [n]."""
     rows = rows_of(vocabulary, reading, meanings)
-    sure, signs = shipped_trees("certainty.npz", OF_MEANING).of(rows), rows[:, OF_MEANING.index("signs")]
-    return np.where(signs < signs[0] - AGAINST, 0, sure).astype(np.float32)
+    sure = shipped_trees("certainty.npz", OF_MEANING).of(rows)
+    signs = rows[:, OF_MEANING.index("signs")]
+    return rows, np.where(signs < signs[0] - AGAINST, 0, sure).astype(np.float32)
+
+
+OF_ANSWERED = ("certainty", "second", *OF_ACCOUNT, *OF_MEANING)
+"""Log odds of the surest meaning and of the next one; what the account of words tells; the meaning's row."""
+
+
+def answered_row(rows: Float32, sure: Float32, best: int, account: Account) -> Float32:
+    """What is known of the surest meaning once its words are accounted for, float32 [OF_ANSWERED]."""
+    second = float(np.delete(sure, best).max(initial=0.0))
+    front = (_odds(float(sure[best])), _odds(second), *account.features())
+    return np.concatenate([np.array(front, np.float32), rows[best]])
 
 
 def rows_of(vocabulary: Vocabulary, reading: Reading, meanings: Sequence[Meaning]) -> Float32:

@@ -1,4 +1,4 @@
-"""Words that deny: *not*, *except*, *without*; and relations whose names do, as `does_not_cause` and `dislikes`."""
+"""Words that deny: *not*, *except*, *without*; and relations whose names do: `does_not_cause`, `dislikes`."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 
 from clew.query.tree import Anchor, Compared, Counted, Query, Without, steps_of
 from clew.query.vocabulary import Vocabulary
-from clew.reading.english import singular
 from clew.reading.mentions import Mention
+from clew.text.inflection import singular
 from clew.text.lexicon import Lexicon
 
 _DENIAL = re.compile(
@@ -66,7 +66,7 @@ def is_denial(vocabulary: Vocabulary, query: Query) -> bool:
 
 
 def denied_words(label: str) -> frozenset[str]:
-    """What a label denies, in the singular: *cause* of *does not cause*, *like* of *dislikes*; none of others."""
+    """What a label denies, in the singular: *cause* of *does not cause*, *like* of *dislikes*."""
     words = label.split()
     if not _DENYING.isdisjoint(words):
         return frozenset(singular(w) for w in words if w not in _DENYING)

@@ -1,8 +1,9 @@
-"""Why a question is left open: what has no place in the likeliest reading, and what the graph records instead."""
+"""Why a question is left open: what has no place in the likeliest reading, and what the graph records."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -11,7 +12,8 @@ from clew.index.names.names import NamesIndex
 from clew.query.tree import Query, entities_of
 from clew.query.words import say
 from clew.reading.account import quoted, unplaced_phrases
-from clew.reading.english import FUNCTION, YES_NO
+from clew.reading.english import FUNCTION, LIGHT, PREPOSITIONS, YES_NO
+from clew.reading.framing import TALK
 from clew.reading.mentions import PLURAL
 from clew.reading.near_names import near_names
 from clew.reading.reader import QuestionReader, Reading
@@ -36,7 +38,7 @@ def left_open(
     if not reading.ranking.ranked:
         return Abstention("no_entity", NOTHING_NAMED), ()
     query = reading.ranking.ranked[0].option.query
-    account = reader.account(reading, query)
+    account = tuple(map(_if_carried, reader.account(reading, query).words))
     missing = unplaced(reader, names, reading, query, account)
     if missing is not None:
         return missing, account
@@ -49,6 +51,12 @@ def left_open(
     return Abstention("no_relation", detail), account
 
 
+def _if_carried(word: PlacedWord) -> PlacedWord:
+    """A word as placed in a reading that is not likely: what no label is like has no place there."""
+    idle = word.as_ != "frame" or word.text.lower() in FUNCTION | LIGHT | PREPOSITIONS | TALK
+    return word if idle else replace(word, as_="unplaced")
+
+
 def unplaced(
     reader: QuestionReader,
     names: NamesIndex,
@@ -58,19 +66,21 @@ def unplaced(
 ) -> Abstention | None:
     """Why a reading is not answered: words of the question that have no place in it; None if all have one."""
     text = reading.original_question
+    if not any(w.as_ not in ("frame", "unplaced") for w in account):
+        return Abstention("no_entity", NOTHING_NAMED)
     phrases = unplaced_phrases(text, account)
     if not phrases:
         return None
     words = tokens(text)
     open_words = [w for w in words if any(a.begin <= w.start < a.end for a in account if a.as_ == "unplaced")]
     name_words = [w.text for w in open_words if is_capital(w, words) or not reader.is_word(w.norm)]
-    nodes = entities_of(query)
-    if not nodes and len(phrases) and not any(w.as_ in ("relation", "type", "value") for w in account):
-        return Abstention("no_entity", NOTHING_NAMED, near_names(reader.graph, names, name_words[:1]))
-    statements = [f"I cannot place {quoted(phrases)}", f"the rest reads: {say(query, reader.vocabulary)}"]
-    statements += recorded_relations(reader, reading, nodes)
-    near = near_names(reader.graph, names, [" ".join(name_words)]) if name_words else ()
-    return Abstention("no_entity" if name_words else "unplaced", "; ".join(statements), near)
+    statements = [f"I cannot place {quoted(phrases)}"]
+    if name_words:
+        near = near_names(reader.graph, names, [next(p for p in phrases if name_words[0] in p)])
+        return Abstention("no_entity", f"{statements[0]}: no name in this graph is like it", near)
+    statements += [f"the rest reads: {say(query, reader.vocabulary)}"]
+    statements += recorded_relations(reader, reading, entities_of(query))
+    return Abstention("unplaced", "; ".join(statements))
 
 
 def named_for_sure(reading: Reading) -> tuple[int, ...]:

@@ -1,4 +1,4 @@
-"""How likely a content word of a text is carried by a query graph: features of each word, and trees over them.
+"""How likely a content word of a text is carried by a query graph: trees over what is known of the word.
 
 `model/placing.npz` keeps the trees; `scripts/train_reader/train_placing.py` fits them on questions with their
 right query graphs, and on the same with conditions that no part of these graphs carries.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -32,13 +32,13 @@ OF_WORD = (
     "frequency", "known", "verb", "noun", "agent", "time", "place", "person", "quantity", "attribute", "act",
     "light", "talk", "anyone", "idle", "operator", "lists", "counts", "asks_yes",
     "operated", "valued", "all_of_type",
-    "from_end", "from_start", "behind_names", "before_names", "beside_name_left", "beside_name_right", "capital",
-    "asked_for", "behind_article", "behind_the", "digits", "length",
-    "phrase_words", "phrase_best", "phrase_mean", "phrase_name", "phrase_last", "relative", "with", "at", "for",
-    "of", "by", "while", "before_like", "after_like", "best_elsewhere", "only_word",
+    "from_end", "from_start", "behind_names", "before_names", "beside_name_left", "beside_name_right",
+    "capital", "asked_for", "behind_article", "behind_the", "digits", "length",
+    "phrase_words", "phrase_best", "phrase_mean", "phrase_name", "phrase_last", "relative", "with", "at",
+    "for", "of", "by", "while", "before_like", "after_like", "best_elsewhere", "only_word",
 )  # fmt: skip
-"""Of a content word: how like it is to labels of the query and to others, by the lexicon and by the encoder; what
-steps of the query other words leave unsaid; what word it is; where it stands, and in what phrase."""
+"""Of a content word: how like it is to labels of the query and to others, by the lexicon and by the encoder;
+what steps of the query other words leave unsaid; what word it is; where it stands, and in what phrase."""
 PLACED = (*OF_WORD, "heard")
 MOST_OTHERS = 60
 """Labels beside those of a query with which a word is compared by the encoder."""
@@ -57,14 +57,26 @@ _OPERATOR = re.compile(
 )
 _ASKS = re.compile(r"\b(?:which|what|how many|how much|list|all|the)\s+$", re.I)
 _ARTICLE, _THE = re.compile(r"\ban?\s+$", re.I), re.compile(r"\bthe\s+$", re.I)
-_CLASSES = ("time", "location", "person", "quantity", "attribute", "act")
+_CLASSES = {name: name for name in ("time", "person", "quantity", "attribute", "act")} | {"place": "location"}
+_OPENERS = {
+    "relative": ("that", "which", "who", "whose", "where", "whom"),
+    "with": ("with", "without"),
+    "at": ("in", "on", "at", "near", "under", "over"),
+    "for": ("for",),
+    "of": ("of",),
+    "by": ("by",),
+    "while": ("while", "during", "when", "if", "because", "before", "after"),
+}
+"""Words that open a phrase, by what they make it."""
+BESIDE, RARE = 8, 40_000
+"""Characters beside a phrase in which a name is of it; the rank of a word that no list of common ones has."""
 
 
 @dataclass(frozen=True, eq=False)
 class WordRows:
-    """The content words of a text outside of some names: their places, and what is known of each.
+    """The content words of a text outside of some names, and what is known of each.
 
-    `places` are among `Likeness.words`; `rows` float32 [n, OF_WORD]; `states` float32 [n, 384] by the encoder.
+    `places` are among `Likeness.words`; `rows` float32 [n, OF_WORD]; `states` float32 [n, 384].
     """
 
     places: tuple[int, ...]
@@ -102,101 +114,118 @@ def shipped_placing() -> Placing:
 
 
 def word_rows(
-    ranker: GraphRanker, text: str, mentions: Sequence[Mention], likeness: Likeness, query: Query,
+    ranker: GraphRanker,
+    text: str,
+    mentions: Sequence[Mention],
+    likeness: Likeness,
+    query: Query,
     taken: Sequence[tuple[int, int]],
-) -> WordRows:  # fmt: skip
-    """What is known of the content words of a text outside of the spans `taken`, if it is read as a query."""
-    outside = [
+) -> WordRows:
+    """What is known of the content words of a text outside of the spans `taken`, if it is read as a query.
+
+    Raises EmbedderError if the shipped model cannot be opened.
+    """
+    places = [
         place
         for place, (start, stop, word) in enumerate(likeness.words)
         if word not in FUNCTION and not any(a < stop and start < b for a, b in taken)
     ]
-    if not outside:
+    if not places:
         return WordRows((), np.zeros((0, len(OF_WORD)), np.float32), np.zeros((0, 384), np.float32))
-    vocabulary = ranker.vocabulary
+    words = [likeness.words[place] for place in places]
     relations = sorted({step // 2 for step in steps_of(query)} | _ends(query))
-    types = types_said(vocabulary, query)
-    like_relations, like_types = likeness.relations[outside], likeness.types[outside]
-    exact = np.concatenate([likeness.exact_relations, likeness.exact_types], axis=1)[outside]
-    like = np.maximum(like_relations[:, relations].max(1, initial=0), like_types[:, types].max(1, initial=0))
-    own_exact = np.maximum(
-        likeness.exact_relations[outside][:, relations].max(1, initial=0),
-        likeness.exact_types[outside][:, types].max(1, initial=0),
-    )
-    best = np.maximum(like_relations.max(1, initial=0), like_types.max(1, initial=0))
+    types = types_said(ranker.vocabulary, query)
+    near = likeness.relations[places], likeness.types[places]
     own = [(False, r) for r in relations] + [(True, t) for t in types]
-    others = _others(like_relations, like_types, set(own))
-    states, heard = ranker.hear(
-        view_of(text, mentions, names_used(query)), [likeness.words[i][:2] for i in outside], [*own, *others]
+    view = view_of(text, mentions, names_used(query))
+    labels = [*own, *_others(*near, set(own))]
+    states, heard = ranker.hear(view, [(start, stop) for start, stop, _ in words], labels)
+    of_labels = _of_labels(likeness, places, relations, types, heard)
+    by_step = np.maximum(near[0][:, relations], heard[:, : len(relations)])
+    phrases = _Phrases(text, words, taken, of_labels)
+    of_query = _of_query(query, len(words), len(taken))
+    rows = np.zeros((len(words), len(OF_WORD)), np.float32)
+    for row, (start, _, word) in enumerate(words):
+        features = of_query | {name: column[row] for name, column in of_labels.items()}
+        features |= _room(by_step, row) | _of_word(word, ranker.common_words)
+        features |= phrases.of(row) | {"capital": start > 0 and text[start].isupper()}
+        rows[row] = [features[name] for name in OF_WORD]
+    return WordRows(tuple(places), rows, states)
+
+
+def _of_labels(
+    likeness: Likeness, places: Sequence[int], relations: Sequence[int], types: Sequence[int], heard: Float32
+) -> dict[str, Float32]:
+    """How like words are to the labels of a query and to others, by the lexicon and by the encoder."""
+    to_relations, to_types = likeness.relations[places], likeness.types[places]
+    exact = likeness.exact_relations[places], likeness.exact_types[places]
+    like_relation, like_type = (
+        table[:, labels].max(1, initial=0) for table, labels in ((to_relations, relations), (to_types, types))
     )
-    own_heard, other_heard = heard[:, : len(own)], heard[:, len(own) :]
-    odds = np.exp((heard - heard.max(1, keepdims=True)) / SHARPNESS) if heard.shape[1] else heard
-    share = (
-        odds[:, : len(own)].sum(1) / np.maximum(odds.sum(1), 1e-6)
-        if heard.shape[1]
-        else np.zeros(len(outside))
-    )
-    by_step = np.maximum(like_relations[:, relations], own_heard[:, : len(relations)])
+    like = np.maximum(like_relation, like_type)
+    best = np.maximum(to_relations.max(1, initial=0), to_types.max(1, initial=0))
+    count = len(relations) + len(types)
+    own, other = heard[:, :count].max(1, initial=-1), heard[:, count:]
+    odds = np.exp((heard - heard.max(1, initial=-1)[:, None]) / SHARPNESS)
+    return {
+        "like_relation": like_relation,
+        "like_type": like_type,
+        "exact": np.maximum(exact[0][:, relations].max(1, initial=0), exact[1][:, types].max(1, initial=0)),
+        "other_relation": to_relations.max(1, initial=0),
+        "other_type": to_types.max(1, initial=0),
+        "other_exact": np.maximum(exact[0].max(1, initial=0), exact[1].max(1, initial=0)),
+        "heard_relation": heard[:, : len(relations)].max(1, initial=-1),
+        "heard_type": heard[:, len(relations) : count].max(1, initial=-1),
+        "heard_other": other.max(1, initial=-1),
+        "heard_share": odds[:, :count].sum(1) / np.maximum(odds.sum(1), 1e-6),
+        "heard_rank": np.minimum(10, (other > own[:, None]).sum(1)),
+        "best_elsewhere": best - like,
+        "like": like,
+    }
+
+
+def _room(by_step: Float32, row: int) -> dict[str, float]:
+    """How far the step that other words say least is left unsaid, and how like it a word is."""
+    if not by_step.shape[1]:
+        return {"room": 0.0, "room_filled": 0.0}
+    said = np.delete(by_step, row, 0).max(0, initial=0.0)
+    return {"room": float((1 - said).max(initial=0.0)), "room_filled": float(by_step[row, said.argmin()])}
+
+
+def _of_query(query: Query, words: int, names: int) -> dict[str, float]:
     parts = query.contents.parts
-    phrases = _phrases(text, likeness, outside)
-    rows = np.zeros((len(outside), len(OF_WORD)), np.float32)
-    last_name = max((b for _, b in taken), default=-1)
-    first_name = min((a for a, _ in taken), default=-1)
-    common = ranker.common_words
+    return {
+        "steps": len(steps_of(query)),
+        "words": words,
+        "only_word": words == 1,
+        "names": names,
+        "lists": query.ask == "list",
+        "counts": query.ask == "count",
+        "asks_yes": query.ask == "yes",
+        "operated": any(isinstance(p, Compared | Counted | Extreme) for p in parts),
+        "valued": any(isinstance(p, Compared | Either | Without) for p in parts),
+        "all_of_type": not names and any(isinstance(p, OfType) for p in parts),
+    }
+
+
+def _of_word(word: str, common: Mapping[str, int]) -> dict[str, float]:
+    """What word it is: how frequent, of which classes, and whether it says little by itself."""
     lexicon = Lexicon.load()
-    single = dict(
-        steps=len(steps_of(query)), words=len(outside), names=len(taken), lists=query.ask == "list",
-        counts=query.ask == "count", asks_yes=query.ask == "yes",
-        operated=any(isinstance(p, Compared | Counted | Extreme) for p in parts),
-        valued=any(isinstance(p, Compared | Either | Without) for p in parts),
-        all_of_type=any(isinstance(p, OfType) for p in parts) and not taken,
-    )  # fmt: skip
-    for row, place in enumerate(outside):
-        start, stop, word = likeness.words[place]
-        before = text[:start]
-        phrase, opener = phrases[row]
-        mates = [i for i, (p, _) in enumerate(phrases) if p == phrase]
-        rest = [i for i in range(len(outside)) if i != row]
-        said_by_rest = by_step[rest].max(0, initial=0.0) if relations else np.zeros(0)
-        room = float((1 - said_by_rest).max(initial=0.0))
-        fills = float(by_step[row, int(said_by_rest.argmin())]) if relations else 0.0
-        classes = lexicon.classes(word)
-        phrase_stop = max(likeness.words[outside[i]][1] for i in mates)
-        phrase_start = min(likeness.words[outside[i]][0] for i in mates)
-        named = dict(
-            single, like_relation=like_relations[row, relations].max(initial=0),
-            like_type=like_types[row, types].max(initial=0), exact=own_exact[row],
-            other_relation=like_relations[row].max(initial=0), other_type=like_types[row].max(initial=0),
-            other_exact=exact[row].max(initial=0),
-            heard_relation=own_heard[row, : len(relations)].max(initial=-1),
-            heard_type=own_heard[row, len(relations) :].max(initial=-1),
-            heard_other=other_heard[row].max(initial=-1), heard_share=share[row],
-            heard_rank=min(10, int((other_heard[row] > own_heard[row].max(initial=-1)).sum())),
-            room=room, room_filled=fills,
-            frequency=math.log1p(common.get(word, 40_000)), known=lexicon.known(word),
-            verb=lexicon.mostly_verb(word) + lexicon.verb(word), noun=bool(classes), agent=bool(lexicon.agent(word)),
-            **dict(zip(("time", "place", "person", "quantity", "attribute", "act"), (classes.get(c, 0.0) for c in _CLASSES), strict=True)),
-            light=word in LIGHT, talk=word in TALK, anyone=word in ANYONE, idle=word in NARROWS_NOTHING,
-            operator=_OPERATOR.fullmatch(word) is not None,
-            from_end=sum(1 for p in outside if p > place), from_start=row,
-            behind_names=last_name >= 0 and start >= last_name, before_names=first_name >= 0 and stop <= first_name,
-            beside_name_left=any(text[b:start] in (" ", "-") for _, b in taken),
-            beside_name_right=any(text[stop:a] in (" ", "-") for a, _ in taken),
-            capital=text[start].isupper() and start > 0, asked_for=_ASKS.search(before) is not None,
-            behind_article=_ARTICLE.search(before) is not None, behind_the=_THE.search(before) is not None,
-            digits=any(c.isdigit() for c in word), length=len(word), phrase_words=len(mates),
-            phrase_best=max(max(like[i], share[i]) for i in mates), phrase_mean=float(np.mean([like[i] for i in mates])),
-            phrase_name=any(phrase_start - 8 <= a <= phrase_stop + 8 for a, _ in taken),
-            phrase_last=phrase == phrases[-1][0],
-            relative=opener in ("that", "which", "who", "whose", "where", "whom"), **{"with": opener in ("with", "without")},
-            at=opener in ("in", "on", "at", "near", "under", "over"), **{"for": opener == "for"}, of=opener == "of",
-            by=opener == "by", **{"while": opener in ("while", "during", "when", "if", "because", "before", "after")},
-            before_like=like[row - 1] if row and text[likeness.words[outside[row - 1]][1] : start].strip() == "" else -1,
-            after_like=like[row + 1] if row + 1 < len(outside) and text[stop : likeness.words[outside[row + 1]][0]].strip() == "" else -1,
-            best_elsewhere=float(best[row] - like[row]), only_word=len(outside) == 1,
-        )  # fmt: skip
-        rows[row] = [named[name] for name in OF_WORD]
-    return WordRows(tuple(outside), rows, states)
+    classes = lexicon.classes(word)
+    return {name: classes.get(of, 0.0) for name, of in _CLASSES.items()} | {
+        "frequency": math.log1p(common.get(word, RARE)),
+        "known": lexicon.known(word),
+        "verb": lexicon.mostly_verb(word) + lexicon.verb(word),
+        "noun": bool(classes),
+        "agent": bool(lexicon.agent(word)),
+        "light": word in LIGHT,
+        "talk": word in TALK,
+        "anyone": word in ANYONE,
+        "idle": word in NARROWS_NOTHING,
+        "operator": _OPERATOR.fullmatch(word) is not None,
+        "digits": any(c.isdigit() for c in word),
+        "length": len(word),
+    }
 
 
 def _ends(query: Query) -> set[int]:
@@ -211,11 +240,53 @@ def _others(relations: Float32, types: Float32, own: set[tuple[bool, int]]) -> l
     return sorted([label for _, label in ranked if label not in own][:MOST_OTHERS])
 
 
-def _phrases(text: str, likeness: Likeness, outside: Sequence[int]) -> list[tuple[int, str]]:
-    """The phrase of each word: the place where it begins, and the word that opens it."""
-    boundaries = [(m.start(), m[0].lower()) for m in _BOUNDARY.finditer(text)]
-    phrases: list[tuple[int, str]] = []
-    for place in outside:
-        start = likeness.words[place][0]
-        phrases.append(max(((at, word) for at, word in boundaries if at < start), default=(-1, "")))
-    return phrases
+class _Phrases:
+    """Where the words of one text stand: in which phrase, opened by what, and beside which names."""
+
+    def __init__(
+        self,
+        text: str,
+        words: Sequence[tuple[int, int, str]],
+        taken: Sequence[tuple[int, int]],
+        of_labels: Mapping[str, Float32],
+    ) -> None:
+        self.text, self.words, self.taken = text, words, taken
+        self.like, self.share = of_labels["like"], of_labels["heard_share"]
+        boundaries = [(m.start(), m[0].lower()) for m in _BOUNDARY.finditer(text)]
+        self.openers = [
+            max(((at, word) for at, word in boundaries if at < start), default=(-1, ""))
+            for start, _, _ in words
+        ]
+
+    def of(self, row: int) -> dict[str, float]:
+        """Where a word stands."""
+        text, (start, stop, _), (phrase, opener) = self.text, self.words[row], self.openers[row]
+        before = text[:start]
+        mates = [i for i, (place, _) in enumerate(self.openers) if place == phrase]
+        first, last = self.words[mates[0]][0] - BESIDE, self.words[mates[-1]][1] + BESIDE
+        return {name: opener in openers for name, openers in _OPENERS.items()} | {
+            "from_end": len(self.words) - 1 - row,
+            "from_start": row,
+            "behind_names": bool(self.taken) and start >= max(b for _, b in self.taken),
+            "before_names": bool(self.taken) and stop <= min(a for a, _ in self.taken),
+            "beside_name_left": any(text[b:start] in (" ", "-") for _, b in self.taken),
+            "beside_name_right": any(text[stop:a] in (" ", "-") for a, _ in self.taken),
+            "asked_for": _ASKS.search(before) is not None,
+            "behind_article": _ARTICLE.search(before) is not None,
+            "behind_the": _THE.search(before) is not None,
+            "phrase_words": len(mates),
+            "phrase_best": max(max(self.like[i], self.share[i]) for i in mates),
+            "phrase_mean": float(np.mean([self.like[i] for i in mates])),
+            "phrase_name": any(first <= a <= last for a, _ in self.taken),
+            "phrase_last": phrase == self.openers[-1][0],
+            "before_like": self._like_of(row - 1, row),
+            "after_like": self._like_of(row + 1, row),
+        }
+
+    def _like_of(self, other: int, row: int) -> float:
+        """How like a label the word right beside another is; -1 where none stands there."""
+        if not 0 <= other < len(self.words):
+            return -1.0
+        first, last = sorted((other, row))
+        between = self.text[self.words[first][1] : self.words[last][0]]
+        return -1.0 if between.strip() else float(self.like[other])

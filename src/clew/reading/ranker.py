@@ -270,7 +270,7 @@ class GraphRanker:
     def hear(
         self, view: View, spans: Sequence[tuple[int, int]], labels: Sequence[tuple[bool, int]]
     ) -> tuple[Float32, Float32]:
-        """The vectors of spans of a question, float32 [n, 384], and how like these are to labels, [n, labels].
+        """The vectors of spans of a question, float32 [n, 384], and how like labels these are, [n, labels].
 
         `labels`: whether of a type, and which.
         """

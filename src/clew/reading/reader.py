@@ -7,7 +7,7 @@ executes the likeliest, or abstains.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from time import perf_counter
 
@@ -20,9 +20,9 @@ from clew.index.names.names import NamesIndex
 from clew.query.short_forms import WRITTEN_OUT, initials_of
 from clew.query.tree import Query
 from clew.query.vocabulary import Vocabulary
-from clew.reading.account import Accountant, as_written
+from clew.reading.account import Account, Accountant, as_written
 from clew.reading.candidates import Enumerator, Option
-from clew.reading.english import ANYONE, FUNCTION, singular
+from clew.reading.english import ANYONE, FUNCTION
 from clew.reading.framing import unframed
 from clew.reading.likeness import Likeness, WordMatcher
 from clew.reading.mention_finder import MentionFinder
@@ -33,8 +33,8 @@ from clew.reading.ranker import GraphRanker, Ranker, Ranking, Scored, shipped
 from clew.reading.spelling import Respelt, Speller
 from clew.reading.typed_names import with_types
 from clew.text.embedder import Embedder
+from clew.text.inflection import singular
 from clew.text.lexicon import Lexicon
-from clew.types import PlacedWord
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,13 +196,14 @@ class QuestionReader:
         """Places words in query graphs."""
         return Accountant(self._ranker)
 
-    def account(self, reading: Reading, query: Query) -> tuple[PlacedWord, ...]:
+    def account(self, reading: Reading, query: Query) -> Account:
         """What each word of a question, as it was asked, is in a query graph.
 
         Raises EmbedderError if the shipped model cannot be opened.
         """
-        words = self.accountant.account(reading.question, reading.mentions, reading.likeness, query)
-        return as_written(reading.original_question, reading.question, words)
+        account = self.accountant.account(reading.question, reading.mentions, reading.likeness, query)
+        words = as_written(reading.original_question, reading.question, account.words)
+        return replace(account, words=words)
 
     def _is_of_graph(self, word: str) -> bool:
         words = self.vocabulary.words

@@ -1,4 +1,4 @@
-"""Trees side by side, as scikit-learn's histogram boosting grows them: probabilities from rows of features."""
+"""Trees side by side, as scikit-learn's histogram boosting grows them: rows of features → probabilities."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MODEL = Path(__file__).with_name("model")
 
 @dataclass(frozen=True, eq=False)
 class Trees:
-    """Trees over named features: int32 and float32 [trees, nodes], each beginning with its first node.
+    """Trees over features: int32 and float32 [trees, nodes], each beginning with its first node.
 
     At a node the value of feature `feature` is compared with `least`; it goes on at `low` where it is not
     above, at `high` where it is. A leaf goes on at itself, and its `value`, in logits, is what its tree says.
@@ -43,8 +43,11 @@ class Trees:
                 arrays = {name: file[name] for name in file.files}
             if arrays.pop("names").tolist() != list(names):
                 raise ValueError("it is of another version")
-            columns = [arrays.pop(name) for name in ("feature", "least", "low", "high", "value")]
-            return cls(*columns, float(arrays.pop("start")), int(arrays.pop("depth")), arrays)
+            feature, least, low, high, value = (
+                arrays.pop(name) for name in ("feature", "least", "low", "high", "value")
+            )
+            start, depth = float(arrays.pop("start")), int(arrays.pop("depth"))
+            return cls(feature, least, low, high, value, start, depth, arrays)
         except (OSError, KeyError, ValueError, EOFError, BadZipFile) as error:
             raise EmbedderError(
                 f"{path}: cannot read the reader's model ({error}). Install clew again."

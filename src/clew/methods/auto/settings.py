@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from clew.errors import UsageError
 from clew.methods.options import check_options, option
 
 
@@ -18,3 +19,10 @@ class AutoSettings:
 
     def __post_init__(self) -> None:
         check_options("auto", self)
+
+
+def partial_settings(method: object, settings: object) -> AutoSettings:
+    """The settings of `auto`, with `partial`. Raises UsageError for those of another method."""
+    if method != "auto" or not isinstance(settings, AutoSettings | None):
+        raise UsageError(f"`partial` is for auto, not for {method}. Leave it out")
+    return replace(settings or AutoSettings(), partial=True)
