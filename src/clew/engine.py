@@ -204,7 +204,7 @@ class Clew(GraphView, Asks):
         if reading is not None and method != "auto":
             raise UsageError(f"Other readings are those of auto, not of {method}. Leave out one of the two")
         if partial:
-            from clew.methods.auto.settings import partial_settings
+            from clew.methods.settings import partial_settings
 
             settings = partial_settings(method, settings)
         answerer = self._method(method, None if reading else self._models.model(model), settings)

@@ -11,21 +11,22 @@ from clew.errors import LlmError
 from clew.llm import errors
 from clew.llm.errors import ReplyInvalid
 from clew.llm.extract import clean, read_value
-from clew.llm.profiles import OutputForm, Profile
 from clew.llm.shapes import build, schema_of
-from clew.llm.types import ChatModel, Message, Request, Typed
+from clew.llm.types import ChatModel, Message, OutputForm, Request, Typed
 
 T = TypeVar("T")
 
-LONGEST_REPAIRED = 4000
-"""Characters of an invalid reply that the repair turn shows to the model."""
+FORMS: tuple[OutputForm, ...] = ("schema", "json", "text")
+"""Forms of a reply, the strongest first; the last is never refused."""
+LONGEST_SHOWN = 8_000
+"""Characters of its own reply that a model is shown again."""
 
 
 class TypedReplies(ChatModel):
     """The part of a chat model that all share: `complete_as`, by way of its own `complete`."""
 
-    def __init__(self, name: str, profile: Profile, refused: set[OutputForm] | None = None) -> None:
-        self.name, self.profile = name, profile
+    def __init__(self, name: str, refused: set[OutputForm] | None = None) -> None:
+        self.name = name
         self._refused: set[OutputForm] = set() if refused is None else refused
 
     async def complete_as(self, request: Request, shape: type[T]) -> Typed[T]:
@@ -36,8 +37,7 @@ class TypedReplies(ChatModel):
         """
         if not is_dataclass(shape):
             raise TypeError(f"{shape!r} is not a dataclass")
-        forms: list[OutputForm] = [form for form in self.profile.forms if form not in self._refused]
-        forms = forms or ["text"]
+        forms: list[OutputForm] = [form for form in FORMS if form not in self._refused]
         first: LlmError | None = None
         for form in forms:
             formed_request = _in_form(request, form, shape)
@@ -101,7 +101,7 @@ async def complete_parsed(model: ChatModel, request: Request, parse: Callable[[s
     if reply.finish == "length":
         reason += "; it was cut off because it was too long, so be brief"
     turns = (
-        Message("assistant", reply.text.strip()[:LONGEST_REPAIRED] or "(nothing)"),
+        Message("assistant", reply.text.strip()[:LONGEST_SHOWN] or "(nothing)"),
         Message(
             "user", f"That cannot be used: {reason}. Reply again, in the form asked for, without excuses."
         ),

@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any, cast
 
-from clew.grounding import properties_of, triple_text
+from clew.graph.named import named_triple, triple_text
 from clew.text.clean import clean, clean_query
-from clew.types import Entity, Match, MatchResult, Pattern, TripleText
+from clew.types import Entity, Match, MatchResult, Pattern, TripleText, triples_json
 
 if TYPE_CHECKING:
     from clew.graph.match.distances import Distances
     from clew.index.explore import Direction, EntityHit, Explorer, Neighbourhood, Paths
     from clew.index.info import Info
     from clew.index.store.directory import Index
-    from clew.stores.store import CypherStore, Rows, SparqlStore
+    from clew.stores.ladybug import LadybugStore
+    from clew.stores.sparql.embedded import EmbeddedSparql
+    from clew.stores.store import Rows
     from clew.text.embedder import Embedder
+
+    EmbeddedStore = LadybugStore | EmbeddedSparql
 
 
 class GraphView:
@@ -32,7 +36,7 @@ class GraphView:
         self.index, self.embedder, self.path = index, embedder, index.path
         self._distances: Distances | None = None
         self._explorer: Explorer | None = None
-        self._stores: dict[tuple[bool, float, int], CypherStore | SparqlStore] = {}
+        self._stores: dict[bool, EmbeddedStore] = {}
         self._opening_store = threading.Lock()
 
     def match(
@@ -77,15 +81,8 @@ class GraphView:
 
     def _with_names(self, graph_match: Match) -> Match:
         """A match with what people read."""
-        graph = self.index.graph
-        labels, relations = graph.labels, graph.relation_labels
-        texts = tuple(
-            TripleText(
-                labels[head], relations[relation], labels[tail], properties_of(graph, head, relation, tail)
-            )
-            for head, relation, tail in map(graph.triple, graph_match.triples)
-        )
-        return replace(graph_match, labels=tuple(labels[node] for node in graph_match.nodes), texts=texts)
+        labels = tuple(map(self.index.graph.label, graph_match.nodes))
+        return replace(graph_match, labels=labels, texts=tuple(map(self.triple, graph_match.triples)))
 
     def edges(
         self,
@@ -118,7 +115,7 @@ class GraphView:
         return list(islice(edges, limit))
 
     def matches_json(self, result: MatchResult, *, id: str | None, milliseconds: float) -> dict[str, Any]:
-        """Make the stable JSON form of matches (docs/json.md); names are those of the source."""
+        """Make the stable JSON form of matches (docs/json.md)."""
         return {
             "id": id,
             "matches": [self._match_json(graph_match) for graph_match in result.matches],
@@ -128,17 +125,14 @@ class GraphView:
         }
 
     def _match_json(self, graph_match: Match) -> dict[str, Any]:
-        triples = [self.triple(triple) for triple in graph_match.triples]
         form: dict[str, Any] = {"gsd": graph_match.gsd, "direction_misses": graph_match.direction_misses}
-        form["nodes"] = [self.index.graph.entities[node] for node in graph_match.nodes]
-        form["triples"] = [triple.as_json() for triple in triples]
-        if any(triple.properties for triple in triples):
-            form["properties"] = [triple.properties_json() for triple in triples]
+        form["nodes"] = list(graph_match.labels)
+        form |= triples_json(graph_match.texts)
+        if "ids" in form:
+            form["node_ids"] = [self.index.graph.entities[node] for node in graph_match.nodes]
         return form
 
-    def open_store(
-        self, query: str, *, seconds: float = 10.0, rows: int = 1_000
-    ) -> CypherStore | SparqlStore:
+    def open_store(self, query: str, *, seconds: float = 10.0, rows: int = 1_000) -> EmbeddedStore:
         """Load the graph into a store of the language that `query` is in, for queries that only read.
 
         The caller closes it. Raises MissingExtra for Cypher without ladybug.
@@ -156,20 +150,20 @@ class GraphView:
     def query(self, text: str, *, seconds: float = 10.0, rows: int = 1_000) -> Rows:
         """Run a reading query of SPARQL or Cypher on the graph: at most `rows` rows in at most `seconds`.
 
-        The graph is loaded into a store with the first query of a language; of SPARQL one query runs at a
-        time. Raises UsageError for what is no query or does more than read, StoreError if it fails,
+        The graph is loaded into a store with the first query of a language, and the query runs in a process
+        of its own. Raises UsageError for what is no query or does more than read, StoreError if it fails,
         MissingExtra for Cypher without ladybug.
         """
         from clew.stores.opening import is_sparql_query
 
         text = clean_query(text)
         self.index.check_unchanged()
-        key = is_sparql_query(text), seconds, rows
+        language = is_sparql_query(text)
         with self._opening_store:
-            if key not in self._stores:
-                self._stores[key] = self.open_store(text, seconds=seconds, rows=rows)
-            store = self._stores[key]
-        return store.run(text)
+            if language not in self._stores:
+                self._stores[language] = self.open_store(text)
+            store = self._stores[language]
+        return store.run(text, seconds=seconds, rows=rows)
 
     def info(self) -> Info:
         """Count, and describe every relation by an example and the types at its ends."""
@@ -214,16 +208,14 @@ class GraphView:
         return self.index.manifest.generation
 
     def triple(self, id: int) -> TripleText:
-        """Return a triple by the names that the source gives."""
+        """Return a triple as people read it, with the ids of the source."""
         return triple_text(self.index.graph, id)
 
-    def triples(self, *, names: bool = False) -> Iterator[TripleText]:
-        """All triples, as people read them, or by the `names` that the source gives."""
+    def triples(self) -> Iterator[TripleText]:
+        """All triples, as people read them, with the ids of the source."""
         graph = self.index.graph
-        nodes = graph.entities if names else graph.labels
-        relations = list(graph.relations if names else graph.relation_labels)
         for head, relation, tail in zip(*graph.out.columns(), strict=True):
-            yield TripleText(nodes[int(head)], relations[int(relation)], nodes[int(tail)])
+            yield named_triple(graph, int(head), int(relation), int(tail))
 
     def entities(self) -> Iterator[Entity]:
         """All entities with their labels and types; literals are none."""
@@ -233,16 +225,6 @@ class GraphView:
             if graph.values.datatype[node] < 0:
                 type_ids = types.type[types.offsets[node] : types.offsets[node + 1]].tolist()
                 yield Entity(graph.entities[node], graph.labels[node], tuple(type_names[t] for t in type_ids))
-
-    def labels(self, triples: Iterable[int]) -> dict[str, str]:
-        """Map the names in some triples to what people read, where the two differ."""
-        graph, labels_by_name = self.index.graph, dict[str, str]()
-        if graph.labels is graph.entities and graph.relation_labels is graph.relations:
-            return labels_by_name
-        for head, relation, tail in map(graph.triple, triples):
-            labels_by_name[graph.relations[relation]] = graph.relation_labels[relation]
-            labels_by_name |= {graph.entities[node]: graph.labels[node] for node in (head, tail)}
-        return labels_by_name
 
     def __repr__(self) -> str:
         counts = self.index.manifest.about.counts

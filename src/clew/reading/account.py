@@ -460,10 +460,8 @@ class _Account:
             ("relation", self.vocabulary.relations[r], like.relations[:, r], like.exact_relations[:, r])
             for r in sorted({step // 2 for step in (*steps_of(self.query), *ends)})
         ]
-        own += [
-            ("type", self.vocabulary.types[t], like.types[:, t], like.exact_types[:, t])
-            for t in types_said(self.vocabulary, self.query)
-        ]
+        for t in types_said(self.vocabulary, self.query):
+            own.append(("type", self.vocabulary.types[t], like.types[:, t], like.exact_types[:, t]))
         return own
 
     def _best_label(self, token: Token) -> tuple[Place, str, float, float]:

@@ -10,7 +10,6 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from importlib import import_module
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -20,6 +19,7 @@ from clew.errors import ClewError, UsageError
 from clew.index.remote import RemoteIndex
 from clew.index.store.manifest import MANIFEST, read_manifest
 from clew.serve.problems import Problem
+from clew.text.onnx_session import load_runtime
 
 log = logging.getLogger("clew.serve")
 
@@ -159,7 +159,7 @@ class Graphs:
         """
         # These stay single-threaded, or need no thread of theirs: they do outlive it.
         os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
-        import_module("onnxruntime")
+        load_runtime()
         before = _threads()
         for graph in self:
             graph.warm()

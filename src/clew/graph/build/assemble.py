@@ -8,11 +8,11 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
 from typing import TypeVar
-from urllib.parse import unquote
 
 import numpy as np
 
 from clew.foundation.arrays import Int32, Int64, UInt16
+from clew.foundation.short import local_name
 from clew.graph.build.inference import Ontology, has_rules, is_schema
 from clew.graph.graph import (
     INFERRED,
@@ -317,15 +317,6 @@ _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z][a-z])")
 """Where a word begins in a name that is written as one (`MozzarellaTopping`)."""
 
 
-def local_name(iri: str) -> str:
-    """Return the readable end of an IRI: after `#` or the last `/`, decoded, underscores as spaces."""
-    if "://" not in iri and not iri.startswith("urn:"):
-        return iri
-    trimmed = iri.rstrip("/#")
-    cut = max(trimmed.rfind("#"), trimmed.rfind("/"), trimmed.rfind(":") if iri.startswith("urn:") else -1)
-    return unquote(trimmed[cut + 1 :]).replace("_", " ").strip() or iri
-
-
 def adjacencies(
     head: Int32, relation: Int32, tail: Int32, source: UInt16, nodes: int, relations: int
 ) -> tuple[Adjacency, Adjacency, UInt16]:
@@ -339,8 +330,8 @@ def adjacencies(
     first_rows = order[starts]
     head, relation, tail = head[first_rows], relation[first_rows], tail[first_rows]
     into_order, _ = _sorted_groups(tail, relation, head, nodes, relations)
-    out = Adjacency.packed(counted_offsets(head, nodes), relation, tail)
-    into = Adjacency.packed(counted_offsets(tail, nodes), relation[into_order], head[into_order])
+    out = Adjacency(counted_offsets(head, nodes), relation, tail)
+    into = Adjacency(counted_offsets(tail, nodes), relation[into_order], head[into_order])
     return out, into, source
 
 
@@ -364,7 +355,7 @@ def _packed_side(
     relation = (packed & ((1 << relation_bits) - 1)).astype(np.int32)
     packed >>= relation_bits
     node = packed.astype(np.int32)
-    return Adjacency.packed(counted_offsets(node, nodes), relation, neighbour), node
+    return Adjacency(counted_offsets(node, nodes), relation, neighbour), node
 
 
 def _sorted_groups(

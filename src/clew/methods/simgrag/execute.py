@@ -18,7 +18,8 @@ from clew.foundation.arrays import Int64
 from clew.graph.graph import Graph, ValueKind
 from clew.graph.match.distances import Distances
 from clew.graph.values import parse_value, year_of
-from clew.grounding import cite
+from clew.grounding import answer_entity, cite
+from clew.methods.settings import FITTING_GSD
 from clew.methods.simgrag.find_subgraphs import (
     MOST_COMBINATIONS,
     Misfit,
@@ -28,7 +29,6 @@ from clew.methods.simgrag.find_subgraphs import (
     unfit,
 )
 from clew.methods.simgrag.join import FixedEdge, JoinTable, join, stacked
-from clew.methods.simgrag.settings import FITTING_GSD
 from clew.methods.simgrag.write_pattern import Operation, PatternPlan, counted_name
 from clew.text.normalise import normalise
 from clew.types import AnswerEntity, Citation, Match, Pattern, PatternEdge, Reason
@@ -115,7 +115,7 @@ class PlanExecutor:
         first = _first_rows(table.nodes[answer])
         graph = self.graph
         entities = [int(e) for e in table.nodes[answer][first]]
-        answers = tuple(AnswerEntity(graph.entities[e], graph.labels[e], 1.0) for e in entities)
+        answers = tuple(answer_entity(graph, e) for e in entities)
         proofs = tuple(table.proof(int(row)) for row in first)
         return Executed(answers, proofs, table.complete, tuple(dict.fromkeys(notes)))
 

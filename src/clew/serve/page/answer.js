@@ -16,6 +16,7 @@ export const REASONS = {
   no_relation: "The graph has no relation like the words of the question.",
   empty_result: "The graph records nothing for what is asked.",
   not_in_evidence: "What was drafted is not proved by the graph.",
+  ungrounded: "The model says what nothing in the graph proves.",
   budget: "The search was stopped before it was done.",
 };
 
@@ -36,7 +37,7 @@ export function answerView(answer, { graph, ask, about, choose }) {
 function found(answer, { graph, about }) {
   const cited = new Map(answer.citations.map((citation) => [citation.answer, citation.triples]));
   const proof = el("div", { class: "proof", "aria-live": "polite" });
-  const answers = new Set(answer.answers.map(({ entity }) => entity));
+  const answers = new Set(answer.citations.map(({ label }) => label));
   const drawing = answer.citations.length
     ? evidenceGraph(answer.citations, { graph, asked: askedNodes(answer), answers, ask: about, label: "Evidence" })
     : null;
@@ -106,7 +107,7 @@ function askedNodes(answer) {
   if (known.length) return new Set(known);
   const question = answer.question.toLowerCase();
   const cited = answer.citations.flatMap(({ triples }) => triples.flatMap(([head, , tail]) => [head, tail]));
-  const answers = new Set(answer.answers.map(({ entity }) => entity));
+  const answers = new Set(answer.citations.map(({ label }) => label));
   return new Set(cited.filter((node) => !answers.has(node) && saysName(question, nodeLabel(node).toLowerCase())));
 }
 
