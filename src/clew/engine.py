@@ -268,6 +268,7 @@ class Clew(GraphView, Asks):
         model: ChatModel | str | None = None,
         settings: object = None,
         reading: int | None = None,
+        partial: bool = False,
     ) -> Answer:
         """Answer a question, or abstain with a reason.
 
@@ -277,8 +278,9 @@ class Clew(GraphView, Asks):
         is used by the methods that can use one: an open one, or its spec (`ollama/llama3.1`). `settings` is a
         dict (`{"k": 5}`; `clew methods` lists them) or the dataclass of the method. `reading` is the number,
         from 1, of one of the `alternatives` of the answer of `auto`: it is answered instead, without a model.
-        Raises UsageError for an empty or endless question, an unknown method or such a number, LlmError if
-        the model fails.
+        `partial`: where words of a question to `auto` have no place in the graph, the rest is answered, and
+        a note says so. Raises UsageError for an empty or endless question, an unknown method or such a
+        number, LlmError if the model fails.
         """
         question = clean_question(question)
         self.index.check_unchanged()
@@ -287,6 +289,11 @@ class Clew(GraphView, Asks):
             raise UsageError(f"`reading` is the number of one of the alternatives, from 1, not {reading!r}")
         if reading is not None and method != "auto":
             raise UsageError(f"Other readings are those of auto, not of {method}. Leave out one of the two")
+        if partial:
+            from clew.methods.registry import made_settings
+            from clew.methods.settings import partial_settings
+
+            settings = partial_settings(method, made_settings(method, settings))
         answerer = self._method(method, None if reading else self._models.model(model), settings)
 
         def work() -> Answer:
