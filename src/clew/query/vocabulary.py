@@ -151,10 +151,10 @@ class Vocabulary:
     def flags(self) -> dict[int, tuple[int, int]]:
         """Relations whose values say yes or no, with the node of each, -1 where no head has it."""
         relations = np.flatnonzero(self.schema.nodes[1::2] <= len(TRUTH)).tolist()
-        flag_by_relation = {r: self._flag(self._tails(r)) for r in relations}
+        flag_by_relation = {r: self._flag(self.some_tails(r)) for r in relations}
         return {r: flag for r, flag in flag_by_relation.items() if flag is not None}
 
-    def _tails(self, relation: int) -> NDArray[np.int32]:
+    def some_tails(self, relation: int) -> NDArray[np.int32]:
         """The tails of a relation, of some triples where there are many."""
         return self._tails_by_relation.at(relation)
 
@@ -183,7 +183,7 @@ class Vocabulary:
         """
         if not end & 1 or not self._has_capitals:
             return False
-        nodes = dict.fromkeys(self._tails(end // 2)[:MOST_READ].tolist())
+        nodes = dict.fromkeys(self.some_tails(end // 2)[:MOST_READ].tolist())
         return len(nodes) > 1 and all(self.graph.labels[node].islower() for node in nodes)
 
     def are_codes(self, end: int) -> bool:
