@@ -224,7 +224,8 @@ def test_a_name_of_two_is_not_guessed(staff):
     answer = staff.ask("When was Lorne hired?")
     assert answer.abstained.reason == "ambiguous_entity"
     assert sorted(answer.abstained.candidates) == ["Ada Lorne", "Dee Lorne"]
-    assert {"hired on of [Ada Lorne]", "hired on of [Dee Lorne]"} <= {a.reading for a in answer.alternatives}
+    readings = {a.reading for a in answer.alternatives}
+    assert {"when Ada Lorne was hired", "when Dee Lorne was hired"} <= readings
 
 
 ZOO = """

@@ -101,4 +101,4 @@ def test_each_noun_of_a_chain_is_its_own_step() -> None:
         ]
     )  # fmt: skip
     answer = graph.ask("Who starred in the films written by the writer of film 1?")
-    assert answer.reading == "starred actors of [what whose written by is [written by of [film 1]]]"
+    assert answer.reading == "starred actors of other things with the same writer as film 1"

@@ -66,7 +66,7 @@ def test_meanings_are_known_by_a_row_each_and_it_is_told_how_sure_each_is(films:
 
 def test_what_signs_tell_against_does_not_come_before_the_likeliest(films: Clew):
     answer = films.ask("How many science fiction films were released in the 1980s?")
-    assert "1980 to 1989" in answer.reading
+    assert "the 1980s" in answer.reading
 
 
 def test_a_graph_that_lacks_the_relation_is_no_answer(tmp_path: Path):

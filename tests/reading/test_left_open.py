@@ -41,7 +41,7 @@ def test_two_names_of_which_nothing_is_recorded_are_told_for_yes_or_no(films: Cl
 
 def test_where_all_words_are_said_the_likeliest_reading_is_told(films: Clew):
     _, detail, _ = left(films, "Who directed Memento?")
-    assert detail.startswith("no reading is likely enough; the likeliest is: directed by of Memento")
+    assert detail.startswith("no reading is likely enough; the likeliest is: the director of Memento")
 
 
 def test_one_reader_is_shared(films: Clew):

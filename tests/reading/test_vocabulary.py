@@ -8,8 +8,8 @@ from small_graph import EMBEDDER, LEXICON, SmallGraph
 
 from clew.query.vocabulary import DATE, LEAF, NUMBER, THING, words_of_label
 from clew.reading.comparisons import signs_of
-from clew.reading.english import singular
 from clew.reading.likeness import WordMatcher, content_share
+from clew.text.inflection import singular
 from clew.text.lexicon import LEXICON_FILE, Lexicon
 
 SMALL = SmallGraph(

@@ -1,8 +1,16 @@
-"""Query graphs in words, for people: what was read, and what else might have been."""
+"""A query graph as a person would say it: "films directed by Christopher Nolan that are longer than Tenet".
+
+A set is a noun phrase: a noun (its type, or what its relation calls it), and what narrows it. How a relation
+is used, and what is said of one thing or of many, `text.inflection.shape_of` tells by the form of its name.
+"""
 
 from __future__ import annotations
 
 from calendar import month_name
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+from typing import Literal
 
 from clew.query.tree import (
     Anchor,
@@ -14,130 +22,672 @@ from clew.query.tree import (
     OfType,
     Part,
     Query,
+    Sign,
     Value,
     Walk,
     Without,
 )
-from clew.query.vocabulary import Vocabulary
+from clew.query.vocabulary import DATE, NUMBER, THING, Vocabulary
+from clew.text.inflection import (
+    Shape,
+    indefinite,
+    is_participle,
+    is_person,
+    negated,
+    plural,
+    shape_of,
+    singular_noun,
+)
+from clew.text.lexicon import ADJECTIVE, NOUN, Lexicon
 
-_SIGN_WORDS = {
-    "=": "is",
-    "!=": "is not",
-    ">": "is above",
-    ">=": "is at least",
-    "<": "is below",
-    "<=": "is at most",
-}
-_COUNTS = {
-    "=": "exactly",
-    "!=": "not",
-    ">": "more than",
-    ">=": "at least",
-    "<": "fewer than",
-    "<=": "at most",
-}
-_ASK_WORDS = {
-    "count": "the number of",
-    "yes": "whether there is",
-    "sum": "the sum of",
-    "average": "the average of",
-    "largest": "the largest of",
-    "smallest": "the smallest of",
-}
+_NUMBER_SIGNS: dict[Sign, str] = {
+    "=": "", "!=": "not ", ">": "more than ", ">=": "at least ", "<": "less than ", "<=": "at most ",
+}  # fmt: skip
+_TIME_SIGNS: dict[Sign, str] = {
+    "=": "", "!=": "not ", ">": "after ", ">=": "since ", "<": "before ", "<=": "until ",
+}  # fmt: skip
+_COUNT_SIGNS: dict[Sign, str] = {
+    "=": "exactly ", "!=": "other than ", ">": "more than ", ">=": "at least ", "<": "fewer than ",
+    "<=": "at most ",
+}  # fmt: skip
+_MEASURES: dict[str, tuple[str, str, str, str]] = {
+    "age": ("older", "younger", "oldest", "youngest"),
+    **dict.fromkeys(("length", "duration", "runtime"), ("longer", "shorter", "longest", "shortest")),
+    "height": ("taller", "shorter", "tallest", "shortest"),
+    **dict.fromkeys(("elevation", "altitude"), ("higher", "lower", "highest", "lowest")),
+    **dict.fromkeys(("weight", "mass"), ("heavier", "lighter", "heaviest", "lightest")),
+    **dict.fromkeys(("price", "cost"), ("more expensive", "cheaper", "most expensive", "cheapest")),
+    "speed": ("faster", "slower", "fastest", "slowest"),
+    "depth": ("deeper", "shallower", "deepest", "shallowest"),
+    "width": ("wider", "narrower", "widest", "narrowest"),
+    **dict.fromkeys(("size", "area"), ("larger", "smaller", "largest", "smallest")),
+}  # fmt: skip
+"""What is said of a thing with more and with less of a measure, and with most and least."""
+_MUCH: dict[str, tuple[str, str]] = {"average": ("average", ""), "sum": ("total", "")}
+_TIME_WORDS = frozenset("year date day time month since until".split())
+_SMALL = (
+    "no",
+    "one",
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+    "eleven",
+    "twelve",
+)
+NEARLY_ALL = 0.95
+"""Share of the nodes of an end that are of a type, from which they are called by it."""
+
+GROUPED = 10_000
+"""Numbers from which thousands are set apart: no years."""
+
+Kind = Literal["of", "post", "with", "whose", "object", "that"]
+_KINDS: tuple[Kind, ...] = ("of", "post", "with", "whose", "object", "that")
+"""Ways to narrow a noun, in their order behind it; *object*: "cities *that Ann likes*"."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Narrowed:
+    """What narrows a noun, said of one and of many: "directed by X" (post), "treats X", "treat X" (that)."""
+
+    kind: Kind
+    one: str
+    many: str
+    is_past: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Phrase:
+    """A noun phrase: a noun for one and for many with what narrows it, or a name (`one` alone)."""
+
+    one: str
+    many: str = ""
+    is_many: bool = False
+    narrowed: tuple[_Narrowed, ...] = ()
+    before: str = ""
+    is_implied: bool = False
+    """Whether the noun says no more than what narrows it: "films" of "films directed by X"."""
+
+    @property
+    def is_name(self) -> bool:
+        return not self.many
+
+    def narrow(self, *more: _Narrowed) -> _Phrase:
+        return replace(self, narrowed=(*self.narrowed, *more))
+
+    @property
+    def bare(self) -> str:
+        """Without an article: "films directed by X", "longest film"."""
+        parts = [self.before, self.many if self.is_many and self.many else self.one, self.tail]
+        return " ".join(part for part in parts if part)
+
+    @property
+    def tail(self) -> str:
+        """What narrows it, by kind: "directed by X and written by Y that are longer than Z"."""
+        that = "who" if is_person(self.one) and not self.is_name else "that"
+        texts: list[str] = []
+        for kind in _KINDS:
+            said = [n.many if self.is_many else n.one for n in self.narrowed if n.kind == kind]
+            if said:
+                joined = " and ".join(dict.fromkeys(said))
+                before = {"that": f"{that} ", "object": "that "}.get(kind, "")
+                texts.append(before + joined)
+        return " ".join(texts)
+
+    @property
+    def text(self) -> str:
+        """As it stands in a sentence: "films directed by X", "the longest film", "Tenet"."""
+        is_definite = not self.is_name and (not self.is_many or self.before[:1].isdigit())
+        return f"the {self.bare}" if is_definite else self.bare
 
 
 def say(query: Query, vocabulary: Vocabulary) -> str:
-    """A query in one line of plain English."""
-    match query:
-        case Query("yes", Both(left, Anchor(node, _))):
-            return f"whether {vocabulary.graph.labels[node]} is {_say(left, vocabulary)}"
-        case Query("list", part):
-            return _say(part, vocabulary)
-        case _:
-            return f"{_ASK_WORDS[query.ask]} {_say(query.part, vocabulary)}"
+    """A query in one line of plain English.
+
+    Members are a noun phrase ("the director of Memento"), a count is "the number of …", yes or no is
+    "whether …", a sum "the total price of …".
+    """
+    words = _Words(vocabulary)
+    part = query.part
+    match query.ask:
+        case "list":
+            return words.phrase(part).text
+        case "count":
+            return f"the number of {words.many(part).bare}"
+        case "yes":
+            return f"whether {words.statement(part)}"
+        case "sum" | "average" | "largest" | "smallest":
+            return words.amount(query.ask, part)
 
 
-def _say(part: Part, vocabulary: Vocabulary) -> str:
-    match part:
-        case Anchor(node, _):
-            return vocabulary.graph.labels[node]
-        case OfType(type_, end):
-            if type_ >= 0:
-                return f"everything of type {vocabulary.types[type_]}"
-            relation = vocabulary.relations[end // 2]
-            return f"every {relation}" if end & 1 else f"everything with {relation}"
-        case Walk(source, step):
-            return _say_step(_say(source, vocabulary), step, vocabulary)
-        case Both():
-            return _say_both(part, vocabulary)
-        case Either(left, right):
-            return f"{_say(left, vocabulary)} or {_say(right, vocabulary)}"
-        case Without(left, right):
-            return f"{_say(left, vocabulary)} but not {_say(right, vocabulary)}"
-        case Compared(source, steps, sign, value):
-            value_text = _value(value) if isinstance(value, Value) else _say(value, vocabulary)
-            condition = f"{_names(steps, vocabulary)} {_SIGN_WORDS[sign]} {value_text}"
-            return f"{_say(source, vocabulary)} whose {condition}"
-        case Counted(source, step, sign, number, _):
-            count_text = "no" if number == 0 else f"{_COUNTS[sign]} {number}"
-            return f"{_say(source, vocabulary)} with {count_text} {_names((step,), vocabulary)}"
-        case Extreme(source, steps, counted, largest, number):
-            number_text = "" if number == 1 else f"{number} "
-            rank = ("most" if largest else "fewest") if counted else ("largest" if largest else "smallest")
-            of = f"{_names(steps, vocabulary)} of {_say(source, vocabulary)}"
-            return f"the {number_text or 'one '}with the {rank} {of}"
+class _Words:
+    """Says parts over one graph."""
 
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        self._vocabulary = vocabulary
 
-def _say_both(part: Both, vocabulary: Vocabulary) -> str:
-    match part:
-        case Both(Walk(source, step), OfType(type_, _)) if type_ >= 0 and step & 1:
-            return _say_whose(_say(source, vocabulary), step, vocabulary, vocabulary.types[type_])
-        case Both(left, OfType(type_, _)) if type_ >= 0:
-            return f"{_say(left, vocabulary)}, of type {vocabulary.types[type_]}"
-        case Both(left, right):
-            return f"{_say(left, vocabulary)} that is also {_say(right, vocabulary)}"
+    # sets
 
+    def phrase(self, part: Part) -> _Phrase:
+        """A set as a noun phrase."""
+        match part:
+            case Anchor(node, _):
+                return _Phrase(self._vocabulary.graph.labels[node])
+            case OfType(type_, end):
+                return self._all(type_, end)
+            case Walk(source, step):
+                return self._walk(source, step)
+            case Both(left, right):
+                return self._both(left, right)
+            case Either(left, right):
+                return self._either(left, right)
+            case Without(left, right):
+                return self._without(left, right)
+            case Compared(source, steps, sign, value):
+                return self.phrase(source).narrow(self._compared(steps, sign, value))
+            case Counted(source, step, sign, number, _):
+                return self.phrase(source).narrow(self._counted(step, sign, number))
+            case Extreme(source, steps, counted, largest, number):
+                return self._extreme(self.phrase(source), steps, counted, largest, number)
 
-def _say_step(source: str, step: int, vocabulary: Vocabulary) -> str:
-    relation = vocabulary.relations[step // 2]
-    if not step & 1:
-        return f"{relation} of [{source}]" if " " in source else f"{relation} of {source}"
-    type_ = vocabulary.end_types[step ^ 1]
-    sure = type_ >= 0 and vocabulary.all_of_type(step ^ 1, type_)
-    return _say_whose(source, step, vocabulary, vocabulary.types[type_] if sure else "what")
+    def many(self, part: Part) -> _Phrase:
+        """A set as several things, also where it has one member."""
+        phrase = self.phrase(part)
+        return phrase if phrase.is_name else replace(phrase, is_many=True)
 
+    def _noun(self, end: int) -> str:
+        """What the nodes of an end are called: their type, or *thing*."""
+        type_ = self._vocabulary.end_types[end]
+        schema = self._vocabulary.schema
+        if type_ >= 0 and schema.typed[end, type_] >= NEARLY_ALL * schema.nodes[end]:
+            return singular_noun(self._vocabulary.types[type_])
+        return "thing"
 
-def _say_whose(source: str, step: int, vocabulary: Vocabulary, things: str) -> str:
-    """Things that a relation leads from to a source."""
-    source_text = f"[{source}]" if " " in source else source
-    return f"{things} whose {vocabulary.relations[step // 2]} is {source_text}"
-
-
-def _names(steps: tuple[int, ...], vocabulary: Vocabulary) -> str:
-    return " of ".join(
-        f"{vocabulary.relations[s // 2]}{' (from the other end)' if s & 1 else ''}" for s in reversed(steps)
-    )
-
-
-def _value(value: Value) -> str:
-    if not value.date:
-        return (
-            f"{value.number:g}" if not value.width else f"{value.number:g} to {value.number + value.width:g}"
+    def _shape(self, step: int) -> Shape:
+        return shape_of(
+            self._vocabulary.relations[step // 2], self._vocabulary.ends[step | 1] in (NUMBER, DATE)
         )
-    if value.yearly:
-        return _of_every_year(value)
-    from datetime import date
 
+    def _all(self, type_: int, end: int) -> _Phrase:
+        if type_ >= 0:
+            noun = singular_noun(self._vocabulary.types[type_])
+            return _Phrase(noun, plural(noun), is_many=True)
+        shape, noun, other = self._shape(end), self._noun(end), self._noun(end ^ 1)
+        if (end & 1 and shape.form == "noun") or (not end & 1 and shape.form == "role"):
+            noun = shape.one
+        elif end & 1 and shape.form == "post" and shape.noun:
+            noun = shape.noun
+        else:
+            things = _Phrase(noun, plural(noun), is_many=True, is_implied=True)
+            return things.narrow(self._counted(end, ">=", 1))
+        phrase = _Phrase(noun, plural(noun), is_many=True)
+        return phrase if other == "thing" else phrase.narrow(_of(plural(other)))
+
+    def _walk(self, source: Part, step: int) -> _Phrase:
+        """What a step leads to from a set."""
+        match source:
+            case Walk(first, back) if back == step ^ 1 and isinstance(first, Anchor):
+                same = self._same(first, back)
+                if same is not None:
+                    return same
+            case _:
+                pass
+        if step & 1:
+            return self._backward(source, step)
+        of, shape, noun = self.phrase(source), self._shape(step), self._noun(step ^ 1)
+        is_many = not self._leads_to_one(source, step)
+        if shape.form == "noun" or (shape.form == "post" and shape.noun):
+            one = shape.one if shape.form == "noun" else shape.noun
+            return _Phrase(one, plural(one), is_many).narrow(_of(of.text))
+        return self._reached(of, shape, step, noun, is_many)
+
+    def _reached(self, of: _Phrase, shape: Shape, step: int, noun: str, is_many: bool) -> _Phrase:
+        """What a relation that is no noun leads to: "cities that Ann lives in", "when Acme was founded"."""
+        said, are = (of.is_many, "are" if of.is_many else "is")
+        kind, text = self._vocabulary.ends[step ^ 1], shape.many if said else shape.one
+        if shape.form == "role":
+            is_only = not self._vocabulary.schema.repeated[step ^ 1]
+            role = shape.many if said else f"the {shape.one}" if is_only else indefinite(shape.one)
+            text = f"{are} {role} of"
+        elif shape.form == "post":
+            was = kind == DATE or self._is_year(step) or text.startswith("born")
+            are = {"is": "was", "are": "were"}[are] if was else are
+            text = f"{are} {text}"
+        body, _, last = text.rpartition(" ")
+        if last in ("in", "at", "on") and body and (noun == "thing" or kind != THING):
+            word = "when" if kind == DATE or self._is_year(step) else "where"
+            return _Phrase(f"{word} {of.text} {body}")
+        if kind == DATE or self._is_year(step):
+            return _Phrase(f"when {of.text} {text}")
+        if noun == "thing" and shape.form == "verb" and shape.noun:
+            noun = singular_noun(shape.noun)
+        if noun == "thing":
+            return _Phrase(f"what {of.text} {text}")
+        return _Phrase(noun, plural(noun), is_many).narrow(_alike("object", f"{of.text} {text}"))
+
+    def _leads_to_one(self, source: Part, step: int) -> bool:
+        """Whether a step leads from one thing to at most one."""
+        schema = self._vocabulary.schema
+        if self._is_plural(step) or 2 * schema.repeated[step] >= schema.nodes[step]:
+            return False
+        if not isinstance(source, Anchor):
+            return isinstance(source, Extreme) and source.number == 1
+        graph = self._vocabulary.graph
+        first, stop = (graph.into if step & 1 else graph.out).relation_span(source.node, step // 2)
+        return stop - first <= 1
+
+    def _is_plural(self, step: int) -> bool:
+        """Whether a relation is named in the plural, from head to tail: *starred actors*."""
+        shape, label = self._shape(step), self._vocabulary.relations[step // 2]
+        return (
+            not step & 1 and shape.form == "noun" and shape.one != shape.many and label.endswith(shape.many)
+        )
+
+    def _backward(self, source: Part, step: int) -> _Phrase:
+        """What has a relation to a set: "films directed by X", "members of X"."""
+        shape, of = self._shape(step), self.phrase(source)
+        truth = self._truth(source, step)
+        noun = self._noun(step ^ 1)
+        things = _Phrase(noun, plural(noun), is_many=True, is_implied=True)
+        if truth is not None:
+            return things.narrow(truth)
+        if shape.form == "role":
+            is_many = not self._leads_to_one(source, step)
+            return _Phrase(shape.one, shape.many, is_many).narrow(_of(of.text))
+        return things.narrow(self._has(step, of))
+
+    def _has(self, step: int, of: _Phrase) -> _Narrowed:
+        """What is said of a thing that a relation leads from to something; `step` leads back."""
+        shape, text = self._shape(step), of.text
+        kind = self._vocabulary.ends[step]
+        match shape.form:
+            case "verb":
+                text = f"the {shape.noun} {text}" if shape.noun and of.is_name and not of.is_many else text
+                return _that(f"{shape.one} {text}", f"{shape.many} {text}")
+            case "post":
+                preposition = ""
+                if kind != THING and " " not in shape.one and is_participle(shape.one):
+                    preposition = "in " if kind in (NUMBER, DATE) else "as "
+                return _post(f"{shape.one} {preposition}{text}", is_past=shape.one.startswith("born"))
+            case "role":
+                return _that(f"is {indefinite(shape.one)} of {text}", f"are {shape.many} of {text}")
+            case "noun":
+                return self._whose(step, of)
+
+    def _whose(self, step: int, of: _Phrase) -> _Narrowed:
+        """*Whose genre is Drama*, *whose genres include Drama*."""
+        shape = self._shape(step)
+        text = f"one of the {of.bare}" if of.is_many and not of.is_name else of.text
+        if self._is_plural(step & ~1):
+            return _Narrowed(
+                "whose", f"whose {shape.many} include {text}", f"whose {shape.many} include {text}"
+            )
+        return _alike("whose", f"whose {shape.one} is {text}")
+
+    def _truth(self, source: Part, step: int) -> _Narrowed | None:
+        """What is said of things by a relation whose values are yes and no."""
+        if not isinstance(source, Anchor) or step // 2 not in self._vocabulary.flags:
+            return None
+        truth = self._vocabulary.truths.get(source.node)
+        return None if truth is None else self._flagged(step, truth)
+
+    def _flagged(self, step: int, truth: bool) -> _Narrowed:
+        label = self._vocabulary.relations[step // 2]
+        shape, first = self._shape(step), label.split()[0]
+        if first in ("is", "are", "was"):
+            rest = label.partition(" ")[2]
+            return _that(f"is {rest}", f"are {rest}") if truth else _that(f"is not {rest}", f"are not {rest}")
+        if shape.form in ("noun", "role") and first not in ("can", "does") and not _is_quality(label):
+            noun = label.partition(" ")[2] if first in ("has", "have") else label
+            return _alike("with", f"{'with' if truth else 'without'} {noun}")
+        if shape.form == "verb":
+            said = _that(shape.one, shape.many)
+            return said if truth else _not(said)
+        return _that(f"is {label}", f"are {label}") if truth else _that(f"is not {label}", f"are not {label}")
+
+    def _same(self, first: Anchor, step: int) -> _Phrase | None:
+        """Others that share something: "other films with the same director as Memento"."""
+        shape, noun = self._shape(step), self._noun(step)
+        if step & 1:
+            return None
+        same = shape.one if shape.form == "noun" else shape.noun if shape.form == "post" else ""
+        if not same:
+            return None
+        name = self.phrase(first).text
+        phrase = _Phrase(noun, plural(noun), is_many=True, before="other")
+        return phrase.narrow(_alike("with", f"with the same {same} as {name}"))
+
+    # several sets
+
+    def _both(self, left: Part, right: Part) -> _Phrase:
+        if isinstance(right, Anchor):
+            left, right = right, left
+        match left, right:
+            case (Walk(a, step), Walk(b, other)) if step == other:
+                both = self._joined("both {} and {}", a, b, step)
+                if both is not None:
+                    return both
+            case _:
+                pass
+        first, second = self.phrase(left), self.phrase(right)
+        if first.is_name:
+            return first.narrow(_that(*self._being(second)))
+        if isinstance(right, OfType) and (first.is_implied or first.one == second.one):
+            return replace(first, one=second.one, many=second.many)
+        if second.is_implied and not second.before:
+            return first.narrow(*second.narrowed)
+        if first.is_implied and not first.before:
+            return second.narrow(*first.narrowed)
+        return first.narrow(_that(*self._being(second)))
+
+    def _being(self, phrase: _Phrase) -> tuple[str, str]:
+        """*Is an engineer* and *are engineers*."""
+        if phrase.is_name:
+            return f"is {phrase.text}", f"are {phrase.text}"
+        one = replace(phrase, is_many=False)
+        article = f"the {one.bare}" if phrase.before or not phrase.is_many else indefinite(one.bare)
+        return f"is {article}", f"are {replace(phrase, is_many=True).bare}"
+
+    def _joined(self, pattern: str, a: Part, b: Part, step: int) -> _Phrase | None:
+        """One step from two things at once: "films directed by Ann or Ben"."""
+        first, second = self.phrase(a), self.phrase(b)
+        if not (first.is_name and second.is_name) or self._truth(a, step) is not None:
+            return None
+        name = _Phrase(pattern.format(first.text, second.text), is_many=True)
+        shape, noun = self._shape(step), self._noun(step ^ 1)
+        if not step & 1 and (shape.form == "noun" or (shape.form == "post" and shape.noun)):
+            one = shape.one if shape.form == "noun" else shape.noun
+            return _Phrase(one, plural(one), is_many=True).narrow(_of(name.text))
+        if not step & 1:
+            return self._reached(name, shape, step, noun, is_many=True)
+        if shape.form == "role":
+            return _Phrase(shape.one, shape.many, is_many=True).narrow(_of(name.text))
+        return _Phrase(noun, plural(noun), is_many=True, is_implied=True).narrow(self._has(step, name))
+
+    def _either(self, left: Part, right: Part) -> _Phrase:
+        match left, right:
+            case (Walk(a, step), Walk(b, other)) if step == other:
+                either = self._joined("{} or {}", a, b, step)
+                if either is not None:
+                    return either
+            case (Compared(a, steps, sign, value), Compared(b, others, other_sign, other_value)) if (
+                a == b and steps == others
+            ):
+                first = self._compared(steps, sign, value)
+                second = self._compared(others, other_sign, other_value)
+                said = _Narrowed(first.kind, f"{first.one} or {second.one}", f"{first.many} or {second.many}")
+                return self.phrase(a).narrow(said)
+            case _:
+                pass
+        return _Phrase(f"{self.phrase(left).text} or {self.phrase(right).text}", is_many=True)
+
+    def _without(self, left: Part, right: Part) -> _Phrase:
+        first, second = self.phrase(left), self.phrase(right)
+        if second.is_name:
+            return first.narrow(_alike("with", f"other than {second.text}"))
+        if second.is_implied and len(second.narrowed) == 1 and not second.before:
+            return first.narrow(_not(second.narrowed[0]))
+        return first.narrow(_not(_that(*self._being(second))))
+
+    # conditions
+
+    def _compared(self, steps: Sequence[int], sign: Sign, value: Value | Part) -> _Narrowed:
+        """*Longer than Tenet*, *released after 2000*, *whose rating is at least 7*."""
+        if len(steps) > 1:
+            noun = self._noun(steps[0] ^ 1)
+            inner = _Phrase(noun, plural(noun), is_many=True).narrow(self._compared(steps[1:], sign, value))
+            return self._related(steps[0], inner)
+        step, shape = steps[0], self._shape(steps[0])
+        measure = _MEASURES.get(shape.one.split()[-1]) if shape.form == "noun" else None
+        bound, same = self._bound(step, value)
+        if measure is not None and sign in (">", "<") and not self._is_time(step, shape):
+            word = measure[0 if sign == ">" else 1]
+            return _that(f"is {word} than {bound}", f"are {word} than {bound}")
+        bound = f"that of {bound}" if same else bound
+        if shape.form in ("post", "verb") and self._is_time(step, shape):
+            event = shape.one.removesuffix(" in").removesuffix(" on").removesuffix(" at")
+            event_many = shape.many.removesuffix(" in").removesuffix(" on").removesuffix(" at")
+            signed = self._when(sign, value, bound)
+            if shape.form == "verb":
+                return _that(f"{event} {signed}", f"{event_many} {signed}")
+            return _post(f"{event} {signed}", is_past=True)
+        signs = _TIME_SIGNS if self._is_time(step, shape) else _NUMBER_SIGNS
+        noun = shape.one if shape.form == "noun" else self._vocabulary.relations[step // 2]
+        if step & 1:
+            noun = self._noun(step ^ 1)
+        said = f"{signs[sign]}{bound}"
+        if signs is _TIME_SIGNS and sign in (">=", "<="):
+            said = f"{bound} or {'later' if sign == '>=' else 'earlier'}"
+        elif signs is _TIME_SIGNS and isinstance(value, Value) and value.width:
+            said = f"{signs[sign]}in {bound}"
+        said = f"whose {noun} is {said}"
+        return _alike("whose", said)
+
+    def _when(self, sign: Sign, value: Value | Part, bound: str) -> str:
+        if sign not in ("=", "!="):
+            return f"{_TIME_SIGNS[sign]}{bound}"
+        is_day = isinstance(value, Value) and value.date and not value.width
+        clock = isinstance(value, Value) and value.date and 0 <= value.number < 1
+        word = "at" if clock else "on" if is_day else "in"
+        return f"{_TIME_SIGNS[sign]}{word} {bound}"
+
+    def _bound(self, step: int, value: Value | Part) -> tuple[str, bool]:
+        """What a value is compared with, and whether it is what the same relation says of another."""
+        if isinstance(value, Value):
+            return _value_text(value), False
+        if isinstance(value, Walk) and value.step == step:
+            return self.phrase(value.source).text, True
+        return self.phrase(value).text, False
+
+    def _is_year(self, step: int) -> bool:
+        return bool(self._vocabulary.schema.years[step ^ 1]) and self._shape(step).form in ("post", "verb")
+
+    def _is_time(self, step: int, shape: Shape) -> bool:
+        """Whether values of a relation are dates, times or years."""
+        end = step ^ 1
+        if self._vocabulary.ends[end] == DATE:
+            return True
+        words = _TIME_WORDS.intersection(self._vocabulary.relations[step // 2].split())
+        return bool(self._vocabulary.schema.years[end]) and (bool(words) or shape.form in ("post", "verb"))
+
+    def _counted(self, step: int, sign: Sign, number: int) -> _Narrowed:
+        """*With at least two directors*, *that treat no disease*."""
+        single = number == 1 and sign in ("=", ">=", ">")
+        if number == 0 and sign == "=":
+            many_text = "no "
+        elif sign == ">=" and number == 1:
+            many_text = "a "
+        else:
+            many_text = f"{_COUNT_SIGNS[sign]}{_small(number)} "
+        return self._related(step, _Phrase("", "-", not single), many_text)
+
+    def _related(self, step: int, things: _Phrase, quantity: str = "") -> _Narrowed:
+        """What is said of a thing that a step leads from, to some things or to so many of them."""
+        shape = self._shape(step)
+        things = things if things.one else self._counted_noun(step, shape, things.is_many)
+        said = f"{quantity}{things.bare}" if quantity else things.text
+        said = indefinite(things.bare) if quantity == "a " else said
+        if not step & 1:
+            if shape.form == "noun" or (shape.form == "post" and shape.noun and quantity):
+                if quantity:
+                    return _alike("with", f"with {said}")
+                return self._whose(step | 1, things)
+            return self._has(step | 1, _Phrase(said, is_many=True))
+        match shape.form:
+            case "role":
+                if not quantity:
+                    return _that(f"has {said} as {shape.one}", f"have {said} as {shape.one}")
+                return _alike("with", f"with {said}")
+            case "post":
+                return _Narrowed(
+                    "with", f"with {said} {shape.many} {self._it(step)}", f"with {said} {shape.many} them"
+                )
+            case "verb":
+                verb = shape.many if things.is_many else shape.one
+                return _that(f"{said} {verb}", f"{said} {verb}")
+            case "noun":
+                return _that(f"is the {shape.one} of {said}", f"are the {shape.one} of {said}")
+
+    def _it(self, step: int) -> str:
+        return "them" if is_person(self._noun(step)) else "it"
+
+    def _counted_noun(self, step: int, shape: Shape, is_many: bool) -> _Phrase:
+        noun = self._noun(step ^ 1)
+        if not step & 1 and (shape.form == "noun" or shape.noun):
+            noun = shape.one if shape.form == "noun" else shape.noun
+        elif (step & 1 and shape.form == "role") or (noun == "thing" and shape.form == "verb" and shape.noun):
+            noun = shape.noun or shape.one
+        return _Phrase(noun, plural(noun), is_many)
+
+    def _extreme(
+        self, of: _Phrase, steps: Sequence[int], counted: bool, largest: bool, number: int
+    ) -> _Phrase:
+        """*The longest film*, *the 3 films with the highest rating*, *the team with the most members*."""
+        if of.is_name:
+            of = _Phrase("one", "ones").narrow(_of(of.text))
+        chosen = replace(of, is_many=number > 1)
+        shape, step = self._shape(steps[-1]), steps[-1]
+        if counted:
+            return chosen.narrow(
+                self._related(step, _Phrase("", "-", True), f"the {'most' if largest else 'fewest'} ")
+            )
+        measure = _MEASURES.get(shape.one.split()[-1]) if shape.form == "noun" and len(steps) == 1 else None
+        count = f"{number} " if number > 1 else ""
+        if measure is not None and not self._is_time(step, shape):
+            return replace(chosen, before=f"{count}{measure[2 if largest else 3]} {of.before}".strip())
+        chosen = replace(chosen, before=f"{count}{of.before}".strip())
+        if self._is_time(step, shape):
+            if shape.form == "noun":
+                said = f"with the {'latest' if largest else 'earliest'} {shape.one}"
+                return chosen.narrow(_alike("with", said))
+            event = shape.one.removesuffix(" in").removesuffix(" on").removesuffix(" at")
+            said = f"{event} {'last' if largest else 'first'}"
+            return chosen.narrow(_that(said) if shape.form == "verb" else _post(said))
+        noun = " of the ".join(self._shape(s).one for s in reversed(steps))
+        said = f"with the {'highest' if largest else 'lowest'} {noun}"
+        return chosen.narrow(_alike("with", said))
+
+    # what is asked
+
+    def amount(self, ask: str, part: Part) -> str:
+        """*The total price of orders by Ann*, *the average age of employees*."""
+        word = {"sum": "total", "average": "average", "largest": "highest", "smallest": "lowest"}[ask]
+        if isinstance(part, Walk) and not part.step & 1:
+            shape = self._shape(part.step)
+            noun = shape.one if shape.form == "noun" else self._vocabulary.relations[part.step // 2]
+            return f"the {word} {noun} of {self.many(part.source).text}"
+        return f"the {word} of {self.many(part).text}"
+
+    def statement(self, part: Part) -> str:
+        """What is true if a set has a member: *Tenet is longer than Memento*, *there are films by Nolan*."""
+        match part:
+            case Both(left, Anchor() as anchor) | Both(Anchor() as anchor, left):
+                return self._said_of(self.phrase(anchor).text, left)
+            case Compared(Anchor() as anchor, _, _, _) | Counted(Anchor() as anchor, _, _, _, _):
+                return self._predicate(self.phrase(anchor).text, self.phrase(part).narrowed[-1])
+            case _:
+                phrase = self.many(part)
+                are = "is" if phrase.is_name and not phrase.is_many else "are"
+                return f"there {are} {phrase.bare}"
+
+    def _said_of(self, name: str, part: Part) -> str:
+        phrase = self.phrase(part)
+        if phrase.is_implied and len(phrase.narrowed) == 1 and not phrase.before:
+            return self._predicate(name, phrase.narrowed[0])
+        if phrase.is_name:
+            return f"{name} is {phrase.text}"
+        return f"{name} {self._being(phrase)[0]}"
+
+    def _predicate(self, name: str, said: _Narrowed) -> str:
+        match said.kind:
+            case "that":
+                return f"{name} {said.one}"
+            case "whose":
+                return f"the {said.one.removeprefix('whose ').replace(' is ', f' of {name} is ', 1)}"
+            case "with":
+                return f"{name} has {said.one.removeprefix('with ')}"
+            case "post" | "of" | "object":
+                return f"{name} {'was' if said.is_past else 'is'} {said.one}"
+
+
+def _is_quality(label: str) -> bool:
+    """Whether a name is an adjective: *vegetarian*, not *parking*."""
+    lexicon, word = Lexicon.load(), label.split()[-1]
+    return lexicon.uses(word, ADJECTIVE) > lexicon.uses(word, NOUN)
+
+
+def _not(said: _Narrowed) -> _Narrowed:
+    """What is said of things for which something does not hold."""
+    match said.kind:
+        case "that":
+            many = negated(said.many)
+            one = {"are": "is", "do": "does", "have": "has"}.get(many.split()[0], "") if many else ""
+            return _that(f"{one} {many.partition(' ')[2]}" if one else many, many)
+        case "post" | "of" | "object":
+            return _that(f"is not {said.one}", f"are not {said.many}")
+        case "whose":
+            word, new = (" include ", " do not include ") if " include " in said.one else (" is ", " is not ")
+            return replace(said, one=said.one.replace(word, new, 1), many=said.many.replace(word, new, 1))
+        case "with":
+            return replace(said, one=f"not {said.one}", many=f"not {said.many}")
+
+
+def _post(text: str, *, is_past: bool = False) -> _Narrowed:
+    return _Narrowed("post", text, text, is_past)
+
+
+def _alike(kind: Kind, text: str) -> _Narrowed:
+    return _Narrowed(kind, text, text)
+
+
+def _of(name: str) -> _Narrowed:
+    return _alike("of", f"of {name}")
+
+
+def _that(one: str, many: str = "") -> _Narrowed:
+    return _Narrowed("that", one, many or one)
+
+
+def _small(number: int) -> str:
+    return _SMALL[number] if 0 < number < len(_SMALL) else f"{number:,}"
+
+
+def _value_text(value: Value) -> str:
+    """A number or a date as people write it: *2.5*, *the 1980s*, *March 1988*, *1 March 1988*, *10:30*."""
+    if not value.date:
+        return _number_text(value)
+    if value.yearly:
+        month, day = divmod(int(value.number), 100)
+        return month_name[month] if value.width else f"{day} {month_name[month]}"
     if 0 <= value.number < 1:
         minutes = round(value.number * 24 * 60)
         return f"{minutes // 60:02}:{minutes % 60:02}"
-    start, stop = (
-        date.fromordinal(int(day) + 1).isoformat() for day in (value.number, value.number + value.width)
-    )
-    return start if start == stop else f"{start} to {stop}"
+    start = date.fromordinal(int(value.number) + 1)
+    stop = date.fromordinal(int(value.number + value.width) + 1)
+    if start == stop:
+        return f"{start.day} {month_name[start.month]} {start.year}"
+    if (start.month, start.day, stop.month, stop.day) == (1, 1, 12, 31):
+        return _years_text(start.year, stop.year)
+    if start.day == 1 and value.width < 31 and date.fromordinal(stop.toordinal() + 1).day == 1:
+        return f"{month_name[start.month]} {start.year}"
+    first, last = (Value(float(day.toordinal() - 1), date=True) for day in (start, stop))
+    return f"{_value_text(first)} to {_value_text(last)}"
 
 
-def _of_every_year(value: Value) -> str:
-    month, day = divmod(int(value.number), 100)
-    name = month_name[month]
-    return name if value.width else f"{name} {day}"
+def _number_text(value: Value) -> str:
+    number = f"{value.number:,}" if abs(value.number) >= GROUPED else f"{value.number:.10g}"
+    number = number.removesuffix(".0")
+    if not value.width:
+        return f"{number} {value.unit}".strip()
+    return _years_text(int(value.number), int(value.number + value.width))
+
+
+def _years_text(first: int, last: int) -> str:
+    if first == last:
+        return str(first)
+    return f"the {first}s" if first % 10 == 0 and last - first == 9 else f"{first} to {last}"

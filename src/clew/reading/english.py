@@ -6,9 +6,8 @@ They only open a door: which operation a question asks for, if any, the ranker d
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 
-from clew.text.lexicon import Lexicon
+from clew.text.inflection import singular
 
 FUNCTION = frozenset(
     """a an the this that these those of in on at by for from to with within into onto over under through
@@ -125,29 +124,3 @@ def is_rank(text: str, start: int, stop: int) -> bool:
     if not text[start:stop].isdigit():
         return False
     return bool(_RANK_BEFORE.search(text[:start]) or _RANK_AFTER.match(text[stop:]))
-
-
-_CODES = re.compile(r"[a-z]+\d+s")
-"""Several of what a code names: *P1s*."""
-_SINGULAR = {"people": "person", "lives": "live"}
-
-
-@lru_cache(maxsize=1 << 14)
-def singular(word: str) -> str:
-    """A word in lower case without the ending of a plural: by WordNet, or by rule for what that lacks."""
-    lexicon = Lexicon.load()
-    base = _SINGULAR.get(word) or next(iter(lexicon.lemmas(word)), word)
-    is_noun = base != word and bool(lexicon.classes(base)) and not word.endswith(("ed", "ing", "er", "est"))
-    if word in _SINGULAR or (base == word and word in lexicon):
-        return base
-    if is_noun and (word.endswith("s") or not lexicon.mostly_verb(base)):
-        return base
-    if len(word) > 4 and word.endswith("ies"):
-        return word[:-3] + "y"
-    if len(word) > 4 and word.endswith(("ses", "xes", "zes", "ches", "shes")):
-        return word[:-2]
-    if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")):
-        return word[:-1]
-    if _CODES.fullmatch(word):
-        return word[:-1]
-    return word

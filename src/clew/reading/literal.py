@@ -14,9 +14,10 @@ from functools import cached_property
 from clew.query.tree import Anchor, OfType, Query, Walk, mentions_of
 from clew.query.vocabulary import Vocabulary
 from clew.reading.asked_type import is_kind
-from clew.reading.english import ANYONE, FUNCTION, LIGHT, singular
+from clew.reading.english import ANYONE, FUNCTION, LIGHT
 from clew.reading.likeness import Likeness, types_said
 from clew.reading.mentions import Mention, spans_of
+from clew.text.inflection import singular
 from clew.text.normalise import tokens
 
 LITERAL = 4.0

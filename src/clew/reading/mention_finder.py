@@ -13,7 +13,7 @@ from clew.index.names.names import NamesIndex
 from clew.query.vocabulary import Vocabulary
 from clew.reading.category_words import CategoryWords
 from clew.reading.demonyms import places_named
-from clew.reading.english import FUNCTION, singular
+from clew.reading.english import FUNCTION
 from clew.reading.mentions import (
     ALIAS,
     EXACT,
@@ -46,6 +46,7 @@ from clew.reading.name_runs import (
     written_like_names,
 )
 from clew.reading.name_words import NameWords
+from clew.text.inflection import singular
 from clew.text.lexicon import Lexicon
 from clew.text.normalise import Token, tokens
 

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from clew.reading.english import FUNCTION, singular
+from clew.reading.english import FUNCTION
+from clew.text.inflection import singular
 from clew.text.lexicon import Lexicon
 from clew.text.normalise import POSSESSIVE, Token
 

@@ -20,7 +20,7 @@ from clew.index.names.names import NamesIndex
 from clew.query.short_forms import WRITTEN_OUT, initials_of
 from clew.query.vocabulary import Vocabulary
 from clew.reading.candidates import Enumerator, Option
-from clew.reading.english import ANYONE, FUNCTION, singular
+from clew.reading.english import ANYONE, FUNCTION
 from clew.reading.framing import unframed
 from clew.reading.likeness import Likeness, WordMatcher
 from clew.reading.mention_finder import MentionFinder
@@ -31,6 +31,7 @@ from clew.reading.ranker import GraphRanker, Ranker, Ranking, Scored, shipped
 from clew.reading.spelling import Respelt, Speller
 from clew.reading.typed_names import with_types
 from clew.text.embedder import Embedder
+from clew.text.inflection import singular
 from clew.text.lexicon import Lexicon
 
 

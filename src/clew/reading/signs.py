@@ -38,6 +38,7 @@ from clew.reading.mentions import Mention, spans_of
 from clew.reading.odds import IGNORED, LEFT_OPEN, LOOSE, TURNED, UNSAID
 from clew.reading.superlatives import Superlatives
 from clew.reading.unsayable import denies, excepts, is_denial
+from clew.text.inflection import singular
 from clew.text.lexicon import Lexicon
 
 ONCE_SAID = 0.6
@@ -227,7 +228,7 @@ def relations_asked_for(vocabulary: Vocabulary, question: str, mentions: Sequenc
     if match is None:
         return frozenset()
     for word in re.finditer(r"[a-z]+", match[1], re.I):
-        start, noun = match.start(1) + word.start(), english.singular(word[0].lower())
+        start, noun = match.start(1) + word.start(), singular(word[0].lower())
         is_named = any(m.strong and m.candidates and m.start <= start < m.stop for m in mentions)
         if not is_named and lexicon.classes(noun) and not lexicon.mostly_verb(noun):
             relations.update(vocabulary.relations_by_words.get((noun,), ()))

@@ -20,8 +20,9 @@ from clew.foundation.arrays import Float32
 from clew.query.tree import Anchor, Both, Part, Query, Walk, key_of
 from clew.query.vocabulary import Vocabulary
 from clew.reading.candidates import Option
-from clew.reading.english import BEING, DOING, INDEFINITE, MUTUAL, PREPOSITIONS, RELATIVE, singular
+from clew.reading.english import BEING, DOING, INDEFINITE, MUTUAL, PREPOSITIONS, RELATIVE
 from clew.reading.mentions import Mention
+from clew.text.inflection import singular
 from clew.text.lexicon import Lexicon
 
 LEAST_SCORE = -30.0

@@ -218,6 +218,16 @@ class Lexicon:
         as_verb = sum(self._frequency(i, VERB) for i in indices)
         return as_verb >= MOSTLY_VERB * max(1.0, sum(map(self._frequency, indices)))
 
+    def uses(self, word: str, part: int) -> float:
+        """How often a word is used as one part of speech (`NOUN`, `VERB` …), in the tagged corpus."""
+        indices = [i for i in map(self._find, self.lemmas(word)) if i >= 0]
+        return sum(max(0.0, self._frequency(i, part)) for i in indices)
+
+    def verb_share(self, word: str) -> float:
+        """Share of the uses of a word as a verb, of those as a verb or a noun; 0 for a word of neither."""
+        as_verb = self.uses(word, VERB)
+        return as_verb / (as_verb + self.uses(word, NOUN)) if as_verb else 0.0
+
     def agent(self, word: str) -> tuple[str, ...]:
         """Return nouns for persons that derive from the word, best first: `directed` → `director`."""
         scores: dict[str, float] = {}
