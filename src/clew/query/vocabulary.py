@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -60,13 +60,22 @@ class Vocabulary:
     short_relations: tuple[str, ...]
     short_types: tuple[str, ...]
     """Relations and types in words as they are; `relations` and `types` have short forms written out."""
+    further: tuple[tuple[int, str], ...] = ()
+    """What a team also says for a relation or type: its number, types behind relations, and the words."""
     _coded: dict[int, bool] = field(default_factory=dict[int, bool])
 
     @classmethod
-    def of(cls, graph: Graph, schema: Schema) -> Vocabulary:
-        """Read the words of a graph."""
+    def of(
+        cls,
+        graph: Graph,
+        schema: Schema,
+        further: Sequence[tuple[int, str]] = (),
+        type_labels: Mapping[str, str] | None = None,
+    ) -> Vocabulary:
+        """Read the words of a graph, with a team's further words, and labels of types by their names."""
         relations = tuple(map(words_of_label, graph.relation_labels))
-        types = tuple(map(words_of_label, graph.types.names))
+        shown = type_labels or {}
+        types = tuple(words_of_label(shown.get(name, name)) for name in graph.types.names)
         end_types = _end_types(schema)
         return cls(
             graph,
@@ -77,6 +86,7 @@ class Vocabulary:
             end_types,
             relations,
             types,
+            tuple((number, words_of_label(words)) for number, words in further),
         )
 
     def may_meet(self, end: int, other_end: int) -> bool:
@@ -235,18 +245,27 @@ class Vocabulary:
 
     @cached_property
     def relations_by_words(self) -> dict[tuple[str, ...], list[int]]:
-        """Relations by the words of their labels, as they are and written out."""
-        return _by_words(self.relations, self.short_relations)
+        """Relations by the words of their labels, as they are and written out, and by what a team says."""
+        by_words = _by_words(self.relations, self.short_relations)
+        for number, words in self.further:
+            if number < len(self.relations):
+                by_words.setdefault(tuple(words.split()), []).append(number)
+        return by_words
 
     @cached_property
     def types_by_words(self) -> dict[tuple[str, ...], list[int]]:
-        """Types by the words of their labels, as they are and written out."""
-        return _by_words(self.types, self.short_types)
+        """Types by the words of their labels, as they are and written out, and by what a team says."""
+        by_words = _by_words(self.types, self.short_types)
+        for number, words in self.further:
+            if number >= len(self.relations):
+                by_words.setdefault(tuple(words.split()), []).append(number - len(self.relations))
+        return by_words
 
     @cached_property
     def words(self) -> frozenset[str]:
         """All words of relations and types, as they are and written out."""
         texts = (*self.relations, *self.types, *self.short_relations, *self.short_types)
+        texts += tuple(words for _, words in self.further)
         return frozenset(w for text in texts for w in text.split())
 
 

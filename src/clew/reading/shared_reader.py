@@ -12,6 +12,7 @@ from clew.index.store.stored_schema import schema_of_index
 from clew.reading.countries import named_countries
 from clew.reading.reader import QuestionReader
 from clew.text.embedder import Embedder
+from clew.vocabulary.stored import team_vocabulary
 
 
 def with_types(index: Index) -> tuple[Graph, Schema]:
@@ -27,7 +28,8 @@ def reader_of(index: Index, embedder: Embedder) -> QuestionReader:
     reader = _READERS.get(key)
     if reader is None:
         graph, schema = with_types(index)
-        reader = _READERS[key] = QuestionReader(graph, schema, index.names, embedder)
+        team = team_vocabulary(index)
+        reader = _READERS[key] = QuestionReader(graph, schema, index.names, embedder, team=team)
     return reader
 
 

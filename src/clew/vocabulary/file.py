@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, cast
 
@@ -60,6 +60,24 @@ class TeamVocabulary:
 
     def __bool__(self) -> bool:
         return bool(self.relations or self.types or self.terms)
+
+    def further(self, relations: Sequence[str], types: Sequence[str]) -> list[tuple[int, str]]:
+        """Further words with the number of their relation or type; types come behind relations."""
+        names = ((self.relations, relations, 0), (self.types, types, len(relations)))
+        return [
+            (first + number, word)
+            for namings, known, first in names
+            for number, name in enumerate(known)
+            for word in namings.get(name, Naming()).words
+        ]
+
+    def as_json(self) -> dict[str, Any]:
+        """`{"relations": {NAME: {"label", "words", "unit"}}, "types": {…}, "terms": {WORD: QUERY}}`."""
+        return {
+            "relations": {name: naming.as_table() for name, naming in self.relations.items()},
+            "types": {name: naming.as_table() for name, naming in self.types.items()},
+            "terms": dict(self.terms),
+        }
 
     def as_toml(self) -> str:
         """The file; `read_vocabulary` reads the same back."""
