@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from clew.errors import UsageError
 from clew.graph.graph import Graph, ValueKind
 from clew.query.execute import Executor, Nodes, OverBudget
+from clew.query.tree import OfType
 
 MOST_FACETS = 30
 """Values of a column that are counted one by one."""
@@ -108,7 +109,7 @@ class Table:
         if kind == "text" or not len(distinct):
             return Column(name, label, kind, filled, len(distinct))
         values = self.graph.values.value[distinct]
-        ends = [self.graph.labels[int(distinct[at])] for at in (np.nanargmin(values), np.nanargmax(values))]
+        ends = [self.graph.label(int(distinct[at])) for at in (np.nanargmin(values), np.nanargmax(values))]
         return Column(name, label, kind, filled, len(distinct), *ends)
 
     def _label(self, name: str) -> str:
@@ -226,9 +227,9 @@ class Table:
         for name in columns:
             values = self._of(name)
             low, high = np.searchsorted(values.row, [row, row + 1]).tolist()
-            labels = [self.graph.labels[n] for n in values.node[low:high][:MOST_IN_CELL].tolist()]
+            labels = [self.graph.label(n) for n in values.node[low:high][:MOST_IN_CELL].tolist()]
             cells.append({"values": labels, "more": max(0, high - low - MOST_IN_CELL)})
-        return {"entity": self.graph.entities[node], "label": self.graph.labels[node], "cells": cells}
+        return {"entity": self.graph.entities[node], "label": self.graph.label(node), "cells": cells}
 
     def facets(self, name: str, filters: Sequence[ColumnFilter] = ()) -> dict[str, Any]:
         """The values of a column with how many rows have each; of numbers and dates a histogram too.
@@ -243,7 +244,7 @@ class Table:
         values, counts = np.unique(pairs, return_counts=True)
         best = np.argsort(-counts, kind="stable")[:MOST_FACETS]
         listed = [
-            {"label": self.graph.labels[int(values[at])], "count": int(counts[at])} for at in best.tolist()
+            {"label": self.graph.label(int(values[at])), "count": int(counts[at])} for at in best.tolist()
         ]
         return {"values": listed, "left": max(0, len(values) - MOST_FACETS), "bars": self._bars(cells, node)}
 
@@ -255,6 +256,17 @@ class Table:
         counts, edges = np.histogram(numbers, bins=min(MOST_BARS, max(1, len(np.unique(numbers)))))
         spans = zip(edges[:-1].tolist(), edges[1:].tolist(), counts.tolist(), strict=True)
         return [{"from": low, "to": high, "count": count} for low, high, count in spans]
+
+
+def all_of(graph: Graph, name: str) -> OfType:
+    """All of a type by its name, or one end of a relation: *head of directed_by*. Raises UsageError."""
+    for number, type_ in enumerate(graph.types.names):
+        if type_ == name:
+            return OfType(number)
+    end, of, relation = name.partition(" of ")
+    if of and end in ("head", "tail") and relation in (relations := list(graph.relations)):
+        return OfType(-1, 2 * relations.index(relation) + (end == "tail"))
+    raise UsageError(f'The graph has no type "{name}"')
 
 
 def value_of(text: str, *, dates: bool) -> float | None:
