@@ -85,7 +85,7 @@ def _steps(graph: Graph, nearest: Sequence[int], starts: Collection[int]) -> lis
 
 def of_relation(graph: Graph, relation: int) -> Int64:
     """All triples of a relation, int64 ids."""
-    slots = graph.out.slots()
+    slots = np.arange(graph.triples)
     return slots[graph.out.relation[slots] == relation]
 
 
