@@ -22,7 +22,8 @@ from clew.index.vectors.entity_search import open_entity_search
 from clew.index.vectors.in_milvus import InMilvus
 from clew.index.vectors.triple_search import triple_search
 from clew.index.vectors.triple_vectors import TripleVectors, with_triple_vectors
-from clew.methods.baselines.vector_rag import VectorRag
+from clew.llm.testing import ScriptedModel
+from clew.methods.baselines.retrieval import VectorRag
 from clew.types import Pattern, PatternEdge, PatternNode
 
 QUESTIONS = ("who directed Memento?", "year of Heat", "Nolan films")
@@ -214,7 +215,7 @@ def test_vectors_of_triples_are_put_where_the_environment_says(place, tmp_path):
 def test_a_method_that_needs_all_vectors_says_so(place, tmp_path):
     path = build(tmp_path, place)
     with pytest.raises(UsageError, match="Index the sources without --vectors milvus"):
-        VectorRag(open_index(path), EMBEDDER)
+        VectorRag(open_index(path), EMBEDDER, model=ScriptedModel([]))
 
 
 def test_a_milvus_that_lost_vectors_is_not_committed(place, tmp_path, monkeypatch):

@@ -33,7 +33,7 @@ def vocabulary(
             if json:
                 write_json(clew.vocabulary.as_json())
             else:
-                write(clew.draft_vocabulary(Path(source).name).rstrip())
+                write(clew.draft_vocabulary().rstrip())
             return
         with Bar(quiet=quiet):
             report = clew.set_vocabulary(set)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -71,12 +71,15 @@ class Vocabulary:
         schema: Schema,
         further: Sequence[tuple[int, str]] = (),
         type_labels: Mapping[str, str] | None = None,
+        terms: Collection[str] = (),
     ) -> Vocabulary:
-        """Read the words of a graph, with a team's further words, and labels of types by their names."""
+        """Read the words of a graph, with a team's further words, labels of types by name, and terms."""
         relations = tuple(map(words_of_label, graph.relation_labels))
         shown = type_labels or {}
         types = tuple(words_of_label(shown.get(name, name)) for name in graph.types.names)
-        end_types = _end_types(schema)
+        # What a thing is called is its own type, and no term that is true of it.
+        is_term = np.array([name in terms for name in graph.types.names], np.bool_)
+        end_types = _end_types(schema, is_term)
         return cls(
             graph,
             schema,
@@ -330,8 +333,8 @@ def _only_leaves(graph: Graph) -> NDArray[np.bool_]:
     return np.bincount(relation, leaves, minlength=len(graph.relations)) > 0.9 * triples
 
 
-def _end_types(schema: Schema) -> tuple[int, ...]:
-    typed = schema.typed
+def _end_types(schema: Schema, left_out: NDArray[np.bool_]) -> tuple[int, ...]:
+    typed = np.where(left_out, 0, schema.typed)
     if not typed.shape[1]:
         return (-1,) * len(schema.nodes)
     best = typed.argmax(axis=1)

@@ -79,7 +79,7 @@ class QuestionReader:
         """The words of the graph, and of its team."""
         further = self.team.further(list(self.graph.relations), list(self.graph.types.names))
         type_labels = {name: naming.label for name, naming in self.team.types.items() if naming.label}
-        return Vocabulary.of(self.graph, self.schema, further, type_labels)
+        return Vocabulary.of(self.graph, self.schema, further, type_labels, self.team.terms.keys())
 
     @cached_property
     def _matcher(self) -> WordMatcher:

@@ -64,6 +64,7 @@ class Api:
         add("/{graph}/relations", self.relations, summary="Relations, with examples and types")
         add("/{graph}/entities", self.entities, summary="Complete or find the name of an entity")
         add("/{graph}/entities/{id:path}", self.entity, summary="What is around an entity")
+        add("/{graph}/vocabulary", self.vocabulary, summary="What the team of a graph calls things")
         add("/{graph}/types", self.types, summary="Types, with counts")
         add("/{graph}/table", self.table, methods=["POST"], summary="Entities as a table")
         add("/{graph}/facets", self.facets, methods=["POST"], summary="The values of a column, counted")
@@ -159,6 +160,10 @@ class Api:
                 graph, id, relation=relation, direction=direction, offset=offset, limit=limit
             ),
         )
+
+    async def vocabulary(self, request: Request, graph: GraphName) -> Response:
+        """Labels, words and units of relations and types, and terms with their query graphs."""
+        return await self._json(request, lambda: self._service.vocabulary(graph))
 
     async def types(self, request: Request, graph: GraphName) -> Response:
         """The types of a graph with their counts; of one without, the ends of its relations."""

@@ -11,8 +11,8 @@ from clew.engine import Clew
 from clew.errors import ClewError, UsageError
 from clew.evaluate.compared import ask_each
 from clew.llm.types import ChatModel
-from clew.methods.options import options_of
 from clew.methods.registry import METHODS
+from clew.methods.settings import options_of
 from clew.query.table import ColumnFilter, Table, filters_of
 from clew.serve.graphs import Graphs
 from clew.serve.settings import ServerLimits
@@ -221,6 +221,10 @@ class Service:
             entity, relation=relation, direction=direction, offset=offset, limit=min(limit, self.limits.page)
         )
         return neighbourhood.as_json()
+
+    def vocabulary(self, graph: str) -> dict[str, Any]:
+        """What the team of a graph calls things."""
+        return self._engine(graph).vocabulary.as_json()
 
     def types(self, graph: str) -> dict[str, Any]:
         """The types of a graph with their counts; of one without, the ends of its relations."""

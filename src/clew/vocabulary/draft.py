@@ -12,7 +12,7 @@ import numpy as np
 
 from clew.graph.graph import Graph
 from clew.graph.schema import Schema
-from clew.query.units import UNITS
+from clew.graph.units import UNITS
 from clew.query.vocabulary import Vocabulary, words_of_label
 from clew.vocabulary.file import Naming, TeamVocabulary
 
@@ -34,14 +34,18 @@ _TERMS = """\
 
 def draft(graph: Graph, schema: Schema, team: TeamVocabulary, source: str) -> str:
     """Write the vocabulary of a graph as TOML; `read_vocabulary` reads what is set in it, and no guesses."""
-    words = Vocabulary.of(graph, schema)
+    words = Vocabulary.of(graph, schema, terms=team.terms.keys())
     lines = [_HEAD.format(source=source)]
     for number in np.argsort(-schema.triples, kind="stable").tolist():
         name = graph.relations[number]
+        if name in team.terms:
+            continue
         lines += [f"[relations.{_key(name)}]", *_relation_notes(words, number)]
         naming = _naming(team.relations.get(name), graph.relation_labels[number], words.relations[number])
         lines += [*naming, ""]
     for number, name in enumerate(graph.types.names):
+        if name in team.terms:
+            continue
         lines += [f"[types.{_key(name)}]", f"# {int((graph.types.type == number).sum()):,} of them"]
         lines += [*_naming(team.types.get(name), name, words.types[number]), ""]
     terms = [f"{_key(word)} = {_text(query)}" for word, query in team.terms.items()]

@@ -22,6 +22,7 @@ import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from pathlib import Path
 from typing import Any, cast
 
 import tomli_w
@@ -88,6 +89,25 @@ class TeamVocabulary:
         return tomli_w.dumps(
             {key: table for key, table in {**tables, "terms": dict(self.terms)}.items() if table}
         )
+
+
+def open_vocabulary(vocabulary: str | Path | TeamVocabulary) -> tuple[TeamVocabulary, str]:
+    """A vocabulary of a file, of its text (which holds a line break or `=`), or one that was read; its name.
+
+    Raises InputError for a file that cannot be read, and as `read_vocabulary`.
+    """
+    if isinstance(vocabulary, TeamVocabulary):
+        return vocabulary, "vocabulary"
+    if isinstance(vocabulary, str) and ("\n" in vocabulary or "=" in vocabulary):
+        return read_vocabulary(vocabulary), "vocabulary"
+    path = Path(vocabulary)
+    try:
+        text = path.read_text("utf-8")
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror}). Give a vocabulary file") from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: is not UTF-8. Save it as UTF-8") from error
+    return read_vocabulary(text, str(path)), str(path)
 
 
 def read_vocabulary(text: str, file: str = "vocabulary") -> TeamVocabulary:

@@ -1,4 +1,4 @@
-"""Terms: words with a query graph, parsed, put into each other, and derived as triples and types.
+"""Terms: words with a query graph, parsed, and derived as triples and types.
 
 A term that begins with a step (`.hasFather .hasFather`) is a relation: it leads from one thing to others. Any
 other (`person[gender = "Female"]`) is a type: the set of what it is true of. Both may use other terms, in no
@@ -9,7 +9,8 @@ triples and types of their own source; a citation of such a triple is replaced b
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, replace
+from functools import partial
 from graphlib import CycleError, TopologicalSorter
 
 import numpy as np
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 from rapidfuzz import process
 
 from clew.errors import InputError
+from clew.graph.graph import Graph
 from clew.query.execute import Executor, Nodes, OverBudget
 from clew.query.notation import NameLookup, NotationError, read_query
 from clew.query.tree import Both, Compared, Counted, Either, OfType, Part, Walk, Without
@@ -29,13 +31,9 @@ NEAR = 3
 """Names that are offered for one that is unknown."""
 
 
-class TermError(ValueError):
-    """A term that cannot be used; the message says why."""
-
-
 @dataclass(frozen=True, slots=True)
 class Term:
-    """A word with its query graph, in which no other term is left.
+    """A word with its query graph; terms in it have numbers behind the relations and types of the graph.
 
     `part` of a relation begins at `OfType(-1, end)`, which stands for where its first step leads.
     """
@@ -48,11 +46,13 @@ class Term:
 
 @dataclass(frozen=True, slots=True)
 class GraphNames:
-    """Ids of what a graph has, by the names that terms use; None for what it lacks."""
+    """Ids of what a graph has, by the names that terms use; a term has a number behind all of its kind."""
 
     entity: Callable[[str], int | None]
     relations: Mapping[str, int]
     types: Mapping[str, int]
+    relation_count: int
+    type_count: int
 
 
 def parse_terms(terms: Mapping[str, str], names: GraphNames) -> tuple[list[Term], list[str]]:
@@ -72,34 +72,23 @@ def parse_terms(terms: Mapping[str, str], names: GraphNames) -> tuple[list[Term]
         order = list(TopologicalSorter(uses).static_order())
     except CycleError as error:
         return [], [*problems, f"[terms] these terms use each other in a circle: {' → '.join(error.args[1])}"]
-    words = list(terms)
-    done: dict[str, Term] = {}
-    for word in order:
-        if word not in parsed:
-            continue
-        try:
-            part = _Expander(names, words, done).expanded(parsed[word])
-        except TermError as error:
-            problems.append(f"[terms] {word} = {terms[word]!r}: {error}")
-            continue
-        done[word] = Term(word, terms[word], part, _leads_on(part))
-    return list(done.values()), problems
+    usable = [word for word in order if word in parsed]
+    return [Term(word, terms[word], parsed[word], _leads_on(parsed[word])) for word in usable], problems
 
 
 def _lookup(names: GraphNames, virtual: Mapping[str, int], used: set[str]) -> NameLookup:
     """Find names of the graph, then terms: a term has a number behind those of the graph."""
 
-    def find(of_graph: Mapping[str, int], name: str) -> int | None:
+    def find(of_graph: Mapping[str, int], first: int, name: str) -> int | None:
         if name in of_graph:
             return of_graph[name]
         if name not in virtual:
             return None
         used.add(name)
-        return len(of_graph) + virtual[name]
+        return first + virtual[name]
 
-    return NameLookup(
-        names.entity, lambda name: find(names.relations, name), lambda name: find(names.types, name)
-    )
+    relation = partial(find, names.relations, names.relation_count)
+    return NameLookup(names.entity, relation, partial(find, names.types, names.type_count))
 
 
 def _near(message: str, names: GraphNames) -> str:
@@ -124,92 +113,58 @@ def _leads_on(part: Part) -> bool:
     return leaf.type < 0
 
 
-@dataclass(frozen=True, slots=True)
-class _Expander:
-    """Puts what terms mean in the place of terms."""
-
-    names: GraphNames
-    words: Sequence[str]
-    done: Mapping[str, Term]
-
-    def term(self, number: int) -> Term:
-        """The term of a number. Raises TermError if it cannot be used."""
-        word = self.words[number]
-        if word not in self.done:
-            raise TermError(f"it uses {word!r}, which cannot be used")
-        return self.done[word]
-
-    def expanded(self, part: Part) -> Part:
-        """A part without terms."""
-        match part:
-            case OfType(-1, end):
-                return self._leaf(part, end)
-            case OfType(type_) if type_ >= len(self.names.types):
-                used = self.term(type_ - len(self.names.types))
-                if used.is_relation:
-                    raise TermError(f"{used.word!r} is a relation, not a type: write .{used.word}")
-                return used.part
-            case Walk(source, step):
-                return self._walked(self.expanded(source), step)
-            case _:
-                inner = {f.name: getattr(part, f.name) for f in fields(part)}
-                changed = {n: self.expanded(value) for n, value in inner.items() if isinstance(value, Part)}
-                return replace(part, **changed)
-
-    def _leaf(self, part: OfType, end: int) -> Part:
-        if end // 2 < len(self.names.relations):
-            return part
-        used = self.term(end // 2 - len(self.names.relations))
-        return used.part if end & 1 else _reverse(None, used)
-
-    def _walked(self, source: Part, step: int) -> Part:
-        if step // 2 < len(self.names.relations):
-            return Walk(source, step)
-        used = self.term(step // 2 - len(self.names.relations))
-        if not used.is_relation:
-            raise TermError(f"{used.word!r} is a type, not a relation: write it without . and ^")
-        return _reverse(source, used) if step & 1 else _continued(source, used.part)
-
-
-def _continued(source: Part, inner: Part) -> Part:
-    """What a relation's part leads to from a source."""
-    match inner:
-        case OfType(_, end):
-            return Walk(source, end ^ 1)
-        case Walk(before, step):
-            return Walk(_continued(source, before), step)
-        case Both(left, right) | Without(left, right):
-            return replace(inner, left=_continued(source, left), right=right)
-        case Either(left, right):
-            return Either(_continued(source, left), _continued(source, right))
-        case Compared() | Counted():
-            return replace(inner, source=_continued(source, inner.source))
-        case _:
-            raise TermError("a relation cannot go on from this")
-
-
-def _reverse(source: Part | None, used: Term) -> Part:
-    """What a relation of steps alone leads back to from a source; without one, a relation of its own."""
-    steps: list[int] = []
-    inner = used.part
-    while isinstance(inner, Walk):
-        steps.append(inner.step)
-        inner = inner.source
-    if not isinstance(inner, OfType):
-        raise TermError(f"{used.word!r} has conditions, so that it cannot be followed backwards with ^")
-    back, *further = [step ^ 1 for step in (*steps, inner.end ^ 1)]
-    reached: Part = OfType(-1, back ^ 1) if source is None else Walk(source, back)
-    for step in further:
-        reached = Walk(reached, step)
-    return reached
-
-
 Pairs = tuple[Nodes, Nodes]
 """Where a relation begins and where it leads: int64 [n] each."""
 
 
+@dataclass(frozen=True, slots=True)
+class Derived:
+    """What terms stand for: pairs by the word of a relation, nodes by that of a type."""
+
+    relations: Mapping[str, Pairs]
+    types: Mapping[str, Nodes]
+
+
+@dataclass(eq=False)
+class TermExecutor(Executor):
+    """Evaluates the parts of terms, in which terms that are derived already are relations and types."""
+
+    names: GraphNames = field(kw_only=True)
+    words: Sequence[str] = field(kw_only=True)
+    derived: Derived = field(kw_only=True)
+
+    def edges(self, nodes: Nodes, step: int) -> tuple[Nodes, Nodes]:
+        """As of any executor; the edges of a term are the pairs that it stands for."""
+        if step // 2 < self.names.relation_count:
+            return super().edges(nodes, step)
+        heads, tails = self.derived.relations[self.words[step // 2 - self.names.relation_count]]
+        starts, ends = (tails, heads) if step & 1 else (heads, tails)
+        order = np.argsort(starts, kind="stable")
+        self.edges_left -= len(nodes)
+        low = np.searchsorted(starts[order], nodes)
+        count = np.searchsorted(starts[order], nodes, "right") - low
+        within = np.arange(int(count.sum())) - np.repeat(np.cumsum(count) - count, count)
+        return np.repeat(np.arange(len(nodes)), count), ends[order][np.repeat(low, count) + within]
+
+    def counts(self, nodes: Nodes, step: int) -> Nodes:
+        """How many edges of a step each node has."""
+        if step // 2 < self.names.relation_count:
+            return super().counts(nodes, step)
+        return np.bincount(self.edges(nodes, step)[0], minlength=len(nodes))
+
+    def _of_type(self, type_: int, end: int) -> Nodes:
+        if type_ >= self.names.type_count:
+            return self.derived.types[self.words[type_ - self.names.type_count]]
+        if type_ < 0 and end // 2 >= self.names.relation_count:
+            pairs = self.derived.relations[self.words[end // 2 - self.names.relation_count]]
+            return np.unique(pairs[end & 1])
+        return super()._of_type(type_, end)
+
+
 def pairs_of(executor: Executor, part: Part) -> Pairs:
     """All pairs that a relation's part leads between, each once, ascending.
+
+    Over several steps nothing leads to itself: nobody is his own sister.
 
     Raises:
         InputError: more than `MOST_DERIVED`.
@@ -217,7 +172,7 @@ def pairs_of(executor: Executor, part: Part) -> Pairs:
 
     """
     heads, tails = _pairs(executor, part)
-    if not isinstance(part, OfType):  # over several steps nothing leads to itself: nobody is his own sister
+    if not isinstance(part, OfType):
         heads, tails = heads[heads != tails], tails[heads != tails]
     pairs = np.unique(heads * executor.graph.nodes + tails)
     if len(pairs) > MOST_DERIVED:
@@ -281,22 +236,15 @@ def _last_end(part: Part) -> int:
             raise InputError("conditions stand behind a step, not behind |")
 
 
-@dataclass(frozen=True, slots=True)
-class Derived:
-    """What terms stand for: pairs by the word of a relation, nodes by that of a type."""
-
-    relations: Mapping[str, Pairs]
-    types: Mapping[str, Nodes]
-
-
-def derive(executor: Executor, terms: Iterable[Term]) -> Derived:
-    """Find what terms stand for in a graph.
+def derive(graph: Graph, terms: Iterable[Term], names: GraphNames, words: Sequence[str]) -> Derived:
+    """Find what terms stand for in a graph, those that others use first; `words` are all terms as numbered.
 
     Raises InputError for a term that stands for too much, or takes too long.
     """
     relations: dict[str, Pairs] = {}
     types: dict[str, Nodes] = {}
-    executor.edges_left = MOST_FOLLOWED
+    derived = Derived(relations, types)
+    executor = TermExecutor(graph, MOST_FOLLOWED, names=names, words=words, derived=derived)
     for term in terms:
         try:
             if term.is_relation:
@@ -306,8 +254,23 @@ def derive(executor: Executor, terms: Iterable[Term]) -> Derived:
         except InputError as error:
             raise InputError(f"term {term.word!r}: {error}") from error
         except OverBudget as error:
-            advice = "Make it smaller, or state it as triples of its own"
-            raise InputError(
-                f"term {term.word!r}: more than {MOST_FOLLOWED:,} edges are followed. {advice}"
-            ) from error
-    return Derived(relations, types)
+            text = f"more than {MOST_FOLLOWED:,} edges are followed. State it as triples of its own"
+            raise InputError(f"term {term.word!r}: {text}") from error
+    return derived
+
+
+def continued(source: Part, part: Part) -> Part:
+    """What a relation's part leads to from a source. Raises InputError if it cannot go on so."""
+    match part:
+        case OfType(_, end):
+            return Walk(source, end ^ 1)
+        case Walk(before, step):
+            return Walk(continued(source, before), step)
+        case Both(left, right) | Without(left, right):
+            return replace(part, left=continued(source, left), right=right)
+        case Either(left, right):
+            return Either(continued(source, left), continued(source, right))
+        case Compared() | Counted():
+            return replace(part, source=continued(source, part.source))
+        case _:
+            raise InputError("a relation is made of steps, conditions, &, | and -")
