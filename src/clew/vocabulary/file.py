@@ -98,7 +98,7 @@ def open_vocabulary(vocabulary: str | Path | TeamVocabulary) -> tuple[TeamVocabu
     """
     if isinstance(vocabulary, TeamVocabulary):
         return vocabulary, "vocabulary"
-    if isinstance(vocabulary, str) and ("\n" in vocabulary or "=" in vocabulary):
+    if isinstance(vocabulary, str) and (not vocabulary or "\n" in vocabulary or "=" in vocabulary):
         return read_vocabulary(vocabulary), "vocabulary"
     path = Path(vocabulary)
     try:
