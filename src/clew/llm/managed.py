@@ -29,8 +29,7 @@ from clew.llm.errors import (
 )
 from clew.llm.settings import Policy
 from clew.llm.trace import TraceFile
-from clew.llm.typed import TypedReplies
-from clew.llm.types import Hear, Reply, Request
+from clew.llm.types import ChatModel, Hear, Reply, Request
 
 if TYPE_CHECKING:
     from tenacity import RetryCallState
@@ -61,7 +60,7 @@ class SingleAttempts(Protocol):
         ...
 
 
-class ManagedModel(TypedReplies):
+class ManagedModel(ChatModel):
     """A chat model that keeps to a policy. Ready objects come in; `close` closes them."""
 
     def __init__(

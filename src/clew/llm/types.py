@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, astuple, dataclass, field
-from typing import Any, Generic, Literal, Protocol, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 
 from clew.types import Usage
 
@@ -99,10 +99,13 @@ class Typed(Generic[T]):
     replies: tuple[Reply, ...]
 
 
-class ChatModel(Protocol):
+class ChatModel(ABC):
     """A chat model, whatever serves it. `name` is `provider/model`."""
 
-    name: str
+    def __init__(self, name: str, refused: set[OutputForm] | None = None) -> None:
+        """`refused` remembers the forms that the server does not take; views of one model share it."""
+        self.name = name
+        self._refused: set[OutputForm] = set() if refused is None else refused
 
     @abstractmethod
     async def complete(self, request: Request) -> Reply:
@@ -110,12 +113,14 @@ class ChatModel(Protocol):
         ...
 
     async def complete_as(self, request: Request, shape: type[T]) -> Typed[T]:
-        """Reply with a value of a dataclass type, after at most one repair turn.
+        """Reply with a value of a dataclass type, in the strongest form that the server takes.
 
-        Raises ReplyInvalid (the reply does not fit the type, also after the repair), LlmError (as
+        Raises ReplyInvalid (the reply does not fit the type, also after one repair turn), LlmError (as
         `complete`).
         """
-        ...
+        from clew.llm.typed import complete_as
+
+        return await complete_as(self, request, shape, self._refused)
 
     @abstractmethod
     async def close(self) -> None:
