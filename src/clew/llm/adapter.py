@@ -17,7 +17,8 @@ from clew.foundation.bounded_http import refused
 from clew.llm import errors
 from clew.llm.local import LocalServer
 from clew.llm.providers import SERVERS, OpenedModel, split_name
-from clew.llm.types import ChatModel, Hear, Message, Reply, Request
+from clew.llm.typed import TypedReplies
+from clew.llm.types import Hear, Message, Reply, Request
 from clew.types import Usage
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ class PerLoop(Generic[T]):
         return self._objects.pop(asyncio.get_running_loop(), None)
 
 
-class PydanticModel(ChatModel):
+class PydanticModel(TypedReplies):
     """A chat model of any provider that pydantic-ai has."""
 
     def __init__(

@@ -29,7 +29,8 @@ from clew.llm.errors import (
 )
 from clew.llm.settings import Policy
 from clew.llm.trace import TraceFile
-from clew.llm.types import ChatModel, Hear, Reply, Request
+from clew.llm.typed import TypedReplies
+from clew.llm.types import Hear, Reply, Request
 
 if TYPE_CHECKING:
     from tenacity import RetryCallState
@@ -60,7 +61,7 @@ class SingleAttempts(Protocol):
         ...
 
 
-class ManagedModel(ChatModel):
+class ManagedModel(TypedReplies):
     """A chat model that keeps to a policy. Ready objects come in; `close` closes them."""
 
     def __init__(

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from clew.errors import LlmError
-from clew.llm.types import ChatModel, Hear, Reply, Request
+from clew.llm.typed import TypedReplies
+from clew.llm.types import Hear, Reply, Request
 from clew.types import Usage
 
 ScriptedLine = str | Reply | LlmError
 """A scripted reply: its text, the whole of it, or the error to raise."""
 
 
-class ScriptedModel(ChatModel):
+class ScriptedModel(TypedReplies):
     """Replies with a list, in order, or with a function of the request; `requests` records what was asked.
 
     A text counts one token for four characters, so that usage and budgets have something to count.

@@ -22,32 +22,41 @@ LONGEST_SHOWN = 8_000
 """Characters of its own reply that a model is shown again."""
 
 
-async def complete_as(
-    model: ChatModel, request: Request, shape: type[T], refused: set[OutputForm]
-) -> Typed[T]:
-    """Complete as `ChatModel.complete_as`; forms that the server refuses are added to `refused`."""
-    if not is_dataclass(shape):
-        raise TypeError(f"{shape!r} is not a dataclass")
-    forms: list[OutputForm] = [form for form in FORMS if form not in refused]
-    first: LlmError | None = None
-    for form in forms:
-        formed_request = _in_form(request, form, shape)
+class TypedReplies(ChatModel):
+    """The part of a chat model that all share: `complete_as`, by way of its own `complete`."""
 
-        def read(text: str, formed_request: Request = formed_request) -> T:
-            cleaned = clean(text, formed_request.messages, formed_request.stop)
-            return read_value(cleaned, lambda value: build(shape, value))
+    def __init__(self, name: str, refused: set[OutputForm] | None = None) -> None:
+        self.name = name
+        self._refused: set[OutputForm] = set() if refused is None else refused
 
-        try:
-            return await complete_parsed(model, formed_request, read)
-        except LlmError as error:
-            if isinstance(error, ReplyInvalid):
-                raise
-            if form == forms[-1] or not _is_about_form(error, form):
-                raise first or error from None
-            first = first or error
-            if isinstance(error, errors.ModelRefused):
-                refused.add(form)
-    raise AssertionError("unreachable: the last form returns or raises")
+    async def complete_as(self, request: Request, shape: type[T]) -> Typed[T]:
+        """Reply with a value of a dataclass type, after at most one repair turn.
+
+        The strongest form that the server takes is used; one that it refuses is not tried again. Raises
+        ReplyInvalid (the reply does not fit the type, also after the repair), LlmError (as `complete`).
+        """
+        if not is_dataclass(shape):
+            raise TypeError(f"{shape!r} is not a dataclass")
+        forms: list[OutputForm] = [form for form in FORMS if form not in self._refused]
+        first: LlmError | None = None
+        for form in forms:
+            formed_request = _in_form(request, form, shape)
+
+            def read(text: str, formed_request: Request = formed_request) -> T:
+                cleaned = clean(text, formed_request.messages, formed_request.stop)
+                return read_value(cleaned, lambda value: build(shape, value))
+
+            try:
+                return await complete_parsed(self, formed_request, read)
+            except LlmError as error:
+                if isinstance(error, ReplyInvalid):
+                    raise
+                if form == forms[-1] or not _is_about_form(error, form):
+                    raise first or error from None
+                first = first or error
+                if isinstance(error, errors.ModelRefused):
+                    self._refused.add(form)
+        raise AssertionError("unreachable: the last form returns or raises")
 
 
 def _is_about_form(error: LlmError, form: OutputForm) -> bool:

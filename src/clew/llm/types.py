@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, astuple, dataclass, field
-from typing import Any, Generic, Literal, TypeVar
+from typing import Any, Generic, Literal, Protocol, TypeVar
 
 from clew.types import Usage
 
@@ -99,13 +99,10 @@ class Typed(Generic[T]):
     replies: tuple[Reply, ...]
 
 
-class ChatModel(ABC):
+class ChatModel(Protocol):
     """A chat model, whatever serves it. `name` is `provider/model`."""
 
-    def __init__(self, name: str, refused: set[OutputForm] | None = None) -> None:
-        """`refused` remembers the forms that the server does not take; views of one model share it."""
-        self.name = name
-        self._refused: set[OutputForm] = set() if refused is None else refused
+    name: str
 
     @abstractmethod
     async def complete(self, request: Request) -> Reply:
@@ -113,14 +110,12 @@ class ChatModel(ABC):
         ...
 
     async def complete_as(self, request: Request, shape: type[T]) -> Typed[T]:
-        """Reply with a value of a dataclass type, in the strongest form that the server takes.
+        """Reply with a value of a dataclass type, after at most one repair turn.
 
-        Raises ReplyInvalid (the reply does not fit the type, also after one repair turn), LlmError (as
+        Raises ReplyInvalid (the reply does not fit the type, also after the repair), LlmError (as
         `complete`).
         """
-        from clew.llm.typed import complete_as
-
-        return await complete_as(self, request, shape, self._refused)
+        ...
 
     @abstractmethod
     async def close(self) -> None:

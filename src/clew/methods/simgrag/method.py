@@ -41,6 +41,7 @@ from clew.index.vectors.distances import IndexDistances
 from clew.llm.errors import BudgetReached, ContextOverflow, ReplyInvalid
 from clew.llm.prompting import Talk, short
 from clew.llm.run import run_sync
+from clew.llm.typed import TypedReplies
 from clew.llm.types import ChatModel, OutputForm, Reply, Request
 from clew.methods.asked import Judge, misfit_of_value
 from clew.methods.base import Run, needs_model, ungrounded
@@ -82,7 +83,7 @@ TYPES = 16
 """k(t) of the paper's letter (section C.1)."""
 
 
-class QuestionModel(ChatModel):
+class QuestionModel(TypedReplies):
     """The chat model of a question, which keeps its replies: usage is known however the question ends."""
 
     def __init__(self, talk: Talk, refused: set[OutputForm]) -> None:
