@@ -41,6 +41,8 @@ if TYPE_CHECKING:
     from clew.methods.built_in import BuiltInReader
     from clew.methods.registry import Method, MethodFactory, Verifier
     from clew.text.embedder import Embedder
+    from clew.vocabulary.file import TeamVocabulary
+    from clew.vocabulary.stored import VocabularyReport
 
 
 class _IndexAttribute:
@@ -231,6 +233,7 @@ class Clew(GraphView, Asks):
         model: ChatModel | str | None = None,
         settings: object = None,
         reading: int | None = None,
+        partial: bool = False,
     ) -> Answer:
         """Answer a question, or abstain with a reason.
 
@@ -239,14 +242,19 @@ class Clew(GraphView, Asks):
         own, or the class (`docs/python.md`). `model` is used by the methods that can use one: an open one, or
         its spec (`ollama/llama3.1`). `settings` is the dataclass of that name of a method that has one.
         `reading` is the number, from 1, of one of the `alternatives` of the answer of `auto`: it is answered
-        instead, without a model. Raises UsageError for an empty or endless question, an unknown method or
-        such a number, LlmError if the model fails.
+        instead, without a model. `partial`: where words of a question to `auto` have no place in the graph,
+        the rest is answered, and a note says so. Raises UsageError for an empty or endless question, an
+        unknown method or such a number, LlmError if the model fails.
         """
         question = clean_question(question)
         self.index.check_unchanged()
         names = self._names_in_graph(entities)
         if reading is not None and method != "auto":
             raise UsageError(f"Other readings are those of auto, not of {method}. Leave out one of the two")
+        if partial:
+            from clew.methods.settings import partial_settings
+
+            settings = partial_settings(method, settings)
         answerer = self._method(method, None if reading else self._models.model(model), settings)
 
         def work() -> Answer:
@@ -259,10 +267,15 @@ class Clew(GraphView, Asks):
                 cast("BuiltInReader", answerer), question, reading, id=id, entities=names
             )
 
-        return self._in_time(
-            work,
-            lambda abstention: Answer(
-                question, abstained=abstention, method=answerer.name, complete=False, id=id
+        from clew.vocabulary.cited import with_meanings
+
+        return with_meanings(
+            self.index,
+            self._in_time(
+                work,
+                lambda abstention: Answer(
+                    question, abstained=abstention, method=answerer.name, complete=False, id=id
+                ),
             ),
         )
 
@@ -337,14 +350,55 @@ class Clew(GraphView, Asks):
         """
         from clew.index.store.directory import open_index
 
-        if self._cached:
-            raise UsageError(
-                f"{self.path} is the cache of a graph file. Make an index to update: Clew.index(SOURCE, OUT)"
-            )
+        self._refuse_cached("update")
         updated = update_index_by(self.path, add, remove, rules=rules, embedder=self.embedder, **edit_options)
         self._forget()
         self.index = open_index(self.path, access=milvus_access())
         return updated
+
+    def verify(self, claim: str, **options: Any) -> Verification:  # noqa: ANN401 (of `Asks.verify`)
+        """Check a claim as `Asks.verify`; terms of a vocabulary are shown as what they stand for."""
+        from clew.vocabulary.cited import verified_with_meanings
+
+        return verified_with_meanings(self.index, super().verify(claim, **options))
+
+    @property
+    def vocabulary(self) -> TeamVocabulary:
+        """What a team calls things, as it was set; empty where nothing was."""
+        from clew.vocabulary.stored import team_vocabulary
+
+        return team_vocabulary(self.index)
+
+    def draft_vocabulary(self) -> str:
+        """Write the vocabulary as a file to correct: what is set, and what Clew infers behind #."""
+        from clew.index.store.stored_schema import schema_of_index
+        from clew.vocabulary.draft import draft
+
+        return draft(self.index.graph, schema_of_index(self.index), self.vocabulary, self.path.name)
+
+    def set_vocabulary(self, vocabulary: str | Path | TeamVocabulary) -> VocabularyReport:
+        """Check a vocabulary (a file, its text, or one that was read), keep it in the index, and use it.
+
+        Raises InputError for what does not fit the graph, ParseError for what is no TOML, UsageError for a
+        graph file that was indexed into the cache, and as `update`.
+        """
+        from clew.index.store.directory import open_index
+        from clew.vocabulary.file import open_vocabulary
+        from clew.vocabulary.stored import set_vocabulary
+
+        self._refuse_cached("give it a vocabulary")
+        team, file = open_vocabulary(vocabulary)
+        access = milvus_access()
+        report = set_vocabulary(self.path, team, embedder=self.embedder, file=file, access=access)
+        self._forget()
+        self.index = open_index(self.path, access=access)
+        return report
+
+    def _refuse_cached(self, what: str) -> None:
+        if self._cached:
+            raise UsageError(
+                f"{self.path} is the cache of a graph file. Make an index to {what}: Clew.index(SOURCE, OUT)"
+            )
 
     def example_questions(self, limit: int = 6) -> tuple[str, ...]:
         """Questions about this graph that are answered here, without a model, as the graph has it."""

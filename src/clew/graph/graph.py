@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 from clew.foundation.arrays import Float64, Int32, Int64, UInt8, UInt16
 from clew.foundation.short import local_name
 
-INFERRED = 65_535
-"""The source of triples that no file states, but that follow from an ontology."""
+INFERRED, DERIVED = 65_535, 65_534
+"""Sources of triples that no file states: what follows from an ontology, what terms of a vocabulary mean."""
 
 
 def offsets_of(counts: NDArray[np.integer]) -> Int64:

@@ -7,7 +7,7 @@ executes the likeliest, or abstains.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from time import perf_counter
 
@@ -18,7 +18,9 @@ from clew.graph.graph import Graph
 from clew.graph.schema import Schema
 from clew.index.names.names import NamesIndex
 from clew.query.short_forms import WRITTEN_OUT, initials_of
+from clew.query.tree import Query
 from clew.query.vocabulary import Vocabulary
+from clew.reading.account import Account, Accountant, as_written
 from clew.reading.candidates import Enumerator, Option
 from clew.reading.english import ANYONE, FUNCTION
 from clew.reading.framing import unframed
@@ -33,6 +35,7 @@ from clew.reading.typed_names import with_types
 from clew.text.embedder import Embedder
 from clew.text.inflection import singular
 from clew.text.lexicon import Lexicon
+from clew.vocabulary.file import TeamVocabulary
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,11 +74,14 @@ class QuestionReader:
     names: NamesIndex
     embedder: Embedder
     ranker: Ranker | None = None
+    team: TeamVocabulary = field(default_factory=TeamVocabulary)
 
     @cached_property
     def vocabulary(self) -> Vocabulary:
-        """The words of the graph."""
-        return Vocabulary.of(self.graph, self.schema)
+        """The words of the graph, and of its team."""
+        further = self.team.further(list(self.graph.relations), list(self.graph.types.names))
+        type_labels = {name: naming.label for name, naming in self.team.types.items() if naming.label}
+        return Vocabulary.of(self.graph, self.schema, further, type_labels, self.team.terms.keys())
 
     @cached_property
     def _matcher(self) -> WordMatcher:
@@ -188,6 +194,20 @@ class QuestionReader:
     def likenesses(self, vector: NDArray[np.float32], relations: Sequence[int]) -> NDArray[np.float32]:
         """How like a vector of `vector` is to those of the labels of relations: float32 [R], in [-1, 1]."""
         return self._ranker.likenesses(vector, relations)
+
+    @cached_property
+    def accountant(self) -> Accountant:
+        """Places words in query graphs."""
+        return Accountant(self._ranker)
+
+    def account(self, reading: Reading, query: Query) -> Account:
+        """What each word of a question, as it was asked, is in a query graph.
+
+        Raises EmbedderError if the shipped model cannot be opened.
+        """
+        account = self.accountant.account(reading.question, reading.mentions, reading.likeness, query)
+        words = as_written(reading.original_question, reading.question, account.words)
+        return replace(account, words=words)
 
     def _is_of_graph(self, word: str) -> bool:
         words = self.vocabulary.words

@@ -13,11 +13,14 @@ from clew.evaluate.compared import ask_each
 from clew.llm.types import ChatModel
 from clew.methods.registry import METHODS
 from clew.methods.settings import options_of
+from clew.query.table import ColumnFilter, Table, filters_of
 from clew.serve.graphs import Graphs
 from clew.serve.settings import ServerLimits
 from clew.stores.store import as_json
 from clew.types import Answer
 
+SHOWN_COLUMNS = 5
+"""Columns of a table where a client names none."""
 MOST_QUERY_ROWS = 200
 """Rows of a query that are read."""
 
@@ -50,6 +53,7 @@ class Asking:
     explain: bool = False
     settings: Mapping[str, Any] | None = None
     reading: int | None = None
+    partial: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +88,7 @@ class Service:
             model=model,
             settings=_settings(asking.method, asking.settings),
             reading=asking.reading,
+            partial=asking.partial,
         )
         return self._within_limit(answer).as_json(steps=asking.explain)
 
@@ -218,6 +223,40 @@ class Service:
             entity, relation=relation, direction=direction, offset=offset, limit=min(limit, self.limits.page)
         )
         return neighbourhood.as_json()
+
+    def vocabulary(self, graph: str) -> dict[str, Any]:
+        """What the team of a graph calls things."""
+        return self._engine(graph).vocabulary.as_json()
+
+    def types(self, graph: str) -> dict[str, Any]:
+        """The types of a graph with their counts; of one without, the ends of its relations."""
+        info = self.info(graph)
+        declared = [{"type": name, "count": count} for name, count in info["types"].items()]
+        ends = [
+            {"type": f"{end} of {relation['name']}", "count": relation[f"{end}s"]}
+            for relation in info["relations"]
+            for end in ("head", "tail")
+        ]
+        return {"types": declared or ends, "declared": bool(declared)}
+
+    def table(self, graph: str, rows: Mapping[str, Any], page: Mapping[str, Any]) -> dict[str, Any]:
+        """A page of entities; without `columns` the first ones are chosen, and all are described."""
+        table, filters = self._table(graph, rows)
+        named = {key: value for key, value in page.items() if key != "columns"}
+        chosen: Sequence[str] | None = page.get("columns")
+        described = [] if chosen is not None else table.columns()
+        columns = [column.name for column in described[:SHOWN_COLUMNS]] if chosen is None else chosen
+        reply = table.page(columns, filters=filters, **named)
+        return reply | {"available": [column.as_json() for column in described]}
+
+    def facets(self, graph: str, rows: Mapping[str, Any], column: str) -> dict[str, Any]:
+        """The values of one column, counted."""
+        table, filters = self._table(graph, rows)
+        return table.column(column).as_json() | table.facets(column, filters)
+
+    def _table(self, graph: str, rows: Mapping[str, Any]) -> tuple[Table, list[ColumnFilter]]:
+        named = {key: rows[key] for key in ("type", "query", "entities")}
+        return self._engine(graph).table(**named), filters_of(rows["filters"])
 
     def paths(self, graph: str, start: str, end: str, *, limit: int = 5, longest: int = 4) -> dict[str, Any]:
         """The shortest paths between two entities."""
