@@ -154,3 +154,10 @@ def test_the_language_is_told_by_the_grammar(clew, query, columns):
 def test_an_update_is_called_one(clew, update):
     with pytest.raises(QueryError, match="writes"):
         clew.query(update)
+
+
+@pytest.mark.slow
+def test_many_queries_in_a_row_leave_memory_for_the_next(clew):
+    for number in range(2_500):
+        query = f"MATCH (f:film)-[r:directed_by]->(d) RETURN f.name, d.name, type(r), {number} LIMIT 20"
+        assert len(clew.query(query).rows) == 20
