@@ -48,7 +48,7 @@ def test_consoles_of_the_readme(run, command, printed):
 def test_python_of_the_readme(run, capsys):
     (code,) = re.findall(r"```python\n(.*?)```", README, re.S)
     exec(compile(code, "README.md", "exec"), {})  # noqa: S102
-    assert "Christopher Nolan (TripleText(head='Memento'" in capsys.readouterr().out
+    assert "Christopher Nolan (TripleText('Memento'" in capsys.readouterr().out
 
 
 def test_the_answer_of_the_json_page_has_the_keys_of_an_answer(run):

@@ -133,18 +133,6 @@ def test_info_counts_and_signs_relations(clew):
     assert [source.role for source in info.sources] == ["source", "types"]
 
 
-def test_labels_of_rdf(tmp_path):
-    source = tmp_path / "g.ttl"
-    source.write_text(
-        "@prefix : <http://x.org/> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .\n"
-        ':Q1 :P2 :Q3 . :Q1 rdfs:label "Memento" . :P2 rdfs:label "director" . :Q3 :born 1970 .\n'
-    )
-    clew = Clew.open(source, cache_dir=tmp_path / "cache")
-    labels = clew.labels(range(clew.index.graph.triples))
-    assert labels["http://x.org/Q1"] == "Memento"
-    assert labels["http://x.org/born"] == "born"
-
-
 def test_nothing_there(tmp_path):
     for name in ("none.tsv", "none.clew"):
         with pytest.raises(InputError, match=name):
@@ -227,7 +215,7 @@ def test_labels_stand_for_iris_in_what_is_iterated_and_matched(tmp_path):
     )
     with Clew.open(path, cache_dir=tmp_path / "cache") as clew:
         assert list(clew) == [TripleText("Memento", "directedBy", "Nolan")]
-        assert next(clew.triples(names=True)).head == "http://e.org/m"
+        assert next(clew.triples()).by_id[0] == "http://e.org/m"
         found = clew.match({"triples": [["UNKNOWN film", "directedBy", "Nolan"]]}).matches[0]
         assert found.labels == ("Memento", "Nolan")
         assert found.texts == (TripleText("Memento", "directedBy", "Nolan"),)

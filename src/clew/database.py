@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Self, cast
 
 from clew.errors import UsageError
@@ -69,10 +69,6 @@ class Database(Asks):
 
     def _make_verifier(self, name: str, model: ChatModel | None, settings: object) -> Verifier:
         raise UsageError(f"Claims are verified over an index: clew index {self.store.name} -o NAME.clew")
-
-    def labels(self, triples: Iterable[int]) -> dict[str, str]:
-        """Map names to what people read: here they are the same."""
-        return {}
 
     def close(self) -> None:
         """Let go of what was made for asking, and close the connections."""

@@ -5,32 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from clew.foundation.bounds import check
-from clew.graph.graph import INFERRED, Graph
-from clew.types import Abstention, AnswerEntity, Citation, Match, TripleText
+from clew.graph.graph import Graph
+from clew.graph.named import triple_text
+from clew.types import Abstention, AnswerEntity, Citation, Match
 
 
-def triple_text(graph: Graph, triple: int) -> TripleText:
-    """A triple by names."""
-    head, relation, tail = graph.triple(triple)
-    names = (graph.entities[head], graph.relations[relation], graph.entities[tail])
-    inferred = int(graph.source[triple]) == INFERRED
-    return TripleText(*names, properties_of(graph, head, relation, tail), inferred)
+def answer_entity(graph: Graph, node: int, score: float = 1.0) -> AnswerEntity:
+    """A node as an answer."""
+    return AnswerEntity(graph.entities[node], graph.labels[node], score, node in graph.namesakes)
 
 
-def properties_of(
-    graph: Graph, head: int, relation: int, tail: int
-) -> tuple[tuple[tuple[str, str], ...], ...]:
-    """The properties of each edge that the source has of a triple."""
-    properties = graph.edge_properties
-    if not len(properties):
-        return ()
-    return tuple(map(properties.of, properties.statements(head, relation, tail)))
-
-
-def cite(graph: Graph, answer: str, triples: Sequence[int]) -> Citation:
-    """The citation of one answer by the ids of its triples, in the order of the path."""
+def cite(graph: Graph, answer: str | int, triples: Sequence[int]) -> Citation:
+    """The citation of one answer, a node or a text, by the ids of its triples, in the order of the path."""
     check()
-    return Citation(answer, tuple(triple_text(graph, t) for t in triples), tuple(triples))
+    name, label = (
+        (answer, answer) if isinstance(answer, str) else (graph.entities[answer], graph.label(answer))
+    )
+    return Citation(name, tuple(triple_text(graph, t) for t in triples), tuple(triples), label)
 
 
 def ground(
@@ -45,8 +36,8 @@ def ground(
         proof.setdefault(match.nodes[node], match)
     drafted = list(dict.fromkeys(draft))
     grounded = [entity for entity in drafted if entity in proof]
-    answers = tuple(AnswerEntity(graph.entities[e], graph.labels[e], 1.0) for e in grounded)
-    citations = tuple(cite(graph, graph.entities[e], proof[e].triples) for e in grounded)
+    answers = tuple(answer_entity(graph, e) for e in grounded)
+    citations = tuple(cite(graph, e, proof[e].triples) for e in grounded)
     if drafted and not grounded:
         return (), (), Abstention("not_in_evidence", "none of the drafted answers is in the evidence")
     return answers, citations, None

@@ -5,7 +5,7 @@ The road of a question: mentions → pattern → evidence (matches) → `Answer`
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 from clew.foundation.html_form import answer_html, frame_of, verification_html
 from clew.foundation.json_form import fields_json, json_form
+from clew.foundation.short import local_name, shorten
 
 Reason = Literal["no_entity", "ambiguous_entity", "no_relation", "empty_result", "not_in_evidence", "budget"]
 """Why Clew abstains."""
@@ -111,9 +112,9 @@ class MatchResult:
     bound: float = float("inf")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class TripleText:
-    """A triple by names, as the source writes them.
+    """A triple as people read it; a name that several share has its id beside it.
 
     `properties` are those of each edge that the source has of it: ((key, value), …).
     """
@@ -124,6 +125,16 @@ class TripleText:
     properties: tuple[tuple[tuple[str, str], ...], ...] = ()
     inferred: bool = False
     """Whether it follows from an ontology, and no source states it."""
+    ids: tuple[str, str, str] | None = field(default=None, compare=False)
+    """What the source calls head, relation and tail; None where that is what people read."""
+
+    def __repr__(self) -> str:
+        return f"TripleText({self.head!r}, {self.relation!r}, {self.tail!r})"
+
+    @property
+    def by_id(self) -> tuple[str, str, str]:
+        """Head, relation and tail as the source calls them."""
+        return self.ids or (self.head, self.relation, self.tail)
 
     def as_json(self) -> list[str]:
         """`[head, relation, tail]`."""
@@ -151,29 +162,58 @@ class Entity:
 
 @dataclass(frozen=True, slots=True)
 class AnswerEntity:
-    """One answer: `entity` as the source names it, `label` for people, `score` in [0, 1]."""
+    """One answer: `entity` as the source names it, `label` for people, `score` in [0, 1].
+
+    `shared` says that others of the graph are called so too.
+    """
 
     entity: str
     label: str
     score: float
+    shared: bool = False
+
+    @property
+    def shown(self) -> str:
+        """The label, with the id beside it where it is shared: *Anna Keller (E08)*."""
+        return f"{self.label} ({local_name(self.entity)})" if self.shared else self.label
+
+    def as_json(self) -> dict[str, Any]:
+        """`{"entity", "label", "score"}`, and `"shared": true` where others are called so too."""
+        form: dict[str, Any] = {"entity": self.entity, "label": self.label, "score": self.score}
+        return form | {"shared": True} if self.shared else form
 
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """The path of triples that proves one answer, from the question's entities to the answer."""
+    """The path of triples that proves one answer, from the question's entities to the answer.
+
+    `answer` is the answer as the source names it, `label` as people read it.
+    """
 
     answer: str
     triples: tuple[TripleText, ...]
     triple_ids: tuple[int, ...] = ()
+    label: str = ""
 
     def as_json(self) -> dict[str, Any]:
-        """`{"answer": …, "triples": [[head, relation, tail], …]}`, and `properties` where edges have some."""
-        form: dict[str, Any] = {"answer": self.answer, "triples": [t.as_json() for t in self.triples]}
-        if any(t.properties for t in self.triples):
-            form["properties"] = [t.properties_json() for t in self.triples]
-        if any(t.inferred for t in self.triples):
-            form["inferred"] = [t.inferred for t in self.triples]
-        return form
+        """`{"answer", "label", "triples"}`, and what `triples_json` gives."""
+        return {"answer": self.answer, "label": self.label or self.answer, **triples_json(self.triples)}
+
+
+def triples_json(triples: Sequence[TripleText]) -> dict[str, Any]:
+    """`{"triples": [[head, relation, tail], …]}`: names, as people read them.
+
+    A list of the same length is beside it where there is something to say: `ids`, what the source calls them;
+    `properties` of their edges; whether each is `inferred`.
+    """
+    form: dict[str, Any] = {"triples": [t.as_json() for t in triples]}
+    if any(t.ids for t in triples):
+        form["ids"] = [list(t.by_id) for t in triples]
+    if any(t.properties for t in triples):
+        form["properties"] = [t.properties_json() for t in triples]
+    if any(t.inferred for t in triples):
+        form["inferred"] = [t.inferred for t in triples]
+    return form
 
 
 @dataclass(frozen=True, slots=True)
@@ -304,7 +344,7 @@ VERIFICATION_JSON = "id claim verdict abstained parts citations method model com
 """Fields of a verification's JSON."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Answer:
     """An answer with its proof, or an abstention; the one result type of every method."""
 
@@ -351,10 +391,14 @@ class Answer:
         """
         cited = {citation.answer: [t.as_json() for t in citation.triples] for citation in self.citations}
         rows = [
-            {"entity": a.entity, "label": a.label, "score": a.score, "triples": cited.get(a.entity, [])}
+            {"entity": a.entity, "label": a.shown, "score": a.score, "triples": cited.get(a.entity, [])}
             for a in self.answers
         ]
         return frame_of(rows)
+
+    def __repr__(self) -> str:
+        found = f"abstained: {self.abstained.reason}" if self.abstained is not None else self.text
+        return f"<Answer {shorten(self.question, 80)!r}: {shorten(found, 160)}>"
 
     def _repr_html_(self) -> str:
         return answer_html(self.as_json())
@@ -370,11 +414,11 @@ class ClaimPart:
     triple_ids: tuple[int, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
-        """`{"text": …, "verdict": …, "triples": [[head, relation, tail], …]}`."""
-        return {"text": self.text, "verdict": self.verdict, "triples": [t.as_json() for t in self.triples]}
+        """`{"text", "verdict", "triples"}`, and what `triples_json` gives."""
+        return {"text": self.text, "verdict": self.verdict, **triples_json(self.triples)}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Verification:
     """A verdict on a claim, part by part; `citations` are the triples of each part that has some."""
 
@@ -400,6 +444,9 @@ class Verification:
         """The stable JSON form (documented in docs/json.md), with the `steps` if they are wanted."""
         form = fields_json(self, VERIFICATION_JSON)
         return _with_steps(form, self.steps) if steps else form
+
+    def __repr__(self) -> str:
+        return f"<Verification {shorten(self.claim, 80)!r}: {self.verdict}>"
 
     def to_frame(self) -> Any:  # noqa: ANN401 (of pandas or polars)
         """A data frame with a row a part: `text`, `verdict`, `triples`. Raises as `Answer.to_frame`."""

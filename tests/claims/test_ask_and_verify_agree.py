@@ -68,11 +68,7 @@ ONE_WAY = {"CAN_REPLACE", "REPORTS_TO"}
 
 
 def triples_of(clew, relation):
-    return [
-        (shown.head, shown.tail)
-        for named, shown in zip(clew.triples(names=True), clew.triples(), strict=True)
-        if named.relation == relation
-    ]
+    return [(triple.head, triple.tail) for triple in clew if triple.by_id[1] == relation]
 
 
 def statements(clew, relation, forms, count):

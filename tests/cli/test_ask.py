@@ -72,7 +72,7 @@ def test_answers_beyond_the_limit_are_counted_from_those_that_are_shown():
     console, names = Console(record=True, width=200), [f"thing {number}" for number in range(5)]
     answers = tuple(AnswerEntity(name, name, 1.0) for name in names)
     answer = Answer("What has hub?", answers, text=" · ".join(names), total=100)
-    print_answer(console, answer, (), {}, "--reading N")
+    print_answer(console, answer, (), "--reading N")
     text = " ".join(console.export_text().split())
     assert "thing 4 … and 95 more; --json prints the first 5; --limit lists more" in text
 

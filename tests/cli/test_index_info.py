@@ -181,8 +181,8 @@ def test_an_example_is_shown_as_people_read_it(run, tmp_path):
     assert "madeBy   1 triple   Pump → Acme" in shown
     assert "1 tail: 100% decimal" in shown
     told = json.loads(run("info", graph, "--json").stdout)["relations"][0]
-    assert told["example"] == ["http://e.org/q1", "http://e.org/madeBy", "http://e.org/q2"]
-    assert told["example_labels"] == ["Pump", "madeBy", "Acme"]
+    assert told["example"] == ["Pump", "madeBy", "Acme"]
+    assert told["example_ids"] == ["http://e.org/q1", "http://e.org/madeBy", "http://e.org/q2"]
 
 
 def test_info_verify_reads_all_files_and_names_a_damaged_one(index, films, run):

@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clew.errors import InputError, ParseError
+from clew.foundation.short import local_name
 from clew.graph.build import assemble
-from clew.graph.build.assemble import local_name
 from clew.graph.build.build import build_graph, graph_of
 from clew.graph.graph import Adjacency, Graph, ValueKind
 from clew.graph.namespaces import XSD

@@ -208,8 +208,8 @@ def test_rdf_says_them_of_reifiers_and_reified_statements(tmp_path):
     )
     found, notes = edges_of(tmp_path, "f.ttl", text, where={"since": ">=1999"})
     assert [(ends[2], held) for ends, held in found] == [
-        ("http://ex.org/Bergen", {"since": "2005", "airline": "SAS"}),
-        ("http://ex.org/Paris", {"since": "1999"}),
+        ("Bergen", {"since": "2005", "airline": "SAS"}),
+        ("Paris", {"since": "1999"}),
     ]
     assert any("1 statement with properties is of a triple that no source states" in note for note in notes)
     assert any("1 reified statements lack an end" in note for note in notes)
@@ -224,9 +224,7 @@ def test_the_name_of_a_graph_is_one(tmp_path):
 def test_a_large_file_of_rdf_has_them_too(tmp_path):
     lines = (f":a{i} :knows :b{i} {{| :since {i} |}} .\n" for i in range(2_000))
     found, _ = edges_of(tmp_path, "f.ttl", NAMED + "".join(lines), order="since", limit=1)
-    assert found == [
-        (("http://ex.org/a1999", "http://ex.org/knows", "http://ex.org/b1999"), {"since": "1999"})
-    ]
+    assert found == [(("a1999", "knows", "b1999"), {"since": "1999"})]
 
 
 def test_a_removed_triple_loses_them(flights):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from clew.errors import InputError, ParseError, UsageError
+from clew.errors import ParseError, UsageError
 from clew.graph.build.build import build_graph
 from clew.graph.namespaces import XSD
 from clew.graph.readers.batch import Tally
@@ -15,6 +15,7 @@ from clew.graph.readers.hints import Hints, columns_of
 from clew.graph.readers.registry import choose_reader
 
 Triple = tuple[str, str, object]
+INTEGER, DECIMAL, STRING = (XSD + name for name in ("integer", "decimal", "string"))
 
 
 class Found:
@@ -72,10 +73,12 @@ def test_edges_are_known_by_their_header(name: str, text: str, tmp_path: Path) -
 def test_what_was_taken_for_what_is_said(tmp_path: Path) -> None:
     text = "from,to,relationship,since\nJon,Arya,sibling of,283\n"
     note = Found(write(tmp_path / "a.csv", text)).note
-    assert note.endswith(
+    said, types = note.splitlines()
+    assert said.endswith(
         "a.csv: a table of edges: head = from, relation = relationship, tail = to; "
         "properties of edges = since"
     )
+    assert types.endswith("a.csv: since: integer")
 
 
 def test_gephi_with_and_without_direction_or_relation(tmp_path: Path) -> None:
@@ -109,10 +112,10 @@ APOC = """"_id","_labels","born","name","released","title","_start","_end","_typ
 def test_nodes_and_edges_in_one_file_as_apoc_exports_them(tmp_path: Path) -> None:
     found = Found(write(tmp_path / "all.csv", APOC))
     assert found.types == [("0", "Movie"), ("1", "Actor"), ("1", "Person")]
-    assert found.labels == {"1": "Keanu Reeves"}
+    assert found.labels == {"0": "The Matrix", "1": "Keanu Reeves"}
     assert ("1", "ACTED_IN", "0") in found.triples
-    assert ("0", "title", ("The Matrix", XSD + "string")) in found.triples
-    assert ("1", "born", ("1964", XSD + "string")) in found.triples
+    assert not any(relation == "title" for _, relation, _ in found.triples)
+    assert ("1", "born", ("1964", INTEGER)) in found.triples
 
 
 def test_what_a_node_says_is_no_end_of_an_edge(tmp_path: Path) -> None:
@@ -133,8 +136,8 @@ def test_rows_that_only_two_cells_tell_apart_are_entities_of_both(tmp_path: Path
     assert found.nodes == ["Flood, 1900", "Flood, 1901", "Fire, 1900", "Fire, 1901"]
     assert found.triples[:3] == [
         ("Flood, 1900", "Entity", "Flood"),
-        ("Flood, 1900", "Year", "1900"),
-        ("Flood, 1900", "Deaths", "7"),
+        ("Flood, 1900", "Year", ("1900", INTEGER)),
+        ("Flood, 1900", "Deaths", ("7", INTEGER)),
     ]
     assert "id = Entity with Year; relations = Entity, Year, Deaths" in found.note
 
@@ -172,9 +175,9 @@ def test_ids_of_other_rows_are_other_nodes(tmp_path: Path) -> None:
     text = "id,name,parent,size,manager_id\n1,Root,,5,\n2,Leaf,1,1,1\n"
     found = Found(write(tmp_path / "a.csv", text))
     assert found.triples == [
-        ("1", "size", ("5", XSD + "string")),
+        ("1", "size", ("5", INTEGER)),
         ("2", "parent", "1"),
-        ("2", "size", ("1", XSD + "string")),
+        ("2", "size", ("1", INTEGER)),
         ("2", "manager_id", "1"),
     ]
 
@@ -192,10 +195,10 @@ def test_a_wide_table_is_an_entity_a_row(tmp_path: Path) -> None:
     assert found.nodes == ["Bulbasaur", "Venusaur", "VenusaurMega Venusaur", "Charmander"]
     assert ("Bulbasaur", "Type 2", "Poison") in found.triples
     assert [t for t in found.triples if t[0] == "Charmander"] == [
-        ("Charmander", "#", "4"),
+        ("Charmander", "#", ("4", INTEGER)),
         ("Charmander", "Type 1", "Fire"),
-        ("Charmander", "Total", "309"),
-        ("Charmander", "Legendary", "False"),
+        ("Charmander", "Total", ("309", INTEGER)),
+        ("Charmander", "Legendary", ("False", XSD + "boolean")),
     ]
     assert "id = Name; relations = #, Type 1, Type 2, Total, Legendary" in found.note
     graph, _ = build_graph([tmp_path / "Pokemon.csv"])
@@ -214,9 +217,15 @@ def test_a_wide_table_is_an_entity_a_row(tmp_path: Path) -> None:
         (",name,city\n0,Ann,Rome\n1,Bob,Oslo\n", ("Ann", "city", "Rome")),
         ("Unnamed: 0,name,city\n0,Ann,Rome\n1,Bob,Oslo\n", ("Ann", "city", "Rome")),
         ("orderID,customerID,freight\n1,7,3\n2,7,4\n", ("orderID:1", "customerID", "customerID:7")),
-        ("position,start,end\nking,1272,1307\nqueen,1553,1558\nheir,1700,1701\n", ("king", "start", "1272")),
-        ("person,from,to,office\nAnn,1999,2004,mayor\nBob,2004,2010,mayor\n", ("Ann", "from", "1999")),
-        ("animal,legs\ndog,4\nbird,2\n", ("dog", "legs", "4")),
+        (
+            "position,start,end\nking,1272,1307\nqueen,1553,1558\nheir,1700,1701\n",
+            ("king", "start", ("1272", INTEGER)),
+        ),
+        (
+            "person,from,to,office\nAnn,1999,2004,mayor\nBob,2004,2010,mayor\n",
+            ("Ann", "from", ("1999", INTEGER)),
+        ),
+        ("animal,legs\ndog,4\nbird,2\n", ("dog", "legs", ("4", INTEGER))),
         (
             "State,Capital,Tree\nOhio,Columbus,Buckeye\nIowa,Des Moines,Oak\nUtah,Ogden,Aspen\n",
             ("Ohio", "Capital", "Columbus"),
@@ -231,7 +240,10 @@ def test_a_wide_table_is_an_entity_a_row(tmp_path: Path) -> None:
             "city,country,mayor\nOslo,Norge,Lie\nMoss,Norge,Rud\nRoma,Italia,Rossi\nBari,Italia,Neri\n",
             ("Oslo", "country", "Norge"),
         ),
-        ("country,population 2020,size\nPeru,7,a\nChad,8,b\nIran,9,c\n", ("Peru", "population 2020", "7")),
+        (
+            "country,population 2020,size\nPeru,7,a\nChad,8,b\nIran,9,c\n",
+            ("Peru", "population 2020", ("7", INTEGER)),
+        ),
     ],
 )
 def test_other_wide_tables(text: str, first: Triple, tmp_path: Path) -> None:
@@ -272,7 +284,7 @@ def test_triples_without_a_header_stay_triples(text: str, tmp_path: Path) -> Non
             Hints(columns_of("head=3,tail=5"), relation="flies to"),
             ("AER", "flies to", "KZN"),
         ),
-        ("year,node\n1999,Memento\n", Hints(id="node"), ("Memento", "year", ("1999", XSD + "string"))),
+        ("year,node\n1999,Memento\n", Hints(id="node"), ("Memento", "year", ("1999", INTEGER))),
         ("Type,Kind\nx,y\n", Hints(id="2"), ("y", "Type", ("x", XSD + "string"))),
     ],
 )
@@ -362,10 +374,10 @@ def test_excel(tmp_path: Path) -> None:
     found = Found(tmp_path / "people.xlsx")
     assert found.triples[:3] == [
         ("Ann", "City", "Rome"),
-        ("Ann", "Born", "1990-05-01"),
-        ("Ann", "Height", "1.7"),
+        ("Ann", "Born", ("1990-05-01", XSD + "date")),
+        ("Ann", "Height", ("1.7", DECIMAL)),
     ]
-    assert found.triples[5] == ("Bob", "Height", "2")
+    assert found.triples[5] == ("Bob", "Height", ("2", DECIMAL))
     assert "only the first sheet is read (Sheet), not more" in found.note
     assert found.tally.blank == 1
     with pytest.raises(ParseError, match="not an Excel workbook"):
@@ -383,7 +395,7 @@ def test_parquet(tmp_path: Path) -> None:
     parquet.write_table(values, tmp_path / "b.parquet")
     found = Found(tmp_path / "b.parquet")
     assert found.labels == {"1": "Jon"}
-    assert ("1", "age", ("1.5", XSD + "string")) in found.triples
+    assert ("1", "age", ("1.5", DECIMAL)) in found.triples
     with pytest.raises(ParseError, match="not a Parquet file"):
         Found(write(tmp_path / "c.parquet", "nonsense"))
 
@@ -408,8 +420,16 @@ def test_a_file_without_an_ending_is_known_by_how_it_begins(text: str, format: s
 
 def test_an_unclear_folder_names_its_tables(tmp_path: Path) -> None:
     write(tmp_path / "a.csv", "a,b,c\nd,b,f\n")
-    with pytest.raises(InputError, match=r"not clear what the columns of 1 of its tables are \(a\.csv\)"):
-        Found(tmp_path)
+    write(tmp_path / "b.csv", "name,age\nAnn,31\nBob,28\n")
+    write(tmp_path / "c.csv", "d,e,f\ng,e,i\n")
+    with pytest.raises(ParseError) as error:
+        build_graph([tmp_path])
+    assert "a.csv:1: it is not clear what the columns are: a,b,c" in str(error.value)
+    assert "c.csv:1" in str(error.value)
+    graph, report = build_graph([tmp_path], on_error="skip")
+    assert graph.triples == 2
+    assert report.skipped == 2
+    assert any("2 of 3 tables cannot be read: a.csv, c.csv" in note for note in report.notes)
 
 
 @pytest.mark.parametrize("header", [",city,age", "Unnamed: 0,city,age"])
@@ -418,11 +438,11 @@ def test_an_unnamed_column_of_names_calls_the_rows(header: str, tmp_path: Path) 
     assert found.nodes == ["Ann", "Bob"]
     assert found.triples == [
         ("Ann", "city", "Rome"),
-        ("Ann", "age", "30"),
+        ("Ann", "age", ("30", INTEGER)),
         ("Bob", "city", "Oslo"),
-        ("Bob", "age", "41"),
+        ("Bob", "age", ("41", INTEGER)),
     ]
-    assert Found(write(tmp_path / "b.csv", ",age\nAnn,30\nBob,41\n")).triples[0] == ("Ann", "age", "30")
+    assert Found(write(tmp_path / "b.csv", ",age\nAnn,30\nBob,41\n")).nodes == ["Ann", "Bob"]
 
 
 @pytest.mark.parametrize("name", ["edges.tsv", "edges.txt"])

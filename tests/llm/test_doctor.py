@@ -8,7 +8,7 @@ import pytest
 from clew.llm import Settings
 from clew.llm.doctor import Check, doctor
 from clew.llm.prices import Price, Prices
-from servers.fake_server import Answer, completion, serving
+from servers.fake_server import Answer, Seen, completion, events, piece, serving
 
 pytest.importorskip("openai")
 
@@ -24,15 +24,15 @@ def test_a_good_configuration(tiny_url: str):
     # The tiny model's words mean nothing, so whether it can fill in a form is left to chance.
     found.pop("structured output")
     assert found == dict.fromkeys(
-        ("settings", "packages", "files", "server", "chat", "streaming", "prices"), "ok"
+        ("settings", "packages", "files", "chat", "model", "streaming", "prices"), "ok"
     )
 
 
 def test_a_model_that_the_server_does_not_list(tiny_url: str):
     checks = doctor(Settings("llamacpp/other", base_url=tiny_url))
-    (server,) = (check for check in checks if check.name == "server")
-    assert server.state == "warning"
-    assert "it lists tiny" in server.detail
+    (model,) = (check for check in checks if check.name == "model")
+    assert model.state == "warning"
+    assert "it lists tiny" in model.detail
 
 
 def test_a_closed_port():
@@ -43,7 +43,7 @@ def test_a_closed_port():
         "settings": "ok",
         "packages": "ok",
         "files": "ok",
-        "server": "failed",
+        "chat": "failed",
         "prices": "warning",
     }
     assert "Check that the server runs" in checks[3].detail
@@ -63,9 +63,18 @@ def test_a_missing_key_is_seen_without_a_request():
 
 
 def test_a_server_without_a_list_of_models():
-    with serving(Answer({"error": {"message": "no such page"}}, 404), Answer(completion("yes"))) as (_, url):
+    def without_list(seen: Seen) -> Answer:
+        if seen.path.endswith("/models"):
+            return Answer({"error": {"message": "no such page"}}, 404)
+        return (
+            events(piece("yes"), piece(None, "stop"))
+            if seen.body.get("stream")
+            else Answer(completion("yes"))
+        )
+
+    with serving(by=without_list) as (_, url):
         checks = doctor(Settings("vllm/x", base_url=f"{url}/v1"))
-    assert states(checks)["server"] == "warning"
+    assert "model" not in states(checks)
     assert states(checks)["chat"] == "ok"
     assert states(checks)["structured output"] == "failed"
 

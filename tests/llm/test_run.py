@@ -2,14 +2,11 @@ from __future__ import annotations
 
 import asyncio
 import multiprocessing
-import subprocess
-import sys
 import threading
-from collections.abc import AsyncGenerator
 
 import pytest
 
-from clew.llm.run import iterate_sync, run_sync
+from clew.llm.run import run_sync
 
 
 async def double(number: int) -> int:
@@ -54,23 +51,6 @@ def test_waiting_for_itself_is_an_error_and_no_deadlock():
         run_sync(outer())
 
 
-def test_a_generator_is_closed_when_it_is_left():
-    closed: list[bool] = []
-
-    async def count() -> AsyncGenerator[int, None]:
-        try:
-            for i in range(100):
-                yield i
-        finally:
-            closed.append(True)
-
-    numbers = iterate_sync(count())
-    assert [next(numbers), next(numbers)] == [0, 1]
-    numbers.close()  # pyright: ignore[reportAttributeAccessIssue]
-    assert closed == [True]
-    assert list(iterate_sync(count()))[-1] == 99
-
-
 def test_a_forked_process_has_a_loop_of_its_own():
     run_sync(double(1))
     context = multiprocessing.get_context("fork")
@@ -82,14 +62,3 @@ def test_a_forked_process_has_a_loop_of_its_own():
 
 def _run_in_child() -> None:
     assert run_sync(double(3)) == 6
-
-
-def test_a_generator_left_standing_does_not_spoil_the_end_of_the_process():
-    code = (
-        "from clew.llm import ask, iterate_sync\n"
-        "from clew.llm.testing import ScriptedModel\n"
-        "left = iterate_sync(ScriptedModel(['one two three']).stream(ask('hello')))\n"
-        "print(next(left).text)\n"
-    )
-    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=30)
-    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "one \n", "")

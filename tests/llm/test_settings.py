@@ -1,16 +1,19 @@
 from __future__ import annotations
 
+import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from clew.errors import InputError, MissingExtra, UsageError
-from clew.llm import Settings, open_model, settings_from
+from clew.foundation.redaction import redacted
+from clew.llm import Reply, Settings, ask, open_model, run_sync, settings_from
 from clew.llm.budget import Limits
+from clew.llm.cache import ReplyCache
 from clew.llm.prices import Price, Prices, read_prices
-from clew.llm.profiles import PROFILES, profile_of, split_name
-from clew.llm.retry import Retry
+from clew.llm.providers import split_name
 from clew.llm.settings import ollama_url
 from clew.types import Usage
 
@@ -29,31 +32,10 @@ def test_a_name_is_provider_and_model(name: str, provider: str, model: str):
     assert split_name(name) == (provider, model)
 
 
-@pytest.mark.parametrize("name", ["", "gpt-4o", "openai/", "openai/ ", "nobody/x", "/x", "OpenAI/gpt-4o"])
+@pytest.mark.parametrize("name", ["", "gpt-4o", "openai/", "openai/ ", "/x", "OpenAI/gpt-4o", "a b/x"])
 def test_another_name_is_a_usage_error_that_shows_how(name: str):
     with pytest.raises(UsageError, match=r"provider/model, for example ollama"):
         split_name(name)
-
-
-def test_every_profile_is_whole():
-    for provider, profile in PROFILES.items():
-        assert profile.provider == provider
-        assert profile.forms[-1] == "text"
-        assert "max_tokens" in profile.parameters
-        assert profile.base_url or profile.url_variable
-        assert profile.key_variable or not profile.key_needed
-
-
-def test_openai_elsewhere_is_a_compatible_server():
-    there = profile_of("openai/x", "http://localhost:9/v1")
-    assert there.parameters["max_tokens"] == "max_tokens"
-    assert not there.key_needed
-    assert profile_of("openai/x").parameters["max_tokens"] == "max_completion_tokens"
-
-
-def test_reasoning_models_choose_their_own_sampling():
-    assert "temperature" not in profile_of("openai/o3-mini").parameters
-    assert "temperature" in profile_of("openai/gpt-4o").parameters
 
 
 # Environment
@@ -64,13 +46,15 @@ def test_reasoning_models_choose_their_own_sampling():
     [
         ({"OPENAI_API_KEY": "k"}, "openai/m", "https://api.openai.com/v1", "k"),
         ({"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": "http://h/v1/"}, "openai/m", "http://h/v1", "k"),
-        ({"ANTHROPIC_API_KEY": "k", "OPENAI_API_KEY": "o"}, "anthropic/m", "https://api.anthropic.com", "k"),
+        ({"ANTHROPIC_API_KEY": "k", "OPENAI_API_KEY": "o"}, "anthropic/m", "", "k"),
+        ({"MISTRAL_API_KEY": "k", "OPENAI_BASE_URL": "http://h/v1"}, "mistral/m", "", "k"),
+        ({"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": "http://h/v1"}, "gguf/m.gguf", "", None),
         ({"ANTHROPIC_API_KEY": "k", "ANTHROPIC_BASE_URL": "http://h/"}, "anthropic/m", "http://h", "k"),
         ({"OPENAI_API_KEY": "k"}, "ollama/m", "http://localhost:11434/v1", None),
         ({"OLLAMA_HOST": "box:99", "OPENAI_BASE_URL": "http://h/v1"}, "ollama/m", "http://box:99/v1", None),
         ({"OPENAI_API_KEY": "k"}, "vllm/m", "http://localhost:8000/v1", None),
         ({"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": "http://h/v1"}, "vllm/m", "http://h/v1", "k"),
-        ({"OPENAI_API_KEY": "k"}, "openrouter/a/b", "https://openrouter.ai/api/v1", None),
+        ({"OPENAI_API_KEY": "k"}, "openrouter/a/b", "", None),
     ],
 )
 def test_the_environment_gives_address_and_key(
@@ -120,7 +104,9 @@ def test_a_key_is_not_shown():
     [
         ({"model": "openai/m"}, "Set OPENAI_API_KEY"),
         ({"model": "anthropic/m"}, "Set ANTHROPIC_API_KEY"),
-        ({"model": "azure/m", "api_key": "k"}, "Set OPENAI_BASE_URL"),
+        ({"model": "azure/m", "api_key": "k"}, "Set AZURE_OPENAI_ENDPOINT"),
+        ({"model": "deepseek/m"}, "Set DEEPSEEK_API_KEY"),
+        ({"model": "nobody/m"}, "no provider 'nobody'"),
         ({"model": "openai/m", "api_key": "k\n"}, "Copy it again"),
         ({"model": "openai/m", "api_key": "k…"}, "Copy it again"),
         ({"base_url": "localhost:8080/v1"}, "not a base URL"),
@@ -130,7 +116,7 @@ def test_a_key_is_not_shown():
         ({"timeout": 0.0}, "timeout"),
         ({"timeout": float("nan")}, "timeout"),
         ({"concurrency": 0}, "concurrency"),
-        ({"retry": Retry(attempts=0)}, "attempts"),
+        ({"attempts": 0}, "attempts"),
         ({"per_run": Limits(money=1.0)}, "needs the price of ollama/m"),
     ],
 )
@@ -140,10 +126,45 @@ def test_a_usage_error_says_what_to_do(options: dict[str, Any], says: str):
         open_model(settings)
 
 
-def test_a_missing_sdk_names_the_extra(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setitem(__import__("sys").modules, "openai", None)
-    with pytest.raises(MissingExtra, match=r"clew\[openai\]"):
-        open_model(Settings("ollama/m"))
+@pytest.mark.parametrize(
+    ("package", "model", "extra"),
+    [
+        ("openai", "ollama/m", "openai"),
+        ("openai", "deepseek/m", "openai"),
+        ("anthropic", "anthropic/m", "anthropic"),
+        ("groq", "groq/m", "groq"),
+        ("pydantic_ai.models", "google/m", "google"),
+        ("xllamacpp", "gguf/m.gguf", "local"),
+    ],
+)
+def test_a_missing_package_names_the_extra(
+    monkeypatch: pytest.MonkeyPatch, package: str, model: str, extra: str
+):
+    monkeypatch.setitem(sys.modules, package, None)
+    for name in [
+        name for name in sys.modules if name.startswith(("pydantic_ai.models", "pydantic_ai.providers"))
+    ]:
+        if name != package:
+            monkeypatch.delitem(sys.modules, name)
+    with pytest.raises(MissingExtra, match=rf"clew\[{extra}\]"):
+        open_model(Settings(model))
+
+
+def test_recorded_replies_need_no_package(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    cache = ReplyCache(tmp_path / "replies")
+    request = ask("hello")
+    cache.store(replace(request, model="openai/m"), Reply("yes", "m"))
+    cache.close()
+    for package in ("openai", "pydantic_ai", "httpx2", "tenacity"):
+        monkeypatch.setitem(sys.modules, package, None)
+    model = open_model(Settings("openai/m", cache=tmp_path / "replies", replay=True))
+    assert run_sync(model.complete(request)).text == "yes"
+    run_sync(model.close())
+
+
+def test_keys_of_all_providers_are_hidden():
+    settings_from({"GROQ_API_KEY": "gsk-1234567", "AWS_SECRET_ACCESS_KEY": "aws/12345678"}, "groq/m")
+    assert redacted("gsk-1234567 and aws/12345678") == "*** and ***"
 
 
 # Prices

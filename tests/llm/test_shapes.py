@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 import pytest
 from msgspec import Meta
 
-from clew.llm.shapes import ShapeError, build, schema_of, without
+from clew.llm.shapes import ShapeError, build, schema_of
 
 
 @dataclass(frozen=True)
@@ -38,19 +38,6 @@ def test_the_schema_is_strict():
     }
     assert schema["properties"]["title"] == {"anyOf": [{"type": "string"}, {"type": "null"}]}
     assert schema["properties"]["kind"] == {"enum": ["ring", "tree"]}
-
-
-def test_words_can_be_left_out_but_not_names():
-    schema = {
-        "type": "object",
-        "properties": {"maxItems": {"type": "array", "maxItems": 3}},
-        "anyOf": [{"maxItems": 1}],
-    }
-    assert without(schema, ["maxItems"]) == {
-        "type": "object",
-        "properties": {"maxItems": {"type": "array"}},
-        "anyOf": [{}],
-    }
 
 
 def test_a_type_without_a_json_form_is_a_mistake_of_the_caller():

@@ -188,7 +188,7 @@ def test_rows_of_groups_have_their_columns(graphs):
         "columns": ["team", "average salary of things with a team"],
         "rows": [["Red", 77.5], ["Blue", 55]],
     }
-    assert {"1", "Red", "90"} <= {end for t in draft.citations[0].triples for end in (t.head, t.tail)}
+    assert {"Ann Lee", "Red", "90"} <= {end for t in draft.citations[0].triples for end in (t.head, t.tail)}
 
 
 def test_what_is_in_no_group_is_counted(graphs):

@@ -11,9 +11,8 @@ import pytest
 from clew import Clew, UsageError
 from clew.llm.errors import ModelFailed
 from clew.llm.managed import ManagedModel
-from clew.llm.streamed import Streamed
 from clew.llm.testing import ScriptedModel
-from clew.llm.types import Chunk, Reply
+from clew.llm.types import Reply
 from clew.serve.work import hear_reply
 from clew.types import Usage
 from servers.served import FILMS, small
@@ -237,8 +236,8 @@ def test_paths_are_triples_of_the_graph(films):
     lines = set(FILMS.read_text().splitlines())
     assert told["paths"]
     for path in told["paths"]:
-        assert len(path) == 2
-        assert {"\t".join(triple) for triple in path} <= lines
+        assert len(path["triples"]) == 2
+        assert {"\t".join(triple) for triple in path["triples"]} <= lines
 
 
 def test_example_questions_are_answered(films):
@@ -330,16 +329,17 @@ class InPieces(ScriptedModel):
         super().__init__([])
         self.let = threading.Event()
 
-    async def stream(self, request):
+    async def complete(self, request, hear=None):
         self.requests.append(request)
-        yield Chunk("Answer: Christopher")
+        hear("Answer: Christopher")
         await asyncio.to_thread(self.let.wait, 10)
-        yield Chunk(" Nolan", Reply("Answer: Christopher Nolan", self.name, Usage(1, 5, 2)))
+        hear(" Nolan")
+        return Reply("Answer: Christopher Nolan", self.name, Usage(1, 5, 2))
 
 
 def test_what_a_model_says_is_heard_while_it_says_it(running, films_index):
     model = InPieces()
-    client = running({"films": films_index}, models={"m": ManagedModel(Streamed(model, hear_reply))}).client
+    client = running({"films": films_index}, models={"m": ManagedModel(model, listener=hear_reply)}).client
     body, headers = {"question": "Who directed Memento?", "method": "llm"}, {"accept": "text/event-stream"}
     with client.stream("POST", "/v1/films/ask", json=body, headers=headers) as response:
         events = events_of(response)

@@ -3,11 +3,16 @@
 import httpx
 import pytest
 
+from clew.llm.adapter import PydanticModel
 from clew.llm.managed import ManagedModel
-from clew.llm.telemetry import Telemetry
-from clew.llm.testing import ScriptedModel
+from clew.llm.providers import OpenedModel
 from clew.serve.tracing import RequestSpans
 from servers.served import Running
+
+pytest.importorskip("pydantic_ai")
+from pydantic_ai.messages import ModelResponse, TextPart
+from pydantic_ai.models.function import FunctionModel
+from pydantic_ai.models.instrumented import InstrumentationSettings, instrument_model
 
 sdk = pytest.importorskip("opentelemetry.sdk.trace")
 export = pytest.importorskip("opentelemetry.sdk.trace.export")
@@ -21,7 +26,10 @@ def traced(films_index, monkeypatch):
     provider.add_span_processor(export.SimpleSpanProcessor(memory))
     tracer = provider.get_tracer("test")
     monkeypatch.setattr(RequestSpans, "open", lambda: RequestSpans(tracer))
-    model = ManagedModel(ScriptedModel(lambda _: "Answer: Heat"), telemetry=Telemetry(tracer))
+    said = FunctionModel(lambda *_: ModelResponse(parts=[TextPart("Answer: Heat")]), model_name="test")
+    spans = InstrumentationSettings(tracer_provider=provider, include_content=False)
+    adapter = PydanticModel("function/test", lambda: OpenedModel(instrument_model(said, spans), None))
+    model = ManagedModel(adapter)
     server = Running({"films": films_index}, models={"m": model}, telemetry=True)
     yield server, memory.get_finished_spans
     server.close()

@@ -19,7 +19,7 @@ from clew.claims.claim_text import EXCEPTED, NOBODY, ClaimText, Item
 from clew.claims.claim_values import ClaimedValue
 from clew.claims.meanings import ClaimMeaning
 from clew.graph.graph import Graph
-from clew.grounding import triple_text
+from clew.graph.named import triple_text
 from clew.query.prove import triple_of
 from clew.query.vocabulary import Vocabulary
 from clew.reading.mentions import PARTIAL

@@ -15,8 +15,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from clew.graph.graph import ValueKind
+from clew.graph.units import factor_to, unit_behind
 from clew.graph.values import month_days
-from clew.query.units import factor_to, unit_behind
 from clew.query.values import Written, written_in
 from clew.reading.comparisons import COMPARATORS
 

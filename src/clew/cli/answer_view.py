@@ -30,7 +30,6 @@ VERDICT_TRIPLES = 5
 MOST_SHOWN_ITEMS, MOST_DECIMALS = 10, 3
 """So many items of a list of a step are shown, and decimals of its numbers."""
 NAME_SEPARATOR = " · "
-Labels = Mapping[str, str]
 WIDEST_LINE = 110
 """On a wide terminal, what is at the right stands here, near to what it belongs to."""
 _VERDICTS: Mapping[Verdict, tuple[str, str]] = {
@@ -43,7 +42,6 @@ _VERDICTS: Mapping[Verdict, tuple[str, str]] = {
 def print_full_answer(
     answer: Answer,
     cited: Sequence[Citation],
-    labels: Labels,
     *,
     explain: bool = False,
     choosing: str = "--reading N answers that",
@@ -53,16 +51,14 @@ def print_full_answer(
     `choosing` says how another reading is answered.
     """
     console = out()
-    print_answer(console, answer, cited, labels, choosing)
+    print_answer(console, answer, cited, choosing)
     if answer.chain is not None:
         _print_chain(console, answer.chain, whole=explain)
     if explain:
         print_steps(console, answer.steps)
 
 
-def print_verdict(
-    result: Verification, labels: Labels, limit: int = VERDICT_TRIPLES, *, explain: bool = False
-) -> None:
+def print_verdict(result: Verification, limit: int = VERDICT_TRIPLES, *, explain: bool = False) -> None:
     """Print a verdict with at most `limit` triples for each part of the claim."""
     console = out()
     word, colour = _VERDICTS[result.verdict]
@@ -76,7 +72,7 @@ def print_verdict(
         word, colour = _VERDICTS[part.verdict]
         put(console, Text("  ").append(f"{word}: ", colour).append(escape(part.text)))
         for path in paths_of(part.triples[:limit], ""):
-            put(console, Text("  ") + draw_path(path, labels))
+            put(console, Text("  ") + draw_path(path))
         omitted = len(part.triples) - limit
         if omitted > 0:
             put(console, f"    … and {counted(omitted, 'more triple')}; --json prints all", "dim")
@@ -91,9 +87,9 @@ def _print_notes(console: Console, notes: Sequence[str]) -> None:
 
 
 def print_answer(
-    console: Console, answer: Answer, shown_citations: Sequence[Citation], labels: Labels, choosing: str
+    console: Console, answer: Answer, shown_citations: Sequence[Citation], choosing: str
 ) -> None:
-    """Print an answer with some of its citations; `labels` are those of names in them, where they differ."""
+    """Print an answer with some of its citations."""
     if answer.abstained is not None:
         line = Text(f"No answer in this graph: {escape(answer.abstained.detail.rstrip('.'))}.")
         put(console, line.append(f"   (abstained: {answer.abstained.reason})", "dim"))
@@ -108,7 +104,7 @@ def print_answer(
             put(console, line.append(f"   ({alternative.score:.0%})", "dim"))
         return
     width = min(console.width, WIDEST_LINE) if console.is_terminal else None
-    for line in [*_answer_lines(answer, width), *_citation_lines(shown_citations, labels)]:
+    for line in [*_answer_lines(answer, width), *_citation_lines(shown_citations)]:
         put(console, line)
     omitted = len(answer.citations) - len(shown_citations)
     if omitted > 0:
@@ -120,7 +116,7 @@ def print_answer(
 
 def _answer_lines(answer: Answer, width: int | None) -> list[Text]:
     """Fill the answers to `width` cells (None: one line), with the count and time at the right."""
-    names = [escape(a.label) for a in answer.answers]
+    names = [escape(a.shown) for a in answer.answers]
     if answer.rows is not None:
         names = [escape(text) for text in answer.text.split(" · ")]
     items = names[:MOST_NAMED_ANSWERS]
@@ -130,7 +126,7 @@ def _answer_lines(answer: Answer, width: int | None) -> list[Text]:
         listed = f"the first {len(names):,}; --limit lists more" if is_partial else "all"
         items[-1] += f" … and {omitted:,} more; --json prints {listed}"
     lines = fill_lines(items, width)
-    if answer.text not in ("", NAME_SEPARATOR.join(a.label for a in answer.answers)):
+    if answer.text not in ("", NAME_SEPARATOR.join(a.shown for a in answer.answers)):
         # A method that writes sentences: its text first, then the entities that it names.
         lines = [*map(escape, answer.text.splitlines()), *(lines if items else [])]
     note = _note(answer)
@@ -169,13 +165,13 @@ def fill_lines(items: Sequence[str], width: int | None) -> list[str]:
     return lines or [""]
 
 
-def _citation_lines(citations: Sequence[Citation], labels: Labels) -> list[Text]:
+def _citation_lines(citations: Sequence[Citation]) -> list[Text]:
     """Draw paths with the number of their citation at the right, all numbers in one column."""
     rows: list[tuple[Text, str]] = []
     for number, citation in enumerate(citations, 1):
-        paths = paths_of(citation.triples, citation.answer)
+        paths = paths_of(citation.triples, citation.label)
         for i, path in enumerate(paths[:MOST_DRAWN_PATHS]):
-            rows.append((draw_path(path, labels), f"[{number}]" if i == 0 else ""))
+            rows.append((draw_path(path), f"[{number}]" if i == 0 else ""))
         rows += [(line, "") for line in _property_lines(citation)]
         omitted = len(paths) - MOST_DRAWN_PATHS
         if omitted > 0:
@@ -201,17 +197,13 @@ def _property_lines(citation: Citation) -> Iterator[Text]:
             yield Text(f"      … and {counted(omitted, 'more edge')}; --json prints all", "dim")
 
 
-def draw_path(path: ShownPath, labels: Labels) -> Text:
+def draw_path(path: ShownPath) -> Text:
     """Draw a path with arrows in the direction of its triples."""
-
-    def readable(name: str) -> str:
-        return escape(labels.get(name, name))
-
-    text = Text(f"  {readable(path.start)}")
+    text = Text(f"  {escape(path.start)}")
     for hop in path.hops:
-        relation = readable(hop.relation)
+        relation = escape(hop.relation)
         text.append(f" ─{relation}→ " if hop.forward else f" ←{relation}─ ", "cyan")
-        text.append(readable(hop.node))
+        text.append(escape(hop.node))
     return text
 
 
@@ -238,7 +230,7 @@ def _link_lines(link: SubAnswer, *, whole: bool) -> Iterator[Text]:
     else:
         yield Text(f"→ nothing that the evidence proves{f': {reply}' if link.text else ''}", "yellow")
     for citation in link.citations[:MOST_PROOFS]:
-        yield from (draw_path(path, {}) for path in paths_of(citation.triples[-1:], citation.answer))
+        yield from (draw_path(path) for path in paths_of(citation.triples[-1:], citation.label))
     if omission := _omission(len(link.citations), MOST_PROOFS):
         yield Text(f" {omission}", "dim")
     if whole:

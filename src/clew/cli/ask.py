@@ -69,7 +69,7 @@ class AnswerOptions(RowOptions):
     explain: bool = option(False, "Show the steps to the answer.")
     limit_citations: int = option(10, "Citations shown on a terminal; --json has all.", "N", min=0)
 
-    def write(self, answer: Answer, cited: Sequence[Citation], labels: Mapping[str, str]) -> None:
+    def write(self, answer: Answer, cited: Sequence[Citation]) -> None:
         """Write an answer to stdout."""
         if self.chosen_form == "json":
             write_json(answer.as_json(steps=self.explain))
@@ -81,7 +81,7 @@ class AnswerOptions(RowOptions):
         else:
             from clew.cli.answer_view import print_full_answer
 
-            print_full_answer(answer, cited, labels, explain=self.explain)
+            print_full_answer(answer, cited, explain=self.explain)
 
 
 @with_short_help(
@@ -138,7 +138,6 @@ def ask(
             reply(model=model) if question_options.chosen is None else reply(reading=question_options.chosen)
         )
         cited = answer.citations[: answer_options.limit_citations]
-        labels = clew.labels(triple for citation in cited for triple in citation.triple_ids)
-    answer_options.write(answer, cited, labels)
+    answer_options.write(answer, cited)
     if answer.abstained is not None:
         raise typer.Exit(ABSTAINED)

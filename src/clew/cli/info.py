@@ -165,7 +165,7 @@ def _types(description: Info) -> str:
 
 
 def _relation_lines(relation: RelationInfo) -> list[str]:
-    example = f"{relation.example_labels.head} → {relation.example_labels.tail}"
+    example = f"{relation.example.head} → {relation.example.tail}"
     example = example if len(example) <= LONGEST_SHOWN_EXAMPLE else example[:LONGEST_SHOWN_EXAMPLE] + "…"
     return [
         f"{relation.label}   {counted(relation.triples, 'triple')}   {example}",
@@ -175,6 +175,6 @@ def _relation_lines(relation: RelationInfo) -> list[str]:
 
 
 def _signature(types: Sequence[TypeShare]) -> str:
-    from clew.graph.build.assemble import local_name
+    from clew.foundation.short import local_name
 
     return " · ".join(f"{type_.share:.0%} {local_name(type_.type)}" for type_ in types) or "no type"

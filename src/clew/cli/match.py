@@ -138,13 +138,12 @@ def _print(clew: Clew, result: MatchResult, elapsed: float) -> None:
     console, count = out(), len(result.matches)
     put(console, Text(counted(count, "match", "matches")).append(f"   ({elapsed:,.1f} ms)", "dim"))
     for graph_match in result.matches[:MOST_SHOWN_MATCHES]:
-        labels = clew.labels(graph_match.triples)
         misses = (
             f", {graph_match.direction_misses} against the direction" if graph_match.direction_misses else ""
         )
         put(console, f"gsd {graph_match.gsd:.4f}{misses}", "bold")
-        for path in paths_of([clew.triple(t) for t in graph_match.triples], ""):
-            put(console, draw_path(path, labels))
+        for path in paths_of(graph_match.texts, ""):
+            put(console, draw_path(path))
     if count > MOST_SHOWN_MATCHES:
         put(console, f"… {count - MOST_SHOWN_MATCHES:,} more; --json prints all", "dim")
     if not result.complete:

@@ -21,9 +21,8 @@ from clew.opening.environment import CALLS
 
 if TYPE_CHECKING:
     from clew.llm.budget import Ledger, Limits
-    from clew.llm.managed import ManagedModel
+    from clew.llm.managed import Listener, ManagedModel
     from clew.llm.settings import Settings
-    from clew.llm.streamed import Listener
     from clew.workers.base import Workers
 
 T = TypeVar("T")

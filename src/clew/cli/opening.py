@@ -77,6 +77,9 @@ class SourceOptions:
     columns: str | None = option(None, "Columns of a table of edges, by name or number.", "head=…,tail=…")
     row_id: str | None = option(None, "Column that says what a row of a table is of.", "COLUMN", "--id")
     relation: str | None = option(None, "What edges are called in a table without.", "NAME")
+    names: str | None = option(None, "Columns that name rows.", 'Movie=title,Person="first last"')
+    split: str | None = option(None, "What separates values in the cells of columns.", 'COLUMN=", "')
+    splits: bool = option(True, "Split cells where they show it.", None, "--splits/--no-split")
     encoding: str | None = option(None, "Encoding of tables, as in cp1252.", "NAME")
     language: str = option("en", "Language of the labels of RDF that are shown.", "TAG")
     inference: bool = option(
@@ -89,20 +92,30 @@ class SourceOptions:
     def of_files(self) -> list[str]:
         """The options that were given and are of graph files alone."""
         usual = SourceOptions()
-        names = ("format", "on_error", "columns", "row_id", "relation", "encoding", "inference", "undirected")
+        names = (
+            *("format", "on_error", "columns", "row_id", "relation", "names", "split", "splits", "encoding"),
+            *("inference", "undirected"),
+        )
         changed = [name for name in names if getattr(self, name) != getattr(usual, name)]
-        flags = {"row_id": "--id", "inference": "--no-inference"}
+        flags = {"row_id": "--id", "inference": "--no-inference", "splits": "--no-split"}
         return [flags.get(name, f"--{name.replace('_', '-')}") for name in changed]
 
     @property
     def hints(self) -> Hints | None:
         """How files are read, by the options; None if none of them is given. Raises UsageError."""
-        from clew.graph.readers.hints import MOST_INFERRED, Hints, columns_of
+        from clew.graph.readers.hints import MOST_INFERRED, Hints, columns_of, names_of, split_of
 
-        columns = {} if self.columns is None else columns_of(self.columns)
-        inferred = MOST_INFERRED if self.inference else 0
         hints = Hints(
-            columns, self.row_id, self.relation, self.encoding, self.language, inferred, self.undirected
+            {} if self.columns is None else columns_of(self.columns),
+            self.row_id,
+            self.relation,
+            self.encoding,
+            self.language,
+            MOST_INFERRED if self.inference else 0,
+            self.undirected,
+            {} if self.names is None else names_of(self.names),
+            {} if self.split is None else split_of(self.split),
+            self.splits,
         )
         return None if hints == Hints() else hints
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rich.live import Live
     from rich.text import Text
 
-    from clew.llm.streamed import Listener
+    from clew.llm.managed import Listener
 
 LINES = 6
 """Lines of a reply that are seen at a time on a terminal."""

@@ -75,8 +75,7 @@ class Session:
                 answer = self.clew.ask(question, reading=reading)
         self._last, self._question = answer, question
         cited = answer.citations[:MOST_SHOWN_CITATIONS]
-        labels = self.clew.labels(triple for citation in cited for triple in citation.triple_ids)
-        print_full_answer(answer, cited, labels, choosing="reading N answers that")
+        print_full_answer(answer, cited, choosing="reading N answers that")
 
     def read_otherwise(self, number: str) -> None:
         """Answer another reading of the last question, by its number."""
@@ -90,7 +89,7 @@ class Session:
         """Check a claim."""
         result = self.clew.verify(claim)
         self._last = result
-        print_verdict(result, self.clew.labels(t for part in result.parts for t in part.triple_ids))
+        print_verdict(result)
 
     def neighbours(self, entity: str) -> None:
         """Show what is around an entity."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -46,14 +45,14 @@ class VerdictOptions:
     limit_triples: int = option(5, "Triples shown for a part on a terminal; --json has all.", "N", min=0)
     json: Json = False
 
-    def write(self, result: Verification, labels: Mapping[str, str]) -> None:
+    def write(self, result: Verification) -> None:
         """Write a verdict to stdout."""
         if self.json:
             write_json(result.as_json(steps=self.explain))
         else:
             from clew.cli.answer_view import print_verdict
 
-            print_verdict(result, labels, self.limit_triples, explain=self.explain)
+            print_verdict(result, self.limit_triples, explain=self.explain)
 
 
 @with_short_help(
@@ -101,7 +100,6 @@ def verify(
     with calling.open_for_one(start, quiet=quiet) as (clew, model):
         world = claim_source.closed_world
         result = clew.verify(claim, closed_world=world, method=method, model=model, settings=settings)
-        labels = clew.labels(triple for part in result.parts for triple in part.triple_ids)
-    verdict_options.write(result, labels)
+    verdict_options.write(result)
     if result.verdict == "not_enough_info":
         raise typer.Exit(NOT_ENOUGH)

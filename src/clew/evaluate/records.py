@@ -112,7 +112,7 @@ class Record:
     def citations(self) -> tuple[Cited, ...]:
         """Citations by names."""
         cited = self._answer_list("citations")
-        return tuple(Cited(str(c["answer"]), tuple((t[0], t[1], t[2]) for t in c["triples"])) for c in cited)
+        return tuple(Cited(str(c["answer"]), _triples(c.get("ids", c["triples"]))) for c in cited)
 
     def _answer_list(self, name: str) -> list[dict[str, Any]]:
         return [] if self.answer is None else cast("list[dict[str, Any]]", self.answer[name])
@@ -147,6 +147,10 @@ class Record:
         hits = [set[int]().union(*(gold.get(form, set()) for form in forms)) for forms in answer_forms]
         gold_matched = set[int]().union(*hits)
         return Overlap(len(answer_forms), sum(map(bool, hits)), len(self.gold_forms), len(gold_matched))
+
+
+def _triples(rows: list[list[str]]) -> tuple[tuple[str, str, str], ...]:
+    return tuple((head, relation, tail) for head, relation, tail in rows)
 
 
 def record_from_json(value: dict[str, Any]) -> Record:

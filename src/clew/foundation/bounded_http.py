@@ -45,7 +45,11 @@ def _check(response: Any) -> None:  # noqa: ANN401
     """Refuse a response by its head, and put the bounds around its body."""
     location = response.headers.get("location")
     if location and 300 <= response.status_code < 400:
-        _check_origin(response.request.url, response.request.url.join(location))
+        try:
+            target = response.request.url.join(location)
+        except Exception as error:  # InvalidURL of httpx or httpx2, which have no class in common
+            raise ReplyRefused(f"sends on to an address that is none ({error})") from error
+        _check_origin(response.request.url, target)
     length = response.headers.get("content-length", "")
     if length.isascii() and length.isdecimal() and len(length) < 20 and int(length) > MOST_REPLY_BYTES:
         raise _too_long()

@@ -29,13 +29,15 @@ def answer_html(form: Mapping[str, Any]) -> str:
         return f"<div>{question}<p>{escape(message)}</p></div>"
     notes = "".join(f"<p><i>{escape(note)}</i></p>" for note in form["notes"])
     cited = {one["answer"]: one["triples"] for one in form["citations"]}
+    labels = {one["answer"]: one["label"] for one in form["citations"]}
     rows = [
-        (one["label"], f"{one['score']:.2f}", _lines(cited.get(one["entity"], ()))) for one in form["answers"]
+        (labels.get(one["entity"], one["label"]), f"{one['score']:.2f}", _lines(cited.get(one["entity"], ())))
+        for one in form["answers"]
     ]
     table = _table(("answer", "score", "proof"), rows) if rows else f"<p>{escape(form['text'])}</p>"
     picture = evidence_svg(
         [triple for one in form["citations"][:MOST_DRAWN] for triple in one["triples"]],
-        answers={one["entity"] for one in form["answers"]},
+        answers=set(labels.values()),
     )
     return f"<div>{question}{notes}{table}{picture}</div>"
 
@@ -53,9 +55,7 @@ def verification_html(form: Mapping[str, Any]) -> str:
 def info_html(form: Mapping[str, Any]) -> str:
     """What an index holds: counts and relations with an example."""
     counts = ", ".join(f"{number:,} {noun}" for noun, number in form["counts"].items())
-    rows = [
-        (one["label"], f"{one['triples']:,}", _lines([one["example_labels"]])) for one in form["relations"]
-    ]
+    rows = [(one["label"], f"{one['triples']:,}", _lines([one["example"]])) for one in form["relations"]]
     return f"<div><p>{escape(counts)}</p>{_table(('relation', 'triples', 'example'), rows)}</div>"
 
 

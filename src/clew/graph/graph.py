@@ -11,14 +11,16 @@ other; an edit puts those that it changes behind all others, and `packed` lays a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from enum import IntEnum
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from clew.foundation.arrays import Float64, Int32, Int64, UInt8, UInt16
+from clew.foundation.short import local_name
 
 INFERRED = 65_535
 """The source of triples that no file states, but that follow from an ontology."""
@@ -363,6 +365,21 @@ class Graph:
     source: UInt16
     edge_properties: EdgeProperties = field(default_factory=EdgeProperties.none)
     stated: Stated | None = None
+    find_namesakes: Callable[[], frozenset[int]] = frozenset
+    """Finds the entities that share their label with another one: by the names of an index."""
+
+    def label(self, node: int) -> str:
+        """What people call a node: its name, and its id beside it where another entity has that name.
+
+        `Anna Keller (E08)`, or `Rome (C1)` of `http://example.org/C1`.
+        """
+        text = self.labels[node]
+        return f"{text} ({local_name(self.entities[node])})" if node in self.namesakes else text
+
+    @cached_property
+    def namesakes(self) -> frozenset[int]:
+        """The entities that share their label with another one."""
+        return self.find_namesakes()
 
     @property
     def nodes(self) -> int:

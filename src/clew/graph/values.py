@@ -1,10 +1,12 @@
-"""Numbers and dates in the names of nodes.
+"""Numbers, dates and times in the names of nodes and the cells of columns.
 
-Untyped text is a number if it is written as one (`12`, `-3.5`, `1,234,567`, `6e23`, `45 %`) and a date if
-nothing about it is ambiguous (`1999-03-12`, `1999-03`, `12 March 1999`, `March 12, 1999`, ISO date and
-time); `03/04/1999` is neither. A time of day (`09:30`, `9:30 pm`) is a date too, a part of the first day. A
-bare year such as `1999` is a number, as is every other integer; only `xsd:gYear` makes it a date. Literals
-of RDF follow their datatype.
+Untyped text is a number if it is written as one (`12`, `-3.5`, `1,234,567`, `6e23`, `45 %`; `007` is a code)
+and a date if nothing about it is ambiguous (`1999-03-12`, `1999-03`, `12 March 1999`, `March 12, 1999`,
+`44 BC`, ISO date and time); `03/04/1999` is neither. A time of day (`09:30`, `9:30 pm`) is a date too, a part
+of the first day. A bare year such as `1999` is a number, as is every other integer; only `xsd:gYear` makes it
+a date.
+Literals of RDF follow their datatype, cells of a table that of their column, which says how they are written
+(`ColumnType`).
 """
 
 from __future__ import annotations
@@ -12,7 +14,9 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from datetime import date
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,19 +24,20 @@ from numpy.typing import NDArray
 from clew.foundation.arrays import Float64, UInt8
 from clew.graph.graph import Names, ValueKind, Values
 from clew.graph.namespaces import XSD
+from clew.graph.units import CURRENCIES, SCALES, UNITS
 
 MAX_LENGTH = 40
 """A longer text is not looked at: no number or date of use is written with more characters."""
 
 
-_NUMBER_TYPES, _DATE_TYPES, _OPAQUE_TYPES = (
+NUMBER_TYPES, _DATE_TYPES, _OPAQUE_TYPES = (
     frozenset(XSD + name for name in names.split())
     for names in (
         "integer decimal float double int long short byte nonNegativeInteger positiveInteger "
         "nonPositiveInteger negativeInteger unsignedLong unsignedInt unsignedShort unsignedByte",
         "date dateTime dateTimeStamp gYearMonth gYear",
         "boolean duration dayTimeDuration yearMonthDuration gMonth gDay gMonthDay anyURI "
-        "hexBinary base64Binary QName",
+        "hexBinary base64Binary QName token",
     )
 )
 
@@ -61,8 +66,178 @@ _DAY_FIRST = re.compile(
 )
 _MONTH_FIRST = re.compile(r"(?P<month>[A-Za-z]+)\.? (?P<day>[0-9]{1,2})(?:st|nd|rd|th)?,? (?P<year>[0-9]{4})")
 
+_YEAR_OF_ERA = re.compile(
+    r"(?:(?P<ad>AD|CE) ?)?(?P<year>[0-9]{1,7}) ?(?P<era>(?:B\.?C\.?(?:E\.?)?|A\.?D\.?|C\.?E\.?)?)",
+    re.IGNORECASE,
+)
+_NUMERIC_DAY = re.compile(
+    r"(?P<first>[0-9]{1,2})(?P<cut>[./-])(?P<second>[0-9]{1,2})(?P=cut)(?P<year>[0-9]{4})"
+    rf"(?:[ T,]+{_CLOCK}(?: ?(?P<half>[ap])\.?m\.?)?)?",
+    re.ASCII | re.IGNORECASE,
+)
+"""*31/12/2020*, *31.12.2020 14:30*, *12/31/2020*: a column says which number is the day."""
+_SPACES = "\u00a0\u202f\u2009 '\u2019"
+_AMOUNT = re.compile(
+    rf"(?P<open>\()?(?P<sign>[+\-\u2212]?)\s?(?P<before>[^\W\d_]{{2,3}}\$?|[^\w\s.,()+-])?\s?(?P<sign2>[\-\u2212]?)"
+    rf"(?P<digits>[0-9.](?:[0-9.,{_SPACES}]*[0-9])?\.?)(?P<power>[eE][+-]?[0-9]{{1,3}})?"
+    r"\s?(?P<after>[^\d\s.,()][^\d()]{0,24})?\)?"
+)
+"""A number with what stands around it: *$1,200.50*, *1 200 kg*, *(45)*, *3.5 million USD*."""
+_GROUPED = re.compile(rf"[0-9]{{1,3}}(?:[{_SPACES}][0-9]{{3}})+(?:[.,][0-9]+)?")
+_WITH_POINT = re.compile(r"[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?|[0-9]+(?:\.[0-9]*)?|\.[0-9]+")
+_WITH_COMMA = re.compile(r"[0-9]{1,3}(?:\.[0-9]{3})+(?:,[0-9]+)?|[0-9]+(?:,[0-9]+)?")
+_WORDS_AROUND = re.compile(r"[^\W\d_]+\$?|[^\w\s]")
+PERCENT = "%"
+TRUE, FALSE = frozenset(("true", "yes", "y", "t")), frozenset(("false", "no", "n", "f"))
 Parsed = tuple[ValueKind, float]
 NO_VALUE: Parsed = (ValueKind.NONE, math.nan)
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnType:
+    """How the cells of a column are read, written into the datatype of its literals.
+
+    `base` is an XSD datatype. `comma`: cells have a decimal comma. `day_first`: of `03/04/2019`, 3 is the
+    day; None where no cell needs it. `unit` is what numbers are in: the code of a currency, `%`, or one of
+    `UNITS`. `as_xsd`: every cell is written as XSD would write it.
+
+    >>> str(ColumnType(XSD + "decimal", comma=True, unit="EUR", as_xsd=False))
+    'http://www.w3.org/2001/XMLSchema#decimal;comma;unit=EUR'
+    """
+
+    base: str
+    comma: bool = False
+    day_first: bool | None = None
+    unit: str = ""
+    as_xsd: bool = True
+
+    def __str__(self) -> str:
+        order = {None: "", True: ";day-first", False: ";month-first"}[self.day_first]
+        unit = f";unit={self.unit}" if self.unit else ""
+        text = f"{self.base}{';comma' * self.comma}{order}{unit}"
+        return text if self.as_xsd or text != self.base else f"{text};written"
+
+    @classmethod
+    @lru_cache(maxsize=4096)
+    def of(cls, datatype: str) -> ColumnType:
+        """Read a datatype that a column wrote, or any other."""
+        base, *parts = datatype.split(";")
+        unit = next((part.removeprefix("unit=") for part in parts if part.startswith("unit=")), "")
+        order = True if "day-first" in parts else False if "month-first" in parts else None
+        return cls(base, "comma" in parts, order, unit, not parts)
+
+    def in_words(self) -> str:
+        """Say it as *decimal, EUR*."""
+        name = {"gYear": "year", "token": "id", "string": "text", "double": "decimal"}
+        base = self.base.removeprefix(XSD)
+        order = {None: "", True: ", day first", False: ", month first"}[self.day_first]
+        unit = f", {self.unit}" if self.unit else ""
+        return f"{name.get(base, base)}{', decimal comma' * self.comma}{order}{unit}"
+
+    def value(self, text: str) -> Parsed:
+        """Kind and value of a cell; (NONE, NaN) of one that does not fit its column."""
+        if self.base in NUMBER_TYPES:
+            amount = read_amount(text)
+            number = None if amount is None else amount.number(comma=self.comma, unit=self.unit)
+            return NO_VALUE if number is None else (ValueKind.NUMBER, number)
+        if self.base == XSD + "gYear":
+            return _year_of_era(text, bare=True)
+        if self.base == XSD + "time":
+            return _time_of_day(text)
+        if self.base in _DATE_TYPES:
+            return first_value(text, _iso_date, _written_date, self._numeric_day)
+        return NO_VALUE
+
+    def fits(self, text: str) -> bool:
+        """Whether a cell is of the type of its column."""
+        if self.base == XSD + "boolean":
+            return text.lower() in TRUE | FALSE
+        return self.base in (XSD + "string", XSD + "token") or self.value(text)[0] != ValueKind.NONE
+
+    def _numeric_day(self, text: str) -> Parsed:
+        match = _NUMERIC_DAY.fullmatch(text)
+        if match is None or self.day_first is None:
+            return NO_VALUE
+        numbers = int(match["first"]), int(match["second"])
+        day, month = numbers if self.day_first else numbers[::-1]
+        days = days_since_epoch(int(match["year"]), month, day)
+        time = 0.0 if match["hours"] is None else time_of_day(*_on_clock(match), match["half"])
+        return NO_VALUE if days is None or time is None else (ValueKind.DATE, days + time)
+
+
+@dataclass(frozen=True, slots=True)
+class Amount:
+    """A number as a cell writes it: its digits, its sign, what a word multiplies it by, and its unit."""
+
+    digits: str
+    negative: bool
+    scale: float
+    unit: str
+    plain: bool
+    """Whether nothing stands beside sign and digits."""
+
+    def number(self, *, comma: bool, unit: str = "") -> float | None:
+        """The number in `unit`, with a decimal point or a `comma`; None where digits or unit do not fit."""
+        digits = self.digits
+        if _GROUPED.fullmatch(digits):
+            digits = re.sub(f"[{_SPACES}]", "", digits).replace(",", ".")
+        elif not (_WITH_COMMA if comma else _WITH_POINT).fullmatch(digits):
+            return None
+        elif comma:
+            digits = digits.replace(".", "").replace(",", ".")
+        else:
+            digits = digits.replace(",", "")
+        factor = self.scale
+        if self.unit and unit and self.unit != unit:
+            (measure, size), (of_column, column_size) = (UNITS.get(u, (u, 1.0)) for u in (self.unit, unit))
+            if measure != of_column:
+                return None
+            factor *= size / column_size
+        # Rounded, as 2.3 hours are 138 minutes and not the float below.
+        number = float(digits) if factor == 1 else float(f"{float(digits) * factor:.12g}")
+        return (-number if self.negative else number) if math.isfinite(number) else None
+
+
+def read_amount(text: str) -> Amount | None:
+    """Read a number with its sign, currency, unit, % or power of ten; None for other text, and `007`."""
+    match = _AMOUNT.fullmatch(text) if len(text) <= MAX_LENGTH else None
+    if match is None or bool(match["open"]) != text.endswith(")") or _CODE.fullmatch(match["digits"]):
+        return None
+    scale, unit = float(f"1{match['power']}") if match["power"] else 1.0, ""
+    around = f"{match['before'] or ''} {match['after'] or ''}"
+    words = [word.lower() for word in _WORDS_AROUND.findall(around)]
+    for word in words:
+        word_unit = CURRENCIES.get(word) or (word if word in UNITS or word == PERCENT else "")
+        # *3.5M €* is millions, *3 m* metres; two units are none.
+        power = (
+            SCALES.get(word) or SCALES.get(word.rstrip("s")) or (1e6 if word == "m" and "M" in around else 0)
+        )
+        if power:
+            scale *= power
+        elif word_unit and unit in ("", word_unit):
+            unit = word_unit
+        else:
+            return None
+    if match["before"] and unit not in CURRENCIES.values():
+        return None
+    negative = bool(match["open"]) or (match["sign"] or match["sign2"]) in ("-", "\u2212")
+    plain = not words and not match["open"] and "\u2212" not in text and "," not in text and " " not in text
+    return Amount(match["digits"], negative, scale, unit, plain and not _GROUPED.fullmatch(match["digits"]))
+
+
+_CODE = re.compile(r"0[0-9]+")
+"""Digits that no number is written with."""
+
+
+def numeric_day(text: str) -> tuple[int, int] | None:
+    """The two numbers before the year of *31/12/2020*; None for other text."""
+    match = _NUMERIC_DAY.fullmatch(text) if len(text) <= MAX_LENGTH else None
+    return None if match is None else (int(match["first"]), int(match["second"]))
+
+
+def first_value(text: str, *parsers: Callable[[str], Parsed]) -> Parsed:
+    """What the first parser makes of a text that makes anything of it."""
+    return next((value for parser in parsers if (value := parser(text))[0]), NO_VALUE)
 
 
 def shown_properties(
@@ -78,13 +253,16 @@ def shown_properties(
 def parse_value(text: str, datatype: str | None = None) -> Parsed:
     """Kind and value of `text`, a number as written (`45 %` is 45) or days since 0001-01-01, a time below 1.
 
-    `datatype` is the IRI of an RDF literal's datatype or `@` and a language tag; None for untyped text.
-    Strings and datatypes that are not known are read as untyped text. (NONE, NaN) if nothing fits.
+    `datatype` is the IRI of an RDF literal's datatype, that of a column (`ColumnType`), or `@` and a language
+    tag; None for untyped text. Strings and datatypes that are not known are read as untyped text. (NONE, NaN)
+    if nothing fits.
     """
     if len(text) > MAX_LENGTH:
         return NO_VALUE
     text = text.strip()
-    if datatype in _NUMBER_TYPES:
+    if datatype is not None and ";" in datatype:
+        return ColumnType.of(datatype).value(text)
+    if datatype in NUMBER_TYPES:
         return _xsd_number(text)
     if datatype in _DATE_TYPES:
         return _iso_date(text, year_alone=True)
@@ -93,12 +271,43 @@ def parse_value(text: str, datatype: str | None = None) -> Parsed:
     if datatype is not None and (datatype in _OPAQUE_TYPES or datatype.startswith("@")):
         return NO_VALUE
     if _NUMBER.fullmatch(text):
-        return _number(text)
-    for parser in (_time_of_day, _iso_date, _written_date):
-        value = parser(text)
-        if value[0]:
-            return value
-    return NO_VALUE
+        return NO_VALUE if _CODE.fullmatch(text) else _number(text)
+    return first_value(text, _time_of_day, _iso_date, _written_date, _year_of_era)
+
+
+def as_xsd(text: str, datatype: str) -> tuple[str, str]:
+    """A literal as XML Schema writes it: text and datatype; others than those of columns stay.
+
+    >>> as_xsd("$1,200.50", XSD + "decimal;unit=USD")
+    ('1200.5', 'http://www.w3.org/2001/XMLSchema#decimal')
+    """
+    if ";" not in datatype:
+        return text, datatype
+    base = ColumnType.of(datatype).base
+    kind, value = parse_value(text, datatype)
+    if base == XSD + "boolean":
+        return str(text.lower() in TRUE).lower(), base
+    if kind == ValueKind.NUMBER:
+        return repr(int(value) if value.is_integer() else value), base
+    if kind == ValueKind.DATE:
+        seconds = round(value % 1 * 86_400) % 86_400
+        time = f"{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}"
+        if base == XSD + "time":
+            return time, base
+        if base == XSD + "gYear":
+            return f"{year_of(value):05.0f}" if value < 0 else f"{year_of(value):04.0f}", base
+        return f"{iso_day(value)}T{time}" if seconds else iso_day(
+            value
+        ), XSD + "dateTime" if seconds else base
+    return text, XSD + "string"
+
+
+def iso_day(days: float) -> str:
+    """The day that is so many days after 0001-01-01, as ISO writes it."""
+    cycles, cycle_day = divmod(math.floor(days), _DAYS_OF_400_YEARS)
+    day = date.fromordinal(cycle_day + 1)
+    year = day.year + 400 * cycles
+    return f"{year:05}-{day:%m-%d}" if year < 0 else f"{year:04}-{day:%m-%d}"
 
 
 def is_value(text: str) -> bool:
@@ -179,6 +388,16 @@ def _written_date(text: str) -> Parsed:
     return NO_VALUE if days is None else (ValueKind.DATE, float(days))
 
 
+def _year_of_era(text: str, *, bare: bool = False) -> Parsed:
+    """*753 BC*, *44 BCE*, *AD 79*; a `bare` year too if it is said. The year before 1 is 1 BC."""
+    match = _YEAR_OF_ERA.fullmatch(text)
+    if match is None or not (bare or match["era"] or match["ad"]) or int(match["year"]) == 0:
+        return NO_VALUE
+    before = match["era"].lower().startswith("b")
+    days = days_since_epoch(1 - int(match["year"]) if before else int(match["year"]), 1, 1)
+    return NO_VALUE if days is None else (ValueKind.DATE, float(days))
+
+
 _DAYS_OF_400_YEARS = 146_097
 """The calendar is the same every 400 years, and Python's has the years 1 to 9999 only."""
 
@@ -216,7 +435,8 @@ def node_values(names: Names, labels: Names, datatype: NDArray[np.int16], dataty
     """
     kind: UInt8 = np.zeros(len(names), np.uint8)
     value: Float64 = np.full(len(names), np.nan)
-    for node in np.flatnonzero(_may_be_value(names)).tolist():
+    of_columns = np.array([*(";" in name for name in datatypes), False])[datatype]
+    for node in np.flatnonzero(_may_be_value(names) | of_columns).tolist():
         type_ = int(datatype[node])
         if type_ < 0 and labels is not names and labels[node] != names[node]:
             continue
@@ -242,7 +462,7 @@ def _may_be_value(names: Names) -> NDArray[np.bool_]:
 
 # Bytes from 0x80 begin or end white space, which is stripped, or the minus sign U+2212; I and F are for INF.
 _OPENING = b"0123456789+-.I\xc2\xe1\xe2\xe3" + bytes(range(33))
-_CLOSING = b"0123456789.%ZFmM" + bytes(range(128, 192)) + bytes(range(33))
+_CLOSING = b"0123456789.%ZFmMcCeEdD" + bytes(range(128, 192)) + bytes(range(33))
 
 
 def _three_letters(first: UInt8, second: UInt8, third: UInt8) -> NDArray[np.int32]:

@@ -13,9 +13,10 @@ import numpy as np
 from clew.errors import UsageError
 from clew.foundation.json_form import fields_json
 from clew.graph.graph import Adjacency, Graph
+from clew.graph.named import named_triple
 from clew.index.names.containing import Prefixes, nodes_containing
 from clew.index.store.directory import Index
-from clew.types import TripleText
+from clew.types import TripleText, triples_json
 
 Direction = Literal["out", "in"]
 """`out`: the entity is the head of the triples; `in`: their tail."""
@@ -45,24 +46,39 @@ class EntityHit:
 
 @dataclass(frozen=True, slots=True)
 class NeighbourGroup:
-    """The nodes at one relation of an entity: `nodes` (name, label) from `offset` on, of `count`."""
+    """The nodes at one relation of an entity: `triples` to them from `offset` on, of `count`."""
 
     relation: str
     label: str
     direction: Direction
     count: int
     offset: int
-    nodes: tuple[tuple[str, str], ...]
+    triples: tuple[TripleText, ...]
+
+    @property
+    def nodes(self) -> tuple[tuple[str, str], ...]:
+        """The other ends of the triples: (id, label)."""
+        if self.direction == "out":
+            return tuple((triple.by_id[2], triple.tail) for triple in self.triples)
+        return tuple((triple.by_id[0], triple.head) for triple in self.triples)
 
     def as_json(self) -> dict[str, Any]:
-        """`{"relation", "label", "direction", "count", "nodes": [{"entity", "label"}], "next"}`."""
-        after = self.offset + len(self.nodes)
+        """`{"relation", "label", "direction", "count", "nodes": [{"entity", "label"}], "next"}`.
+
+        A node at an edge with properties has these, as in a citation.
+        """
+        after = self.offset + len(self.triples)
+        nodes: list[dict[str, Any]] = []
+        for triple, (entity, label) in zip(self.triples, self.nodes, strict=True):
+            nodes.append({"entity": entity, "label": label})
+            if triple.properties:
+                nodes[-1]["properties"] = triple.properties_json()
         return {
             "relation": self.relation,
             "label": self.label,
             "direction": self.direction,
             "count": self.count,
-            "nodes": [{"entity": entity, "label": label} for entity, label in self.nodes],
+            "nodes": nodes,
             "next": after if after < self.count else None,
         }
 
@@ -94,8 +110,8 @@ class Paths:
     complete: bool
 
     def as_json(self) -> dict[str, Any]:
-        """`{"from", "to", "paths": [[[head, relation, tail], …], …], "complete"}`."""
-        paths = [[triple.as_json() for triple in path] for path in self.paths]
+        """`{"from", "to", "paths", "complete"}`: a path is as the triples of a citation are."""
+        paths = [triples_json(path) for path in self.paths]
         return {"from": self.start, "to": self.end, "paths": paths, "complete": self.complete}
 
 
@@ -124,9 +140,9 @@ class Explorer:
                 ranked.setdefault(node, "word")
             for hit in self.index.names.fuzzy(text, limit):
                 ranked.setdefault(hit.entity, "typo")
-        names, labels = self.graph.entities, self.graph.labels
+        graph = self.graph
         return [
-            EntityHit(names[node], labels[node], self._types(node), how, self._degree(node))
+            EntityHit(graph.entities[node], graph.label(node), self._types(node), how, self._degree(node))
             for node, how in islice(ranked.items(), limit)
         ]
 
@@ -153,13 +169,13 @@ class Explorer:
         listed_groups = groups[:MOST_GROUPS]
         return Neighbourhood(
             entity=self.graph.entities[node],
-            label=self.graph.labels[node],
+            label=self.graph.label(node),
             types=self._types(node),
             aliases=self._aliases(node),
             triples=self._degree(node),
             groups=tuple(
-                self._group(side, number, "out" if name == "out" else "in", (start, stop), (offset, limit))
-                for side, name, number, start, stop in listed_groups
+                self._group(node, number, "out" if name == "out" else "in", (start, stop), (offset, limit))
+                for _, name, number, start, stop in listed_groups
             ),
             groups_left=len(groups) - len(listed_groups),
         )
@@ -174,13 +190,13 @@ class Explorer:
         first, last = self.node(start), self.node(end)
         search = _PathSearch(self.graph, (first, last), longest, self._most_edges)
         search.run()
-        names, relations = self.graph.entities, self.graph.relations
+        graph = self.graph
         paths = [
-            tuple(TripleText(names[head], relations[relation], names[tail]) for head, relation, tail in path)
+            tuple(named_triple(graph, *triple) for triple in path)
             for path in islice(search.paths(), limit + 1)
         ]
         complete = search.complete and len(paths) <= limit
-        return Paths(names[first], names[last], tuple(paths[:limit]), complete)
+        return Paths(graph.label(first), graph.label(last), tuple(paths[:limit]), complete)
 
     def sample_triple(self, relation: str, share: float) -> TripleText:
         """One of the triples of a relation by labels, `share` in [0, 1) of the way through the entities.
@@ -197,7 +213,13 @@ class Explorer:
         raise UsageError(f'The graph has no triple of "{relation}"')
 
     def node(self, entity: str) -> int:
-        """The node of a name: as written, else the only one called so; UsageError for none or several."""
+        """The node of a name: as written, else the only one called so; UsageError for none or several.
+
+        *Anna Keller (E08)* is the one of that name and id.
+        """
+        with_id = self.index.names.with_id(entity)
+        if with_id is not None:
+            return with_id
         hits = self.index.names.exact(entity)
         exact_hits = [hit for hit in hits if self.graph.entities[hit.entity] == entity]
         best = exact_hits or [hit for hit in hits if hit.exact] or list(hits)
@@ -206,7 +228,7 @@ class Explorer:
             advice = f". Near it are: {', '.join(near)}" if near else ""
             raise UsageError(f'The graph has no entity "{entity}"{advice}')
         if len({hit.entity for hit in best}) > 1:
-            names = ", ".join(self.graph.entities[hit.entity] for hit in best[:5])
+            names = ", ".join(self.graph.label(hit.entity) for hit in best[:5])
             raise UsageError(f'"{entity}" stands for several entities: {names}. Give one of these names')
         return best[0].entity
 
@@ -248,19 +270,18 @@ class Explorer:
         raise UsageError(f'The graph has no relation "{name}"')
 
     def _group(
-        self,
-        side: Adjacency,
-        relation: int,
-        direction: Direction,
-        span: tuple[int, int],
-        page: tuple[int, int],
+        self, node: int, relation: int, direction: Direction, span: tuple[int, int], page: tuple[int, int]
     ) -> NeighbourGroup:
         (start, stop), (offset, limit), graph = span, page, self.graph
         first_slot = min(start + offset, stop)
-        neighbour_ids = side.neighbour[first_slot : min(first_slot + limit, stop)].tolist()
-        nodes = tuple((graph.entities[node], graph.labels[node]) for node in neighbour_ids)
+        slots = slice(first_slot, min(first_slot + limit, stop))
+        if direction == "out":
+            ends = [(node, end) for end in graph.out.neighbour[slots].tolist()]
+        else:
+            ends = [(end, node) for end in graph.into.neighbour[slots].tolist()]
+        triples = tuple(named_triple(graph, head, relation, tail) for head, tail in ends)
         name, label = graph.relations[relation], graph.relation_labels[relation]
-        return NeighbourGroup(name, label, direction, stop - start, offset, nodes)
+        return NeighbourGroup(name, label, direction, stop - start, offset, triples)
 
 
 def _spans(side: Adjacency, node: int) -> Iterator[tuple[int, int, int]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -12,7 +13,16 @@ from numpy.typing import NDArray
 from clew.foundation.arrays import Int32, Int64, chunks_of
 from clew.foundation.html_form import frame_of, info_html
 from clew.foundation.json_form import fields_json
-from clew.graph.graph import Adjacency, Graph, ValueKind, counted_offsets, listed_places
+from clew.graph.graph import (
+    Adjacency,
+    EdgeProperties,
+    Graph,
+    ValueKind,
+    counted_offsets,
+    distinct_pairs,
+    listed_places,
+)
+from clew.graph.named import named_triple
 from clew.index.store.directory import Index
 from clew.index.store.manifest import EmbedderRecord, SourceRecord
 from clew.index.store.sections import graph_counts
@@ -24,6 +34,8 @@ MOST_COUNTED_NODES = 20_000
 """Shares at the end of a relation are those of at most so many of its nodes, evenly spaced."""
 
 MOST_END_TYPES = 3
+MOST_SAMPLE_VALUES, MOST_READ_VALUES = 3, 1_000
+"""Values of a property of edges that are given, and of how many edges they are the commonest."""
 LEAST_TYPE_SHARE = 0.05
 VALUE_KINDS = {ValueKind.NUMBER: "number", ValueKind.DATE: "date"}
 
@@ -43,7 +55,10 @@ class TypeShare:
 
 @dataclass(frozen=True, slots=True)
 class RelationInfo:
-    """A relation: triples, distinct nodes at both ends with types, an example by names and by labels."""
+    """A relation: triples, distinct nodes at both ends with types, an example.
+
+    `properties` are those of its edges, each with its commonest values.
+    """
 
     name: str
     label: str
@@ -51,7 +66,7 @@ class RelationInfo:
     heads: int
     tails: int
     example: TripleText
-    example_labels: TripleText
+    properties: Mapping[str, Sequence[str]]
     head_types: tuple[TypeShare, ...]
     tail_types: tuple[TypeShare, ...]
 
@@ -85,7 +100,12 @@ class Info:
         names = (
             "clew created bytes counts embedder sources report types relations vectors corpus updates changes"
         )
-        return {"index": self.path, **fields_json(self, names), "report": report_json(self.report)}
+        form: dict[str, Any] = {"index": self.path, **fields_json(self, names)}
+        form["report"] = report_json(self.report)
+        for relation, described in zip(self.relations, form["relations"], strict=True):
+            if relation.example.ids is not None:
+                described["example_ids"] = list(relation.example.ids)
+        return form
 
     def to_frame(self) -> Any:  # noqa: ANN401 (of pandas or polars)
         """A data frame with a row a relation. Raises MissingExtra without pandas and polars."""
@@ -154,6 +174,7 @@ def _corpus_of(index: Index) -> dict[str, Any] | None:
 def relations_of(graph: Graph) -> tuple[RelationInfo, ...]:
     """All relations, those with most triples first."""
     ends = _Ends(graph)
+    properties = _properties_by_relation(graph.edge_properties)
     relations: list[RelationInfo] = []
     for relation in np.argsort(-ends.triples, kind="stable").tolist():
         if not ends.triples[relation]:
@@ -168,13 +189,25 @@ def relations_of(graph: Graph) -> tuple[RelationInfo, ...]:
                 triples=int(ends.triples[relation]),
                 heads=len(with_head),
                 tails=len(with_tail),
-                example=TripleText(graph.entities[head], name, graph.entities[tail]),
-                example_labels=TripleText(graph.labels[head], label, graph.labels[tail]),
+                example=named_triple(graph, head, relation, tail),
+                properties=properties.get(relation, {}),
                 head_types=ends.types(2 * relation, with_head),
                 tail_types=ends.types(2 * relation + 1, with_tail),
             )
         )
     return tuple(relations)
+
+
+def _properties_by_relation(edges: EdgeProperties) -> dict[int, dict[str, list[str]]]:
+    """Find the properties of edges of each relation, each with its commonest values."""
+    relations = np.repeat(edges.triples[:, 1], np.diff(edges.offsets))
+    by_relation: dict[int, dict[str, list[str]]] = {}
+    for relation, key in distinct_pairs(relations, edges.key).tolist():
+        places = np.flatnonzero((relations == relation) & (edges.key == key))[:MOST_READ_VALUES]
+        values = Counter(edges.texts[place] for place in places.tolist())
+        commonest = [value for value, _ in values.most_common(MOST_SAMPLE_VALUES)]
+        by_relation.setdefault(relation, {})[edges.keys[key]] = commonest
+    return by_relation
 
 
 class _Ends:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from clew.engine import Clew
 from clew.text.labels import relation_text
 from clew.types import Answer
 
@@ -19,23 +18,13 @@ class Passage:
     metadata: dict[str, Any] = field(default_factory=dict[str, Any])
 
 
-def passages_of(clew: Clew, answer: Answer, most: int | None = None) -> list[Passage]:
+def passages_of(answer: Answer, most: int | None = None) -> list[Passage]:
     """The citations of an answer, best first; none for an abstention or an answer without proof."""
     scores = {a.entity: a.score for a in answer.answers}
     passages: list[Passage] = []
     for citation in answer.citations[:most]:
-        labels = clew.labels(citation.triple_ids)
-        sentences = [
-            f"{labels.get(t.head, t.head)} {relation_text(labels.get(t.relation, t.relation))} "
-            f"{labels.get(t.tail, t.tail)}."
-            for t in citation.triples
-        ]
-        metadata = {
-            "answer": citation.answer,
-            "triples": [triple.as_json() for triple in citation.triples],
-            "question": answer.question,
-            "method": answer.method,
-        }
+        sentences = [f"{t.head} {relation_text(t.relation)} {t.tail}." for t in citation.triples]
+        metadata = {**citation.as_json(), "question": answer.question, "method": answer.method}
         passages.append(Passage(" ".join(sentences), scores.get(citation.answer, 1.0), metadata))
     return passages
 

@@ -37,7 +37,7 @@ class ClewAnswerer:
         answer = clew.ask(query, method=self.method)
         documents = [
             Document(content=passage.text, meta=passage.metadata, score=passage.score)
-            for passage in passages_of(clew, answer, self.top_k)
+            for passage in passages_of(answer, self.top_k)
         ]
         abstained = None if answer.abstained is None else answer.abstained.as_json()
         return {"answer": answer.text, "documents": documents, "abstained": abstained}

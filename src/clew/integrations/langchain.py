@@ -72,5 +72,5 @@ def clew_tool(
 def _documents(clew: Clew, answer: Any, most: int | None) -> list[Document]:  # noqa: ANN401
     return [
         Document(page_content=passage.text, metadata={**passage.metadata, "score": passage.score})
-        for passage in passages_of(clew, answer, most)
+        for passage in passages_of(answer, most)
     ]

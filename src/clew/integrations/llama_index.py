@@ -56,5 +56,5 @@ class ClewQueryEngine(BaseQueryEngine):
 def _nodes(clew: Clew, answer: Answer, most: int | None) -> list[NodeWithScore]:
     return [
         NodeWithScore(node=TextNode(text=passage.text, metadata=passage.metadata), score=passage.score)
-        for passage in passages_of(clew, answer, most)
+        for passage in passages_of(answer, most)
     ]

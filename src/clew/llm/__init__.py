@@ -1,20 +1,22 @@
-"""Chat models: one protocol, adapters, structured output, budgets, cache and traces."""
+"""Chat models of any provider, through pydantic-ai; budgets, recorded replies and traces around them.
+
+model = open_model(settings_from(os.environ, "ollama/llama3.1:8b"))
+reply = run_sync(model.complete(ask("What is the capital of Norway?")))
+"""
 
 from clew.llm.open import open_model
-from clew.llm.run import iterate_sync, run_sync
+from clew.llm.run import run_sync
 from clew.llm.settings import Settings, settings_from
-from clew.llm.types import ChatModel, Chunk, Message, Reply, Request, Typed, ask
+from clew.llm.types import ChatModel, Message, Reply, Request, Typed, ask
 
 __all__ = [
     "ChatModel",
-    "Chunk",
     "Message",
     "Reply",
     "Request",
     "Settings",
     "Typed",
     "ask",
-    "iterate_sync",
     "open_model",
     "run_sync",
     "settings_from",

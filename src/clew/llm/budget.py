@@ -157,8 +157,11 @@ class Reservation:
             raise
 
     def settle_reply(self, reply: Reply) -> None:
-        """Settle with what the reply took."""
+        """Settle with what the reply took; one that says nothing of its tokens took what was thought."""
         usage = reply.usage
+        if usage.input_tokens + usage.output_tokens <= 0:
+            self._ledgers = []
+            return
         self._settle(Charge(usage.calls, usage.input_tokens, usage.output_tokens, reply.cost or 0.0))
 
     def settle_failure(self, error: BaseException) -> None:

@@ -8,14 +8,13 @@ from typing import Literal
 
 from clew.errors import ClewError, LlmError
 from clew.llm.cache import ReplyCache
-from clew.llm.errors import ModelRefused
-from clew.llm.open import open_adapter, open_model
-from clew.llm.profiles import split_name
+from clew.llm.managed import ManagedModel
+from clew.llm.open import open_adapter
+from clew.llm.providers import split_name
 from clew.llm.run import run_sync
 from clew.llm.settings import Settings
 from clew.llm.trace import TraceFile
-from clew.llm.types import ChatModel, ask
-from clew.llm.wire import SdkModel
+from clew.llm.types import ask
 
 State = Literal["ok", "failed", "warning"]
 
@@ -38,12 +37,12 @@ class _Probe:
 
 
 def doctor(settings: Settings) -> list[Check]:
-    """Check settings, packages, files, server, key, model, chat, streaming and structured output, in order.
+    """Check settings, packages, files, chat, model, streaming and structured output, in order.
 
     A step that needs a failed one is left out. At most five short calls are made, none from a cache.
     """
     checks: list[Check] = []
-    for name, check in (("settings", _settings), ("packages", _packages), ("files", _files)):
+    for name, check in (("settings", _settings), ("files", _files), ("packages", _packages)):
         try:
             checks.append(Check(name, "ok", check(settings)))
         except ClewError as error:
@@ -56,12 +55,13 @@ def doctor(settings: Settings) -> list[Check]:
 
 def _settings(settings: Settings) -> str:
     settings.check()
-    return f"{settings.model} at {settings.address}, {'with' if settings.api_key else 'without'} a key"
+    place = f" at {settings.address}" if settings.address else ""
+    return f"{settings.model}{place}, {'with' if settings.api_key else 'without'} a key"
 
 
 def _packages(settings: Settings) -> str:
-    open_model(replace(settings, cache=None, trace=None, replay=False))
-    return "the SDK of this provider is installed"
+    open_adapter(replace(settings, replay=False))
+    return "what this provider needs is installed"
 
 
 def _files(settings: Settings) -> str:
@@ -82,24 +82,23 @@ def _prices(settings: Settings) -> Check:
 
 
 async def _served(settings: Settings) -> list[Check]:
-    adapter = open_adapter(settings)
-    model = open_model(replace(settings, cache=None, trace=None, replay=False))
+    adapter = open_adapter(replace(settings, replay=False))
+    pieces: list[str] = []
+    policy = replace(settings, replay=False)
+    model = ManagedModel(adapter, policy)
+    heard = ManagedModel(adapter, policy, listener=lambda _, piece: pieces.append(piece))
     try:
-        checks = [await _server(adapter, settings)]
-        if checks[0].state != "failed":
-            checks.append(await _step("chat", _chat(model)))
-        if checks[-1].state == "failed":
-            return checks
-        return [
-            *checks,
-            await _step("streaming", _stream(model)),
-            await _step(
-                "structured output", _structured(model), " Methods that read JSON will not work well."
-            ),
-        ]
+        checks = [await _step("chat", _chat(model))]
+        listed = await adapter.listed()
+        if listed:
+            checks.append(_listed(split_name(settings.model)[1], listed))
+        if checks[0].state == "ok":
+            checks.append(await _step("streaming", _stream(heard, pieces)))
+            then = " Methods that read JSON will not work well."
+            checks.append(await _step("structured output", _structured(model), then))
+        return checks
     finally:
         await adapter.close()
-        await model.close()
 
 
 async def _step(name: str, work: Awaitable[str], then: str = "") -> Check:
@@ -110,34 +109,25 @@ async def _step(name: str, work: Awaitable[str], then: str = "") -> Check:
         return Check(name, "failed", f"{error} {then}".strip())
 
 
-async def _server(adapter: SdkModel, settings: Settings) -> Check:
-    try:
-        names = await adapter.models()
-    except LlmError as error:
-        if isinstance(error, ModelRefused) and error.status in (404, 405, 501):
-            return Check("server", "warning", "it answers, but does not list its models")
-        return Check("server", "failed", str(error))
-    model_name = split_name(settings.model)[1]
-    if model_name in names or not names:
-        return Check("server", "ok", f"it answers, and serves {model_name}")
-    listed_names = ", ".join(names[:8]) + (", …" if len(names) > 8 else "")
-    return Check("server", "warning", f"it answers, but does not list {model_name}; it lists {listed_names}")
+def _listed(name: str, names: tuple[str, ...]) -> Check:
+    if name in names:
+        return Check("model", "ok", f"the server lists {name}")
+    shown = ", ".join(names[:8]) + (", …" if len(names) > 8 else "")
+    return Check("model", "warning", f"the server does not list {name}; it lists {shown}")
 
 
-async def _chat(model: ChatModel) -> str:
+async def _chat(model: ManagedModel) -> str:
     reply = await model.complete(ask("Reply with the word yes.", max_tokens=16))
     usage, notes = reply.usage, "".join(f"; {note}" for note in reply.notes)
     return f"{reply.model}: {usage.input_tokens} tokens in, {usage.output_tokens} out{notes}"
 
 
-async def _stream(model: ChatModel) -> str:
-    pieces = 0
-    async for _ in model.stream(ask("Reply with the word yes.", max_tokens=16)):
-        pieces += 1
-    return f"{pieces} pieces"
+async def _stream(model: ManagedModel, pieces: list[str]) -> str:
+    await model.complete(ask("Reply with the word yes.", max_tokens=16))
+    return f"{len(pieces)} pieces"
 
 
-async def _structured(model: ChatModel) -> str:
+async def _structured(model: ManagedModel) -> str:
     request = ask("Name a colour (red, green or blue) and a number from 1 to 9, as JSON.", max_tokens=256)
     typed = await model.complete_as(request, _Probe)
     return f"a valid value, {'at once' if len(typed.replies) == 1 else 'after a repair'}"

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from clew.graph.graph import Graph
-from clew.grounding import cite
+from clew.grounding import answer_entity, cite
 from clew.llm.evidence_names import Linked
 from clew.llm.prompting import Prompt, Sampling, Talk, short
 from clew.llm.read_evidence import Fact, Proofs, ReadEvidence, prove_stated
@@ -81,13 +81,13 @@ class GroundedReply:
         """The answers, in the order of the reply."""
         if self.value:
             return (AnswerEntity(self.value, self.value, 1.0),)
-        return tuple(AnswerEntity(graph.entities[e], graph.labels[e], 1.0) for e in self.proofs)
+        return tuple(answer_entity(graph, e) for e in self.proofs)
 
     def citations(self, graph: Graph) -> tuple[Citation, ...]:
         """The triples of each answer."""
         if self.value:
             return (cite(graph, self.value, self.rests_on),)
-        return tuple(cite(graph, graph.entities[e], proof) for e, proof in self.proofs.items())
+        return tuple(cite(graph, e, proof) for e, proof in self.proofs.items())
 
 
 def describe_rejected(rejected: Sequence[Rejected]) -> str:

@@ -6,35 +6,59 @@ It wraps any chat model that makes single attempts. `for_question` gives a view 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
+from collections.abc import Awaitable, Callable, Generator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
+from itertools import count
 from threading import Event
 from time import perf_counter
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol
 
-from clew.errors import LlmError
 from clew.foundation.redaction import redacted
+from clew.llm.adapter import PerLoop
 from clew.llm.budget import Ledger, Reservation
 from clew.llm.cache import ReplyCache
-from clew.llm.errors import ContextOverflow, ModelFailed, ModelRefused, ModelTimeout, ReplayMissing
+from clew.llm.errors import (
+    ContextOverflow,
+    ModelFailed,
+    ModelRefused,
+    ModelTimeout,
+    ModelUnreachable,
+    RateLimited,
+    ReplayMissing,
+)
 from clew.llm.settings import Policy
-from clew.llm.telemetry import Telemetry
 from clew.llm.trace import TraceFile
 from clew.llm.typed import TypedReplies
-from clew.llm.types import ChatModel, Chunk, Reply, Request
-from clew.llm.wire import PerLoop
+from clew.llm.types import Hear, Reply, Request
 
-T = TypeVar("T")
+if TYPE_CHECKING:
+    from tenacity import RetryCallState
+
+PATIENCE = 60.0
+"""Seconds of a `Retry-After` that are waited; a longer one ends the attempts."""
+LONGEST_WAIT = 30.0
+"""Seconds of the longest wait where the server asks for none."""
+
+Listener = Callable[[int, str], None]
+"""Takes the number of a call and the next piece of its reply, in the thread that receives it.
+
+A new try is a new call.
+"""
 
 
-@dataclass(frozen=True)
-class _BegunReply:
-    """A streamed reply that has begun: its first chunk, a generator of the others, and its reservation."""
+class SingleAttempts(Protocol):
+    """A model that tries once; `hear` takes the pieces of the reply as they come."""
 
-    first: Chunk | None
-    chunks: AsyncGenerator[Chunk, None]
-    reservation: Reservation
+    name: str
+
+    async def complete(self, request: Request, hear: Hear | None = None) -> Reply:
+        """Reply to a request, in one attempt. Raises LlmError."""
+        ...
+
+    async def close(self) -> None:
+        """Close the connections."""
+        ...
 
 
 class ManagedModel(TypedReplies):
@@ -42,23 +66,23 @@ class ManagedModel(TypedReplies):
 
     def __init__(
         self,
-        model: ChatModel,
+        model: SingleAttempts,
         policy: Policy | None = None,
         *,
         cache: ReplyCache | None = None,
         trace: TraceFile | None = None,
-        telemetry: Telemetry | None = None,
+        listener: Listener | None = None,
         run: Ledger | None = None,
     ) -> None:
         policy = policy or Policy()
-        super().__init__(model.name, model.profile)
+        super().__init__(model.name)
         self._model, self.policy = model, policy
         self.run = run or Ledger("run", policy.per_run)
         """What the whole run has spent."""
         self._limit = PerLoop(lambda: asyncio.Semaphore(policy.concurrency))
         self._reached = Event()
-        self._cache, self._trace, self._telemetry = cache, trace, telemetry or Telemetry()
-        self._sleep = asyncio.sleep
+        self._cache, self._trace, self._listener, self._calls = cache, trace, listener, count(1)
+        self._sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
         self._question: Ledger = Ledger("question", policy.per_question)
         self._label: str | None = None
         self.reopen: Callable[[], ManagedModel] | None = None
@@ -84,39 +108,15 @@ class ManagedModel(TypedReplies):
         recorded), LlmError (the last attempt's error).
         """
         request = replace(request, model=self.name)
-        with self._record_call(request) as record:
+        with self._record_call(request) as replies:
             reply = self._recall(request)
             if reply is None:
                 async with self._limit.get():
-                    reply = await self._call_with_retries(request, lambda: self._once(request))
-                self._store(request, reply)
-            return record(reply)
-
-    async def stream(self, request: Request) -> AsyncGenerator[Chunk, None]:
-        """Reply piece by piece; failures are retried until the first piece. Raises as `complete`."""
-        request = replace(request, model=self.name)
-        with self._record_call(request) as record:
-            cached_reply = self._recall(request)
-            if cached_reply is not None:
-                yield Chunk(cached_reply.text, record(cached_reply))
-                return
-            async with self._limit.get():
-                begun = await self._call_with_retries(request, lambda: self._begin(request))
-                try:
-                    piece: Chunk | None = begun.first
-                    while piece is not None:
-                        if piece.reply is not None:
-                            reply = self._with_price(piece.reply)
-                            begun.reservation.settle_reply(reply)
-                            self._store(request, reply)
-                            piece = Chunk(piece.text, record(reply))
-                        yield piece
-                        piece = await self._next(begun.chunks)
-                except BaseException as error:
-                    begun.reservation.settle_failure(error)
-                    raise
-                finally:
-                    await begun.chunks.aclose()
+                    reply = await self._call_with_retries(request)
+                if self._cache is not None:
+                    self._cache.store(request, reply)
+            replies.append(reply)
+            return reply
 
     async def close(self) -> None:
         """Close the model's connections, the cache and the trace."""
@@ -146,67 +146,83 @@ class ManagedModel(TypedReplies):
         reservation.settle_reply(reply)
         return reply
 
-    def _store(self, request: Request, reply: Reply) -> None:
-        if self._cache is not None:
-            self._cache.store(request, reply)
-
     def _reserve(self, request: Request) -> Reservation:
         return Reservation((self._question, self.run), request, self.policy.price)
 
-    async def _call_with_retries(self, request: Request, once: Callable[[], Awaitable[T]]) -> T:
-        attempt = 1
-        while True:
-            try:
-                result = await once()
-            except LlmError as error:
-                if isinstance(error, (ModelRefused, ModelFailed)):
-                    self._reached.set()
-                wait = self.policy.retry.wait(error, request, attempt, reached=self._reached.is_set())
-                if wait is None:
-                    if isinstance(error, ContextOverflow) and self._cache is not None:
-                        self._cache.store_too_long(request, error)
-                    raise
-                await self._sleep(wait)
-                attempt += 1
-            else:
-                self._reached.set()
-                return result
+    async def _call_with_retries(self, request: Request) -> Reply:
+        from tenacity import AsyncRetrying, retry_if_exception, wait_exponential_jitter
+
+        doubled = wait_exponential_jitter(initial=0.5, max=LONGEST_WAIT, jitter=0.5)
+
+        def wait(state: RetryCallState) -> float:
+            asked = _asked_wait(state)
+            return doubled(state) if asked is None else asked
+
+        def enough(state: RetryCallState) -> bool:
+            error = state.outcome and state.outcome.exception()
+            # A timeout costs the whole wait, and perhaps the tokens. A failure over a schema (500) is met by
+            # asking in another form.
+            twice = isinstance(error, ModelTimeout) or (
+                isinstance(error, ModelFailed) and error.status == 500 and request.form != "text"
+            )
+            attempts = min(self.policy.attempts, 2) if twice else self.policy.attempts
+            return state.attempt_number >= attempts or (_asked_wait(state) or 0.0) > PATIENCE
+
+        retrying = AsyncRetrying(
+            retry=retry_if_exception(self._may_go_through),
+            wait=wait,
+            stop=enough,
+            sleep=self._sleep,
+            reraise=True,
+        )
+        try:
+            return await retrying(self._once, request)
+        except ContextOverflow as error:
+            if self._cache is not None:
+                self._cache.store_too_long(request, error)
+            raise
+
+    def _may_go_through(self, error: BaseException) -> bool:
+        """Whether an attempt may go through after one that failed like this.
+
+        A server that never answered is not worth waiting for.
+        """
+        if isinstance(error, RateLimited):
+            return not error.final
+        if isinstance(error, ModelFailed):
+            return error.status >= 500 or error.status == 408
+        return isinstance(error, (ModelUnreachable, ModelTimeout)) and self._reached.is_set()
 
     async def _once(self, request: Request) -> Reply:
         reservation = self._reserve(request)
         try:
-            async with asyncio.timeout(self.policy.timeout):
-                reply = self._with_price(await self._model.complete(request))
-        except TimeoutError as error:
-            reservation.settle_failure(error)
-            raise self._too_slow() from error
+            reply = self._with_price(await self._heard(request))
         except BaseException as error:
+            if isinstance(error, (ModelRefused, ModelFailed)):
+                self._reached.set()
             reservation.settle_failure(error)
             raise
+        self._reached.set()
         reservation.settle_reply(reply)
         return reply
 
-    async def _begin(self, request: Request) -> _BegunReply:
-        reservation = self._reserve(request)
-        chunks = self._model.stream(request)
+    async def _heard(self, request: Request) -> Reply:
+        """Make one attempt; what is heard of the reply gives it more time."""
+        timeout, listener, call = self.policy.timeout, self._listener, next(self._calls)
         try:
-            return _BegunReply(await self._next(chunks), chunks, reservation)
-        except BaseException as error:
-            reservation.settle_failure(error)
-            await chunks.aclose()
-            raise
+            async with asyncio.timeout(timeout) as limit:
+                if listener is None:
+                    return await self._model.complete(request)
 
-    async def _next(self, chunks: AsyncGenerator[Chunk, None]) -> Chunk | None:
-        try:
-            async with asyncio.timeout(self.policy.timeout):
-                return await anext(chunks, None)
+                def hear(piece: str) -> None:
+                    limit.reschedule(asyncio.get_running_loop().time() + timeout)
+                    if piece:
+                        listener(call, piece)
+
+                return await self._model.complete(request, hear)
         except TimeoutError as error:
-            raise self._too_slow() from error
-
-    def _too_slow(self) -> ModelTimeout:
-        return ModelTimeout(
-            f"{self.name} did not answer within {self.policy.timeout:g} s. Allow more time, or ask for less."
-        )
+            message = f"{self.name} did not answer within {timeout:g} s. Allow more time, or ask for less."
+            raise ModelTimeout(message) from error
 
     def _with_price(self, reply: Reply) -> Reply:
         price = self.policy.price
@@ -215,28 +231,19 @@ class ManagedModel(TypedReplies):
         return reply if price is None else replace(reply, cost=price.of(reply.usage))
 
     @contextmanager
-    def _record_call(self, request: Request) -> Generator[Callable[[Reply], Reply]]:
-        """Write span and trace of a call, however it ends; the yielded function takes the reply."""
+    def _record_call(self, request: Request) -> Generator[list[Reply]]:
+        """Write the trace of a call, however it ends; the yielded list takes the reply."""
         start_time = perf_counter()
         replies: list[Reply] = []
         failure: BaseException | None = None
-        with self._telemetry.call(request, self.profile.provider) as replied:
-
-            def record(reply: Reply) -> Reply:
-                replies.append(reply)
-                replied(reply)
-                return reply
-
-            try:
-                yield record
-            except BaseException as error:
-                failure = error
-                raise
-            finally:
-                if self._trace is not None:
-                    self._trace.write(
-                        self._line(request, replies, failure, (perf_counter() - start_time) * 1000)
-                    )
+        try:
+            yield replies
+        except BaseException as error:
+            failure = error
+            raise
+        finally:
+            if self._trace is not None:
+                self._trace.write(self._line(request, replies, failure, (perf_counter() - start_time) * 1000))
 
     def _line(
         self, request: Request, replies: list[Reply], failure: BaseException | None, ms: float
@@ -249,3 +256,9 @@ class ManagedModel(TypedReplies):
             "error": None if failure is None else {"type": type(failure).__name__, "message": str(failure)},
             "ms": round(ms, 3),
         }
+
+
+def _asked_wait(state: RetryCallState) -> float | None:
+    """Seconds that the server asks to wait for."""
+    error = state.outcome and state.outcome.exception()
+    return error.retry_after if isinstance(error, (RateLimited, ModelFailed)) else None

@@ -5,34 +5,41 @@ from __future__ import annotations
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from pathlib import Path
 
+from clew.llm.adapter import PydanticModel
 from clew.llm.budget import Ledger
 from clew.llm.cache import ReplyCache
-from clew.llm.managed import ManagedModel
-from clew.llm.profiles import profile_of
+from clew.llm.local import LocalServer
+from clew.llm.managed import Listener, ManagedModel
+from clew.llm.providers import OpenedModel, open_provider, split_name
 from clew.llm.ray_shared import RayLedger, opened_files
 from clew.llm.settings import Settings
-from clew.llm.streamed import Listener, Streamed
-from clew.llm.telemetry import Telemetry
 from clew.llm.trace import TraceFile
-from clew.llm.types import ChatModel
-from clew.llm.wire import SdkModel
 
 
-def open_adapter(settings: Settings) -> SdkModel:
-    """Open the adapter of a model's wire; nothing is sent yet.
+def open_adapter(settings: Settings) -> PydanticModel:
+    """Open what makes single attempts; nothing is sent yet, and with `replay` nothing is needed.
 
-    Raises UsageError (no such provider, or something is missing), MissingExtra (the provider's SDK is not
-    installed).
+    Raises UsageError (no such provider, or something is missing), MissingExtra (the provider's packages are
+    not installed), InputError (a GGUF file that cannot be loaded).
     """
-    profile = profile_of(settings.model, settings.base_url)
-    if profile.wire == "anthropic":
-        from clew.llm.anthropic import Anthropic as Adapter
-    else:
-        from clew.llm.openai_compatible import OpenAICompatible as Adapter
-    return Adapter(
-        settings.model, profile, base_url=settings.address, api_key=settings.api_key, timeout=settings.timeout
-    )
+    provider, file = split_name(settings.model)
+    local = LocalServer(Path(file)) if provider == "gguf" and not settings.replay else None
+
+    def connect() -> OpenedModel:
+        base_url, key = settings.address or None, settings.api_key
+        if local is not None:
+            base_url, key = local.base_url(), local.key
+        opened = open_provider(settings.model, base_url, key, settings.timeout)
+        if not settings.telemetry:
+            return opened
+        from pydantic_ai.models.instrumented import InstrumentationSettings, instrument_model
+
+        spans = InstrumentationSettings(include_content=settings.telemetry_content)
+        return replace(opened, model=instrument_model(opened.model, spans))
+
+    return PydanticModel(settings.model, connect, None if settings.replay else connect(), local)
 
 
 def open_model(
@@ -41,8 +48,8 @@ def open_model(
     """Open a chat model; nothing is sent yet. A `listener` hears its replies while they come.
 
     `run` is what the run has spent and may spend, where others share it. Raises UsageError (no such provider,
-    or something is missing), MissingExtra (the provider's SDK, or opentelemetry-api, is not installed),
-    InputError (the cache or the trace file cannot be opened).
+    or something is missing), MissingExtra (the provider's packages are not installed), InputError (the cache,
+    the trace or a GGUF file cannot be opened).
     """
     settings.check()
     cache = ReplyCache(settings.cache) if settings.cache else None
@@ -90,9 +97,5 @@ def _open_managed(
     cache: ReplyCache | None,
     trace: TraceFile | None,
 ) -> ManagedModel:
-    adapter: ChatModel = open_adapter(settings)
-    if listener is not None:
-        adapter = Streamed(adapter, listener)
     policy = replace(settings, price=settings.prices.find(settings.model))
-    telemetry = Telemetry.open(content=settings.telemetry_content) if settings.telemetry else None
-    return ManagedModel(adapter, policy, cache=cache, trace=trace, telemetry=telemetry, run=run)
+    return ManagedModel(open_adapter(settings), policy, cache=cache, trace=trace, listener=listener, run=run)

@@ -9,7 +9,7 @@ import asyncio
 import atexit
 import os
 import threading
-from collections.abc import AsyncGenerator, Callable, Coroutine, Generator, Iterator
+from collections.abc import Callable, Coroutine, Generator
 from concurrent.futures import wait
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -83,20 +83,3 @@ def run_sync(coroutine: Coroutine[Any, Any, T]) -> T:
     except BaseException:
         future.cancel()
         raise
-
-
-def iterate_sync(stream: AsyncGenerator[T, None]) -> Iterator[T]:
-    """Iterate over an asynchronous generator; it is closed when the iteration ends, early or not."""
-
-    async def following() -> tuple[T, ...]:
-        async for item in stream:
-            return (item,)
-        return ()
-
-    try:
-        while item := run_sync(following()):
-            yield item[0]
-    finally:
-        # At the end of the process the loop goes before a generator that was left standing.
-        if not _runner().loop.is_closed():
-            run_sync(stream.aclose())

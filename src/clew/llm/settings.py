@@ -12,20 +12,23 @@ from clew.errors import UsageError
 from clew.foundation.redaction import keep_address, keep_secret
 from clew.llm.budget import Limits
 from clew.llm.prices import Price, Prices
-from clew.llm.profiles import profile_of
-from clew.llm.retry import Retry
+from clew.llm.providers import SERVERS, split_name
+
+_SECRETS = ("_API_KEY", "_TOKEN", "_SECRET_ACCESS_KEY", "_INFERENCE_KEY")
+"""Ends of the names of variables that hold keys of providers."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Policy:
-    """How calls are managed. `timeout` (s) is for a whole reply, or between pieces of a streamed one.
+    """How calls are managed.
 
-    With `replay` nothing is sent and only recorded replies are used.
+    `timeout` is for a whole reply, or between pieces of one that is heard, in seconds. A failed call is sent
+    again up to `attempts` times in all. With `replay` nothing is sent and only recorded replies are used.
     """
 
     timeout: float = 120.0
     concurrency: int = 8
-    retry: Retry = field(default_factory=Retry)
+    attempts: int = 4
     per_question: Limits = field(default_factory=Limits)
     per_run: Limits = field(default_factory=Limits)
     price: Price | None = None
@@ -56,22 +59,15 @@ class Settings(Policy):
 
     @property
     def address(self) -> str:
-        """Base URL that requests go to.
-
-        Raises UsageError: the provider has none of its own, or it is not a URL.
-        """
-        profile = profile_of(self.model, self.base_url)
-        url = self.base_url or profile.base_url
-        if url is None:
-            raise UsageError(
-                f"{self.model} needs the base URL of your own resource. Set {profile.url_variable}."
-            )
+        """Base URL that requests go to, empty where the provider knows it. Raises UsageError: it is none."""
+        provider, _ = split_name(self.model)
+        url = self.base_url or (SERVERS[provider].base_url if provider in SERVERS else "")
         try:
             parts = urlsplit(url)
             is_valid = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
         except ValueError:
             is_valid = False
-        if not is_valid:
+        if url and not is_valid:
             raise UsageError(f"{url!r} is not a base URL. Write it like http://localhost:11434/v1.")
         return url.rstrip("/")
 
@@ -80,12 +76,11 @@ class Settings(Policy):
 
         Raises UsageError: something is missing, or does not go together; the message says what to do.
         """
-        profile = profile_of(self.model, self.base_url)
-        if profile.key_needed and not self.api_key and not self.replay:
-            raise UsageError(f"{self.model} needs an API key. Set {profile.key_variable}.")
+        if self.address == SERVERS["openai"].base_url and not self.api_key and not self.replay:
+            raise UsageError(f"{self.model} needs an API key. Set OPENAI_API_KEY.")
         if self.api_key and not (self.api_key.isascii() and self.api_key.isprintable()):
             raise UsageError(f"The API key of {self.model} has characters that no key has. Copy it again.")
-        if not self.timeout > 0 or self.concurrency < 1 or self.retry.attempts < 1:
+        if not self.timeout > 0 or self.concurrency < 1 or self.attempts < 1:
             raise UsageError("The timeout must be above 0, concurrency and attempts at least 1.")
         if self.replay and self.cache is None:
             raise UsageError("Replay needs the reply cache that was recorded. Name its file.")
@@ -95,28 +90,33 @@ class Settings(Policy):
                 f"A budget of money needs the price of {self.model}. Add it to the prices file: "
                 f'[models."{self.model}"] with input and output for a million tokens.'
             )
-        _ = self.address
 
 
 def settings_from(environment: Mapping[str, str], model: str, **options: Any) -> Settings:  # noqa: ANN401
     """Make the settings of a model from environment variables and options; options go before.
 
-    Read are the variables that the provider's profile names: OPENAI_API_KEY and OPENAI_BASE_URL,
-    ANTHROPIC_API_KEY and ANTHROPIC_BASE_URL, OPENROUTER_API_KEY, OLLAMA_HOST. A key goes to no server that it
-    was not meant for: one that needs none gets it only where its base URL is given too. Any OTEL_* variable
-    turns on telemetry, but for OTEL_SDK_DISABLED=true. Raises UsageError: there is no such provider.
+    The variables are PROVIDER_API_KEY and PROVIDER_BASE_URL; those of servers that speak OpenAI's API begin
+    with OPENAI, and Ollama's address is OLLAMA_HOST. A key goes to no server that it was not meant for: one
+    that needs none gets it only where its base URL is given too. Any OTEL_* variable turns on telemetry, but
+    for OTEL_SDK_DISABLED=true. Raises UsageError: it is no name of a model.
     """
-    profile = profile_of(model)
-    environment_options: dict[str, Any] = {}
-    key = environment.get(profile.key_variable or "")
-    url = environment.get(profile.url_variable or "")
-    if key and (profile.key_needed or url or options.get("base_url")):
-        environment_options["api_key"] = key
+    provider, _ = split_name(model)
+    server = SERVERS.get(provider)
+    variables = provider.upper().replace("-", "_") if server is None else server.variables
+    url_variable = "OLLAMA_HOST" if variables == "OLLAMA" else f"{variables}_BASE_URL"
+    key, url = environment.get(f"{variables}_API_KEY"), environment.get(url_variable)
+    for name, value in environment.items():
+        if name.endswith(_SECRETS):
+            keep_secret(value)
+    found: dict[str, Any] = {"telemetry": wants_telemetry(environment)}
+    if key and (server is None or provider == "openai" or url or options.get("base_url")):
+        found["api_key"] = key
     if url:
-        environment_options["base_url"] = ollama_url(url) if profile.url_variable == "OLLAMA_HOST" else url
-    environment_options["telemetry"] = wants_telemetry(environment)
+        found["base_url"] = ollama_url(url) if variables == "OLLAMA" else url
+    if provider == "gguf":
+        found = {"telemetry": found["telemetry"]}
     explicit_options = {name: value for name, value in options.items() if value is not None}
-    return Settings(model, **{**environment_options, **explicit_options})
+    return Settings(model, **{**found, **explicit_options})
 
 
 def wants_telemetry(environment: Mapping[str, str]) -> bool:

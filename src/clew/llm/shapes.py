@@ -5,7 +5,7 @@ Shapes are frozen dataclasses; bounds and descriptions are `Annotated[…, msgsp
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, TypeVar, cast
 
 import msgspec
@@ -57,22 +57,6 @@ def _strict(schema: Any, parts: Mapping[str, Any]) -> Any:  # noqa: ANN401
         # Few servers know tuples; ours have members of one type.
         strict_schema["items"] = strict_schema.pop("prefixItems")[0]
     return strict_schema
-
-
-def without(schema: Any, words: Iterable[str]) -> Any:  # noqa: ANN401
-    """Copy a schema without some words (names of properties are not touched)."""
-    dropped_words = frozenset(words)
-    if isinstance(schema, list):
-        return [without(item, dropped_words) for item in cast("list[Any]", schema)]
-    if not isinstance(schema, dict):
-        return schema
-    reduced_schema: dict[str, Any] = {}
-    for word, value in cast("dict[str, Any]", schema).items():
-        if word == "properties":
-            reduced_schema[word] = {name: without(part, dropped_words) for name, part in value.items()}
-        elif word not in dropped_words:
-            reduced_schema[word] = without(value, dropped_words)
-    return reduced_schema
 
 
 def build(shape: type[T], value: Any) -> T:  # noqa: ANN401

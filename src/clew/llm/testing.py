@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import Callable, Sequence
 
 from clew.errors import LlmError
-from clew.llm.profiles import OutputForm, Profile
 from clew.llm.typed import TypedReplies
-from clew.llm.types import Chunk, Reply, Request
+from clew.llm.types import Hear, Reply, Request
 from clew.types import Usage
 
 ScriptedLine = str | Reply | LlmError
@@ -25,29 +24,27 @@ class ScriptedModel(TypedReplies):
         script: Sequence[ScriptedLine] | Callable[[Request], ScriptedLine],
         *,
         name: str = "scripted/test",
-        forms: tuple[OutputForm, ...] = ("schema", "json", "text"),
     ) -> None:
-        super().__init__(name, Profile("scripted", forms=forms))
+        super().__init__(name)
         self._script = script
         self.requests: list[Request] = []
 
-    async def complete(self, request: Request) -> Reply:
-        """Give the next reply of the script. Raises LlmError: the script says so, or has come to its end."""
+    async def complete(self, request: Request, hear: Hear | None = None) -> Reply:
+        """Give the next reply of the script, to `hear` word by word.
+
+        Raises LlmError: the script says so, or has come to its end.
+        """
         self.requests.append(request)
         line = self._line(request)
         if isinstance(line, LlmError):
             raise line
-        if isinstance(line, Reply):
-            return line
-        characters = sum(len(m.text) for m in request.messages)
-        return Reply(line, self.name, Usage(1, -(-characters // 4), -(-len(line) // 4)))
-
-    async def stream(self, request: Request) -> AsyncGenerator[Chunk, None]:
-        """Give the next reply of the script, word by word. Raises as `complete`."""
-        reply = await self.complete(request)
-        for word in reply.text.split(" "):
-            yield Chunk(word + " ")
-        yield Chunk("", reply)
+        if not isinstance(line, Reply):
+            characters = sum(len(m.text) for m in request.messages)
+            line = Reply(line, self.name, Usage(1, -(-characters // 4), -(-len(line) // 4)))
+        if hear is not None:
+            for word in line.text.split(" "):
+                hear(word + " ")
+        return line
 
     async def close(self) -> None:
         """Do nothing: there is nothing to close."""

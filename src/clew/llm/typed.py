@@ -11,12 +11,13 @@ from clew.errors import LlmError
 from clew.llm import errors
 from clew.llm.errors import ReplyInvalid
 from clew.llm.extract import clean, read_value
-from clew.llm.profiles import OutputForm, Profile
 from clew.llm.shapes import build, schema_of
-from clew.llm.types import ChatModel, Message, Request, Typed
+from clew.llm.types import ChatModel, Message, OutputForm, Request, Typed
 
 T = TypeVar("T")
 
+FORMS: tuple[OutputForm, ...] = ("schema", "json", "text")
+"""Forms of a reply, the strongest first; the last is never refused."""
 LONGEST_REPAIRED = 4000
 """Characters of an invalid reply that the repair turn shows to the model."""
 
@@ -24,8 +25,8 @@ LONGEST_REPAIRED = 4000
 class TypedReplies(ChatModel):
     """The part of a chat model that all share: `complete_as`, by way of its own `complete`."""
 
-    def __init__(self, name: str, profile: Profile, refused: set[OutputForm] | None = None) -> None:
-        self.name, self.profile = name, profile
+    def __init__(self, name: str, refused: set[OutputForm] | None = None) -> None:
+        self.name = name
         self._refused: set[OutputForm] = set() if refused is None else refused
 
     async def complete_as(self, request: Request, shape: type[T]) -> Typed[T]:
@@ -36,8 +37,7 @@ class TypedReplies(ChatModel):
         """
         if not is_dataclass(shape):
             raise TypeError(f"{shape!r} is not a dataclass")
-        forms: list[OutputForm] = [form for form in self.profile.forms if form not in self._refused]
-        forms = forms or ["text"]
+        forms: list[OutputForm] = [form for form in FORMS if form not in self._refused]
         first: LlmError | None = None
         for form in forms:
             formed_request = _in_form(request, form, shape)

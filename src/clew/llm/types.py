@@ -1,19 +1,22 @@
-"""What crosses the seam between Clew and a chat model: a request, a reply, pieces of a streamed reply."""
+"""What crosses the seam between Clew and a chat model: a request and a reply."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 from abc import abstractmethod
-from collections.abc import AsyncGenerator, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, astuple, dataclass, field
 from typing import Any, Generic, Literal, Protocol, TypeVar
 
-from clew.llm.profiles import OutputForm, Profile
 from clew.types import Usage
 
 T = TypeVar("T")
 Role = Literal["system", "user", "assistant"]
+OutputForm = Literal["schema", "json", "text"]
+"""How a server holds a reply to JSON: to a JSON schema, to any JSON, not at all."""
+Hear = Callable[[str], None]
+"""Takes the next piece of a reply, in the thread that receives it."""
 
 FORMAT = 1
 """Version of the request's canonical form; part of its hash."""
@@ -83,14 +86,6 @@ class Reply:
     notes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Chunk:
-    """A piece of a streamed reply; the last one has the whole `reply`."""
-
-    text: str
-    reply: Reply | None = None
-
-
 def add_usage(usages: Iterable[Usage]) -> Usage:
     """Sum of usages."""
     return Usage(*map(sum, zip(*map(astuple, usages), strict=True)))
@@ -105,19 +100,13 @@ class Typed(Generic[T]):
 
 
 class ChatModel(Protocol):
-    """A chat model, whatever serves it. `name` is `provider/model`; `profile` is what it can do."""
+    """A chat model, whatever serves it. `name` is `provider/model`."""
 
     name: str
-    profile: Profile
 
     @abstractmethod
     async def complete(self, request: Request) -> Reply:
         """Reply to a request. Raises LlmError: no usable reply; the subclass says why."""
-        ...
-
-    @abstractmethod
-    def stream(self, request: Request) -> AsyncGenerator[Chunk, None]:
-        """Reply piece by piece; the last chunk has the whole reply. Raises as `complete`."""
         ...
 
     async def complete_as(self, request: Request, shape: type[T]) -> Typed[T]:

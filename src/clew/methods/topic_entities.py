@@ -177,11 +177,17 @@ def _grade(text: str, words: Sequence[Token], mention: Mention) -> int:
 
 
 def names_of_graph(names: NamesIndex, texts: Sequence[str]) -> tuple[str, ...]:
-    """Each given name, or the entity that it is whole words of, if one alone; one word must be a code."""
+    """Each given name; the id of *Anna Keller (E08)*; or the entity that it is whole words of.
+
+    That is one alone, and one word must be a code.
+    """
     return tuple(name if names.exact(name) else _entity_called(names, name) or name for name in texts)
 
 
 def _entity_called(names: NamesIndex, part: str) -> str:
+    with_id = names.with_id(part)
+    if with_id is not None:
+        return names.graph.entities[with_id]
     nodes = named_by_part(names, part) if NAME_CODE.search(part) or " " in part.strip() else []
     return names.graph.entities[nodes[0]] if len(nodes) == 1 else ""
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any, cast
 
-from clew.grounding import properties_of, triple_text
+from clew.graph.named import named_triple, triple_text
 from clew.text.clean import clean, clean_query
-from clew.types import Entity, Match, MatchResult, Pattern, TripleText
+from clew.types import Entity, Match, MatchResult, Pattern, TripleText, triples_json
 
 if TYPE_CHECKING:
     from clew.graph.match.distances import Distances
@@ -77,15 +77,8 @@ class GraphView:
 
     def _with_names(self, graph_match: Match) -> Match:
         """A match with what people read."""
-        graph = self.index.graph
-        labels, relations = graph.labels, graph.relation_labels
-        texts = tuple(
-            TripleText(
-                labels[head], relations[relation], labels[tail], properties_of(graph, head, relation, tail)
-            )
-            for head, relation, tail in map(graph.triple, graph_match.triples)
-        )
-        return replace(graph_match, labels=tuple(labels[node] for node in graph_match.nodes), texts=texts)
+        labels = tuple(map(self.index.graph.label, graph_match.nodes))
+        return replace(graph_match, labels=labels, texts=tuple(map(self.triple, graph_match.triples)))
 
     def edges(
         self,
@@ -118,7 +111,7 @@ class GraphView:
         return list(islice(edges, limit))
 
     def matches_json(self, result: MatchResult, *, id: str | None, milliseconds: float) -> dict[str, Any]:
-        """Make the stable JSON form of matches (docs/json.md); names are those of the source."""
+        """Make the stable JSON form of matches (docs/json.md)."""
         return {
             "id": id,
             "matches": [self._match_json(graph_match) for graph_match in result.matches],
@@ -128,12 +121,11 @@ class GraphView:
         }
 
     def _match_json(self, graph_match: Match) -> dict[str, Any]:
-        triples = [self.triple(triple) for triple in graph_match.triples]
         form: dict[str, Any] = {"gsd": graph_match.gsd, "direction_misses": graph_match.direction_misses}
-        form["nodes"] = [self.index.graph.entities[node] for node in graph_match.nodes]
-        form["triples"] = [triple.as_json() for triple in triples]
-        if any(triple.properties for triple in triples):
-            form["properties"] = [triple.properties_json() for triple in triples]
+        form["nodes"] = list(graph_match.labels)
+        form |= triples_json(graph_match.texts)
+        if "ids" in form:
+            form["node_ids"] = [self.index.graph.entities[node] for node in graph_match.nodes]
         return form
 
     def open_store(
@@ -214,16 +206,14 @@ class GraphView:
         return self.index.manifest.generation
 
     def triple(self, id: int) -> TripleText:
-        """Return a triple by the names that the source gives."""
+        """Return a triple as people read it, with the ids of the source."""
         return triple_text(self.index.graph, id)
 
-    def triples(self, *, names: bool = False) -> Iterator[TripleText]:
-        """All triples, as people read them, or by the `names` that the source gives."""
+    def triples(self) -> Iterator[TripleText]:
+        """All triples, as people read them, with the ids of the source."""
         graph = self.index.graph
-        nodes = graph.entities if names else graph.labels
-        relations = list(graph.relations if names else graph.relation_labels)
         for head, relation, tail in zip(*graph.out.columns(), strict=True):
-            yield TripleText(nodes[int(head)], relations[int(relation)], nodes[int(tail)])
+            yield named_triple(graph, int(head), int(relation), int(tail))
 
     def entities(self) -> Iterator[Entity]:
         """All entities with their labels and types; literals are none."""
@@ -233,16 +223,6 @@ class GraphView:
             if graph.values.datatype[node] < 0:
                 type_ids = types.type[types.offsets[node] : types.offsets[node + 1]].tolist()
                 yield Entity(graph.entities[node], graph.labels[node], tuple(type_names[t] for t in type_ids))
-
-    def labels(self, triples: Iterable[int]) -> dict[str, str]:
-        """Map the names in some triples to what people read, where the two differ."""
-        graph, labels_by_name = self.index.graph, dict[str, str]()
-        if graph.labels is graph.entities and graph.relation_labels is graph.relations:
-            return labels_by_name
-        for head, relation, tail in map(graph.triple, triples):
-            labels_by_name[graph.relations[relation]] = graph.relation_labels[relation]
-            labels_by_name |= {graph.entities[node]: graph.labels[node] for node in (head, tail)}
-        return labels_by_name
 
     def __repr__(self) -> str:
         counts = self.index.manifest.about.counts

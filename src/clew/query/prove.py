@@ -158,7 +158,7 @@ def _lay_out(
     """Add what a set needs to a pattern; the place of its node, None where a pattern cannot say it."""
     match part:
         case Anchor(node, _) if at is None:
-            nodes.append(PatternNode(graph.entities[node], known=True, entity=node))
+            nodes.append(PatternNode(graph.label(node), known=True, entity=node))
             return len(nodes) - 1
         case Walk(source, step):
             before = _lay_out(source, graph, nodes, edges)
@@ -169,10 +169,10 @@ def _lay_out(
                 nodes.append(PatternNode(f"UNKNOWN {number}", known=False))
                 at = len(nodes) - 1
             head, tail = (at, before) if step & 1 else (before, at)
-            edges.append(PatternEdge(head, graph.relations[step // 2], tail, step // 2))
+            edges.append(PatternEdge(head, graph.relation_labels[step // 2], tail, step // 2))
             return at
         case Anchor(node, _) if at is not None and not nodes[at].known:
-            nodes[at] = PatternNode(graph.entities[node], known=True, entity=node)
+            nodes[at] = PatternNode(graph.label(node), known=True, entity=node)
             return at
         case OfType(type_, _) if at is not None and type_ >= 0 and not nodes[at].known:
             name = graph.types.names[type_]

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from math import isfinite
 
+from clew.graph.units import SCALES, UNITS, factor_to, unit_behind
 from clew.graph.values import MONTHS, days_since_epoch, time_of_day
 from clew.query.tree import Value
-from clew.query.units import UNITS, factor_to, unit_behind
 
 _MONTH = "|".join(("sept", *(f"{m[:3]}(?:{m[3:]})?" if len(m) > 3 else m for m in MONTHS)))
 _DATE = re.compile(
@@ -49,21 +49,17 @@ _WORDS = {
 }
 _WORDS.update({word: 10 * number for number, word in enumerate(_TENS, 2)})
 _WORDS.update({"once": 1, "twice": 2, "dozen": 12, "hundred": 100, "thousand": 1000, "million": 10**6})
-_SCALES = {
-    **{"hundred": 1e2, "thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12},
-    **{"k": 1e3, "grand": 1e3, "mn": 1e6, "bn": 1e9},
-}
 _QUANTITY = re.compile(
     r"(?:(?<![\w.\u2212-])|(?<=\bpre-)|(?<=\bpost-))[$£€]?(?P<sign>minus |negative |[-\u2212])?"
     rf"(?:(?P<digits>\d{{1,3}}(?:,\d{{3}})+(?:\.\d+)?|\d+(?:\.\d+)?)(?P<power>e[+-]?\d+)?"
     rf"|(?P<word>{'|'.join(_WORDS)}))"
-    rf"(?P<decade>s)?(?:\s?(?P<scale>{'|'.join(_SCALES)}))?(?!\w|[\w-]{{0,30}}\d)",
+    rf"(?P<decade>s)?(?:\s?(?P<scale>{'|'.join(SCALES)}))?(?!\w|[\w-]{{0,30}}\d)",
     re.IGNORECASE,
 )
-_COUNTED_IN = {f"{word}{s}": _SCALES[word] for word in ("thousand", "million", "billion") for s in ("", "s")}
+_COUNTED_IN = {f"{word}{s}": SCALES[word] for word in ("thousand", "million", "billion") for s in ("", "s")}
 _SHARES = {"half": 0.5, "quarter": 0.25}
 _SHARE = re.compile(
-    rf"\b(?P<share>{'|'.join(_SHARES)}) (?:of )?an? (?P<scale>dozen|{'|'.join(_SCALES)})\b", re.IGNORECASE
+    rf"\b(?P<share>{'|'.join(_SHARES)}) (?:of )?an? (?P<scale>dozen|{'|'.join(SCALES)})\b", re.IGNORECASE
 )
 _DECADES: tuple[str, ...] = tuple(
     "twenties thirties forties fifties sixties seventies eighties nineties".split()
@@ -313,13 +309,13 @@ def _period(hit: re.Match[str]) -> Written:
 def _share(hit: re.Match[str]) -> Written:
     """*Half a million*, *a quarter of a billion*."""
     scale = hit["scale"].lower()
-    number = _SHARES[hit["share"].lower()] * (_SCALES.get(scale) or _WORDS[scale])
+    number = _SHARES[hit["share"].lower()] * (SCALES.get(scale) or _WORDS[scale])
     return Written(hit.start(), hit.end(), number, number, spelt=True)
 
 
 def _number(hit: re.Match[str]) -> Written | None:
     """A number as it is written; None for one that no graph holds."""
-    word_scale = scale = _SCALES.get((hit["scale"] or "").lower(), 1.0)
+    word_scale = scale = SCALES.get((hit["scale"] or "").lower(), 1.0)
     if hit["word"]:
         number, digits = float(_WORDS[hit["word"].lower()]), 0
     else:

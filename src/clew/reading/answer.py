@@ -9,7 +9,7 @@ import numpy as np
 
 from clew.foundation.bounds import most_answers
 from clew.graph.graph import Graph, ValueKind
-from clew.grounding import cite
+from clew.grounding import answer_entity, cite
 from clew.query.execute import Executor, Nodes, OverBudget
 from clew.query.prove import pattern_of, prove
 from clew.query.sets import difference
@@ -165,7 +165,7 @@ def taken_for(graph: Graph, reading: Reading, query: Query) -> tuple[str, ...]:
             notes.append(f'"{mention.text}" is taken for {graph.labels[part.node]}')
         equal = [c.node for c in mention.candidates if _is_as_near(c, candidate)]
         if equal:
-            name, *other_names = _distinct_names(graph, (part.node, *equal))
+            name, *other_names = map(graph.label, (part.node, *equal))
             notes.append(f'"{mention.text}" may also be {" or ".join(other_names)}; this is of {name}')
     return tuple(dict.fromkeys(notes))
 
@@ -185,15 +185,9 @@ def ambiguous(graph: Graph, reading: Reading, query: Query) -> Abstention | None
             if key_of(replace(query, part=with_entity(query.part, part.node, c.node))) in query_keys
         ]
         if other_nodes:
-            names = _distinct_names(graph, (part.node, *other_nodes))
+            names = tuple(map(graph.label, (part.node, *other_nodes)))
             return Abstention("ambiguous_entity", f'"{mention.text}" may be {" or ".join(names)}', names)
     return None
-
-
-def _distinct_names(graph: Graph, nodes: Sequence[int]) -> tuple[str, ...]:
-    """The names of entities, or where two are equal what they are known by in the graph."""
-    names = tuple(graph.labels[node] for node in nodes)
-    return names if len(set(names)) == len(names) else tuple(graph.entities[node] for node in nodes)
 
 
 def _is_as_near(other: Candidate, candidate: Candidate) -> bool:
@@ -231,10 +225,10 @@ def _list_answer(
         members, values = executor.ranked(query.part)
         columns = ("answer", column_of(query.part.steps, vocabulary))
         texts = [_value_text(graph, query.part, value) for value in values.tolist()]
-        rows = Rows(columns, tuple(zip(map(graph.labels.__getitem__, members.tolist()), texts, strict=True)))
+        rows = Rows(columns, tuple(zip(map(graph.label, members.tolist()), texts, strict=True)))
     for node in members[: most_answers()].tolist():
-        answers.append(AnswerEntity(graph.entities[node], graph.labels[node], score))
-        citations.append(cite(graph, graph.entities[node], prove(executor, query.part, node)))
+        answers.append(answer_entity(graph, node, score))
+        citations.append(cite(graph, node, prove(executor, query.part, node)))
     return DraftAnswer(
         tuple(answers),
         tuple(citations),
@@ -264,14 +258,14 @@ def _grouped_answer(
     rows: list[tuple[str | float | tuple[str, ...], ...]] = []
     for group, members, number in groups[: most_answers()]:
         label = graph.labels[group]
-        names = tuple(graph.labels[node] for node in members.tolist())
+        names = tuple(map(graph.label, members.tolist()))
         cell = names if number is None else int(number) if number.is_integer() else number
         rows.append((label, cell))
-        answers.append(AnswerEntity(graph.entities[group], label, score))
+        answers.append(answer_entity(graph, group, score))
         proof = [
             t for m in members[:MOST_PROVED_OF_GROUP].tolist() for t in _to_group(executor, source, query, m)
         ]
-        citations.append(cite(graph, graph.entities[group], tuple(dict.fromkeys(proof))))
+        citations.append(cite(graph, group, tuple(dict.fromkeys(proof))))
     number_name = say(replace(query, by=()), vocabulary).removeprefix("the ")
     columns = (column_of(query.by, vocabulary), number_name)
     text = " · ".join(f"{label}: {_cell_text(cell)}" for label, cell in rows)

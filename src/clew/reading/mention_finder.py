@@ -79,8 +79,10 @@ class _Spans:
     )
 
     def add(self, span: CharacterSpan, candidate: Candidate) -> None:
-        """Take up a candidate, unless the span has one of its node."""
-        self.candidates.setdefault(span, {}).setdefault(candidate.node, candidate)
+        """Take up a candidate, unless the span has one of its node, or the user said whom it names."""
+        nodes = self.candidates.setdefault(span, {})
+        if not any(known.how == GIVEN for known in nodes.values()):
+            nodes.setdefault(candidate.node, candidate)
 
     def put(self, span: CharacterSpan, candidate: Candidate) -> None:
         """Take up a candidate, in the place of one of its node."""
@@ -146,11 +148,14 @@ class MentionFinder:
         return with_values(question, likeliest_mentions(mentions, self.lexicon))
 
     def _add_entities(self, spans: _Spans, entities: Sequence[str]) -> None:
+        """Put what the user gives where the question names it, by id or by label, else behind its end."""
+        question, end = spans.question.casefold(), len(spans.question)
         for name in entities:
-            start, end = spans.question.casefold().find(name.casefold()), len(spans.question)
-            span = (start, start + len(name)) if start >= 0 else (end, end)
             for hit in self.names.exact(name)[:MOST_CANDIDATES]:
-                spans.put(span, Candidate(hit.entity, GIVEN, 1.0))
+                named = (name, self.names.graph.labels[hit.entity])
+                places = [(question.find(text.casefold()), len(text)) for text in named]
+                found = [(start, start + length) for start, length in places if start >= 0]
+                spans.put(found[0] if found else (end, end), Candidate(hit.entity, GIVEN, 1.0))
 
     def _add_exact(self, spans: _Spans) -> None:
         for hit in self.names.spans(spans.question, spans.tokens):

@@ -203,7 +203,7 @@ class _Tools:
         """Shorten the description of a graph to what an agent needs."""
         info = self._service.info(name)
         relations = [
-            {key: relation[key] for key in ("name", "label", "triples", "example")}
+            {key: relation[key] for key in ("name", "label", "triples", "example", "properties")}
             | {end: [share["type"] for share in relation[end]] for end in ("head_types", "tail_types")}
             for relation in info["relations"][:MOST_TOOL_RELATIONS]
         ]

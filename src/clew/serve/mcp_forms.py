@@ -2,27 +2,46 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NotRequired
 
 from typing_extensions import TypedDict
 
 TripleForm = list[str]
-"""[head, relation, tail]."""
+"""[head, relation, tail]: names; one that several share has its id beside it."""
+
+Properties = list[dict[str, list[str]]]
+"""Of each edge that the source has of a triple: {key: [value, …]}."""
+
+
+class TriplesForm(TypedDict):
+    """Triples, and where there is something to say, lists of the same length beside them.
+
+    `ids` are what the source calls them, `properties` those of their edges; `inferred` ones no source states.
+    """
+
+    triples: list[TripleForm]
+    ids: NotRequired[list[TripleForm]]
+    properties: NotRequired[list[Properties]]
+    inferred: NotRequired[list[bool]]
 
 
 class FoundForm(TypedDict):
-    """One answer; `score` is the confidence in how the question was read, in [0, 1]."""
+    """One answer: `entity` is its id; `score` is the confidence in how the question was read, in [0, 1].
+
+    `shared` ones are called like others of the graph.
+    """
 
     entity: str
     label: str
     score: float
+    shared: NotRequired[bool]
 
 
-class CitedForm(TypedDict):
-    """The triples that prove one answer, or one part of a claim."""
+class CitedForm(TriplesForm):
+    """The triples that prove one answer."""
 
     answer: str
-    triples: list[TripleForm]
+    label: str
 
 
 class Abstained(TypedDict):
@@ -60,12 +79,11 @@ class AnswerForm(TypedDict):
     notes: list[str]
 
 
-class ClaimPartForm(TypedDict):
+class ClaimPartForm(TriplesForm):
     """A part of a claim, and what the graph says of it."""
 
     text: str
     verdict: str
-    triples: list[TripleForm]
 
 
 class Verified(TypedDict):
@@ -97,10 +115,11 @@ class Hits(TypedDict):
 
 
 class Node(TypedDict):
-    """A neighbour."""
+    """A neighbour, with the properties of the edge to it."""
 
     entity: str
     label: str
+    properties: NotRequired[Properties]
 
 
 class NeighboursForm(TypedDict):
@@ -127,12 +146,16 @@ class Around(TypedDict):
 
 
 class RelationForm(TypedDict):
-    """A relation: how often it is, an example, and what mostly stands at its ends."""
+    """A relation: how often it is, an example, and what mostly stands at its ends.
+
+    `properties` are those of its edges, each with its commonest values.
+    """
 
     name: str
     label: str
     triples: int
     example: TripleForm
+    properties: dict[str, list[str]]
     head_types: list[str]
     tail_types: list[str]
 
@@ -147,13 +170,13 @@ class SchemaForm(TypedDict):
     relation_count: int
 
 
-class MatchedForm(TypedDict):
+class MatchedForm(TriplesForm):
     """A match of a pattern: nodes in the order in which the pattern names them."""
 
     gsd: float
     direction_misses: int
     nodes: list[str]
-    triples: list[TripleForm]
+    node_ids: NotRequired[list[str]]
 
 
 class Matches(TypedDict):

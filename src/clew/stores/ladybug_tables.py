@@ -26,23 +26,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.graph.graph import Graph, ValueKind
-from clew.graph.values import parse_value
+from clew.graph.namespaces import XSD
+from clew.graph.values import FALSE, NUMBER_TYPES, TRUE, ColumnType, iso_day, parse_value
 from clew.stores.cypher.ladybug_edits import NODE_ID, quoted, quoted_text, without_dots
 from clew.stores.cypher.ladybug_values import BOOLEANS, VALUE_COLUMNS
 from clew.stores.cypher.schema import LONGEST_EXAMPLE, GraphSchema, SchemaHop
 
 UNTYPED = "Entity"
 TRIPLE_ID, _NAME = "clew_triple", "name"
-_NUMERIC = frozenset(
-    ("integer", "decimal", "double", "float", "int", "long", "short", "byte", "nonNegativeInteger")
-)
-"""Datatypes of XML Schema that are numbers."""
+_MOST_WHOLE = 2**53
+"""Below this, a float is exactly its whole number."""
 _WHOLE = re.compile(r"[+-]?(?:0|[1-9]\d{0,14})")
 _DECIMAL = re.compile(r"[+-]?(?:\d{1,15}(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d{1,2})?")
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 _BETWEEN = "\x1f"
 """What stands between the items of a list of texts in the files that tables are filled from."""
-_BOOLEANS = {"true": "true", "false": "false", "1": "true", "0": "false"}
+_BOOLEANS = {
+    **{"true": "true", "false": "false", "1": "true", "0": "false"},
+    **dict.fromkeys(TRUE, "true"),
+    **dict.fromkeys(FALSE, "false"),
+}
 """What XML Schema writes for booleans."""
 HIDDEN = frozenset((NODE_ID, TRIPLE_ID, "_ID", "_LABEL", "_SRC", "_DST", *VALUE_COLUMNS.values()))
 HIDDEN_LOWER = frozenset(name.lower() for name in HIDDEN)
@@ -205,11 +208,19 @@ class TableLayout:
         if column.kind:
             return column.kind
         values = self.graph.values
-        datatypes = {int(values.datatype[node]) for nodes in column.values.values() for node in nodes}
-        numeric = all(values.datatypes[d].rpartition("#")[2] in _NUMERIC for d in datatypes)
-        boolean = all(values.datatypes[d].rpartition("#")[2] == "boolean" for d in datatypes)
+        literals = [node for nodes in column.values.values() for node in nodes]
+        datatypes = {ColumnType.of(values.datatypes[int(values.datatype[node])]).base for node in literals}
         is_list = any(len(nodes) > 1 for nodes in column.values.values())
-        return ("DOUBLE" if numeric else "BOOLEAN" if boolean else "STRING") + ("[]" if is_list else "")
+        kind = "STRING"
+        if datatypes <= NUMBER_TYPES:
+            numbers = values.value[literals]
+            whole = not any(d.endswith(("decimal", "double", "float")) for d in datatypes)
+            kind = "INT64" if whole and (abs(numbers) < _MOST_WHOLE).all() else "DOUBLE"
+        elif datatypes == {XSD + "boolean"}:
+            kind = "BOOLEAN"
+        elif datatypes == {XSD + "date"}:
+            kind = "DATE" if (values.kind[literals] == ValueKind.DATE).all() else "STRING"
+        return kind + "[]" * is_list
 
     def _node_rows(
         self, table: int, columns: Sequence[_Column], kinds: Sequence[str]
@@ -225,6 +236,8 @@ class TableLayout:
                     texts = [repr(number(graph.values.value[n])) for n in literals]
                 elif kind.startswith("BOOLEAN"):
                     texts = [_BOOLEANS[text.lower()] for text in texts]
+                elif kind.startswith("DATE") and not column.kind:
+                    texts = [iso_day(graph.values.value[n]) for n in literals]
                 row.append(_cell_text(texts, kind))
             if table == 0 and self.kinds:
                 row += _value_cells(graph.labels[node])

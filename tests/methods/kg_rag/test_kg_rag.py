@@ -14,10 +14,7 @@ from clew.engine import Clew
 from clew.errors import InputError, UsageError
 from clew.graph.neighbourhood import HopLimits
 from clew.llm.errors import BudgetReached, ModelUnreachable
-from clew.llm.profiles import profile_of
 from clew.llm.testing import ScriptedModel
-from clew.llm.types import Request
-from clew.llm.wire import parameters
 from clew.methods.kg_rag.decompose import read_demonstrations
 from clew.methods.kg_rag.method import KgRag
 from clew.methods.kg_rag.settings import KgRagSettings
@@ -282,25 +279,6 @@ def test_an_entity_that_is_given_but_missing_is_an_abstention(method: KgRag):
     answer = method.answer("Who directed it?", entities=["Nobody"])
     assert answer.abstained is not None
     assert answer.abstained.reason == "no_entity"
-
-
-@pytest.mark.parametrize(
-    ("model", "dropped"),
-    [
-        ("llamacpp/x", set()),
-        ("vllm/x", set()),
-        ("lmstudio/x", {"min_p"}),
-        ("ollama/x", {"top_k", "min_p", "repeat_penalty"}),
-        ("openai/gpt-4o", {"top_k", "min_p", "repeat_penalty"}),
-    ],
-)
-def test_parameters_that_a_server_does_not_take_are_left_out_and_noted(model: str, dropped: set[str]):
-    request = Request(
-        (), temperature=0.3, top_k=40, min_p=0.05, max_tokens=256, repeat_penalty=1.1, stop=("?",)
-    )
-    sent, notes = parameters(request, profile_of(model))
-    assert {note.split()[0] for note in notes} == dropped
-    assert len(sent) == 6 - len(dropped)
 
 
 def chain_of(small: Clew, *replies: str, **chosen: object) -> tuple[Answer, ScriptedModel]:

@@ -36,18 +36,21 @@ def is_right(record: Record, cited: Cited) -> bool:
 
 
 def evidence_forms(record: Record) -> set[str]:
-    """The forms of the names in the triples that an answer shows, but for its pattern."""
+    """The forms of the names and ids in the triples that an answer shows, but for its pattern."""
     answer_fields = (
         {} if record.answer is None else {k: v for k, v in record.answer.items() if k != "pattern"}
     )
-    return {name_form(node) for head, _, tail in triples_within(answer_fields) for node in (head, tail)}
+    shown = triples_within(answer_fields, ("triples", "evidence", "ids"))
+    return {name_form(node) for head, _, tail in shown for node in (head, tail)}
 
 
-def triples_within(value: object, *, under: bool = False) -> Iterator[tuple[str, str, str]]:
-    """Yield lists of three names `under` a key of triples or evidence in a JSON value."""
+def triples_within(
+    value: object, keys: tuple[str, ...] = ("triples", "evidence"), *, under: bool = False
+) -> Iterator[tuple[str, str, str]]:
+    """Yield lists of three names `under` a key that has one of some words, in a JSON value."""
     if isinstance(value, dict):
         for key, item in cast("dict[str, object]", value).items():
-            yield from triples_within(item, under=under or "triples" in key or "evidence" in key)
+            yield from triples_within(item, keys, under=under or any(word in key for word in keys))
     elif isinstance(value, list):
         items = cast("list[object]", value)
         if under and len(items) == 3 and all(isinstance(item, str) for item in items):
@@ -55,7 +58,7 @@ def triples_within(value: object, *, under: bool = False) -> Iterator[tuple[str,
             yield head, relation, tail
             return
         for item in items:
-            yield from triples_within(item, under=under)
+            yield from triples_within(item, keys, under=under)
 
 
 @metric("Citation precision", _ALCE)

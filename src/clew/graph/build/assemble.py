@@ -8,11 +8,11 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
 from typing import TypeVar
-from urllib.parse import unquote
 
 import numpy as np
 
 from clew.foundation.arrays import Int32, Int64, UInt16
+from clew.foundation.short import local_name
 from clew.graph.build.inference import Ontology, has_rules, is_schema
 from clew.graph.graph import (
     INFERRED,
@@ -315,15 +315,6 @@ class Assembler:
 
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z][a-z])")
 """Where a word begins in a name that is written as one (`MozzarellaTopping`)."""
-
-
-def local_name(iri: str) -> str:
-    """Return the readable end of an IRI: after `#` or the last `/`, decoded, underscores as spaces."""
-    if "://" not in iri and not iri.startswith("urn:"):
-        return iri
-    trimmed = iri.rstrip("/#")
-    cut = max(trimmed.rfind("#"), trimmed.rfind("/"), trimmed.rfind(":") if iri.startswith("urn:") else -1)
-    return unquote(trimmed[cut + 1 :]).replace("_", " ").strip() or iri
 
 
 def adjacencies(

@@ -18,6 +18,7 @@ from clew.graph.readers.delimited import read_pairs
 from clew.graph.readers.hints import Hints
 from clew.graph.readers.registry import choose_reader
 from clew.graph.readers.source_files import checksum, source_bytes
+from clew.graph.readers.table import TABLE, survey
 from clew.graph.values import node_values
 
 MAX_SOURCES = np.iinfo(np.uint16).max
@@ -195,12 +196,15 @@ def _read_sources(
 ) -> list[SourceReport]:
     reports: list[SourceReport] = []
     format, hints = reading.get("format"), reading.get("hints") or Hints()
-    for index, path in enumerate(sources):
+    readers = [choose_reader(path, format, hints) for path in sources]
+    tables = survey((path for path, reader in zip(sources, readers, strict=True) if reader is TABLE), hints)
+    for index, (path, reader) in enumerate(zip(sources, readers, strict=True)):
         done, triples_before = sum(report.bytes for report in reports), assembler.triples
-        tally = Tally(reading.get("on_error", "fail"), scope=str(index or ""), collect=True, hints=hints)
+        tally = Tally(
+            reading.get("on_error", "fail"), scope=str(index or ""), collect=True, hints=hints, tables=tables
+        )
         if progress is not None:
             tally.progress = lambda read, done=done, progress=progress: progress(done + read)
-        reader = choose_reader(path, format, hints)
         for batch in reader.read(path, tally):
             assembler.add(batch, index)
         reports.append(_report(path, reader.name, assembler.triples - triples_before, tally))

@@ -17,6 +17,7 @@ import numpy as np
 
 from clew.errors import PatternError, UsageError
 from clew.graph.graph import Graph, ValueKind
+from clew.graph.named import named_triple
 from clew.graph.values import parse_value
 from clew.types import EdgeCondition, MatchResult, Pattern, TripleText
 
@@ -97,9 +98,8 @@ def find_edges(
         statements = [s for s in statements if not math.isnan(ranks[s])]
         statements.sort(key=lambda s: ranks[s] if smallest else -ranks[s])
     for statement in statements:
-        head, relation, tail = properties.triples[statement].tolist()
-        names = (graph.entities[head], graph.relations[relation], graph.entities[tail])
-        yield TripleText(*names, (properties.of(statement),))
+        named = named_triple(graph, *properties.triples[statement].tolist())
+        yield replace(named, properties=(properties.of(statement),))
 
 
 def _check_keys(graph: Graph, keys: Sequence[str]) -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from clew.graph.namespaces import XSD
 from clew.graph.readers.hints import LINKED_TO
+from clew.graph.values import ColumnType
 
 ARRAY_DELIMITER = ";"
 WEIGHT_COLUMN = "weight"
@@ -25,6 +26,17 @@ _DATATYPES = {
     "date": XSD + "date",
 }
 _ROLES = ("id", "label", "start_id", "end_id", "type", "ignore")
+_GREMLIN = {"~id": "id", "~label": "label", "~from": "start_id", "~to": "end_id"}
+"""What Gremlin and Neptune call the same; the label of an edge is its type."""
+_WORDS = re.compile(r"[^\W\d_]+|\d+")
+_CAPITALS = re.compile(r"(?<=[a-zà-ÿ])(?=[A-ZÀ-Þ])|(?<=[A-ZÀ-Þ])(?=[A-ZÀ-Þ][a-zà-ÿ])")
+
+
+def header_words(name: str) -> str:
+    """`RelationType`, `relation_type`, `Relation-Type` → `relation type`."""
+    return " ".join(_WORDS.findall(_CAPITALS.sub(" ", name))).lower()
+
+
 _COLUMN = re.compile(
     r"(?P<name>[^:]*):(?P<type>[A-Za-z_]+)(?:\((?P<group>[^)]*)\))?(?P<array>\[\])?"
     r"(?:\{(?:delimiter:(?P<delimiter>.)|.*)\})?"
@@ -33,7 +45,10 @@ _COLUMN = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column; its `role` is one of Neo4j's, "" for a property; `datatype` is None if it is not said."""
+    """A column; its `role` is one of Neo4j's, "" for a property; `datatype` is None for a text of no type.
+
+    `mixed`: not all of its cells are of its type.
+    """
 
     name: str
     role: str = ""
@@ -41,10 +56,14 @@ class Column:
     datatype: str | None = None
     array: bool = False
     delimiter: str = ARRAY_DELIMITER
+    mixed: bool = False
+    header: str = ""
 
     @classmethod
     def of(cls, cell: str) -> Column:
-        """Read a header cell; one without a type that Neo4j knows is a property of that name."""
+        """Read a header cell; one without a type that Neo4j or Gremlin knows is a property of that name."""
+        if cell.lower() in _GREMLIN:
+            return cls("", _GREMLIN[cell.lower()], header=cell)
         parts = _COLUMN.fullmatch(cell)
         kind = parts["type"].lower() if parts else ""
         if parts is None or kind not in (*_ROLES, *_DATATYPES):
@@ -58,6 +77,12 @@ class Column:
         """What a cell of this column holds: its items if it is a list; nothing of an empty one."""
         listed = self.array or self.role == "label"
         return [item for part in (cell.split(self.delimiter) if listed else [cell]) if (item := part.strip())]
+
+    def literal(self, cell: str) -> tuple[str, str]:
+        """A value of this column as a literal; a text where it is not of the column's type."""
+        if self.datatype is None or (self.mixed and not ColumnType.of(self.datatype).fits(cell)):
+            return cell, XSD + "string"
+        return cell, self.datatype
 
     def key(self, cell: str) -> str:
         """Name of the node that an id cell of this column stands for."""
@@ -79,22 +104,32 @@ class EdgeColumns:
     properties: tuple[int, ...] = ()
 
 
+NameColumns = tuple[tuple[int, ...], ...]
+"""Columns that name a row, the first that is not empty; of several together, joined by a space."""
+
+
 @dataclass(frozen=True, slots=True)
 class NodeColumns:
     """Columns of a node: its id, what it is called, its types, and its properties.
 
     `literals`: its properties are texts; otherwise, of a wide table, names of other entities. `key`: further
-    columns that only together with the id say which row it is; they are properties too, as the id is then.
-    `references`: properties that are ids of other nodes of the table, as of a parent.
+    columns that only together with the id say which row it is, written between with `join`; they are
+    properties too, as the id is then. `references`: properties that are ids of other nodes. `labels`: what
+    columns of ids are called, by other columns. `names_by_type`: the names that the user says of a type.
+    `type_name` is the type of all rows of a table without types.
     """
 
     id: int
-    name: int | None
+    names: NameColumns
     types: int | None
     properties: tuple[int, ...]
     literals: bool = True
     key: tuple[int, ...] = ()
     references: tuple[int, ...] = ()
+    labels: Mapping[int, int] = field(default_factory=dict[int, int])
+    names_by_type: Mapping[str, NameColumns] = field(default_factory=dict[str, NameColumns])
+    type_name: str = ""
+    join: str = ", "
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,9 +211,17 @@ class Layout:
         if self.nodes is not None:
             nodes = self.nodes
             id_ = " with ".join(map(self._name, (nodes.id, *nodes.key)))
-            role_columns = [("name", nodes.name), ("type", nodes.types)]
-            node_roles = (f"{role} = {self._name(at)}" for role, at in role_columns if at is not None)
-            parts.append(", ".join((f"id = {id_}", *node_roles)))
+            roles = [f"id = {id_}"]
+            if nodes.names:
+                roles.append("name = " + ", else ".join(" ".join(map(self._name, at)) for at in nodes.names))
+            for type_, names in nodes.names_by_type.items():
+                roles.append(
+                    f"name of {type_} = " + ", else ".join(" ".join(map(self._name, at)) for at in names)
+                )
+            if nodes.types is not None or nodes.type_name:
+                type_text = nodes.type_name if nodes.types is None else self._name(nodes.types)
+                roles.append(f"type = {type_text}" + " (of the file)" * (nodes.types is None))
+            parts.append(", ".join(roles))
             if nodes.properties:
                 parts.append("relations = " + ", ".join(self._name(at) for at in nodes.properties))
         if self.left_out:
@@ -189,9 +232,8 @@ class Layout:
 
     def _name(self, column: int) -> str:
         table_column = self.columns[column]
-        return table_column.name or (
-            f":{table_column.role.upper()}" if table_column.role else f"column {column + 1}"
-        )
+        role = f":{table_column.role.upper()}" if table_column.role else f"column {column + 1}"
+        return table_column.name or table_column.header or role
 
 
 def _quoted_relation(relation: str) -> str:

@@ -23,6 +23,7 @@ from clew.graph.readers.delimited import (
     is_header,
     note_header,
 )
+from clew.graph.readers.hints import Hints
 from clew.graph.readers.stream import numbered_lines, unpacked_name
 
 COLUMNS = 3
@@ -65,6 +66,11 @@ def csv_records(path: Path, tally: Tally) -> Iterator[tuple[int, list[str]]]:
             yield first, fields
         else:
             tally.blank += 1
+
+
+def separator(path: Path, hints: Hints) -> str:
+    """What separates the fields of a file."""
+    return _delimiter(_first_line(path, Tally(hints=hints)), path)
 
 
 def _first_line(path: Path, tally: Tally) -> str:

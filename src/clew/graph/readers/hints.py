@@ -27,6 +27,9 @@ class Hints:
     that does not say it; if they are `undirected`, each is kept both ways. `encoding` is that of text files.
     `language` is that of the labels of RDF that people read, a tag such as `de`; others are aliases. Of what
     follows from an ontology in RDF at most so many triples, and types, are added (`most_inferred`; 0: none).
+    `names` says by which column the nodes of a type are called, or by several, separated by spaces; those of
+    the type "" are all. `split` maps a column to what separates several values in its cells; unless `splits`,
+    no other column is split.
 
     Raises UsageError for a role, an encoding or a tag that there is not, and a number below 0.
     """
@@ -38,6 +41,9 @@ class Hints:
     language: str = "en"
     most_inferred: int = MOST_INFERRED
     undirected: bool = False
+    names: Mapping[str, str] = field(default_factory=dict[str, str])
+    split: Mapping[str, str] = field(default_factory=dict[str, str])
+    splits: bool = True
 
     def __post_init__(self) -> None:
         wrong = [role for role in self.columns if role not in ROLES]
@@ -61,6 +67,37 @@ class Hints:
     def of_table(self) -> bool:
         """Whether anything is said of the columns of a table."""
         return bool(self.columns or self.id or self.relation or self.undirected)
+
+
+def names_of(text: str) -> dict[str, str]:
+    """Read `Movie=title,Person="first last"`, or a column that names nodes of all types.
+
+    >>> names_of('Movie=title,Person="first last"')
+    {'Movie': 'title', 'Person': 'first last'}
+    """
+    names: dict[str, str] = {}
+    for part in text.split(","):
+        type_, equals, columns = part.rpartition("=")
+        if not columns.strip(' "') or (equals and not type_.strip()):
+            raise UsageError(f'names are given as Movie=title,Person="first last", not {text!r}')
+        names[type_.strip()] = columns.strip(' "')
+    return names
+
+
+def split_of(text: str) -> dict[str, str]:
+    """Read what separates values in the cells of a column, or of several.
+
+    >>> split_of("genres=, ")
+    {'genres': ', '}
+    >>> split_of('genres=", ",cast="|"')
+    {'genres': ', ', 'cast': '|'}
+    """
+    quoted = re.findall(r'\s*([^=",]+)="([^"]+)"', text)
+    column, _, separator = text.partition("=")
+    pairs = quoted if '"' in text else [(column, separator)]
+    if not pairs or not all(name.strip() and mark for name, mark in pairs):
+        raise UsageError(f'what separates values is given as genres=", ", not {text!r}')
+    return {name.strip(): mark for name, mark in pairs}
 
 
 def columns_of(text: str) -> dict[str, str]:

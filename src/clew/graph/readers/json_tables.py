@@ -24,7 +24,8 @@ from clew.graph.readers.columns import EdgeColumns, Layout
 from clew.graph.readers.hints import Hints
 from clew.graph.readers.layout import layout_of
 from clew.graph.readers.stream import ByteSource, numbered_lines, unpacked_name
-from clew.graph.readers.table import SAMPLED_ROWS, NumberedRow, batches_of, unclear
+from clew.graph.readers.survey import SAMPLED_ROWS, NumberedRow, unclear
+from clew.graph.readers.table import batches_of
 
 MOST_DOCUMENT_BYTES = 256 << 20
 """Bytes of a document, which is read as a whole; lines of objects may be more."""

@@ -14,10 +14,19 @@ from dataclasses import replace
 from itertools import combinations
 
 from clew.errors import UsageError
-from clew.graph.readers.columns import Column, EdgeColumns, Layout, NodeColumns, matrix_of
+from clew.graph.readers.columns import (
+    Column,
+    EdgeColumns,
+    Layout,
+    NodeColumns,
+    header_words,
+    matrix_of,
+)
 from clew.graph.readers.hints import LINKED_TO, Hints
-from clew.graph.values import is_value
+from clew.graph.readers.naming import NAMES, names_by_header, says_name
+from clew.graph.values import is_value, numeric_day, read_amount
 
+TRIPLE_COLUMNS = 3
 FEW_ROWS = 3
 """Rows from which a table of three columns without known words can be told from triples."""
 
@@ -34,7 +43,8 @@ _RELATIONS = (
 )  # fmt: skip
 _BESIDE = {"id", "node", "name", "entity", "key", "iri", "uri"}
 _IDS = ("id", "node id", "node", "identifier", "key", "uri", "iri", "uuid")
-_NAMES = ("name", "label", "title")
+_TYPES = ("type",)
+"""What a column of types is called."""
 _REFERENCES = ("parent", "child", "manager", "supervisor", "boss", "reports to", "part of", "subclass of")
 """What a column is called that is of other rows of its table."""
 _DIRECTIONS = {"directed": False, "undirected": True, "mutual": True}
@@ -42,7 +52,6 @@ _KEY = re.compile(r"[A-Za-z]*(?:[a-z]I[Dd]|_id|_ID)")
 _INDEX = re.compile(r"(?:Unnamed: ?\d+)?")
 """The header of a column that counts rows, as data frames write it."""
 _NUMBER = re.compile(r"\d+")
-_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+|[^\W\d_A-Za-z]+")
 
 
 def layout_of(
@@ -98,7 +107,7 @@ def _layout_by_hints(cells: Sequence[str], rows: Sequence[Sequence[str]], hints:
     if hints.id is not None:
         columns = columns if by_number else tuple(Column.of(cell) for cell in cells)
         nodes = _node_columns(columns, _place(cells, hints.id), full_rows)
-        if nodes.name is not None and columns[nodes.id].name and _words(columns[nodes.id].name) not in _IDS:
+        if nodes.names and columns[nodes.id].name and header_words(columns[nodes.id].name) not in _IDS:
             # Of an airport called by its name, its code can be asked.
             nodes = replace(nodes, properties=(nodes.id, *nodes.properties))
     return _with_other_columns(Layout(columns, edges, nodes, not by_number))
@@ -129,14 +138,14 @@ def _mixed_layout(columns: Sequence[Column]) -> Layout | None:
     edges = EdgeColumns(at["_start"], at["_end"], at.get("_type"))
     special = ("_id", "_labels", "_start", "_end", "_type")
     other_columns = tuple(i for i, column in enumerate(columns) if column.name not in special)
-    names = [i for i in other_columns if columns[i].name.lower() in _NAMES]
-    name = min(names, key=lambda i: _NAMES.index(columns[i].name.lower()), default=None)
+    names = names_by_header(
+        [column.name for column in columns], [i for i in at.values() if i not in other_columns]
+    )
     labels = at.get("_labels")
     typed_columns = list(columns)
     if labels is not None:
         typed_columns[labels] = replace(columns[labels], role="label", delimiter=":")
-    nodes = NodeColumns(at["_id"], name, labels, tuple(i for i in other_columns if i != name))
-    return Layout(tuple(typed_columns), edges, nodes)
+    return Layout(tuple(typed_columns), edges, NodeColumns(at["_id"], names, labels, other_columns))
 
 
 def _edge_layout(columns: Sequence[Column], rows: Sequence[Sequence[str]], hints: Hints) -> Layout | None:
@@ -147,13 +156,13 @@ def _edge_layout(columns: Sequence[Column], rows: Sequence[Sequence[str]], hints
         ends = _end_columns(columns, rows)
     if ends is None:
         return None
-    words = [_words(column.name) for column in columns]
+    words = [header_words(column.name) for column in columns]
     cells_by_column = [[row[i] for row in rows if row[i]] for i in range(len(columns))]
     directions = [
         bool(cells) and all(cell.lower() in _DIRECTIONS for cell in cells) for cells in cells_by_column
     ]
     direction = next((i for i, w in enumerate(words) if w == "type" and directions[i]), None)
-    relation = roles.get("type")
+    relation = roles.get("type", roles.get("label"))
     free_columns = [i for i in range(len(columns)) if i not in (*ends, direction)]
     if relation is None and hints.relation is None:
         relation_columns = [(_RELATIONS.index(words[i]), i) for i in free_columns if words[i] in _RELATIONS]
@@ -189,7 +198,7 @@ def _is_id(cell: str) -> bool:
 
 
 def _node_layout(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> Layout | None:
-    words = [_words(column.name) if not column.role else "" for column in columns]
+    words = [header_words(column.name) if not column.role else "" for column in columns]
     plain = (words.index(word) for word in _IDS if word in words)
     id_ = next((i for i, column in enumerate(columns) if column.role == "id"), next(plain, None))
     return None if id_ is None else Layout(tuple(columns), nodes=_node_columns(columns, id_, rows))
@@ -197,23 +206,24 @@ def _node_layout(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> La
 
 def _node_columns(columns: Sequence[Column], id_: int, rows: Sequence[Sequence[str]]) -> NodeColumns:
     """The other columns of nodes, by their names."""
-    lower = [column.name.lower() if not column.role else "" for column in columns]
+    words = [header_words(column.name) if not column.role else "" for column in columns]
     types = next((i for i, column in enumerate(columns) if column.role == "label"), None)
-    if types is None and "type" in lower and lower.index("type") != id_:
-        types = lower.index("type")
-    names = (lower.index(name) for name in _NAMES if name in lower)
-    name = next((i for i in names if i not in (id_, types)), None)
-    read_columns = (id_, types, name)
+    if types is None:
+        kinds = (words.index(kind) for kind in _TYPES if kind in words)
+        types = next((i for i in kinds if i != id_), None)
+    names = names_by_header([column.name if not column.role else "" for column in columns], [id_, types])
     other_columns = tuple(
-        i for i, column in enumerate(columns) if i not in read_columns and not column.role and column.name
+        i for i, column in enumerate(columns) if i not in (id_, types) and not column.role and column.name
     )
     references = tuple(i for i in other_columns if _refers(columns[i], i, id_, rows))
-    return NodeColumns(id_, name, types, other_columns, references=references)
+    return NodeColumns(id_, names, types, other_columns, references=references)
 
 
 def _refers(column: Column, at: int, id_: int, rows: Sequence[Sequence[str]]) -> bool:
     """Whether a column is of ids of the same table: by its name, and by all its cells."""
-    if column.datatype is not None or not (_words(column.name) in _REFERENCES or _KEY.fullmatch(column.name)):
+    if column.datatype is not None or not (
+        header_words(column.name) in _REFERENCES or _KEY.fullmatch(column.name)
+    ):
         return False
     cells = {row[at] for row in rows if row[at]}
     return bool(cells) and cells <= {row[id_] for row in rows}
@@ -224,6 +234,12 @@ def _is_wide(cells: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
     names = [cell for i, cell in enumerate(cells) if not _INDEX.fullmatch(cell) or _are_names(rows, i)]
     if len(names) < 2 or len({name.lower() for name in names}) < len(names) or not rows:
         return False
+    if (
+        header_words(cells[0]) in (*NAMES, *_IDS)
+        and len(cells) != TRIPLE_COLUMNS
+        and not any(cells[0] in row for row in rows)
+    ):
+        return True
     if any(is_value(name) or len(name) > 60 for name in names):
         return False
     cells_by_column = [{row[i] for row in rows if row[i]} for i in range(len(cells))]
@@ -237,8 +253,7 @@ def _is_wide(cells: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
     if _is_triple(cells, rows):
         return False
     if len(rows) < FEW_ROWS:
-        numbers = all(map(is_value, cells_by_column[2]))
-        return numbers and _says_name(cells[0]) and _calls_rows(cells, rows)
+        return any(values and all(map(_is_amount, values)) for values in cells_by_column[1:])
     # Of triples, relations come again and again, and so do heads; no number below a word is either.
     if any(values and all(map(is_value, values)) for values in cells_by_column[:2]):
         return True
@@ -247,18 +262,19 @@ def _is_wide(cells: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
     )
 
 
+def _is_amount(cell: str) -> bool:
+    """Whether a cell is a number or a date, also with a currency or a unit."""
+    return is_value(cell) or read_amount(cell) is not None or numeric_day(cell) is not None
+
+
 def _calls_rows(cells: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
     """Whether the first of three columns names the rows, and the second has names too, no relations.
 
     The header says so by a word (*name, country, population*), or is in small letters over names.
     """
-    if _words(cells[1]) in _RELATIONS or not all(_is_name(row[1]) for row in rows if row[1]):
+    if header_words(cells[1]) in _RELATIONS or not all(_is_name(row[1]) for row in rows if row[1]):
         return False
-    return _says_name(cells[0]) or not any(map(_is_name, cells))
-
-
-def _says_name(cell: str) -> bool:
-    return _words(cell).split(" ")[-1] in _NAMES
+    return says_name(cells[0]) or not any(map(_is_name, cells))
 
 
 def _is_name(cell: str) -> bool:
@@ -295,21 +311,25 @@ def _wide_layout(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> La
     grouped_columns = tuple(replace(c, group=c.name) if _KEY.fullmatch(c.name) else c for c in columns)
     cells = {i: [row[i] for row in rows] for i in candidates}
     unique = [i for i in candidates if all(cells[i]) and len(set(cells[i])) == len(rows)]
-    names = [i for i in candidates if _says_name(columns[i].name)]
+    names = [i for i in candidates if says_name(columns[i].name)]
     keys = [i for i in unique if grouped_columns[i].group]
     texts = [i for i in unique if not any(map(is_value, cells[i]))]
     codes = [i for i in unique if not all(map(is_value, cells[i]))]
     id_candidates = [*name_column, *keys, *(i for i in names if i in unique), *texts, *codes]
+    parts = next((at for at in names_by_header([c.name for c in columns], []) if len(at) == 2), None)
+    if parts is not None and not keys and len({tuple(row[i] for i in parts) for row in rows}) == len(rows):
+        nodes = NodeColumns(parts[0], (), None, tuple(candidates), literals=False, key=parts[1:], join=" ")
+        return Layout(grouped_columns, nodes=nodes)
     pair = None if id_candidates else _key_pair(cells, len(rows))
     if pair is not None:
         return Layout(
             grouped_columns,
-            nodes=NodeColumns(pair[0], None, None, tuple(candidates), literals=False, key=pair[1:]),
+            nodes=NodeColumns(pair[0], (), None, tuple(candidates), literals=False, key=pair[1:]),
         )
     id_ = next(iter((*id_candidates, *unique, *candidates)))
-    name = next((i for i in names if i != id_), None) if grouped_columns[id_].group else None
-    other_columns = tuple(i for i in candidates if i not in (id_, name))
-    return Layout(grouped_columns, nodes=NodeColumns(id_, name, None, other_columns, literals=False))
+    row_names = names_by_header([c.name for c in columns], [id_]) if grouped_columns[id_].group else ()
+    other_columns = tuple(i for i in candidates if i != id_)
+    return Layout(grouped_columns, nodes=NodeColumns(id_, row_names, None, other_columns, literals=False))
 
 
 def _are_names(rows: Sequence[Sequence[str]], column: int) -> bool:
@@ -337,7 +357,7 @@ def _with_other_columns(layout: Layout) -> Layout:
         used |= {layout.edges.head, layout.edges.tail, layout.edges.relation, layout.edges.direction}
     node_properties = set(layout.nodes.properties) if layout.nodes is not None else set[int]()
     if layout.nodes is not None:
-        used |= {layout.nodes.id, layout.nodes.name, layout.nodes.types, *node_properties}
+        used |= {layout.nodes.id, layout.nodes.types, *node_properties}
     other_columns = tuple(
         i for i, c in enumerate(layout.columns) if i not in used and c.role != "ignore" and c.name
     )
@@ -352,14 +372,9 @@ def _with_other_columns(layout: Layout) -> Layout:
     return replace(layout, edges=replace(layout.edges, properties=tuple(edge_properties)))
 
 
-def _words(name: str) -> str:
-    """`RelationType`, `relation_type`, `Relation-Type` → `relation type`."""
-    return " ".join(_WORD.findall(name)).lower()
-
-
 def _stem(name: str) -> str:
     """The words of a name without `id`, `node` and the like, unless nothing else is there."""
-    words = _words(name).split(" ")
+    words = header_words(name).split(" ")
     return " ".join(word for word in words if word not in _BESIDE) or " ".join(words)
 
 

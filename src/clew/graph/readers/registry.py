@@ -16,7 +16,8 @@ from clew.graph.readers.json_tables import JSON
 from clew.graph.readers.rdf import JSONLD, NQUADS, NTRIPLES, RDFXML, TRIG, TURTLE
 from clew.graph.readers.source_files import missing, source_files
 from clew.graph.readers.stream import BOM, ByteSource, is_plain, numbered_lines, unpacked_name
-from clew.graph.readers.table import TABLE, is_table_file, shown_row, table_layout
+from clew.graph.readers.survey import shown_row
+from clew.graph.readers.table import TABLE, is_table_file, table_layout
 
 READERS: tuple[Reader, ...] = (
     *(TSV, PIPE, COMMA, TABLE),

@@ -1,22 +1,22 @@
 """Tables: of edges, of nodes, of both, or wide ones; a file, or a folder of them.
 
-What the columns are is found by `layout`, and noted. Headers of Neo4j's import are read as Neo4j does: ID
-groups (`:ID(Film)`) become prefixes (`Film:7`) since ids are unique within a group only. The column `name`,
-else `label`, else `title`, is what people read. Every other property of a node becomes a triple (node,
-property, value); an empty cell, also one of `NULL`, is no triple. Labels become types. Items of a list stand
-between semicolons, or what the header names: `tags:string[]{delimiter:|}`. The other columns of a table of
-edges are properties of the edges. An edge without direction becomes one each way. A matrix has an edge a
-cell.
+What the columns are is found by `layout`, their types and what refers to what by `survey`, and all is
+noted. Headers of Neo4j's import are read as Neo4j does: ID groups (`:ID(Film)`) become prefixes (`Film:7`)
+since ids are unique within a group only; those of Gremlin (`~id`) likewise. A column of names is what people
+read. Every other property of a node becomes a triple (node, property, value); an empty cell, also one of
+`NULL`, is no triple. Labels become types. Items of a list stand between semicolons, or what the header names:
+`tags:string[]{delimiter:|}`. The other columns of a table of edges are properties of the edges. An edge
+without direction becomes one each way. A matrix has an edge a cell.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, islice
+from itertools import islice
 from pathlib import Path
 
-from clew.errors import InputError, ParseError, UsageError
+from clew.errors import InputError, MissingExtra, ParseError, UsageError
 from clew.graph.namespaces import XSD
 from clew.graph.readers.batch import Batch, Label, Tally
 from clew.graph.readers.columns import (
@@ -26,29 +26,22 @@ from clew.graph.readers.columns import (
     Layout,
     Matrix,
     NodeColumns,
+    header_words,
     is_matrix_cell,
 )
-from clew.graph.readers.comma import csv_records
+from clew.graph.readers.comma import csv_records, separator
 from clew.graph.readers.hints import Hints
 from clew.graph.readers.layout import goes_both_ways, layout_of
 from clew.graph.readers.sheets import SHEET_SUFFIXES, sheet_records
 from clew.graph.readers.stream import unpacked_name
+from clew.graph.readers.survey import SAMPLED_ROWS, NumberedRow, Survey, Table, look_through, unclear
 
-SAMPLED_ROWS = 200
-"""Rows that are looked at to tell what the columns are."""
 MOST_SEEN = 1 << 20
 """Rows in which it is looked whether they are of the same node."""
 NULL = r"\N"
 """How databases write an empty cell of a table into a file."""
-KEY_JOIN = ", "
-"""What stands between the cells that only together say which row it is."""
 _TEXT_SUFFIXES = (".csv", ".tsv", ".tab")
-_ADVICE = (
-    "Say what the columns are: --columns head=from,relation=type,tail=to for a table of edges, --id NAME for "
-    "one whose rows are entities"
-)
 _MATRIX_ADVICE = "Give a matrix the same names in its first row and first column, and numbers in its cells"
-NumberedRow = tuple[int, list[str]]
 Fault = tuple[str, str]
 """What is wrong with a row, and what to do about it."""
 
@@ -62,8 +55,9 @@ class TableReader:
 
     def read(self, path: Path, tally: Tally) -> Iterator[Batch]:
         """Stream the batches of `path`, of a directory the nodes first; see `Reader`."""
+        tables = tally.tables or survey([path], tally.hints)
         if not path.is_dir():
-            yield from _read_file(path, tally)
+            yield from _read_table(path, tables.tables[path], tally)
             return
         names = sorted(f.name for f in path.iterdir() if not is_table_file(f) and not f.name.startswith("."))
         if names:
@@ -71,8 +65,48 @@ class TableReader:
                 f"{path}: only tables are read, not {_first_names(names)}; "
                 "name others as sources of their own"
             )
-        for file in table_files(path, tally.hints):
-            yield from _read_file(file, tally)
+        files = table_files(path)
+        faults = [file.name for file in files if tables.tables[file].fault is not None]
+        if faults:
+            tally.note(f"{path}: {len(faults)} of {len(files)} tables cannot be read: {_first_names(faults)}")
+        for file in sorted(files, key=lambda file: _has_edges(tables.tables[file])):
+            yield from _read_table(file, tables.tables[file], tally)
+
+
+def _has_edges(table: Table) -> bool:
+    return table.layout is not None and (table.layout.edges is not None or table.layout.matrix is not None)
+
+
+def survey(paths: Iterable[Path], hints: Hints) -> Survey:
+    """Look through the tables that some sources are, or hold."""
+    found = Survey(hints)
+    for path in paths:
+        for file in table_files(path) if path.is_dir() else [path]:
+            found.tables[file] = _look_at(file, hints, inside=path.is_dir())
+    found.settle()
+    return found
+
+
+def _look_at(file: Path, hints: Hints, *, inside: bool) -> Table:
+    """Look through a table; of one in a folder, a fault is kept for when it is read."""
+    unsaid = Hints(encoding=hints.encoding, names=hints.names, split=hints.split, splits=hints.splits)
+    delimiter = "" if file.suffix.lower() in SHEET_SUFFIXES else separator(file, hints)
+    for said in (hints, unsaid):
+        quiet = Tally(on_error="skip", hints=hints)
+        try:
+            table = look_through(file, _records(file, quiet), said, delimiter)
+        except UsageError:  # columns that another file of the folder has
+            if not inside or said is unsaid:
+                raise
+        except (InputError, ParseError) as error:
+            if not inside or isinstance(error, MissingExtra):
+                raise
+            return Table(file.name, fault=error)
+        else:
+            if table.layout is None and table.header:
+                table.fault = unclear(file, table.line, table.header)
+            return table
+    raise AssertionError
 
 
 def is_table_file(file: Path) -> bool:
@@ -91,27 +125,13 @@ def _first_names(names: Sequence[str]) -> str:
     return ", ".join(names[:3]) + (", …" if len(names) > 3 else "")
 
 
-def table_files(directory: Path, hints: Hints) -> list[Path]:
-    """Files of nodes in a directory, then those of edges; InputError if a table is neither."""
-    kinds: dict[bool, list[Path]] = {False: [], True: []}
-    unclear_tables: list[str] = []
-    for file in sorted(filter(is_table_file, directory.iterdir())):
+def table_files(directory: Path) -> list[Path]:
+    """The tables in a directory, by name; InputError for one that is no file."""
+    files = sorted(filter(is_table_file, directory.iterdir()))
+    for file in files:
         if not file.is_file():
             raise InputError(f"{file}: is not a regular file. Move it out of the folder")
-        try:
-            layout = table_layout(file, hints)
-        except UsageError:  # columns that another file of the folder has
-            layout = table_layout(file, Hints(encoding=hints.encoding))
-        if layout is None:
-            unclear_tables.append(file.name)
-        else:
-            kinds[layout.edges is not None or layout.matrix is not None].append(file)
-    if unclear_tables:
-        raise InputError(
-            f"{directory}: it is not clear what the columns of {len(unclear_tables)} of its tables are "
-            f"({_first_names(unclear_tables)}). Give the files one by one, those of triples first"
-        )
-    return kinds[False] + kinds[True]
+    return files
 
 
 def _records(path: Path, tally: Tally) -> Iterator[NumberedRow]:
@@ -121,27 +141,25 @@ def _records(path: Path, tally: Tally) -> Iterator[NumberedRow]:
     return ((line, ["" if cell == NULL else cell for cell in cells]) for line, cells in records)
 
 
-def _read_file(path: Path, tally: Tally) -> Iterator[Batch]:
-    records = _records(path, tally)
-    sample = list(islice(records, SAMPLED_ROWS + 1))
-    if not sample:
+def _read_table(path: Path, table: Table, tally: Tally) -> Iterator[Batch]:
+    fault, layout = table.fault, table.layout
+    if fault is not None:
+        tally.error(fault if isinstance(fault, ParseError) else ParseError(str(path), 0, str(fault)))
         return
-    line, cells = sample[0]
-    layout = layout_of(cells, [fields for _, fields in sample[1:]], tally.hints)
     if layout is None:
-        raise unclear(path, line, cells)
+        return
+    records = _records(path, tally)
     may_be_triples = layout.may_be_triples and path.suffix.lower() not in SHEET_SUFFIXES
     triples_note = ". If the first line is a triple too, give --format tsv or csv" if may_be_triples else ""
     both_ways_note = (
         "; each edge is kept both ways" if tally.hints.undirected and layout.kind != "nodes" else ""
     )
     tally.note(f"{path}: {layout.in_words()}{both_ways_note}{triples_note}")
-    yield from batches_of(path, layout, chain(sample[layout.header :], records), tally)
-
-
-def unclear(path: Path, line: int, cells: Sequence[str]) -> ParseError:
-    """The fault of a table that has no layout."""
-    return ParseError(str(path), line, f"it is not clear what the columns are: {shown_row(cells)}", _ADVICE)
+    for note in table.notes:
+        tally.note(f"{path}: {note}")
+    if layout.header and not table.rows and layout.matrix is None:
+        tally.note(f"{path}: a header and no rows")
+    yield from batches_of(path, layout, islice(records, int(layout.header), None), tally)
 
 
 def batches_of(
@@ -183,28 +201,43 @@ class _NodeRows:
         self._seen: set[int] | None = set() if layout.edges is None else None
         self._types = None if nodes.types is None else replace(layout.columns[nodes.types], role="label")
         self._properties = [(i, layout.columns[i]) for i in nodes.properties]
+        self._noun = header_words(nodes.type_name or self._id.group.removesuffix("Id"))
 
     def take(self, fields: Sequence[str]) -> Fault | None:
         """Add one node with its types, label and properties."""
         at, batch = self._at, self.batch
         if not fields[at.id]:
             return "the id is empty", "Give every node an id, or leave such rows out with --on-error skip"
-        node = KEY_JOIN.join((self._id.key(fields[at.id]), *(fields[i] for i in at.key)))
+        node = at.join.join((self._id.key(fields[at.id]), *(fields[i] for i in at.key)))
         self._note_repeated(node)
         batch.nodes.append(node)
+        types = [at.type_name] if at.type_name else []
         if at.types is not None and self._types is not None:
-            batch.types += [(node, type_) for type_ in self._types.items(fields[at.types])]
-        if at.name is not None and fields[at.name]:
-            batch.labels.append(Label(node, fields[at.name]))
+            types = self._types.items(fields[at.types])
+        batch.types += [(node, type_) for type_ in types]
+        named_by = self._name(fields, types)
+        if named_by:
+            batch.labels.append(Label(node, " ".join(fields[i] for i in named_by if fields[i])))
+        elif self._id.group:
+            batch.labels.append(Label(node, f"{self._noun} {fields[at.id]}", rank=1))
         for i, column in self._properties:
+            if (i,) == named_by:
+                continue
             for value in column.items(fields[i]):
                 if i in at.references:
-                    batch.add(node, column.name, self._id.key(value))
+                    batch.add(node, column.name, column.key(value))
                 elif at.literals or column.datatype is not None:
-                    batch.add(node, column.name, (value, column.datatype or XSD + "string"))
+                    batch.add(node, column.name, column.literal(value))
                 else:
                     batch.add(node, column.name, column.key(value))
+                if i in at.labels and fields[at.labels[i]]:
+                    batch.labels.append(Label(column.key(value), fields[at.labels[i]]))
         return None
+
+    def _name(self, fields: Sequence[str], types: Sequence[str]) -> tuple[int, ...]:
+        """The columns that name a row: what the user says of its type, else the first that is not empty."""
+        said = (columns for type_ in types for columns in self._at.names_by_type.get(type_, ()))
+        return next((at for at in (*said, *self._at.names) if any(fields[i] for i in at)), ())
 
     def _note_repeated(self, node: str) -> None:
         """Say once if rows are of the same node: then it is not said which of their cells go together."""
@@ -239,7 +272,7 @@ class _EdgeRows:
             return "a cell of the edge is empty", "Give every edge its two nodes and its type"
         ends = self._head.key(head), self._tail.key(tail)
         properties = tuple(
-            (column.name, value, column.datatype or XSD + "string")
+            (column.name, *column.literal(value))
             for i, column in self._properties
             for value in column.items(fields[i])
         )
@@ -277,12 +310,6 @@ class _MatrixRows:
                 if self._matrix.weighted or float(cell) != 1:
                     batch.statements.append((head_end, relation, tail_end, weight))
         return None
-
-
-def shown_row(cells: Sequence[str]) -> str:
-    """The beginning of a row, for messages."""
-    text = ",".join(cells)
-    return text if len(text) <= 60 else text[:60] + "…"
 
 
 TABLE = TableReader()

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from clew.foundation.arrays import Int32, Int64, UInt64, chunks_of
 from clew.foundation.bounds import check
+from clew.foundation.short import local_name
 from clew.graph.graph import Aliases, Graph, Names
 from clew.index.names.typos import MERGED_AT_ONCE, TypoPart, Typos, buckets_for, edits_allowed
 from clew.text.normalise import POSSESSIVE, Token, normalise
@@ -145,6 +146,35 @@ class NamesIndex:
                 is_written = _is_written_at(text, tokens[start].start, tokens[stop - 1].stop)
                 table._collect(norm, int(first[row]), int(last[row]), is_written, hits.setdefault(row, {}))
         return [SpanHit(*spans[row][:2], _ranked_hits(hits[row])) for row in sorted(hits) if hits[row]]
+
+    def namesakes(self) -> frozenset[int]:
+        """The entities whose label another entity has too, by equal hashes."""
+        if not any(len(table.label_nodes) for table in self.tables):
+            return frozenset()
+        hashes = np.concatenate([table.hashes for table in self.tables])
+        order = np.argsort(hashes, kind="stable")
+        is_same = hashes[order[1:]] == hashes[order[:-1]]
+        shared = np.append(is_same, False) | np.append(False, is_same)
+        ends = np.cumsum([len(table.hashes) for table in self.tables])
+        nodes_by_label: dict[str, set[int]] = {}
+        for place in order[shared].tolist():
+            number = int(np.searchsorted(ends, place, "right"))
+            table = self.tables[number]
+            entry = int(table.entries[place - (ends[number - 1] if number else 0)])
+            if table._kind(entry) < _KINDS.index("alias"):
+                node = table.entity(entry)
+                nodes_by_label.setdefault(table.graph.labels[node - table.first], set()).add(node)
+        return frozenset(node for nodes in nodes_by_label.values() if len(nodes) > 1 for node in nodes)
+
+    def with_id(self, text: str) -> int | None:
+        """The entity of a name with its id beside it, *Anna Keller (E08)*; None if it is none or several."""
+        name, opening, id = text.removesuffix(")").rpartition(" (")
+        if not (opening and text.endswith(")")):
+            return None
+        graph = self.graph
+        hits = {hit.entity for hit in self.exact(name) if hit.exact}
+        called = [node for node in hits if id in (graph.entities[node], local_name(graph.entities[node]))]
+        return called[0] if len(called) == 1 else None
 
     def fuzzy(self, text: str, limit: int = 8) -> list[FuzzyHit]:
         """At most `limit` entities within the allowed edits of `text`, by (edits, -score, entity).

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -124,9 +124,9 @@ def _open(path: Path, manifest: Manifest, verify: bool, access: VectorAccess) ->
     extra = {name: array for name, array in arrays.items() if not name.startswith(("graph.", "names."))}
     delta = Delta.open(extra)
     if delta is None:
+        graph = replace(graph, find_namesakes=names.namesakes)
         return Index(path, manifest, graph, names, extra, files, access, seal=seal)
     written = Whole(graph, names, extra)
     current = applied(written, delta)
-    return Index(
-        path, manifest, current.graph, current.names, current.sections, files, access, written, delta, seal
-    )
+    graph = replace(current.graph, find_namesakes=current.names.namesakes)
+    return Index(path, manifest, graph, current.names, current.sections, files, access, written, delta, seal)

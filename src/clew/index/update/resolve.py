@@ -10,7 +10,7 @@ from typing import TypeVar
 import numpy as np
 
 from clew.errors import UsageError
-from clew.graph.build.assemble import local_name
+from clew.foundation.short import local_name
 from clew.graph.build.inference import has_rules
 from clew.graph.edit.edit import EdgeIds, GraphEdit, NodeText, triple_array
 from clew.graph.graph import INFERRED, Graph, StatementRow

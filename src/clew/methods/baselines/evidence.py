@@ -139,7 +139,7 @@ class EvidenceMethod(ABC, Generic[SettingsT]):
         if not proofs:
             detail = "the triples that were retrieved do not hold the answer"
             return replace(answer, abstained=Abstention("empty_result", detail))
-        reply, value = GroundedReply(" · ".join(graph.labels[e] for e in proofs), proofs), None
+        reply, value = GroundedReply(" · ".join(graph.label(e) for e in proofs), proofs), None
         answers, citations, text = reply.answers(graph), reply.citations(graph), reply.text
         if pattern.answer is None:
             value = "yes"

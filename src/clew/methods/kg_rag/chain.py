@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from clew.graph.graph import Graph, ValueKind
-from clew.grounding import triple_text
+from clew.graph.named import triple_text
 from clew.llm.grounded_reply import GroundedReply
 from clew.llm.read_evidence import Proofs
 from clew.types import Abstention, Pattern, PatternEdge, SubAnswer

@@ -317,7 +317,7 @@ class LastAnswer:
     ) -> GroundedReply:
         """The last link's entities."""
         proofs = links[-1].proofs
-        return GroundedReply(" · ".join(self.graph.labels[e] for e in proofs), proofs)
+        return GroundedReply(" · ".join(self.graph.label(e) for e in proofs), proofs)
 
 
 def table_3(seed: int, temperature: float) -> Sampling:

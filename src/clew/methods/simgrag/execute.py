@@ -18,7 +18,7 @@ from clew.foundation.arrays import Int64
 from clew.graph.graph import Graph, ValueKind
 from clew.graph.match.distances import Distances
 from clew.graph.values import parse_value, year_of
-from clew.grounding import cite
+from clew.grounding import answer_entity, cite
 from clew.methods.simgrag.find_subgraphs import (
     MOST_COMBINATIONS,
     Misfit,
@@ -115,7 +115,7 @@ class PlanExecutor:
         first = _first_rows(table.nodes[answer])
         graph = self.graph
         entities = [int(e) for e in table.nodes[answer][first]]
-        answers = tuple(AnswerEntity(graph.entities[e], graph.labels[e], 1.0) for e in entities)
+        answers = tuple(answer_entity(graph, e) for e in entities)
         proofs = tuple(table.proof(int(row)) for row in first)
         return Executed(answers, proofs, table.complete, tuple(dict.fromkeys(notes)))
 

@@ -34,18 +34,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any
 
 from clew.errors import UsageError
 from clew.graph.match.distances import Distances
 from clew.index.store.directory import Index
 from clew.index.vectors.distances import IndexDistances
 from clew.llm.errors import BudgetReached, ContextOverflow, ReplyInvalid
-from clew.llm.profiles import OutputForm
 from clew.llm.prompting import Talk, short
 from clew.llm.run import run_sync
 from clew.llm.typed import TypedReplies
-from clew.llm.types import ChatModel, Reply, Request
+from clew.llm.types import ChatModel, OutputForm, Reply, Request
 from clew.methods.fact_lines import other_names
 from clew.methods.relation_ranking import RelationRanking
 from clew.methods.run import Run
@@ -88,7 +86,7 @@ class QuestionModel(TypedReplies):
     """The chat model of a question, which keeps its replies: usage is known however the question ends."""
 
     def __init__(self, talk: Talk, refused: set[OutputForm]) -> None:
-        super().__init__(talk.model.name, talk.model.profile, refused)
+        super().__init__(talk.model.name, refused)
         self._model, self._replies = talk.model, talk.replies
 
     async def complete(self, request: Request) -> Reply:
@@ -102,10 +100,6 @@ class QuestionModel(TypedReplies):
             raise ReplyInvalid("it is no use, and too long to be shown again") from error
         self._replies.append(reply)
         return reply
-
-    def stream(self, request: Request) -> Any:  # noqa: ANN401
-        """Reply piece by piece, not counted."""
-        return self._model.stream(request)
 
     async def close(self) -> None:
         """Leave the model open: it is the caller's."""

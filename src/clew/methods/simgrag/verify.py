@@ -15,7 +15,8 @@ from dataclasses import dataclass, replace
 
 from clew.claims.verify import Verify
 from clew.errors import UsageError
-from clew.grounding import cite, triple_text
+from clew.graph.named import triple_text
+from clew.grounding import cite
 from clew.index.store.directory import Index
 from clew.llm.errors import BudgetReached, ReplyInvalid
 from clew.llm.run import run_sync

@@ -47,7 +47,7 @@ from clew.methods.synaptiqa.choose_name import Choose, ChooseByModel, choose_by_
 from clew.methods.synaptiqa.extract_query import Extracted, bound_paths, extract_query
 from clew.methods.synaptiqa.pattern_query import PatternQuery
 from clew.methods.synaptiqa.queried import QueriedGraph, QueryResult, embedded_store, with_nulls_last
-from clew.methods.synaptiqa.read_rows import ReadRow, is_absence, is_void
+from clew.methods.synaptiqa.read_rows import Cell, ReadRow, is_absence, is_void
 from clew.methods.synaptiqa.read_rows_llm import ask_model_answer, read_rows
 from clew.methods.synaptiqa.settings import SynaptiqaSettings
 from clew.methods.synaptiqa.write_query_llm import (
@@ -302,7 +302,7 @@ class _QueryState:
             detail = f"none of the model's answers is in the rows of the query {query}"
             return Answer(self.question, abstained=Abstention("not_in_evidence", detail), query=query)
         answers = tuple(AnswerEntity(cell.entity, cell.label, 1.0) for cell, _ in reply.values.values())
-        citations = tuple(_citation(cell.entity, proofs) for cell, proofs in reply.values.values())
+        citations = tuple(_citation(cell, proofs) for cell, proofs in reply.values.values())
         denied = {a.label for a in answers} <= {"no", "0"} and not any(c.triples for c in citations)
         notes = ("what the graph does not record is taken not to be so",) if denied else ()
         return Answer(
@@ -330,10 +330,10 @@ class _QueryState:
         self.talk.steps.append(Step(name, detail))
 
 
-def _citation(answer: str, proofs: Sequence[ReadRow]) -> Citation:
+def _citation(cell: Cell, proofs: Sequence[ReadRow]) -> Citation:
     triples = list(dict.fromkeys(t for row in proofs for t in row.triples))
     ids = tuple(t.id for t in triples if t.id is not None)
-    return Citation(answer, tuple(t.triple for t in triples), ids)
+    return Citation(cell.entity, tuple(t.triple for t in triples), ids, cell.label)
 
 
 def _text(statement: Statement) -> str:

@@ -14,7 +14,7 @@ from time import perf_counter
 
 import numpy as np
 
-from clew.grounding import cite
+from clew.grounding import answer_entity, cite
 from clew.index.store.directory import Index
 from clew.methods.built_in import built_in_reader
 from clew.reading.answer import text_of
@@ -22,7 +22,7 @@ from clew.stores.cypher.tokens import quote_name
 from clew.stores.ladybug import LadybugStore
 from clew.stores.store import Rows
 from clew.text.embedder import Embedder
-from clew.types import Abstention, Answer, AnswerEntity, Pattern, Step
+from clew.types import Abstention, Answer, Pattern, Step
 
 
 class PatternQuery:
@@ -93,8 +93,8 @@ class PatternQuery:
             abstention = draft.abstained or Abstention("empty_result", "the query has no rows")
             return replace(draft, answers=(), citations=(), text="", abstained=abstention)
         graph = self._graph
-        answers = tuple(AnswerEntity(graph.entities[e], graph.labels[e], 1.0) for e in proofs)
-        citations = tuple(cite(graph, graph.entities[e], t) for e, t in proofs.items())
+        answers = tuple(answer_entity(graph, e) for e in proofs)
+        citations = tuple(cite(graph, e, t) for e, t in proofs.items())
         draft = replace(draft, answers=answers, citations=citations, text=text_of(answers))
         return replace(draft, abstained=None, complete=rows.complete)
 

@@ -178,7 +178,7 @@ def _prove_rows(rows: Sequence[ReadRow], proofs: Sequence[ReadRow]) -> list[Read
     proved_rows: list[ReadRow] = []
     for row in rows:
         names = {cell.entity for cell in row.cells if cell is not None}
-        row_triples = (t for t in triples if len(rows) == 1 or names & {t.triple.head, t.triple.tail})
+        row_triples = (t for t in triples if len(rows) == 1 or names & set(t.triple.by_id))
         proved_rows.append(ReadRow(row.cells, tuple(row_triples)))
     return proved_rows
 

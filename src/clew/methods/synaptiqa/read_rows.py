@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from clew.graph.graph import Graph, ValueKind
-from clew.grounding import triple_text
+from clew.graph.named import triple_text
 from clew.stores.cypher.ladybug_values import BOOLEANS
 from clew.stores.naming import Naming, node_key, node_name
 from clew.stores.store import StoredEdge, StoredNode, StoredPath
@@ -204,7 +204,7 @@ def _path_text(path: StoredPath, triples: RowTriples) -> str:
     for at, edge in enumerate(path.edges):
         proved = triples.of_edge(edge, path.nodes[at], path.nodes[at + 1])
         backwards = edge.head == path.nodes[at + 1].id and edge.tail == path.nodes[at].id
-        backwards = backwards or proved.triple.head != triples.name(path.nodes[at])
+        backwards = backwards or proved.triple.by_id[0] != triples.name(path.nodes[at])
         arrow = f" ←{edge.type}─ " if backwards else f" ─{edge.type}→ "
         text += arrow + triples.label(path.nodes[at + 1])
     return text

@@ -36,7 +36,7 @@ export function answerView(answer, { graph, ask, about, choose }) {
 function found(answer, { graph, about }) {
   const cited = new Map(answer.citations.map((citation) => [citation.answer, citation.triples]));
   const proof = el("div", { class: "proof", "aria-live": "polite" });
-  const answers = new Set(answer.answers.map(({ entity }) => entity));
+  const answers = new Set(answer.citations.map(({ label }) => label));
   const drawing = answer.citations.length
     ? evidenceGraph(answer.citations, { graph, asked: askedNodes(answer), answers, ask: about, label: "Evidence" })
     : null;
@@ -106,7 +106,7 @@ function askedNodes(answer) {
   if (known.length) return new Set(known);
   const question = answer.question.toLowerCase();
   const cited = answer.citations.flatMap(({ triples }) => triples.flatMap(([head, , tail]) => [head, tail]));
-  const answers = new Set(answer.answers.map(({ entity }) => entity));
+  const answers = new Set(answer.citations.map(({ label }) => label));
   return new Set(cited.filter((node) => !answers.has(node) && saysName(question, nodeLabel(node).toLowerCase())));
 }
 

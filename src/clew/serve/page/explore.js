@@ -127,7 +127,7 @@ function schemaView({ relations, count: total }, info) {
     fill(
       detail,
       el("h3", {}, relationLabel(relation.label)),
-      el("p", {}, "For example: ", tripleLine(relation.example_labels)),
+      el("p", {}, "For example: ", tripleLine(relation.example)),
       el("p", { class: "quiet" }, `${some(relation.heads, "head")}, ${some(relation.tails, "tail")}. ${ends(relation)}`),
     );
   const list = longList(relations, {

@@ -26,6 +26,7 @@ import numpy as np
 
 from clew.graph.graph import Graph, ValueKind
 from clew.graph.namespaces import RDF, RDFS, SKOS, XSD
+from clew.graph.values import as_xsd
 from clew.stores.cypher.guard import USUAL_ROWS, Guarded
 from clew.stores.errors import QueryError, StoreError, StoreTimeout
 from clew.stores.sparql import worker
@@ -207,8 +208,8 @@ def _iri(prefix: str, name: str) -> str:
 
 
 def _literal(graph: Graph, node: int) -> str:
-    datatype = graph.values.datatypes[int(graph.values.datatype[node])]
-    text = quoted(graph.labels[node])
+    written, datatype = as_xsd(graph.labels[node], graph.values.datatypes[int(graph.values.datatype[node])])
+    text = quoted(written)
     if datatype.startswith("@"):
         return text + datatype
     return f"{text}^^<{datatype}>" if _IRI.fullmatch(datatype) else text

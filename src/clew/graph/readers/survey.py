@@ -1,0 +1,352 @@
+"""What all tables of a build say together, before any is read.
+
+Each table is looked through once: its layout is found by its first rows, the types of its columns by all.
+Then columns that refer to the rows of other tables are found. Numbers that count rows are ids within their
+table only: bus 1 is no line 1. Where ends of edges are such numbers and their columns do not say of which
+table, the ids are of one space, and are kept as they are.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from pathlib import Path
+
+from clew.errors import ClewError, InputError, ParseError, UsageError
+from clew.graph.readers.column_types import ColumnProfile, Typing, separator_of, types_of
+from clew.graph.readers.columns import Column, Layout, NameColumns, NodeColumns, header_words
+from clew.graph.readers.hints import Hints
+from clew.graph.readers.layout import layout_of
+from clew.graph.readers.naming import names_by_cells
+
+SAMPLED_ROWS = 200
+"""Rows that are looked at to tell what the columns are."""
+ROWS_AT_ONCE = 2_000
+MOST_COLUMNS = 20_000
+"""Columns of a table at most."""
+REFERRING_SHARE = 0.5
+"""Least share of a column's cells that are ids of the table that its name says."""
+GENERIC = frozenset(
+    "data dataset table tables node nodes item items row rows record records entity entities export output "
+    "result results query graph sheet file edge edges link links relations triples statements main all input "
+    "csv list".split()
+)
+"""Names of files that say nothing of what is in them."""
+NumberedRow = tuple[int, list[str]]
+Records = Callable[[], Iterator[NumberedRow]]
+
+
+@dataclass(slots=True)
+class Table:
+    """A table as it was looked through; `layout` is None where `fault` says why."""
+
+    name: str
+    layout: Layout | None = None
+    fault: ClewError | None = None
+    header: list[str] = field(default_factory=list[str])
+    line: int = 1
+    profiles: list[ColumnProfile] = field(default_factory=list[ColumnProfile])
+    typings: list[Typing] = field(default_factory=list[Typing])
+    ids: set[str] = field(default_factory=set[str])
+    rows: int = 0
+    notes: list[str] = field(default_factory=list[str])
+
+    @property
+    def nodes(self) -> NodeColumns | None:
+        """The columns of its nodes."""
+        return None if self.layout is None else self.layout.nodes
+
+    @property
+    def counts_rows(self) -> bool:
+        """Whether its ids are numbers that no group keeps apart."""
+        nodes, layout = self.nodes, self.layout
+        if nodes is None or layout is None or nodes.key or layout.columns[nodes.id].group:
+            return False
+        return bool(self.ids) and self.profiles[nodes.id].whole_numbers
+
+    @property
+    def group(self) -> str:
+        """What begins the names of its nodes."""
+        nodes, layout = self.nodes, self.layout
+        return "" if nodes is None or layout is None else layout.columns[nodes.id].group
+
+    def set_group(self, column: int, group: str) -> None:
+        """Say that the cells of a column are ids of a group."""
+        if self.layout is not None:
+            columns = list(self.layout.columns)
+            columns[column] = replace(columns[column], group=group)
+            self.layout = replace(self.layout, columns=tuple(columns))
+
+    def is_called(self, column: Column) -> bool:
+        """Whether a column's name says that it is of this table: `bus0`, `customer_id`, `from bus`."""
+        nodes, layout = self.nodes, self.layout
+        if nodes is None or layout is None:
+            return False
+        words = [
+            word for word in header_words(column.name).split() if not word.isdecimal() and word not in _BESIDE
+        ]
+        own = header_words(self.name).split()
+        id_words = [
+            w for w in header_words(layout.columns[nodes.id].name).split() if w not in (*_BESIDE, "name")
+        ]
+        ends = [[*own[:-1], singular(own[-1])]] if own else []
+        return any(words and end and words[-len(end) :] == end for end in (*ends, own, id_words))
+
+
+_BESIDE = ("id", "ids", "key", "code", "ref", "fk", "no", "nr", "number", "node", "uri", "iri")
+
+
+def singular(word: str) -> str:
+    """A noun of a file's name without the ending of an English plural.
+
+    >>> [singular(word) for word in ("buses", "cities", "films", "status", "classes", "people")]
+    ['bus', 'city', 'film', 'status', 'class', 'people']
+    """
+    if len(word) < 4 or not word.endswith("s") or word.endswith(("ss", "us", "is")):
+        return word
+    if word.endswith("ies") and len(word) > 4:
+        return word[:-3] + "y"
+    return word[:-2] if re.fullmatch(r".*(?:ss|x|[cs]h|(?<![ao])us)es", word) else word[:-1]
+
+
+def look_through(path: Path, records: Iterable[NumberedRow], hints: Hints, delimiter: str = ",") -> Table:
+    """Find the layout of a table by its first rows, and the types of its columns by all."""
+    table = Table(_stem(path))
+    rows = iter(records)
+    sample = list(islice(rows, SAMPLED_ROWS + 1))
+    if not sample:
+        return table
+    table.line, header = sample[0]
+    if len(header) > MOST_COLUMNS:
+        raise InputError(
+            f"{path}: {len(header):,} columns; a table may have {MOST_COLUMNS:,}. Give it as triples"
+        )
+    table.header, table.notes = _distinct(header)
+    table.layout = layout = layout_of(table.header, [cells for _, cells in sample[1:]], hints)
+    if layout is None or layout.matrix is not None:
+        return table
+    table.profiles = [ColumnProfile() for _ in table.header]
+    block = [cells for _, cells in sample[layout.header :]]
+    while block:
+        full = [cells for cells in block if len(cells) == len(table.header)]
+        for profile, column in zip(table.profiles, zip(*full, strict=True), strict=bool(full)):
+            profile.take(column)
+        if layout.nodes is not None and not layout.nodes.key:
+            table.ids.update(cells[layout.nodes.id] for cells in full)
+        table.rows += len(full)
+        block = [cells for _, cells in islice(rows, ROWS_AT_ONCE)]
+    table.ids.discard("")
+    table.typings = types_of(table.header, table.profiles, delimiter)
+    table.layout = _with_names(layout, table, hints)
+    return table
+
+
+def _stem(path: Path) -> str:
+    name = path.name
+    return name.split(".")[0] if not name.startswith(".") else name
+
+
+def _distinct(header: Sequence[str]) -> tuple[list[str], list[str]]:
+    """The names of columns, of which none is twice, and what was done about it."""
+    seen: set[str] = set()
+    names: list[str] = []
+    notes: list[str] = []
+    for name in header:
+        number, own = 2, name
+        while own and own in seen:
+            own, number = f"{name} {number}", number + 1
+        if own != name:
+            notes.append(f"two columns are called {name}; one is read as {own}")
+        seen.add(own)
+        names.append(own)
+    return names, notes
+
+
+def _with_names(layout: Layout, table: Table, hints: Hints) -> Layout:
+    """Take the names that the user says, or, where no header says one, the column that is most like names."""
+    nodes = layout.nodes
+    if nodes is None:
+        return layout
+    said = {type_: _columns_said(columns, table.header) for type_, columns in hints.names.items()}
+    by_type = {type_: columns for type_, columns in said.items() if columns}
+    names = by_type.pop("", nodes.names)
+    if not names and nodes.literals and not _are_words(table, nodes.id):
+        free = {i: table.profiles[i] for i in nodes.properties if layout.columns[i].datatype is None}
+        names = names_by_cells({i: p for i, p in free.items() if table.typings[i].type is None})
+    return replace(layout, nodes=replace(nodes, names=names, names_by_type=by_type))
+
+
+def _are_words(table: Table, column: int) -> bool:
+    """Whether ids are words, as of *Berlin*, and no codes or numbers."""
+    cells = table.profiles[column].distinct
+    return 2 * sum(cell.replace(" ", "").isalpha() and not cell.isupper() for cell in cells) > len(cells)
+
+
+def _columns_said(text: str, header: Sequence[str]) -> NameColumns:
+    """The columns that `--names` says, by one name or several; none if the table lacks them."""
+    places = {name.lower(): at for at, name in reversed(list(enumerate(header)))}
+    parts = [text] if text.lower() in places else text.split(" ")
+    columns = tuple(places.get(part.lower(), -1) for part in parts)
+    return () if -1 in columns else (columns,)
+
+
+@dataclass(slots=True)
+class Survey:
+    """The tables of a build, by their files."""
+
+    hints: Hints = field(default_factory=Hints)
+    tables: dict[Path, Table] = field(default_factory=dict[Path, Table])
+
+    def settle(self) -> None:
+        """Say of all tables what refers to what, and what their rows are; raises UsageError for `--names`."""
+        tables = [table for table in self.tables.values() if table.layout is not None]
+        self._check_said(tables)
+        self._keep_apart(tables)
+        for table in tables:
+            self._type_columns(table, alone=len(tables) == 1)
+
+    def _check_said(self, tables: Sequence[Table]) -> None:
+        for type_, columns in self.hints.names.items():
+            if not any(_columns_said(columns, table.header) for table in tables):
+                raise UsageError(
+                    f"--names {type_ + '=' if type_ else ''}{columns}: no table has such a column"
+                )
+        for column in self.hints.split:
+            if not any(column in table.header for table in tables):
+                raise UsageError(f"--split {column}=…: no table has such a column")
+
+    def _keep_apart(self, tables: Sequence[Table]) -> None:
+        """Find what refers to what; where ids that are numbers clash, give them the group of their table."""
+        counting = [table for table in tables if table.counts_rows]
+        clashing = [t for t in counting if any(o is not t and not t.ids.isdisjoint(o.ids) for o in counting)]
+        ends = [
+            (table, column)
+            for table in tables
+            if table.layout is not None and table.layout.edges is not None and table.layout.nodes is None
+            for column in (table.layout.edges.head, table.layout.edges.tail)
+            if not table.layout.columns[column].group and table.profiles
+        ]
+        targets = {(id(table), column): self._target(table, column, tables) for table, column in ends}
+        for table, column in ends:
+            if targets[id(table), column] is None:
+                cells = table.profiles[column].distinct
+                holding = [t for t in clashing if not cells.isdisjoint(t.ids)]
+                if len(holding) == 1 and cells - {""} <= holding[0].ids:
+                    targets[id(table), column] = holding[0]
+                else:
+                    clashing = [t for t in clashing if t not in holding]
+        for table in clashing:
+            nodes = table.nodes
+            if nodes is not None:
+                table.set_group(nodes.id, table.name)
+        for table, column in ends:
+            target = targets[id(table), column]
+            if target is not None:
+                table.set_group(column, target.group)
+        for table in tables:
+            self._refer(table, tables)
+
+    def _refer(self, table: Table, tables: Sequence[Table]) -> None:
+        """Note which columns of a table of nodes are ids of another one, or of its own."""
+        nodes = table.nodes
+        if nodes is None or table.layout is None:
+            return
+        references = list(nodes.references)
+        for column in nodes.references:
+            table.set_group(column, table.group)
+        taken = {nodes.id, *nodes.references, *(at[0] for at in nodes.names if len(at) == 1)}
+        for column in nodes.properties:
+            said = table.layout.columns[column]
+            if column in taken or said.datatype is not None or said.group:
+                continue
+            target = self._target(table, column, tables)
+            if target is not None:
+                table.set_group(column, target.group)
+                references.append(column)
+                table.notes.append(f"{table.header[column]}: ids of {target.name}")
+        table.layout = replace(table.layout, nodes=replace(nodes, references=tuple(references)))
+
+    def _target(self, table: Table, column: int, tables: Sequence[Table]) -> Table | None:
+        """The table whose ids a column has: by its name and most of its cells, or, of codes, by all cells."""
+        if table.layout is None or not table.profiles:
+            return None
+        cells = table.profiles[column].distinct - {""}
+        if not cells:
+            return None
+        for other in tables:
+            called = other.ids and other.is_called(table.layout.columns[column])
+            if called and len(cells & other.ids) >= REFERRING_SHARE * len(cells):
+                return other
+        codes = [
+            other
+            for other in tables
+            if other is not table and other.ids and not other.counts_rows and cells <= other.ids
+        ]
+        return codes[0] if len(codes) == 1 and len(cells) > 1 and not table.typings[column].type else None
+
+    def _type_columns(self, table: Table, *, alone: bool) -> None:
+        """Give columns their types and separators, rows the type that the file's name says; and say so."""
+        layout, nodes = table.layout, table.nodes
+        if layout is None or layout.matrix is not None or not table.profiles:
+            return
+        columns = list(layout.columns)
+        untyped = (
+            {c for at in nodes.names for c in at} | {*nodes.references} if nodes is not None else set[int]()
+        )
+        properties = {
+            *(nodes.properties if nodes else ()),
+            *(layout.edges.properties if layout.edges else ()),
+        }
+        words: list[str] = []
+        for at in sorted(properties - untyped):
+            column, typing, name = columns[at], table.typings[at], table.header[at]
+            if column.datatype is not None or column.role or column.group or column.array:
+                continue
+            if typing.type is not None and name not in self.hints.split:
+                columns[at] = replace(column, datatype=str(typing.type), mixed=typing.texts > 0)
+            else:
+                separator = self.hints.split.get(name) or (
+                    separator_of(table.profiles[at]) if self.hints.splits else ""
+                )
+                if separator:
+                    columns[at] = replace(column, array=True, delimiter=separator)
+                    words.append(f'{name}: several values in a cell, split at "{separator}"')
+            if said := typing.in_words():
+                words.append(f"{name}: {said}")
+        if words:
+            table.notes.append(
+                "; ".join(words[:50]) + (f"; … {len(words) - 50} more" if len(words) > 50 else "")
+            )
+        if nodes is not None and nodes.types is None:
+            nodes = replace(nodes, type_name=_type_of(table, alone=alone))
+        table.layout = replace(layout, columns=tuple(columns), nodes=nodes)
+
+
+def _type_of(table: Table, *, alone: bool) -> str:
+    """What the name of a file says that its rows are: *bus* of `buses.csv`, with others *staff*."""
+    words = header_words(table.name).split()
+    if not words or GENERIC.intersection(words) or any(word.isdecimal() for word in words):
+        return ""
+    noun = singular(words[-1])
+    if alone and noun == words[-1]:
+        return ""
+    return " ".join([*words[:-1], noun])
+
+
+def unclear(path: Path, line: int, cells: Sequence[str]) -> ParseError:
+    """The fault of a table that has no layout."""
+    return ParseError(str(path), line, f"it is not clear what the columns are: {shown_row(cells)}", _ADVICE)
+
+
+_ADVICE = (
+    "Say what the columns are: --columns head=from,relation=type,tail=to for a table of edges, --id NAME for "
+    "one whose rows are entities"
+)
+
+
+def shown_row(cells: Sequence[str]) -> str:
+    """The beginning of a row, for messages."""
+    text = ",".join(cells)
+    return text if len(text) <= 60 else text[:60] + "…"
