@@ -64,7 +64,7 @@ def _prove(executor: Executor, part: Part, member: int) -> list[int]:
             inside = bool(np.isin(member, executor.members(left)))
             return _prove(executor, left if inside else right, member)
         case Without(left, right):
-            return [*_prove(executor, left, member), *_recorded_instead(executor, right, member)]
+            return [*_prove(executor, left, member), *recorded_instead(executor, right, member)]
         case Counted(source, step, _, _, _):
             return [*_prove(executor, source, member), *_edges(executor, member, step, MOST_EDGES_CITED)]
         case Compared(source, steps, _, _):
@@ -83,7 +83,7 @@ def _ranked_by(executor: Executor, part: Extreme, member: int) -> list[int]:
     return [t for node in (member, *compared) for t in _value_path(executor, part, node, part.steps)]
 
 
-def _recorded_instead(executor: Executor, part: Part, member: int) -> list[int]:
+def recorded_instead(executor: Executor, part: Part, member: int) -> list[int]:
     """What a member has by the last step of a set that it is not in."""
     return _edges(executor, member, part.step ^ 1, FEW_COMPARED) if isinstance(part, Walk) else []
 

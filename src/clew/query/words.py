@@ -169,7 +169,7 @@ def say(query: Query, vocabulary: Vocabulary) -> str:
         case "difference":
             return words.difference(part, other)
         case "every":
-            return f"whether all {words.many(part).bare} are {words.many(other).bare}"
+            return f"whether {words.all_are(part, other)}"
         case "count":
             return f"the number of {words.many(part).bare}"
         case "yes":
@@ -201,7 +201,7 @@ class _Words:
             case Walk(source, step):
                 return self._walk(source, step)
             case Qualified(source, step, conditions):
-                said = " and ".join(map(_on_edge, conditions))
+                said = _interval(conditions) or " and ".join(map(_on_edge, conditions))
                 return self._walk(source, step).narrow(_alike("edge", f"({said})"))
             case Related(source, step, how, targets):
                 return self.phrase(source).narrow(self._only_or_all(step, how, targets))
@@ -651,6 +651,21 @@ class _Words:
             return shape.one
         return noun if noun != "thing" else self._vocabulary.relations[step // 2]
 
+    def all_are(self, part: Part, other: Part) -> str:
+        """*All members of Red are older than 30*, *Ann and Bob live in Oslo*, *only Ann wrote Tides*."""
+        first, second = self.phrase(part), self.phrase(other)
+        if second.is_name and not isinstance(other, Either):
+            return f"{second.text} is the only one of {replace(first, is_many=True).bare}"
+        names = first.text.replace(" or ", " and ") if first.is_name else f"all {self.many(part).bare}"
+        said = second.narrowed[0] if second.is_implied and len(second.narrowed) == 1 else None
+        if said is not None and said.kind == "that":
+            return f"{names} {said.many}"
+        if said is not None and said.kind == "whose" and first.is_name:
+            return f"the {said.many.removeprefix('whose ').replace(' is ', f' of {names} is ', 1)}"
+        if said is not None and said.kind == "post":
+            return f"{names} {'were' if said.is_past else 'are'} {said.many}"
+        return f"{names} are {self.many(other).bare}"
+
     def statement(self, part: Part) -> str:
         """What is true if a set has a member: *Tenet is longer than Memento*, *there are films by Nolan*."""
         match part:
@@ -723,6 +738,16 @@ def _that(one: str, many: str = "") -> _Narrowed:
 
 def _without_preposition(event: str) -> str:
     return event.removesuffix(" in").removesuffix(" on").removesuffix(" at")
+
+
+def _interval(conditions: Sequence[OnEdge]) -> str:
+    """*In 2016* of what began until its end and did not end before it; empty for other conditions."""
+    match conditions:
+        case (OnEdge(_, "<=", Value() as last), OnEdge(_, ">=", Value() as first, True)):
+            within = replace(first, width=last.number - first.number)
+            return f"{'in' if within.width else 'on'} {_value_text(within)}"
+        case _:
+            return ""
 
 
 def _on_edge(condition: OnEdge) -> str:

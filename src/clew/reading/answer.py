@@ -11,7 +11,7 @@ from clew.foundation.bounds import most_answers
 from clew.graph.graph import Graph, ValueKind
 from clew.grounding import answer_entity, cite
 from clew.query.execute import Executor, Nodes, OverBudget
-from clew.query.prove import pattern_of, prove
+from clew.query.prove import pattern_of, prove, recorded_instead
 from clew.query.sets import difference
 from clew.query.tree import (
     Anchor,
@@ -316,8 +316,10 @@ def _every_answer(
     proof: list[int] = []
     for node in shown.tolist():
         proof += prove(executor, query.part, node)
-        if verdict == "yes":
-            proof += prove(executor, query.other, node)
+        is_so = verdict == "yes"
+        proof += (
+            prove(executor, query.other, node) if is_so else recorded_instead(executor, query.other, node)
+        )
     graph = executor.graph
     if not proof:
         return DraftAnswer(abstained=_empty_result(vocabulary, query))

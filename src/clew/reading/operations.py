@@ -174,7 +174,8 @@ def _filtered_sets(exploration: Exploration, things: Sequence[Base]) -> list[Bas
         for b in filters_by_value(exploration, base, i, value)
     ]
     pairs = [b for base in things[:12] for b in _sets_between_values(exploration, base, valued)]
-    return by_worth([*filtered, *sets_compared_with_entity(exploration, things), *twice, *pairs])[:140]
+    compared = sets_compared_with_entity(exploration, things)
+    return by_worth([*filtered, *compared, *twice, *pairs])[:140]
 
 
 def _sets_between_values(
@@ -261,6 +262,8 @@ def sets_compared_with_entity(exploration: Exploration, things: Sequence[Base]) 
     signs: tuple[Sign, ...] = (
         (">=", "<=", ">", "<") if english.OR_EQUAL.search(exploration.question) else (">", "<")
     )
+    if english.AS_MUCH.search(exploration.question):
+        signs = ("=",)
     entities = [(i, c) for i, m in enumerate(exploration.mentions) for c in m.candidates[:2]]
     bases: list[Base] = []
     free = [base for base in things if not base.mentions]
