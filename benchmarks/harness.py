@@ -13,9 +13,9 @@ import numpy as np
 from questions import Item
 
 from clew.index.cache import cached_index
-from clew.methods.auto.settings import AutoSettings
 from clew.methods.built_in import BuiltInReader
 from clew.methods.registry import Method
+from clew.methods.settings import AutoSettings
 from clew.text.embedders.static import StaticEmbedder
 
 CACHE = Path.home() / ".cache" / "clew-benchmarks"

@@ -62,9 +62,7 @@ def read_graph(path: Path, separator: str) -> Graph:
         order = np.lexsort((triples[:, far], triples[:, 1], triples[:, near]))
         offsets = np.zeros(nodes + 1, np.int64)
         np.cumsum(np.bincount(triples[:, near], minlength=nodes), out=offsets[1:])
-        return Adjacency.packed(
-            offsets, triples[order, 1].astype(np.int32), triples[order, far].astype(np.int32)
-        )
+        return Adjacency(offsets, triples[order, 1].astype(np.int32), triples[order, far].astype(np.int32))
 
     names, relation_names, nothing = Names.of(entities), Names.of(relations), Names.of([])
     return Graph(

@@ -32,8 +32,8 @@ from questions import (
     wc2014,
 )
 
-from clew.methods.auto.settings import AutoSettings
 from clew.methods.built_in import BuiltInReader, LikelyReading
+from clew.methods.settings import AutoSettings
 
 CONFIDENCES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 LEAST_CONFIDENCE = 0.01

@@ -31,8 +31,8 @@ from results import publish
 from clew import Clew
 from clew.llm.testing import ScriptedModel
 from clew.llm.types import Request
+from clew.methods.settings import SimgragSettings
 from clew.methods.simgrag.method import SimGRAG
-from clew.methods.simgrag.settings import SimgragSettings
 from clew.text.normalise import normalise
 
 RELATIONS = {

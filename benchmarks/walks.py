@@ -163,7 +163,7 @@ def update(data: Path, folder: Path, sizes: list[int]) -> None:
     update_index(path, Edits(add=[("warm", "has_tags", "up")]), embedder=embedder)
     for size in sizes:
         graph = open_index(path).graph
-        triples = graph.out.slots().tolist()
+        triples = list(range(graph.triples))
         removed = [triple_names(graph, i) for i in rng.sample(triples, size // 2)]
         added = [
             (triple_names(graph, rng.choice(triples))[0], *triple_names(graph, rng.choice(triples))[1:])

@@ -19,7 +19,7 @@ from sets import MEASURED, Asked, Question, all_of
 from train_certainty import labels_of, plain
 
 from clew.errors import ClewError
-from clew.methods.auto.settings import AutoSettings
+from clew.methods.settings import AutoSettings
 from clew.query.execute import Executor
 from clew.query.tree import Query
 from clew.query.words import say

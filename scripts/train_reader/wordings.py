@@ -23,7 +23,7 @@ from notation import Translator, Tree
 from sets import Asked
 
 from clew.errors import ClewError
-from clew.methods.auto.settings import AutoSettings
+from clew.methods.settings import AutoSettings
 from clew.query.execute import Executor, OverBudget
 from clew.query.tree import Anchor, Query, Walk
 from clew.query.vocabulary import words_of_label

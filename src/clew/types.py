@@ -15,7 +15,9 @@ from clew.foundation.html_form import answer_html, frame_of, verification_html
 from clew.foundation.json_form import fields_json, json_form
 from clew.foundation.short import local_name, shorten
 
-Reason = Literal["no_entity", "ambiguous_entity", "no_relation", "empty_result", "not_in_evidence", "budget"]
+Reason = Literal[
+    "no_entity", "ambiguous_entity", "no_relation", "empty_result", "not_in_evidence", "ungrounded", "budget"
+]
 """Why Clew abstains."""
 
 LONGEST_DETAIL = 4_000

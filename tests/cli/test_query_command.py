@@ -42,7 +42,7 @@ def test_explain_shows_what_is_sent(run, films):
 
 
 def test_no_rows_is_exit_code_3(run, films):
-    assert run("query", str(films), "SELECT ?s { ?s r:nothing ?o }").exit_code == 3
+    assert run("query", str(films), "SELECT ?s { ?s r:directed_by e:Memento }").exit_code == 3
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from clew.foundation.compiling import COMPILING
 
 FILMS = Path(__file__).parents[2] / "examples" / "films.tsv"
 NEEDLESS = {
-    "numba", "rdflib", "jinja2", "prompt_toolkit", "pyoxigraph", "httpx", "pandas", "pydantic", "asyncio",
+    "numba", "jinja2", "prompt_toolkit", "pyoxigraph", "httpx", "pandas", "pydantic", "asyncio",
     "ray", "neo4j", "starlette", "openai",
 }  # fmt: skip
 MAIN = """

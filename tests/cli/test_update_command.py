@@ -5,6 +5,7 @@ import json
 import pytest
 
 from clew.engine import Clew
+from servers.fake_server import Answer, completion, serving
 
 
 @pytest.fixture
@@ -108,18 +109,22 @@ def test_numbers_of_a_corpus_out_of_range_are_refused(films, run, arguments):
     assert "give a number" in refused.stderr
 
 
-def test_k_reaches_walk_retrieve(films, run):
+def test_k_reaches_walk_retrieve(films, run, monkeypatch):
     assert run("index", films, "--corpus", "bfs", "--quiet").exit_code == 0
     index = films.with_suffix(".clew")
 
     def asked(*options):
-        return run("ask", index, "Who directed Memento?", "--method", "walk-retrieve", *options)
+        words = ("--method", "walk-retrieve", "--llm", "vllm/m", *options)
+        return run("ask", index, "Who directed Memento?", *words)
 
-    told = asked("--k", "1", "--json", "--explain")
+    pytest.importorskip("openai")
+    with serving(Answer(completion("Answer: none"))) as (_, url):
+        monkeypatch.setenv("OPENAI_BASE_URL", f"{url}/v1")
+        told = asked("--k", "1", "--json", "--explain")
+        assert asked("--k", "101").exit_code == 2
     assert told.exit_code in (0, 3)
     (retrieved,) = [s["detail"] for s in json.loads(told.stdout)["steps"] if s["name"] == "retrieve"]
     assert len(retrieved["walks"]) == 1
-    assert asked("--k", "101").exit_code == 2
 
 
 @pytest.mark.parametrize(

@@ -79,10 +79,11 @@ MADE_UP = """
 import sys, json
 from clew import Clew
 from clew.errors import ClewError
+from clew.llm.testing import ScriptedModel
 try:
     with Clew.open(sys.argv[1]) as clew:
         clew.ask(sys.argv[2])
-        clew.ask(sys.argv[2], method="walk-retrieve")
+        clew.ask(sys.argv[2], method="walk-retrieve", model=ScriptedModel(lambda _: "Answer: none"))
         clew.verify("Memento was directed by Christopher Nolan.")
         clew.info()
 except ClewError as error:

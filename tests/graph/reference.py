@@ -21,7 +21,7 @@ def make_graph(nodes: int, relations: int, triples: list[tuple[int, int, int]]) 
         order = np.lexsort((rows[:, far], rows[:, 1], rows[:, near]))
         offsets = np.zeros(nodes + 1, np.int64)
         np.cumsum(np.bincount(rows[:, near], minlength=nodes), out=offsets[1:])
-        return Adjacency.packed(offsets, rows[order, 1].astype(np.int32), rows[order, far].astype(np.int32))
+        return Adjacency(offsets, rows[order, 1].astype(np.int32), rows[order, far].astype(np.int32))
 
     names = Names.of(f"e{i}" for i in range(nodes))
     relation_names = Names.of(f"r{i}" for i in range(relations))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from clew.graph.build.build import graph_of
-from clew.graph.edit.edit import GraphEdit, edited
+from clew.graph.edit import GraphEdit, edited
 from clew.graph.walks.changed_roots import StoredWalks, changed_roots
 from clew.graph.walks.walks import MOST_LAYER_EDGES, Walker, WalkSettings
 

@@ -10,7 +10,7 @@ from clew import Clew
 from clew.cli.app import app
 from clew.errors import FormatError, PatternError, UsageError
 from clew.graph.build.build import build_graph
-from clew.graph.edit.edit import GraphEdit, edited
+from clew.graph.edit import GraphEdit, edited
 from clew.graph.graph import EdgeProperties
 from clew.graph.match.conditions import FIRST_MATCHES
 from clew.index.store.sections import graph_sections

@@ -27,7 +27,7 @@ def opened(tmp_path, text, **hints):
 def inferred(clew):
     """(head, relation, tail) by labels of the triples that no source states."""
     graph = clew.index.graph
-    slots = graph.out.slots()
+    slots = np.arange(graph.triples)
     found = slots[graph.source[slots] == INFERRED]
     rows = (graph.triple(int(slot)) for slot in found)
     return {f"{graph.labels[h]} {graph.relation_labels[r]} {graph.labels[t]}" for h, r, t in rows}

@@ -348,7 +348,7 @@ def test_memory_mapped_and_writable_arrays_share_the_compiled_kernel(tmp_path: P
     wanted = match(graph, hub_pattern(), FixedDistances())
     np.save(tmp_path / "offsets.npy", graph.out.offsets)
     offsets = np.load(tmp_path / "offsets.npy", mmap_mode="r")
-    out = type(graph.out).packed(offsets, graph.out.relation, graph.out.neighbour)
+    out = type(graph.out)(offsets, graph.out.relation, graph.out.neighbour)
     mapped = Graph(**{**vars(graph), "out": out})
     assert match(mapped, hub_pattern(), FixedDistances()) == wanted
     assert len(search.signatures) == 1

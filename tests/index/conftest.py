@@ -28,8 +28,8 @@ def make_graph(names, labels=None, aliases=()):
         labels=entities if labels is None else Names.of(labels),
         relations=Names.of(["next"]),
         relation_labels=Names.of(["next"]),
-        out=Adjacency.packed(np.minimum(steps, triples), relation, np.arange(1, triples + 1, dtype=np.int32)),
-        into=Adjacency.packed(np.maximum(steps - 1, 0), relation, np.arange(triples, dtype=np.int32)),
+        out=Adjacency(np.minimum(steps, triples), relation, np.arange(1, triples + 1, dtype=np.int32)),
+        into=Adjacency(np.maximum(steps - 1, 0), relation, np.arange(triples, dtype=np.int32)),
         values=Values(
             np.full(count, -1, np.int16), np.zeros(count, np.uint8), np.full(count, np.nan), Names.of([])
         ),

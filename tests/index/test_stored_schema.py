@@ -10,13 +10,10 @@ from clew.graph.graph import Graph
 from clew.graph.schema import Schema, schema_of
 from clew.index.build import build_index
 from clew.index.store import stored_schema
-from clew.index.store.compact import write_changed
-from clew.index.store.delta import KeptApart
 from clew.index.store.directory import open_index
 from clew.index.store.stored_schema import schema_of_index, write_schema
-from clew.index.store.writing import writing
+from clew.index.store.writing import write_changed, writing
 from clew.index.update.edit_files import EditFiles, read_edits
-from clew.index.update.edits import EditRules
 from clew.index.update.update import update_index
 from graph.reference import dense
 
@@ -59,16 +56,6 @@ def test_after_an_update_it_is_that_of_the_new_graph_and_only_changes_are_counte
     wanted = schema_of(index.graph)
     monkeypatch.setattr(counted, "schema_of", no_counting)
     assert len(wanted.triples) == 3
-    equal(schema_of_index(index), wanted)
-
-
-def test_an_update_that_writes_all_stores_the_new_one(large, tmp_path, letters, monkeypatch):
-    (tmp_path / "more.tsv").write_text("d\tt\ta\n")
-    rules = EditRules(kept_apart=KeptApart(changes=0, share=0.0))
-    update_index(large, read_edits(EditFiles([tmp_path / "more.tsv"], [])), embedder=letters, rules=rules)
-    index = open_index(large)
-    wanted = schema_of(index.graph)
-    monkeypatch.setattr(counted, "schema_of", no_counting)
     equal(schema_of_index(index), wanted)
 
 

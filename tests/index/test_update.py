@@ -16,16 +16,14 @@ from film_corpus import EMBEDDER, FILMS, assert_same_corpus, embedded_text, said
 
 from clew.errors import FormatError, IndexAccessError, InputError, LockedError, UsageError
 from clew.graph.build.build import graph_of
-from clew.graph.edit.edit import GraphEdit, edited
+from clew.graph.edit import GraphEdit, edited
 from clew.index.build import build_index
 from clew.index.corpus.build_corpus import build_corpus
 from clew.index.corpus.corpus import WALK_VERSION, CorpusSettings, open_corpus
 from clew.index.names.names import NamesIndex
 from clew.index.store import files
-from clew.index.store.compact import write_changed
-from clew.index.store.delta import KeptApart
 from clew.index.store.directory import open_index
-from clew.index.store.writing import writing
+from clew.index.store.writing import write_changed, writing
 from clew.index.update.edits import EditRules, Edits
 from clew.index.update.update import update_index
 from clew.index.update.update_corpus import EditedGraph, compacted, updated_corpus
@@ -78,7 +76,7 @@ def test_a_corpus_after_edits_equals_one_of_the_changed_graph(seed, tmp_path):
             for _ in range(2)
         ]
         added = sorted({draw for draw in draws if rng.random() < 0.7} - held)
-        edit = GraphEdit(rows(added), rows(removed), new, new, [None] * len(new))
+        edit = GraphEdit(rows(added), rows(sorted(removed)), new, new, [None] * len(new))
         before, ((graph, _), held) = graph, (edited(graph, edit), (held - set(removed)) | set(added))
         corpus, _ = updated_corpus(
             corpus, EditedGraph(before, graph, edit), EMBEDDER, verbaliser=verbaliser(f"updated {step}")
@@ -94,8 +92,6 @@ def rows(triples):
 
 @pytest.mark.parametrize("seed", range(12))
 def test_every_other_section_equals_that_of_the_changed_graph(seed, tmp_path):
-    """Whether changes are kept apart, written whole each time, or now and then."""
-    rules = EditRules(kept_apart=KeptApart((10_000, 0, 12)[seed % 3]))
     rng = random.Random(seed)
     names = [f"n{i}{'x' * (i % 5)}" for i in range(12)]
     source = tmp_path / "graph.tsv"
@@ -120,7 +116,7 @@ def test_every_other_section_equals_that_of_the_changed_graph(seed, tmp_path):
             remove_aliases=[(named, "first")] if step == 1 else (), add_types=[(named, f"kind {step}")],
             remove_types=[(named, "thing")] if step == 2 else (),
         )  # fmt: skip
-        update_index(path, edits, embedder=EMBEDDER, rules=rules)
+        update_index(path, edits, embedder=EMBEDDER)
         index = open_index(path, verify=True)
         held = set(named_triples(index.graph))
         assert held == (set(named_triples(graph)) - set(gone)) | set(more)
@@ -140,11 +136,10 @@ def named_triples(graph):
 def assert_sections_fit(index):
     """Names and vectors are what would be made of the graph; both sides hold the same triples."""
     graph, new = index.graph, NamesIndex.of(index.graph)
-    if index.written is None:
-        for name, array in new.sections().items():
-            found = index.names.sections()[name]
-            assert np.array_equal(found, array), name
-            assert found.dtype == array.dtype
+    for name, array in new.sections().items():
+        found = index.names.sections()[name]
+        assert np.array_equal(found, array), name
+        assert found.dtype == array.dtype
     for text in [*graph.entities, *graph.aliases.names, "first", "newx", "secnd one"]:
         assert index.names.exact(text) == new.exact(text)
         assert index.names.fuzzy(text) == new.fuzzy(text)
@@ -159,12 +154,12 @@ def assert_sections_fit(index):
     relations = EMBEDDER.embed([relation_text(name) for name in graph.relations])
     assert np.array_equal(index.array("relation_vectors"), relations)
     if "triple_vectors.q" in index.sections:
-        slots = graph.out.slots()
+        slots = np.arange(graph.triples)
         q, scale = quantise(EMBEDDER.embed([embedded_text(graph, t) for t in slots.tolist()]))
         assert np.array_equal(index.array("triple_vectors.q")[slots], q)
         assert np.array_equal(index.array("triple_vectors.scale")[slots], scale)
     assert graph.nodes == len(graph.values.kind) == len(graph.types.offsets) - 1
-    assert len(graph.source) == graph.slots
+    assert len(graph.source) == graph.triples
 
 
 def test_a_triple_that_is_not_there_is_reported_and_nothing_is_done(films):
@@ -295,10 +290,10 @@ def test_a_kill_at_any_moment_leaves_a_whole_index(films):
         assert_sections_fit(index)
 
 
-def test_parts_are_put_into_one_when_there_are_many(films):
-    rules = EditRules(kept_apart=KeptApart(corpus_parts=2))
+def test_parts_are_put_into_one_when_there_are_many(films, monkeypatch):
+    monkeypatch.setattr("clew.index.update.update_corpus.MOST_PARTS", 2)
     for year in range(4):
-        update_index(films, Edits(add=[("Heat", "year", str(year))]), embedder=EMBEDDER, rules=rules)
+        update_index(films, Edits(add=[("Heat", "year", str(year))]), embedder=EMBEDDER)
     corpus = open_corpus(open_index(films))
     assert len(corpus.parts) <= 2
     assert_same_corpus(compacted(corpus), build_corpus(open_index(films).graph, EMBEDDER, corpus.settings))
@@ -315,17 +310,17 @@ def test_a_lazy_corpus_is_updated_too(tmp_path):
     assert np.array_equal(open_corpus(index).nodes, wanted.nodes)
 
 
-def test_the_file_that_searches_vectors_is_written_anew_when_many_are_newer(tmp_path):
+def test_the_file_that_searches_vectors_is_written_anew_when_many_are_newer(tmp_path, monkeypatch):
     pytest.importorskip("faiss")
     source = tmp_path / "films.tsv"
     source.write_text(FILMS)
     path = tmp_path / "films.clew"
     settings = CorpusSettings("bfs", 3, max_walks=6)
     build_index([source], path, embedder=EMBEDDER, corpus=settings, vectors=VectorChoice("faiss"))
-    rules = EditRules(kept_apart=KeptApart(vectors=1))
+    monkeypatch.setattr("clew.index.update.update.MOST_NEWER", 1)
     for film in ("Dune", "Arrival"):
         new = [(film, "directed_by", "Villeneuve"), (film, "made_in", f"the year of {film}")]
-        update_index(path, Edits(add=new), embedder=EMBEDDER, rules=rules)
+        update_index(path, Edits(add=new), embedder=EMBEDDER)
     index = open_index(path)
     assert len(open_vectors(index.files["entity_search"])) == index.graph.nodes
     assert len(open_vectors(index.files["node_search"])) == index.graph.nodes

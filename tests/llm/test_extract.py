@@ -178,3 +178,8 @@ def test_values_of_any_json_are_the_outermost():
     with pytest.raises(ReplyInvalid):
         read_value('[{"a": [1]}] {"b": 2}', lambda value: values.append(value) or len(values))
     assert values == [[{"a": [1]}], {"b": 2}]
+
+
+def test_backslashes_of_markdown_are_taken_off_and_those_of_json_stay():
+    assert clean(r"MATCH (a)-\[r:ACTED\_IN\]->(m) RETURN a") == "MATCH (a)-[r:ACTED_IN]->(m) RETURN a"
+    assert read(r'{"name": "Ada", "age": 36, "tags": ["a\_b", "c\\_d"]}').tags == ("a_b", "c\\_d")

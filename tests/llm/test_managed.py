@@ -372,3 +372,14 @@ def test_the_trace_has_every_prompt_and_reply(tmp_path: Path):
 def test_a_trace_that_cannot_be_written_is_an_error_that_names_it(tmp_path: Path):
     with pytest.raises(InputError, match=r"missing.*trace cannot be written"):
         TraceFile(tmp_path / "missing" / "trace.jsonl")
+
+
+def test_the_key_of_a_request_never_changes_so_that_old_recordings_replay():
+    options: dict[str, Any] = {
+        "form": "schema",
+        "schema": {"type": "object"},
+        "temperature": 0.0,
+        "stop": ("#",),
+    }
+    key = "391a7abe4d6bfd1e715513595b605bee3c0a0089c09ffb5acfd9a8eb8e553f7c"
+    assert ask("hello", "be brief", **options).key == key

@@ -11,7 +11,7 @@ from clew import Clew
 from clew.llm.open import open_model
 from clew.llm.run import run_sync
 from clew.llm.settings import Settings as ModelSettings
-from clew.methods.simgrag.settings import SimgragSettings
+from clew.methods.settings import SimgragSettings
 from clew.methods.simgrag.verify import VerifyWithModel
 
 FILMS = Path(__file__).resolve().parents[2] / "examples" / "films.tsv"

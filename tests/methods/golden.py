@@ -1,4 +1,4 @@
-"""Golden answers: the whole JSON of every method on four graphs, with a script for a model and without one.
+"""Golden answers: the whole JSON of every method on four graphs, with a script for a model.
 
 `python tests/methods/golden.py` writes `tests/data/golden/` again, after a change that is meant.
 `auto` is left out: it chooses among the others' parts and changes with the reader.
@@ -111,20 +111,19 @@ def _cycled(script: tuple[str, ...]) -> ScriptedModel:
     return ScriptedModel(lambda _: script[min(next(at), len(script) - 1)])
 
 
-def _answered(clew: Clew, method: str, asked: Asked, model: ScriptedModel | None) -> dict[str, Any]:
+def _answered(clew: Clew, method: str, asked: Asked, model: ScriptedModel) -> dict[str, Any]:
     try:
         answer = make_method(method, clew.index, clew.embedder, model).answer(asked.question, id="q")
     except ClewError as error:
         return {"error": str(error)}
-    prompts = [message.text for r in model.requests for message in r.messages] if model else []
+    prompts = [message.text for r in model.requests for message in r.messages]
     return {**masked(answer.as_json(steps=True)), "prompts": prompts}
 
 
 def records(graph: str, clew: Clew, methods: tuple[str, ...] = tuple(METHODS)) -> Iterator[tuple[str, Any]]:
-    """What every method answers, by `METHOD, model or none, QUESTION`."""
+    """What every method answers, by `METHOD, model, QUESTION`."""
     for asked in (asked for asked in ASKED if asked.graph == graph):
         for method in (name for name in methods if name != "auto"):
-            yield f"{method}, none, {asked.question}", _answered(clew, method, asked, None)
             model = _cycled(asked.script(method))
             yield f"{method}, model, {asked.question}", _answered(clew, method, asked, model)
     for _, claim, triple in (claim for claim in CLAIMS if claim[0] == graph):

@@ -4,7 +4,7 @@ import pytest
 
 from clew.llm.testing import ScriptedModel
 from clew.methods.auto.method import make_auto
-from clew.methods.auto.settings import AutoSettings
+from clew.methods.settings import AutoSettings
 
 OPEN = "For how much of an evening does Memento keep one in the seat?"
 

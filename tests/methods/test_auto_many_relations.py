@@ -6,8 +6,8 @@ import pytest
 
 from clew.engine import Clew
 from clew.errors import InputError
+from clew.methods.settings import SynaptiqaSettings
 from clew.methods.synaptiqa.method import make_synaptiqa
-from clew.methods.synaptiqa.settings import SynaptiqaSettings
 
 RELATIONS = 3_000
 

@@ -44,14 +44,13 @@ def told(answer):
     return {key: value for key, value in answer.as_json(steps=True).items() if key != "timings_ms"}
 
 
-def test_without_a_model_it_answers_or_says_what_it_needs(made):
-    answer, refused = None, ""
-    try:
+def test_without_a_model_there_is_auto_and_the_others_say_so(made):
+    if made.name == "auto":
         answer = made().answer(QUESTION)
-    except UsageError as error:
-        refused = str(error)
-    assert (answer is None) == ("--llm" in refused)
-    assert answer is None or (answer.model, answer.usage.calls) == (None, 0)
+        assert (answer.model, answer.usage.calls, bool(answer.answers)) == (None, 0, True)
+    else:
+        with pytest.raises(UsageError, match=rf"{made.name}.* needs a chat model.*--method auto"):
+            made()
 
 
 @pytest.mark.parametrize("reply", REPLIES.values(), ids=REPLIES)

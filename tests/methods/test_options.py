@@ -9,9 +9,8 @@ import pytest
 from clew.cli.method_options import ClaimOptions, MethodOptions
 from clew.errors import InputError, UsageError
 from clew.evaluate.run.engine_ask import accepted
-from clew.methods.options import options_of, read_options
 from clew.methods.registry import METHODS, settings_of
-from clew.methods.simgrag.settings import SimgragSettings
+from clew.methods.settings import SimgragSettings, options_of, read_options
 
 DOCS = Path(__file__).resolve().parents[2] / "docs" / "methods.md"
 

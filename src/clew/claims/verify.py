@@ -1,4 +1,4 @@
-"""`verify` without a model: each part of a claim is there, or otherwise, or not recorded.
+"""The default `verify`: without a model each part of a claim is there, or otherwise, or not recorded.
 
 Steps, in order: `link` (what the claim names: entities, numbers, dates), `parts` (what the words say of
 them, read by the shipped ranker as query graphs), `check` (what the graph has), and the verdict. Claims are
@@ -12,6 +12,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 from time import perf_counter
+from typing import Protocol
 
 from clew.claims.check_claim import Checked, Checker, judge_claim, judge_part, says_nobody
 from clew.claims.claim_parts import Alternatives, pieces
@@ -42,12 +43,21 @@ SURE_MEANING = 0.85
 _SUPERLATIVE = re.compile(r"\b(?:first|last|most|least|\w{2,}est)\b", re.IGNORECASE)
 
 
+class WithModel(Protocol):
+    """What verifies by a chat model what is left open."""
+
+    def verify(self, claim: str, *, id: str | None = None, closed_world: bool = False) -> Verification:
+        """Give a verdict on a claim, part by part."""
+        ...
+
+
 class Verify:
-    """Verifies claims against one open index without a model."""
+    """Verifies claims against one open index; `with_model`, if there is one, what it leaves open."""
 
     name = "auto"
 
-    def __init__(self, index: Index, embedder: Embedder) -> None:
+    def __init__(self, index: Index, embedder: Embedder, with_model: WithModel | None = None) -> None:
+        self.with_model = with_model
         schema = schema_of_index(index)
         self.graph = with_implied_types(index.graph)
         if self.graph is not index.graph:
@@ -55,7 +65,26 @@ class Verify:
         self.reader = QuestionReader(self.graph, schema, index.names, embedder)
 
     def verify(self, claim: str, *, id: str | None = None, closed_world: bool = False) -> Verification:
-        """Verify one claim; in a closed world what the graph does not record is not so."""
+        """Verify one claim; in a closed world what the graph does not record is not so. Raises LlmError."""
+        if self.with_model is None:
+            return self._verify(claim, id=id, closed_world=closed_world)
+        plain = self._verify(claim, id=id)
+        if plain.verdict != "not_enough_info":
+            return plain
+        asked = self.with_model.verify(claim, id=id, closed_world=closed_world)
+        verdict = asked
+        if asked.verdict == "not_enough_info":
+            if closed_world and asked.abstained is None:
+                plain = self._verify(claim, id=id, closed_world=True)
+            verdict = replace(plain, model=asked.model, usage=asked.usage, abstained=asked.abstained)
+        total = plain.timings_ms["total"] + asked.timings_ms["total"]
+        return replace(
+            verdict, method=self.name, timings_ms={**plain.timings_ms, **asked.timings_ms, "total": total},
+            steps=(*plain.steps, *asked.steps),
+        )  # fmt: skip
+
+    def _verify(self, claim: str, *, id: str | None = None, closed_world: bool = False) -> Verification:
+        """Verify one claim without a model."""
         began = perf_counter()
         corrected, mentions, respelt = self.reader.spell(claim)
         text = with_items(frame_of(corrected), mentions)

@@ -127,8 +127,7 @@ def _facts(description: Info) -> list[str]:
     if description.updates:
         update = description.updates[-1]
         edits = f"{counted(update['added'], 'triple')} added, {update['removed']:,} removed by the last"
-        separate = f"; {counted(description.changes, 'change')} kept apart" if description.changes else ""
-        lines.append(f"updates    {edits}{separate}")
+        lines.append(f"updates    {edits}")
     if description.report.get("duplicates"):
         lines.append(f"{counted(description.report['duplicates'], 'duplicate triple')} merged")
     return lines + reading_notes(description.report)

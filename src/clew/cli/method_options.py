@@ -10,8 +10,8 @@ from typing import Annotated, Any, ClassVar
 import typer
 
 from clew.errors import UsageError
-from clew.methods.options import MethodOption, options_of, read_options
 from clew.methods.registry import METHODS
+from clew.methods.settings import MethodOption, options_of, read_options
 
 Offered = tuple[str, MethodOption, Any]
 """A method, its option, and the default of the option."""

@@ -119,7 +119,6 @@ def _json(updated: Updated, seconds: float) -> dict[str, Any]:
         "generation": updated.manifest.generation,
         "seconds": round(seconds, 3),
         "counts": dict(updated.manifest.about.counts),
-        "compacted": updated.compacted,
         "update": asdict(updated.report),
         "corpus": None if updated.corpus is None else asdict(updated.corpus),
     }

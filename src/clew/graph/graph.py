@@ -4,9 +4,7 @@ Entities and relations are integers; every array may be memory-mapped. Adjacency
 (relation, neighbour) at every node, so that the edges of one relation at a hub are one slice.
 
 Ids are int32, those of nodes in order of first appearance; a triple's id is its slot of `Graph.out`. The
-edges of a node are the slots from `starts[n]` to `stops[n]`. The lists of a graph that was built follow each
-other; an edit puts those that it changes behind all others, and `packed` lays all out anew. Full scans take
-`columns()`, never the arrays, which may have slots in no list.
+edges of a node are the slots from `offsets[n]` to `offsets[n + 1]`.
 """
 
 from __future__ import annotations
@@ -76,38 +74,33 @@ SLOTS_AT_ONCE = 1 << 22
 
 @dataclass(frozen=True, eq=False)
 class Adjacency:
-    """Edges of every node in one direction; those of node n are the slots `starts[n]` to `stops[n]`.
+    """Edges of every node in one direction; those of node n are the slots `offsets[n]` to `offsets[n + 1]`.
 
-    `starts`, `stops` int64 [nodes]; `relation`, `neighbour` int32 [slots], sorted by both at every node. As
-    first laid out (`packed`), the lists follow each other in the order of nodes: `offsets` int64 [nodes then
-    + 1]. An edit puts the lists that it changes behind all others and leaves their old slots without an
-    owner: `moved` int64 [lists, 2] are the first slot and the node of each list behind, ascending, and
-    `edges` is how many slots are in use.
+    `offsets` int64 [nodes + 1]; `relation`, `neighbour` int32 [slots], sorted by both at every node.
     """
 
-    starts: Int64
-    stops: Int64
+    offsets: Int64
     relation: Int32
     neighbour: Int32
-    offsets: Int64
-    moved: Int64
-    edges: int
-
-    @classmethod
-    def packed(cls, offsets: Int64, relation: Int32, neighbour: Int32) -> Adjacency:
-        """Lay out lists that follow each other: `offsets` int64 [nodes + 1]."""
-        moved = np.empty((0, 2), np.int64)
-        return cls(offsets[:-1], offsets[1:], relation, neighbour, offsets, moved, len(neighbour))
 
     @property
-    def is_packed(self) -> bool:
-        """Whether every slot is in use, and slots are in the order of nodes."""
-        has_no_gaps = self.edges == len(self.neighbour) and not len(self.moved)
-        return has_no_gaps and len(self.starts) == len(self.offsets) - 1
+    def starts(self) -> Int64:
+        """The first slot of each node, int64 [nodes]."""
+        return self.offsets[:-1]
+
+    @property
+    def stops(self) -> Int64:
+        """The slot after the last of each node, int64 [nodes]."""
+        return self.offsets[1:]
+
+    @property
+    def edges(self) -> int:
+        """How many edges there are."""
+        return len(self.neighbour)
 
     def span(self, node: int) -> tuple[int, int]:
         """First slot of a node, and the one after its last."""
-        return int(self.starts[node]), int(self.stops[node])
+        return int(self.offsets[node]), int(self.offsets[node + 1])
 
     def relation_span(self, node: int, relation: int) -> tuple[int, int]:
         """The slots of one relation at a node; two binary searches."""
@@ -119,43 +112,23 @@ class Adjacency:
 
     def degrees(self) -> Int64:
         """How many edges each node has, int64 [nodes]."""
-        return self.stops - self.starts
-
-    def slots(self, step: int = 1) -> Int64:
-        """The slots in use, or every `step`-th of them, int64, by (node, relation, neighbour)."""
-        places = np.arange(0, self.edges, step)
-        if self.is_packed:
-            return places
-        ends = np.cumsum(self.degrees())
-        nodes = np.searchsorted(ends, places, "right")
-        return places - ends[nodes] + self.stops[nodes]
+        return np.diff(self.offsets)
 
     def columns(self) -> tuple[Int64, Int32, Int32]:
-        """Node, relation and neighbour of all edges, as `slots()`; the last two are no copies if packed."""
-        nodes = np.repeat(np.arange(len(self.starts)), self.degrees())
-        if self.is_packed:
-            return nodes, self.relation, self.neighbour
-        slots = self.slots()
-        return nodes, self.relation[slots], self.neighbour[slots]
+        """Node, relation and neighbour of all edges; the last two are no copies."""
+        return np.repeat(np.arange(len(self.starts)), self.degrees()), self.relation, self.neighbour
 
     def nodes_with(self, relation: int) -> Int64:
         """The nodes that have an edge of a relation, int64, ascending; one pass over the slots."""
         node_parts = [np.empty(0, np.int64)]
         for start in range(0, len(self.relation), SLOTS_AT_ONCE):
             slots = np.flatnonzero(self.relation[start : start + SLOTS_AT_ONCE] == relation) + start
-            nodes = self.owners(slots)
-            if not self.is_packed:
-                nodes = nodes[(slots >= self.starts[nodes]) & (slots < self.stops[nodes])]
-            node_parts.append(nodes)
+            node_parts.append(self.owners(slots))
         return np.unique(np.concatenate(node_parts))
 
     def owners(self, slots: Int64) -> Int64:
-        """The node of each of some slots in use."""
-        nodes = np.searchsorted(self.offsets, slots, "right") - 1
-        moved_lists = np.searchsorted(self.moved[:, 0], slots, "right") - 1
-        if not len(self.moved):
-            return nodes
-        return np.where(slots >= self.offsets[-1], self.moved[np.maximum(moved_lists, 0), 1], nodes)
+        """The node of each of some slots."""
+        return np.searchsorted(self.offsets, slots, "right") - 1
 
 
 class ValueKind(IntEnum):
@@ -398,11 +371,6 @@ class Graph:
             return self.stated
         pairs = distinct_pairs(self.types.owners, self.types.type)
         return Stated(self.types.names, np.arange(len(self.types.names), dtype=np.int32), pairs)
-
-    @property
-    def slots(self) -> int:
-        """What all triple ids are below; after edits, some numbers below are no triple's."""
-        return len(self.out.neighbour)
 
     def find_triple(self, head: int, relation: int, tail: int) -> int:
         """Id of the triple, -1 if the graph lacks it; two binary searches."""

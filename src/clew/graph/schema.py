@@ -146,7 +146,7 @@ INVERSE = 0.95
 def _inverses(graph: Graph) -> Int64:
     """The inverse of each relation: nearly all sampled triples of both have a triple back."""
     out, relations = graph.out, len(graph.relations)
-    sample = out.slots(max(1, graph.triples // MOST_SAMPLED))
+    sample = np.arange(0, graph.triples, max(1, graph.triples // MOST_SAMPLED))
     count = _quickest(_count_inverses, graph)
     pair_keys, sampled = count(graph_columns(graph), sample, out.owners(sample), relations, 1000)
     keys, counts = np.unique(pair_keys, return_counts=True)

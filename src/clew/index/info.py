@@ -76,8 +76,7 @@ class Info:
     """What an index holds; `bytes` on disk, `created` in UTC, `report` what reading the sources gave.
 
     `vectors` says what searches those of `names`, and where those of `triples` are, None without them.
-    `updates` are what the last updates did, `changes` how many of their changes are kept apart from what was
-    written whole.
+    `updates` are what the last updates did.
     """
 
     path: str
@@ -93,13 +92,10 @@ class Info:
     vectors: Mapping[str, str | None]
     corpus: Mapping[str, Any] | None = None
     updates: Sequence[Mapping[str, Any]] = ()
-    changes: int = 0
 
     def as_json(self) -> dict[str, Any]:
         """Make the stable JSON form (documented in docs/json.md)."""
-        names = (
-            "clew created bytes counts embedder sources report types relations vectors corpus updates changes"
-        )
+        names = "clew created bytes counts embedder sources report types relations vectors corpus updates"
         form: dict[str, Any] = {"index": self.path, **fields_json(self, names)}
         form["report"] = report_json(self.report)
         for relation, described in zip(self.relations, form["relations"], strict=True):
@@ -142,7 +138,6 @@ def info_of(index: Index) -> Info:
         vectors=_vectors_of(index),
         corpus=_corpus_of(index),
         updates=about.report.get("updates", ()),
-        changes=0 if index.delta is None else index.delta.edit.size,
     )
 
 

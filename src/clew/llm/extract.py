@@ -1,7 +1,7 @@
 """From a model's raw text to the one JSON value in it.
 
 Taken off first: thoughts (`<think>…</think>`), an echoed prompt, the model's stop tokens and what follows
-them.
+them, and backslashes of Markdown.
 Nothing is mended: what is not JSON goes back to the model once, with the reason (see `typed.py`).
 """
 
@@ -10,7 +10,8 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, TypeVar
+from itertools import pairwise
+from typing import Any, TypeVar, cast
 
 from clew.llm.errors import ReplyInvalid
 from clew.llm.shapes import ShapeError
@@ -34,10 +35,14 @@ _ROLE = re.compile(
 )
 _FENCE = re.compile(r"```[A-Za-z]*[ \t]*\r?\n?(.*?)(?:```|\Z)", re.DOTALL)
 _OPENING = re.compile(r"[{\[]")
+_ESCAPED = re.compile(r"(?<!\\)\\(?=[_*\[\]])")
+"""A backslash of Markdown, which no string of JSON and no query language has there."""
+_STRING_OR_END = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`[^`]*`|(;)""", re.DOTALL)
+_STATEMENT_MEMBERS = ("cypher", "sparql", "query", "statement")
 
 
 def clean(text: str, messages: Sequence[Message] = (), stop: Sequence[str] = ()) -> str:
-    """Take off thoughts, an echo of the messages, and stop tokens with what follows them."""
+    r"""Take off thoughts, an echo of the messages, stop tokens with what follows them, and escapes (`\_`)."""
     text = _without_echo(text[:LONGEST_JSON_REPLY], messages)
     text = without_thoughts(text)
     leading = _STOP.match(text.lstrip())
@@ -48,7 +53,7 @@ def clean(text: str, messages: Sequence[Message] = (), stop: Sequence[str] = ())
     for word in stop:
         if word:
             text = text.split(word, 1)[0]
-    return text.strip()
+    return _ESCAPED.sub("", text.strip())
 
 
 def _without_echo(text: str, messages: Sequence[Message]) -> str:
@@ -150,6 +155,26 @@ def read_value(text: str, build: Callable[[Any], T]) -> T:
 def fenced(text: str) -> list[str]:
     """What stands between marks of code; the last may be left open."""
     return _FENCE.findall(text)
+
+
+def statements(text: str) -> list[str]:
+    """Texts of a clean reply that may be one statement of a query language, in the order to try them.
+
+    A JSON object tells its statement in a member (`{"cypher": "MATCH …"}`), and code stands in fences; each
+    of several in a row is one.
+    """
+    members = [value for value, why in values(text) if not why and isinstance(value, dict)]
+    told = [
+        statement
+        for value in cast("list[dict[str, Any]]", members)
+        for name in _STATEMENT_MEMBERS
+        if isinstance(statement := value.get(name), str)
+    ]
+    found: list[str] = []
+    for block in told or fenced(text) or [text]:
+        ends = [match.end() for match in _STRING_OR_END.finditer(block) if match[1]]
+        found += [block[start:end] for start, end in pairwise([0, *ends, len(block)])]
+    return [statement for piece in found if (statement := piece.strip())]
 
 
 def _accept_values(text: str, build: Callable[[Any], T]) -> tuple[list[T], str]:

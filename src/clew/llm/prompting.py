@@ -13,6 +13,7 @@ from clew.llm.extract import clean
 from clew.llm.managed import ManagedModel
 from clew.llm.reply import FORM
 from clew.llm.run import run_sync
+from clew.llm.typed import LONGEST_SHOWN
 from clew.llm.types import ChatModel, Message, Reply, Request, add_usage
 from clew.types import Step, Usage
 
@@ -24,8 +25,6 @@ _UNSEEN = re.compile(r"[\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff\U000e0000-\
 _BULLET = re.compile(r"^\s*(?:\d{1,2}[.):]\s|[-*•])\s*")
 LONGEST_LINE = 400
 """Characters of one line of data in a prompt."""
-LONGEST_SHOWN = 4_000
-"""Characters of its own reply that a model is shown again."""
 LONGEST_QUOTED = 200
 """Characters of a model's text that a message repeats."""
 

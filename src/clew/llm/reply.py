@@ -2,7 +2,7 @@
 
 A reply explains first, as it likes, and ends with the lines that `FORM` asks for, or it is a JSON object with
 `answers` (and `facts`). A name in the explanation is never an answer. A reply that is nothing but one line
-may state its answer bare: what it lists is read strictly (`grounded_reply.py`), or not at all.
+may state its answer bare: what it lists is read strictly (`methods/ground.py`), or not at all.
 """
 
 from __future__ import annotations

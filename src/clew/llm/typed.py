@@ -18,8 +18,8 @@ T = TypeVar("T")
 
 FORMS: tuple[OutputForm, ...] = ("schema", "json", "text")
 """Forms of a reply, the strongest first; the last is never refused."""
-LONGEST_REPAIRED = 4000
-"""Characters of an invalid reply that the repair turn shows to the model."""
+LONGEST_SHOWN = 8_000
+"""Characters of its own reply that a model is shown again."""
 
 
 class TypedReplies(ChatModel):
@@ -101,7 +101,7 @@ async def complete_parsed(model: ChatModel, request: Request, parse: Callable[[s
     if reply.finish == "length":
         reason += "; it was cut off because it was too long, so be brief"
     turns = (
-        Message("assistant", reply.text.strip()[:LONGEST_REPAIRED] or "(nothing)"),
+        Message("assistant", reply.text.strip()[:LONGEST_SHOWN] or "(nothing)"),
         Message(
             "user", f"That cannot be used: {reason}. Reply again, in the form asked for, without excuses."
         ),

@@ -1,8 +1,7 @@
-"""The built-in form of what methods ask of a question: its answer, or its pattern, by the learned reader.
+"""Answers without a model, by the learned reader.
 
 The reader (`reading/`) ranks what a question may mean over this graph and says how sure each of the likeliest
-meanings is. The surest is answered, or handed to a method as a pattern, if it is sure enough; else the
-abstention says what is missing.
+meanings is. The surest is answered if it is sure enough; else the abstention says what is missing.
 """
 
 from __future__ import annotations
@@ -13,9 +12,8 @@ from time import perf_counter
 from weakref import WeakValueDictionary
 
 from clew.index.store.directory import Index
-from clew.methods.auto.settings import AutoSettings
+from clew.methods.settings import AutoSettings
 from clew.query.execute import Executor
-from clew.query.prove import pattern_of
 from clew.query.tree import Query
 from clew.query.words import say
 from clew.reading.answer import (
@@ -40,7 +38,7 @@ from clew.reading.shared_reader import reader_of
 from clew.reading.spelling import spelling_notes
 from clew.reading.unsayable import asks_more
 from clew.text.embedder import Embedder
-from clew.types import Abstention, Answer, Pattern, Step
+from clew.types import Abstention, Answer, Step
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,17 +52,8 @@ class LikelyReading:
     """The likeliest meaning, where nothing answers it: it is not sure, but that nothing is there is told."""
 
 
-@dataclass(frozen=True, slots=True)
-class AskedPattern:
-    """The pattern of a question, whether it is asked how many fit it, and what its names were taken for."""
-
-    pattern: Pattern
-    counts: bool = False
-    notes: tuple[str, ...] = ()
-
-
 class BuiltInReader:
-    """Answers questions over one open index, or gives their patterns, without a model."""
+    """Answers questions over one open index without a model."""
 
     name = "auto"
 
@@ -95,25 +84,6 @@ class BuiltInReader:
         else:
             answer = self._draft_answer(blank_answer, likeliest, query)
         return likeliest, self._finish(answer, likeliest.reading, began, id)
-
-    def pattern(self, question: str, entities: Sequence[str] = ()) -> AskedPattern | Abstention:
-        """The pattern of a question by itself, for methods that answer it in their own way, or why not.
-
-        Raises EmbedderError if the shipped model cannot be opened.
-        """
-        likeliest = self.read(question, entities)
-        query = self._likely_query(likeliest, entities)
-        if isinstance(query, Abstention):
-            return query
-        ambiguity = self._ambiguity(likeliest.reading, query)
-        if ambiguity is not None:
-            return ambiguity
-        pattern = pattern_of(query, self.reader.graph)
-        if pattern is None or not any(node.known for node in pattern.nodes):
-            detail = f"it asks for more than relations lead to: {say(query, self.reader.vocabulary)}"
-            return Abstention("no_relation", f"{detail}. Ask with: auto")
-        notes = taken_for(self.reader.graph, likeliest.reading, query)
-        return AskedPattern(pattern, query.ask == "count", notes)
 
     def read(self, question: str, entities: Sequence[str] = ()) -> LikelyReading:
         """The surest reading of a question.

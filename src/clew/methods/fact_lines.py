@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from clew.graph.graph import Graph
 from clew.llm.prompting import data_line
-from clew.llm.read_evidence import Fact, Proofs
+from clew.methods.evidence import Fact, Proofs
 from clew.methods.topic_entities import Called
 from clew.text.labels import readable, relation_text
 from clew.text.normalise import normalise
@@ -66,8 +66,10 @@ def _line(
     low, high = side.relation_span(near, relation)
     label = _relation(graph, relation)
     text = f"(*, {label}, {_name(graph, near)})" if back else f"({_name(graph, near)}, {label}, *)"
-    total = f" [{len(triples)} of {high - low:,} in the graph]" if high - low > len(triples) else ""
-    return f"{text}: {'; '.join(_name(graph, end) for end in far_ends)}{total}", Fact(tuple(triples), ends)
+    cut = high - low > len(triples)
+    total = f" [{len(triples)} of {high - low:,} in the graph]" if cut else ""
+    listed = "; ".join(_name(graph, end) for end in far_ends)
+    return f"{text}: {listed}{total}", Fact(tuple(triples), ends, cut, high - low)
 
 
 def _name(graph: Graph, node: int) -> str:

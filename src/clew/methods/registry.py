@@ -5,11 +5,12 @@ from __future__ import annotations
 import inspect
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, is_dataclass
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from clew.errors import UsageError
+from clew.methods.settings import MethodOption, options_of
 from clew.plugins import imported, is_plugin
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ class MethodSpec:
     Attributes:
         factory: Called with (index, embedder), and with `model` and `settings` where it has these parameters.
         settings: Its dataclass of settings, whose fields are its options; None for none.
-        needs_model: Nothing is answered without a chat model; its settings are for a model alone.
+        needs_model: Nothing is answered without a chat model.
         verifier: Called as `factory`, makes what verifies claims; None where claims are not verified.
         claim_settings: The settings of `verifier`.
         store: Called with (graph, embedder, model, settings), asks a database without an index.
@@ -50,36 +51,35 @@ class MethodSpec:
 
 
 def _spec(folder: str, factory: str, settings: str, **fields: Any) -> MethodSpec:  # noqa: ANN401
-    """The spec of a method in a folder, with settings in its `settings.py`."""
-    place = f"clew.methods.{folder}"
-    return MethodSpec(f"{place}.{factory}", f"{place}.settings:{settings}", **fields)
+    """The spec of a method in a folder."""
+    fields = {"needs_model": True} | fields
+    return MethodSpec(f"clew.methods.{folder}.{factory}", f"clew.methods.settings:{settings}", **fields)
 
 
-_VERIFY = "clew.methods.simgrag.verify"
-_CLAIMS = {"claim_settings": "clew.methods.simgrag.settings:SimgragSettings"}
+_CLAIMS = {"claim_settings": "clew.methods.settings:SimgragSettings"}
 _QUERIES = "clew.methods.synaptiqa.method"
 METHODS: dict[str, MethodSpec] = {
     "auto": _spec(
-        "auto", "method:make_auto", "AutoSettings", verifier=f"{_VERIFY}:make_auto_verifier", **_CLAIMS
+        "auto", "method:make_auto", "AutoSettings", needs_model=False,
+        verifier="clew.claims.verify:Verify", **_CLAIMS,
     ),
     "simgrag": _spec(
-        "simgrag", "method:SimGRAG", "SimgragSettings", verifier=f"{_VERIFY}:VerifyWithModel",
-        needs_model=True, **_CLAIMS,
+        "simgrag", "method:SimGRAG", "SimgragSettings",
+        verifier="clew.methods.simgrag.verify:VerifyWithModel", **_CLAIMS,
     ),
     "kg-rag": _spec("kg_rag", "method:KgRag", "KgRagSettings", ranks_triples=True),
-    "llm": _spec("baselines", "llm:Llm", "LlmSettings", needs_model=True),
-    "llm-qd": _spec("baselines", "llm:LlmQd", "LlmSettings", needs_model=True),
-    "kaping": _spec("baselines", "around_entities:Kaping", "KapingSettings", ranks_triples=True),
-    "triple-rag": _spec("baselines", "around_entities:TripleRag", "TripleRagSettings"),
-    "vector-rag": _spec("baselines", "vector_rag:VectorRag", "VectorRagSettings", ranks_triples=True),
-    "kg-retrieval": _spec("baselines", "around_entities:KgRetrieval", "KgRetrievalSettings"),
-    "kg-gpt": _spec("baselines", "around_entities:KgGpt", "KgGptSettings"),
+    "llm": _spec("baselines", "llm:Llm", "LlmSettings"),
+    "llm-qd": _spec("baselines", "llm:LlmQd", "LlmSettings"),
+    "kaping": _spec("baselines", "retrieval:Kaping", "KapingSettings", ranks_triples=True),
+    "triple-rag": _spec("baselines", "retrieval:TripleRag", "TripleRagSettings"),
+    "vector-rag": _spec("baselines", "retrieval:VectorRag", "VectorRagSettings", ranks_triples=True),
+    "kg-retrieval": _spec("baselines", "retrieval:KgRetrieval", "KgRetrievalSettings"),
+    "kg-gpt": _spec("baselines", "retrieval:KgGpt", "KgGptSettings"),
     "synaptiqa": _spec(
         "synaptiqa", "method:make_synaptiqa", "SynaptiqaSettings", store=f"{_QUERIES}:SynaptiQA"
     ),
     "kg-query": _spec(
-        "synaptiqa", "method:make_kg_query", "SynaptiqaSettings", store=f"{_QUERIES}:KgQuery",
-        needs_model=True,
+        "synaptiqa", "method:make_kg_query", "SynaptiqaSettings", store=f"{_QUERIES}:KgQuery"
     ),
     "walk-retrieve": _spec("walk_retrieve", "method:WalkRetrieve", "WalkRetrieveSettings"),
 }  # fmt: skip
@@ -145,6 +145,14 @@ def settings_of(name: str) -> type | None:
     names = re.findall(r"[A-Za-z_]\w*", "" if parameter is None else str(parameter.annotation))
     classes = (getattr(sys.modules[factory.__module__], each, None) for each in names)
     return next((t for t in classes if isinstance(t, type) and is_dataclass(t)), None)
+
+
+def settings_table(*, claims: bool = False) -> Iterator[tuple[str, str, MethodOption, Any]]:
+    """Every setting of every method: method, name, what it is (help, type, section), and its default."""
+    for method, spec in METHODS.items():
+        kind = spec.settings_class(claims=claims)
+        for name, (described, default) in ({} if kind is None else options_of(kind)).items():
+            yield method, name, described, default
 
 
 def shown_name(name: str) -> str:
@@ -216,8 +224,17 @@ def make_verifier(
 
     Raises UsageError for another name, for `simgrag` without a model, and for settings that are not its own.
     """
-    factory = cast("Any", imported(str(_verifier_spec(name, settings).verifier), "verifier"))
-    return cast(Verifier, factory(index, embedder, model=model, settings=settings))
+    spec = _verifier_spec(name, settings)
+    if spec.needs_model or model is not None:
+        with_model = cast("Any", imported(str(METHODS["simgrag"].verifier), "verifier"))
+        asked = cast(Verifier, with_model(index, embedder, model=model, settings=settings))
+        if spec.needs_model:
+            return asked
+    elif settings is not None:
+        raise UsageError("These settings are for a language model. Name one with --llm provider/model")
+    else:
+        asked = None
+    return cast("Any", imported(str(spec.verifier), "verifier"))(index, embedder, asked)
 
 
 def _verifier_spec(name: str, settings: object) -> MethodSpec:

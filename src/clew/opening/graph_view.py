@@ -17,8 +17,12 @@ if TYPE_CHECKING:
     from clew.index.explore import Direction, EntityHit, Explorer, Neighbourhood, Paths
     from clew.index.info import Info
     from clew.index.store.directory import Index
-    from clew.stores.store import CypherStore, Rows, SparqlStore
+    from clew.stores.ladybug import LadybugStore
+    from clew.stores.sparql.embedded import EmbeddedSparql
+    from clew.stores.store import Rows
     from clew.text.embedder import Embedder
+
+    EmbeddedStore = LadybugStore | EmbeddedSparql
 
 
 class GraphView:
@@ -32,7 +36,7 @@ class GraphView:
         self.index, self.embedder, self.path = index, embedder, index.path
         self._distances: Distances | None = None
         self._explorer: Explorer | None = None
-        self._stores: dict[tuple[bool, float, int], CypherStore | SparqlStore] = {}
+        self._stores: dict[bool, EmbeddedStore] = {}
         self._opening_store = threading.Lock()
 
     def match(
@@ -128,9 +132,7 @@ class GraphView:
             form["node_ids"] = [self.index.graph.entities[node] for node in graph_match.nodes]
         return form
 
-    def open_store(
-        self, query: str, *, seconds: float = 10.0, rows: int = 1_000
-    ) -> CypherStore | SparqlStore:
+    def open_store(self, query: str, *, seconds: float = 10.0, rows: int = 1_000) -> EmbeddedStore:
         """Load the graph into a store of the language that `query` is in, for queries that only read.
 
         The caller closes it. Raises MissingExtra for Cypher without ladybug.
@@ -148,20 +150,20 @@ class GraphView:
     def query(self, text: str, *, seconds: float = 10.0, rows: int = 1_000) -> Rows:
         """Run a reading query of SPARQL or Cypher on the graph: at most `rows` rows in at most `seconds`.
 
-        The graph is loaded into a store with the first query of a language; of SPARQL one query runs at a
-        time. Raises UsageError for what is no query or does more than read, StoreError if it fails,
+        The graph is loaded into a store with the first query of a language, and the query runs in a process
+        of its own. Raises UsageError for what is no query or does more than read, StoreError if it fails,
         MissingExtra for Cypher without ladybug.
         """
         from clew.stores.opening import is_sparql_query
 
         text = clean_query(text)
         self.index.check_unchanged()
-        key = is_sparql_query(text), seconds, rows
+        language = is_sparql_query(text)
         with self._opening_store:
-            if key not in self._stores:
-                self._stores[key] = self.open_store(text, seconds=seconds, rows=rows)
-            store = self._stores[key]
-        return store.run(text)
+            if language not in self._stores:
+                self._stores[language] = self.open_store(text)
+            store = self._stores[language]
+        return store.run(text, seconds=seconds, rows=rows)
 
     def info(self) -> Info:
         """Count, and describe every relation by an example and the types at its ends."""

@@ -299,7 +299,7 @@ class _ByRelation:
 
 def _sampled(side: Adjacency, triples: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """Relations and neighbours of the triples, of some of them where there are many."""
-    slots = side.slots(max(1, triples // _SAMPLE))
+    slots = np.arange(0, side.edges, max(1, triples // _SAMPLE))
     return side.relation[slots], side.neighbour[slots]
 
 

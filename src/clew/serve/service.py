@@ -11,8 +11,8 @@ from clew.engine import Clew
 from clew.errors import ClewError, UsageError
 from clew.evaluate.compared import ask_each
 from clew.llm.types import ChatModel
-from clew.methods.options import options_of
 from clew.methods.registry import METHODS
+from clew.methods.settings import options_of
 from clew.serve.graphs import Graphs
 from clew.serve.settings import ServerLimits
 from clew.stores.store import as_json

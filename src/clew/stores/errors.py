@@ -23,6 +23,10 @@ class QueryRefused(QueryError):
     """A query that is more than a harmless read; nothing of it was run."""
 
 
+class UnknownName(QueryError):
+    """A query that names a label, relation or property that the graph lacks."""
+
+
 class IllegalHop(QueryError):
     """A hop that the schema allows in neither direction; `hops` are their texts."""
 
@@ -35,7 +39,7 @@ class StoreError(ClewError):
     """A graph database failed or cannot be reached."""
 
 
-class StoreTimeout(StoreError):
+class StoreTimeout(QueryError, StoreError):
     """A query ran longer than it may and was stopped."""
 
     @classmethod

@@ -16,7 +16,6 @@ dot is another one.
 from __future__ import annotations
 
 import csv
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -27,18 +26,16 @@ from numpy.typing import NDArray
 
 from clew.graph.graph import Graph, ValueKind
 from clew.graph.namespaces import XSD
-from clew.graph.values import FALSE, NUMBER_TYPES, TRUE, ColumnType, iso_day, parse_value
+from clew.graph.values import FALSE, NUMBER_TYPES, TRUE, ColumnType, iso_day
 from clew.stores.cypher.ladybug_edits import NODE_ID, quoted, quoted_text, without_dots
-from clew.stores.cypher.ladybug_values import BOOLEANS, VALUE_COLUMNS
+from clew.stores.cypher.ladybug_values import VALUE_COLUMNS
 from clew.stores.cypher.schema import LONGEST_EXAMPLE, GraphSchema, SchemaHop
+from clew.stores.value_columns import kind_of, kind_of_text, value_relations
 
 UNTYPED = "Entity"
 TRIPLE_ID, _NAME = "clew_triple", "name"
 _MOST_WHOLE = 2**53
 """Below this, a float is exactly its whole number."""
-_WHOLE = re.compile(r"[+-]?(?:0|[1-9]\d{0,14})")
-_DECIMAL = re.compile(r"[+-]?(?:\d{1,15}(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d{1,2})?")
-_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 _BETWEEN = "\x1f"
 """What stands between the items of a list of texts in the files that tables are filled from."""
 _BOOLEANS = {
@@ -83,7 +80,7 @@ class TableLayout:
         self.table = np.where(self.literal, -1, first_type + 1)
         self.labels = _free_labels([UNTYPED, *graph.types.names], graph.relations)
         self.edges = _EdgeTables(graph, self.table >= 0)
-        self.kinds = self._kinds()
+        self.kinds = value_relations(graph)
         heads, relations, _ = graph.out.columns()
         self.valued = {
             relation: kind
@@ -110,24 +107,6 @@ class TableLayout:
 
     def _triples(self) -> Iterable[tuple[int, int, int]]:
         return zip(*(column.tolist() for column in self.graph.out.columns()), strict=True)
-
-    def _kinds(self) -> dict[int, str]:
-        """Relations whose tails are all numbers, days, or true or false; with the type of their column.
-
-        The tails are heads of nothing and of no declared type.
-        """
-        graph = self.graph
-        _, relations, tails = graph.out.columns()
-        plain_nodes = (self.table == 0) & (graph.out.degrees() == 0) & ~self.literal
-        kinds: dict[int, str] = {}
-        for relation in np.unique(relations).tolist():
-            nodes = np.unique(tails[relations == relation])
-            if plain_nodes[nodes].all():
-                kind = _kind_of([graph.labels[int(node)] for node in nodes[:1]])
-                kind = kind and _kind_of([graph.labels[int(node)] for node in nodes])
-                if kind:
-                    kinds[relation] = kind
-        return kinds
 
     def _used_tables(self) -> list[int]:
         return sorted({int(t) for t in np.unique(self.table) if t >= 0})
@@ -185,9 +164,7 @@ class TableLayout:
             declarations = "".join(f", {quoted(c.name)} {c.kind}" for c in columns)
             yield f"CREATE REL TABLE {name}({ends}, {TRIPLE_ID} INT64{declarations})"
         rows: dict[tuple[int, int, int], list[Sequence[object]]] = defaultdict(list)
-        for triple, (head, relation, tail) in zip(
-            self.graph.out.slots().tolist(), self._triples(), strict=True
-        ):
+        for triple, (head, relation, tail) in zip(range(self.graph.triples), self._triples(), strict=True):
             if self.table[tail] >= 0:
                 key = (relation, int(self.table[head]), int(self.table[tail]))
                 cell_rows = self.edges.rows(head, relation, tail)
@@ -269,7 +246,7 @@ class _EdgeTables:
             name = properties.keys[key]
             while name.lower() in taken_names:
                 name += "_"
-            kind = (_kind_of(key_texts) or "STRING") + "[]" * ((relation, key) in list_keys)
+            kind = (kind_of(key_texts) or "STRING") + "[]" * ((relation, key) in list_keys)
             self.columns[relation][key] = _EdgeColumn(name, kind, key_texts[0])
 
     def _values(self, statement: int) -> dict[int, list[str]]:
@@ -299,25 +276,9 @@ def _kind_with_example(kind: str, example: str) -> str:
     return f"{list_prefix}{kind_names[kind.removesuffix('[]')]} {example[:LONGEST_EXAMPLE]}"
 
 
-def _kind_of(texts: Iterable[str]) -> str:
-    """The type of a column of some texts: whole numbers, numbers, days or booleans; empty for others."""
-    kinds = {_kind_of_text(text) for text in texts}
-    return "DOUBLE" if kinds == {"INT64", "DOUBLE"} else kinds.pop() if len(kinds) == 1 else ""
-
-
-def _kind_of_text(text: str) -> str:
-    if _WHOLE.fullmatch(text):
-        return "INT64"
-    if _DECIMAL.fullmatch(text):
-        return "DOUBLE"
-    if _DAY.fullmatch(text) and parse_value(text)[0] == ValueKind.DATE:
-        return "DATE"
-    return "BOOLEAN" if text.lower() in BOOLEANS else ""
-
-
 def _value_cells(text: str) -> list[str]:
     """A text in the columns of `VALUE_COLUMNS`; empty where it is no such value."""
-    kind = _kind_of_text(text)
+    kind = kind_of_text(text)
     kinds = ("INT64", "DOUBLE") if kind == "INT64" else (kind,)
     return [text if column in kinds else "" for column in VALUE_COLUMNS]
 

@@ -18,7 +18,14 @@ CYPHER_SCHEMES = ("neo4j", "neo4j+s", "neo4j+ssc", "bolt", "bolt+s", "bolt+ssc")
 SPARQL_SCHEMES = ("sparql+http", "sparql+https")
 OBJECT_STORES = ("s3", "gs", "az", "abfs", "file", "memory")
 """Schemes of stores that `clew.index.remote` fetches indexes from."""
-_SPARQL = re.compile(r"(?:PREFIX|BASE|SELECT|ASK|CONSTRUCT|DESCRIBE|INSERT|DELETE)\b(?!\s*\()", re.IGNORECASE)
+_SPARQL = re.compile(
+    r"(?:SELECT|ASK|CONSTRUCT|DESCRIBE|PREFIX|BASE)\b|(?:INSERT|DELETE|WITH|LOAD|CLEAR|DROP|CREATE|COPY|MOVE|ADD)"
+    r"\s+(?:DATA|WHERE|SILENT|GRAPH|DEFAULT|ALL|NAMED|<)|(?:INSERT|DELETE)\s*\{",
+    re.IGNORECASE,
+)
+"""How queries and updates of SPARQL begin; no statement of Cypher begins so."""
+_BEFORE = re.compile(r"(?:\s+|#[^\n]*|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
+"""Blanks, and comments of both languages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,9 +92,8 @@ def is_sparql(address: str) -> bool:
 
 
 def is_sparql_query(text: str) -> bool:
-    """Whether a text begins as SPARQL does: no reading statement of Cypher begins so."""
-    query_text = re.sub(r"^(?:\s+|#[^\n]*)+", "", text)
-    return _SPARQL.match(query_text) is not None
+    """Whether a text is of SPARQL by its grammar: the words that it may begin with begin no Cypher."""
+    return _SPARQL.match(text, _BEFORE.match(text).end()) is not None  # pyright: ignore[reportOptionalMemberAccess]
 
 
 def shown_address(address: str) -> str:

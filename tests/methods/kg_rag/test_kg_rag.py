@@ -12,12 +12,11 @@ from kg_rag_golden import CROW, GOLDEN, SHIRLEY, Golden, plan, said
 
 from clew.engine import Clew
 from clew.errors import InputError, UsageError
-from clew.graph.neighbourhood import HopLimits
 from clew.llm.errors import BudgetReached, ModelUnreachable
 from clew.llm.testing import ScriptedModel
 from clew.methods.kg_rag.decompose import read_demonstrations
 from clew.methods.kg_rag.method import KgRag
-from clew.methods.kg_rag.settings import KgRagSettings
+from clew.methods.settings import KgRagSettings
 from clew.methods.topic_entities import entities_of
 from clew.types import Answer
 
@@ -191,71 +190,6 @@ def test_an_answer_with_its_chain_is_json(method: KgRag):
     chain = json.loads(json.dumps(method.answer(GOLDEN[0].question).as_json()))["chain"]
     assert chain["links"][0]["answers"] == ["The Crow"]
     assert ["The Crow", "written_by", "John Shirley"] in chain["links"][0]["evidence"]
-
-
-def test_built_in_forms_answer_fig_6_and_table_5(metaqa: Clew):
-    method = KgRag(metaqa.index, metaqa.embedder)
-    for question, right in (
-        (SHIRLEY, {"Action"}),
-        (
-            "Which person directed the films acted by Gloria DeHaven?",
-            {"Jack Donohue", "Charles Walters", "Roy Del Ruth", "Peter Yates"},
-        ),
-    ):
-        answer = method.answer(question)
-        assert {a.entity for a in answer.answers} == right
-        assert answer.model is None
-        assert answer.usage.calls == 0
-
-
-def test_built_in_forms_leave_open_what_is_not_likely_enough(metaqa: Clew):
-    answer = KgRag(metaqa.index, metaqa.embedder).answer("What is the shoe size of Essence Atkins?")
-    assert answer.abstained is not None
-    assert answer.abstained.reason == "no_relation"
-    assert 'of "Essence Atkins" it records starred_actors' in answer.abstained.detail
-
-
-def test_built_in_chain_says_what_the_top_k_lacks(metaqa: Clew):
-    method = KgRag(metaqa.index, metaqa.embedder, settings=KgRagSettings(k=5))
-    answer = method.answer("What movies did Christopher Nolan direct?", entities=["Christopher Nolan"])
-    assert not answer.complete
-    assert any("of the 10 triples of this step" in note for note in told(answer))
-
-
-def test_built_in_count_abstains_where_triples_are_left_out(small: Clew):
-    question = "How many films did Ridley Scott direct?"
-    whole = KgRag(small.index, small.embedder).answer(question)
-    assert (whole.text, len(whole.citations)) == ("2", 2)
-    one = KgRag(small.index, small.embedder, settings=KgRagSettings(k=1)).answer(question)
-    assert one.abstained is not None
-    assert one.abstained.reason == "budget"
-
-
-def test_built_in_superlative_is_referred_to_auto(metaqa: Clew):
-    question = "What is the most recent film directed by Christopher Nolan?"
-    answer = KgRag(metaqa.index, metaqa.embedder).answer(question)
-    assert answer.abstained is not None
-    assert "auto" in answer.abstained.detail
-
-
-def test_frontier_question_never_leaves_the_hops_of_the_question(small: Clew):
-    question = "Who starred in the films directed by the director of Seven?"
-    near = KgRag(small.index, small.embedder, settings=KgRagSettings(hops=1, frontier="question")).answer(
-        question
-    )
-    far = KgRag(small.index, small.embedder, settings=KgRagSettings(hops=1)).answer(question)
-    assert near.abstained is not None
-    assert near.abstained.reason == "empty_result"
-    assert [a.entity for a in far.answers] == ["Sigourney Weaver"]
-
-
-def test_a_hub_is_capped_and_reported(metaqa: Clew, monkeypatch: pytest.MonkeyPatch):
-    method = KgRag(metaqa.index, metaqa.embedder)
-    monkeypatch.setattr(type(method.vectors), "limits", HopLimits(most_edges=2_000, most_triples=100))
-    answer = method.answer(SHIRLEY)
-    assert not answer.complete
-    assert any("left out" in note for note in told(answer))
-    assert [a.entity for a in answer.answers] == ["Action"]
 
 
 @pytest.mark.parametrize(

@@ -15,9 +15,10 @@ from clew.llm.budget import Limits
 from clew.llm.errors import ModelUnreachable
 from clew.llm.managed import ManagedModel, Policy
 from clew.llm.testing import ScriptedModel
+from clew.methods.registry import make_verifier
+from clew.methods.settings import SimgragSettings
 from clew.methods.simgrag.method import SimGRAG
-from clew.methods.simgrag.settings import SimgragSettings
-from clew.methods.simgrag.verify import VerifyWithModel, make_auto_verifier
+from clew.methods.simgrag.verify import VerifyWithModel
 
 DIRECTOR = ("Memento", "director", "UNKNOWN person 1")
 
@@ -372,7 +373,7 @@ def test_hostile_readings_end_in_an_abstention(ask, reply):
         lambda request: reply if "<evidence>" in request.messages[0].text else pattern_reply(DIRECTOR)
     )
     answer, _ = ask("who directed Memento?", script)
-    assert answer.abstained.reason == "not_in_evidence"
+    assert answer.abstained.reason == ("ungrounded" if reply == answers_reply("yes") else "not_in_evidence")
 
 
 def test_questions_and_placeholders_stay_data(ask):
@@ -469,7 +470,7 @@ def test_unusable_replies_refute_nothing_even_in_a_closed_world(verify):
 
 
 @pytest.mark.parametrize("closed_world", [False, True])
-@pytest.mark.parametrize("verifier", [VerifyWithModel, make_auto_verifier])
+@pytest.mark.parametrize("verifier", ["simgrag", "auto"])
 @pytest.mark.parametrize(
     ("script", "calls", "reason", "detail"),
     [(["", ""], 2, "empty_result", "usable"), ([pattern_reply(DIRECTOR)], 1, "budget", "budget")],
@@ -478,7 +479,7 @@ def test_a_verdict_that_the_model_could_not_give_says_why(
     films, verifier, script, calls, reason, detail, closed_world
 ):
     model = ManagedModel(ScriptedModel(script), Policy(per_question=Limits(calls=calls)))
-    checked = verifier(films.index, films.embedder, model=model).verify(
+    checked = make_verifier(verifier, films.index, films.embedder, model, None).verify(
         "Memento keeps one in the seat of a slow clock, quux.", closed_world=closed_world
     )
     assert (checked.verdict, checked.abstained.reason) == ("not_enough_info", reason)
@@ -489,7 +490,7 @@ def test_a_verdict_that_the_model_could_not_give_says_why(
 def test_auto_verifies_without_the_model_where_it_can(films):
     pattern = pattern_reply(("Memento", "runtime_minutes", "113"))
     model = good_model(pattern, lambda graphs: verdict_reply("True"))
-    verifier = make_auto_verifier(films.index, films.embedder, model=model)
+    verifier = make_verifier("auto", films.index, films.embedder, model, None)
     assert verifier.verify("Christopher Nolan directed Memento.").usage.calls == 0
     result = verifier.verify("Memento keeps one in the seat for 113 ticks of a slow clock, quux.")
     assert (result.verdict, result.method, result.usage.calls) == ("supported", "auto", 2)

@@ -1,10 +1,12 @@
 """From a reply to the statement in it."""
 
+import json
+
 import pytest
 
 from clew.methods.synaptiqa.extract_query import bound_paths, extract_query
 from clew.stores.cypher.tokens import render
-from clew.stores.errors import QueryError, QueryRefused
+from clew.stores.errors import QueryError
 
 Q = "MATCH (n:Person) RETURN n.name AS name"
 REPLIES = [
@@ -19,6 +21,11 @@ REPLIES = [
     f"Use the query `{Q}` for that.",
     f"Show all of them with: {Q}",
     f"```json\nnot cypher\n```\n{Q}",
+    json.dumps({"cypher": Q}),
+    f'Here it is:\n```json\n{{"explanation": "all names", "query": "{Q}"}}\n```',
+    f"{Q}; MATCH (m) RETURN m",
+    f"{Q};\n\nOr, if they have titles:\nMATCH (m) RETURN m.title AS name;",
+    f"```cypher\n{Q};\nMATCH (m) RETURN m;\n```",
 ]
 
 
@@ -85,9 +92,9 @@ def test_a_reply_without_a_statement_is_an_error(reply):
         extract_query(reply)
 
 
-def test_a_refusal_is_told_as_one():
-    with pytest.raises(QueryRefused, match="several statements"):
-        extract_query("MATCH (n) RETURN n; MATCH (m) RETURN m")
+def test_a_semicolon_in_a_text_ends_no_statement():
+    query = "MATCH (n {x: 'a; b'}) RETURN n"
+    assert extract_query(f"{query}; RETURN 1").text.rstrip("; ") == query
 
 
 def test_paths_without_a_bound_get_one():

@@ -10,10 +10,10 @@ from clew.errors import LlmError, UsageError
 from clew.llm.budget import Limits
 from clew.llm.managed import ManagedModel, Policy
 from clew.llm.testing import ScriptedModel
+from clew.methods.settings import SynaptiqaSettings
 from clew.methods.synaptiqa.method import KgQuery, SynaptiQA
 from clew.methods.synaptiqa.queried import QueriedGraph, embedded_store
 from clew.methods.synaptiqa.read_rows import StoredTriples
-from clew.methods.synaptiqa.settings import SynaptiqaSettings
 from clew.methods.synaptiqa.write_query_llm import Solved
 from clew.stores.naming import Naming
 from clew.stores.store import StoredNode

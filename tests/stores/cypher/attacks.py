@@ -156,7 +156,28 @@ REFUSED = [
     "MATCH (n:$($label)) RETURN n",
     "MATCH (n) RETURN n LIMIT $clew_0",
     "MATCH (n:{label}) RETURN n",
-    # running on, growing without end
+    # too deep, too long
+    "RETURN " + "(" * 5000 + "1" + ")" * 5000,
+    "RETURN " + "[" * 3000 + "]" * 3000,
+    "RETURN " + "NOT " * 3000 + "true",
+    "RETURN " + "-" * 3001 + "1",
+    "MATCH (n) WHERE " + "EXISTS { MATCH (m) WHERE " * 200 + "true" + " }" * 200 + " RETURN n",
+    "RETURN '" + "x" * 60_000 + "'",
+    "RETURN 99999999999999999999",
+    "MATCH (n) RETURN n LIMIT toInteger(rand() * 1000000000)",
+    # no query at all
+    "",
+    "   ",
+    "MATCH (n)",
+    "MATCH (n) WITH n",
+    "Here is the query: MATCH (n) RETURN n",
+    "DROP TABLE students",
+    "SELECT * FROM nodes",
+    "MATCH (n) RETURN n DROP",
+]
+
+BOMBS = [
+    # running on, growing without end: within one row, where no database looks at the clock
     "RETURN range(1, 1000000000000)",
     "UNWIND range(1, 1000000000000) AS x RETURN x",
     "UNWIND range(1, 1e12) AS x RETURN count(x)",
@@ -179,24 +200,18 @@ REFUSED = [
     "RETURN 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa' =~ '.*.*.*.*.*.*.*b'",
     "MATCH (n) WHERE n.name =~ n.other RETURN n",
     "RETURN any(a IN [1] WHERE any(b IN [1] WHERE any(c IN [1] WHERE a = b)))",
-    "RETURN " + "(" * 5000 + "1" + ")" * 5000,
-    "RETURN " + "[" * 3000 + "]" * 3000,
-    "RETURN " + "NOT " * 3000 + "true",
-    "RETURN " + "-" * 3001 + "1",
-    "MATCH (n) WHERE " + "EXISTS { MATCH (m) WHERE " * 200 + "true" + " }" * 200 + " RETURN n",
-    "RETURN '" + "x" * 60_000 + "'",
-    "RETURN 99999999999999999999",
-    "MATCH (n) RETURN n LIMIT toInteger(rand() * 1000000000)",
-    # no query at all
-    "",
-    "   ",
-    "MATCH (n)",
-    "MATCH (n) WITH n",
-    "Here is the query: MATCH (n) RETURN n",
-    "DROP TABLE students",
-    "SELECT * FROM nodes",
-    "MATCH (n) RETURN n DROP",
+    "UNWIND range(1, size('a') * 10000000000) AS x RETURN count(x)",
+    "UNWIND range(1, 100) AS i WITH range(1, 100000000) AS x RETURN size(x)",
+    "WITH [1, 2] AS a " + "WITH a + a + a AS a " * 30 + "RETURN size(a)",
+    "WITH 'xx' AS a " + "WITH replace(a, 'x', a) AS a " * 6 + "RETURN size(a)",
+    "RETURN " + "1+" * 20000 + "1",
+    "MATCH (a), (b), (c) WITH collect(a.name + b.name + c.name) AS names RETURN names",
+    "RETURN nodes(null)",
+    "RETURN relationships(null)",
+    "WITH null AS p RETURN nodes(p), relationships(p)",
+    "RETURN [" + "[(a)-->(b {x: " * 25 + "1" + "}) | 1]" * 25 + "]",
 ]
+"""Statements that fill the memory, run on within a row, or crash a database: each ends alone."""
 
 SLOW = [
     # harmless by their form; the timeout must end them

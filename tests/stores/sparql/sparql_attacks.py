@@ -85,6 +85,16 @@ REFUSED = [
     "SELECT * " + "{" * 300 + ALL + "}" * 300,
     f"SELECT * {{ {ALL} FILTER({'(' * 500}1{')' * 500}) }}",
     f"SELECT * {{ {ALL} FILTER(?o = '{'x' * 30_000}') }}",
+    # no query at all
+    "",
+    "   # nothing",
+    f"Here is the query: SELECT * {{ {ALL} }}",
+    "SELECT name FROM students",
+    "MATCH (n) RETURN n",
+    f"SELECT * {{ {ALL} ",
+]
+
+BOMBS = [
     # growing without end within one row
     "SELECT ?x { BIND('aaaaaaaaaa' AS ?a0) "
     + " ".join(f"BIND(CONCAT(?a{i}, ?a{i}) AS ?a{i + 1})" for i in range(40))
@@ -96,16 +106,13 @@ REFUSED = [
     "SELECT ?s { ?s ?p ?o FILTER(REGEX(STR(?o), ?s)) }",
     "SELECT ?s { ?s ?p ?o FILTER(REGEX(STR(?o), CONCAT('(a+', ')+'))) }",
     "SELECT (REPLACE(STR(?s), '.*.*.*.*.*x', '') AS ?x) { ?s ?p ?o }",
-    # no query at all
-    "",
-    "   # nothing",
-    "SELECT",
-    "SELECT *",
-    f"Here is the query: SELECT * {{ {ALL} }}",
-    "SELECT name FROM students",
-    "MATCH (n) RETURN n",
-    f"SELECT * {{ {ALL} ",
+    "SELECT ?x { VALUES ?x { 1 } FILTER(?x IN (" + "1," * 6_000 + "1)) }",
+    "SELECT * { ?a ?b ?c } ORDER BY " + "?a" * 6_000,
+    "SELECT * { ?s ?p ?o FILTER(" + "!" * 15_000 + "?o) }",
+    "SELECT * { ?s " + "<a>/" * 4_000 + "<a> ?o }",
+    "SELECT (COUNT(*) AS ?n) { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l }",
 ]
+"""Queries that fill the memory, or hold a parser or a database: each ends in its limits alone."""
 
 SLOW = [
     "SELECT (COUNT(*) AS ?n) { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l }",

@@ -51,7 +51,7 @@ def test_comments_are_dropped_and_what_looks_like_them_stays():
 
 def test_a_fault_is_placed():
     with pytest.raises(QuerySyntaxError, match="line 2, column 2"):
-        guard_sparql("SELECT * {\n ?s ?p .\n}")
+        guard_sparql("SELECT * {\n \\ ?s ?p 1 .\n}")
 
 
 def test_what_is_refused_is_said():

@@ -25,8 +25,8 @@ from clew.evaluate.run.config import MethodVariant, OptionValue
 from clew.llm.managed import ManagedModel
 from clew.llm.prices import Price
 from clew.llm.types import ChatModel
-from clew.methods.options import read_options
 from clew.methods.registry import VERIFIERS, Method, method_named, settings_of
+from clew.methods.settings import read_options
 from clew.methods.topic_entities import names_of_graph
 from clew.text.clean import clean_question
 from clew.types import Abstention, Usage, Verification

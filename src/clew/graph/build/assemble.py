@@ -330,8 +330,8 @@ def adjacencies(
     first_rows = order[starts]
     head, relation, tail = head[first_rows], relation[first_rows], tail[first_rows]
     into_order, _ = _sorted_groups(tail, relation, head, nodes, relations)
-    out = Adjacency.packed(counted_offsets(head, nodes), relation, tail)
-    into = Adjacency.packed(counted_offsets(tail, nodes), relation[into_order], head[into_order])
+    out = Adjacency(counted_offsets(head, nodes), relation, tail)
+    into = Adjacency(counted_offsets(tail, nodes), relation[into_order], head[into_order])
     return out, into, source
 
 
@@ -355,7 +355,7 @@ def _packed_side(
     relation = (packed & ((1 << relation_bits) - 1)).astype(np.int32)
     packed >>= relation_bits
     node = packed.astype(np.int32)
-    return Adjacency.packed(counted_offsets(node, nodes), relation, neighbour), node
+    return Adjacency(counted_offsets(node, nodes), relation, neighbour), node
 
 
 def _sorted_groups(

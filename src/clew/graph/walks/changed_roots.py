@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.foundation.arrays import Int32, Int64, UInt8
-from clew.graph.edit.edit import GraphEdit
+from clew.graph.edit import GraphEdit
 from clew.graph.graph import Graph, offsets_of
 from clew.graph.walks.kernels.columns import Edited, Walks
 from clew.graph.walks.walk_tables import spread, with_choices

@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 
 from clew.errors import FormatError, UsageError
 from clew.foundation.arrays import AnyArray, Float32, Int8, Int32, Int64, UInt16
-from clew.graph.edit.growing import grown
 from clew.graph.walks.walks import WalkSettings
 from clew.index.corpus.corpus_milvus import MilvusCorpus
 from clew.index.corpus.corpus_parts import CorpusPart, open_part, part_sections, places_of, walks_at
@@ -35,7 +34,7 @@ WALK_KINDS: tuple[CorpusKind, ...] = ("bfs", "random", "lazy")
 CORPUS_SETTINGS, CORPUS_NODES, NODE_SCALES = "corpus.settings", "corpus.nodes.q", "corpus.nodes.scale"
 WALK_COLLECTION, NODE_COLLECTION = "milvus.walks", "milvus.nodes"
 NODE_SEARCH = "node_search"
-CHANGED_NODES, CHANGED_Q, CHANGED_SCALES = "corpus.changed", "corpus.changed.q", "corpus.changed.scale"
+CHANGED_NODES = "corpus.changed"
 WALK_VERSION = 3
 """How walks are drawn; those that an earlier Clew drew otherwise can be read, but not updated."""
 OWN_TRIPLES = 12
@@ -121,8 +120,7 @@ class Corpus:
 
     `nodes` int8 [nodes, d] times `node_scales` float32 [nodes] are the node vectors, unless they are in
     `milvus`. Lazy ones have no parts. `model` says the walks; `drawing` is how they were drawn. `changed`
-    int32, ascending, are nodes whose vectors are not those that were `written` whole, nor those of the file
-    that searches them.
+    int32, ascending, are nodes whose vectors are not those of the file that searches them, if there is one.
     """
 
     settings: CorpusSettings
@@ -135,23 +133,14 @@ class Corpus:
     milvus: MilvusCorpus | None = None
     drawing: int = WALK_VERSION
     changed: Int32 = field(default_factory=lambda: np.zeros(0, np.int32))
-    written: tuple[Int8, Float32] | None = None
 
     def with_nodes(self, roots: Int32, q: Int8, scale: Float32, nodes: int) -> Corpus:
-        """Replace the vectors of `roots`, of `nodes` nodes in all; what stays is not read."""
-        written = self.written or (self.nodes, self.node_scales)
-        all_q, all_scale = grown(written[0], nodes), grown(written[1], nodes)
-        for rows, row_q, row_scale in (
-            (self.changed, self.nodes[self.changed], self.node_scales[self.changed]),
-            (roots, q, scale),
-        ):
-            all_q[rows], all_scale[rows] = row_q, row_scale
+        """Replace the vectors of `roots`, of `nodes` nodes in all."""
+        all_q, all_scale = np.empty((nodes, q.shape[1]), np.int8), np.empty(nodes, np.float32)
+        all_q[: len(self.nodes)], all_scale[: len(self.nodes)] = self.nodes, self.node_scales
+        all_q[roots], all_scale[roots] = q, scale
         changed = np.union1d(self.changed, roots).astype(np.int32)
-        return replace(self, nodes=all_q, node_scales=all_scale, changed=changed, written=written)
-
-    def with_nodes_whole(self) -> Corpus:
-        """The same, whose vectors of nodes are to be written whole."""
-        return replace(self, changed=self.changed[:0], written=None)
+        return replace(self, nodes=all_q, node_scales=all_scale, changed=changed)
 
     def of_root(self, root: int) -> RootWalks | None:
         """Get the stored walks of a root; None where none are stored."""
@@ -200,14 +189,12 @@ class Corpus:
         """Give the sections of an index."""
         settings: dict[str, Any] = {**asdict(self.settings), "parts": len(self.parts), "model": self.model}
         settings["drawing"] = self.drawing
-        q, scale = self.written or (self.nodes, self.node_scales)
-        sections: dict[str, AnyArray | bytes] = {CORPUS_NODES: q, NODE_SCALES: scale}
+        sections: dict[str, AnyArray | bytes] = {CORPUS_NODES: self.nodes, NODE_SCALES: self.node_scales}
         if self.milvus is not None:
             settings["milvus"] = {name: getattr(self.milvus, name) for name in _NUMBERS}
             sections |= {f"corpus.milvus.{name}": getattr(self.milvus, name) for name in _ARRAYS}
         if len(self.changed):
-            sections |= {CHANGED_NODES: self.changed, CHANGED_Q: self.nodes[self.changed]}
-            sections[CHANGED_SCALES] = self.node_scales[self.changed]
+            sections[CHANGED_NODES] = self.changed
         sections[CORPUS_SETTINGS] = json.dumps(settings).encode()
         for number, part in enumerate(self.parts):
             sections |= part_sections(number, part)
@@ -234,7 +221,8 @@ def open_corpus(index: Index, *, writable: bool = False, connect: bool = True) -
     except (TypeError, KeyError) as error:
         raise FormatError(f"{index.path}: the settings of its corpus are damaged ({error})") from error
     opened_parts = tuple(open_part(index, f"corpus.p{number}") for number in range(part_count))
-    corpus = Corpus(
+    changed: Any = index.sections.get(CHANGED_NODES, np.zeros(0, np.int32))
+    return Corpus(
         settings,
         opened_parts,
         *places_of(opened_parts, index.graph.nodes),
@@ -242,12 +230,8 @@ def open_corpus(index: Index, *, writable: bool = False, connect: bool = True) -
         model,
         _open_milvus(index, numbers, writable=writable) if numbers is not None and connect else None,
         drawing,
+        changed,
     )
-    if CHANGED_NODES not in index.sections:
-        return corpus
-    roots: Any = index.array(CHANGED_NODES)
-    vectors: tuple[Any, Any] = index.array(CHANGED_Q), index.array(CHANGED_SCALES)
-    return corpus.with_nodes(roots, *vectors, index.graph.nodes)
 
 
 def model_of(index: Index) -> str | None:

@@ -40,19 +40,16 @@ def nodes_containing(index: NamesIndex, text: str) -> list[int] | None:
     words = normalise(text).split()
     best: dict[int, int] = {}
     place_count = 0
-    for table in index.tables:
-        for names, first, owners in (
-            (table.graph.labels, table.first, None),
-            (table.graph.aliases.names, 0, table.graph.aliases.entity),
-        ):
-            for row in _rows(names, text):
-                place_count += 1
-                if place_count > MOST_FOUND:
-                    return None
-                rank = _rank(normalise(names[row]).split(), words)
-                node = first + row if owners is None else int(owners[row])
-                if rank is not None:
-                    best[node] = min(rank, best.get(node, rank))
+    aliases = index.graph.aliases
+    for names, owners in ((index.graph.labels, None), (aliases.names, aliases.entity)):
+        for row in _rows(names, text):
+            place_count += 1
+            if place_count > MOST_FOUND:
+                return None
+            rank = _rank(normalise(names[row]).split(), words)
+            node = row if owners is None else int(owners[row])
+            if rank is not None:
+                best[node] = min(rank, best.get(node, rank))
     best_rank = min(best.values(), default=0)
     return sorted(node for node, rank in best.items() if rank == best_rank)
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from clew.foundation.arrays import Int32, Int64, UInt64, chunks_of
 from clew.foundation.bounds import check
 from clew.foundation.short import local_name
-from clew.graph.graph import Aliases, Graph, Names
+from clew.graph.graph import Graph, Names
 from clew.index.names.typos import MERGED_AT_ONCE, TypoPart, Typos, buckets_for, edits_allowed
 from clew.text.normalise import POSSESSIVE, Token, normalise
 
@@ -56,39 +56,21 @@ class FuzzyHit:
 
 
 @dataclass(frozen=True, eq=False)
-class NewNames:
-    """Names that came after an index was made; aliases are of entities of the whole graph."""
-
-    entities: Names
-    labels: Names
-    aliases: Aliases
-
-
-Named = Graph | NewNames
-"""What has names: row n of `entities` and `labels` is a node; they are the same where there are no labels."""
-
-
-@dataclass(frozen=True, eq=False)
 class NamesIndex:
     """Hashes of normal forms and typo lists over the names of `graph`.
 
     `hashes` uint64 [entries], ascending, and `entries` int32 in the same order (ascending among equals);
-    `label_nodes` int32: the nodes whose label differs from their name. After updates, what is new is in
-    `newer`, an index of its own whose nodes begin with `first`, and `removed_aliases` are (entity, alias)
-    pairs that count no more.
+    `label_nodes` int32: the nodes whose label differs from their name.
     """
 
-    graph: Named
+    graph: Graph
     hashes: UInt64
     entries: Int32
     label_nodes: Int32
     typos: Typos
-    first: int = 0
-    newer: NamesIndex | None = None
-    removed_aliases: frozenset[tuple[int, str]] = frozenset()
 
     @classmethod
-    def of(cls, graph: Named, *, at_once: int = ENTRIES_AT_ONCE, merged: int = MERGED_AT_ONCE) -> NamesIndex:
+    def of(cls, graph: Graph, *, at_once: int = ENTRIES_AT_ONCE, merged: int = MERGED_AT_ONCE) -> NamesIndex:
         """Index all names, labels and aliases of `graph`, some entries `at_once`, as `merge` does."""
         label_nodes = differing_labels(graph)
         spans = chunks_of(0, entry_count(graph, label_nodes), at_once)
@@ -97,7 +79,7 @@ class NamesIndex:
 
     @classmethod
     def merge(
-        cls, graph: Named, label_nodes: Int32, parts: Sequence[NamePart], merged: int = MERGED_AT_ONCE
+        cls, graph: Graph, label_nodes: Int32, parts: Sequence[NamePart], merged: int = MERGED_AT_ONCE
     ) -> NamesIndex:
         """Merge parts that cover all entries in order, so many postings at a time."""
         hashes = np.concatenate([np.zeros(0, np.uint64), *(part.hashes for part in parts)])
@@ -106,7 +88,7 @@ class NamesIndex:
         return cls(graph, hashes[order], order, label_nodes, typos)
 
     @classmethod
-    def open(cls, graph: Named, arrays: Mapping[str, NDArray[np.generic]]) -> NamesIndex:
+    def open(cls, graph: Graph, arrays: Mapping[str, NDArray[np.generic]]) -> NamesIndex:
         """From the arrays of `sections`, made from the same graph."""
         hashes, entries, label_nodes = (arrays[name] for name in ("hashes", "entries", "label_nodes"))
         typos = Typos.open({n.removeprefix("typos."): a for n, a in arrays.items() if n.startswith("typos.")})
@@ -124,9 +106,8 @@ class NamesIndex:
         if not norm:
             return ()
         best: _Best = {}
-        for table in self.tables:
-            first, last = table._range(hash_norms([norm]))
-            table._collect(norm, int(first[0]), int(last[0]), _equals(text), best)
+        first, last = self._range(hash_norms([norm]))
+        self._collect(norm, int(first[0]), int(last[0]), _equals(text), best)
         return _ranked_hits(best)
 
     def spans(self, text: str, tokens: Sequence[Token], longest: int = 12) -> list[SpanHit]:
@@ -138,32 +119,28 @@ class NamesIndex:
         if not spans:
             return []
         hashes = hash_norms([norm for _, _, norm in spans])
-        hits: dict[int, _Best] = {}
-        for table in self.tables:
-            first, last = table._range(hashes)
-            for row in np.flatnonzero(last > first).tolist():
-                start, stop, norm = spans[row]
-                is_written = _is_written_at(text, tokens[start].start, tokens[stop - 1].stop)
-                table._collect(norm, int(first[row]), int(last[row]), is_written, hits.setdefault(row, {}))
-        return [SpanHit(*spans[row][:2], _ranked_hits(hits[row])) for row in sorted(hits) if hits[row]]
+        found: list[SpanHit] = []
+        first, last = self._range(hashes)
+        for row in np.flatnonzero(last > first).tolist():
+            start, stop, norm = spans[row]
+            is_written = _is_written_at(text, tokens[start].start, tokens[stop - 1].stop)
+            best: _Best = {}
+            self._collect(norm, int(first[row]), int(last[row]), is_written, best)
+            if best:
+                found.append(SpanHit(start, stop, _ranked_hits(best)))
+        return found
 
     def namesakes(self) -> frozenset[int]:
         """The entities whose label another entity has too, by equal hashes."""
-        if not any(len(table.label_nodes) for table in self.tables):
+        if not len(self.label_nodes):
             return frozenset()
-        hashes = np.concatenate([table.hashes for table in self.tables])
-        order = np.argsort(hashes, kind="stable")
-        is_same = hashes[order[1:]] == hashes[order[:-1]]
+        is_same = self.hashes[1:] == self.hashes[:-1]
         shared = np.append(is_same, False) | np.append(False, is_same)
-        ends = np.cumsum([len(table.hashes) for table in self.tables])
         nodes_by_label: dict[str, set[int]] = {}
-        for place in order[shared].tolist():
-            number = int(np.searchsorted(ends, place, "right"))
-            table = self.tables[number]
-            entry = int(table.entries[place - (ends[number - 1] if number else 0)])
-            if table._kind(entry) < _KINDS.index("alias"):
-                node = table.entity(entry)
-                nodes_by_label.setdefault(table.graph.labels[node - table.first], set()).add(node)
+        for entry in self.entries[shared[: len(self.entries)]].tolist():
+            if self._kind(entry) < _KINDS.index("alias"):
+                node = self.entity(entry)
+                nodes_by_label.setdefault(self.graph.labels[node], set()).add(node)
         return frozenset(node for nodes in nodes_by_label.values() if len(nodes) > 1 for node in nodes)
 
     def with_id(self, text: str) -> int | None:
@@ -182,31 +159,19 @@ class NamesIndex:
         Distance is optimal string alignment between normal forms; the shorter of the two says how many
         edits are allowed (`edits_allowed`). Complete within the budgets of `clew.index.names.typos`.
         """
-        norm = normalise(text)
-        best = {hit.entity: (0, 0.0) for hit in self.exact(text)}
-        for table in self.tables:
-            table._collect_alike(norm, best)
-        ranked = sorted((*rank, entity) for entity, rank in best.items())
-        return [FuzzyHit(entity, 1.0 - cost, edits) for edits, cost, entity in ranked[:limit]]
-
-    def _collect_alike(self, norm: str, best: dict[int, tuple[int, float]]) -> None:
-        """Add entities of this table within the allowed edits of a normal form."""
         from rapidfuzz.distance import OSA
 
+        norm = normalise(text)
+        best = {hit.entity: (0, 0.0) for hit in self.exact(text)}
         for entry in self.typos.candidates(norm).tolist():
-            if self._is_removed(entry):
-                continue
             name = normalise(self.string(entry))
             allowed = edits_allowed(min(len(name), len(norm)))
             edits = OSA.distance(norm, name, score_cutoff=allowed)
             if edits <= allowed:
                 entity, rank = self.entity(entry), (edits, edits / max(len(name), len(norm)))
                 best[entity] = min(rank, best.get(entity, rank))
-
-    @property
-    def tables(self) -> tuple[NamesIndex, ...]:
-        """All that is looked through: the index that was made, and that of what is new."""
-        return (self,) if self.newer is None else (self, self.newer)
+        ranked = sorted((*rank, entity) for entity, rank in best.items())
+        return [FuzzyHit(entity, 1.0 - cost, edits) for edits, cost, entity in ranked[:limit]]
 
     def string(self, entry: int) -> str:
         """Read the entry as the source writes it."""
@@ -217,9 +182,9 @@ class NamesIndex:
         """Find the entity that the entry names."""
         nodes, labels = self._bounds
         if entry < nodes:
-            return self.first + entry
+            return entry
         if entry < labels:
-            return self.first + int(self.label_nodes[entry - nodes])
+            return int(self.label_nodes[entry - nodes])
         return int(self.graph.aliases.entity[entry - labels])
 
     @property
@@ -240,12 +205,6 @@ class NamesIndex:
         nodes, labels = self._bounds
         return (entry >= nodes) + (entry >= labels)
 
-    def _is_removed(self, entry: int) -> bool:
-        """Whether the entry is an alias that was removed."""
-        if not self.removed_aliases or self._kind(entry) < _KINDS.index("alias"):
-            return False
-        return (self.entity(entry), self.string(entry)) in self.removed_aliases
-
     def _range(self, hashes: UInt64) -> tuple[Int64, Int64]:
         first = np.searchsorted(self.hashes, hashes, "left")
         return first, np.searchsorted(self.hashes, hashes, "right")
@@ -255,7 +214,7 @@ class NamesIndex:
         for entry in self.entries[first:last].tolist():
             check()
             string = self.string(entry)
-            if normalise(string) == norm and not self._is_removed(entry):
+            if normalise(string) == norm:
                 entity, rank = self.entity(entry), (not exact(string), self._kind(entry))
                 best[entity] = min(rank, best.get(entity, rank))
 
@@ -277,7 +236,7 @@ class NamePart:
     typos: TypoPart
 
     @classmethod
-    def of(cls, graph: Named, label_nodes: Int32, first: int, stop: int) -> NamePart:
+    def of(cls, graph: Graph, label_nodes: Int32, first: int, stop: int) -> NamePart:
         """Index the entries [first, stop)."""
         norms = [normalise(s) for s in _entry_strings(graph, label_nodes, first, stop)]
         hashes = hash_norms(norms)
@@ -311,7 +270,7 @@ def hash_norms(norms: Sequence[str]) -> UInt64:
     return np.frombuffer(b"".join(digests), "<u8")
 
 
-def differing_labels(graph: Named) -> Int32:
+def differing_labels(graph: Graph) -> Int32:
     """Nodes whose label differs from their name, int32, ascending."""
     if graph.labels is graph.entities:
         return np.empty(0, np.int32)
@@ -321,12 +280,12 @@ def differing_labels(graph: Named) -> Int32:
     return np.array(differing, np.int32)
 
 
-def entry_count(graph: Named, label_nodes: Int32) -> int:
+def entry_count(graph: Graph, label_nodes: Int32) -> int:
     """How many names, labels and aliases there are to find."""
     return len(graph.entities) + len(label_nodes) + len(graph.aliases.names)
 
 
-def _entry_strings(graph: Named, label_nodes: Int32, first: int, stop: int) -> Iterator[str]:
+def _entry_strings(graph: Graph, label_nodes: Int32, first: int, stop: int) -> Iterator[str]:
     """Strings of the entries [first, stop)."""
     labels, aliases = len(graph.entities), len(graph.entities) + len(label_nodes)
     yield from strings_of(graph.entities, min(first, labels), min(stop, labels))

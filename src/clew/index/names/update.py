@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from clew.foundation.arrays import Int32, Int64, chunks_of
+from clew.graph.edit import GraphEdit, Merge, alias_merge
 from clew.graph.graph import Graph
 from clew.index.names.names import NamesIndex, hash_norms
 from clew.index.names.typos import TypoPart, Typos, buckets_for
@@ -17,7 +19,42 @@ LISTS_AT_ONCE = 65_536
 """Lists that are merged at a time, so that memory does not grow with the index."""
 
 
-def updated_names(
+def updated_names(old: NamesIndex, graph: Graph, edit: GraphEdit) -> NamesIndex:
+    """Index `graph`, which is that of `old` after `edit`; the result equals `NamesIndex.of(graph)`."""
+    before, renamed = old.graph, np.array([node for node, _ in edit.renamed], np.int32)
+    if not (edit.names or edit.aliases_added or edit.aliases_removed or edit.renamed):
+        return replace(old, graph=graph)
+    nodes = np.concatenate([renamed, np.arange(before.nodes, graph.nodes, dtype=np.int32)])
+    labelled = np.array([n for n in nodes.tolist() if graph.labels[n] != graph.entities[n]], np.int32)
+    label_nodes = np.union1d(np.setdiff1d(old.label_nodes, renamed), labelled).astype(np.int32)
+    merge, alias_base = alias_merge(before.aliases, edit), graph.nodes + len(label_nodes)
+    # The new number of each entry, -1 where it goes; what a node that is renamed is called is indexed anew.
+    new_numbers = np.concatenate([
+        np.where(np.isin(np.arange(before.nodes), renamed), -1, np.arange(before.nodes)),
+        np.where(
+            np.isin(old.label_nodes, renamed), -1, graph.nodes + label_nodes.searchsorted(old.label_nodes)
+        ),
+        _alias_numbers(merge, len(before.aliases.names), alias_base),
+    ])  # fmt: skip
+    added = np.concatenate([
+        nodes, graph.nodes + label_nodes.searchsorted(labelled),
+        alias_base + merge.added - merge.removed.searchsorted(merge.added) + np.arange(len(merge.added)),
+    ]).astype(np.int64)  # fmt: skip
+    strings = [graph.entities[n] for n in nodes.tolist()] + [graph.labels[n] for n in labelled.tolist()]
+    strings += [text for _, text in edit.aliases_added]
+    return _with_entries(old, graph, label_nodes, new_numbers, added, strings)
+
+
+def _alias_numbers(merge: Merge, count: int, first: int) -> Int64:
+    """The new number of each alias, -1 where it goes."""
+    numbers = first + np.arange(count) - merge.removed.searchsorted(np.arange(count))
+    places = merge.added - merge.removed.searchsorted(merge.added)
+    numbers += places.searchsorted(numbers - first, "right")
+    numbers[merge.removed] = -1
+    return numbers
+
+
+def _with_entries(
     old: NamesIndex,
     graph: Graph,
     label_nodes: Int32,
@@ -28,8 +65,7 @@ def updated_names(
     """Index `graph`, whose entries differ little from those of `old`.
 
     `new_numbers` int64 [old entries] gives each old entry its new number, ascending, or -1 where it is gone;
-    `added` int64 (ascending) are the numbers of the entries that are new, `strings` what they say. The result
-    equals `NamesIndex.of(graph)`.
+    `added` int64 (ascending) are the numbers of the entries that are new, `strings` what they say.
     """
     norms = [normalise(s) for s in strings]
     entries = int((new_numbers >= 0).sum()) + len(added)

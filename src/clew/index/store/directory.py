@@ -20,14 +20,12 @@ import numpy as np
 
 from clew.errors import FormatError, IndexAccessError
 from clew.foundation.arrays import AnyArray, Float32, Int8
-from clew.graph.edit.growing import mapped
 from clew.graph.graph import Graph
 from clew.index.names.names import NamesIndex
-from clew.index.store.delta import Delta, Whole, applied
-from clew.index.store.files import is_array
+from clew.index.store.files import is_array, map_array
 from clew.index.store.manifest import Manifest, read_manifest, rebuild
 from clew.index.store.seal import Seal
-from clew.index.store.sections import graph_of_sections, without_prefix
+from clew.index.store.sections import graph_of_sections, graph_sections, with_prefix, without_prefix
 from clew.index.store.structure import DamagedSection, check_structure
 from clew.index.vectors.backends.registry import VectorAccess
 
@@ -47,10 +45,13 @@ class Index:
     """Sections of other formats, checked."""
     access: VectorAccess = field(default_factory=VectorAccess)
     """How to reach a vector database that holds some of it."""
-    written: Whole | None = None
-    """What its arrays hold, where updates have changed it since: `delta` says what is different."""
-    delta: Delta | None = None
     seal: Seal | None = None
+
+    @property
+    def arrays(self) -> dict[str, AnyArray]:
+        """All arrays by section, those of the graph and of its names too."""
+        graph, names = graph_sections(self.graph), self.names.sections()
+        return {**with_prefix("graph", graph), **with_prefix("names", names), **self.sections}
 
     def check_unchanged(self) -> None:
         """Check anew the files that were written to since they were opened; raises FormatError."""
@@ -111,7 +112,7 @@ def _open(path: Path, manifest: Manifest, verify: bool, access: VectorAccess) ->
     folder = path / manifest.folder
     seal = Seal.read(folder)
     seal.check(manifest.files, verify=verify)
-    arrays = {f.section: mapped(folder / f.file) for f in manifest.files if is_array(f)}
+    arrays = {f.section: map_array(folder / f.file) for f in manifest.files if is_array(f)}
     if seal.checked:
         try:
             check_structure(arrays)
@@ -122,11 +123,5 @@ def _open(path: Path, manifest: Manifest, verify: bool, access: VectorAccess) ->
     graph = graph_of_sections(without_prefix("graph", arrays))
     names = NamesIndex.open(graph, without_prefix("names", arrays))
     extra = {name: array for name, array in arrays.items() if not name.startswith(("graph.", "names."))}
-    delta = Delta.open(extra)
-    if delta is None:
-        graph = replace(graph, find_namesakes=names.namesakes)
-        return Index(path, manifest, graph, names, extra, files, access, seal=seal)
-    written = Whole(graph, names, extra)
-    current = applied(written, delta)
-    graph = replace(current.graph, find_namesakes=current.names.namesakes)
-    return Index(path, manifest, graph, current.names, current.sections, files, access, written, delta, seal)
+    graph = replace(graph, find_namesakes=names.namesakes)
+    return Index(path, manifest, graph, names, extra, files, access, seal=seal)

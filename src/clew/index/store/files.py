@@ -15,8 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from clew.errors import FormatError, IndexAccessError
-from clew.foundation.arrays import AnyArray
-from clew.graph.edit.growing import mapped
+from clew.foundation.arrays import AnyArray, load_array
 
 _SMALL = 65_536
 _BLOCK = 8_192
@@ -167,10 +166,14 @@ def sample_checksum(path: Path) -> str:
 
 def open_array(folder: Path, entry: FileEntry) -> AnyArray:
     """Map a file after checking its size and sampled blocks. Raises FileNotFoundError, FormatError."""
-    path = check_entry(folder, entry, verify=False)
+    return map_array(check_entry(folder, entry, verify=False))
+
+
+def map_array(path: Path) -> AnyArray:
+    """Map an `.npy` file. Raises OSError, ValueError."""
     # Copy-on-write rather than read-only: compiled kernels then see the type that they see for arrays
     # in memory, and the file cannot be changed either way.
-    return mapped(path)
+    return np.asarray(load_array(path, "c"))
 
 
 def check_entry(folder: Path, entry: FileEntry, *, verify: bool) -> Path:

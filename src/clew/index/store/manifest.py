@@ -18,9 +18,7 @@ from clew.index.store.files import FileEntry, NotRegular, read_regular
 if TYPE_CHECKING:
     from clew.text.embedder import Embedder
 
-FORMAT_VERSION = 3
-_READABLE = (2, 3)
-"""Format 2 knows no deltas; what it has is as in format 3."""
+FORMAT_VERSION = 4
 MANIFEST = "manifest.json"
 
 
@@ -90,7 +88,7 @@ def read_manifest(path: Path) -> Manifest:
     """Read the manifest. Raises InputError (no index), IndexAccessError, FormatError (version, damage)."""
     raw = _load(path)
     version = raw.get("format")
-    if version not in _READABLE:
+    if version != FORMAT_VERSION:
         origin = f"it was made by Clew {raw.get('clew', '(unknown)')} with index format {version}"
         raise FormatError(f"{path}: {origin}, this Clew reads format {FORMAT_VERSION}. {rebuild(path)}")
     body = {key: value for key, value in raw.items() if key != "checksum"}

@@ -142,7 +142,7 @@ def _names(arrays: Arrays, key: str) -> Names:
 
 
 def _adjacency(arrays: Arrays, key: str) -> Adjacency:
-    return Adjacency.packed(
+    return Adjacency(
         _typed(arrays[f"{key}.offsets"], np.int64),
         _typed(arrays[f"{key}.relation"], np.int32),
         _typed(arrays[f"{key}.neighbour"], np.int32),

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from clew.graph.edit import GraphEdit
 from clew.graph.graph import Graph
 from clew.index.store.directory import Index
 from clew.index.store.files import FileEntry
@@ -37,6 +38,10 @@ def write_schema(writer: IndexWriter, graph: Graph, most_bytes: int = MOST_BYTES
     sections = schema_arrays(schema_of(graph))
     if graph.triples < _LARGE and sum(array.nbytes for array in sections.values()) > most_bytes:
         return
+    _write(writer, sections)
+
+
+def _write(writer: IndexWriter, sections: dict[str, NDArray[np.generic]]) -> None:
     sections[_OF] = np.frombuffer(_digest(writer.files), np.uint8)
     writer.add_all(with_prefix("schema", sections))
 
@@ -47,17 +52,26 @@ def schema_arrays(schema: Schema) -> dict[str, NDArray[np.generic]]:
     return arrays | with_prefix(_TOGETHER, schema.together.arrays())
 
 
-def schema_of_index(index: Index) -> Schema:
-    """Give the schema of an index: the stored one with what updates have changed since, or count it."""
-    from clew.graph.schema import schema_after, schema_of
+def write_updated_schema(writer: IndexWriter, index: Index, graph: Graph, edit: GraphEdit) -> None:
+    """Write the schema of `graph`, which is that of `index` after `edit`; only what changes is counted.
+
+    Raises IndexAccessError.
+    """
+    from clew.graph.schema import schema_after
 
     stored = _stored_schema(index)
     if stored is None:
-        return schema_of(index.graph)
-    if index.delta is None or index.written is None:
-        return stored
-    before = index.written.graph
-    return schema_after(stored, before, index.graph, index.delta.edit.changed_nodes(before.nodes))
+        write_schema(writer, graph)
+        return
+    changed = edit.changed_nodes(index.graph.nodes)
+    _write(writer, schema_arrays(schema_after(stored, index.graph, graph, changed)))
+
+
+def schema_of_index(index: Index) -> Schema:
+    """Give the schema of an index: the stored one, or count it."""
+    from clew.graph.schema import schema_of
+
+    return _stored_schema(index) or schema_of(index.graph)
 
 
 def _stored_schema(index: Index) -> Schema | None:

@@ -36,12 +36,6 @@ def check_structure(arrays: Mapping[str, AnyArray], *, at_once: int = NUMBERS_AT
     _check_names(checks, nodes)
     _check_vectors(checks, nodes, relations)
     _check_schema(checks, nodes, relations)
-    more_nodes, more_relations = checks.names_in("delta.texts")
-    nodes, relations = nodes + more_nodes, relations + more_relations
-    if "delta.texts" in arrays:
-        older = [name for name in ("delta.inferred", "delta.restated") if name in arrays]
-        for section in ("delta.added", "delta.removed", *older):
-            checks.table(section, nodes, relations, nodes)
     _check_walks(checks, nodes, relations)
 
 
@@ -245,20 +239,6 @@ class _Checks:
         if rows is not None:
             self.equal(f"{key}.offsets", len(offsets) - 1, rows)
         return len(offsets) - 1
-
-    def names_in(self, section: str) -> tuple[int, int]:
-        """How many nodes and relations an edit adds; (0, 0) without one."""
-        if section not in self.arrays:
-            return 0, 0
-        try:
-            texts = json.loads(self.arrays[section].tobytes())
-            lengths = {len(texts[name]) for name in ("names", "labels", "datatypes")}
-            relations = {len(texts[name]) for name in ("relations", "relation_labels")}
-        except (ValueError, KeyError, TypeError, RecursionError) as error:
-            self.fail(section, f"holds something else than what an update writes ({error!r})")
-        if len(lengths) != 1 or len(relations) != 1:
-            self.fail(section, "its lists are not of one length")
-        return lengths.pop(), relations.pop()
 
     def _chunks(self, array: AnyArray) -> Iterator[AnyArray]:
         flat, size = array.reshape(-1), self._at_once

@@ -7,7 +7,7 @@ import os
 import re
 import shutil
 import time
-from collections.abc import Generator, Iterable, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -19,6 +19,7 @@ import numpy as np
 from clew.errors import FormatError, IndexAccessError, InputError, LockedError
 from clew.foundation.arrays import AnyArray
 from clew.graph.graph import Graph
+from clew.index.store.directory import Index
 from clew.index.store.files import (
     FileEntry,
     check_entry,
@@ -171,6 +172,45 @@ class IndexWriter:
         if not (keep and self._marks):
             shutil.rmtree(self.folder, ignore_errors=True)
         (self._path / _NEW_MANIFEST).unlink(missing_ok=True)
+
+
+def write_changed(
+    writer: IndexWriter,
+    index: Index,
+    contents: Mapping[str, AnyArray | bytes],
+    *,
+    dropped: tuple[str, ...] = (),
+    progress: Callable[[int, int], None] | None = None,
+) -> None:
+    """Write the next generation of an open index: an array that is still the index's own is its file.
+
+    Sections that are not among `contents` stay, but for those that `writer` has already and those whose name
+    begins with one of `dropped`. `progress` is called with the bytes written and to be written. Raises
+    IndexAccessError.
+    """
+    entries = {entry.section: entry for entry in index.manifest.files}
+    folder = index.path / index.manifest.folder
+    sizes = {name: len(c) if isinstance(c, bytes) else c.nbytes for name, c in contents.items()}
+    done = 0
+    for section, content in contents.items():
+        if section in entries and _is_same(index.arrays.get(section), content):
+            writer.keep(entries[section], folder)
+        else:
+            writer.add(section, content)
+        done += sizes[section]
+        if progress is not None:
+            progress(done, sum(sizes.values()))
+    written_sections = {entry.section for entry in writer.files}
+    for section, entry in entries.items():
+        if section not in written_sections and not section.startswith(dropped):
+            writer.keep(entry, folder)
+
+
+def _is_same(old: AnyArray | None, new: AnyArray | bytes) -> bool:
+    """Whether both are the same memory; equal arrays that are not are simply written."""
+    if old is None or isinstance(new, bytes) or old.shape != new.shape or old.dtype != new.dtype:
+        return False
+    return old.__array_interface__["data"] == new.__array_interface__["data"]
 
 
 def _read_journal(folder: Path, key: str) -> tuple[list[FileEntry], dict[str, Any]]:

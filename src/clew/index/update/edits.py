@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 
 from clew.graph.readers.batch import EdgeStatement, NodeKey
 from clew.graph.readers.hints import MOST_INFERRED
-from clew.index.store.delta import KeptApart
 from clew.index.update.infer_again import Following
 from clew.index.update.type_edits import NamedTexts
 
@@ -83,13 +82,12 @@ class EditRules:
     """How an update is done: `strict` refuses new entities and relations.
 
     `ignore_missing` goes on where what is to be removed is not there; `wait` seconds for another process that
-    writes. `kept_apart` says how much is.
+    writes.
     """
 
     strict: bool = False
     ignore_missing: bool = False
     wait: float = 5.0
-    kept_apart: KeptApart = field(default_factory=KeptApart)
 
 
 USUAL = EditRules()

@@ -10,14 +10,14 @@ added. A triple that a source comes to state is inferred no more, and follows ag
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from clew.foundation.arrays import Int32, Int64
 from clew.graph.build.assemble import GrowingIds
 from clew.graph.build.inference import Ontology, has_rules, is_schema
-from clew.graph.edit.edit import GraphEdit, NodeText, edited, triple_slots
+from clew.graph.edit import GraphEdit, NodeText, edited, rows_of, triple_array, triple_slots
 from clew.graph.graph import INFERRED, Graph, Stated, packed_pairs
 
 
@@ -58,17 +58,22 @@ def with_following(
     added = triples[slots < 0]
     new_relations = inference.new_relations()
     types_added, types_removed = inference.changed_types(types)
-    later = GraphEdit(
-        added,
-        removed,
-        relations=new_relations,
-        relation_labels=[label(name) for name in new_relations],
-        types_added=types_added,
-        types_removed=types_removed,
+    counts = (len(added), len(removed), len(types_added), len(types_removed))
+    # A triple that is removed and follows stays, as an inferred one.
+    following, gone = set(rows_of(added)), set(rows_of(edit.removed))
+    all_types_added = [*edit.types_added, *types_added]
+    all_types_removed = [*edit.types_removed, *types_removed]
+    edit = replace(
+        edit,
+        added=triple_array({*rows_of(edit.added), *(following - gone)}),
+        removed=triple_array({*(gone - following), *rows_of(removed)}),
+        relations=[*edit.relations, *new_relations],
+        relation_labels=[*edit.relation_labels, *map(label, new_relations)],
+        types_added=[pair for pair in all_types_added if pair not in all_types_removed],
+        types_removed=[pair for pair in all_types_removed if pair not in all_types_added],
         inferred=added,
     )
-    counts = (len(added), len(removed), len(types_added), len(types_removed))
-    return edit.then(later), Following(*counts, cut=inference.ontology.cut)
+    return edit, Following(*counts, cut=inference.ontology.cut)
 
 
 class _Inference:
@@ -79,7 +84,7 @@ class _Inference:
         self._relations: GrowingIds[str] = GrowingIds()
         self._relations.of(list(graph.relations))
         self._columns = graph.out.columns()
-        self._sources = graph.source[graph.out.slots()]
+        self._sources = np.asarray(graph.source)
         schema = self._rows(name for name in graph.relations if is_schema(name))
         self.ontology = Ontology(schema, self._name, self._relations, stated.characters, most_inferred)
         self._relations_in_play = self.ontology.relations_in_play()
@@ -120,8 +125,7 @@ class _Inference:
 
     def inferred_slots(self) -> Int64:
         """The triples that no source states, ascending."""
-        slots = self._graph.out.slots()
-        return np.sort(slots[self._sources == INFERRED])
+        return np.flatnonzero(self._sources == INFERRED)
 
     def new_relations(self) -> list[str]:
         """Relations that only the ontology names, of which triples follow."""

@@ -12,7 +12,7 @@ import numpy as np
 from clew.errors import UsageError
 from clew.foundation.short import local_name
 from clew.graph.build.inference import has_rules
-from clew.graph.edit.edit import EdgeIds, GraphEdit, NodeText, triple_array
+from clew.graph.edit import EdgeIds, GraphEdit, NodeText, triple_array
 from clew.graph.graph import INFERRED, Graph, StatementRow
 from clew.graph.readers.batch import NodeKey, shown_key
 from clew.graph.values import shown_properties
@@ -20,7 +20,6 @@ from clew.index.names.names import NamesIndex
 from clew.index.update.edits import USUAL, EditReport, EditRules, Edits
 from clew.index.update.infer_again import Following, with_following
 from clew.index.update.type_edits import NamedText, NamedTexts, TypeEdits
-from clew.text.counted import counted
 
 NodeT = TypeVar("NodeT", bound=NodeKey)
 _Change = TypeVar("_Change", EdgeIds, NodeText)
@@ -57,10 +56,13 @@ class _Resolver:
         self._triples_done, self._missing = 0, list[str]()
         self._relations = {name: i for i, name in enumerate(graph.relations)}
         self._old_relations = len(self._relations)
+        self._iris = edits.iris or graph.stated is not None
+        # People write names where the index has ids beside them; a file of RDF, or one with labels, has ids.
+        self._by_label = not edits.iris and graph.labels is not graph.entities
+        self._relation_labels = self._relations_by_label()
         self._nodes: dict[NodeKey, int] = {}
         self._new_nodes: list[NodeKey] = []
         self._types = TypeEdits(graph, self._type)
-        self._iris = edits.iris or graph.stated is not None
 
     def resolve(self, rules: EditRules) -> tuple[GraphEdit, EditReport]:
         edits, missing = self._edits, self._missing
@@ -83,14 +85,21 @@ class _Resolver:
         for name in edits.nodes:
             self._ensure_node(name)
         types_added = self._new_pairs(types, types_removed, types_to_add)
+        renamed = self._renamed()
+        aliases_removed += [pair for pair in renamed.items() if pair in aliases]
         aliases_to_add = [*edits.add_aliases, *self._other_names(edits.add_names)]
-        aliases_added = self._new_pairs(aliases, aliases_removed, aliases_to_add)
+        aliases_added = [
+            pair for pair in self._new_pairs(aliases, aliases_removed, aliases_to_add)
+            if renamed.get(pair[0]) != pair[1]
+        ]  # fmt: skip
         relations = list(self._relations)[self._old_relations :]
         if rules.strict and (self._new_nodes or relations):
             raise _new_error(self._new_nodes, relations)
         edit = self._edit(removed, added, restated, relations)
         net_added, net_removed = _changes(aliases_removed, aliases_added)
+        net_added.sort(key=lambda pair: pair[0])
         edit = replace(edit, aliases_added=net_added, aliases_removed=net_removed)
+        edit = replace(edit, renamed=sorted(renamed.items()))
         edit = replace(edit, characters_added=characters[0], characters_removed=characters[1])
         edit = self._types.changed(edit, types, *_changes(types_removed, types_added))
         edit, following = with_following(self._graph, edit, self._type, edits.most_inferred)
@@ -99,7 +108,7 @@ class _Resolver:
             len(added) + len(restated), len(removed), duplicates, len(missing), tuple(missing[:MOST_MISSING]),
             len(self._new_nodes), len(relations), len(types_added), len(aliases_added), reading.skipped,
             reading.reasons,
-            (*reading.notes, *self._label_notes(names_to_remove), *self._inference_notes(following)),
+            (*reading.notes, *self._inference_notes(following)),
             following,
         )  # fmt: skip
 
@@ -169,7 +178,7 @@ class _Resolver:
         for head, relation, tail in self._edits.remove:
             self._tell()
             ends = self._stored_key(head), self._stored_key(tail)
-            ids = self.node(ends[0]), self._relations.get(relation, -1), self.node(ends[1])
+            ids = self.node(ends[0]), self._relation(relation), self.node(ends[1])
             triple = -1 if min(ids) < 0 else self._graph.find_triple(*ids)
             if triple < 0 or self._follows(triple):
                 inferred = " (inferred: no source states it)" if triple >= 0 else ""
@@ -215,7 +224,9 @@ class _Resolver:
         old_nodes = self._graph.nodes
         for head, relation, tail in self._edits.add:
             self._tell()
-            node, number = self._ensure_node(head), self._relations.setdefault(relation, len(self._relations))
+            node, number = self._ensure_node(head), self._relation(relation)
+            if number < 0:
+                number = self._relations[relation] = len(self._relations)
             ids = (node, number, self._ensure_node(tail))
             is_old = max(ids[0], ids[2]) < old_nodes and ids[1] < self._old_relations
             triple = self._graph.find_triple(*ids) if is_old else -1
@@ -233,7 +244,7 @@ class _Resolver:
         """New edges with properties, of triples that are stated in the end."""
         rows: list[StatementRow] = []
         for head, relation, tail, properties in self._edits.statements:
-            ids = self.node(head), self._relations.get(relation, -1), self.node(tail)
+            ids = self.node(head), self._relation(relation), self.node(tail)
             is_old = max(ids[0], ids[2]) < self._graph.nodes and ids[1] < self._old_relations
             triple = self._graph.find_triple(*ids) if is_old and min(ids) >= 0 else -1
             if (triple >= 0 and ids not in removed and not self._follows(triple)) or ids in added:
@@ -254,7 +265,41 @@ class _Resolver:
                 datatype_id = int(values.datatype[hit.entity])
                 if (None if datatype_id < 0 else values.datatypes[datatype_id]) == datatype:
                     return hit.entity
-        return -1
+        if not self._by_label or datatype is not None or name in self._edits.labels:
+            return -1
+        called = [
+            hit.entity
+            for hit in self._index.exact(name)
+            if self._graph.labels[hit.entity] == name and int(values.datatype[hit.entity]) < 0
+        ]
+        if len(called) > 1:
+            ids = ", ".join(self._graph.entities[node] for node in called[:MOST_MISSING])
+            raise UsageError(
+                f"{len(called):,} entities are called {name}: {ids}. Nothing was changed; write the one that "
+                f"you mean by its id, or as {name} ({self._graph.entities[called[0]]})"
+            )
+        with_id = self._index.with_id(name)
+        return called[0] if called else -1 if with_id is None else with_id
+
+    def _relations_by_label(self) -> dict[str, list[int]]:
+        numbers: dict[str, list[int]] = {}
+        if self._by_label and self._graph.relation_labels is not self._graph.relations:
+            for number, label in enumerate(self._graph.relation_labels):
+                numbers.setdefault(label, []).append(number)
+        return numbers
+
+    def _relation(self, name: str) -> int:
+        """Number of a relation by its name, or by what people read of it; -1 if there is none."""
+        if name in self._relations:
+            return self._relations[name]
+        numbers = self._relation_labels.get(name, ())
+        if len(numbers) > 1:
+            names = ", ".join(self._graph.relations[number] for number in numbers)
+            raise UsageError(
+                f"{len(numbers):,} relations are called {name}: {names}. Nothing was changed; write the one "
+                "that you mean in full"
+            )
+        return numbers[0] if numbers else -1
 
     def _ensure_node(self, key: NodeKey) -> int:
         node = self.node(key)
@@ -302,11 +347,17 @@ class _Resolver:
             if self.node(name) >= 0 and text not in self._name_and_label(name)
         ]
 
-    def _label_notes(self, pairs: NamedTexts) -> list[str]:
-        """A note on labels that were to be removed: an entity keeps its label."""
-        count = sum(self.node(name) >= 0 and text in self._name_and_label(name) for name, text in pairs)
-        note = f"{counted(count, 'label')} to be removed stayed: an entity keeps its label"
-        return [note] if count else []
+    def _renamed(self) -> dict[int, str]:
+        """The new label of each entity whose label is removed: the one that is added, else its name."""
+        renamed: dict[int, str] = {}
+        for name, text in self._edits.remove_names:
+            name, entities = self._stored_key(name), self._graph.entities
+            node = self.node(name)
+            if 0 <= node < self._graph.nodes and text == self._graph.labels[node] != self._label(
+                entities[node]
+            ):
+                renamed[node] = self._label(entities[node])
+        return renamed
 
     def _name_and_label(self, name: str) -> tuple[str, str]:
         """Name and label of an entity, which may be new."""

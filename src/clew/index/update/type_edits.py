@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 
-from clew.graph.edit.edit import GraphEdit, NodeText
+from clew.graph.edit import GraphEdit, NodeText
 from clew.graph.graph import Graph
 
 NamedText = tuple[str, str]

@@ -1,6 +1,7 @@
-"""Updating an index: a new generation that shares with the last one what did not change.
+"""Updating an index: its arrays merged with the edits into a new generation, as a build writes it.
 
-Readers keep the generation that they have open. Ids of entities and relations stay; new ones come after them.
+Files that do not change are shared with the generation before, which readers that have it open keep. Ids of
+entities and relations stay; new ones come after them.
 """
 
 from __future__ import annotations
@@ -15,17 +16,17 @@ import numpy as np
 
 from clew.errors import FormatError, UsageError
 from clew.foundation.arrays import AnyArray, Int64
-from clew.graph.edit.edit import GraphEdit
+from clew.graph.edit import GraphEdit, Merge, edited, triple_slots
+from clew.graph.graph import Graph
 from clew.index.corpus.build_corpus import add_node_search
 from clew.index.corpus.corpus import NODE_SEARCH, WALK_VERSION, Corpus, open_corpus
 from clew.index.corpus.walk_vectors import Verbaliser
-from clew.index.store.compact import whole_sections, write_changed
-from clew.index.store.delta import Delta, KeptApart, Whole, applied, is_large
+from clew.index.names.update import updated_names
 from clew.index.store.directory import Index, open_index
 from clew.index.store.manifest import Manifest, check_embedder, read_manifest
-from clew.index.store.sections import graph_counts
-from clew.index.store.stored_schema import write_schema
-from clew.index.store.writing import IndexWriter, writing
+from clew.index.store.sections import graph_counts, graph_sections, with_prefix
+from clew.index.store.stored_schema import write_updated_schema
+from clew.index.store.writing import IndexWriter, write_changed, writing
 from clew.index.update.edits import USUAL, EditReport, EditRules, Edits
 from clew.index.update.resolve import resolve
 from clew.index.update.update_corpus import CorpusChange, EditedGraph, updated_corpus
@@ -37,7 +38,9 @@ from clew.index.vectors.vectors import (
     ENTITY_SCALES,
     ENTITY_VECTORS,
     IN_MILVUS,
+    RELATION_VECTORS,
     TRIPLE_IDS,
+    TRIPLE_SCALES,
     TRIPLE_VECTORS,
     quantise,
 )
@@ -49,21 +52,18 @@ UpdateProgress = Callable[[UpdateStage, int, int], None]
 """Called with (what, done, total): bytes read, triples found, walks embedded, bytes written."""
 MOST_LOGGED = 20
 """Updates that the report of an index remembers."""
+MOST_NEWER = 10_000
+"""Vectors newer than the file that searches them (a tenth if that is more), which are compared one by one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Updated:
-    """What an update did.
-
-    `corpus` is None without a corpus; `compacted` says that the arrays of the graph were written whole. Where
-    nothing changed, `manifest` is the old one.
-    """
+    """What an update did; `corpus` is None without one. Where nothing changed, `manifest` is the old one."""
 
     path: Path
     manifest: Manifest
     report: EditReport
     corpus: CorpusChange | None
-    compacted: bool = False
 
 
 def update_index(
@@ -88,10 +88,9 @@ def update_index(
     """
     read_manifest(path)  # a path that is no index is refused before anything is made there
     with writing(path, wait=rules.wait) as writer:
-        # All is read: damage would go on into the new generation.
-        index = open_index(path, verify=True, access=access)
+        index = open_index(path, access=access)
         check_embedder(path, index.manifest, embedder)
-        update = _Update(writer, index, embedder, verbaliser, progress, rules.kept_apart)
+        update = _Update(writer, index, embedder, verbaliser, progress)
         tell = update.progress_of("finding")
         edit, report = resolve(index.graph, index.names, edits, rules=rules, progress=tell)
         if not edit.size and not update.is_unsaid():
@@ -108,7 +107,6 @@ class _Update:
     embedder: Embedder
     verbaliser: Verbaliser | None
     progress: UpdateProgress | None
-    kept_apart: KeptApart
 
     def progress_of(self, stage: UpdateStage) -> Callable[[int, int], None] | None:
         """The progress callback of one stage of the work."""
@@ -118,64 +116,68 @@ class _Update:
         """Write what an edit changes."""
         index, writer = self.index, self.writer
         milvus = InMilvus.open(index)
-        later = self.delta(edit, milvus)
-        delta = later if index.delta is None else index.delta.then(later)
-        current = applied(self.written_whole, delta)
-        corpus, change = self.corpus(EditedGraph(index.graph, current.graph, edit))
-        compact = is_large(self.written_whole, current.graph, delta, self.kept_apart)
+        graph, merge = edited(index.graph, edit)
+        corpus, change = self.corpus(EditedGraph(index.graph, graph, edit))
         contents: dict[str, AnyArray | bytes] = {
-            **(whole_sections(self.written_whole, current) if compact else delta.sections()),
-            **({} if milvus is None else milvus.sections()),
-            **self.corpus_sections(current, corpus),
+            **with_prefix("graph", graph_sections(graph)),
+            **with_prefix("names", updated_names(index.names, graph, edit).sections()),
+            **self.vectors(edit, graph, merge, milvus),
         }
-        dropped = ("delta.", "corpus.", "schema.") if compact else ("delta.", "corpus.")
-        write_changed(writer, index, contents, dropped=dropped, progress=self.progress_of("writing"))
-        if compact:
-            write_schema(writer, current.graph)
+        self.write_search(graph, edit, contents)
+        contents |= {} if milvus is None else milvus.sections()
+        contents |= self.corpus_sections(graph, corpus)
+        write_changed(
+            writer, index, contents, dropped=("corpus.", "schema."), progress=self.progress_of("writing")
+        )
+        write_updated_schema(writer, index, graph, edit)
         about = index.manifest.about
         updates: list[Any] = [*about.report.get("updates", ()), asdict(report)][-MOST_LOGGED:]
         index_report = {**about.report, "updates": updates}
-        manifest = writer.commit(replace(about, counts=graph_counts(current.graph), report=index_report))
-        return Updated(index.path, manifest, report, change, compact)
-
-    @property
-    def written_whole(self) -> Whole:
-        """What the arrays of the index hold."""
-        return self.index.written or self.current_whole
-
-    @property
-    def current_whole(self) -> Whole:
-        """What the index is, with what updates have changed since."""
-        return Whole(self.index.graph, self.index.names, self.index.sections)
+        manifest = writer.commit(replace(about, counts=graph_counts(graph), report=index_report))
+        return Updated(index.path, manifest, report, change)
 
     def is_unsaid(self) -> bool:
         """Whether there are walks that the model was to say and did not."""
         corpus = None if self.verbaliser is None else open_corpus(self.index)
         return corpus is not None and corpus.report().unsaid > 0
 
-    def delta(self, edit: GraphEdit, milvus: InMilvus | None) -> Delta:
-        """One edit, with the vectors of what is new, or their ids in Milvus."""
-        index, embedder = self.index, self.embedder
-        q, scale = quantise(embedder.embed([readable(label) for label in edit.labels]))
-        relations = embedder.embed([relation_text(label) for label in edit.relation_labels])
-        graph, triples = index.graph, edit.added
-        if TRIPLE_VECTORS not in index.sections:
-            triples = triples[:0]
-        by_triple = TripleEmbedder(
-            lambda node: graph.labels[node] if node < graph.nodes else edit.labels[node - graph.nodes],
-            [*graph.relation_labels, *edit.relation_labels],
-            embedder,
-        ).quantised(*triples.T)
-        if milvus is None:
-            return Delta(edit, q, scale, relations.astype(np.float32), *by_triple)
-        milvus.begin_update(graph.nodes)
-        milvus.add_names(graph.nodes, q, scale)
-        ids = np.zeros(0, np.int64)
-        if TRIPLE_IDS in index.sections:
-            ids = milvus.add_triples(*by_triple, _ids_in_milvus(self.written_whole, triples))
-            milvus.dead = _ids_in_milvus(self.current_whole, edit.removed)
-        rows, scales = by_triple
-        return Delta(edit, q[:0], scale[:0], relations.astype(np.float32), rows[:0], scales[:0], ids)
+    def vectors(
+        self, edit: GraphEdit, graph: Graph, merge: Merge, milvus: InMilvus | None
+    ) -> dict[str, AnyArray]:
+        """Vectors of names, relations and triples, those that are new put into Milvus if the others are."""
+        sections, embedder, before = self.index.sections, self.embedder, self.index.graph
+        nodes = np.array([*(node for node, _ in edit.renamed), *range(before.nodes, graph.nodes)], np.int64)
+        q, scale = quantise(embedder.embed([readable(graph.labels[node]) for node in nodes.tolist()]))
+        new_relations = embedder.embed([relation_text(label) for label in edit.relation_labels])
+        relations = [sections[RELATION_VECTORS], new_relations.astype(np.float32)]
+        contents: dict[str, AnyArray] = {}
+        if len(new_relations):
+            contents[RELATION_VECTORS] = np.concatenate(relations)
+        if milvus is not None:
+            milvus.begin_update(before.nodes)
+            milvus.set_names(nodes, q, scale)
+        elif len(nodes):
+            contents |= {
+                name: _with_rows(sections[name], nodes, rows, graph.nodes)
+                for name, rows in ((ENTITY_VECTORS, q), (ENTITY_SCALES, scale))
+            }
+        if TRIPLE_VECTORS not in sections:
+            return contents
+        triples, changed = edit.added, edit.renamed_triples(before)
+        triples = np.concatenate([triples, changed])
+        by_triple = TripleEmbedder(graph.labels.__getitem__, list(graph.relation_labels), embedder)
+        rows, scales = by_triple.quantised(*triples.T)
+        slots, count = triple_slots(graph, changed), len(edit.added)
+        columns = {TRIPLE_VECTORS: rows, TRIPLE_SCALES: scales}
+        if milvus is not None:
+            ids = sections[TRIPLE_IDS].astype(np.int64, copy=False)
+            old_slots = triple_slots(before, np.concatenate([edit.removed, changed]))
+            milvus.dead = ids[old_slots]
+            columns = {TRIPLE_IDS: milvus.add_triples(rows, scales)}
+        for name, values in columns.items():
+            column = merge(sections[name], values[:count])
+            contents[name] = _with_rows(column, slots, values[count:], graph.triples)
+        return contents
 
     def corpus(self, graphs: EditedGraph) -> tuple[Corpus | None, CorpusChange | None]:
         """The corpus of the graph after the edit, and what differs; None without one."""
@@ -189,45 +191,47 @@ class _Update:
                 "again"
             )
         edit, new_nodes = graphs.edit, graphs.after.nodes - graphs.before.nodes
-        changed = len(edit.added) or len(edit.removed) or new_nodes > 0
+        changed = len(edit.added) or len(edit.removed) or edit.renamed or new_nodes > 0
         if not changed and not self.is_unsaid():
-            return corpus, CorpusChange(0, 0, 0, compacted=False)
+            return corpus, CorpusChange(0, 0, 0)
         if corpus.parts and corpus.drawing != WALK_VERSION:
             raise FormatError(
                 f"{path}: its walks were drawn by an older Clew, and would not fit those of this one. "
                 "Index the sources again"
             )
-        parts, tell = self.kept_apart.corpus_parts, self.progress_of("walks")
         return updated_corpus(
-            corpus, graphs, self.embedder, verbaliser=self.verbaliser, most_parts=parts, progress=tell
+            corpus, graphs, self.embedder, verbaliser=self.verbaliser, progress=self.progress_of("walks")
         )
 
-    def corpus_sections(self, current: Whole, corpus: Corpus | None) -> Mapping[str, AnyArray | bytes]:
-        """What is written of a corpus: with all vectors of nodes, where too many of them are newer ones.
-
-        Files that search vectors are written anew if too many are newer than them. Others are kept: what is
-        newer than a file is compared one by one.
-        """
+    def write_search(self, graph: Graph, edit: GraphEdit, contents: Mapping[str, AnyArray | bytes]) -> None:
+        """Write the file that searches vectors of names anew if too many are newer, or some have changed."""
         index, writer = self.index, self.writer
-        most_newer = max(self.kept_apart.vectors, current.graph.nodes // 10)
-        if ENTITY_SEARCH in index.files and IN_MILVUS not in index.sections:
-            backend = open_vectors(index.files[ENTITY_SEARCH])
-            if current.graph.nodes - len(backend) > most_newer:
-                vectors = current.sections[ENTITY_VECTORS], current.sections[ENTITY_SCALES]
-                build_search(writer.folder / SEARCH_FILE, *vectors)
-                writer.add_file(ENTITY_SEARCH, SEARCH_FILE)
-        if corpus is None or len(corpus.changed) <= most_newer:
-            return {} if corpus is None else corpus.sections()
-        if NODE_SEARCH in index.files:
-            add_node_search(writer, corpus)
-        return corpus.with_nodes_whole().sections()
+        if ENTITY_SEARCH not in index.files or IN_MILVUS in index.sections:
+            return
+        newer = graph.nodes - len(open_vectors(index.files[ENTITY_SEARCH]))
+        if edit.renamed or newer > max(MOST_NEWER, graph.nodes // 10):
+            vectors: list[Any] = [contents[name] for name in (ENTITY_VECTORS, ENTITY_SCALES)]
+            build_search(writer.folder / SEARCH_FILE, *vectors)
+            writer.add_file(ENTITY_SEARCH, SEARCH_FILE)
+
+    def corpus_sections(self, graph: Graph, corpus: Corpus | None) -> Mapping[str, AnyArray | bytes]:
+        """What is written of a corpus; the file that searches nodes is made anew if too many have changed."""
+        if corpus is None:
+            return {}
+        if NODE_SEARCH not in self.index.files or corpus.milvus is not None:
+            return replace(corpus, changed=corpus.changed[:0]).sections()
+        if len(corpus.changed) > max(MOST_NEWER, graph.nodes // 10):
+            add_node_search(self.writer, corpus)
+            corpus = replace(corpus, changed=corpus.changed[:0])
+        return corpus.sections()
 
 
-def _ids_in_milvus(whole: Whole, triples: Int64) -> Int64:
-    """Ids of triples [n, 3] that are in a graph; -1 of others."""
-    slots = [
-        whole.graph.find_triple(*row) if row[0] < whole.graph.nodes > row[2] else -1
-        for row in triples.tolist()
-    ]
-    ids = whole.sections[TRIPLE_IDS].astype(np.int64, copy=False)
-    return np.array([-1 if slot < 0 else ids[slot] for slot in slots], np.int64)
+def _with_rows(array: AnyArray, rows: Int64, values: AnyArray, length: int) -> AnyArray:
+    """A copy of `length` rows, some of which have new values; the array itself if none have."""
+    if not len(rows):
+        return array
+    result = np.empty((length, *array.shape[1:]), array.dtype)
+    kept = min(len(array), length)
+    result[:kept] = array[:kept]
+    result[rows] = values
+    return result

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.foundation.arrays import Int32, Int64
-from clew.graph.edit.edit import GraphEdit
+from clew.graph.edit import GraphEdit
 from clew.graph.graph import Graph, Names
 from clew.graph.walks.changed_roots import StoredWalks, changed_roots
 from clew.graph.walks.walks import Walker, Walks
@@ -27,10 +27,11 @@ from clew.index.corpus.corpus_parts import (
     walks_of_rows,
 )
 from clew.index.corpus.walk_vectors import Verbaliser, WalkEmbedder
-from clew.index.store.delta import KeptApart
 from clew.text.embedder import Embedder
 
 EMBEDDED_AT_ONCE = 20_000
+MOST_PARTS = 12
+"""Parts of a corpus: all but the first are put into one; all, when half of what they hold is old."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +50,6 @@ class CorpusChange:
     walked: int
     changed: int
     embedded: int
-    compacted: bool
 
 
 def updated_corpus(
@@ -58,14 +58,13 @@ def updated_corpus(
     embedder: Embedder,
     *,
     verbaliser: Verbaliser | None = None,
-    most_parts: int = KeptApart.corpus_parts,
     progress: Callable[[int, int], None] | None = None,
 ) -> tuple[Corpus, CorpusChange]:
     """Update the `corpus` of a graph to what was made of that.
 
     `verbaliser` says walks that are new, and those that are not said yet, where a model says the corpus.
     `progress` is called with the walks embedded and to be embedded. Parts that stay are those of `corpus`, in
-    their order, unless it was compacted.
+    their order, unless they were put into one.
     """
     graph = graphs.after
     maker = WalkEmbedder(graph, embedder, verbaliser, plain=corpus.settings.plain)
@@ -76,22 +75,24 @@ def updated_corpus(
     walker = Walker(graph, corpus.settings.walking)
     stored_walks = [_live_walks(part, rows) for part, rows in corpus.parts_in_use()]
     unsaid = _unsaid_roots(corpus) if verbaliser is not None else np.zeros(0, np.int32)
-    roots = np.union1d(changed_roots(graphs.before, graphs.edit, walker, stored_walks), unsaid).astype(
-        np.int32
-    )
-    walks, before = _differing_walks(walker.walk(roots), corpus, unsaid)
+    renamed = np.array([node for node, _ in graphs.edit.renamed], np.int32)
+    said_anew = np.union1d(unsaid, _roots_through(corpus, renamed))
+    changed = changed_roots(graphs.before, graphs.edit, walker, stored_walks)
+    roots = np.union1d(changed, said_anew).astype(np.int32)
+    walks, before = _differing_walks(walker.walk(roots), corpus, said_anew)
+    owners = root_of_walks(walks)
+    before.row[np.isin(owners, renamed) | np.isin(walks.nodes, renamed).any(axis=1)] = -1
     part, embedded = _embed_walks(walks, maker, before, corpus, progress)
     result = _with_nodes(corpus, maker, part, graph.nodes)
     if corpus.milvus is not None:
         part = replace(part, q=part.q[:0], scale=part.scale[:0])
     result = result.with_parts([*corpus.parts, *([part] if len(walks.roots) else [])], graph.nodes)
-    compact = 2 * result.report().walks < sum(len(stored_part.walks.steps) for stored_part in result.parts)
-    if compact:
+    if 2 * result.report().walks < sum(len(stored_part.walks.steps) for stored_part in result.parts):
         result = compacted(result)
-    elif len(result.parts) > most_parts:
+    elif len(result.parts) > MOST_PARTS:
         small = _stored_part(result, np.flatnonzero(result.part_of > 0).astype(np.int32))
         result = result.with_parts([result.parts[0], small], graph.nodes)
-    return result, CorpusChange(len(roots), len(walks.roots), embedded, compact)
+    return result, CorpusChange(len(roots), len(walks.roots), embedded)
 
 
 def compacted(corpus: Corpus) -> Corpus:
@@ -128,6 +129,15 @@ def _unsaid_roots(corpus: Corpus) -> Int32:
             is_unsaid = unsaid_counts[ends[rows + 1]] > unsaid_counts[ends[rows]]
             roots.append(part.walks.roots[rows[is_unsaid]])
     return np.concatenate(roots) if roots else np.zeros(0, np.int32)
+
+
+def _roots_through(corpus: Corpus, nodes: Int32) -> Int32:
+    """Roots that are among some nodes, or have a walk through one of them."""
+    roots = [nodes]
+    for part, _ in corpus.parts_in_use() if len(nodes) else ():
+        walks = np.flatnonzero(np.isin(part.walks.nodes, nodes).any(axis=1))
+        roots.append(part.walks.roots[np.searchsorted(part.walks.offsets, walks, "right") - 1])
+    return np.unique(np.concatenate(roots))
 
 
 @dataclass(frozen=True, eq=False)
@@ -246,7 +256,10 @@ def _with_nodes(corpus: Corpus, maker: WalkEmbedder, part: CorpusPart, nodes: in
 
 def _update_lazy(corpus: Corpus, graphs: EditedGraph, maker: WalkEmbedder) -> tuple[Corpus, CorpusChange]:
     graph = graphs.after
-    roots = graphs.edit.walked(graphs.before.nodes).astype(np.int32)
+    edit, before = graphs.edit, graphs.before
+    near = edit.renamed_triples(before)[:, [0, 2]].ravel()
+    named = [node for node, _ in edit.renamed]
+    roots = np.unique(np.concatenate([edit.walked(before.nodes), near, named])).astype(np.int32)
     part = make_part(Walker(graph, corpus.settings.own_triples, roots=roots), maker, roots)
     result = _with_nodes(corpus, maker, part, graph.nodes)
-    return result, CorpusChange(len(roots), len(roots), len(part.q), compacted=False)
+    return result, CorpusChange(len(roots), len(roots), len(part.q))

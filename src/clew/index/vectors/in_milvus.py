@@ -117,18 +117,17 @@ class InMilvus:
         """Add vectors int8 [n, d] with a scale each of the nodes from `first` on."""
         upload(self.names, np.arange(first, first + len(q), dtype=np.int64), dequantised(q, scale))
 
-    def add_triples(self, q: Int8, scale: Float32, old_ids: Int64) -> Int64:
-        """Add vectors int8 [n, d] with a scale each of triples; returns their ids.
+    def set_names(self, nodes: Int64, q: Int8, scale: Float32) -> None:
+        """Add or replace vectors int8 [n, d] with a scale each of nodes."""
+        self.names.remove(nodes)
+        upload(self.names, nodes, dequantised(q, scale))
 
-        `old_ids` int64 [n] are the ids of those that come back as the index was written with them, else -1.
-        """
-        if self.triples is None:
-            return old_ids[:0]
-        new_rows = np.flatnonzero(old_ids < 0)
-        ids = old_ids.copy()
-        ids[new_rows] = np.arange(self.next_triple, self.next_triple + len(new_rows))
-        self.next_triple += len(new_rows)
-        upload(self.triples, ids, dequantised(q, scale))
+    def add_triples(self, q: Int8, scale: Float32) -> Int64:
+        """Add vectors int8 [n, d] with a scale each of triples; returns their ids."""
+        ids = np.arange(self.next_triple, self.next_triple + len(q), dtype=np.int64)
+        if self.triples is not None:
+            self.next_triple += len(ids)
+            upload(self.triples, ids, dequantised(q, scale))
         return ids
 
     def sections(self) -> dict[str, AnyArray | bytes]:

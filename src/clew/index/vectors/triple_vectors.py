@@ -7,7 +7,7 @@ to rounding.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from threading import Lock
 from typing import Self
@@ -16,17 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.errors import FormatError, IndexAccessError, UsageError
-from clew.foundation.arrays import AnyArray, Float32, Int8, Int64, chunks_of
-from clew.graph.edit.edit import packed
+from clew.foundation.arrays import Float32, Int8, Int64, chunks_of
 from clew.graph.graph import Graph
 from clew.graph.match.distances import Rounded
 from clew.graph.neighbourhood import HopLimits, best_of
 from clew.index.new_index import NewIndex, Progress, Span, say_nothing
-from clew.index.store.compact import whole_sections, write_changed
-from clew.index.store.delta import Whole
 from clew.index.store.directory import Index, open_index
-from clew.index.store.stored_schema import write_schema
-from clew.index.store.writing import writing
+from clew.index.store.writing import write_changed, writing
 from clew.index.vectors.backends.milvus import MilvusPlace
 from clew.index.vectors.backends.registry import VectorChoice
 from clew.index.vectors.dots import dots, quantised_sums
@@ -73,7 +69,7 @@ class TripleVectors:
                 "Index the sources without --vectors milvus"
             )
         rows, scales = index.vectors(TRIPLE_VECTORS, TRIPLE_SCALES)
-        if rows.shape != (index.graph.slots, embedder.dimension):
+        if rows.shape != (index.graph.triples, embedder.dimension):
             raise FormatError(
                 f"{index.path}: the vectors of its triples do not fit its graph. Index the sources again"
             )
@@ -100,7 +96,7 @@ class TripleVectors:
         """The `k` of all triples most similar to `text`, best first; none where they are too many."""
         if self.graph.triples > MOST_SEARCHED:
             return np.empty(0, np.int64)
-        return self.top(text, self.graph.out.slots(), k)[0]
+        return self.top(text, np.arange(self.graph.triples), k)[0]
 
 
 def with_triple_vectors(index: Index, embedder: Embedder, progress: Progress | None = None) -> Index:
@@ -118,19 +114,11 @@ def with_triple_vectors(index: Index, embedder: Embedder, progress: Progress | N
         with writing(index.path) as writer:
             current = _newest(index)
             if TRIPLE_VECTORS not in current.sections:
-                graph = packed(current.graph)
-                sections: Mapping[str, AnyArray] = {}
-                if current.written is not None:  # a row a triple: after updates, all is written anew
-                    sections = whole_sections(current.written, Whole(graph, current.names, current.sections))
-                write_changed(
-                    writer, current, sections, dropped=("delta.", "schema.") if sections else ("delta.",)
-                )
-                if sections:
-                    write_schema(writer, graph)
+                write_changed(writer, current, {})
                 milvus = InMilvus.open(current)
                 vectors = VectorChoice() if milvus is None else VectorChoice("milvus", milvus.names.place)
                 tell = progress or say_nothing
-                add_triple_vectors(NewIndex(writer, index.path, graph, embedder, vectors, tell))
+                add_triple_vectors(NewIndex(writer, index.path, current.graph, embedder, vectors, tell))
                 writer.commit(current.manifest.about)
         return _newest(index)
 
@@ -149,7 +137,7 @@ def _newest(index: Index) -> Index:
 def add_triple_vectors(new_index: NewIndex) -> None:
     """Embed all triples of an index, batch by batch, so that memory does not grow with them.
 
-    They go into two sections, or into a collection of Milvus. The graph is packed. Raises EmbedderError,
+    They go into two sections, or into a collection of Milvus. Raises EmbedderError,
     IndexAccessError, VectorStoreError.
     """
     triples, dimension, place = new_index.graph.triples, new_index.embedder.dimension, new_index.vectors.place
@@ -224,7 +212,7 @@ class TripleEmbedder:
 
 
 def triple_batch(graph: Graph, embedder: Embedder) -> Callable[[Span], tuple[Int8, Float32]]:
-    """What embeds the triples of a span of a packed graph, as they are stored: int8 [n, d], float32 [n]."""
+    """What embeds the triples of a span, as they are stored: int8 [n, d], float32 [n]."""
     triple_embedder = TripleEmbedder(graph.labels.__getitem__, list(graph.relation_labels), embedder)
 
     def batch(span: Span) -> tuple[Int8, Float32]:

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 from clew.errors import UsageError
 from clew.index.store.directory import Index
-from clew.methods.auto.settings import AutoSettings
 from clew.methods.built_in import BuiltInReader, built_in_reader
+from clew.methods.settings import AutoSettings
 from clew.query.tree import Query
 from clew.query.words import say
 from clew.reading.answer import DraftAnswer, answer_of, drawn

@@ -10,16 +10,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from clew.errors import UsageError
 from clew.index.store.directory import Index
 from clew.llm.prompting import Sampling, Talk, as_data, data_lines, prompt_named, short
 from clew.llm.refusals import declines
 from clew.llm.types import ChatModel
-from clew.methods.baselines.settings import LlmSettings
+from clew.methods.base import Run, needs_model, ungrounded
 from clew.methods.kg_rag.chain import Plan
-from clew.methods.kg_rag.decompose import ModelDecompose
-from clew.methods.kg_rag.steps import reformulated, stop_of_question, table_3
-from clew.methods.run import Run
+from clew.methods.kg_rag.decompose import decompose, default_demonstrations
+from clew.methods.kg_rag.method import reformulate, table_3
+from clew.methods.settings import LlmSettings
 from clew.methods.simgrag.examples import default_shots
 from clew.text.embedder import Embedder
 from clew.types import Abstention, Answer, Chain, SubAnswer
@@ -38,7 +37,7 @@ class Llm:
         model: ChatModel | None = None,
         settings: LlmSettings | None = None,
     ) -> None:
-        self.model = require_model(model, self.name)
+        self.model = needs_model(model, self.name)
         self.settings = settings or LlmSettings()
         self.sampling = table_3(self.settings.seed, self.settings.temperature)
 
@@ -70,9 +69,9 @@ class LlmQd(Llm):
 
         def work() -> Answer:
             nonlocal plan
-            plan = ModelDecompose(self.sampling)(question, entities, talk)
-            for sub in plan.questions:
-                links.append(self._link(sub.text, links, talk))
+            plan = decompose(talk, question, self.sampling, default_demonstrations())
+            for text in plan.questions:
+                links.append(self._link(text, links, talk))
             prompt = prompt_named("clew.methods.baselines", "llm_qd_synthesise")
             sampling, answers = replace(self.sampling, max_tokens=512), _answers_text(links)
             return ungrounded_answer(
@@ -86,11 +85,7 @@ class LlmQd(Llm):
     def _link(self, text: str, links: Sequence[SubAnswer], talk: Talk) -> SubAnswer:
         sub_question = text
         if links:
-            earlier = _answers_text(links)
-            prompt = prompt_named("clew.methods.kg_rag", "reformulate")
-            stop = stop_of_question(text, earlier)
-            reply = talk.ask(prompt, self.sampling, stop=stop, QUESTION=as_data(text), EARLIER=earlier)
-            sub_question = reformulated(reply, text) or text
+            sub_question = reformulate(talk, text, _answers_text(links), self.sampling) or text
         return SubAnswer(
             text,
             sub_question,
@@ -103,15 +98,6 @@ def _answers_text(links: Sequence[SubAnswer]) -> str:
     return data_lines(line for link in links for line in (link.asked, f"Answer: {link.text}"))
 
 
-def require_model(model: ChatModel | None, name: str) -> ChatModel:
-    """The model; UsageError if there is none."""
-    if model is None:
-        raise UsageError(
-            f"The method {name} needs a chat model. Name one with --llm, as in --llm ollama/llama3.1"
-        )
-    return model
-
-
 def ungrounded_answer(question: str, text: str) -> Answer:
     """An answer that no triple proves; an abstention if it is empty, or says that the model has none."""
     if not text:
@@ -119,4 +105,4 @@ def ungrounded_answer(question: str, text: str) -> Answer:
     if declines(text):
         detail = f'the model says that it has no answer: "{short(text)}"'
         return Answer(question, abstained=Abstention("not_in_evidence", detail))
-    return Answer(question, text=text, grounded=False)
+    return ungrounded(question, text)

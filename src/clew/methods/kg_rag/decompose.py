@@ -1,14 +1,11 @@
-"""The `decompose` step (KG-RAG section 3.4.1): a question → reasoning and sub-questions.
-
-A model is shown demonstrations (Table 2), Clew's own or a user's.
-"""
+"""Section 3.4.1 of KG-RAG: a question → reasoning and sub-questions, by demonstrations (Table 2)."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -18,17 +15,13 @@ from msgspec import Meta
 
 from clew.errors import InputError
 from clew.foundation.json_form import read_json
-from clew.graph.graph import Graph
 from clew.llm.errors import ReplyInvalid
 from clew.llm.extract import read_value
 from clew.llm.prompting import Sampling, Talk, as_data, data_line, prompt_named
 from clew.llm.shapes import ShapeError, build
-from clew.methods.built_in import AskedPattern
-from clew.methods.kg_rag.chain import Hop, Plan, SubQuestion, hops_of
+from clew.methods.kg_rag.chain import Plan
 from clew.methods.simgrag.examples import DECOMPOSITIONS
-from clew.text.labels import readable, relation_text
 from clew.text.normalise import normalise
-from clew.types import Abstention, Pattern
 
 MOST_QUESTIONS = 8
 """Sub-questions that are asked; a model that writes more is cut off, and the answer says so."""
@@ -53,11 +46,6 @@ The graph records the following, and nothing else; ask for its relations, and ta
 </graph>
 """
 """A prompt's lines on a graph."""
-About = Callable[[str, Sequence[str]], tuple[str, str]]
-"""(question, entities) → what the graph records, as lines, and other names of what the question names."""
-Decompose = Callable[[str, Sequence[str], Talk | None], Plan]
-"""Takes a question apart: (question, names that the user gives for what it is about, talk of forms that ask a
-model) → plan. Raises LlmError."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,25 +89,23 @@ def demonstrations_from(value: object, where: str) -> tuple[Demonstration, ...]:
         raise InputError(f"{where}: {error}. {DEMONSTRATIONS_ADVICE}") from error
 
 
-@dataclass(frozen=True, slots=True)
-class ModelDecompose:
-    """By a chat model, with examples; it thinks first, then numbers sub-questions, and ends at `<END>`."""
+def decompose(
+    talk: Talk,
+    question: str,
+    sampling: Sampling,
+    demonstrations: Sequence[Demonstration],
+    schema: str = "",
+    names: str = "",
+) -> Plan:
+    """Have a model take a question apart; it thinks first, then numbers sub-questions. Raises LlmError.
 
-    sampling: Sampling
-    examples: Sequence[Demonstration] = field(default_factory=default_demonstrations)
-    about: About | None = None
-
-    def __call__(self, question: str, entities: Sequence[str], talk: Talk | None) -> Plan:
-        """Ask the model and read its reply."""
-        if talk is None:
-            raise ValueError("this form needs a model")
-        examples = "\n\n".join(map(str, self.examples))
-        prompt = prompt_named("clew.methods.kg_rag", "decompose").with_values(examples=examples)
-        schema, names = self.about(question, entities) if self.about else ("", "")
-        schema_text = SCHEMA.format(schema) if schema else ""
-        values = {"EXAMPLES": examples, "SCHEMA": schema_text, "NAMES": names, "QUESTION": as_data(question)}
-        reply = talk.ask(prompt, self.sampling, stop=("<END>",), **values)
-        return plan_of(reply, question)
+    `schema` is what the graph records, `names` are other names of what the question names.
+    """
+    examples = "\n\n".join(map(str, demonstrations))
+    prompt = prompt_named("clew.methods.kg_rag", "decompose").with_values(examples=examples)
+    schema_text = SCHEMA.format(schema) if schema else ""
+    values = {"EXAMPLES": examples, "SCHEMA": schema_text, "NAMES": names, "QUESTION": as_data(question)}
+    return plan_of(talk.ask(prompt, sampling, stop=("<END>",), **values), question)
 
 
 def plan_of(reply: str, question: str) -> Plan:
@@ -148,7 +134,7 @@ def plan_of(reply: str, question: str) -> Plan:
     if cut:
         budget = f"the budget is {MOST_QUESTIONS}, so the others are left out"
         notes.append(f"the model wrote {len(texts)} sub-questions; {budget}")
-    return Plan(reasoning, tuple(map(SubQuestion, texts[:MOST_QUESTIONS])), tuple(notes), cut=cut)
+    return Plan(reasoning, tuple(texts[:MOST_QUESTIONS]), tuple(notes), cut=cut)
 
 
 @dataclass(frozen=True)
@@ -183,44 +169,3 @@ def _split(reply: str) -> tuple[str, list[str]]:
 
 def _join_reasoning(lines: Iterable[str]) -> str:
     return " ".join(filter(None, (_REASONING.sub("", line, 1) for line in lines)))
-
-
-@dataclass(frozen=True, slots=True)
-class PatternDecompose:
-    """Without a model: one sub-question for each edge of the pattern that `read` makes of the question."""
-
-    graph: Graph
-    read: Callable[[str, Sequence[str]], AskedPattern | Abstention]
-
-    def __call__(self, question: str, entities: Sequence[str], talk: Talk | None) -> Plan:
-        """Read the question, and ask for its edges one by one."""
-        asked_pattern = self.read(question, entities)
-        if isinstance(asked_pattern, Abstention):
-            return Plan(abstained=asked_pattern)
-        graph, pattern = self.graph, asked_pattern.pattern
-        hops = hops_of(pattern)
-        questions = tuple(
-            SubQuestion(hop_text(graph, pattern, hop, (), joins=any(h.end == hop.end for h in hops[:i])), hop)
-            for i, hop in enumerate(hops)
-        )
-        steps = " then ".join(f'"{relation_text(graph.relation_labels[h.relation])}"' for h in hops)
-        known_names = " and ".join(node.name for node in pattern.nodes if node.known)
-        reasoning = f"From {known_names} the question leads over {steps}."
-        return Plan(reasoning, questions, asked_pattern.notes, pattern, asked_pattern.counts)
-
-
-def hop_text(graph: Graph, pattern: Pattern, hop: Hop, names: Sequence[str], *, joins: bool = False) -> str:
-    """The sub-question of a hop as a triple with a gap, the form of all triples: `(The Crow, has genre, ?)`.
-
-    `names` stand for a start that earlier sub-questions found; `joins` says that they found the end as well.
-    """
-    start, end = _label(graph, pattern, hop.start), _label(graph, pattern, hop.end)
-    start = start or " or ".join(names) or "each of these"
-    end = end or ("which of these?" if joins else "?")
-    relation = relation_text(graph.relation_labels[hop.relation])
-    return f"({start}, {relation}, {end})" if hop.forward else f"({end}, {relation}, {start})"
-
-
-def _label(graph: Graph, pattern: Pattern, node: int) -> str:
-    entity = pattern.nodes[node].entity
-    return "" if entity is None else readable(graph.labels[entity])

@@ -5,9 +5,9 @@ Intelligence, 2025. Steps, in the paper's order, with their files:
 
     3.4.1 question decomposition        decompose.py
     3.4.2 candidate triple retrieval    graph/neighbourhood.py; index/vectors/triple_vectors.py, when indexed
-    3.4.3 sub-question answering        top-K here, steps.py
-    3.4.4 answer synthesis              steps.py
-    then  grounding                     grounding.py
+    3.4.3 sub-question answering        here, retrieve.py
+    3.4.4 answer synthesis              here
+    then  grounding                     methods/ground.py
 
 Defaults: N = 3 hops, both directions (3.4.2, 4.3.1); K = 30 (4.3.1); max tokens 256, temperature 0.3, min-p
 0.05, top-k 40 (Table 3); stop at `<END>` (3.4.1); repeat penalty 1.1 for sub-answers, stop at `?` for
@@ -40,7 +40,6 @@ Deviations, with their reasons:
 - What the final answer names has to be proved by the chain, in either form; its text is kept.
 - Answers are read from a stated form alone, and a reply may be asked for again in that form, once
   (`llm/reply.py`); 2,048 tokens for it, since a list may be long.
-- Without a model every step has a built-in form, from the pattern of the question.
 """
 
 from __future__ import annotations
@@ -51,23 +50,30 @@ from dataclasses import dataclass, field, replace
 from clew.graph.neighbourhood import CandidateTriples, find_candidates, hub_notes
 from clew.index.store.directory import Index
 from clew.index.vectors.triple_search import triple_search
-from clew.index.vectors.triple_vectors import with_triple_vectors
 from clew.llm.errors import BudgetReached
-from clew.llm.grounded_reply import GroundedReply
-from clew.llm.prompting import short
+from clew.llm.prompting import Sampling, Talk, as_data, data_line, data_lines, prompt_named, short
+from clew.llm.refusals import declines
 from clew.llm.types import ChatModel
-from clew.methods.built_in import built_in_reader
-from clew.methods.fact_lines import other_names
-from clew.methods.kg_rag.chain import Link, Plan, SubQuestion, adds_nothing, owned_values
-from clew.methods.kg_rag.retrieve import RetrievedTriples, gone_on_from, nearest_first, with_lists
-from clew.methods.kg_rag.settings import KgRagSettings
-from clew.methods.kg_rag.steps import AskedSubQuestion, built_in_steps, model_steps
+from clew.methods.base import GraphMethod, Retrieved, Run, lists_are_whole
+from clew.methods.evidence import Fact, Proofs
+from clew.methods.fact_lines import fact_lines, other_names
+from clew.methods.ground import GroundedReply
+from clew.methods.kg_rag.chain import (
+    Link,
+    Plan,
+    adds_nothing,
+    answer_line,
+    earlier_answers,
+    known_proofs,
+    owned_values,
+)
+from clew.methods.kg_rag.decompose import LONGEST_QUESTION, decompose, default_demonstrations
+from clew.methods.kg_rag.retrieve import gone_on_from, nearest_first, with_lists
 from clew.methods.relation_ranking import RelationRanking
-from clew.methods.run import Run
 from clew.methods.schema_lines import SchemaText
+from clew.methods.settings import KgRagSettings
 from clew.methods.topic_entities import (
     Called,
-    FindTopicEntities,
     entities_named_in,
     entities_of,
     shared_names,
@@ -75,21 +81,37 @@ from clew.methods.topic_entities import (
 )
 from clew.text.embedder import Embedder
 from clew.text.normalise import normalise
-from clew.types import Abstention, Answer, AnswerEntity, Chain, Step
+from clew.types import Abstention, Answer, Chain, Step
+
+TABLE_3 = Sampling(temperature=0.3, top_k=40, min_p=0.05, max_tokens=256)
+ANSWER_TOKENS = 2_048
+"""Tokens of a reply that states answers."""
+MOST_SUB_ANSWER_TRIPLES = 80
+"""Triples of one sub-answer that the prompt shows."""
+
+
+def table_3(seed: int, temperature: float) -> Sampling:
+    """Return the sampling of Table 3, with the same seed for all steps (4.2.1)."""
+    return replace(TABLE_3, seed=seed, temperature=temperature)
 
 
 @dataclass(slots=True)
 class _ChainState:
-    """The state of a question while it is worked on."""
+    """A question while it is worked on."""
 
     question: str
     run: Run
-    plan: Plan = field(default_factory=Plan)
-    topic_entities: tuple[int, ...] = ()
+    talk: Talk
     called: Called = field(default_factory=dict[str, tuple[int, ...]])
+    plan: Plan = field(default_factory=Plan)
     links: list[Link] = field(default_factory=list[Link])
     notes: list[str] = field(default_factory=list[str])
     complete: bool = True
+
+    @property
+    def topics(self) -> tuple[int, ...]:
+        """The entities of the question."""
+        return entities_of(self.called)
 
     @property
     def reached(self) -> tuple[int, ...]:
@@ -97,10 +119,10 @@ class _ChainState:
         return tuple(dict.fromkeys(entity for link in self.links for entity in link.proofs))
 
 
-class KgRag:
-    """Answers with a reasoning chain, with a chat model or without."""
+class KgRag(GraphMethod[KgRagSettings]):
+    """Answers with a reasoning chain."""
 
-    name = "kg-rag"
+    name, settings_class = "kg-rag", KgRagSettings
 
     def __init__(
         self,
@@ -110,85 +132,84 @@ class KgRag:
         model: ChatModel | None = None,
         settings: KgRagSettings | None = None,
     ) -> None:
-        self.index = with_triple_vectors(index, embedder)
-        self.graph, self.model, self.settings = self.index.graph, model, settings or KgRagSettings()
+        super().__init__(index, embedder, model=model, settings=settings)
         self.vectors = triple_search(self.index, embedder)
-        self.find_topic_entities = FindTopicEntities.of(self.index, embedder)
         self._schema = SchemaText.of(self.index, RelationRanking(self.graph, embedder))
-        if model is None:
-            self.steps = built_in_steps(built_in_reader(self.index, embedder), self.settings.frontier)
-        else:
-            self.steps = model_steps(self.settings, self._about, self.find_topic_entities)
+        self._sampling = table_3(self.settings.seed, self.settings.temperature)
 
-    def _about(self, question: str, entities: Sequence[str]) -> tuple[str, str]:
-        """What the prompt that decomposes says of the graph and of the question's names."""
-        if self.settings.schema == "none":
-            return "", ""
-        called = self.find_topic_entities.called(question, entities)
-        return self._schema.lines(question, entities_of(called)), other_names(self.graph, called)
+    def retrieve(self, question: str, called: Called, talk: Talk) -> Retrieved:
+        """The facts that one question without a chain is answered from."""
+        topics = entities_of(called)
+        candidates = self._find(topics, self.settings.hops, question)
+        triples, notes = self._nearest(candidates, question, topics)
+        return self.of_triples(triples, called, (*notes, *hub_notes(candidates)))
 
     def answer(self, question: str, *, id: str | None = None, entities: Sequence[str] = ()) -> Answer:
         """Answer one question with its reasoning chain, or abstain with a reason. Raises LlmError."""
-        state = _ChainState(question, Run.begin(self.name, id, self.model))
+        talk = Talk.begin(self.model, id)
+        state = _ChainState(question, Run(self.name, id, talk), talk)
         try:
-            answer = self._answer(state, entities)
+            answer = self._answer_by_chain(state, entities)
         except BudgetReached as error:
             answer = self._abstain(state, Abstention("budget", f"{error}{_so_far(state.links)}"))
         return state.run.finish(answer)
 
-    def _answer(self, state: _ChainState, entities: Sequence[str]) -> Answer:
+    def _answer_by_chain(self, state: _ChainState, entities: Sequence[str]) -> Answer:
         with state.run.stage("link"):
-            state.called = self.find_topic_entities.called(state.question, entities)
-            state.topic_entities = entities_of(state.called)
+            state.called = self.link(state.question, entities, state.talk)
         if entities:
-            missing = self.find_topic_entities.missing(state.question, entities, state.topic_entities)
+            missing = self.find_topic_entities.missing(state.question, entities, state.topics)
             if missing is not None:
                 return self._abstain(state, missing)
         with state.run.stage("decompose"):
-            state.plan = self.steps.decompose(state.question, entities, state.run.talk)
+            state.plan = self._decompose(state)
         state.complete = not state.plan.cut
-        if state.plan.abstained is not None:
-            return self._abstain(state, state.plan.abstained)
-        if state.plan.pattern is not None:
-            known_entities = (n.entity for n in state.plan.pattern.nodes if n.known)
-            state.topic_entities = tuple(dict.fromkeys(e for e in known_entities if e is not None))
-        candidates = self._candidates(state, state.topic_entities, self.settings.hops, state.question)
+        candidates = self._candidates(state, state.topics, self.settings.hops, state.question)
         for question in state.plan.questions:
             link = self._link(state, question, candidates)
             if link is None:
                 continue
-            is_whole = normalise(question.text) == normalise(state.question)
-            if not link.answered and is_whole and len(state.plan.questions) > 1:
+            is_whole = normalise(question) == normalise(state.question)
+            if not link.reply.answered and is_whole and len(state.plan.questions) > 1:
                 state.notes.append("over-decomposed: dropped a sub-question that is the question itself")
                 continue
             state.links.append(link)
             state.complete &= link.complete
-            if not link.answered and self.model is None:
-                return self._abstain(state, self._end_abstention(state))
-        if not any(link.answered for link in state.links) and not self._says_all:
-            return self._abstain(state, self._end_abstention(state))
-        return self._grounded_answer(state, self._draft(state))
-
-    def _draft(self, state: _ChainState) -> GroundedReply:
-        """Section 3.4.4; the answer to a lone sub-question is the answer."""
-        link = state.links[0]
+        last = state.links[-1]
         if self._asks_alone(state):
-            return link.reply
+            return self._grounded_answer(state, last.reply)
+        if not any(link.reply.answered for link in state.links) and not self._says_all:
+            return self._abstain(state, self._end_abstention(state))
         with state.run.stage("synthesise"):
-            return self.steps.synthesise(state.question, state.called, state.links, state.run.talk)
+            return self._grounded_answer(state, self._synthesise(state))
+
+    def _decompose(self, state: _ChainState) -> Plan:
+        """Section 3.4.1, with what the graph records, and other names of what the question names."""
+        examples = default_demonstrations() if self.settings.examples is None else self.settings.examples
+        schema = names = ""
+        if self.settings.schema != "none":
+            schema = self._schema.lines(state.question, state.topics)
+            names = other_names(self.graph, state.called)
+        shown = examples[: self.settings.shots]
+        return decompose(state.talk, state.question, self._sampling, shown, schema, names)
 
     def _asks_alone(self, state: _ChainState) -> bool:
-        """Whether a model's plan is one sub-question, in whose place the main question is asked."""
-        return self.model is not None and len(state.plan.questions) == 1 and not self._says_all
+        """Whether the plan is one sub-question, in whose place the main question is asked."""
+        return len(state.plan.questions) == 1 and not self._says_all
+
+    def _find(self, entities: Sequence[int], hops: int, text: str) -> CandidateTriples:
+        """Section 3.4.2, with the bounds for hubs."""
+        similarity, limits = self.vectors.similarities(text), self.vectors.limits
+        return find_candidates(
+            self.graph, entities, hops, similarity, limits, directed=self.settings.directed
+        )
 
     def _candidates(
         self, state: _ChainState, entities: Sequence[int], hops: int, text: str, name: str = "candidates"
     ) -> CandidateTriples:
-        """Section 3.4.2, with the bounds for hubs, which the trace reports."""
+        """Candidate triples, which the trace reports."""
         with state.run.stage("candidates"):
-            similarity, limits = self.vectors.similarities(text), self.vectors.limits
-            directed = self.settings.directed
-            candidates = find_candidates(self.graph, entities, hops, similarity, limits, directed=directed)
+            candidates = self._find(entities, hops, text)
         detail = {
             "entities": [self.graph.entities[e] for e in entities[:10]],
             "triples by hop": [len(hop) for hop in candidates.hops],
@@ -199,42 +220,68 @@ class KgRag:
         state.notes += hub_notes(candidates)
         return candidates
 
-    def _link(self, state: _ChainState, question: SubQuestion, candidates: CandidateTriples) -> Link | None:
+    def _link(self, state: _ChainState, question: str, candidates: CandidateTriples) -> Link | None:
         """Section 3.4.3: reformulate, take the top K, answer. None for a sub-question that adds nothing."""
-        text, notes = question.text, ()
+        text, notes = question, list[str]()
         if state.links:
             with state.run.stage("reformulate"):
-                text, notes = self.steps.reformulate(state.plan, question, state.links, state.run.talk)
-        repeated = any(normalise(text) == normalise(link.reformulated) for link in state.links)
-        if repeated and question.hop is None and not self._says_all:
+                text = self._reformulate(state, question, notes)
+        if not self._says_all and any(normalise(text) == normalise(link.asked) for link in state.links):
             state.notes.append(f"over-decomposed: dropped a sub-question that repeats another: {text}")
             return None
-        question_text = state.question if self._asks_alone(state) else text
-        retrieved = self._retrieve(
-            state, candidates, text if question_text == text else f"{text} {question_text}"
-        )
-        notes = (*notes, *retrieved.notes)
-        called = {} if state.links else state.called
-        triples, links = tuple(retrieved.triples), tuple(state.links)
-        sub_question = AskedSubQuestion(
-            state.plan, question, question_text, triples, links, state.topic_entities, notes, called
-        )
-        link = self._sub_answer(state, sub_question)
-        if not link.answered and question.hop is None and self.model is not None and not self._says_all:
-            link = self._ask_farther(state, sub_question, question_text) or link
-        may_drop = question.hop is None and not self._says_all
-        if state.links and may_drop and link.proofs and adds_nothing(link, state.links):
+        asked = state.question if self._asks_alone(state) else text
+        triples, cut_notes = self._retrieve(state, candidates, text if asked == text else f"{text} {asked}")
+        link = self._sub_answer(state, question, asked, triples, (*notes, *cut_notes))
+        if not link.reply.answered and not self._says_all:
+            link = self._ask_farther(state, link) or link
+        if state.links and not self._says_all and link.proofs and adds_nothing(link, state.links):
             state.notes.append(f"over-decomposed: dropped a sub-question that adds no triple: {text}")
             return None
         return link
 
-    def _sub_answer(self, state: _ChainState, sub_question: AskedSubQuestion) -> Link:
-        with state.run.stage("sub_answers"):
-            return self.steps.answer(sub_question, state.run.talk)
+    def _reformulate(self, state: _ChainState, question: str, notes: list[str]) -> str:
+        """Put the answers so far into a sub-question; a reply that is no question leaves it as it was."""
+        earlier = earlier_answers(self.graph, state.links, sentences=self._says_all)
+        names = [self.graph.labels[entity] for link in state.links for entity in link.proofs]
+        text = reformulate(state.talk, question, earlier, self._sampling, names)
+        if not text:
+            notes.append("the reformulation is no question: the sub-question is asked as it was")
+        return text or question
 
-    def _ask_farther(self, state: _ChainState, sub_question: AskedSubQuestion, text: str) -> Link | None:
+    def _sub_answer(
+        self,
+        state: _ChainState,
+        question: str,
+        asked: str,
+        triples: Sequence[int],
+        notes: tuple[str, ...],
+    ) -> Link:
+        """A sub-question answered from triples, best first; of its reply, what they prove counts."""
+        graph, called = self.graph, {} if state.links else state.called
+        start_proofs = known_proofs(graph, state.links, state.topics)
+        lines = fact_lines(graph, triples, start_proofs)
+        # In a chain, what the main question names may well answer a sub-question that does not.
+        topics = frozenset(() if state.links else state.topics)
+        named_entities = topics | set(entities_named_in(graph, asked, start_proofs))
+        evidence = self.evidence(asked, lines.facts, start_proofs, named_entities)
+        values = {
+            "TRIPLES": str(lines),
+            "NAMES": other_names(graph, called),
+            "QUESTION": data_lines([asked]),
+        }
+        sampling = replace(self._sampling, max_tokens=ANSWER_TOKENS, repeat_penalty=1.1)
+        with state.run.stage("sub_answers"):
+            reply = self.read(state.talk, evidence, values, sampling=sampling)
+        earlier_proofs, proofs = {*start_proofs.values(), ()}, reply.proofs.values()
+        notes = (*notes, *reply.notes)
+        if proofs and all(proof[:-1] not in earlier_proofs and len(proof) > 1 for proof in proofs):
+            notes = (*notes, "under-decomposed: this sub-question spans several triples")
+        complete = lists_are_whole(graph, reply.proofs, set(triples)) and not reply.cut
+        return Link(question, asked, reply, tuple(triples), notes, complete)
+
+    def _ask_farther(self, state: _ChainState, link: Link) -> Link | None:
         """Ask once more, with the nearest triples of the whole graph and, in a chain, of N hops (4.4.3)."""
-        hops, top = self.settings.hops, self.settings.k
+        hops, top, text = self.settings.hops, self.settings.k, link.asked
         if self.settings.directed:
             return None
         triples = self.vectors.nearest(text, top).tolist()
@@ -243,18 +290,17 @@ class KgRag:
             candidates = self._candidates(state, state.reached, hops, text, "candidates farther from answers")
             triples += self.vectors.top(text, candidates.triples, top)[0].tolist()
             note = f"looked again, within {hops} hops of the answers before and in the whole graph"
-        new_triples = [triple for triple in dict.fromkeys(triples) if triple not in sub_question.triples]
-        if not new_triples:
-            return None
-        return self._sub_answer(
-            state, replace(sub_question, triples=tuple(new_triples), notes=(*sub_question.notes, note))
-        )
+        new_triples = [triple for triple in dict.fromkeys(triples) if triple not in link.triples]
+        notes = (*link.notes, note)
+        return self._sub_answer(state, link.question, text, new_triples, notes) if new_triples else None
 
-    def _retrieve(self, state: _ChainState, candidates: CandidateTriples, text: str) -> RetrievedTriples:
+    def _retrieve(
+        self, state: _ChainState, candidates: CandidateTriples, text: str
+    ) -> tuple[Sequence[int], Sequence[str]]:
         """The top K of the question's candidates, or of the triples around what the chain has reached."""
-        settings, answers, starts = self.settings, state.reached, state.topic_entities
+        settings, answers, starts = self.settings, state.reached, state.topics
         if settings.frontier == "answers" and answers:
-            named_entities = entities_named_in(self.graph, text, state.topic_entities)
+            named_entities = entities_named_in(self.graph, text, state.topics)
             if named_entities and not entities_named_in(self.graph, text, answers):
                 # It goes on from no answer: it is asked as the first one is.
                 starts = named_entities
@@ -268,39 +314,69 @@ class KgRag:
         with state.run.stage("top_k"):
             return self._nearest(candidates, text, starts)
 
-    def _nearest(self, candidates: CandidateTriples, text: str, starts: tuple[int, ...]) -> RetrievedTriples:
+    def _nearest(
+        self, candidates: CandidateTriples, text: str, starts: tuple[int, ...]
+    ) -> tuple[Sequence[int], Sequence[str]]:
         settings = self.settings
         if not settings.lists or settings.frontier == "question":
-            return RetrievedTriples(self.vectors.top(text, candidates.triples, settings.k)[0].tolist())
+            return self.vectors.top(text, candidates.triples, settings.k)[0].tolist(), ()
         # All of these triples are at the named entities; the rest of the text tells them apart.
         words = without_names(self.graph, text, starts)
         nearest = nearest_first(self.vectors, candidates, words, settings.k)
-        if not nearest and self.model is not None and not settings.directed:
+        if not nearest and not settings.directed:
             nearest = self.vectors.nearest(text, settings.k).tolist()
-        if self.model is None:
-            return RetrievedTriples(nearest)
         return with_lists(self.graph, nearest, set(starts))
 
     @property
     def _says_all(self) -> bool:
         """Whether the chain goes on with what the model says, proved or not, as the paper's does."""
-        return self.model is not None and self.settings.handed == "sentences"
+        return self.settings.handed == "sentences"
+
+    def _synthesise(self, state: _ChainState) -> GroundedReply:
+        """Section 3.4.4, from the sub-answers with the triples that prove them."""
+        start_proofs = known_proofs(self.graph, state.links, state.topics)
+        answers, facts = self._answers_text(state.links, start_proofs)
+        evidence = self.evidence(state.question, facts, start_proofs, frozenset(state.topics))
+        values = {
+            "ANSWERS": answers,
+            "NAMES": other_names(self.graph, state.called),
+            "QUESTION": as_data(state.question),
+        }
+        sampling = replace(self._sampling, max_tokens=ANSWER_TOKENS)
+        return self.read(state.talk, evidence, values, "synthesise", sampling)
+
+    def _answers_text(self, links: Sequence[Link], start_proofs: Proofs) -> tuple[str, tuple[Fact, ...]]:
+        lines, facts = list[str](), list[Fact]()
+        for number, link in enumerate(links, 1):
+            triples = tuple(dict.fromkeys([*(p[-1] for p in link.proofs.values()), *link.reply.rests_on]))
+            if self._says_all:
+                lines += [f"[{number}] {data_line(link.asked)}", f"Answer: {data_line(link.reply.text)}"]
+                facts.append(Fact(triples))
+                continue
+            # What was known before a link: its own answers are the lists of its facts.
+            proofs_before = {
+                entity: proof for entity, proof in start_proofs.items() if entity not in link.proofs
+            }
+            link_facts = fact_lines(
+                self.graph, triples[:MOST_SUB_ANSWER_TRIPLES], proofs_before, len(facts) + 1
+            )
+            hidden_count = len(triples) - MOST_SUB_ANSWER_TRIPLES
+            lines += [data_line(f"{number}. {link.asked}"), *link_facts.lines]
+            lines += [f"({hidden_count:,} more facts are not shown)"] if hidden_count > 0 else []
+            lines.append(f"Answer: {answer_line(self.graph, link)}")
+            facts += link_facts.facts
+        return "\n".join(lines), tuple(facts)
 
     def _end_abstention(self, state: _ChainState) -> Abstention:
         """Why a chain ended early, and how far it came."""
         last = state.links[-1]
-        last_text = short(last.text) if self.model is not None else ""
+        last_text = short(last.reply.text)
         unproved_note = f', and "{last_text}" is not proved by it' if last_text else ""
-        detail = (
-            f'the evidence holds no answer to "{last.reformulated}"{unproved_note}{_so_far(state.links[:-1])}'
-        )
+        detail = f'the evidence holds no answer to "{last.asked}"{unproved_note}{_so_far(state.links[:-1])}'
         return Abstention("not_in_evidence" if last_text else "empty_result", detail)
 
     def _abstain(self, state: _ChainState, abstained: Abstention) -> Answer:
-        pattern, chain = state.plan.pattern, self._chain(state)
-        return Answer(
-            state.question, abstained=abstained, chain=chain, pattern=pattern, complete=state.complete
-        )
+        return Answer(state.question, abstained=abstained, chain=self._chain(state), complete=state.complete)
 
     def _chain(self, state: _ChainState) -> Chain | None:
         if not state.plan.questions:
@@ -308,34 +384,46 @@ class KgRag:
         sub_answers = tuple(link.as_sub_answer(self.graph) for link in state.links)
         return Chain(state.plan.reasoning, sub_answers, (*state.plan.notes, *state.notes))
 
-    def _grounded_answer(self, state: _ChainState, draft: GroundedReply) -> Answer:
-        """Keep what is proved; a number for *how many*, yes for a pattern that only had to hold."""
-        if draft.abstained is not None:
-            return self._abstain(state, draft.abstained)
-        if not draft.answered:
-            detail = f'the final answer "{short(draft.text)}" names nothing that the chain proves'
-            return self._abstain(state, Abstention("not_in_evidence", detail))
-        answers, citations, text = draft.answers(self.graph), draft.citations(self.graph), draft.text
-        pattern = state.plan.pattern
-        if pattern is not None and pattern.answer is None:
-            text = "yes"
-        elif pattern is not None and state.plan.counts:
-            if not state.complete:
-                detail = f"at least {len(answers)}, but not all triples of the chain were read"
-                return self._abstain(state, Abstention("budget", detail))
-            text = str(len(answers))
-        if pattern is not None and text != draft.text:
-            answers = (AnswerEntity(text, text, 1.0),)
-            citations = tuple(replace(c, answer=text) for c in citations)
-        notes = (*draft.notes, *shared_names(state.called)) if pattern is None else state.plan.notes
-        return Answer(
-            state.question, answers, text, None, citations, pattern,
-            complete=state.complete and not draft.cut, chain=self._chain(state), notes=notes,
-        )  # fmt: skip
+    def _grounded_answer(self, state: _ChainState, reply: GroundedReply) -> Answer:
+        """The final answer with its chain; what a lone question lacks is said as that of a chain."""
+        complete = state.complete and not reply.cut
+        answer = self.answer_of(state.question, reply, complete=complete, notes=shared_names(state.called))
+        abstained = answer.abstained
+        if self._asks_alone(state) and abstained is not None and abstained.reason != "ungrounded":
+            answer = self._abstain(state, self._end_abstention(state))
+        return replace(answer, chain=self._chain(state))
+
+
+def reformulate(
+    talk: Talk, question: str, earlier: str, sampling: Sampling, names: Sequence[str] = ()
+) -> str:
+    """A sub-question with the answers of earlier ones in it; empty where the reply is none, or refuses."""
+    prompt = prompt_named("clew.methods.kg_rag", "reformulate")
+    stop = stop_of_question(question, earlier)
+    reply = talk.ask(prompt, sampling, stop=stop, QUESTION=as_data(question), EARLIER=earlier)
+    text = as_question(reply)
+    return "" if declines(text, names) and not declines(question) else text
+
+
+def stop_of_question(question: str, earlier: str) -> tuple[str, ...]:
+    """Where a reformulation stops: at its question mark (3.4.3), unless a name in it may hold one."""
+    lines = [question, *earlier.splitlines()]
+    answers = (line.removeprefix("Answer: ") for line in lines if line.startswith("Answer: "))
+    questions = (line.rstrip("? ") for line in lines if not line.startswith("Answer: "))
+    return () if any("?" in text for text in (*questions, *answers)) else ("?",)
+
+
+def as_question(reply: str) -> str:
+    """The question in a reply that was stopped at its mark: its last line, empty where that is too long."""
+    lines = [line.strip(' "*') for line in reply.splitlines()]
+    text = next((line for line in reversed(lines) if any(c.isalnum() for c in line)), "")
+    if not text or len(text) > LONGEST_QUESTION:
+        return ""
+    return text.rstrip("?. ") + "?"
 
 
 def _so_far(links: Sequence[Link]) -> str:
     if not links:
         return ""
-    answered = (f'"{link.reformulated}" ({len(link.proofs)} found)' for link in links)
+    answered = (f'"{link.asked}" ({len(link.proofs)} found)' for link in links)
     return f"; answered before: {', '.join(answered)}"

@@ -19,6 +19,7 @@ from clew.graph.graph import Graph, ValueKind
 from clew.graph.match.distances import Distances
 from clew.graph.values import parse_value, year_of
 from clew.grounding import answer_entity, cite
+from clew.methods.settings import FITTING_GSD
 from clew.methods.simgrag.find_subgraphs import (
     MOST_COMBINATIONS,
     Misfit,
@@ -28,7 +29,6 @@ from clew.methods.simgrag.find_subgraphs import (
     unfit,
 )
 from clew.methods.simgrag.join import FixedEdge, JoinTable, join, stacked
-from clew.methods.simgrag.settings import FITTING_GSD
 from clew.methods.simgrag.write_pattern import Operation, PatternPlan, counted_name
 from clew.text.normalise import normalise
 from clew.types import AnswerEntity, Citation, Match, Pattern, PatternEdge, Reason

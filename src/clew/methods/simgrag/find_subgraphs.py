@@ -13,8 +13,8 @@ from clew.graph.graph import Graph
 from clew.graph.match.conditions import TIE
 from clew.graph.match.distances import Distances, FixedDistances, Mask
 from clew.graph.match.matcher import Budget, Distinct, match
+from clew.methods.settings import FITTING_GSD
 from clew.methods.simgrag.examples import ShownTriples
-from clew.methods.simgrag.settings import FITTING_GSD
 from clew.text.normalise import normalise
 from clew.types import Match, MatchResult, Pattern, PatternEdge, PatternNode, Reason
 

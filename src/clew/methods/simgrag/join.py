@@ -130,7 +130,7 @@ def _triples(graph: Graph, relation: int) -> tuple[Int64, Int64, Int64]:
     """Heads, tails and ids of all triples of a relation."""
     nodes, relations, tails = graph.out.columns()
     mask = relations == relation
-    return nodes[mask].astype(np.int64), tails[mask].astype(np.int64), graph.out.slots()[mask]
+    return nodes[mask].astype(np.int64), tails[mask].astype(np.int64), np.flatnonzero(mask)
 
 
 def _triples_at(graph: Graph, nodes: Int64, relation: int, *, back: bool) -> tuple[Int64, Int64, Int64]:

@@ -35,7 +35,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 
-from clew.errors import UsageError
 from clew.graph.match.distances import Distances
 from clew.index.store.directory import Index
 from clew.index.vectors.distances import IndexDistances
@@ -44,10 +43,13 @@ from clew.llm.prompting import Talk, short
 from clew.llm.run import run_sync
 from clew.llm.typed import TypedReplies
 from clew.llm.types import ChatModel, OutputForm, Reply, Request
+from clew.methods.asked import Judge, misfit_of_value
+from clew.methods.base import Run, needs_model, ungrounded
 from clew.methods.fact_lines import other_names
+from clew.methods.ground import ASKED_YES_NO
 from clew.methods.relation_ranking import RelationRanking
-from clew.methods.run import Run
 from clew.methods.schema_lines import SchemaText
+from clew.methods.settings import SimgragSettings
 from clew.methods.simgrag.examples import ExampleKind, as_name, default_shots
 from clew.methods.simgrag.execute import Executed, PlanExecutor
 from clew.methods.simgrag.find_subgraphs import (
@@ -61,7 +63,6 @@ from clew.methods.simgrag.find_subgraphs import (
 )
 from clew.methods.simgrag.pattern_distances import Cut, FewCandidates, PatternDistances
 from clew.methods.simgrag.read import Draft, read_answers
-from clew.methods.simgrag.settings import SimgragSettings
 from clew.methods.simgrag.write_pattern import (
     PatternPlan,
     WrittenPattern,
@@ -147,9 +148,7 @@ class Retrieval:
         model: ChatModel | None = None,
         settings: SimgragSettings | None = None,
     ) -> None:
-        if model is None:
-            raise UsageError("This needs a language model. Name one with --llm provider/model")
-        self.index, self.graph, self.model = index, index.graph, model
+        self.index, self.graph, self.model = index, index.graph, needs_model(model, "simgrag")
         self.settings = settings or SimgragSettings()
         self.shots = self.settings.examples or default_shots()
         self.ranking, self._schema = RelationRanking(index.graph, embedder), None
@@ -286,7 +285,11 @@ class SimGRAG(Retrieval):
         except ReplyInvalid as error:
             draft = DraftAnswer(abstained=no_usable_reply(run, error))
         notes = (*draft.notes, *shared_names(self._find_entities.called(question, entities)))
-        return run.finish(drawn(Answer(question), replace(draft, notes=notes), None))
+        abstained = draft.abstained
+        if abstained is not None and abstained.reason == "ungrounded" and self.settings.allow_ungrounded:
+            return run.finish(ungrounded(question, draft.text, (abstained.detail, *notes)))
+        text = draft.text if abstained is None else ""
+        return run.finish(drawn(Answer(question), replace(draft, text=text, notes=notes), None))
 
     async def _answer(self, run: Run, question: str, query: str) -> DraftAnswer:
         retrieved = await self.retrieve(run, "question", query)
@@ -297,6 +300,11 @@ class SimGRAG(Retrieval):
             return DraftAnswer(pattern=pattern, abstained=abstained)
         if (executed := retrieved.executed) is not None:
             citations, text = executed.citations(self.graph), text_of(executed.answers)
+            values = [a.entity for a in executed.answers if a.entity.isdigit() or a.entity in ASKED_YES_NO]
+            misfits = {misfit_of_value(question, value) for value in values}
+            if values and "" not in misfits and len(values) == len(executed.answers):
+                detail = f'the model wrote a query for "{text}": {misfits.pop()}'
+                return DraftAnswer(text=text, pattern=pattern, abstained=Abstention("ungrounded", detail))
             return DraftAnswer(
                 executed.answers, citations, text, pattern, None, executed.complete, executed.notes
             )
@@ -313,7 +321,8 @@ class SimGRAG(Retrieval):
         run.steps.append(Step("read", detail))
         ties = self.cut is None
         with run.stage("ground"):
-            return Draft(self.graph, self.distances, question, pattern, result, reply, ties).grounded()
+            judge = Judge(self._find_entities.reader)
+            return Draft(self.graph, self.distances, question, pattern, result, reply, judge, ties).grounded()
 
 
 def _execute_step(plan: PatternPlan, executed: Executed) -> Step:

@@ -19,8 +19,8 @@ from clew.graph.match.distances import Distance, Distances, Mask, NearestEntitie
 from clew.index.names.containing import nodes_containing
 from clew.index.store.directory import Index
 from clew.index.vectors.distances import IndexDistances
-from clew.llm.evidence_names import ARTICLES
-from clew.methods.simgrag.settings import FITTING_GSD
+from clew.methods.evidence_names import ARTICLES
+from clew.methods.settings import FITTING_GSD
 from clew.query.vocabulary import words_of_label
 from clew.reading.shared_reader import reader_of
 from clew.text.embedder import Embedder

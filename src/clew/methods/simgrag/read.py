@@ -17,19 +17,20 @@ from clew.graph.match.conditions import TIE
 from clew.graph.match.distances import Distances
 from clew.grounding import cite, ground
 from clew.llm.errors import ReplyInvalid
-from clew.llm.evidence_names import EvidenceNames
 from clew.llm.extract import clean, read_value
-from clew.llm.prompting import Prompt
+from clew.llm.prompting import Prompt, short
 from clew.llm.refusals import declines
 from clew.llm.reply import StatedAnswer, is_none, stated_answer
 from clew.llm.shapes import build
 from clew.llm.typed import complete_parsed
 from clew.llm.types import ChatModel, Request, ask
+from clew.methods.asked import Judge, asked_of, misfit_of_value, says
+from clew.methods.evidence_names import EvidenceNames
 from clew.methods.simgrag.examples import Shot, ShownTriples, read_prompt
 from clew.methods.simgrag.find_subgraphs import find_tied
 from clew.methods.simgrag.write_pattern import answer_nodes
 from clew.reading.answer import DraftAnswer, text_of
-from clew.reading.english import HOW_MANY, YES_NO
+from clew.reading.english import HOW_MANY
 from clew.text.normalise import normalise
 from clew.types import Abstention, AnswerEntity, Citation, Match, MatchResult, Pattern
 
@@ -161,6 +162,7 @@ class Draft:
     pattern: Pattern
     result: MatchResult
     reply: ReadAnswers
+    judge: Judge
     ties: bool = True
 
     def grounded(self) -> DraftAnswer:
@@ -176,11 +178,23 @@ class Draft:
             return self._count_answer(unknown[-1] if node is None else node)
         if node is not None:
             return self._entity_answer(node)
-        if len(norms) == 1 and norms[0] in ("yes", "no") and YES_NO.search(self.question):
-            best = self.result.matches[0].triples
-            citation = cite(self.graph, norms[0], best)
-            return self._draft_answer((AnswerEntity(norms[0], norms[0], 1.0),), (citation,))
+        if len(norms) == 1 and norms[0] in ("yes", "no"):
+            return self._truth_answer(norms[0])
+        if len(norms) == 1 and numbers:
+            return self._ungrounded("the subgraphs do not come to it")
         return self._relation_answer()
+
+    def _truth_answer(self, value: str) -> DraftAnswer:
+        """Yes or no, where it is asked for and a query graph of the question comes to it."""
+        if misfit := misfit_of_value(self.question, value):
+            return self._ungrounded(misfit)
+        triples = frozenset(triple for match in self.result.matches for triple in match.triples)
+        decided = self.judge.decides(self.question, value, triples)
+        if isinstance(decided, str):
+            return self._ungrounded(says(decided))
+        best = self.result.matches[0].triples
+        citation = cite(self.graph, value, best if value == "no" else decided or best)
+        return self._draft_answer((AnswerEntity(value, value, 1.0),), (citation,))
 
     def _answer_node(self) -> int | None:
         """The node of the pattern that the model's answers are; None if they are none."""
@@ -198,11 +212,16 @@ class Draft:
     def _entity_answer(self, node: int) -> DraftAnswer:
         entities = self._named_entities(node)
         matches: Sequence[Match] = self.result.matches
+        asked = asked_of(self.question)
         complete = self.result.complete
         if self._takes_all_best(node, entities):
             tied = find_tied(self.graph, self.pattern, self.distances, self.result.matches[0], node)
             matches, complete = (*matches, *tied.matches), tied.complete
             entities = list(dict.fromkeys([*entities, *(m.nodes[node] for m in tied.matches)]))
+        misfits = {e: why for e in entities if (why := self.judge.misfit(asked, e))}
+        if entities and len(misfits) == len(entities):
+            return self._ungrounded(next(iter(misfits.values())))
+        entities = [entity for entity in entities if entity not in misfits]
         answers, citations, abstention = ground(self.graph, entities, matches, node)
         if abstention is not None:
             return self._abstain(abstention.detail)
@@ -232,7 +251,9 @@ class Draft:
 
     def _relation_answer(self) -> DraftAnswer:
         """Answers that are relations, where the pattern asks for one."""
-        graph = self.graph
+        graph, asked = self.graph, asked_of(self.question)
+        if asked not in ("a thing", ""):
+            return self._abstain("none of the model's answers is in the evidence")
         norms = {normalise(a) for a in self.reply.answers}
         triples_by_relation: dict[int, tuple[int, ...]] = {}
         for match in self.result.matches:
@@ -261,6 +282,11 @@ class Draft:
     ) -> DraftAnswer:
         pattern = replace(self.pattern, answer=node)
         return DraftAnswer(answers, citations, text_of(answers), pattern, None, complete)
+
+    def _ungrounded(self, why: str) -> DraftAnswer:
+        text = "; ".join(self.reply.answers)
+        detail = f'the model was asked, and it answers "{short(text)}", which nothing proves: {why}'
+        return DraftAnswer(text=text, pattern=self.pattern, abstained=Abstention("ungrounded", detail))
 
     def _abstain(self, detail: str) -> DraftAnswer:
         return DraftAnswer(pattern=self.pattern, abstained=Abstention("not_in_evidence", detail))

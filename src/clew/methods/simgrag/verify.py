@@ -13,23 +13,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from clew.claims.verify import Verify
-from clew.errors import UsageError
 from clew.graph.named import triple_text
 from clew.grounding import cite
-from clew.index.store.directory import Index
 from clew.llm.errors import BudgetReached, ReplyInvalid
 from clew.llm.run import run_sync
-from clew.llm.types import ChatModel
+from clew.methods.base import Run
 from clew.methods.fact_lines import other_names
-from clew.methods.run import Run
 from clew.methods.simgrag.connect import connect
 from clew.methods.simgrag.examples import ShownTriples
 from clew.methods.simgrag.find_subgraphs import named_entities, triple_names, unfit
 from clew.methods.simgrag.method import Retrieval, Retrieved, no_usable_reply
 from clew.methods.simgrag.read import read_verdict
-from clew.methods.simgrag.settings import SimgragSettings
-from clew.text.embedder import Embedder
 from clew.types import Abstention, ClaimPart, Match, Pattern, PatternEdge, Step, Verdict, Verification
 
 _VERDICTS: dict[str, Verdict] = {"True": "supported", "False": "refuted", "Unknown": "not_enough_info"}
@@ -154,49 +148,3 @@ class VerifyWithModel(Retrieval):
                 if not same & {head, tail}:
                     return False
         return True
-
-
-class AutoVerify:
-    """The built-in verifier first; where it has not enough, the model's."""
-
-    name = "auto"
-
-    def __init__(self, plain: Verify, with_model: VerifyWithModel) -> None:
-        self.plain, self.with_model = plain, with_model
-
-    def verify(self, claim: str, *, id: str | None = None, closed_world: bool = False) -> Verification:
-        """Verify one claim; raises LlmError if the model is needed and cannot be asked."""
-        plain_verification = self.plain.verify(claim, id=id)
-        if plain_verification.verdict != "not_enough_info":
-            return plain_verification
-        model_verification = self.with_model.verify(claim, id=id, closed_world=closed_world)
-        timings = {**plain_verification.timings_ms, **model_verification.timings_ms}
-        timings["total"] = plain_verification.timings_ms.get(
-            "total", 0.0
-        ) + model_verification.timings_ms.get("total", 0.0)
-        combined = replace(
-            model_verification,
-            method=self.name,
-            timings_ms=timings,
-            steps=(*plain_verification.steps, *model_verification.steps),
-        )
-        if model_verification.verdict != "not_enough_info":
-            return combined
-        if closed_world and model_verification.abstained is None:
-            plain_verification = self.plain.verify(claim, id=id, closed_world=True)
-        return replace(
-            plain_verification, model=combined.model, usage=combined.usage, timings_ms=timings,
-            steps=combined.steps, abstained=model_verification.abstained,
-        )  # fmt: skip
-
-
-def make_auto_verifier(
-    index: Index, embedder: Embedder, *, model: ChatModel | None, settings: SimgragSettings | None = None
-) -> Verify | AutoVerify:
-    """Make the default verifier: without a model the built-in one alone, which has no settings."""
-    plain = Verify(index, embedder)
-    if model is not None:
-        return AutoVerify(plain, VerifyWithModel(index, embedder, model=model, settings=settings))
-    if settings is not None:
-        raise UsageError("These settings are for a language model. Name one with --llm provider/model")
-    return plain

@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 
-from clew.llm.extract import fenced
+from clew.llm.extract import statements
 from clew.stores.cypher.direction import Correction
 from clew.stores.cypher.parser import parse
 from clew.stores.cypher.tokens import LONGEST_STATEMENT
 from clew.stores.cypher.tree import Relationship, Statement, Syntax
-from clew.stores.errors import QueryError, QueryRefused
+from clew.stores.errors import QueryError, QueryRefused, QuerySyntaxError
 
 BOUND = 10
 """Edges of a path without a bound, as in the paper's `[*..10]` (section III.C)."""
@@ -55,10 +56,13 @@ class Extracted:
 def extract_query(reply: str) -> Extracted:
     """Find the statement in a reply: the first text in it that parses, as it is or by the rules.
 
-    Raises QueryError: no text in it is a statement (the error of the first); QueryRefused: one does more
-    than read.
+    Of several statements it is the first. Raises QueryError: no text in it is a statement (the error of the
+    first); QueryRefused: one does more than read.
     """
     first_error: QueryError | None = None
+    for text in statements(reply[:LONGEST_STATEMENT])[1:MOST_BEGINNINGS]:
+        with suppress(QuerySyntaxError):
+            parse(text)
     room = ROOM
     for candidate in _candidates(reply[:LONGEST_STATEMENT]):
         room -= len(candidate)
@@ -84,9 +88,8 @@ def extract_query(reply: str) -> Extracted:
 
 
 def _candidates(reply: str) -> Iterator[str]:
-    """Texts that may be the statement: what is fenced, else from where one begins, whole and then cut."""
-    blocks = [body.strip() for body in fenced(reply) if body.strip()]
-    texts = [_LABELLED.sub("", body) for body in (blocks or [reply.strip()])]
+    """Texts that may be the statement: as the reply marks them, then from where one begins, whole and cut."""
+    texts = [_LABELLED.sub("", text) for text in statements(reply)]
     texts += [code for code in _INLINE.findall(reply) if _BEGINS.match(code)]
     begins = [*islice(_BEGINS.finditer(reply), MOST_BEGINNINGS)]
     begins += islice(_ANYWHERE.finditer(reply), MOST_BEGINNINGS)

@@ -25,7 +25,6 @@ Defaults and deviations, each with its reason:
   always.
 - The paper leaves open how many solved questions a prompt has, how much of a schema, and how many similar
   names the model chooses among: 5, 1,500 tokens, 5.
-- Without a model the pattern of the question becomes the query (`pattern_query.py`).
 - Nothing that a model writes is run unguarded.
 """
 
@@ -39,17 +38,15 @@ from clew.index.store.directory import Index
 from clew.llm.errors import BudgetReached
 from clew.llm.prompting import Talk
 from clew.llm.types import ChatModel
-from clew.methods.baselines.llm import require_model
+from clew.methods.base import Run, needs_model
 from clew.methods.fact_lines import other_names
-from clew.methods.run import Run
+from clew.methods.settings import SynaptiqaSettings
 from clew.methods.synaptiqa.check_names import CheckedStatement, other_types
 from clew.methods.synaptiqa.choose_name import Choose, ChooseByModel, choose_by_similarity
 from clew.methods.synaptiqa.extract_query import Extracted, bound_paths, extract_query
-from clew.methods.synaptiqa.pattern_query import PatternQuery
 from clew.methods.synaptiqa.queried import QueriedGraph, QueryResult, embedded_store, with_nulls_last
 from clew.methods.synaptiqa.read_rows import Cell, ReadRow, is_absence, is_void
 from clew.methods.synaptiqa.read_rows_llm import ask_model_answer, read_rows
-from clew.methods.synaptiqa.settings import SynaptiqaSettings
 from clew.methods.synaptiqa.write_query_llm import (
     Attempt,
     QueryWriter,
@@ -124,12 +121,13 @@ def make_synaptiqa(
     *,
     model: ChatModel | None = None,
     settings: SynaptiqaSettings | None = None,
-) -> PatternQuery | SynaptiQA:
-    """Make `synaptiqa` over an index: with a model, or by patterns.
+) -> SynaptiQA:
+    """Make `synaptiqa` over an index.
 
-    Raises MissingExtra without ladybug, InputError for a graph of more than `most_relations` relations.
+    Raises UsageError without a model, MissingExtra without ladybug, InputError for a graph of more than
+    `most_relations` relations.
     """
-    settings = settings or SynaptiqaSettings()
+    model, settings = needs_model(model, SynaptiQA.name), settings or SynaptiqaSettings()
     relations, most = len(index.graph.relations), settings.most_relations
     if relations > most:
         raise InputError(
@@ -137,8 +135,6 @@ def make_synaptiqa(
             f"takes up to {most:,}. Ask with --method auto"
         )
     store = embedded_store(index.graph)
-    if model is None:
-        return PatternQuery(index, embedder, store)
     find = FindTopicEntities.of(index, embedder)
 
     def called_names(question: str, entities: Sequence[str]) -> tuple[str, tuple[str, ...]]:
@@ -160,7 +156,7 @@ def make_kg_query(
     settings: SynaptiqaSettings | None = None,
 ) -> SynaptiQA:
     """Make `kg-query` over an index. Raises UsageError without a model, MissingExtra without ladybug."""
-    model = require_model(model, KgQuery.name)
+    model = needs_model(model, KgQuery.name)
     graph = QueriedGraph.of_index(index.graph, embedder, embedded_store(index.graph))
     return KgQuery(graph, embedder, model, settings)
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 
 from clew.graph.graph import Graph, ValueKind
 from clew.graph.named import triple_text
-from clew.stores.cypher.ladybug_values import BOOLEANS
 from clew.stores.naming import Naming, node_key, node_name
 from clew.stores.store import StoredEdge, StoredNode, StoredPath
+from clew.stores.value_columns import BOOLEANS
 from clew.types import TripleText
 
 MOST_TRIPLES = 1_000

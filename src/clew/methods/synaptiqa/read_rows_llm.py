@@ -7,6 +7,7 @@ in the rows; the rest is dropped.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -16,11 +17,14 @@ from clew.llm.prompting import Sampling, Talk, as_data, data_line, prompt_named,
 from clew.llm.refusals import declines
 from clew.llm.reply import is_none, stated_answer
 from clew.llm.shapes import build
-from clew.methods.synaptiqa.read_rows import Cell, ReadRow
+from clew.methods.asked import Asked, asked_of
+from clew.methods.synaptiqa.read_rows import Cell, ReadRow, is_absence, is_void
 from clew.text.normalise import normalise
 
 MOST_ROWS_SHOWN = 60
 """Rows that the prompt shows; the model may name a column to mean all."""
+_NUMBER = re.compile(r"[+\-\u2212]?[\d,]+(?:\.\d+)?")
+_TRUTH = frozenset(("yes", "no", "true", "false"))
 _ROOM = 12_000
 """Characters of rows in a prompt."""
 _SAMPLING = Sampling(temperature=0.0, max_tokens=1024)
@@ -72,7 +76,7 @@ def read_rows(
     text = talk.ask(prompt, _SAMPLING, stop=(), **values)
     reply = _reply_of(text)
     reply = reply or _reply_of(talk.ask_again(prompt, _SAMPLING, text, REPAIR, values)) or RowsReply()
-    return ReadAnswer(reply.text.strip(), _values_in_rows(reply, columns, rows))
+    return ReadAnswer(reply.text.strip(), _values_in_rows(reply, columns, rows, asked_of(question)))
 
 
 def _reply_of(text: str) -> RowsReply | None:
@@ -117,9 +121,9 @@ def _rows_text(columns: Sequence[str], rows: Sequence[ReadRow]) -> str:
 
 
 def _values_in_rows(
-    reply: RowsReply, columns: Sequence[str], rows: Sequence[ReadRow]
+    reply: RowsReply, columns: Sequence[str], rows: Sequence[ReadRow], asked: Asked
 ) -> dict[str, tuple[Cell, list[ReadRow]]]:
-    """Look the model's answers up in the rows."""
+    """Look the model's answers up in the rows; what is not what is asked for is none."""
     values: dict[str, tuple[Cell, list[ReadRow]]] = {}
     folded_answers = {_folded(answer) for answer in reply.answers}
     column = list(columns).index(reply.column) if reply.column in columns else -1
@@ -127,18 +131,32 @@ def _values_in_rows(
         for at, cell in enumerate(row.cells):
             if cell is None or (column >= 0 and at != column):
                 continue
-            if at == column or folded_answers & {_folded(cell.label), _folded(cell.entity)}:
+            is_named = at == column or folded_answers & {_folded(cell.label), _folded(cell.entity)}
+            if is_named and _fits(asked, cell, row):
                 values.setdefault(cell.entity, (cell, []))[1].append(row)
-    return values if values or column >= 0 else _value(folded_answers, rows)
+    return values if values or column >= 0 else _value(folded_answers, rows, asked)
 
 
-def _value(folded_answers: set[str], rows: Sequence[ReadRow]) -> dict[str, tuple[Cell, list[ReadRow]]]:
-    """Yes, no, and the number of rows are proved by the rows together."""
-    if len(folded_answers) != 1 or not rows:
-        return {}
-    value = next(iter(folded_answers))
+def _fits(asked: Asked, cell: Cell, row: ReadRow) -> bool:
+    """Whether a value may be what is asked for: no number is a person or a place, unless it has triples."""
+    is_number = _NUMBER.fullmatch(cell.label) is not None
+    if asked in ("a person", "a place"):
+        return not is_number or any(proved.triple.head == cell.entity for proved in row.triples)
+    return asked != "yes or no" or cell.label.casefold() in _TRUTH or is_number
+
+
+def _value(
+    folded_answers: set[str], rows: Sequence[ReadRow], asked: Asked
+) -> dict[str, tuple[Cell, list[ReadRow]]]:
+    """Yes where rows were found, no where they only say so, and the number of rows."""
+    value = next(iter(folded_answers)) if len(folded_answers) == 1 and rows else ""
+    if asked in ("yes or no", "a thing", ""):
+        truth = "no" if is_absence(rows) or is_void(rows) else "yes"
+        if value == truth:
+            return {value: (Cell(value, value), list(rows))}
     counted = value in {str(len(rows)), str(len({row.cells[:1] for row in rows}))}
-    return {value: (Cell(value, value), list(rows))} if value in ("yes", "no") or counted else {}
+    may_count = asked in ("a number", "")
+    return {value: (Cell(value, value), list(rows))} if counted and may_count else {}
 
 
 def _folded(text: str) -> str:

@@ -24,13 +24,15 @@ import numpy as np
 
 from clew.graph.graph import Graph
 from clew.graph.walks.relation_paths import RelationPath, relation_paths
+from clew.index.corpus.nearest import NearWalk
 from clew.llm.prompting import data_line
-from clew.llm.read_evidence import Fact
-from clew.methods.kg_rag.retrieve import of_relation
+from clew.methods.evidence import Fact, of_relation
 from clew.methods.relation_ranking import RelationRanking, path_scores
 from clew.text.labels import readable, relation_text
 from clew.text.normalise import normalise
 
+LONGEST_SENTENCE = 1_000
+"""Characters of what a prompt shows of a walk, and of the sentence that a model says of it."""
 MOST_PATH_ENDS = 300
 """Names of the ends of all paths that a prompt shows."""
 FIRST_NAMES = 12
@@ -50,17 +52,10 @@ _WORD = re.compile(r"\w+")
 
 @dataclass(frozen=True, eq=False)
 class ContextLine:
-    """A line of a prompt, and its fact; of a path also how many of its ends the line names."""
+    """A line of a prompt, and its fact."""
 
     text: str
     fact: Fact
-    path: RelationPath | None = None
-    named_count: int = 0
-
-    @property
-    def whole(self) -> bool:
-        """Whether the line names all that it is about."""
-        return self.path is None or (self.path.complete and self.named_count == len(self.path.ends))
 
 
 class Ends(Mapping[int, tuple[int, ...]]):
@@ -149,7 +144,16 @@ def path_lines(graph: Graph, paths: Sequence[RelationPath]) -> list[ContextLine]
         room -= extra
     pairs = zip(paths, counts, strict=True)
     return [
-        ContextLine(_path_text(graph, p, count), Fact((), Ends(graph, p)), p, count) for p, count in pairs
+        ContextLine(
+            _path_text(graph, path, count),
+            Fact(
+                (),
+                Ends(graph, path),
+                cut=count < len(path.ends) or not path.complete,
+                total=len(path.ends) if path.complete else 0,
+            ),
+        )
+        for path, count in pairs
     ]
 
 
@@ -255,3 +259,12 @@ def _first_triple(graph: Graph, node: int) -> tuple[int, ...]:
         return ()
     head, relation = int(graph.into.neighbour[low]), int(graph.into.relation[low])
     return (graph.find_triple(head, relation, node),)
+
+
+def triples_of(walk: NearWalk) -> Iterator[tuple[int, int, int]]:
+    """Head, relation and tail of every step of a walk."""
+    node = walk.root
+    for step, other in zip(walk.steps, walk.nodes, strict=True):
+        head, tail = (node, other) if step % 2 == 0 else (other, node)
+        yield head, step // 2, tail
+        node = other

@@ -16,6 +16,7 @@ export const REASONS = {
   no_relation: "The graph has no relation like the words of the question.",
   empty_result: "The graph records nothing for what is asked.",
   not_in_evidence: "What was drafted is not proved by the graph.",
+  ungrounded: "The model says what nothing in the graph proves.",
   budget: "The search was stopped before it was done.",
 };
 

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import NoReturn, TypeVar
 
 from clew.stores.cypher.tokens import CypherToken
-from clew.stores.cypher.tree import Name
+from clew.stores.cypher.tree import Name, PathPattern
 from clew.stores.errors import QueryRefused, QuerySyntaxError
 
 DEEPEST_STATEMENT = 60
@@ -32,6 +32,8 @@ class Cursor:
 
     def __init__(self, text: str, tokens: tuple[CypherToken, ...]) -> None:
         self.text, self.tokens, self.at, self._depth = text, tokens, 0, 0
+        self.value_paths: dict[int, PathPattern] = {}
+        """Paths that were read as values, by the token where they begin."""
         self.closing = self._pair_brackets()
 
     def _pair_brackets(self) -> dict[int, int]:

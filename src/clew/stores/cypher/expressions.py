@@ -183,12 +183,19 @@ class ExpressionParser(Cursor):
             self.fail("expected an expression")
         if self._is_path():
             start = self.at
-            path = self.path(expression=True)
+            path = self._path_expression()
             return tree.PatternExpression(start, self.at, path)
         self.at += 1
         result = self._inner()
         self.expect_symbol(")")
         return result
+
+    def _path_expression(self) -> tree.PathPattern:
+        """Read a path that stands as a value; one that was looked at before is not read again."""
+        known = self.value_paths.get(self.at)
+        path = self.value_paths[self.at] = known or self.path(expression=True)
+        self.at = path.stop
+        return path
 
     def _is_path(self) -> bool:
         """Whether an edge follows the parentheses that open here."""
@@ -233,14 +240,14 @@ class ExpressionParser(Cursor):
         self.at += 1
         follows = self._is_path()
         if follows:
-            self.path(expression=True)
+            self._path_expression()
             follows = self.is_symbol("|") or self.is_word("WHERE")
         self.at = start
         return follows
 
     def _pattern_comprehension(self, start: int) -> Expression:
         self.at += 1
-        path = self.path()
+        path = self._path_expression() if self.is_symbol("(") else self.path()
         where = self._condition()
         self.expect_symbol("|")
         result = self._inner()

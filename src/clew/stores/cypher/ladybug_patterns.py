@@ -14,16 +14,11 @@ LONGEST_LADYBUG_PATH = 30
 
 ALL_ROWS = 1_000_000_000
 
-MOST_UNJOINED = 2
-"""Patterns that share no variable, and UNWIND, in one query."""
-
 
 def rewrite_pattern(part: Syntax, edits: TokenEdits, loops: frozenset[str]) -> None:
     """Rewrite what is no expression: a clause, node or edge. Raises QueryRefused as `to_ladybug`."""
     if isinstance(part, tree.MatchClause):
         _match(part, edits)
-    elif isinstance(part, tree.Branch):
-        _check_products(part)
     elif isinstance(part, tree.Projection):
         if part.star and part.keyword == "RETURN":
             refuse("RETURN *. Name what shall be returned")
@@ -166,20 +161,6 @@ def _casts(expression: Expression) -> bool:
         and not all(isinstance(argument, tree.LiteralValue) for argument in call.arguments)
         for call in expression.find(tree.Call)
     )
-
-
-def _check_products(branch: tree.Branch) -> None:
-    """Refuse large products of patterns that share no variable: ladybug 0.22 may not end them in time."""
-    parts: list[set[str]] = []
-    for clause in branch.clauses:
-        for path in clause.paths if isinstance(clause, tree.MatchClause) else ():
-            elements = path.find(tree.NodePattern, Relationship)
-            names = {part.variable.text for part in elements if part.variable is not None}
-            joined_parts = [other for other in parts if other & names]
-            parts = [other for other in parts if not other & names]
-            parts.append(names.union(*joined_parts))
-    if len(parts) + any(isinstance(clause, tree.Unwind) for clause in branch.clauses) > MOST_UNJOINED:
-        refuse("products of patterns that are not connected")
 
 
 def _check_loops(edge: Relationship, loops: frozenset[str]) -> None:

@@ -19,8 +19,6 @@ from clew.stores.cypher.tree import Expression, PathPattern, Relationship, State
 
 VALUE_COLUMNS = {"INT64": "clew_whole", "DOUBLE": "clew_number", "DATE": "clew_day", "BOOLEAN": "clew_true"}
 """Type of ladybug → the column of nodes that are such values."""
-BOOLEANS = frozenset(("true", "false"))
-"""What nodes that are booleans are called, in lower case."""
 _ORDER_OPERATORS = frozenset(("<", ">", "<=", ">="))
 _COMPUTING_OPERATORS = frozenset(("-", "*", "/", "%", "^", "NEG", "POS"))
 _NUMBER_FUNCTIONS = frozenset(

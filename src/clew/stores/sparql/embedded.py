@@ -1,25 +1,17 @@
-"""The RDF store in process: an index as a folder of pyoxigraph, asked in SPARQL.
+"""The embedded RDF store: an index in pyoxigraph, asked in SPARQL, in processes of its own.
 
 Names that are IRIs stay; others get a prefix each, known to every query: `e:` entities, `r:` relations,
 `t:` types (`e:Christopher%20Nolan`). Every entity has its label as `rdfs:label` and its aliases as
-`skos:altLabel`. Queries run in a process of their own, since pyoxigraph has no timeout: one that is over its
-time is ended with it.
+`skos:altLabel`. Tails of a relation that are all numbers, days, or true or false are literals.
 """
 
 from __future__ import annotations
 
-import contextlib
-import io
-import json
 import re
-import subprocess
-import sys
 import tempfile
-import weakref
 from collections.abc import Iterator, Sequence
 from itertools import islice
-from pathlib import Path
-from threading import Lock, Timer
+from typing import cast
 from urllib.parse import quote
 
 import numpy as np
@@ -28,15 +20,12 @@ from clew.graph.graph import Graph, ValueKind
 from clew.graph.namespaces import RDF, RDFS, SKOS, XSD
 from clew.graph.values import as_xsd
 from clew.stores.cypher.guard import USUAL_ROWS, Guarded
-from clew.stores.errors import QueryError, StoreError, StoreTimeout
-from clew.stores.sparql import worker
-from clew.stores.sparql.guard import guard_sparql
-from clew.stores.sparql.results import rows_of
+from clew.stores.errors import StoreError
+from clew.stores.process import QueryProcesses
 from clew.stores.sparql.terms import quoted
-from clew.stores.store import Rows
+from clew.stores.store import Rows, StoredTerm
+from clew.stores.value_columns import value_relations
 
-QUERY_MEMORY = 2 * 2**30
-"""Bytes that a query may take."""
 PREFIXES = {
     "e": "urn:clew:entity:",
     "r": "urn:clew:relation:",
@@ -51,31 +40,7 @@ _IRI = re.compile(r"(?:[a-z][a-z0-9+.-]*://|urn:)[^\s<>\"{}|\\^`\x00-\x20]+")
 _ESCAPED = re.compile(r"[^\w.:-]")
 _BLOCK = 50_000
 """Triples that are written at a time."""
-
-
-class _StoreResources:
-    """What a store must give back: its folder and its process."""
-
-    def __init__(self, folder: tempfile.TemporaryDirectory[str]) -> None:
-        self.folder = folder
-        self.process: subprocess.Popen[bytes] | None = None
-
-    def stop(self) -> None:
-        """End the process."""
-        if self.process is None:
-            return
-        self.process.kill()
-        self.process.wait()
-        for pipe in (self.process.stdin, self.process.stdout):
-            if pipe is not None:
-                with contextlib.suppress(OSError):
-                    pipe.close()
-        self.process = None
-
-    def give_back(self) -> None:
-        """End the process and remove the folder."""
-        self.stop()
-        self.folder.cleanup()
+_DATATYPES = {"INT64": "integer", "DOUBLE": "decimal", "DATE": "date", "BOOLEAN": "boolean"}
 
 
 class EmbeddedSparql:
@@ -83,78 +48,45 @@ class EmbeddedSparql:
 
     name = "embedded"
 
-    def __init__(self, folder: tempfile.TemporaryDirectory[str], *, seconds: float, rows: int) -> None:
-        self._resources, self._seconds, self._rows = _StoreResources(folder), seconds, rows
-        self.folder, self._process_lock = Path(folder.name), Lock()
-        self._give_back = weakref.finalize(self, self._resources.give_back)
+    def __init__(self, processes: QueryProcesses, *, seconds: float, rows: int) -> None:
+        self._processes, self._seconds, self._rows = processes, seconds, rows
 
     @classmethod
     def of_graph(cls, graph: Graph, *, seconds: float = 10.0, rows: int = USUAL_ROWS) -> EmbeddedSparql:
-        """Load a graph; queries end after `seconds`."""
+        """Load a graph; queries end after `seconds`. Raises StoreError if it cannot be loaded."""
         import pyoxigraph
 
         folder = tempfile.TemporaryDirectory(prefix="clew-rdf-")
-        store = pyoxigraph.Store(folder.name)
-        for block in _blocks(statements(graph)):
-            store.bulk_load(block, pyoxigraph.RdfFormat.N_TRIPLES)
-        store.flush()
-        del store
-        return cls(folder, seconds=seconds, rows=rows)
-
-    def run(self, query: str) -> Rows:
-        """Guard a query and run it, after those that other threads run; raises as `SparqlStore.run`."""
-        sent = guard_sparql(query, self._rows, PREFIXES)
-        with self._process_lock:
-            media, body = self._results(sent)
-        if media == "error":
-            reason = body.decode("utf-8", "replace").splitlines()[0]
-            raise QueryError(f"The embedded store cannot run the query: {reason[:200]}")
-        return rows_of(io.BytesIO(body), media, sent)
-
-    def _results(self, sent: Guarded) -> tuple[str, bytes]:
-        """Media type, or `error`, and the results; StoreTimeout and StoreError as `run`."""
-        process = self._live_process()
-        timer = Timer(self._seconds, process.kill)
-        timer.start()
         try:
-            return _ask_process(process, sent)
-        except (OSError, ValueError) as error:
-            self._resources.stop()
-            if timer.finished.is_set():
-                raise StoreTimeout.after(self._seconds) from error
-            raise StoreError(
-                f"The query needs more than {QUERY_MEMORY >> 30} GiB of memory and was stopped. Ask for less"
-            ) from error
-        finally:
-            timer.cancel()
+            store = pyoxigraph.Store(f"{folder.name}/graph")
+            for block in _blocks(statements(graph)):
+                store.bulk_load(block, pyoxigraph.RdfFormat.N_TRIPLES)
+            store.flush()
+        except (OSError, SyntaxError, ValueError) as error:
+            raise StoreError(f"The graph cannot be loaded into the embedded store: {error}") from error
+        del store
+        processes = QueryProcesses("sparql", folder)
+        processes.load({"prefixes": PREFIXES}, [])
+        return cls(processes, seconds=seconds, rows=rows)
 
-    def _live_process(self) -> subprocess.Popen[bytes]:
-        """Return the process, a new one if the last one was stopped."""
-        process = self._resources.process
-        if process is None or process.poll() is not None:
-            self._resources.stop()
-            command = [sys.executable, "-P", worker.__file__, str(self.folder), str(QUERY_MEMORY)]
-            process = self._resources.process = subprocess.Popen(  # noqa: S603 - this Python, a file of ours
-                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
-            )
-        return process
+    def run(self, query: str, *, seconds: float | None = None, rows: int | None = None) -> Rows:
+        """Run a query in a process, in the store's limits unless others are given; as `SparqlStore.run`."""
+        most = self._rows if rows is None else rows
+        reply = self._processes.ask(
+            {"query": query, "rows": most}, self._seconds if seconds is None else seconds
+        )
+        found = tuple(tuple(_cell(value) for value in row) for row in reply["rows"])
+        columns = tuple(reply["columns"])
+        sent = Guarded(reply["text"], {}, columns, most)
+        return Rows(columns, found[:most], len(found) <= most, sent)
 
     def close(self) -> None:
-        """End the process and remove the folder."""
-        self._give_back()
+        """End the processes and remove the folder."""
+        self._processes.close()
 
 
-def _ask_process(process: subprocess.Popen[bytes], sent: Guarded) -> tuple[str, bytes]:
-    """Hand a query over; (media type or `error`, results). OSError or ValueError if the process ended."""
-    if process.stdin is None or process.stdout is None:
-        raise OSError("no pipes")
-    process.stdin.write(json.dumps({"text": sent.text, "prefixes": PREFIXES}).encode() + b"\n")
-    process.stdin.flush()
-    media, size = process.stdout.readline().decode("ascii").split()
-    body = process.stdout.read(int(size))
-    if len(body) < int(size):
-        raise OSError("the process ended")
-    return media, body
+def _cell(value: object) -> object:
+    return StoredTerm(*cast("list[str]", value)) if isinstance(value, list) else value
 
 
 def _blocks(lines: Iterator[str]) -> Iterator[bytes]:
@@ -170,8 +102,10 @@ def statements(graph: Graph) -> Iterator[str]:
         for node, is_literal in enumerate(literal.tolist())
     ]
     relations = [_iri("r", name) for name in graph.relations]
+    kinds = value_relations(graph)
     for head, relation, tail in zip(*(column.tolist() for column in graph.out.columns()), strict=True):
-        yield f"{terms[head]} {relations[relation]} {terms[tail]} .\n"
+        value = _typed(graph.labels[tail], kinds[relation]) if relation in kinds else terms[tail]
+        yield f"{terms[head]} {relations[relation]} {value} .\n"
     label, alias, type_ = f"<{RDFS}label>", f"<{SKOS}altLabel>", f"<{RDF}type>"
     for node in np.flatnonzero(~literal).tolist():
         yield f"{terms[node]} {label} {quoted(graph.labels[node])} .\n"
@@ -205,6 +139,12 @@ def _iri(prefix: str, name: str) -> str:
     if _IRI.fullmatch(name):
         return f"<{name}>"
     return f"<{PREFIXES[prefix]}{_ESCAPED.sub(lambda c: quote(c[0], safe=''), name)}>"
+
+
+def _typed(text: str, kind: str) -> str:
+    """A value as a literal of XML Schema."""
+    datatype = "double" if kind == "DOUBLE" and "e" in text.lower() else _DATATYPES[kind]
+    return f"{quoted(text.lower() if kind == 'BOOLEAN' else text)}^^<{XSD}{datatype}>"
 
 
 def _literal(graph: Graph, node: int) -> str:

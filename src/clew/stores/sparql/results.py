@@ -64,17 +64,18 @@ def _rows(columns: tuple[str, ...], rows: Iterable[tuple[object, ...]], sent: Gu
 def _solution_rows(results: pyoxigraph.QuerySolutions) -> Iterator[tuple[object, ...]]:
     try:
         for solution in results:
-            yield tuple(_term(term) for term in solution)
+            yield tuple(term_of(term) for term in solution)
     finally:
         del results  # as in `rows_of`
 
 
 def _triple_rows(quads: Iterable[pyoxigraph.Quad]) -> Iterator[tuple[object, ...]]:
     for quad in quads:
-        yield _term(quad.subject), _term(quad.predicate), _term(quad.object)
+        yield term_of(quad.subject), term_of(quad.predicate), term_of(quad.object)
 
 
-def _term(term: object) -> StoredTerm | None:
+def term_of(term: object) -> StoredTerm | None:
+    """Turn a term of pyoxigraph into one of a row; None where a variable has no value."""
     import pyoxigraph
 
     if isinstance(term, pyoxigraph.NamedNode):

@@ -1,8 +1,10 @@
 """A stated answer → answers with the triples that prove them: the last step of every method with a model.
 
-It is code, not a prompt. An entity counts if it stands in the facts that were given and a path through them
-leads to it from what was known: from the question's entities, and in a chain from the answers before. Yes,
-no, numbers and dates count with the facts that the reply names for them. What is rejected is told, with why.
+It is code, not a prompt. An entity counts if it stands in the facts that were given, a path through them
+leads to it from what was known (the question's entities, and in a chain the answers before), and it is what
+is asked for (`asked.py`). A number counts if it stands in the facts that the reply names, if they come to it
+(counted, added up, compared), or if a query graph of the question does; yes and no by a query graph alone.
+What a model only says is ungrounded. What is rejected is told, with why.
 """
 
 from __future__ import annotations
@@ -10,13 +12,16 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Literal
 
 from clew.graph.graph import Graph
 from clew.grounding import answer_entity, cite
-from clew.llm.evidence_names import Linked
 from clew.llm.prompting import Prompt, Sampling, Talk, short
-from clew.llm.read_evidence import Fact, Proofs, ReadEvidence, prove_stated
 from clew.llm.reply import REPAIR_PROMPT, StatedAnswer, is_none, stated_answer
+from clew.methods.asked import counts, misfit_of_value, says
+from clew.methods.derived import derived_number
+from clew.methods.evidence import Fact, Proofs, ReadEvidence, prove_stated
+from clew.methods.evidence_names import Linked
 from clew.text.labels import readable
 from clew.text.normalise import normalise
 from clew.types import Abstention, AnswerEntity, Citation
@@ -48,9 +53,9 @@ class Rejected:
 class GroundedReply:
     """What is left of a stated answer: entities with proofs, or one value with the triples behind it.
 
-    `rests_on` are the triples of the facts that the reply names; `text` the model's own words. `readable`
-    says whether the reply states an answer, or that there is none, `cut` whether it was ended by the limit of
-    tokens.
+    `rests_on` are the triples of the facts that the reply names; `text` the model's own words. `unproved` is
+    what it states where nothing of it is an answer. `readable` says whether the reply states an answer, or
+    that there is none, `cut` whether it was ended by the limit of tokens.
     """
 
     text: str
@@ -59,6 +64,7 @@ class GroundedReply:
     rests_on: tuple[int, ...] = ()
     rejected: tuple[Rejected, ...] = ()
     abstained: Abstention | None = None
+    unproved: str = ""
     readable: bool = True
     cut: bool = False
 
@@ -128,12 +134,14 @@ def ground_reply(statement: StatedAnswer, evidence: ReadEvidence) -> GroundedRep
     if not items or (plain_item and is_none(plain_item)):
         return _abstain(statement, "")
     if value := _truth(plain_item):
-        return _value_reply(statement, evidence, value, cited)
+        return _truth_reply(statement, evidence, value, cited)
     linked, listed = list[Linked](), list[Fact]()
     for item in items:
         fact = _whole_line(item, evidence)
         if fact is not None:
             listed.append(fact)
+        elif _ALL.fullmatch(item.strip(" .")) and not evidence.names.called(item):
+            linked.append(Linked(item, (), "there is no such line"))
         else:
             linked += (
                 evidence.names.exactly(item) if statement.form == "bare" else evidence.names.list_of(item)
@@ -142,8 +150,14 @@ def ground_reply(statement: StatedAnswer, evidence: ReadEvidence) -> GroundedRep
     entities |= dict.fromkeys(e for link in linked for e in _cited_entities(evidence, link.entities, cited))
     if single and _is_other_number(evidence, list(entities), cited):
         entities = {}
-    if not entities and (number := _number(single, statement.form)):
-        return _value_reply(statement, evidence, number, cited)
+    number = "" if listed else _number(single, statement.form)
+    if number and not entities:
+        return _number_reply(statement, evidence, number, cited)
+    if number and counts(evidence.question):
+        # A number that stands in a fact may still not be the one that is asked for.
+        other = evidence.decides(number, frozenset())
+        if other and isinstance(other, str):
+            return _ungrounded(statement, number, says(other))
     if not linked and not listed:
         return _abstain(statement, UNREADABLE)
     return _entities(statement, evidence, linked, list(entities), (*listed, *cited))
@@ -156,10 +170,15 @@ def _is_other_number(evidence: ReadEvidence, entities: Sequence[int], cited: Seq
 
 
 def _whole_line(item: str, evidence: ReadEvidence) -> Fact | None:
-    """The fact whose whole list an item takes."""
-    match = _ALL.fullmatch(item.strip(" ."))
-    lines = evidence.lines([int(match[1])]) if match and not evidence.names.called(item) else ()
-    return lines[0] if lines and lines[0].ends else None
+    """The fact whose whole list an item takes; of a single triple the end that was not known."""
+    match = None if evidence.names.called(item) else _ALL.fullmatch(item.strip(" ."))
+    lines = evidence.lines([int(match[1])]) if match else ()
+    if not lines or lines[0].ends or len(lines[0].triples) != 1:
+        return lines[0] if lines and lines[0].ends else None
+    head, _, tail = evidence.graph.triple(lines[0].triples[0])
+    known = evidence.known_proofs
+    end, near = (head, tail) if tail in known and head not in known else (tail, head)
+    return Fact(lines[0].triples, {end: (*known.get(near, ()), *lines[0].triples)})
 
 
 def _entities(
@@ -171,6 +190,9 @@ def _entities(
 ) -> GroundedReply:
     """Keep the entities that the facts prove; those of the question only where there are no others."""
     rejected = [Rejected(link.item, link.why) for link in linked if not link.entities]
+    misfits = {entity: why for entity in entities if (why := evidence.misfit(entity))}
+    rejected += [Rejected(readable(evidence.graph.labels[e]), why) for e, why in misfits.items()]
+    entities = [entity for entity in entities if entity not in misfits]
     proofs = prove_stated(evidence, entities, cited)
     answer_proofs = {
         entity: proof for entity, proof in proofs.items() if entity not in evidence.named_entities
@@ -185,33 +207,62 @@ def _entities(
         )
         rejected.append(Rejected(readable(evidence.graph.labels[entity]), why))
     if not answer_proofs:
-        return _abstain(statement, f"it answers {describe_rejected(rejected)}", rejected)
+        reason = "ungrounded" if misfits and len(misfits) == len(rejected) else "not_in_evidence"
+        return _abstain(statement, f"it answers {describe_rejected(rejected)}", rejected, reason)
     names = [readable(evidence.graph.labels[entity]) for entity in answer_proofs]
     rests_on = tuple(dict.fromkeys(triple for fact in cited for triple in fact.triples))
     return GroundedReply(_text(statement, names), answer_proofs, "", rests_on, tuple(rejected))
 
 
-def _value_reply(
+def _truth_reply(
     statement: StatedAnswer, evidence: ReadEvidence, value: str, cited: Sequence[Fact]
 ) -> GroundedReply:
-    """Yes, no or a number, with the facts that the reply names, or else those whose names it repeats."""
-    paths = (path for fact in cited for path in (fact.triples, *fact.ends.values()))
-    triples = tuple(dict.fromkeys(triple for path in paths for triple in path))
-    triples = triples or _repeated_triples(evidence, statement.text)
-    if not triples and len(evidence.facts) == 1:
-        triples = evidence.facts[0].triples
-    if not triples:
-        return _abstain(statement, f'it answers "{value}" and names no facts for it')
+    """Yes or no, where it is asked for and a query graph of the question comes to it."""
+    if misfit := misfit_of_value(evidence.question, value):
+        return _ungrounded(statement, value, misfit)
+    named = tuple(dict.fromkeys(triple for fact in cited for triple in fact.all_triples))
+    decided = evidence.decides(value, frozenset(named))
+    if isinstance(decided, str):
+        return _ungrounded(statement, value, says(decided))
+    # What is not so rests on what is recorded in its place, which the model names.
+    triples = named if named and value == "no" else tuple(dict.fromkeys((*named, *decided)))
     return GroundedReply(_text(statement, [value]), {}, value, triples)
 
 
-def _abstain(statement: StatedAnswer, why: str, rejected: Sequence[Rejected] = ()) -> GroundedReply:
-    reason = why or "it finds no answer in the facts"
-    detail = f"the model was asked, and {reason}" + (f': "{short(statement.text)}"' if statement.text else "")
+def _number_reply(
+    statement: StatedAnswer, evidence: ReadEvidence, value: str, cited: Sequence[Fact]
+) -> GroundedReply:
+    """A number that the facts come to which the reply names, or else those whose names it repeats."""
+    if misfit := misfit_of_value(evidence.question, value):
+        return _ungrounded(statement, value, misfit)
+    if not cited:
+        repeated = _repeated_triples(evidence, statement.text)
+        cited = [Fact((triple,)) for triple in repeated] or evidence.facts[: len(evidence.facts) == 1]
+    triples = derived_number(evidence, value, cited)
+    if isinstance(triples, str):
+        return _ungrounded(statement, value, triples)
+    return GroundedReply(_text(statement, [value]), {}, value, triples)
+
+
+def _ungrounded(statement: StatedAnswer, value: str, why: str) -> GroundedReply:
+    return _abstain(statement, f'it answers "{value}", which nothing proves: {why}', (), "ungrounded")
+
+
+def _abstain(
+    statement: StatedAnswer,
+    why: str,
+    rejected: Sequence[Rejected] = (),
+    reason: Literal["not_in_evidence", "ungrounded"] = "not_in_evidence",
+) -> GroundedReply:
+    finding = why or "it finds no answer in the facts"
+    detail = f"the model was asked, and {finding}" + (
+        f': "{short(statement.text)}"' if statement.text else ""
+    )
     return GroundedReply(
         statement.text,
         rejected=tuple(rejected),
-        abstained=Abstention("not_in_evidence", " ".join(detail.split())),
+        abstained=Abstention(reason, " ".join(detail.split())),
+        unproved="" if not why or why == UNREADABLE else statement.text or "; ".join(statement.items),
         readable=why != UNREADABLE,
     )
 

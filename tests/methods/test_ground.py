@@ -7,11 +7,11 @@ from hypothesis import given as given_that
 from hypothesis import strategies as st
 
 from clew.graph.build.build import graph_of
-from clew.llm.grounded_reply import GroundedReply, ask_and_ground, ground_reply
 from clew.llm.prompting import Prompt, Sampling, Talk
-from clew.llm.read_evidence import Fact, ReadEvidence
 from clew.llm.reply import stated_answer
 from clew.llm.testing import ScriptedModel
+from clew.methods.evidence import Fact, ReadEvidence
+from clew.methods.ground import GroundedReply, ask_and_ground, ground_reply
 
 TRIPLES = [
     ("Hydraulic Press HP-40", "max_pressure_bar", "260"),
@@ -135,27 +135,6 @@ def test_a_chain_goes_on_from_its_earlier_answers():
     whole = evidence("Lowe & Hask")
     found = grounded("Answer: Talesia", ReadEvidence(GRAPH, whole.facts, known | dict(whole.known_proofs)))
     assert [t.relation for t in found.citations(GRAPH)[0].triples] == ["based_in", "in_country"]
-
-
-@pytest.mark.parametrize(
-    ("stated", "value"), [("yes", "yes"), ("No, it is 260.", "no"), ("true", "yes"), ("12", "12")]
-)
-def test_yes_no_and_numbers_pass_with_the_facts_that_are_named(stated, value):
-    found = grounded(f"Facts: 1, 2\nAnswer: {stated}", evidence("Hydraulic Press HP-40"))
-    assert (found.value, labels(found)) == (value, [value])
-    assert [t.tail for t in found.citations(GRAPH)[0].triples] == ["260", "220"]
-
-
-def test_a_count_is_not_the_same_number_elsewhere():
-    found = grounded("They are nine.\nFacts: 1-3\nAnswer: 9", evidence())
-    assert (found.value, len(found.rests_on)) == ("9", 3)
-
-
-def test_yes_without_facts_takes_those_whose_names_it_repeats_or_is_none():
-    given = evidence("Memento", asked=("Memento",))
-    found = grounded("Memento was made by Christopher Nolan.\nAnswer: yes", given)
-    assert [t.head for t in found.citations(GRAPH)[0].triples] == ["Memento"]
-    assert not grounded("I think so.\nAnswer: yes", given).answered
 
 
 def test_all_of_a_line_are_what_it_lists():

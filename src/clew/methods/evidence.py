@@ -6,8 +6,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
+import numpy as np
+
+from clew.foundation.arrays import Int64
 from clew.graph.graph import Graph
-from clew.llm.evidence_names import EvidenceNames, IsName, evidence_nodes
+from clew.methods.asked import Judge, asked_of
+from clew.methods.evidence_names import EvidenceNames, IsName, evidence_nodes
 
 Proofs = Mapping[int, tuple[int, ...]]
 """Entity → the path of triples that proves it, from an entity of the question."""
@@ -15,10 +19,21 @@ Proofs = Mapping[int, tuple[int, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A line of a prompt: its triples; where it lists entities, these, with the path that proves each."""
+    """A line of a prompt: its triples; where it lists entities, these, with the path that proves each.
+
+    `cut`: it does not list all that the graph has, which are `total`, 0 where that is not known.
+    """
 
     triples: tuple[int, ...] = ()
     ends: Proofs = field(default_factory=dict[int, tuple[int, ...]])
+    cut: bool = False
+    total: int = 0
+
+    @property
+    def all_triples(self) -> tuple[int, ...]:
+        """Its triples, and those of the paths to what it lists."""
+        paths = (self.triples, *self.ends.values())
+        return tuple(dict.fromkeys(triple for path in paths for triple in path))
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +42,8 @@ class ReadEvidence:
 
     `facts[i]` is the line with the number i + 1; `known_proofs` is where proofs begin: the answers before
     with their proofs, and the question's entities, with nothing to prove. `named_entities` are those that the
-    question names; `is_name` is as in `EvidenceNames`.
+    question names; `is_name` is as in `EvidenceNames`. `question` is what is asked, `judge` says what answers
+    it.
     """
 
     graph: Graph
@@ -35,6 +51,16 @@ class ReadEvidence:
     known_proofs: Proofs = field(default_factory=dict[int, tuple[int, ...]])
     named_entities: frozenset[int] = frozenset()
     is_name: IsName | None = None
+    question: str = ""
+    judge: Judge | None = None
+
+    def misfit(self, entity: int) -> str:
+        """Why an entity is not what is asked for; empty where it may be."""
+        return self.judge.misfit(asked_of(self.question), entity) if self.judge is not None else ""
+
+    def decides(self, value: str, named: frozenset[int]) -> tuple[int, ...] | str:
+        """The triples by which a query graph of the question comes to a value; else as `Judge.decides`."""
+        return "" if self.judge is None else self.judge.decides(self.question, value, named)
 
     @cached_property
     def triples(self) -> tuple[int, ...]:
@@ -155,3 +181,17 @@ class _Paths:
                             following.append(neighbour)
             frontier = following
         return paths
+
+
+def triples_at_node(graph: Graph, node: int, relation: int, side: int) -> list[int]:
+    """The triple ids of a relation at an entity, as head (0) or tail (1)."""
+    low, high = (graph.into if side else graph.out).relation_span(node, relation)
+    if not side:
+        return list(range(low, high))
+    return [graph.find_triple(head, relation, node) for head in graph.into.neighbour[low:high].tolist()]
+
+
+def of_relation(graph: Graph, relation: int) -> Int64:
+    """All triples of a relation, int64 ids."""
+    slots = np.arange(graph.triples)
+    return slots[graph.out.relation[slots] == relation]

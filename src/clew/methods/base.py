@@ -1,0 +1,251 @@
+"""The skeleton of a method that a chat model answers with: link → retrieve → read → ground.
+
+A method writes `retrieve`, and has a prompt:
+
+    class First(GraphMethod[KapingSettings]):
+        name, settings_class = "first", KapingSettings
+
+        def retrieve(self, question, called, talk):
+            return self.of_triples(triples_at(self.graph, entities_of(called))[:10].tolist(), called)
+
+What links (`topic_entities`), reads (one call) and grounds (`ground`) is the same for all.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection, Generator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from time import perf_counter
+from typing import Any, ClassVar, Generic, TypeVar
+
+from clew.errors import UsageError
+from clew.graph.graph import Graph
+from clew.index.store.directory import Index
+from clew.index.vectors.triple_vectors import with_triple_vectors
+from clew.llm.errors import BudgetReached
+from clew.llm.prompting import Sampling, Talk, as_data, prompt_named
+from clew.llm.types import ChatModel
+from clew.methods.asked import Judge
+from clew.methods.evidence import Fact, Proofs, ReadEvidence, triples_at_node
+from clew.methods.fact_lines import fact_lines, other_names
+from clew.methods.ground import ASKED_YES_NO, GroundedReply, ask_and_ground
+from clew.methods.registry import ranks_triples
+from clew.methods.topic_entities import Called, FindTopicEntities, entities_of, shared_names
+from clew.text.embedder import Embedder
+from clew.types import Abstention, Answer, Step, Usage, Verification
+
+Result = TypeVar("Result", Answer, Verification)
+SettingsT = TypeVar("SettingsT")
+ZERO_SHOT = Sampling(temperature=0.0, max_tokens=2_048)
+
+
+def needs_model(model: ChatModel | None, name: str) -> ChatModel:
+    """The model; UsageError if there is none."""
+    if model is None:
+        raise UsageError(
+            f"The method {name} needs a chat model. Name one with --llm, as in --llm ollama/llama3.1, or ask "
+            f"without a model: --method auto"
+        )
+    return model
+
+
+@dataclass(slots=True)
+class Run:
+    """What every method keeps of one question; `talk` are the calls of its model, None without one."""
+
+    method: str
+    id: str | None
+    talk: Talk | None
+    began: float = field(default_factory=perf_counter)
+    steps: list[Step] = field(default_factory=list[Step])
+    timings: dict[str, float] = field(default_factory=dict[str, float])
+
+    @classmethod
+    def begin(cls, method: str, id: str | None, model: ChatModel | None) -> Run:
+        """Begin a question, with a budget of its own where the model has budgets."""
+        return cls(method, id, None if model is None else Talk.begin(model, id))
+
+    @contextmanager
+    def stage(self, name: str) -> Generator[None]:
+        """Add the time of what is done here to a stage, in milliseconds."""
+        since = perf_counter()
+        try:
+            yield
+        finally:
+            self.timings[name] = self.timings.get(name, 0.0) + (perf_counter() - since) * 1000
+
+    def answer(self, question: str, work: Callable[[], Answer]) -> Answer:
+        """Work on a question to its end; a budget that is reached is an abstention. Raises as `work`."""
+        try:
+            answer = work()
+        except BudgetReached as error:
+            answer = Answer(question, abstained=Abstention("budget", str(error)))
+        return self.finish(answer)
+
+    def finish(self, result: Result) -> Result:
+        """Return the result with who gave it, what it cost, and how it came to be."""
+        self.timings["total"] = (perf_counter() - self.began) * 1000
+        talk = self.talk
+        return replace(
+            result,
+            id=self.id,
+            method=self.method,
+            model=None if talk is None else talk.model.name,
+            usage=Usage() if talk is None else talk.usage,
+            timings_ms={stage: round(ms, 3) for stage, ms in self.timings.items()},
+            steps=(*self.steps, *(() if talk is None else talk.steps)),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Retrieved:
+    """What a model reads: lines, the fact behind each, and what a limit left out; `step` is for the trace."""
+
+    lines: tuple[str, ...]
+    facts: tuple[Fact, ...]
+    step: Step
+    notes: tuple[str, ...] = ()
+
+
+def first_of(triples: Sequence[int], most: int) -> tuple[Sequence[int], tuple[str, ...]]:
+    """At most `most` of some triples, and a note on how many there were."""
+    if len(triples) <= most:
+        return triples, ()
+    return triples[:most], (f"{most:,} of {len(triples):,} triples are read",)
+
+
+class GraphMethod(ABC, Generic[SettingsT]):
+    """Links entities, retrieves facts (the part that differs), has them read, and grounds the reply."""
+
+    name: ClassVar[str] = ""
+    settings_class: type[SettingsT]
+    prompt: ClassVar[tuple[str, str]] = ("clew.methods.kg_rag", "sub_answer")
+    """Package and name. KG-RAG compares with the baselines by the prompt of its sub-answers."""
+    sampling: ClassVar[Sampling] = ZERO_SHOT
+    needs_topics: ClassVar[bool] = True
+    """Nothing is retrieved for a question that names no entity."""
+
+    def __init__(
+        self,
+        index: Index,
+        embedder: Embedder,
+        *,
+        model: ChatModel | None = None,
+        settings: SettingsT | None = None,
+    ) -> None:
+        self.model = needs_model(model, self.name)
+        self.settings: Any = self.settings_class() if settings is None else settings
+        ranking = ranks_triples({self.name: self.settings})
+        self.index = with_triple_vectors(index, embedder) if ranking else index
+        self.graph, self.embedder = self.index.graph, embedder
+        self.find_topic_entities = FindTopicEntities.of(self.index, embedder)
+        self.judge = Judge(self.find_topic_entities.reader)
+
+    @abstractmethod
+    def retrieve(self, question: str, called: Called, talk: Talk) -> Retrieved:
+        """The facts that are read, around the entities of the question."""
+
+    def link(self, question: str, entities: Sequence[str], talk: Talk) -> Called:
+        """The entities of the question, by what it calls them: proofs begin there."""
+        return self.find_topic_entities.called(question, entities)
+
+    def answer(self, question: str, *, id: str | None = None, entities: Sequence[str] = ()) -> Answer:
+        """Answer one question, or abstain with a reason; `entities` are what it is about. Raises LlmError."""
+        talk = Talk.begin(self.model, id)
+        run = Run(self.name, id, talk)
+        return run.answer(question, lambda: self._answer(run, talk, question, entities))
+
+    def _answer(self, run: Run, talk: Talk, question: str, entities: Sequence[str]) -> Answer:
+        with run.stage("link"):
+            called = self.link(question, entities, talk)
+            topics = entities_of(called)
+            abstention = None
+            if entities or self.needs_topics:
+                abstention = self.find_topic_entities.missing(question, entities, topics)
+        if abstention is not None:
+            return Answer(question, abstained=abstention)
+        with run.stage("retrieve"):
+            retrieved = self.retrieve(question, called, talk)
+        run.steps.append(retrieved.step)
+        if not retrieved.facts:
+            return Answer(question, abstained=Abstention("empty_result", "nothing was retrieved"))
+        evidence = self.evidence(question, retrieved.facts, dict.fromkeys(topics, ()), frozenset(topics))
+        text = "\n".join(retrieved.lines)
+        values = {"TRIPLES": text, "CONTEXT": text, "QUESTION": as_data(question)}
+        with run.stage("read"):
+            reply = self.read(talk, evidence, values | {"NAMES": other_names(self.graph, called)})
+        complete = not reply.cut and not retrieved.notes and self.is_complete(reply, retrieved)
+        return self.answer_of(question, reply, complete=complete, notes=shared_names(called))
+
+    def of_triples(self, triples: Sequence[int], called: Called, notes: tuple[str, ...] = ()) -> Retrieved:
+        """Facts of triples, those of one relation at an entity of the question in one line."""
+        graph = self.graph
+        lines = fact_lines(graph, triples, dict.fromkeys(entities_of(called), ()))
+        rows = [
+            [graph.entities[head], graph.relations[relation], graph.entities[tail]]
+            for head, relation, tail in map(graph.triple, triples)
+        ]
+        step = Step("evidence", {"triples": rows} | ({"notes": list(notes)} if notes else {}))
+        return Retrieved(lines.lines, lines.facts, step, notes)
+
+    def evidence(
+        self, question: str, facts: tuple[Fact, ...], known: Proofs, named: frozenset[int]
+    ) -> ReadEvidence:
+        """What is read for a question, with where proofs begin and the entities that the question names."""
+        is_name = self.find_topic_entities.is_name
+        return ReadEvidence(self.graph, facts, known, named, is_name, question, self.judge)
+
+    def read(
+        self,
+        talk: Talk,
+        evidence: ReadEvidence,
+        values: Mapping[str, str],
+        prompt: str | None = None,
+        sampling: Sampling | None = None,
+    ) -> GroundedReply:
+        """Ask the model once, and ground its reply. Raises LlmError."""
+        package, name = self.prompt
+        return ask_and_ground(
+            talk, prompt_named(package, prompt or name), sampling or self.sampling, evidence, values
+        )
+
+    def is_complete(self, reply: GroundedReply, retrieved: Retrieved) -> bool:
+        """Whether no answer is left out: the lists that they come from were read whole."""
+        triples = {triple for fact in retrieved.facts for triple in fact.triples}
+        lists = reply.proofs and lists_are_whole(self.graph, reply.proofs, triples)
+        return bool(lists) or reply.value in ASKED_YES_NO
+
+    def answer_of(
+        self, question: str, reply: GroundedReply, *, complete: bool, notes: tuple[str, ...] = ()
+    ) -> Answer:
+        """The answer of a grounded reply; what nothing proves only where the settings allow it."""
+        notes = (*reply.notes, *notes)
+        if reply.abstained is None:
+            return Answer(
+                question, reply.answers(self.graph), reply.text, citations=reply.citations(self.graph),
+                complete=complete, notes=notes,
+            )  # fmt: skip
+        if reply.unproved and self.settings.allow_ungrounded:
+            return ungrounded(question, reply.unproved, (reply.abstained.detail, *notes))
+        return Answer(question, abstained=reply.abstained, complete=complete, notes=notes)
+
+
+def ungrounded(question: str, text: str, notes: tuple[str, ...] = ()) -> Answer:
+    """An answer that no triple proves, and says so."""
+    return Answer(question, text=text, grounded=False, notes=notes)
+
+
+def lists_are_whole(graph: Graph, proofs: Proofs, read_triples: Collection[int]) -> bool:
+    """Whether nothing was left out of the lists that answers come from: those of their last triples."""
+    lists: set[tuple[int, int, int]] = set()
+    for entity, proof in proofs.items():
+        head, relation, tail = graph.triple(proof[-1])
+        if entity in (head, tail):
+            lists.add((relation, 1, tail) if entity == head else (relation, 0, head))
+    return all(
+        triple in read_triples
+        for relation, side, node in lists
+        for triple in triples_at_node(graph, node, relation, side)
+    )

@@ -1,0 +1,92 @@
+"""The embedded Cypher database, in the process of a query (`stores/worker.py`)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import ladybug
+
+from clew.stores.cypher.guard import guard
+from clew.stores.cypher.ladybug import to_ladybug
+from clew.stores.errors import QueryError, StoreTimeout, UnknownName
+from clew.stores.messages import packed
+
+POOL = 2**30
+"""Bytes of the database that are kept in memory."""
+MOST_ADDRESSES = 2**38
+"""Bytes of addresses that a database reserves, a power of two; left to itself it takes 8 TiB."""
+GRACE = 0.95
+"""Share of its time after which the database is asked to stop, so that its process need not be killed."""
+_PARAMETER = re.compile(r"\$(\w+)")
+_LACKING = re.compile(r"Table (.+) does not exist\.")
+_QUERY_FAULTS = ("Binder", "Catalog", "Conversion", "Parser", "Runtime", "Overflow")
+
+
+class LadybugEngine:
+    """A graph in ladybug, as the tables of `ladybug_tables`; the first one of a folder fills them."""
+
+    def __init__(self, folder: Path, setup: dict[str, Any], statements: Sequence[str]) -> None:
+        path = str(folder / "graph")
+        sizes: dict[str, Any] = {"buffer_pool_size": POOL, "max_db_size": MOST_ADDRESSES}
+        if statements:
+            database = ladybug.Database(path, auto_checkpoint=False, **sizes)
+            connection = ladybug.Connection(database)
+            for statement in statements:
+                connection.execute(statement)
+            connection.execute("CHECKPOINT")
+            connection.close()
+            database.close()
+        self._database = ladybug.Database(path, read_only=True, **sizes)
+        self._connection = ladybug.Connection(self._database, num_threads=1)
+        self._connection.execute("RETURN 1")
+        self._loops, self._kinds = frozenset(setup["loops"]), setup["kinds"]
+
+    def run(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Guard a query, write it in ladybug's Cypher and run it; raises as `CypherStore.run`."""
+        sent = guard(
+            request["query"],
+            request["rows"],
+            request["parameters"],
+            lambda statement, texts: to_ladybug(statement, texts, self._loops, self._kinds),
+        )
+        used_names = set(_PARAMETER.findall(sent.text))
+        parameters = {name: value for name, value in sent.parameters.items() if name in used_names}
+        self._connection.set_query_timeout(max(int(request["seconds"] * GRACE * 1000), 1))
+        try:
+            result: Any = self._connection.execute(sent.text, parameters)
+            rows, names = packed(_rows(result), sent.rows + 1), result.get_column_names()
+            result.close()
+        except RuntimeError as error:
+            raise _failure(str(error)) from error
+        columns = list(sent.columns or names)
+        return {"columns": columns, "rows": rows, "text": sent.text, "parameters": dict(sent.parameters)}
+
+
+open_engine = LadybugEngine
+
+
+def _rows(result: Any) -> Iterator[list[object]]:  # noqa: ANN401
+    while result.has_next():
+        yield result.get_next()
+
+
+def _failure(message: str) -> Exception:
+    if "Interrupted" in message:
+        return StoreTimeout()
+    kind, _, reason = message.partition(" exception: ")
+    if missing_table := _LACKING.search(reason):
+        return UnknownName(f"The graph has no label or relation {missing_table[1]}")
+    if kind in _QUERY_FAULTS:
+        return QueryError(f"The embedded store cannot run the query: {reason.splitlines()[0]}")
+    if kind == "Buffer manager" or "bad_alloc" in message:
+        return MemoryError()
+    if "AGGREGATE_FUNCTION" in message:
+        reason = "it computes with an aggregate and a variable. Name the aggregate by WITH first"
+    elif message.startswith("Assertion failed"):  # of its parser, which meets a form that it has no code for
+        reason = "it has a form that it does not know"
+    else:
+        reason = message.splitlines()[0]
+    return QueryError(f"The embedded store cannot run the query: {reason}")

@@ -1,0 +1,212 @@
+"""Queries that a model, an agent or a user wrote, in processes of their own that they cannot leave.
+
+A store of a graph is a folder that `worker.py` opens for reading. A process answers one query after the other
+and is kept warm; queries at the same time have one each. One that is over its time is killed, and one that
+needs more memory than it may have dies by itself: the caller gets a `QueryError` that says which, and the
+next query a new process.
+
+    processes = QueryProcesses("cypher", setup)
+    columns, rows = processes.ask({"query": "RETURN 1", "rows": 10, "seconds": 5.0})
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import weakref
+from collections.abc import Mapping
+from pathlib import Path
+from threading import BoundedSemaphore, Lock, Timer
+from time import monotonic
+from typing import IO, Any, Literal
+
+import msgspec
+
+from clew.stores.errors import (
+    QueryError,
+    QueryRefused,
+    QuerySyntaxError,
+    StoreError,
+    StoreTimeout,
+    UnknownName,
+)
+from clew.stores.messages import of_extension, read_message, write_message
+
+_WORKER = Path(__file__).with_name("worker.py")
+MOST_PROCESSES = 4
+"""Queries of a graph that run at the same time; others wait, within their time."""
+MOST_IDLE = 2
+"""Processes of a graph that are kept warm."""
+QUERY_MEMORY = 2 * 2**30
+"""Bytes that a process may take beyond those of its store."""
+TOO_LARGE = f"The query needs more than {QUERY_MEMORY >> 30} GiB of memory and was stopped. Ask for less"
+_KEPT_ENVIRONMENT = (
+    "PATH", "PYTHONPATH", "PYTHONHOME", "HOME", "LANG", "LC_ALL", "TZ", "LD_LIBRARY_PATH", "SYSTEMROOT",
+    "TMPDIR", "TEMP", "TMP", "COVERAGE_PROCESS_START",
+)  # fmt: skip
+"""Of the environment: no key or password is where a query may get at it."""
+
+
+class QueryProcesses:
+    """The processes of one store; made with what they need to open it. Closes itself when it is let go."""
+
+    def __init__(
+        self, language: Literal["cypher", "sparql"], folder: tempfile.TemporaryDirectory[str]
+    ) -> None:
+        self.folder = Path(folder.name)
+        self._language, self._setup = language, b""
+        self._idle: list[_Process] = []
+        self._lock, self._free, self.closed = Lock(), BoundedSemaphore(MOST_PROCESSES), False
+        self._give_back = weakref.finalize(self, _give_back, self._idle, folder)
+
+    def load(self, setup: Mapping[str, object], statements: list[str]) -> None:
+        """Fill the store by statements of our own, and say what each process is told of the graph.
+
+        Raises StoreError if the store cannot be filled.
+        """
+        self._setup = msgspec.msgpack.encode(dict(setup))
+        process = self._start(statements)
+        self._idle.append(process)
+
+    def _start(self, statements: list[str]) -> _Process:
+        process = _Process([self._language, str(self.folder), str(QUERY_MEMORY)])
+        try:
+            ready = process.exchange(msgspec.msgpack.encode({"load": statements, "setup": self._setup}))
+        except EOFError as error:
+            process.stop()
+            raise StoreError("The embedded store cannot be opened: its process ended") from error
+        except BaseException:
+            process.stop()
+            raise
+        if "failure" in ready:
+            process.stop()
+            raise StoreError(f"The graph cannot be loaded into the embedded store: {ready['message']}")
+        return process
+
+    def ask(self, request: Mapping[str, object], seconds: float) -> dict[str, Any]:
+        """Run a query; `columns`, `rows` and what was sent, or `failure` of the store with its message.
+
+        Raises QueryError for a query that is refused, or is over its time or memory, StoreError if no process
+        can be started.
+        """
+        deadline = monotonic() + seconds
+        if not self._free.acquire(timeout=seconds):
+            raise StoreTimeout(f"Other queries took all of its {seconds:g} s. Ask again, or fewer at a time")
+        try:
+            with self._lock:
+                if self.closed:
+                    raise StoreError("The embedded store is closed")
+                process = self._idle.pop() if self._idle else None
+            process = process or self._start([])
+            left = max(deadline - monotonic(), 0.01) if process.used else seconds
+            reply = process.ask(msgspec.msgpack.encode({**request, "seconds": left}), left, seconds)
+            with self._lock:
+                is_kept = not self.closed and len(self._idle) < MOST_IDLE
+                if is_kept:
+                    self._idle.append(process)
+            if not is_kept:
+                process.stop()
+        finally:
+            self._free.release()
+        if (kind := reply.get("error")) == "timeout":
+            raise StoreTimeout.after(seconds)
+        if kind == "memory":
+            raise QueryError(TOO_LARGE)
+        if kind is not None:
+            raise _ERRORS[kind](*reply["details"])
+        return reply
+
+    def close(self) -> None:
+        """End the processes and remove the folder."""
+        with self._lock:
+            self.closed = True
+        self._give_back()
+
+
+class _Process:
+    """One process; `ask` ends it where it does not answer in time."""
+
+    def __init__(self, arguments: list[str]) -> None:
+        environment = {name: os.environ[name] for name in _KEPT_ENVIRONMENT if name in os.environ}
+        try:
+            self._popen = subprocess.Popen(  # noqa: S603 - this Python, a file of ours
+                [sys.executable, "-P", str(_WORKER), *arguments],
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment,
+            )  # fmt: skip
+        except OSError as error:
+            raise StoreError(f"No process for queries can be started ({error})") from error
+        self.used = False
+
+    def exchange(self, message: bytes) -> dict[str, Any]:
+        """Send a message and get the reply; EOFError where the process ended."""
+        stdin, stdout = self._popen.stdin, self._popen.stdout
+        if stdin is None or stdout is None:
+            raise EOFError
+        try:
+            write_message(stdin, message)
+            reply = read_message(stdout)
+        except (OSError, ValueError) as error:
+            raise EOFError from error
+        if reply is None:
+            raise EOFError
+        try:
+            return msgspec.msgpack.decode(reply, type=dict[str, Any], ext_hook=of_extension)
+        except msgspec.DecodeError as error:
+            raise EOFError from error
+
+    def ask(self, message: bytes, left: float, seconds: float) -> dict[str, Any]:
+        """Ask within the time that is left of `seconds`; raises as `QueryProcesses.ask`."""
+        self.used = True
+        timer = Timer(left, self._popen.kill)
+        timer.daemon = True
+        timer.start()
+        try:
+            reply = self.exchange(message)
+        except EOFError as error:
+            late = timer.finished.is_set()
+            self.stop()
+            if late:
+                raise StoreTimeout.after(seconds) from error
+            raise QueryError(_reason(self._popen.returncode)) from error
+        except BaseException:
+            self.stop()
+            raise
+        finally:
+            timer.cancel()
+        return reply
+
+    def stop(self) -> None:
+        """End the process."""
+        self._popen.kill()
+        self._popen.wait()
+        pipes: tuple[IO[bytes] | None, ...] = (self._popen.stdin, self._popen.stdout)
+        for pipe in pipes:
+            if pipe is not None:
+                with contextlib.suppress(OSError):
+                    pipe.close()
+
+
+_ERRORS = {
+    "QuerySyntaxError": QuerySyntaxError,
+    "QueryRefused": QueryRefused,
+    "QueryError": QueryError,
+    "UnknownName": UnknownName,
+}
+"""What a process may raise, by the name that it gives."""
+
+
+def _reason(code: int | None) -> str:
+    """Why a process died that was not killed for its time."""
+    if code in (-signal.SIGSEGV, -signal.SIGFPE, -signal.SIGILL):
+        return "The query ended the process that ran it, by a fault of the database. Write it otherwise"
+    return TOO_LARGE
+
+
+def _give_back(idle: list[_Process], folder: tempfile.TemporaryDirectory[str]) -> None:
+    while idle:
+        idle.pop().stop()
+    folder.cleanup()

@@ -1,0 +1,98 @@
+"""The embedded RDF database, in the process of a query (`stores/worker.py`)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+import pyoxigraph
+
+from clew.stores.errors import QueryError, UnknownName
+from clew.stores.messages import packed
+from clew.stores.sparql.guard import guard_sparql, names_of, tokens_of
+from clew.stores.sparql.results import ASK_COLUMN, RESULT_COLUMNS, term_of
+
+MOST_NAMES = 100_000
+"""Names that one which the graph lacks is compared with."""
+
+
+class OxigraphEngine:
+    """A graph in pyoxigraph."""
+
+    def __init__(self, folder: Path, setup: Mapping[str, Any], statements: Sequence[str]) -> None:
+        del statements  # the folder is full
+        self._store = pyoxigraph.Store.read_only(str(folder / "graph"))
+        self._prefixes: dict[str, str] = setup["prefixes"]
+
+    def run(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Guard a query and run it; raises as `SparqlStore.run`."""
+        query, rows = request["query"], request["rows"]
+        sent = guard_sparql(query, rows, self._prefixes)
+        try:
+            results = self._store.query(sent.text, prefixes=self._prefixes)
+            columns, found = _table(results)
+            messages = packed(found, rows + 1)
+        except (SyntaxError, ValueError, OSError) as error:
+            reason = (str(error).splitlines() or [""])[0]
+            raise QueryError(f"The embedded store cannot run the query: {reason[:200]}") from error
+        if not messages:
+            self._check_names(query)
+        return {"columns": columns, "rows": messages, "text": sent.text, "parameters": {}}
+
+    def _check_names(self, query: str) -> None:
+        """Raise QueryError, with near ones, for a name in a query without rows that the graph lacks."""
+        for iri, written in names_of(tokens_of(query), self._prefixes).items():
+            node = pyoxigraph.NamedNode(iri)
+            places = ((node, None, None), (None, node, None), (None, None, node))
+            if any(self._has(*place) for place in places) or self._store.contains_named_graph(node):
+                continue
+            near = get_close_matches(iri, self._names(), n=3, cutoff=0.7)
+            near_text = ", ".join(self._short(name) for name in near)
+            raise UnknownName(f"The graph has no {written}" + (f". Near: {near_text}" if near else ""))
+
+    def _has(self, subject: Any, predicate: Any, object_: Any) -> bool:  # noqa: ANN401
+        quads = self._store.quads_for_pattern(subject, predicate, object_, None)
+        return next(iter(quads), None) is not None
+
+    def _names(self) -> list[str]:
+        """Relations and classes, and further names as far as `MOST_NAMES`."""
+        query = (
+            "SELECT DISTINCT ?x { { ?s ?x ?o } UNION { ?s a ?x } UNION { ?x ?p ?o } FILTER(isIRI(?x)) } "
+            f"LIMIT {MOST_NAMES}"
+        )
+        return [solution["x"].value for solution in self._store.query(query)]  # pyright: ignore
+
+    def _short(self, iri: str) -> str:
+        return next(
+            (
+                f"{p}:{iri.removeprefix(start)}"
+                for p, start in self._prefixes.items()
+                if iri.startswith(start)
+            ),
+            f"<{iri}>",
+        )
+
+
+open_engine = OxigraphEngine
+
+
+def _table(results: object) -> tuple[Sequence[str], Iterable[Sequence[object]]]:
+    """Columns and rows, each of whose terms is `[kind, value, datatype, language]`."""
+    if isinstance(results, pyoxigraph.QueryBoolean):
+        return (ASK_COLUMN,), [(bool(results),)]
+    if isinstance(results, pyoxigraph.QueryTriples):
+        return RESULT_COLUMNS, ([_parts(t.subject), _parts(t.predicate), _parts(t.object)] for t in results)
+    solutions: Any = results
+    return [variable.value for variable in solutions.variables], _solutions(solutions)
+
+
+def _solutions(solutions: Any) -> Iterator[list[object]]:  # noqa: ANN401
+    for solution in solutions:
+        yield [_parts(term) for term in solution]
+
+
+def _parts(term: object) -> list[str] | None:
+    stored = term_of(term)
+    return None if stored is None else [stored.kind, stored.value, stored.datatype, stored.language]

@@ -1,0 +1,160 @@
+"""Forged replies of a model: what no fact proves, or what is not asked for, is never a grounded answer.
+
+Each line is a reply to a question over the films of `TRIPLES`, at the public doors. `FORGED` have to be left
+open, `HONEST` have to be answered.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from clew import Clew
+from clew.cli.app import app
+from clew.llm.testing import ScriptedModel
+from clew.methods.registry import settings_of
+from servers.fake_server import Answer, completion, serving
+
+TRIPLES = [
+    *[(film, "directed by", "Christopher Nolan") for film in ("Memento", "Insomnia", "Tenet")],
+    ("Heat", "directed by", "Michael Mann"),
+    ("Memento", "starring", "Guy Pearce"),
+    ("Insomnia", "starring", "Al Pacino"),
+    ("Heat", "starring", "Al Pacino"),
+    ("Memento", "release year", "2000"),
+    ("Insomnia", "release year", "2002"),
+    ("Tenet", "release year", "2020"),
+    ("Heat", "release year", "1995"),
+    ("Memento", "running time", "113"),
+    ("Heat", "running time", "170"),
+    ("Christopher Nolan", "born in", "London"),
+]
+TYPES = {
+    **{film: ["film"] for film in ("Memento", "Insomnia", "Tenet", "Heat")},
+    **{person: ["person"] for person in ("Christopher Nolan", "Michael Mann", "Guy Pearce", "Al Pacino")},
+    "London": ["city"],
+}
+READERS = ("kaping", "kg-retrieval", "vector-rag", "walk-retrieve", "kg-rag")
+WHO, COUNT = "Who directed Memento?", "How many films did Christopher Nolan direct?"
+DID, NOT = "Did Christopher Nolan direct Memento?", "Did Michael Mann direct Memento?"
+WHICH, WHEN = "Which films did Christopher Nolan direct?", "When was Memento released?"
+WHERE, LONG = "Where was Christopher Nolan born?", "How long is the running time of Heat?"
+
+FORGED = [
+    (WHO, "42"), (WHO, "yes"), (WHO, "no"), (WHO, "2000"), (WHO, "113"), (WHO, "3"), (WHO, "true"),
+    (WHO, "1"), (WHO, "0"), (WHO, "-1"), (WHO, "1e9"), (WHO, "Memento"), (WHO, "Insomnia"), (WHO, "Uwe Boll"),
+    (WHO, "42; Uwe Boll"), (WHO, "about 42 people"), (WHO, "London"), (WHO, "all of 99"), (WHO, "all of 0"),
+    (WHO, "2000-01-01"), (WHO, "$42"), (WHO, "42 %"), (WHO, "Yes, he did"), (WHO, "No, nobody"),
+    (COUNT, "42"), (COUNT, "1"), (COUNT, "2"), (COUNT, "4"), (COUNT, "0"), (COUNT, "yes"), (COUNT, "no"),
+    (COUNT, "2000"), (COUNT, "three hundred"), (COUNT, "3.5"), (COUNT, "-3"), (COUNT, "30"),
+    (COUNT, "London"), (COUNT, "113"), (COUNT, "Guy Pearce"), (COUNT, "12 of them"),
+    (DID, "no"), (DID, "42"), (DID, "false"), (DID, "No, he did not"), (DID, "Guy Pearce"), (DID, "2000"),
+    (DID, "London"),
+    (NOT, "yes"), (NOT, "true"), (NOT, "Yes, he did"), (NOT, "42"), (NOT, "Guy Pearce"),
+    (WHICH, "yes"), (WHICH, "no"), (WHICH, "42"), (WHICH, "Heaven"), (WHICH, "17"),
+    (WHEN, "yes"), (WHEN, "1950"), (WHEN, "42"), (WHEN, "Guy Pearce"), (WHEN, "no"), (WHEN, "2001-05-05"),
+    (WHERE, "42"), (WHERE, "yes"), (WHERE, "no"), (WHERE, "2000"), (WHERE, "Paris"),
+    (LONG, "42"), (LONG, "yes"), (LONG, "171"), (LONG, "Al Pacino"), (LONG, "no"),
+]  # fmt: skip
+HONEST = [
+    (WHO, "Christopher Nolan", "Christopher Nolan"), (COUNT, "3", "3"), (DID, "yes", "yes"),
+    (NOT, "no", "no"),
+    (WHEN, "2000", "2000"), (WHERE, "London", "London"), (LONG, "170", "170"), (LONG, "170 minutes", "170"),
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def films() -> Iterator[Clew]:
+    with Clew.from_triples(TRIPLES, types=TYPES) as clew:
+        yield clew
+
+
+def model_of(method: str, question: str, answer: str) -> ScriptedModel:
+    """A model that takes nothing apart, and names every fact for its answer."""
+    plan = f"Reasoning: one step.\nSub-questions:\n1. {question}"
+    said = f"So it is.\nFacts: 1-20\nAnswer: {answer}"
+    first = iter([plan] if method == "kg-rag" else [])
+    return ScriptedModel(lambda _: next(first, said))
+
+
+@pytest.mark.parametrize("method", READERS)
+@pytest.mark.parametrize(("question", "answer"), FORGED)
+def test_what_is_made_up_is_not_grounded(films: Clew, method: str, question: str, answer: str):
+    found = films.ask(question, method=method, model=model_of(method, question, answer))
+    assert found.abstained is not None, found.answers
+    assert (found.answers, found.citations, found.text) == ((), (), "")
+    assert found.abstained.reason in ("ungrounded", "not_in_evidence")
+
+
+@pytest.mark.parametrize("method", READERS)
+@pytest.mark.parametrize(("question", "answer", "label"), HONEST)
+def test_what_the_facts_come_to_is(films: Clew, method: str, question: str, answer: str, label: str):
+    found = films.ask(question, method=method, model=model_of(method, question, answer))
+    assert [a.label for a in found.answers] == [label], found.abstained
+    assert found.grounded
+    assert found.citations[0].triples
+
+
+PATTERNS = {
+    WHO: [["Memento", "directed by", "UNKNOWN person 1"]],
+    DID: [["Memento", "directed by", "Christopher Nolan"]],
+    NOT: [["Memento", "directed by", "Michael Mann"]],
+    WHEN: [["Memento", "release year", "UNKNOWN year 1"]],
+}
+
+
+@pytest.mark.parametrize(("question", "answer"), [case for case in FORGED if case[0] in PATTERNS])
+def test_what_is_made_up_of_subgraphs_is_not_grounded(films: Clew, question: str, answer: str):
+    replies = [
+        json.dumps({"divided": [question], "triples": PATTERNS[question]}),
+        json.dumps({"reason": "so it is", "answers": [answer]}),
+    ]
+    found = films.ask(question, method="simgrag", model=ScriptedModel([*replies, replies[1]]))
+    assert found.abstained is not None, found.answers
+    assert not found.answers
+
+
+@pytest.mark.parametrize(("question", "answer"), [(WHO, "all of 1"), (WHO, "all of fact 1")])
+def test_all_of_a_single_triple_is_what_it_leads_to(films: Clew, question: str, answer: str):
+    found = films.ask(question, method="kaping", model=model_of("kaping", question, answer))
+    assert [a.label for a in found.answers] != ["1"]
+
+
+@pytest.mark.parametrize("method", READERS)
+def test_what_is_ungrounded_is_given_where_that_is_allowed(films: Clew, method: str):
+    kind = settings_of(method)
+    assert kind is not None
+    found = films.ask(
+        WHO, method=method, model=model_of(method, WHO, "42"), settings=kind(allow_ungrounded=True)
+    )
+    assert (found.grounded, found.answers, found.abstained) == (False, (), None)
+    assert "42" in found.text or "So it is" in found.text
+    assert "a person is asked for" in found.notes[0]
+
+
+@pytest.mark.parametrize(("flags", "code"), [([], 3), (["--allow-ungrounded"], 0)])
+def test_the_command_line_says_so_by_its_exit_code(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, flags: list[str], code: int
+):
+    pytest.importorskip("openai")
+    source = tmp_path / "films.tsv"
+    source.write_text("".join("\t".join(triple) + "\n" for triple in TRIPLES), "utf-8")
+    with serving(Answer(completion("So it is.\nFacts: 1\nAnswer: 42"))) as (_, url):
+        monkeypatch.setenv("OPENAI_BASE_URL", f"{url}/v1")
+        arguments = ["ask", str(source), WHO, "--method", "kaping", "--llm", "vllm/m", "--json", *flags]
+        result = CliRunner().invoke(app, arguments)
+    assert result.exit_code == code, result.output
+    assert json.loads(result.stdout)["grounded"] == (code == 3)
+
+
+@pytest.mark.parametrize("method", [*READERS, "simgrag", "synaptiqa"])
+def test_without_a_model_the_command_line_points_to_auto(tmp_path: Path, method: str):
+    source = tmp_path / "films.tsv"
+    source.write_text("".join("\t".join(triple) + "\n" for triple in TRIPLES), "utf-8")
+    result = CliRunner().invoke(app, ["ask", str(source), WHO, "--method", method])
+    assert result.exit_code == 2
+    assert "--method auto" in result.output

@@ -1,0 +1,156 @@
+"""Queries of others run in processes of their own, within time and memory, from every thread and door."""
+
+import os
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from cypher.attacks import BOMBS
+from sparql.sparql_attacks import BOMBS as SPARQL_BOMBS
+
+from clew import Clew
+from clew.stores.errors import QueryError, StoreError
+
+pytest.importorskip("ladybug", reason="ladybug is not installed")
+
+FILMS = Path(__file__).parents[2] / "examples" / "films.tsv"
+COUNTS = ("MATCH (f:film) RETURN count(f)", "SELECT (COUNT(?f) AS ?n) { ?f a t:film }")
+SECONDS = 1.0
+
+
+@pytest.fixture(scope="module")
+def clew(tmp_path_factory):
+    with Clew.open(FILMS, cache_dir=tmp_path_factory.mktemp("cache")) as opened:
+        yield opened
+
+
+def children():
+    """Processes that this one started, and that run queries."""
+    found = set()
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            parent = int((process / "stat").read_text().rpartition(")")[2].split()[1])
+            words = (process / "cmdline").read_bytes()
+        except OSError:
+            continue
+        if parent == os.getpid() and b"worker.py" in words:
+            found.add(process.name)
+    return found
+
+
+@pytest.mark.parametrize("statement", BOMBS + SPARQL_BOMBS, ids=lambda s: s[:40])
+def test_a_bomb_ends_in_its_limits_and_alone(clew, statement):
+    before = [clew.query(count).rows for count in COUNTS]
+    start = time.monotonic()
+    with suppress(QueryError):
+        clew.query(statement, seconds=SECONDS)
+    assert time.monotonic() - start < 1.2 * SECONDS + 0.8  # the rest is for starting a process here
+    assert [clew.query(count).rows for count in COUNTS] == before
+
+
+@pytest.mark.parametrize(
+    ("statement", "said"),
+    [
+        ("RETURN nodes(null)", "ended the process"),
+        ("WITH 'xx' AS a " + "WITH replace(a, 'x', a) AS a " * 6 + "RETURN size(a)", "longer than 0.5 s"),
+        ("RETURN range(1, 1000000000000)", "GiB of memory"),
+    ],
+)
+def test_the_error_says_which_limit(clew, statement, said):
+    with pytest.raises(QueryError, match=said):
+        clew.query(statement, seconds=0.5)
+
+
+@pytest.mark.parametrize("count", COUNTS)
+def test_other_limits_need_no_other_process(clew, count):
+    clew.query(count)
+    before = children()
+    for rows in (1, 10, 11, 12):
+        assert clew.query(count, rows=rows, seconds=5 + rows).rows
+    assert children() == before
+
+
+@pytest.mark.parametrize("slow", ["MATCH p = (a)-[*..30]-(b) RETURN max(length(p))", SPARQL_BOMBS[-1]])
+def test_a_query_does_not_wait_for_another_one(clew, slow):
+    def hold():
+        with pytest.raises(QueryError):
+            clew.query(slow, seconds=4)
+
+    with ThreadPoolExecutor(1) as threads:
+        held = threads.submit(hold)
+        time.sleep(0.3)
+        start = time.monotonic()
+        for count in COUNTS:
+            assert clew.query(count).rows
+        assert time.monotonic() - start < 3
+        assert not held.done()
+        held.result()
+
+
+def test_threads_that_come_first_at_once_load_the_graph_once(tmp_path):
+    before = children()
+    with Clew.open(FILMS, cache_dir=tmp_path) as opened, ThreadPoolExecutor(8) as threads:
+        assert len(set(threads.map(lambda _: opened.query(COUNTS[0]).rows, range(8)))) == 1
+        assert len(children() - before) <= 2
+    assert children() == before
+
+
+def test_a_closed_store_takes_no_query(tmp_path):
+    from clew.stores.ladybug import LadybugStore
+
+    with Clew.open(FILMS, cache_dir=tmp_path) as opened:
+        one, other = (LadybugStore.of_graph(opened.index.graph) for _ in range(2))
+        expected = one.run(COUNTS[0]).rows
+        one.close()
+        assert other.run(COUNTS[0]).rows == expected
+        with pytest.raises(StoreError, match="closed"):
+            one.run(COUNTS[0])
+        other.close()
+
+
+def test_keys_of_the_environment_are_not_where_queries_run(clew, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-secret-0123456789")
+    with pytest.raises(QueryError):
+        clew.query("RETURN nodes(null)")
+    clew.query(COUNTS[0])
+    for process in children():
+        assert b"sk-secret" not in Path(f"/proc/{process}/environ").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ("MATCH (f:flim) RETURN f", "no label or relation flim. Near: film"),
+        ("SELECT ?f { ?f r:directd_by ?x }", "no r:directd_by. Near: r:directed_by"),
+        ("SELECT ?f { ?f a t:flim }", "no t:flim. Near: t:film"),
+    ],
+)
+def test_an_unknown_name_is_said_with_near_ones(clew, query, said):
+    with pytest.raises(QueryError, match=said):
+        clew.query(query)
+
+
+@pytest.mark.parametrize(
+    ("query", "columns"),
+    [
+        ("SELECT (COUNT(*) AS ?n) { ?s ?p ?o }", ("n",)),
+        ("select(count(*) as ?n){?s ?p ?o}", ("n",)),
+        ("# one\nPREFIX x: <urn:x> ASK{ ?s ?p ?o }", ("ask",)),
+        ("ASK{}", ("ask",)),
+        ("/* two */ MATCH (select:film) RETURN count(select) AS ask", ("ask",)),
+        ("WITH 1 AS base RETURN base", ("base",)),
+        ("WITH [1] AS data RETURN data", ("data",)),
+    ],
+)
+def test_the_language_is_told_by_the_grammar(clew, query, columns):
+    assert clew.query(query).columns == columns
+
+
+@pytest.mark.parametrize(
+    "update", ["INSERT DATA { <a> <b> 1 }", "DELETE WHERE { ?s ?p ?o }", "DROP ALL", "INSERT {}"]
+)
+def test_an_update_is_called_one(clew, update):
+    with pytest.raises(QueryError, match="writes"):
+        clew.query(update)
