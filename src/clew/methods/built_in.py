@@ -15,6 +15,7 @@ from clew.index.store.directory import Index
 from clew.methods.settings import AutoSettings
 from clew.query.execute import Executor
 from clew.query.tree import Query
+from clew.query.values import as_of
 from clew.query.words import say
 from clew.reading.answer import (
     DraftAnswer,
@@ -58,7 +59,7 @@ class BuiltInReader:
     name = "auto"
 
     def __init__(self, index: Index, embedder: Embedder, settings: AutoSettings | None = None) -> None:
-        self.index, self.confidence = index, (settings or AutoSettings()).confidence
+        self.index, self.settings = index, settings or AutoSettings()
         self.reader = reader_of(index, embedder)
 
     def answer(self, question: str, *, id: str | None = None, entities: Sequence[str] = ()) -> Answer:
@@ -90,7 +91,9 @@ class BuiltInReader:
 
         Raises EmbedderError if the shipped model cannot be opened.
         """
-        reading, vocabulary = self.reader.read(question, entities), self.reader.vocabulary
+        vocabulary = self.reader.vocabulary
+        with as_of(self.settings.day):
+            reading = self.reader.read(question, entities)
         meanings = meanings_of(Executor(self.reader.graph), vocabulary, reading)
         if not meanings:
             return LikelyReading(reading)
@@ -105,9 +108,9 @@ class BuiltInReader:
         unknown = unknown_names(self.index.names, entities)
         if unknown:
             return unknown_given(self.reader.graph, self.index.names, unknown)
-        if likeliest.query is not None and likeliest.likelihood >= self.confidence:
+        if likeliest.query is not None and likeliest.likelihood >= self.settings.confidence:
             return likeliest.query
-        if likeliest.empty is not None and likeliest.empty.share >= self.confidence:
+        if likeliest.empty is not None and likeliest.empty.share >= self.settings.confidence:
             return likeliest.empty.query
         return left_open(self.reader, self.index.names, likeliest.reading)
 
@@ -160,11 +163,11 @@ class BuiltInReader:
 def built_in_reader(index: Index, embedder: Embedder, settings: AutoSettings | None = None) -> BuiltInReader:
     """The built-in reader of a graph: one for all that ask alike, as long as one of them does."""
     settings = settings or AutoSettings()
-    key = id(index.graph), id(embedder), settings.confidence
+    key = id(index.graph), id(embedder), settings
     reader = _READERS.get(key)
     if reader is None:
         reader = _READERS[key] = BuiltInReader(index, embedder, settings)
     return reader
 
 
-_READERS: WeakValueDictionary[tuple[int, int, float], BuiltInReader] = WeakValueDictionary()
+_READERS: WeakValueDictionary[tuple[int, int, AutoSettings], BuiltInReader] = WeakValueDictionary()

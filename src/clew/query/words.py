@@ -743,9 +743,11 @@ def _without_preposition(event: str) -> str:
 def _interval(conditions: Sequence[OnEdge]) -> str:
     """*In 2016* of what began until its end and did not end before it; empty for other conditions."""
     match conditions:
-        case (OnEdge(_, "<=", Value() as last), OnEdge(_, ">=", Value() as first, True)):
+        case (OnEdge(_, "<=", Value() as last), OnEdge(_, ">=", Value() as first, True)) if (
+            last.number >= first.number
+        ):
             within = replace(first, width=last.number - first.number)
-            return f"{'in' if within.width else 'on'} {_value_text(within)}"
+            return f"{'on' if within.date and not within.width else 'in'} {_value_text(within)}"
         case _:
             return ""
 

@@ -115,12 +115,6 @@ OR_EQUAL = re.compile(
 )
 """Words with which a bound itself counts."""
 
-AS_MUCH = re.compile(
-    r"(?<!least )(?<!most )\bas\s+[a-z]+\s+as\b|\bthe same\s+[a-z]+\s+as\b|\bequally\b", re.I
-)
-"""Words that say two values to be equal: *as old as*."""
-
-
 _RANK_BEFORE = re.compile(r"\b(?:top|bottom|first|last|best|worst)\s+$", re.I)
 _RANK_AFTER = re.compile(r"\s+(?:most|least|fewest|best|worst|\w{2,}est)\b", re.I)
 

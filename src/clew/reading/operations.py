@@ -262,8 +262,6 @@ def sets_compared_with_entity(exploration: Exploration, things: Sequence[Base]) 
     signs: tuple[Sign, ...] = (
         (">=", "<=", ">", "<") if english.OR_EQUAL.search(exploration.question) else (">", "<")
     )
-    if english.AS_MUCH.search(exploration.question):
-        signs = ("=",)
     entities = [(i, c) for i, m in enumerate(exploration.mentions) for c in m.candidates[:2]]
     bases: list[Base] = []
     free = [base for base in things if not base.mentions]

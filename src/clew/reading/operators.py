@@ -45,8 +45,8 @@ from clew.query.vocabulary import NUMBER, Vocabulary, words_of_label
 from clew.reading.comparisons import sign_beside
 from clew.reading.mentions import Mention, spans_of
 from clew.reading.ranker import Ranked, Ranking
-from clew.text.inflection import shape_of, singular_noun
-from clew.text.lexicon import Lexicon
+from clew.text.inflection import comparative, shape_of, singular_noun
+from clew.text.lexicon import ADJECTIVE, Lexicon
 
 MOST_AROUND = 20
 """Readings of the rest around which operators are put."""
@@ -69,6 +69,9 @@ _AVERAGE = re.compile(
     r"(?P<than>\b(?:than|above|below|over|under))\s+(?:the\s+)?(?:average|mean)(?P<noun>\s+\w+)?", re.I
 )
 _BOUND = re.compile(r"\s*,?\s*\b(?:but|and)\s+(?:\w+\s+)?(?:more|less|fewer|\w{2,}er)\s+than\s+", re.I)
+_AS_MUCH = re.compile(
+    r"(?<!least )(?<!most )(?<!twice )(?<!half )\b(?:equally|just\s+as|as)\s+(?P<what>[a-z]+)\s+as\b", re.I
+)
 _NEITHER = re.compile(r"\bneither\b", re.I)
 _NOR = re.compile(r"\s*,?\s*nor\s+(?:(?:in|of|for|at|by|from|to|with|on)\s+)?", re.I)
 _OPPOSITE: dict[Sign, Sign] = {">": "<", "<": ">", ">=": "<=", "<=": ">="}
@@ -124,7 +127,15 @@ class Operators:
     def found(self) -> list[Operator]:
         """The operators, in their order; of those that share words the first."""
         operators: list[Operator] = []
-        numbers = (self._shares, self._differences, self._nth, self._groups, self._averages, self._bounds)
+        numbers = (
+            self._equals,
+            self._shares,
+            self._differences,
+            self._nth,
+            self._groups,
+            self._averages,
+            self._bounds,
+        )
         finders = (*numbers, self._neither, self._only, self._times, self._names)
         for operator in (o for find in finders for o in find()):
             if not any(o.start < operator.stop and operator.start < o.stop for o in operators):
@@ -214,6 +225,34 @@ class Operators:
                 return None if changed == query else changed
 
             yield Operator(*match.span(), apply)
+
+    def _equals(self) -> Iterator[Operator]:
+        """*As old as Bob*: read as *older than Bob*, and equal is put in the place of more."""
+        for match in _AS_MUCH.finditer(self.text):
+            what = match["what"].lower()
+            if what in ("well", "far", "soon", "long", "such", "same") or not self._is_measure(what):
+                continue
+            yield Operator(*match.span(), self._equal, f"{comparative(what)} than")
+
+    def _is_measure(self, word: str) -> bool:
+        """Whether a word may be an adjective or a quantity: *old*, *much*."""
+        return word in ("much", "many") or Lexicon.load().uses(word, ADJECTIVE) > 0
+
+    def _equal(self, query: Query) -> Query | None:
+        def equal(part: Part) -> Part:
+            is_bound = isinstance(part, Compared) and not isinstance(part.value, Value | Amount)
+            return replace(part, sign="=") if isinstance(part, Compared) and is_bound else part
+
+        changed = replace(query, part=mapped(query.part, equal))
+        if changed == query:
+            return None
+        match changed:
+            case Query("list" | "count", Compared(source, _, _, Walk(Anchor() as same, _))) if not isinstance(
+                source, Anchor
+            ):
+                return replace(changed, part=Without(changed.part, same))
+            case _:
+                return changed
 
     def _shares(self) -> Iterator[Operator]:
         for match in _SHARE.finditer(self.text):
