@@ -250,6 +250,8 @@ class _Words:
             noun = shape.noun
         else:
             things = _Phrase(noun, plural(noun), is_many=True, is_implied=True)
+            if not end & 1 and shape.form == "verb" and self._vocabulary.ends[end ^ 1] in (NUMBER, DATE):
+                return things.narrow(_that(shape.one, shape.many))
             return things.narrow(self._counted(end, ">=", 1))
         phrase = _Phrase(noun, plural(noun), is_many=True)
         return phrase if other == "thing" else phrase.narrow(_of(plural(other)))

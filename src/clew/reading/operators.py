@@ -24,6 +24,7 @@ from clew.query.tree import (
     Anchor,
     Both,
     Compared,
+    Counted,
     Either,
     Extreme,
     OfType,
@@ -42,10 +43,11 @@ from clew.query.tree import (
 )
 from clew.query.values import ORDINALS, day_number, days_from, today
 from clew.query.vocabulary import NUMBER, Vocabulary, words_of_label
+from clew.reading import english
 from clew.reading.comparisons import sign_beside
 from clew.reading.mentions import Mention, spans_of
 from clew.reading.ranker import Ranked, Ranking
-from clew.text.inflection import comparative, shape_of, singular_noun
+from clew.text.inflection import comparative, is_participle, shape_of, singular_noun
 from clew.text.lexicon import ADJECTIVE, Lexicon
 
 MOST_AROUND = 20
@@ -56,7 +58,7 @@ _NTH = re.compile(
     re.I,
 )
 _GROUP = re.compile(
-    r"\s*\b(?:(?:per|by)\s+|(?:for|in|of|at|from|on)\s+(?:each|every)\s+(?:of\s+the\s+)?)(?P<group>[\w-]+(?:\s+[\w-]+)?)"
+    r"\s*\b(?:(?:per|(?P<by>by))\s+|(?:for|in|of|at|from|on)\s+(?:each|every)\s+(?:of\s+the\s+)?)(?P<group>[\w-]+(?:\s+[\w-]+)?)"
     r"|\s*\b(?:do|does|did|has|have|is|are)\s+(?:each|every)\s+(?P<subject>[\w-]+(?:\s+[\w-]+)??)(?:\s+(?:have|has|had|got|contain))?(?=\W*$)",
     re.I,
 )
@@ -75,8 +77,6 @@ _AS_MUCH = re.compile(
 _NEITHER = re.compile(r"\bneither\b", re.I)
 _NOR = re.compile(r"\s*,?\s*nor\s+(?:(?:in|of|for|at|by|from|to|with|on)\s+)?", re.I)
 _OPPOSITE: dict[Sign, Sign] = {">": "<", "<": ">", ">=": "<=", "<=": ">="}
-LIKELY = 0.5
-"""From this probability on a reading of the whole question is kept where an operator is not certain."""
 _ONLY_ONE = re.compile(r"\bthe\s+(?:only|sole)\b", re.I)
 _ONLY = re.compile(r"\b(?:only|solely|exclusively)\b", re.I)
 _AND = re.compile(r"\s*(?:,\s*)?(?P<word>and|or|&)\s+(?:in\s+|of\s+|for\s+)?|\s*,\s*", re.I)
@@ -89,7 +89,7 @@ _WITHIN = re.compile(
 )
 _LAST = re.compile(r"\b(?:in\s+|during\s+)?(?P<which>last|this)\s+(?P<unit>year|month)\b", re.I)
 _NOW = re.compile(r"\b(?:now|currently|today|at present|at the moment|these days)\b", re.I)
-_WORDS = "zero one two three four five six seven eight nine ten eleven twelve".split()
+_NUMBERS = {w: n for n, w in enumerate("zero one two three four five six seven eight nine ten".split())}
 _BEFORE = re.compile(
     r"\b(?:in|on|during|since|from|before|after|until|till|by|at|as of|prior to|starting)\s+"
     r"(?:the\s+)?(?:year\s+)?$",
@@ -111,8 +111,8 @@ class Operator:
     """Whether the words mean nothing else; else a reading of the whole question that uses them is kept."""
     names: bool = False
     """Whether it adds a name to one before it."""
-    value: Value | None = None
-    """The number that stands in its place."""
+    values: tuple[Value, ...] = ()
+    """What the last word of `instead` may stand for."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,18 +142,23 @@ class Operators:
                 operators.append(operator)
         return sorted(operators, key=lambda o: o.start)
 
-    def beside(self, ranking: Ranking) -> list[Operator]:
-        """Those that the likeliest reading of the whole question does not say already."""
-        found = self.found()
-        likely = [r for r in ranking.ranked[:1] if r.probability >= LIKELY]
-        used = [m for r in likely for m in spans_of(self.mentions, mentions_of(r.option.query))]
+    def prefers(self, ranked: Sequence[Ranked], ranking: Ranking, operators: Sequence[Operator]) -> bool:
+        """Whether readings with operators are taken before those of the whole question.
+
+        Where the likeliest of these says the words too, the likelier of both is taken, unless the words of an
+        operator mean nothing else.
+        """
+        if not ranked or any(o.certain for o in operators):
+            return bool(ranked)
+        whole = ranking.ranked[:1]
+        used = [m for r in whole for m in spans_of(self.mentions, mentions_of(r.option.query))]
 
         def is_said(operator: Operator) -> bool:
-            behind = [m for m in used if operator.start <= m[0] < operator.stop]
-            before = [m for m in used if m[1] <= operator.start]
-            return bool(behind) and (bool(before) or not operator.names)
+            behind = any(operator.start <= start < operator.stop for start, _ in used)
+            return behind and (not operator.names or any(stop <= operator.start for _, stop in used))
 
-        return [o for o in found if o.certain or not is_said(o)]
+        is_likelier = not whole or ranked[0].probability > whole[0].probability
+        return is_likelier or not any(map(is_said, operators))
 
     def rest(self, operators: Sequence[Operator]) -> tuple[str, tuple[Mention, ...]]:
         """The question without the words of operators, and the mentions at their places in it.
@@ -165,10 +170,10 @@ class Operators:
         last = 0
         for o in operators:
             text += self.text[last : o.start]
-            if o.value is not None:
+            if o.values:
                 start = len(text) + o.instead.rindex(" ") + 1
                 stop = len(text) + len(o.instead)
-                numbers.append(Mention(start, stop, o.instead.split()[-1], values=(o.value,)))
+                numbers.append(Mention(start, stop, o.instead.split()[-1], values=o.values))
             text += o.instead
             last = o.stop
             if not o.instead and (not text or text[-1] == " "):
@@ -279,11 +284,16 @@ class Operators:
                 return None
             case Both(left, _) | Either(left, _):
                 return self._all_like(left)
-            case _:
-                return self._all_like(part.source) if hasattr(part, "source") else self._all_like(part.left)
+            case Without(left, _):
+                return self._all_like(left)
+            case Compared(source) | Counted(source) | Extreme(source) | Related(source):
+                return self._all_like(source)
 
     def _groups(self) -> Iterator[Operator]:
         for match in _GROUP.finditer(self.text):
+            before = self.text[: match.start()].split()[-1:]
+            if match["by"] and before and is_participle(before[0].lower()):
+                continue  # "owned by people" groups nothing
             name = "group" if match["group"] else "subject"
             words = match[name].split()
             for length in range(len(words), 0, -1):
@@ -292,7 +302,9 @@ class Operators:
                     continue
                 stop = match.start(name) + len(" ".join(words[:length]))
                 stop = match.end() if name == "subject" else stop
-                yield Operator(match.start(), stop, lambda query, noun=noun: self._grouped(query, noun))
+                yield Operator(
+                    match.start(), stop, lambda q, n=noun, by=bool(match["by"]): self._grouped(q, n, by=by)
+                )
                 break
 
     def _is_noun(self, noun: str) -> bool:
@@ -304,8 +316,8 @@ class Operators:
         shape = shape_of(self.vocabulary.relations[relation])
         return (self.vocabulary.relations[relation], shape.one if shape.form == "noun" else shape.noun)
 
-    def _grouped(self, query: Query, noun: str) -> Query | None:
-        if query.ask in ("yes", "every", "share", "difference") or query.by:
+    def _grouped(self, query: Query, noun: str, *, by: bool) -> Query | None:
+        if (by and query.ask == "list") or query.ask in ("yes", "every", "share", "difference") or query.by:
             return None
         part = query.part
         if query.ask in ("sum", "average", "largest", "smallest"):
@@ -333,7 +345,7 @@ class Operators:
                     continue
                 is_less = (match["more"] or "").lower() in _LESS
                 if match["more"]:
-                    yield Operator(*match.span(), lambda query: query, self._how(match["more"]))
+                    yield Operator(*match.span(), _as_it_is, self._how(match["more"]))
 
                 def apply(query: Query, mention: Mention = mention, is_less: bool = is_less) -> Query | None:
                     return self._difference(query, mention, is_less=is_less)
@@ -399,24 +411,25 @@ class Operators:
                 runs.append([left, right])
                 words.append(between["word"] or "")
         for run, word in zip(runs, words, strict=True):
-            is_and = word.lower() in ("and", "&")
-            if word:
+            if word.lower() in ("and", "&"):
                 yield Operator(
                     run[0].stop,
                     run[-1].stop,
-                    lambda query, run=run, is_and=is_and: self._of_all(query, run, is_and=is_and),
+                    lambda query, run=run: self._of_all(query, run),
                     certain=False,
                     names=True,
                 )
 
-    def _of_all(self, query: Query, names: Sequence[Mention], *, is_and: bool) -> Query | None:
+    def _of_all(self, query: Query, names: Sequence[Mention]) -> Query | None:
         """What is asked of the first name, asked of all: what they share, else what each has."""
+        if query.ask not in ("yes", "every") and english.YES_NO.search(self.text):
+            return None
         match query:
             case Query("yes", Both(Walk(Anchor() as a, step), Anchor() as b)):
                 inside = a.mention >= 0 and self.mentions[a.mention] == names[0]
                 one, rest = (a, Walk(b, step ^ 1)) if inside else (b, Walk(a, step))
                 others = [(self._node_like(m, one.node), self.mentions.index(m)) for m in names[1:]]
-                if not is_and or any(node is None for node, _ in others):
+                if any(node is None for node, _ in others):
                     return None
                 anchors = [one, *(Anchor(node, place) for node, place in others if node is not None)]
                 return Query("every", reduce(Either, anchors), rest)
@@ -426,7 +439,9 @@ class Operators:
         parts = [query.part, *(pair[1] for pair in pairs if pair is not None)]
         if len(parts) < len(names) or query.ask == "yes":
             return None
-        if is_and and len(self.executor.members(reduce(Both, parts))):
+        if not all(len(self.executor.members(part)) for part in parts):
+            return None  # of one of them it is not recorded
+        if len(self.executor.members(reduce(Both, parts))):
             return replace(query, part=reduce(Both, parts))
         walks = [part for part in parts if isinstance(part, Walk)]
         if query.ask not in ("list", "count") and len(walks) == len(parts):
@@ -445,7 +460,7 @@ class Operators:
             if number is not None:
                 instead = f"{match['than']} {number:g}"
                 if len(instead) <= stop - match.start():
-                    yield Operator(match.start(), stop, self._than_average, instead, value=Value(number))
+                    yield Operator(match.start(), stop, self._than_average, instead, values=(Value(number),))
 
     def _middle(self) -> float | None:
         """A number between the least and the most of the values that the words of the question may mean."""
@@ -502,7 +517,7 @@ class Operators:
         left = next((m for m in named if m.stop == nor.start()), None)
         right = next((m for m in named if m.start == nor.end()), None)
         if left is not None and right is not None:
-            yield Operator(*neither.span(), lambda query: query)
+            yield Operator(*neither.span(), _as_it_is)
             yield Operator(nor.start(), right.stop, lambda query: self._of_neither(query, left, right))
 
     def _of_neither(self, query: Query, left: Mention, right: Mention) -> Query | None:
@@ -546,17 +561,36 @@ class Operators:
     # times of edges
 
     def _times(self) -> Iterator[Operator]:
-        """Dates that an edge has: *ordered in 2023*, *works at Nord now*."""
+        """Dates of edges (*ordered in 2023*, *works at Nord now*); where edges have none, *last year*."""
         if not len(self.executor.graph.edge_properties):
+            yield from self._relative_dates()
             return
-        for start, stop, sign, value in self._dates():
+        for start, stop, sign, value in (*self._told_from_today(), *self._told()):
 
-            def apply(query: Query, sign: Sign | None = sign, value: Value = value) -> Query | None:
+            def apply(query: Query, sign: Sign = sign, value: Value = value) -> Query | None:
                 return self._at_time(query, sign, value)
 
             yield Operator(start, stop, apply, certain=False)
 
-    def _dates(self) -> Iterator[tuple[int, int, Sign | None, Value]]:
+    def _relative_dates(self) -> Iterator[Operator]:
+        """*Last year*, *more than ten years ago*, as the dates that they are."""
+        for start, stop, sign, value in self._told_from_today():
+            first = date.fromordinal(int(value.number) + 1)
+            last = date.fromordinal(int(value.number + value.width) + 1)
+            if last == today() and sign == "=":
+                sign, last = ">=", first
+            word = {"<": "before", ">": "after", ">=": "since"}.get(sign, "on" if first == last else "in")
+            value = _span(first, last)
+            if first == last or first.year != last.year:
+                yield Operator(start, stop, _as_it_is, f"{word} {first}", values=(value,))
+            elif (first.month, last.month) == (1, 12):
+                values = (value, Value(float(first.year)))
+                yield Operator(start, stop, _as_it_is, f"{word} {first.year}", values=values)
+            else:
+                yield Operator(start, stop, _as_it_is, f"{word} {first:%Y-%m}", values=(value,))
+
+    def _told_from_today(self) -> Iterator[tuple[int, int, Sign, Value]]:
+        """Dates that are told from today, with how they bound."""
         for match in _AGO.finditer(self.text):
             count = _count(match["number"])
             if count is not None:
@@ -571,10 +605,13 @@ class Operators:
                 yield *match.span(), "=", _span(first, today())
         for match in _LAST.finditer(self.text):
             unit, which = match["unit"].lower(), match["which"].lower()
-            day = days_from(today(), unit, -1 if which == "last" else 0)
-            yield *match.span(), "=", _span_of(day, unit)
-        for match in _NOW.finditer(self.text):
-            yield *match.span(), "=", _span(today(), today())
+            yield *match.span(), "=", _span_of(days_from(today(), unit, -1 if which == "last" else 0), unit)
+        if len(self.executor.graph.edge_properties):
+            for match in _NOW.finditer(self.text):
+                yield *match.span(), "=", _span(today(), today())
+
+    def _told(self) -> Iterator[tuple[int, int, Sign, Value]]:
+        """Dates that are written, with how the words before them bound."""
         for mention in self.mentions:
             dates = [v for v in mention.values if v.date and v.number >= 1 and not v.yearly]
             before = _BEFORE.search(self.text, 0, mention.start)
@@ -584,15 +621,13 @@ class Operators:
                 sign = "<=" if word in ("until", "till") else ">=" if word in ("since", "from") else sign
                 yield before.start(), mention.stop, sign, dates[0]
 
-    def _at_time(self, query: Query, sign: Sign | None, value: Value) -> Query | None:
+    def _at_time(self, query: Query, sign: Sign, value: Value) -> Query | None:
         """The query with its last step over edges of that time."""
         done = False
 
         def timed(part: Part) -> Part:
             nonlocal done
-            conditions = (
-                self._conditions(part.step // 2, sign or "=", value) if isinstance(part, Walk) else ()
-            )
+            conditions = self._conditions(part.step // 2, sign, value) if isinstance(part, Walk) else ()
             if not isinstance(part, Walk) or not conditions or done:
                 return part
             done = True
@@ -640,12 +675,15 @@ class Operators:
         return bool((properties.kind[places[properties.key[places] == number]] > 0).any())
 
 
+def _as_it_is(query: Query) -> Query:
+    return query
+
+
 def _count(word: str) -> int | None:
+    word = word.lower()
     if word.isdigit():
         return int(word)
-    return (
-        1 if word.lower() in ("a", "an") else _WORDS.index(word.lower()) if word.lower() in _WORDS else None
-    )
+    return 1 if word in ("a", "an") else _NUMBERS.get(word)
 
 
 def _span(first: date, last: date) -> Value:

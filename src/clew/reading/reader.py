@@ -114,13 +114,13 @@ class QuestionReader:
         times["link"] = (perf_counter() - began) * 1000
         reading = self._read_text(text, mentions, times)
         operators = Operators(self.vocabulary, Executor(self.graph), text, mentions)
-        found = operators.beside(reading.ranking)
+        found = operators.found()
         if found:
             text, mentions = operators.rest(found)
             named = [m if m.stop > m.start else replace(m, candidates=(), values=()) for m in mentions]
             rest = self._read_text(text, named, times)
             ranked = operators.around_all(rest.ranking.ranked, found)
-            if ranked:
+            if operators.prefers(ranked, reading.ranking, found):
                 ranking = replace(rest.ranking, ranked=ranked)
                 reading = replace(rest, mentions=mentions, ranking=ranking)
         return replace(reading, original_question=question, respelt=linked.respelt)
