@@ -17,8 +17,8 @@ from clew.opening.environment import cache_folder, keep_machine_code, make_embed
 from clew.opening.graph_view import GraphView
 from clew.opening.index_files import (
     FilesOrTriples,
+    index_in_memory,
     index_sources,
-    index_triples,
     is_index,
     local_paths,
     refuse_options,
@@ -30,10 +30,10 @@ from clew.types import Answer, Verification
 if TYPE_CHECKING:
     from clew.graph.readers.batch import OnError
     from clew.graph.readers.hints import Hints
+    from clew.index.build import IndexOptions
     from clew.index.cache import CachedIndex, SideFiles
     from clew.index.corpus.corpus import CorpusSettings
     from clew.index.new_index import Progress
-    from clew.index.remote import RemoteIndex
     from clew.index.store.directory import Index
     from clew.index.update.edits import EditRules
     from clew.index.update.update import Updated
@@ -80,10 +80,6 @@ class Clew(GraphView, Asks):
         self.side_files: SideFiles | None = None if cached is None else cached.side_files
         self.seconds = 0.0
         self._temporary: weakref.finalize[..., Clew] | None = None
-        self.origin: RemoteIndex | None = None
-        """Where the index was fetched from, if it was."""
-        self.mark = ""
-        """What stands for the manifest that was fetched."""
 
     @classmethod
     def open(
@@ -102,8 +98,6 @@ class Clew(GraphView, Asks):
     ) -> Self:
         """Open `source`: an index directory, or graph files (or a folder), indexed once into a cache.
 
-        An index may be in an object store (`s3://bucket/kb.clew`): it is fetched once into the cache.
-
         `embedder` is a spec or an object; without one, that of the index. The options after it are for graph
         files: `hints` say what the columns of a table are; with `corpus` walks are stored too. Raises
         InputError if there is no such source, ParseError for a line that cannot be read, FormatError and
@@ -111,7 +105,7 @@ class Clew(GraphView, Asks):
         index, or the address of a database.
         """
         keep_machine_code()
-        paths, origin, mark = local_paths(source, cache_dir)
+        paths = local_paths(source)
         index = next(filter(is_index, paths), None)
         side_names = {"types": types, "aliases": aliases}
         side = {name: None if file is None else Path(file) for name, file in side_names.items()}
@@ -121,9 +115,7 @@ class Clew(GraphView, Asks):
         if len(paths) > 1:
             raise UsageError(f"{index} is an index, and one is opened alone. Give graph files, or it alone")
         refuse_options(index, side | {"format": format, "corpus": corpus, "hints": hints})
-        clew = cls._open_index(index, embedder)
-        clew.origin, clew.mark = origin, mark
-        return clew
+        return cls._open_index(index, embedder)
 
     @classmethod
     def _open_files(
@@ -156,9 +148,63 @@ class Clew(GraphView, Asks):
         Numbers are taken as they are written. Raises UsageError for what is no triple of texts, InputError if
         there are none.
         """
-        folder, maker = Path(tempfile.mkdtemp(prefix="clew-triples-")), make_embedder(embedder)
+        from clew.graph.readers.written import write_pairs, write_triples
+
+        def write(folder: Path) -> tuple[Path, IndexOptions]:
+            side: IndexOptions = {
+                "types": write_pairs(folder / "types.tsv", "type", types),
+                "aliases": write_pairs(folder / "aliases.tsv", "alias", aliases),
+                "format": "tsv",
+            }
+            return write_triples(folder / "triples.tsv", triples), side
+
+        return cls._from_memory(write, embedder)
+
+    @classmethod
+    def from_networkx(
+        cls,
+        graph: Any,  # noqa: ANN401 (of NetworkX)
+        *,
+        embedder: str | Embedder | None = None,
+        hints: Hints | None = None,
+    ) -> Self:
+        """Index a graph of NetworkX with the attributes of its nodes and edges, until it is closed.
+
+        Nodes are called by their *name*, *label* or *title*, relations by *relation*, *type* or *label*.
+        Raises UsageError for another object, InputError without edges and attributes.
+        """
+        from clew.graph.readers.written import write_network
+
+        options: IndexOptions = {"format": "json", "hints": hints}
+        return cls._from_memory(
+            lambda folder: (write_network(folder / "graph.json", graph), options), embedder
+        )
+
+    @classmethod
+    def from_frames(
+        cls, frames: Mapping[str, Any], *, embedder: str | Embedder | None = None, hints: Hints | None = None
+    ) -> Self:
+        """Index data frames of pandas or polars by the names of their tables, until it is closed.
+
+        >>> Clew.from_frames({"films": films, "people": people})  # doctest: +SKIP
+
+        They are read as a folder of tables is. Raises UsageError for another object, InputError and
+        ParseError as `open`.
+        """
+        from clew.graph.readers.written import write_frames
+
+        options: IndexOptions = {"hints": hints}
+        return cls._from_memory(lambda folder: (write_frames(folder / "tables", frames), options), embedder)
+
+    @classmethod
+    def _from_memory(
+        cls, write: Callable[[Path], tuple[Path, IndexOptions]], embedder: str | Embedder | None
+    ) -> Self:
+        """Index what `write` puts into a folder: a source, and how it is read."""
+        folder, maker = Path(tempfile.mkdtemp(prefix="clew-memory-")), make_embedder(embedder)
         try:
-            clew = cls(index_triples(folder, triples, types, aliases, maker), maker)
+            source, options = write(folder)
+            clew = cls(index_in_memory(folder, source, maker, **options), maker)
         except BaseException:
             shutil.rmtree(folder, ignore_errors=True)
             raise

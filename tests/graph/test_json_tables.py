@@ -29,13 +29,13 @@ RECORDS = [
 EXPECTED = [
     ("Bulba", "types", "Grass"),
     ("Bulba", "types", "Poison"),
-    ("Bulba", "base HP", "45"),
-    ("Bulba", "base Speed", "45.5"),
+    ("Bulba", "base HP", ("45", XSD + "integer")),
+    ("Bulba", "base Speed", ("45.5", XSD + "decimal")),
     ("Charma", "types", "Fire"),
-    ("Charma", "base HP", "39"),
-    ("Charma", "base Speed", "65"),
+    ("Charma", "base HP", ("39", XSD + "integer")),
+    ("Charma", "base Speed", ("65", XSD + "decimal")),
     ("Charma", "evolves", "Charme"),
-    ("Charma", "shiny", "true"),
+    ("Charma", "shiny", ("true", XSD + "boolean")),
 ]
 
 
@@ -113,7 +113,7 @@ def test_ends_are_ids_although_nodes_have_names(tmp_path: Path) -> None:
     )
     assert found.labels == {"7": "Ned", "8": "Jon"}
     assert ("7", "father of", "8") in found.triples
-    assert ("7", "group", ("1", XSD + "string")) in found.triples
+    assert ("7", "group", ("1", XSD + "integer")) in found.triples
 
 
 def test_a_network_without_directions_has_links_both_ways(tmp_path: Path) -> None:
@@ -187,4 +187,4 @@ def test_a_number_stays_as_it_is_written(tmp_path: Path) -> None:
     digits = "9" * 5_000
     text = f'[{{"name": "a", "n": 1e999, "m": 1.50}}, {{"name": "b", "n": {digits}, "m": NaN}}]'
     found = Found(write(tmp_path / "a.json", text))
-    assert found.triples == [("a", "n", "1e999"), ("a", "m", "1.50"), ("b", "n", digits)]
+    assert found.triples == [("a", "n", "1e999"), ("a", "m", ("1.50", XSD + "decimal")), ("b", "n", digits)]

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 
+import networkx
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -92,6 +93,13 @@ def _arrays(directory: Path) -> Path:
     return directory
 
 
+def _network(path: Path, write_graph: str) -> Path:
+    graph = networkx.MultiDiGraph()
+    graph.add_edges_from((h, t, {"relation": r}) for h, r, t in TRIPLES)
+    getattr(networkx, write_graph)(graph, path)
+    return path
+
+
 FORMATS: dict[str, Callable[[Path], Path]] = {
     "tsv": lambda d: write(d / "x.tsv", _joined("\t")),
     "pipe": lambda d: write(d / "x.psv", _joined("|")),
@@ -109,11 +117,15 @@ FORMATS: dict[str, Callable[[Path], Path]] = {
     "jsonld": lambda d: write(d / "x.jsonld", _jsonld()),
     "json": lambda d: write(d / "x.json", _links()),
     "arrays": lambda d: _arrays(d / "x"),
+    "graphml": lambda d: _network(d / "x.graphml", "write_graphml_xml"),
+    "gexf": lambda d: _network(d / "x.gexf", "write_gexf"),
+    "pajek": lambda d: _network(d / "x.net", "write_pajek"),
 }
 
 
 def test_every_format_is_in_the_contract() -> None:
-    assert set(FORMATS) == set(formats())
+    # GML numbers its nodes.
+    assert set(FORMATS) | {"gml"} == set(formats())
 
 
 @pytest.mark.parametrize("format", FORMATS)

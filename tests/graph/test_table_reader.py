@@ -355,7 +355,7 @@ def test_rows_of_another_width_are_faults(tmp_path: Path) -> None:
     assert found.triples == [("a", "c", "b")]
     assert [reason.split(": ")[1] for reason in found.tally.reasons] == [
         "2 columns where the header has 3. Quote cells that hold the separator",
-        "a cell of the edge is empty. Give every edge its two nodes and its type",
+        "a cell of the edge is empty. Give every edge its two nodes",
     ]
 
 

@@ -56,7 +56,7 @@ def failure(status: int, text: str, headers: dict[str, str] | None = None, **mor
 def model_at(
     url: str, name: str = "vllm/fake", heard: list[str] | None = None, **options: Any
 ) -> ManagedModel:
-    base_url = url if name.startswith("anthropic") else f"{url}/v1"
+    base_url = f"{url}/v1" if "openai" in WIRES.get(name, "openai") else url
     listener = None if heard is None else lambda _, text: heard.append(text)
     settings = Settings(name, base_url=base_url, api_key=KEY, **{"attempts": 1, **options})
     return open_model(settings, listener)
@@ -163,10 +163,19 @@ ANTHROPIC_STREAMS = {
         headers=EVENTS,
     ),
 }
+WIRES = {
+    "vllm/fake": "openai",
+    "openai-responses/fake": "openai",
+    "anthropic/fake": "anthropic",
+    "google/fake": "google.genai",
+    "groq/fake": "groq",
+    "mistral/fake": "mistralai",
+}
+"""A model of each wire, and the package that speaks it."""
 MALFORMED = {
     **{
         f"{wire}, {'streamed, ' if streamed else ''}{kind}": (wire, answer, streamed)
-        for wire in ("vllm/fake", "anthropic/fake")
+        for wire in WIRES
         for streamed in (False, True)
         for kind, answer in {
             **{kind: answer for kind, (answer, _, _) in STATUSES.items()},
@@ -189,6 +198,7 @@ MALFORMED = {
 
 @pytest.mark.parametrize(("wire", "answer", "streamed"), MALFORMED.values(), ids=MALFORMED)
 def test_each_malformed_answer_is_a_typed_error(wire: str, answer: Answer, streamed: bool):
+    pytest.importorskip(WIRES[wire])
     error, _ = outcome(wire, answer, streamed=streamed)
     assert isinstance(error, (ModelRefused, ModelFailed, ModelUnreachable)), error
     assert str(error).startswith(f"{wire} at http://127.0.0.1")

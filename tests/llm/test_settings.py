@@ -107,6 +107,7 @@ def test_a_key_is_not_shown():
         ({"model": "azure/m", "api_key": "k"}, "Set AZURE_OPENAI_ENDPOINT"),
         ({"model": "deepseek/m"}, "Set DEEPSEEK_API_KEY"),
         ({"model": "nobody/m"}, "no provider 'nobody'"),
+        ({"model": "deepseek/m", "api_key": "k", "base_url": "http://h/v1"}, "another base URL"),
         ({"model": "openai/m", "api_key": "k\n"}, "Copy it again"),
         ({"model": "openai/m", "api_key": "k…"}, "Copy it again"),
         ({"base_url": "localhost:8080/v1"}, "not a base URL"),

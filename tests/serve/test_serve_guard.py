@@ -1,12 +1,15 @@
 """Who is let in, and what every response carries."""
 
+import contextlib
 import hmac
 import logging
 import socket
 
 import pytest
 
-from clew.serve.settings import Access
+from clew.serve import connection
+from clew.serve.run import listen
+from clew.serve.settings import Access, ServeSettings
 from servers.served import small
 
 TOKEN, OTHER = "t" * 20, "u" * 20
@@ -137,3 +140,72 @@ def test_no_other_file_is_served(films, path):
     with socket.create_connection(("127.0.0.1", films.port)) as raw:
         raw.sendall(f"GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".encode())
         assert b" 404 " in raw.recv(100)
+
+
+def exchange(server, data, seconds=5):
+    """What is answered to bytes, and whether the connection is closed then."""
+    with socket.create_connection(("127.0.0.1", server.port)) as sent:
+        sent.settimeout(seconds)
+        sent.sendall(data)
+        heard = b""
+        with contextlib.suppress(TimeoutError):
+            while piece := sent.recv(65_536):
+                heard += piece
+            return heard, True
+    return heard, False
+
+
+def test_idle_connections_do_not_keep_others_out(running, films_index, monkeypatch):
+    monkeypatch.setattr(connection, "MOST_CONNECTIONS", 20)
+    server = running({"films": films_index})
+    idle = [socket.create_connection(("127.0.0.1", server.port)) for _ in range(60)]
+    assert server.client.get("/healthz").text == "ok\n"
+    for one in idle:
+        one.close()
+
+
+def test_a_client_has_so_many_connections(running, films_index, monkeypatch):
+    monkeypatch.setattr(connection, "MOST_OF_CLIENT", 5)
+    server = running({"films": films_index})
+    with socket.create_connection(("127.0.0.1", server.port)) as first:
+        rest = [socket.create_connection(("127.0.0.1", server.port)) for _ in range(5)]
+        first.settimeout(5)
+        assert first.recv(1) == b""  # closed, as it was idle longest
+        for one in rest:
+            one.close()
+
+
+@pytest.mark.parametrize("begun", [b"", b"GET /healthz HTTP/1.1\r\nHost: loc"])
+def test_a_head_has_to_come_in_time(running, films_index, monkeypatch, begun):
+    monkeypatch.setattr(connection, "HEAD_SECONDS", 0.3)
+    server = running({"films": films_index})
+    assert exchange(server, begun) == (b"", True)
+
+
+def test_a_request_of_two_lengths_is_refused_and_nothing_behind_it_is_read(films):
+    head = b"POST /v1/films/ask HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\n"
+    behind = b"Transfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    heard, closed = exchange(films, head + behind)
+    assert heard.startswith(b"HTTP/1.1 400 ")
+    assert heard.count(b"HTTP/1.1") == 1
+    assert closed
+
+
+def test_numbers_are_finite(films):
+    for number in ("NaN", "Infinity", "1e999"):
+        settings = f'{{"temperature": {number}}}'
+        body = f'{{"question": "Who?", "method": "simgrag", "settings": {settings}}}'
+        reply = films.client.post("/v1/films/ask", content=body, headers={"content-type": "application/json"})
+        assert reply.status_code == 400
+        assert "finite" in reply.json()["detail"]
+
+
+def test_a_browser_asks_by_an_address(films):
+    reply = films.client.get("/v1/films/ask", params={"q": "Who directed Memento?"}).json()
+    assert reply["text"] == "Christopher Nolan"
+
+
+def test_responses_are_not_held_back():
+    (opened,) = listen(ServeSettings(port=0))
+    with opened, socket.create_connection(opened.getsockname()), opened.accept()[0] as accepted:
+        assert accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)

@@ -20,6 +20,7 @@ import uvicorn
 from clew import Clew
 from clew.llm.types import ChatModel
 from clew.serve.app import make_app
+from clew.serve.connection import Connection
 from clew.serve.graphs import Graphs, ServedGraph
 from clew.serve.service import Models
 from clew.serve.settings import Access, ServerLimits, ServeSettings
@@ -68,7 +69,12 @@ class Running:
         self.port = self._socket.getsockname()[1]
         self.url = f"http://127.0.0.1:{self.port}"
         config = uvicorn.Config(
-            app, log_config=None, access_log=False, ws="none", timeout_graceful_shutdown=5
+            app,
+            http=Connection,
+            log_config=None,
+            access_log=False,
+            ws="none",
+            timeout_graceful_shutdown=5,
         )
         self._server = uvicorn.Server(config)
         self._thread = threading.Thread(target=self._server.run, args=([self._socket],), daemon=True)

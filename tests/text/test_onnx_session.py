@@ -1,7 +1,6 @@
 """Vectors of 8-bit weights must not depend on the processor."""
 
 import numpy as np
-import onnxruntime
 import pytest
 
 from clew.reading.ranker import MODEL
@@ -11,7 +10,7 @@ WORDS = {"ids": np.arange(1000, 1096).reshape(8, 12), "mask": np.ones((8, 12), n
 
 
 def opened(*, vnni):
-    return open_session(onnxruntime, MODEL / "encoder.onnx", threads=1, vnni=vnni)
+    return open_session(MODEL / "encoder.onnx", threads=1, vnni=vnni)
 
 
 def test_8_bit_products_are_exact_on_processors_without_vnni():

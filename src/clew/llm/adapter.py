@@ -202,6 +202,8 @@ def _reply(response: ModelResponse, name: str, notes: tuple[str, ...]) -> Reply:
     text = "".join(part.content for part in response.parts if isinstance(part, TextPart))
     refusal = (response.provider_details or {}).get("refusal")
     finish = response.finish_reason or "stop"
+    if not response.parts and response.finish_reason is None:
+        raise ValueError("it has no content and no end")
     return Reply(
         text=calls[0] if calls else text or (refusal if isinstance(refusal, str) else ""),
         model=response.model_name or name,

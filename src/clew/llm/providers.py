@@ -113,6 +113,8 @@ def _opened(
         """Make a provider with those of our options that it takes."""
         nonlocal client
         taken = inspect.signature(kind).parameters
+        if base_url is not None and "base_url" not in taken:
+            raise UsageError(f"{provider} cannot be asked at another base URL. Leave out {base_url!r}.")
         if "http_client" in taken and provider not in OWN_CLIENT:
             client = httpx.AsyncClient(timeout=timeout, follow_redirects=True, **limits(asynchronous=True))
         options |= {"http_client": client, "base_url": base_url, "api_key": api_key}

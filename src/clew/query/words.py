@@ -195,7 +195,7 @@ class _Words:
         """A set as a noun phrase."""
         match part:
             case Anchor(node, _):
-                return _Phrase(self._vocabulary.graph.labels[node])
+                return _Phrase(self._vocabulary.graph.label(node))
             case OfType(type_, end):
                 return self._all(type_, end)
             case Walk(source, step):

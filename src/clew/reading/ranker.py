@@ -134,7 +134,6 @@ class Ranker:
 
         """
         try:
-            import onnxruntime
             from tokenizers import Tokenizer
 
             about = json.loads((folder / "model.json").read_text("utf-8"))
@@ -142,9 +141,7 @@ class Ranker:
                 raise EmbedderError(
                     f"{folder}: the reader's model is of another version. Install clew again."
                 )
-            encoder, head = [
-                open_session(onnxruntime, folder / name, threads=1) for name in ("encoder.onnx", "head.onnx")
-            ]
+            encoder, head = [open_session(folder / name, threads=1) for name in ("encoder.onnx", "head.onnx")]
             text = gzip.decompress((folder / "tokenizer.json.gz").read_bytes()).decode("utf-8")
             tokenizer = Tokenizer.from_str(text)
             first_pass = FirstPass.open(folder / "first_pass.npz")

@@ -12,7 +12,7 @@ from starlette.responses import Response, StreamingResponse
 
 from clew.foundation.json_form import json_line
 from clew.serve.events import STREAM_MEDIA, event_stream
-from clew.serve.forms import AskForm, BatchForm, CompareForm, MatchForm, NameText, QueryForm, VerifyForm
+from clew.serve.forms import AskForm, BatchForm, CompareForm, MatchForm, NameText, QueryForm, Text, VerifyForm
 from clew.serve.metrics import Metrics
 from clew.serve.problems import PROBLEM_MEDIA
 from clew.serve.service import Asking, Service
@@ -43,6 +43,7 @@ class Api:
         add("/graphs", self.graphs, summary="The graphs, methods and chat models")
         add("/methods", self.methods, summary="The methods, and the settings that each takes")
         add("/{graph}/ask", self.ask, methods=["POST"], summary="Ask a question", responses=_STREAM)
+        add("/{graph}/ask", self.ask_by_address, summary="Ask a question by an address")
         add("/{graph}/batch", self.batch, methods=["POST"], summary="Ask several questions")
         add("/{graph}/verify", self.verify, methods=["POST"], summary="Check a claim", responses=_STREAM)
         add("/{graph}/compare", self.compare, methods=["POST"], summary="Ask several methods")
@@ -71,6 +72,17 @@ class Api:
         """
         fields = form.model_dump(exclude={"id"})
         asking = Asking(id=form.id or request.state.request_id, **fields)
+        return await self._answered(request, graph, lambda: self._service.ask(graph, asking))
+
+    async def ask_by_address(
+        self,
+        request: Request,
+        graph: GraphName,
+        question: Annotated[Text, Query(alias="q", examples=["Who directed Memento?"])],
+        method: Annotated[NameText, Query()] = "auto",
+    ) -> Response:
+        """Answer a question as POST does, without a chat model: `/v1/films/ask?q=Who+directed+Memento?`."""
+        asking = Asking(question, method=method, model="", id=request.state.request_id)
         return await self._answered(request, graph, lambda: self._service.ask(graph, asking))
 
     async def batch(self, request: Request, graph: GraphName, form: BatchForm) -> Response:

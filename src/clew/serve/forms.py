@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import math
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
+
+def _finite(value: bool | int | float | str) -> bool | int | float | str:
+    if isinstance(value, float) and not math.isfinite(value):
+        raise ValueError("it has to be a finite number")
+    return value
+
+
+SettingValue = Annotated[bool | int | float | str, AfterValidator(_finite)]
 Text = Annotated[str, Field(max_length=10_000)]
 NameText = Annotated[str, Field(max_length=2_000)]
 Id = Annotated[str, Field(max_length=200)]
-SettingValues = Annotated[dict[NameText, bool | int | float | str], Field(max_length=30)] | None
+SettingValues = Annotated[dict[NameText, SettingValue], Field(max_length=30)] | None
 
 
 class RequestForm(BaseModel):

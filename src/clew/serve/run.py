@@ -17,6 +17,7 @@ from starlette.types import ASGIApp
 
 from clew.errors import UsageError
 from clew.serve.app import GRACE
+from clew.serve.connection import IDLE_SECONDS, Connection
 from clew.serve.settings import ServeSettings
 from clew.serve.shared_counts import FOLDER
 from clew.workers.local import end_with_parent
@@ -24,8 +25,6 @@ from clew.workers.local import end_with_parent
 BACKLOG = 512
 _RESTART_SECONDS = 0.5
 """A worker that ends sooner after its start than this waits as long, so that a fault is no storm."""
-CONNECTIONS = 1_000
-"""Open connections of a process; those beyond get a 503 by uvicorn."""
 
 
 def listen(settings: ServeSettings) -> list[socket.socket]:
@@ -56,9 +55,12 @@ def _bind_socket(host: str, port: int, *, shared: bool) -> socket.socket:
     places = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     family, _, _, _, address = places[0]
     dual_stack = family == socket.AF_INET6 and socket.has_dualstack_ipv6()
-    return socket.create_server(
+    opened = socket.create_server(
         address, family=family, backlog=BACKLOG, reuse_port=shared, dualstack_ipv6=dual_stack
     )
+    # Its connections inherit it: a response of two writes would wait for the client's late ACK (40 ms).
+    opened.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return opened
 
 
 def address_of(opened: socket.socket) -> str:
@@ -86,9 +88,9 @@ def _serve_one(make: Callable[[], ASGIApp], opened: socket.socket) -> int:
         access_log=False,
         server_header=False,
         date_header=True,
-        limit_concurrency=CONNECTIONS,
+        http=Connection,
         backlog=BACKLOG,
-        timeout_keep_alive=75,
+        timeout_keep_alive=IDLE_SECONDS,
         timeout_graceful_shutdown=round(GRACE),
         ws="none",
         proxy_headers=False,

@@ -1,9 +1,11 @@
-"""Sessions of onnxruntime: on the processor alone, and as exact on every one."""
+"""Sessions of onnxruntime: on the processor alone, as exact on every one, and without telemetry."""
 
 from __future__ import annotations
 
+import os
 from contextlib import suppress
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -25,11 +27,22 @@ def has_vnni(cpu_info: Path = CPU_INFO) -> bool:
     return False
 
 
-def open_session(runtime: Any, model: Path, threads: int = 0, vnni: bool | None = None) -> Any:  # noqa: ANN401
-    """Open a model with the module `onnxruntime`, whose bare exceptions it raises; 0 threads: one a core.
+def load_runtime() -> Any:  # noqa: ANN401
+    """Import onnxruntime without its telemetry.
+
+    When its wheels are imported they make an id of the machine under `~/.cache` and look up a host of their
+    vendor. Only this variable stops that, and only before the import.
+    """
+    os.environ["ORT_DISABLE_TELEMETRY"] = "1"
+    return import_module("onnxruntime")
+
+
+def open_session(model: Path, threads: int = 0, vnni: bool | None = None) -> Any:  # noqa: ANN401
+    """Open a model; raises the bare exceptions of onnxruntime. 0 threads: one a core.
 
     Without `vnni` 8-bit products are made exact the slow way; None is what the processor has.
     """
+    runtime = load_runtime()
     options = runtime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = threads
     options.log_severity_level = 3

@@ -21,7 +21,6 @@ from clew.evaluate.records import Record
 from clew.evaluate.run.rundir import BERT, LineFile, RunDirectory, key_of
 from clew.foundation.arrays import Float32
 from clew.text.embedder import unit_rows
-from clew.text.embedders.extras import require
 from clew.text.embedders.onnx import TOKEN_OUTPUTS
 from clew.text.onnx_session import open_session
 
@@ -87,20 +86,21 @@ class TokenEmbedder:
 def open_tokens(spec: str) -> TokenEmbedder:
     """Open a model with token output: `onnx:PATH`, a file or its directory.
 
-    Raises UsageError (another kind of spec), MissingExtra (onnxruntime or tokenizers is not installed) and
-    EmbedderError (the model cannot be opened, or has no token output).
+    Raises UsageError (another kind of spec), EmbedderError (the model cannot be opened, or has no token
+    output).
     """
+    from tokenizers import Tokenizer
+
     kind, _, path = spec.partition(":")
     if kind != "onnx" or not path:
         raise UsageError(f"--bert {spec}: not a model with token output. Write --bert onnx:PATH")
-    runtime, tokenizers = require("onnxruntime", "onnx"), require("tokenizers", "onnx")
     model = Path(path) if Path(path).is_file() else Path(path) / "model.onnx"
     tokenizer = model.parent / "tokenizer.json"
     if not model.is_file() or not tokenizer.is_file():
         raise EmbedderError(f"{path}: there is no model.onnx with a tokenizer.json beside it")
     try:
-        session = open_session(runtime, model)
-        opened = tokenizers.Tokenizer.from_file(str(tokenizer))
+        session = open_session(model)
+        opened = Tokenizer.from_file(str(tokenizer))
     except Exception as error:  # both libraries raise bare Exceptions of their own
         raise EmbedderError(f"{model}: cannot open the model ({error})") from error
     return TokenEmbedder(session, opened, spec)

@@ -65,10 +65,10 @@ _TEXT, _INTEGER, _CODE = Form("text"), Form("number"), Form("code")
 @lru_cache(maxsize=1 << 16)
 def form_of(cell: str) -> Form:
     """Tell how a cell is written."""
-    if cell.isdecimal() and cell.isascii():
-        return _CODE if cell[0] == "0" and len(cell) > 1 else _INTEGER
     if len(cell) > MAX_LENGTH:
         return _TEXT
+    if cell.isdecimal() and cell.isascii():
+        return _CODE if cell[0] == "0" and len(cell) > 1 else _INTEGER
     if cell.lower() in TRUE | FALSE and len(cell) > 1:
         return Form("truth", plain=cell.lower() in ("true", "false"))
     if not any(map(str.isdigit, cell)):

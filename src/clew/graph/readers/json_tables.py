@@ -2,10 +2,10 @@
 
 Read are an array of objects; objects under their names (`{"Ann": {…}, "Bob": {…}}`); an object that holds
 one such array beside other things; `{"nodes": […], "links": […]}` as D3, NetworkX, vis.js, Sigma, Gephi and
-Cytoscape write it, whose ends are ids of nodes, their names or their places from 0; and an object a line
-(`.jsonl`, `.ndjson`). What an object of an object says is a column of both names (`base HP`), a list is
-several values, and an object in a list is its name or id. What the columns are is found as in other tables
-(`layout`).
+Cytoscape write it, whose ends are ids of nodes, their names or their places from 0; an object a line
+(`.jsonl`, `.ndjson`); and what `known_json` makes a network of. What an object of an object says is a column
+of both names (`base HP`), a list is several values, and an object in a list is its name or id. What the
+columns are is found as in other tables (`survey`).
 """
 
 from __future__ import annotations
@@ -20,11 +20,17 @@ from typing import Any, cast
 
 from clew.errors import InputError, ParseError
 from clew.graph.readers.batch import Batch, Tally
-from clew.graph.readers.columns import EdgeColumns, Layout
+from clew.graph.readers.columns import EdgeColumns
 from clew.graph.readers.hints import Hints
-from clew.graph.readers.layout import layout_of
+from clew.graph.readers.known_json import (
+    Network,
+    Object,
+    is_of_property_graph,
+    known_network,
+    result_rows,
+)
 from clew.graph.readers.stream import ByteSource, numbered_lines, unpacked_name
-from clew.graph.readers.survey import SAMPLED_ROWS, NumberedRow, unclear
+from clew.graph.readers.survey import NumberedRow, Survey, Table, look_through, unclear
 from clew.graph.readers.table import batches_of
 
 MOST_DOCUMENT_BYTES = 256 << 20
@@ -40,10 +46,9 @@ _NODE_KEYS = ("id", "key", "_id", "name", "label", "title")
 _NAME_KEYS = ("name", "label", "title", "id")
 _LINES = (".jsonl", ".ndjson")
 _ADVICE = (
-    "Known are an array of objects, an object a line, {nodes, links}, and JSON-LD. Give the part that is one "
-    "of these, or a CSV file"
+    "Known are an array of objects, an object a line, {nodes, links}, exports of Neo4j (APOC, Browser), "
+    "results of SPARQL, CycloneDX, SPDX, and JSON-LD. Give the part that is one of these, or a CSV file"
 )
-Object = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,20 +62,31 @@ class JsonReader:
     def read(self, path: Path, tally: Tally) -> Iterator[Batch]:
         """Stream the batches of `path`; see `Reader`. A fault of a document is fatal even when skipping."""
         if is_lines(path, tally.hints):
-            yield from _read_objects(path, lambda lines_tally: _objects_of_lines(path, lines_tally), tally)
-            return
-        document = _load(path, tally, self.most_bytes)
-        if isinstance(document, dict):  # what is around it, as Cytoscape writes it, is left out
-            inner = cast(Object, document).get("elements")
-            document = inner if isinstance(inner, dict | list) else cast(object, document)
-        network = _network(document)
-        if network is not None:
-            yield from _read_network(path, network, tally)
-            return
-        objects = _objects(document)
-        if objects is None:
-            raise ParseError(str(path), 0, "the JSON is of a form that is not known", _ADVICE)
-        yield from _read_objects(path, lambda _: iter(objects), tally)
+            first = next(_objects_of_lines(path, Tally(on_error="skip", hints=tally.hints)), {})
+            if not is_of_property_graph(first):
+                yield from _read_objects(
+                    path, lambda lines_tally: _objects_of_lines(path, lines_tally), tally
+                )
+                return
+            document: object = list(_objects_of_lines(path, tally))
+        else:
+            document = _load(path, tally, self.most_bytes)
+        yield from read_document(path, document, tally)
+
+
+def read_document(path: Path, document: object, tally: Tally) -> Iterator[Batch]:
+    """Stream the batches of parsed JSON; raises ParseError if its form is not known."""
+    if isinstance(document, dict):  # what is around it, as Cytoscape writes it, is left out
+        inner = cast(Object, document).get("elements")
+        document = inner if isinstance(inner, dict | list) else cast(object, document)
+    network = known_network(document) or _network(document)
+    if network is not None:
+        yield from read_network(path, network, tally)
+        return
+    objects = result_rows(document) or _objects(document)
+    if objects is None:
+        raise ParseError(str(path), 0, "the JSON is of a form that is not known", _ADVICE)
+    yield from _read_objects(path, lambda _: iter(objects), tally)
 
 
 def is_lines(path: Path, hints: Hints) -> bool:
@@ -133,16 +149,7 @@ def _are_objects(value: object) -> bool:
     return bool(items) and all(isinstance(v, dict) for v in items)
 
 
-@dataclass(frozen=True, slots=True)
-class _Network:
-    """Nodes, which may be none, and links; `undirected`: links have no direction."""
-
-    nodes: Sequence[Object]
-    links: Sequence[Object]
-    undirected: bool = False
-
-
-def _network(document: object) -> _Network | None:
+def _network(document: object) -> Network | None:
     """A document as a network; None if it is none."""
     if not isinstance(document, dict):
         return None
@@ -155,7 +162,7 @@ def _network(document: object) -> _Network | None:
         [_without_envelope(record) for record in cast(Sequence[Object], part or ())]
         for part in (nodes, links)
     ]
-    return _Network(*parts, undirected=fields.get("directed") is False)
+    return Network(*parts, undirected=fields.get("directed") is False)
 
 
 def _without_envelope(record: Object) -> Object:
@@ -233,62 +240,76 @@ def _text(value: object) -> str | None:
 
 
 def _read_objects(path: Path, objects: Callable[[Tally], Iterator[Object]], tally: Tally) -> Iterator[Batch]:
-    """Read objects as rows of one table; they are asked for twice, first for their columns."""
-    columns = _columns_of(objects(Tally(on_error="skip", hints=tally.hints)))
-    rows = ((number, columns.row(record)) for number, record in enumerate(objects(tally), 1))
-    sample = list(islice(rows, SAMPLED_ROWS))
-    header, cells = list(columns.at), [row for _, row in sample]
-    if not header:
+    """Read objects as rows of one table; they are asked for thrice: columns, types, and the rows."""
+    quiet = Tally(on_error="skip", hints=tally.hints)
+    columns = _columns_of(objects(quiet))
+    if not columns.at:
         return
-    layout = layout_of(header, cells, tally.hints, headed=True)
-    if layout is None:
+    table = _look_at(path, columns, map(columns.row, objects(quiet)), tally.hints)
+    Survey(tally.hints, {path: table}).settle()
+    yield from _read_rows(path, columns, table, map(columns.row, objects(tally)), tally)
+
+
+def _look_at(path: Path, columns: _Columns, rows: Iterable[list[str]], hints: Hints) -> Table:
+    """Look through rows; raises ParseError if it is not clear what their columns are."""
+    header = list(columns.at)
+    table = look_through(path, enumerate(chain([header], rows)), hints, lists=columns.lists, list_mark=ITEM)
+    if table.layout is None:
         raise unclear(path, 0, header)
-    yield from _read_rows(path, columns, layout, chain(sample, rows), tally, undirected=False)
+    return table
 
 
 def _read_rows(
     path: Path,
     columns: _Columns,
-    layout: Layout,
-    rows: Iterator[NumberedRow],
+    table: Table,
+    rows: Iterable[list[str]],
     tally: Tally,
     *,
-    undirected: bool,
+    undirected: bool = False,
 ) -> Iterator[Batch]:
+    layout = table.layout
+    if layout is None:
+        return
     tally.note(f"{path}: {layout.in_words()}")
-    table_columns = (
-        replace(column, array=True, delimiter=ITEM) if name in columns.lists else column
-        for name, column in zip(columns.at, layout.columns, strict=True)
-    )
-    layout = replace(layout, columns=tuple(table_columns))
+    for note in table.notes:
+        tally.note(f"{path}: {note}")
+    numbered: Iterable[NumberedRow] = enumerate(rows, 1)
     if undirected and layout.edges is not None:
         # A direction that says of each link that it has none.
-        rows = ((number, [*cells, "undirected"]) for number, cells in rows)
+        numbered = ((number, [*cells, "undirected"]) for number, cells in numbered)
         edges = replace(layout.edges, direction=len(layout.columns))
         layout = replace(layout, columns=(*layout.columns, replace(layout.columns[0], name="")), edges=edges)
-    yield from batches_of(path, layout, rows, tally, "node" if layout.edges is None else "edge")
+    yield from batches_of(path, layout, numbered, tally, "node" if layout.edges is None else "edge")
     if columns.left_out:
         names = ", ".join(sorted(columns.left_out)[:5])
         tally.note(f"{path}: objects and lists without a name are left out of: {names}")
 
 
-def _read_network(path: Path, network: _Network, tally: Tally) -> Iterator[Batch]:
+def read_network(path: Path, network: Network, tally: Tally) -> Iterator[Batch]:
     """Read the nodes, then the links between them."""
-    links = _columns_of(network.links)
-    rows = [links.row(link) for link in network.links]
-    hints = tally.hints
-    layout = layout_of(list(links.at), rows[:SAMPLED_ROWS], replace(hints, id=None), headed=True)
-    if layout is None or layout.edges is None:
-        raise unclear(path, 0, list(links.at))
+    hints, survey = tally.hints, Survey(tally.hints)
+    links, rows = _columns_of(network.links), list[list[str]]()
+    if network.links:
+        rows = [links.row(link) for link in network.links]
+        survey.tables[path / "links"] = table = _look_at(path, links, rows, replace(hints, id=None, names={}))
+        if table.layout is None or table.layout.edges is None:
+            raise unclear(path, 0, list(links.at))
+    nodes, cells = _columns_of(network.nodes), list[list[str]]()
     if network.nodes:
-        nodes = _columns_of(network.nodes)
         cells = [nodes.row(node) for node in network.nodes]
-        key = hints.id if hints.id is not None else _put_names(nodes, cells, rows, layout.edges)
-        node_layout = layout_of(list(nodes.at), cells[:SAMPLED_ROWS], Hints(id=key), headed=True)
-        if node_layout is None:
-            raise unclear(path, 0, list(nodes.at))
-        yield from _read_rows(path, nodes, node_layout, enumerate(cells, 1), tally, undirected=False)
-    yield from _read_rows(path, links, layout, enumerate(rows, 1), tally, undirected=network.undirected)
+        key = hints.id
+        if key is None and ":ID" not in nodes.at:
+            edges = next((t.layout.edges for t in survey.tables.values() if t.layout is not None), None)
+            key = _put_names(nodes, cells, rows, edges)
+        survey.tables[path / "nodes"] = _look_at(path, nodes, cells, replace(hints, id=key, columns={}))
+    survey.settle()
+    for part, columns, part_rows in (("nodes", nodes, cells), ("links", links, rows)):
+        if path / part in survey.tables:
+            undirected = network.undirected and part == "links"
+            yield from _read_rows(
+                path, columns, survey.tables[path / part], part_rows, tally, undirected=undirected
+            )
 
 
 def _columns_of(objects: Iterable[Object]) -> _Columns:
@@ -298,12 +319,15 @@ def _columns_of(objects: Iterable[Object]) -> _Columns:
     return columns
 
 
-def _put_names(nodes: _Columns, cells: list[list[str]], links: list[list[str]], ends: EdgeColumns) -> str:
+def _put_names(
+    nodes: _Columns, cells: list[list[str]], links: list[list[str]], ends: EdgeColumns | None
+) -> str:
     """The column of nodes that the ends of links name.
 
     Where these are places in the list of nodes, they become what is in the column, which may be a new one.
     """
-    end_names = {row[i] for row in links for i in (ends.head, ends.tail)}
+    places = () if ends is None else (ends.head, ends.tail)
+    end_names = {row[i] for row in links for i in places}
     known_keys = [key for key in dict.fromkeys((*_NODE_KEYS, *nodes.at)) if key in nodes.at]
     values = {key: [row[nodes.at[key]] for row in cells] for key in known_keys}
     unique = [key for key in known_keys if len(set(values[key])) == len(cells) and all(values[key])]
@@ -314,7 +338,7 @@ def _put_names(nodes: _Columns, cells: list[list[str]], links: list[list[str]], 
     if all(end.isdecimal() and len(end) < 10 and int(end) < len(cells) for end in end_names):
         key = plain[0] if plain else _add_numbers(nodes, cells)
         for row in links:
-            for i in (ends.head, ends.tail):
+            for i in places:
                 row[i] = cells[int(row[i])][nodes.at[key]]
         return key
     return next((key for key in unique if end_names <= set(values[key])), (*unique, *known_keys)[0])

@@ -35,11 +35,18 @@ _ENDS = (
     ("source", "destination"), ("src", "dest"), ("origin", "destination"), ("origin", "dest"),
     ("from", "to"), ("start", "end"), ("u", "v"), ("s", "o"),
     ("entity", "value"), ("1", "2"),
+    ("source", "cible"), ("quelle", "ziel"), ("fuente", "destino"), ("origen", "destino"),
+    ("origem", "destino"), ("fonte", "destino"), ("origine", "destinazione"), ("sorgente", "destinazione"),
+    ("bron", "doel"), ("zdroj", "cíl"), ("источник", "цель"), ("源", "目标"), ("ソース", "ターゲット"),
 )  # fmt: skip
 """What the two ends of an edge are called together, without words as `id` beside them."""
+_LABELS = (
+    "label", "étiquette", "libellé", "beschriftung", "bezeichnung", "etiqueta", "etichetta", "rótulo",
+)  # fmt: skip
 _RELATIONS = (
     "relation", "relationship", "predicate", "property", "relation type", "relationship type", "edge type",
-    "rel", "rel type", "link type", "interaction", "edge", "p", "type", "kind", "label",
+    "rel", "rel type", "link type", "interaction", "edge", "p", "relación", "relação", "beziehung", "type",
+    "kind", *_LABELS,
 )  # fmt: skip
 _BESIDE = {"id", "node", "name", "entity", "key", "iri", "uri"}
 _IDS = ("id", "node id", "node", "identifier", "key", "uri", "iri", "uuid")
@@ -47,7 +54,11 @@ _TYPES = ("type",)
 """What a column of types is called."""
 _REFERENCES = ("parent", "child", "manager", "supervisor", "boss", "reports to", "part of", "subclass of")
 """What a column is called that is of other rows of its table."""
-_DIRECTIONS = {"directed": False, "undirected": True, "mutual": True}
+_DIRECTIONS = {
+    **dict.fromkeys(("directed", "dirigé", "orienté", "gerichtet", "dirigido", "diretto", "有向"), False),
+    **dict.fromkeys(("undirected", "mutual", "non dirigé", "non orienté", "ungerichtet"), True),
+    **dict.fromkeys(("no dirigido", "não dirigido", "non diretto", "mutuel", "无向"), True),
+}
 _KEY = re.compile(r"[A-Za-z]*(?:[a-z]I[Dd]|_id|_ID)")
 _INDEX = re.compile(r"(?:Unnamed: ?\d+)?")
 """The header of a column that counts rows, as data frames write it."""
@@ -70,7 +81,10 @@ def layout_of(
     columns = tuple(Column.of(cell) for cell in cells)
     full_rows = [row for row in rows if len(row) == len(cells)]
     layout = (
-        _mixed_layout(columns) or _edge_layout(columns, full_rows, hints) or _node_layout(columns, full_rows)
+        _result_layout(cells, columns)
+        or _mixed_layout(columns)
+        or _edge_layout(columns, full_rows, hints)
+        or _node_layout(columns, full_rows)
     )
     if layout is None and (headed or _is_wide(cells, full_rows)):
         # Records of three texts each may be triples.
@@ -148,6 +162,22 @@ def _mixed_layout(columns: Sequence[Column]) -> Layout | None:
     return Layout(tuple(typed_columns), edges, NodeColumns(at["_id"], names, labels, other_columns))
 
 
+def _result_layout(cells: Sequence[str], columns: Sequence[Column]) -> Layout | None:
+    """Results of a query on Wikidata: variables, and their labels beside them (*item, itemLabel*)."""
+    labels = {
+        at: cells.index(f"{name}Label") for at, name in enumerate(cells) if name and f"{name}Label" in cells
+    }
+    if not labels:
+        return None
+    id_, name = next(iter(labels.items()))
+    others = {at: label for at, label in labels.items() if at != id_}
+    properties = tuple(i for i in range(len(cells)) if i != id_ and i not in labels.values())
+    nodes = NodeColumns(
+        id_, ((name,),), None, properties, literals=False, references=tuple(others), labels=others
+    )
+    return Layout(tuple(columns), nodes=nodes)
+
+
 def _edge_layout(columns: Sequence[Column], rows: Sequence[Sequence[str]], hints: Hints) -> Layout | None:
     roles = {column.role: i for i, column in reversed(list(enumerate(columns)))}
     if {"start_id", "end_id"} <= roles.keys():
@@ -168,7 +198,7 @@ def _edge_layout(columns: Sequence[Column], rows: Sequence[Sequence[str]], hints
         relation_columns = [(_RELATIONS.index(words[i]), i) for i in free_columns if words[i] in _RELATIONS]
         # Gephi writes the column of labels, mostly without any.
         relation = next(
-            (i for _, i in sorted(relation_columns) if words[i] != "label" or cells_by_column[i]), None
+            (i for _, i in sorted(relation_columns) if words[i] not in _LABELS or cells_by_column[i]), None
         )
     return Layout(tuple(columns), EdgeColumns(*ends, relation, hints.relation or LINKED_TO, direction))
 
@@ -252,11 +282,11 @@ def _is_wide(cells: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
         return True
     if _is_triple(cells, rows):
         return False
-    if len(rows) < FEW_ROWS:
-        return any(values and all(map(_is_amount, values)) for values in cells_by_column[1:])
-    # Of triples, relations come again and again, and so do heads; no number below a word is either.
-    if any(values and all(map(is_value, values)) for values in cells_by_column[:2]):
+    if any(values and all(map(_is_amount, values)) for values in cells_by_column):
         return True
+    if len(rows) < FEW_ROWS:
+        return False
+    # Of triples, relations come again and again, and so do heads.
     return len(cells_by_column[0]) == len(rows) and (
         2 * len(cells_by_column[1]) > len(rows) or _calls_rows(cells, rows)
     )
@@ -357,7 +387,8 @@ def _with_other_columns(layout: Layout) -> Layout:
         used |= {layout.edges.head, layout.edges.tail, layout.edges.relation, layout.edges.direction}
     node_properties = set(layout.nodes.properties) if layout.nodes is not None else set[int]()
     if layout.nodes is not None:
-        used |= {layout.nodes.id, layout.nodes.types, *node_properties}
+        named = {column for columns in layout.nodes.names for column in columns}
+        used |= {layout.nodes.id, layout.nodes.types, *node_properties, *named, *layout.nodes.labels.values()}
     other_columns = tuple(
         i for i, c in enumerate(layout.columns) if i not in used and c.role != "ignore" and c.name
     )

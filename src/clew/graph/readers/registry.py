@@ -13,6 +13,7 @@ from clew.graph.readers.comma import COMMA, csv_records, is_triple_header
 from clew.graph.readers.delimited import PIPE, TSV, delimiter_advice
 from clew.graph.readers.hints import Hints
 from clew.graph.readers.json_tables import JSON
+from clew.graph.readers.networks import NETWORKS
 from clew.graph.readers.rdf import JSONLD, NQUADS, NTRIPLES, RDFXML, TRIG, TURTLE
 from clew.graph.readers.source_files import missing, source_files
 from clew.graph.readers.stream import BOM, ByteSource, is_plain, numbered_lines, unpacked_name
@@ -23,6 +24,7 @@ READERS: tuple[Reader, ...] = (
     *(TSV, PIPE, COMMA, TABLE),
     *(NTRIPLES, NQUADS, TURTLE, TRIG, RDFXML, JSONLD),
     *(JSON, ARRAYS),
+    *NETWORKS,
 )
 """All readers; adding one is a line here."""
 
@@ -70,7 +72,7 @@ def choose_reader(path: Path, format: str | None = None, hints: Hints | None = N
         return _json_reader(path)
     for reader in READERS:
         if suffix in reader.suffixes:
-            return reader
+            return _xml_reader(path) if reader is RDFXML else reader
     return TABLE if hints.of_table else _sniff(path, hints)
 
 
@@ -128,6 +130,16 @@ def _json_reader(path: Path) -> Reader:
         return JSONLD if _KEYWORD.search(source.read(SNIFFED_JSON)) else JSON
 
 
+_ROOT = re.compile(rb"\s*(?:<[?!][^>]*>\s*)*<(?:\w+:)?(\w+)")
+
+
+def _xml_reader(path: Path) -> Reader:
+    """That of the root of an XML file, or of RDF/XML."""
+    with ByteSource(path, Tally(on_error="skip")) as source:
+        root = _ROOT.match(source.read(SNIFFED_BYTES).removeprefix(BOM))
+    return next((reader for reader in NETWORKS if root and reader.mark == root[1]), RDFXML)
+
+
 def _sniff(path: Path, hints: Hints) -> Reader:
     """RDF by how it begins; tab or `|`, whichever splits most of the first lines in three; else a table."""
     if is_plain(path):
@@ -135,7 +147,8 @@ def _sniff(path: Path, hints: Hints) -> Reader:
             start = file.read(SNIFFED_BYTES).removeprefix(BOM)
         start_reader = next((reader for pattern, reader in _RDF_STARTS if pattern.match(start)), None)
         if start_reader is not None:
-            return _json_reader(path) if start_reader is JSON else start_reader
+            choose = {JSON: _json_reader, RDFXML: _xml_reader}.get(start_reader)
+            return start_reader if choose is None else choose(path)
     numbered = numbered_lines(path, Tally(on_error="skip", hints=hints), legacy=True)
     lines = list(islice((line for _, line in numbered if line.strip()), SNIFFED_LINES))
     if not lines:

@@ -20,7 +20,7 @@ def sheet_records(path: Path, tally: Tally) -> Iterator[tuple[int, list[str]]]:
     """(number, cells) of rows, the header is 1; raises MissingExtra, InputError and ParseError."""
     rows = _parquet(path, tally) if path.suffix.lower() == PARQUET else _excel(path, tally)
     for number, row in enumerate(rows, 1):
-        cells = [_text(value) for value in row]
+        cells = [cell_text(value) for value in row]
         if any(cells):
             yield number, cells
         else:
@@ -70,9 +70,9 @@ def _excel(path: Path, tally: Tally) -> Iterator[Sequence[object]]:
         book.close()
 
 
-def _text(value: object) -> str:
+def cell_text(value: object) -> str:
     """A cell as text: numbers without a needless fraction, dates as ISO writes them, lists by semicolons."""
-    if value is None or value != value:  # NaN
+    if value is None or (isinstance(value, float) and value != value) or str(value) in ("NaT", "<NA>"):
         return ""
     if isinstance(value, bool):
         return str(value).lower()
@@ -83,7 +83,7 @@ def _text(value: object) -> str:
     if isinstance(value, datetime.date | datetime.time):
         return value.isoformat()
     if isinstance(value, list | tuple):
-        return ";".join(_text(item) for item in value)
+        return ";".join(cell_text(item) for item in value)
     if isinstance(value, bytes):
         return value.decode("utf-8", "replace")
     return str(value).strip()

@@ -9,7 +9,7 @@ table, the ids are of one space, and are kept as they are.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
@@ -35,7 +35,6 @@ GENERIC = frozenset(
 )
 """Names of files that say nothing of what is in them."""
 NumberedRow = tuple[int, list[str]]
-Records = Callable[[], Iterator[NumberedRow]]
 
 
 @dataclass(slots=True)
@@ -51,6 +50,8 @@ class Table:
     typings: list[Typing] = field(default_factory=list[Typing])
     ids: set[str] = field(default_factory=set[str])
     rows: int = 0
+    extends: bool = False
+    """Whether its rows are of the nodes of another table."""
     notes: list[str] = field(default_factory=list[str])
 
     @property
@@ -79,7 +80,7 @@ class Table:
             columns[column] = replace(columns[column], group=group)
             self.layout = replace(self.layout, columns=tuple(columns))
 
-    def is_called(self, column: Column) -> bool:
+    def is_called(self, column: Column, *, by_file: bool = False) -> bool:
         """Whether a column's name says that it is of this table: `bus0`, `customer_id`, `from bus`."""
         nodes, layout = self.nodes, self.layout
         if nodes is None or layout is None:
@@ -92,18 +93,27 @@ class Table:
             w for w in header_words(layout.columns[nodes.id].name).split() if w not in (*_BESIDE, "name")
         ]
         ends = [[*own[:-1], singular(own[-1])]] if own else []
-        return any(words and end and words[-len(end) :] == end for end in (*ends, own, id_words))
+        known = (*ends, own, *([] if by_file else [id_words]))
+        return any(words and end and words[-len(end) :] == end for end in known)
 
 
 _BESIDE = ("id", "ids", "key", "code", "ref", "fk", "no", "nr", "number", "node", "uri", "iri")
+
+
+_IRREGULAR = {
+    **{"people": "person", "children": "child", "men": "man", "women": "woman", "movies": "movie"},
+    **{"series": "series", "species": "species", "cookies": "cookie", "calories": "calorie", "ties": "tie"},
+}
 
 
 def singular(word: str) -> str:
     """A noun of a file's name without the ending of an English plural.
 
     >>> [singular(word) for word in ("buses", "cities", "films", "status", "classes", "people")]
-    ['bus', 'city', 'film', 'status', 'class', 'people']
+    ['bus', 'city', 'film', 'status', 'class', 'person']
     """
+    if word in _IRREGULAR:
+        return _IRREGULAR[word]
     if len(word) < 4 or not word.endswith("s") or word.endswith(("ss", "us", "is")):
         return word
     if word.endswith("ies") and len(word) > 4:
@@ -111,8 +121,19 @@ def singular(word: str) -> str:
     return word[:-2] if re.fullmatch(r".*(?:ss|x|[cs]h|(?<![ao])us)es", word) else word[:-1]
 
 
-def look_through(path: Path, records: Iterable[NumberedRow], hints: Hints, delimiter: str = ",") -> Table:
-    """Find the layout of a table by its first rows, and the types of its columns by all."""
+def look_through(
+    path: Path,
+    records: Iterable[NumberedRow],
+    hints: Hints,
+    delimiter: str = ",",
+    lists: Set[str] | None = None,
+    list_mark: str = "",
+) -> Table:
+    """Find the layout of a table by its first rows, and the types of its columns by all.
+
+    `lists` are columns whose cells are lists, of items with `list_mark` between; where they are known, the
+    first record is known to be a header.
+    """
     table = Table(_stem(path))
     rows = iter(records)
     sample = list(islice(rows, SAMPLED_ROWS + 1))
@@ -124,7 +145,15 @@ def look_through(path: Path, records: Iterable[NumberedRow], hints: Hints, delim
             f"{path}: {len(header):,} columns; a table may have {MOST_COLUMNS:,}. Give it as triples"
         )
     table.header, table.notes = _distinct(header)
-    table.layout = layout = layout_of(table.header, [cells for _, cells in sample[1:]], hints)
+    first_rows = [cells for _, cells in sample[1:]]
+    layout = layout_of(table.header, first_rows, hints, headed=lists is not None)
+    if layout is not None and lists:
+        columns = (
+            replace(column, array=True, delimiter=list_mark) if name in lists else column
+            for name, column in zip(table.header, layout.columns, strict=True)
+        )
+        layout = replace(layout, columns=tuple(columns))
+    table.layout = layout
     if layout is None or layout.matrix is not None:
         return table
     table.profiles = [ColumnProfile() for _ in table.header]
@@ -256,6 +285,11 @@ class Survey:
         references = list(nodes.references)
         for column in nodes.references:
             table.set_group(column, table.group)
+        own = self._target(table, nodes.id, [other for other in tables if other is not table], by_name=True)
+        if own is not None and not table.is_called(table.layout.columns[nodes.id], by_file=True):
+            # Its rows say more of those of another table.
+            table.set_group(nodes.id, own.group)
+            table.extends = True
         taken = {nodes.id, *nodes.references, *(at[0] for at in nodes.names if len(at) == 1)}
         for column in nodes.properties:
             said = table.layout.columns[column]
@@ -268,7 +302,9 @@ class Survey:
                 table.notes.append(f"{table.header[column]}: ids of {target.name}")
         table.layout = replace(table.layout, nodes=replace(nodes, references=tuple(references)))
 
-    def _target(self, table: Table, column: int, tables: Sequence[Table]) -> Table | None:
+    def _target(
+        self, table: Table, column: int, tables: Sequence[Table], *, by_name: bool = False
+    ) -> Table | None:
         """The table whose ids a column has: by its name and most of its cells, or, of codes, by all cells."""
         if table.layout is None or not table.profiles:
             return None
@@ -279,6 +315,8 @@ class Survey:
             called = other.ids and other.is_called(table.layout.columns[column])
             if called and len(cells & other.ids) >= REFERRING_SHARE * len(cells):
                 return other
+        if by_name:
+            return None
         codes = [
             other
             for other in tables
@@ -327,6 +365,9 @@ class Survey:
 def _type_of(table: Table, *, alone: bool) -> str:
     """What the name of a file says that its rows are: *bus* of `buses.csv`, with others *staff*."""
     words = header_words(table.name).split()
+    observed = table.nodes is not None and table.nodes.key and table.nodes.join != " "
+    if table.extends or observed:  # of a place in a year
+        return ""
     if not words or GENERIC.intersection(words) or any(word.isdecimal() for word in words):
         return ""
     noun = singular(words[-1])

@@ -34,7 +34,15 @@ from clew.graph.readers.hints import Hints
 from clew.graph.readers.layout import goes_both_ways, layout_of
 from clew.graph.readers.sheets import SHEET_SUFFIXES, sheet_records
 from clew.graph.readers.stream import unpacked_name
-from clew.graph.readers.survey import SAMPLED_ROWS, NumberedRow, Survey, Table, look_through, unclear
+from clew.graph.readers.survey import (
+    SAMPLED_ROWS,
+    NumberedRow,
+    Survey,
+    Table,
+    look_through,
+    singular,
+    unclear,
+)
 
 MOST_SEEN = 1 << 20
 """Rows in which it is looked whether they are of the same node."""
@@ -190,6 +198,9 @@ def batches_of(
             yield rows.batch
             rows.batch = Batch(joined=rows.batch.joined)
     yield from (rows.batch for rows in kinds)
+    untyped = sum(rows.untyped for rows in kinds if isinstance(rows, _EdgeRows))
+    if untyped and edges is not None:
+        tally.note(f"{path}: {untyped:,} edges without a type are called “{edges.relation_name}”")
 
 
 class _NodeRows:
@@ -201,7 +212,7 @@ class _NodeRows:
         self._seen: set[int] | None = set() if layout.edges is None else None
         self._types = None if nodes.types is None else replace(layout.columns[nodes.types], role="label")
         self._properties = [(i, layout.columns[i]) for i in nodes.properties]
-        self._noun = header_words(nodes.type_name or self._id.group.removesuffix("Id"))
+        self._noun = nodes.type_name or singular(header_words(self._id.group).removesuffix(" id"))
 
     def take(self, fields: Sequence[str]) -> Fault | None:
         """Add one node with its types, label and properties."""
@@ -260,6 +271,7 @@ class _EdgeRows:
 
     def __init__(self, columns: Sequence[Column], edges: EdgeColumns, *, undirected: bool) -> None:
         self.batch, self._at, self._undirected = Batch(joined=True), edges, undirected
+        self.untyped = 0
         self._head, self._tail = columns[edges.head], columns[edges.tail]
         self._properties = [(i, columns[i]) for i in edges.properties]
 
@@ -268,8 +280,11 @@ class _EdgeRows:
         at = self._at
         head, tail = fields[at.head], fields[at.tail]
         relation = at.relation_name if at.relation is None else fields[at.relation]
-        if not (head and relation and tail):
-            return "a cell of the edge is empty", "Give every edge its two nodes and its type"
+        if not (head and tail):
+            return "a cell of the edge is empty", "Give every edge its two nodes"
+        if not relation:
+            relation = at.relation_name
+            self.untyped += 1
         ends = self._head.key(head), self._tail.key(tail)
         properties = tuple(
             (column.name, *column.literal(value))

@@ -1,11 +1,16 @@
-"""Triples in memory as files that the readers read: one road for both."""
+"""Triples, graphs of NetworkX and data frames in memory as files that the readers read: one road for all."""
 
 from __future__ import annotations
 
+import csv
+import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 from clew.errors import UsageError
+from clew.graph.readers.networks import network_of
+from clew.graph.readers.sheets import cell_text
 
 _ESCAPES = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
 
@@ -33,6 +38,32 @@ def write_pairs(path: Path, kind: str, pairs: Mapping[str, Iterable[str]] | None
             for text in texts:
                 file.write(f"{_field(entity, 0, entity)}\t{_field(text, 0, text)}\n")
     return path
+
+
+def write_network(path: Path, graph: Any) -> Path:  # noqa: ANN401 (a graph of NetworkX)
+    """Write a graph of NetworkX as JSON of nodes and links; raises UsageError for what is none."""
+    if not all(hasattr(graph, name) for name in ("nodes", "edges", "is_directed")):
+        raise UsageError(f"{type(graph).__name__} is no graph of NetworkX")
+    network = network_of(graph)
+    fields = {"directed": not network.undirected, "nodes": network.nodes, "links": network.links}
+    path.write_text(json.dumps(fields, default=cell_text), "utf-8")
+    return path
+
+
+def write_frames(folder: Path, frames: Mapping[str, Any]) -> Path:
+    """Write data frames of pandas or polars as tables in a folder, by their names; UsageError for others."""
+    folder.mkdir()
+    for name, frame in frames.items():
+        if not name or not set("/\\\0").isdisjoint(name) or name.startswith("."):
+            raise UsageError(f"{name!r} is no name of a table. Give one as in {{'films': frame}}")
+        if not hasattr(frame, "columns") or not (hasattr(frame, "iter_rows") or hasattr(frame, "itertuples")):
+            raise UsageError(f"{name} is no data frame of pandas or polars, but {type(frame).__name__}")
+        rows = frame.iter_rows() if hasattr(frame, "iter_rows") else frame.itertuples(index=False, name=None)
+        with (folder / f"{name}.csv").open("w", encoding="utf-8", newline="") as file:
+            writer = csv.writer(file)
+            writer.writerow([str(column) for column in frame.columns])
+            writer.writerows([cell_text(value) for value in row] for row in rows)
+    return folder
 
 
 def _field(part: object, number: int, source: object) -> str:

@@ -1,4 +1,4 @@
-"""Embedding models exported to ONNX, run on this machine's processor by onnxruntime (extra `onnx`)."""
+"""Embedding models exported to ONNX, run on this machine's processor by onnxruntime."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from clew.errors import EmbedderError
 from clew.foundation.arrays import Float32
 from clew.text.embedder import hash_of, in_batches, with_content
-from clew.text.embedders.extras import require
 from clew.text.onnx_session import open_session
 
 TEXTS_AT_ONCE = 64
@@ -47,9 +46,10 @@ class OnnxEmbedder:
     def open(cls, path: Path) -> Self:
         """Open a model: its file, or the directory that has it, with `tokenizer.json` beside it or one above.
 
-        Raises MissingExtra, EmbedderError (a file is missing or cannot be read).
+        Raises EmbedderError (a file is missing or cannot be read).
         """
-        runtime, tokenizers = require("onnxruntime", "onnx"), require("tokenizers", "onnx")
+        from tokenizers import Tokenizer
+
         model = _model_file(path)
         tokenizer_files = [folder / "tokenizer.json" for folder in (model.parent, model.parent.parent)]
         tokenizer = next((file for file in tokenizer_files if file.is_file()), None)
@@ -58,8 +58,8 @@ class OnnxEmbedder:
                 f"{model.parent}: there is no tokenizer.json. Export it together with the model."
             )
         try:
-            session = open_session(runtime, model)
-            return cls(session, tokenizers.Tokenizer.from_file(str(tokenizer)), model)
+            session = open_session(model)
+            return cls(session, Tokenizer.from_file(str(tokenizer)), model)
         except EmbedderError:
             raise
         except Exception as error:  # both libraries raise bare Exceptions of their own
