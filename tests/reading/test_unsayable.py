@@ -52,9 +52,7 @@ def test_the_first_few_of_a_rank_are_said():
     )
 
 
-@pytest.mark.parametrize(
-    "question", ["Which drugs did Bell not make?", "How many drugs does each maker have?"]
-)
+@pytest.mark.parametrize("question", ["Which drugs did Bell not make?", "Who made every drug?"])
 def test_something_simpler_is_no_answer(question):
     triples = [tuple(part.strip() for part in line.split("|")) for line in LINES.strip().splitlines()]
     with Clew.from_triples(triples, types={"Aspirin": ["drug"], "Lorazin": ["drug"]}) as graph:
