@@ -9,7 +9,7 @@ The command line, experiments, the server, the docs and `clew methods` read the 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar, cast
@@ -143,6 +143,9 @@ class AutoSettings(MethodSettings):
     today: str | None = option(
         None, "the day of *now* and *last year*, as 2026-05-31", kind=str, unset="the clock's"
     )
+    partial: bool = option(
+        False, "answer the rest of a question where words of it have no place in the graph"
+    )
 
     def __post_init__(self) -> None:
         """Check all. Raises UsageError for a value out of range, or a day that is none."""
@@ -156,6 +159,13 @@ class AutoSettings(MethodSettings):
             return None if self.today is None else date.fromisoformat(self.today)
         except ValueError:
             raise UsageError(f"auto: --today is {self.today!r}; give a day, as 2026-05-31") from None
+
+
+def partial_settings(method: object, settings: object) -> AutoSettings:
+    """The settings of `auto`, with `partial`. Raises UsageError for those of another method."""
+    if method != "auto" or not isinstance(settings, AutoSettings | None):
+        raise UsageError(f"`partial` is for auto, not for {method}. Leave it out")
+    return replace(settings or AutoSettings(), partial=True)
 
 
 FITTING_GSD = 1.0

@@ -180,8 +180,8 @@ class Query:
     """What is asked of a set.
 
     `other` is the second set of a share, a difference, or *every*. `by` are steps from a member (for a sum
-    or an average: from what has the value) to its group. `said` are spans of the question whose words stand
-    for operators of it; they are no part of what it means.
+    or an average: from what has the value) to its group. `said` are spans of the text that was read
+    which operators put there; they are no part of what it means.
     """
 
     ask: Ask

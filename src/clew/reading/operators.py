@@ -52,6 +52,7 @@ from clew.text.lexicon import ADJECTIVE, Lexicon
 
 MOST_AROUND = 20
 """Readings of the rest around which operators are put."""
+Spans = tuple[tuple[int, int], ...]
 Apply = Callable[[Query], Query | None]
 _NTH = re.compile(
     rf"\b(?P<nth>{'|'.join(ORDINALS[1:12])}|(?:[2-9]|1\d)(?:nd|rd|th))[-\s]+(?=(?:most|least|best|worst|\w{{2,}}est)\b)",
@@ -160,16 +161,18 @@ class Operators:
         is_likelier = not whole or ranked[0].probability > whole[0].probability
         return is_likelier or not any(map(is_said, operators))
 
-    def rest(self, operators: Sequence[Operator]) -> tuple[str, tuple[Mention, ...]]:
-        """The question without the words of operators, and the mentions at their places in it.
+    def rest(self, operators: Sequence[Operator]) -> tuple[str, tuple[Mention, ...], Spans]:
+        """The question without the words of operators, its mentions, and spans of what is read instead.
 
         Those inside of an operator have no place left; a number that stands for one is a mention at the end.
         """
         text, cuts = "", [(0, 0)]
         numbers: list[Mention] = []
+        said: list[tuple[int, int]] = []
         last = 0
         for o in operators:
             text += self.text[last : o.start]
+            said += [(len(text), len(text) + len(o.instead))] if o.instead else []
             if o.values:
                 start = len(text) + o.instead.rindex(" ") + 1
                 stop = len(text) + len(o.instead)
@@ -191,13 +194,15 @@ class Operators:
             strong = mention.strong and inside is None
             return replace(mention, start=at + shift, stop=at + shift + length, strong=strong)
 
-        return text, (*map(moved, self.mentions), *numbers)
+        return text, (*map(moved, self.mentions), *numbers), tuple(said)
 
-    def around_all(self, ranked: Sequence[Ranked], operators: Sequence[Operator]) -> tuple[Ranked, ...]:
+    def around_all(
+        self, ranked: Sequence[Ranked], operators: Sequence[Operator], said: Spans
+    ) -> tuple[Ranked, ...]:
         """Readings of the rest with all operators around them, less those where these cannot stand."""
         changed = ((r, self.around(r.option.query, operators)) for r in ranked[:MOST_AROUND])
         return tuple(
-            replace(r, option=replace(r.option, query=query, size=-1))
+            replace(r, option=replace(r.option, query=replace(query, said=said), size=-1))
             for r, query in changed
             if query is not None
         )
@@ -212,7 +217,7 @@ class Operators:
                 query = changed
         except OverBudget:
             return None
-        return replace(query, said=tuple((o.start, o.stop) for o in operators))
+        return query
 
     # n-th, shares, groups
 
