@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter
-from weakref import WeakValueDictionary
 
 from clew.index.store.directory import Index
 from clew.methods.settings import AutoSettings
 from clew.query.execute import Executor
 from clew.query.tree import Query
+from clew.query.values import as_of
 from clew.query.words import say
 from clew.reading.account import quoted, unplaced_phrases
 from clew.reading.answer import (
@@ -88,7 +88,9 @@ class BuiltInReader:
 
         Raises EmbedderError if the shipped model cannot be opened.
         """
-        reading, vocabulary = self.reader.read(question, entities), self.reader.vocabulary
+        vocabulary = self.reader.vocabulary
+        with as_of(self.settings.day):
+            reading = self.reader.read(question, entities)
         meanings = meanings_of(Executor(self.reader.graph), vocabulary, reading)
         if not meanings:
             return LikelyReading(reading)
@@ -165,13 +167,10 @@ class BuiltInReader:
 
 
 def built_in_reader(index: Index, embedder: Embedder, settings: AutoSettings | None = None) -> BuiltInReader:
-    """The built-in reader of a graph: one for all that ask alike, as long as one of them does."""
+    """The built-in reader of a graph: one for all that ask alike."""
     settings = settings or AutoSettings()
-    key = id(index.graph), id(embedder), settings
-    reader = _READERS.get(key)
+    key = BuiltInReader, id(embedder), settings
+    reader: BuiltInReader | None = index.made.get(key)
     if reader is None:
-        reader = _READERS[key] = BuiltInReader(index, embedder, settings)
+        reader = index.made[key] = BuiltInReader(index, embedder, settings)
     return reader
-
-
-_READERS: WeakValueDictionary[tuple[int, int, AutoSettings], BuiltInReader] = WeakValueDictionary()
