@@ -177,6 +177,10 @@ class Types:
         """The node of each assignment, int64 [assignments]."""
         return np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))
 
+    def of(self, node: int) -> list[int]:
+        """The types of a node."""
+        return self.type[self.offsets[node] : self.offsets[node + 1]].tolist()
+
     def having(self, type: int) -> NDArray[np.bool_]:
         """Bool [nodes]: which nodes are of a type."""
         is_of_type = np.zeros(len(self.offsets) - 1, bool)

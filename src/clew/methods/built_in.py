@@ -14,6 +14,7 @@ from clew.index.store.directory import Index
 from clew.methods.settings import AutoSettings
 from clew.query.execute import Executor
 from clew.query.tree import Query
+from clew.query.values import as_of
 from clew.query.words import say
 from clew.reading.account import quoted, unplaced_phrases
 from clew.reading.answer import (
@@ -87,7 +88,9 @@ class BuiltInReader:
 
         Raises EmbedderError if the shipped model cannot be opened.
         """
-        reading, vocabulary = self.reader.read(question, entities), self.reader.vocabulary
+        vocabulary = self.reader.vocabulary
+        with as_of(self.settings.day):
+            reading = self.reader.read(question, entities)
         meanings = meanings_of(Executor(self.reader.graph), vocabulary, reading)
         if not meanings:
             return LikelyReading(reading)
