@@ -108,7 +108,7 @@ class Match:
     texts: tuple[TripleText, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class MatchResult:
     """Matches in order of (gsd, direction misses, node ids, triple ids).
 
@@ -119,6 +119,10 @@ class MatchResult:
     matches: tuple[Match, ...]
     complete: bool = True
     bound: float = float("inf")
+
+    def __repr__(self) -> str:
+        best = f", the best at {self.matches[0].gsd:.4f}" if self.matches else ""
+        return f"<MatchResult: {len(self.matches)} matches{best}>"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -329,6 +333,21 @@ class Alternative:
     score: float
 
 
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """An answer of several columns: *how many orders per team* has a row a team.
+
+    A cell is a name, a number, or a list of names (the members of a group).
+    """
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str | float | tuple[str, ...], ...], ...]
+
+    def as_json(self) -> dict[str, Any]:
+        """`{"columns": […], "rows": [[…], …]}`."""
+        return fields_json(self)
+
+
 Place = Literal["name", "relation", "type", "value", "operator", "frame", "unplaced"]
 """What a word of a question is in the query graph that it is read as."""
 
@@ -353,7 +372,7 @@ class PlacedWord:
 
 ANSWER_JSON = (
     "id question answers text abstained citations pattern method model grounded complete usage timings_ms"
-    " chain query confidence notes reading account alternatives total"
+    " chain query confidence notes reading account alternatives total rows"
 )
 """Fields of an answer's JSON, in its order; the steps come last, where they are wanted."""
 VERIFICATION_JSON = "id claim verdict abstained parts citations method model complete usage timings_ms notes"
@@ -393,6 +412,8 @@ class Answer:
     """The nearest other readings, the likeliest first."""
     total: int | None = None
     """How many answers there are, where more than are listed."""
+    rows: Rows | None = None
+    """Rows of several columns, of a question by group or in order; `answers` are their first column."""
 
     def as_json(self, *, steps: bool = False) -> dict[str, Any]:
         """The stable JSON form (documented in docs/json.md), with the `steps` if they are wanted."""

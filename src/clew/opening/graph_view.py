@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from clew.errors import UsageError
 from clew.graph.named import named_triple, triple_text
-from clew.text.clean import clean, clean_query
+from clew.text.clean import clean_query, clean_question
 from clew.types import Entity, Match, MatchResult, Pattern, TripleText, triples_json
 
 if TYPE_CHECKING:
@@ -159,6 +159,9 @@ class GraphView:
         from clew.stores.opening import is_sparql_query
 
         text = clean_query(text)
+        numbers: list[object] = [seconds, rows]
+        if not all(isinstance(number, int | float) for number in numbers) or seconds <= 0 or rows < 1:
+            raise UsageError("A query has `seconds` above 0 and `rows` of 1 or more")
         self.index.check_unchanged()
         language = is_sparql_query(text)
         with self._opening_store:
@@ -175,7 +178,7 @@ class GraphView:
 
     def find_entities(self, text: str, *, limit: int = 10, typos: bool = True) -> list[EntityHit]:
         """Entities that `text` names, begins, or (with `typos`) misspells, the best first."""
-        return self._explore().find_entities(clean(text), limit=limit, typos=typos)
+        return self._explore().find_entities(clean_question(text, "name"), limit=limit, typos=typos)
 
     def neighbours(
         self,

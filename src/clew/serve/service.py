@@ -11,7 +11,7 @@ from clew.engine import Clew
 from clew.errors import ClewError, UsageError
 from clew.evaluate.compared import ask_each
 from clew.llm.types import ChatModel
-from clew.methods.registry import METHODS
+from clew.methods.registry import METHODS, made_settings
 from clew.methods.settings import options_of
 from clew.query.table import ColumnFilter, Table, filters_of
 from clew.serve.graphs import Graphs
@@ -290,18 +290,13 @@ def _settings(method: str, values: Mapping[str, Any] | None, *, claims: bool = F
 
     Raises UsageError for one that the method does not take from clients, or a value that it refuses.
     """
-    if not values:
-        return None
-    options = {option["name"]: option for option in _options(_check_method(method), claims=claims)}
-    for name, value in values.items():
-        if name not in options:
-            names = ", ".join(options) or "none"
-            raise UsageError(f'{method} has no setting "{name}" here. There are: {names}')
-        type_name = options[name]["type"]
-        if type_name != _KINDS[type(value)] and (type_name, type(value)) != ("number", int):
-            raise UsageError(f"{method}: the setting {name} is a {type_name}, not {value!r}")
-    kind = METHODS[method].settings_class(claims=claims)
-    return None if kind is None else kind(**values)
+    names = [option["name"] for option in _options(_check_method(method), claims=claims)]
+    for name in values or ():
+        if name not in names:
+            raise UsageError(
+                f'{method} has no setting "{name}" here. There are: {", ".join(names) or "none"}'
+            )
+    return made_settings(method, values, claims=claims) if values else None
 
 
 def _check_method(method: str) -> str:
