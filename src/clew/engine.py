@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Self, cast, overload
 from clew.errors import UsageError
 from clew.methods.asking import Asks
 from clew.opening.environment import cache_folder, keep_machine_code, make_embedder, milvus_access
-from clew.opening.graph_view import GraphView
+from clew.opening.graph_view import GraphView, sound
 from clew.opening.index_files import (
     FilesOrTriples,
     index_in_memory,
@@ -221,6 +221,9 @@ class Clew(GraphView, Asks):
             embedder = index_embedder.name
         return cls(index, make_embedder(embedder))
 
+    verify = sound(Asks.verify)
+
+    @sound
     def ask(
         self,
         question: str,
@@ -243,7 +246,6 @@ class Clew(GraphView, Asks):
         such a number, LlmError if the model fails.
         """
         question = clean_question(question)
-        self.index.check_unchanged()
         names = self._names_in_graph(entities)
         if reading is not None and method != "auto":
             raise UsageError(f"Other readings are those of auto, not of {method}. Leave out one of the two")
@@ -308,9 +310,6 @@ class Clew(GraphView, Asks):
 
         return make_verifier(name, self.index, self.embedder, model, settings)
 
-    def _check_unchanged(self) -> None:
-        self.index.check_unchanged()
-
     def embed_triples(self, progress: Progress | None = None) -> None:
         """Make the vectors of triples where the index has none, for methods that rank triples.
 
@@ -346,6 +345,7 @@ class Clew(GraphView, Asks):
         self.index = open_index(self.path, access=milvus_access())
         return updated
 
+    @sound
     def example_questions(self, limit: int = 6) -> tuple[str, ...]:
         """Questions about this graph that are answered here, without a model, as the graph has it."""
         from clew.index.explore import example_questions

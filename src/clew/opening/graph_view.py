@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from functools import wraps
 from itertools import islice
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, cast
 
 from clew.graph.named import named_triple, triple_text
 from clew.text.clean import clean, clean_query
@@ -25,6 +26,21 @@ if TYPE_CHECKING:
     EmbeddedStore = LadybugStore | EmbeddedSparql
 
 
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
+
+
+def sound(method: Callable[Concatenate[Any, _P], _T]) -> Callable[Concatenate[Any, _P], _T]:
+    """A method that uses the open index: what goes wrong because its files are damaged is a FormatError."""
+
+    @wraps(method)
+    def checked(self: GraphView, *arguments: _P.args, **options: _P.kwargs) -> _T:
+        with self.index.sound():
+            return method(self, *arguments, **options)
+
+    return checked
+
+
 class GraphView:
     """An open index and the embedder that made it; stores, distances and tables are made when needed."""
 
@@ -39,6 +55,7 @@ class GraphView:
         self._stores: dict[bool, EmbeddedStore] = {}
         self._opening_store = threading.Lock()
 
+    @sound
     def match(
         self,
         pattern: Pattern | Mapping[str, Any],
@@ -61,7 +78,6 @@ class GraphView:
 
         if not isinstance(pattern, Pattern):
             pattern = pattern_from_json(pattern, where)
-        self.index.check_unchanged()
         if distances is None and self._distances is None:
             from clew.index.vectors.distances import IndexDistances
 
@@ -84,6 +100,7 @@ class GraphView:
         labels = tuple(map(self.index.graph.label, graph_match.nodes))
         return replace(graph_match, labels=labels, texts=tuple(map(self.triple, graph_match.triples)))
 
+    @sound
     def edges(
         self,
         head: str | None = None,
@@ -103,7 +120,6 @@ class GraphView:
         """
         from clew.graph.match.conditions import conditions_of, find_edges
 
-        self.index.check_unchanged()
         explorer = self._explore()
         ends = (
             None if head is None else explorer.node(head),
@@ -147,6 +163,7 @@ class GraphView:
 
         return LadybugStore.of_graph(self.index.graph, seconds=seconds, rows=rows)
 
+    @sound
     def query(self, text: str, *, seconds: float = 10.0, rows: int = 1_000) -> Rows:
         """Run a reading query of SPARQL or Cypher on the graph: at most `rows` rows in at most `seconds`.
 
@@ -157,7 +174,6 @@ class GraphView:
         from clew.stores.opening import is_sparql_query
 
         text = clean_query(text)
-        self.index.check_unchanged()
         language = is_sparql_query(text)
         with self._opening_store:
             if language not in self._stores:
@@ -165,16 +181,19 @@ class GraphView:
             store = self._stores[language]
         return store.run(text, seconds=seconds, rows=rows)
 
+    @sound
     def info(self) -> Info:
         """Count, and describe every relation by an example and the types at its ends."""
         from clew.index.info import info_of
 
         return info_of(self.index)
 
+    @sound
     def find_entities(self, text: str, *, limit: int = 10, typos: bool = True) -> list[EntityHit]:
         """Entities that `text` names, begins, or (with `typos`) misspells, the best first."""
         return self._explore().find_entities(clean(text), limit=limit, typos=typos)
 
+    @sound
     def neighbours(
         self,
         entity: str,
@@ -191,6 +210,7 @@ class GraphView:
         explorer = self._explore()
         return explorer.neighbours(entity, relation=relation, direction=direction, offset=offset, limit=limit)
 
+    @sound
     def paths(self, start: str, end: str, *, limit: int = 5, longest: int = 4) -> Paths:
         """The shortest paths between two entities; raises UsageError for one that the graph lacks."""
         return self._explore().paths(start, end, limit=limit, longest=longest)
@@ -207,6 +227,7 @@ class GraphView:
         """Number of the index's generation that is open."""
         return self.index.manifest.generation
 
+    @sound
     def triple(self, id: int) -> TripleText:
         """Return a triple as people read it, with the ids of the source."""
         return triple_text(self.index.graph, id)
