@@ -234,6 +234,7 @@ class Clew(GraphView, Asks):
         model: ChatModel | str | None = None,
         settings: object = None,
         reading: int | None = None,
+        partial: bool = False,
     ) -> Answer:
         """Answer a question, or abstain with a reason.
 
@@ -242,13 +243,18 @@ class Clew(GraphView, Asks):
         own, or the class (`docs/python.md`). `model` is used by the methods that can use one: an open one, or
         its spec (`ollama/llama3.1`). `settings` is the dataclass of that name of a method that has one.
         `reading` is the number, from 1, of one of the `alternatives` of the answer of `auto`: it is answered
-        instead, without a model. Raises UsageError for an empty or endless question, an unknown method or
-        such a number, LlmError if the model fails.
+        instead, without a model. `partial`: where words of a question to `auto` have no place in the graph,
+        the rest is answered, and a note says so. Raises UsageError for an empty or endless question, an
+        unknown method or such a number, LlmError if the model fails.
         """
         question = clean_question(question)
         names = self._names_in_graph(entities)
         if reading is not None and method != "auto":
             raise UsageError(f"Other readings are those of auto, not of {method}. Leave out one of the two")
+        if partial:
+            from clew.methods.settings import partial_settings
+
+            settings = partial_settings(method, settings)
         answerer = self._method(method, None if reading else self._models.model(model), settings)
 
         def work() -> Answer:
