@@ -250,8 +250,9 @@ SPDX = {
 RESULTS = {
     "head": {"vars": ["item", "itemLabel", "country", "countryLabel"]},
     "results": {"bindings": [{
-        "item": {"type": "uri", "value": "http://www.wikidata.org/entity/Q220"}, "itemLabel": {"value": "Rome"},
-        "country": {"value": "http://www.wikidata.org/entity/Q38"}, "countryLabel": {"value": "Italy"},
+        "item": {"type": "uri", "value": "http://www.wikidata.org/entity/Q220"},
+        "country": {"type": "uri", "value": "http://www.wikidata.org/entity/Q38"},
+        "itemLabel": {"value": "Rome"}, "countryLabel": {"value": "Italy"},
     }]},
 }  # fmt: skip
 
