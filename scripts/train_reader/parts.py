@@ -65,7 +65,7 @@ SIGNS = {
     "leaving_out": 0.0,
     "relations_asked_for": frozenset(),
 }
-GUARDS = ("asks_more", "leaves_open", "of_another_kind", "ambiguous")
+GUARDS = ("unplaced", "ambiguous")
 PARTS: Mapping[str, tuple[Any, str, Any]] = {
     **{f"sign: {name}": _sign(name, empty) for name, empty in SIGNS.items()},
     **{f"guard: {name}": (built_in, name, _nothing) for name in GUARDS},

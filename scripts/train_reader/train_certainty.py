@@ -16,7 +16,7 @@ import json
 import multiprocessing
 import random
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
@@ -34,10 +34,11 @@ from clew.graph.implied_types import with_implied_types
 from clew.query.execute import Executor, OverBudget
 from clew.query.tree import Query, steps_of
 from clew.reading.answer import Meaning, answer_of, meanings_of
-from clew.reading.certainty import OF_MEANING, Certainty, rows_of
+from clew.reading.certainty import OF_MEANING, rows_of
 from clew.reading.mutual import both_ways
 from clew.reading.ranker import MODEL, Ranker
 from clew.reading.reader import QuestionReader
+from clew.reading.trees import Trees
 from clew.text.embedders.static import StaticEmbedder
 
 ASKED, SCHEMAS = ROOT / "training" / "asked", ROOT / "training" / "calibration"
@@ -290,8 +291,8 @@ class Table:
                 print(f"{part:9} {least}: {answered_shares}; {guesses}")
 
 
-def write(trees: HistGradientBoostingClassifier, out: Path) -> None:
-    """Write trees as `Certainty` reads them; of scikit-learn's nodes there is no public form."""
+def write(trees: HistGradientBoostingClassifier, out: Path, names: Sequence[str], **others: object) -> None:
+    """Write trees as `Trees` reads them; of scikit-learn's nodes there is no public form."""
     nodes = [tree.nodes for (tree,) in trees._predictors]
     most = max(map(len, nodes))
     integer_names, real_names = ("feature", "low", "high"), ("least", "value")
@@ -307,7 +308,7 @@ def write(trees: HistGradientBoostingClassifier, out: Path) -> None:
         arrays["value"][at, node_ids] = np.where(leaf, tree["value"], 0)
     depth = max(int(tree["depth"].max()) for tree in nodes)
     start = float(np.ravel(trees._baseline_prediction)[0])
-    np.savez_compressed(out, names=np.array(OF_MEANING), start=start, depth=depth, **arrays)
+    np.savez_compressed(out, names=np.array(names), start=start, depth=depth, **arrays, **others)
 
 
 def main() -> None:
@@ -330,8 +331,8 @@ def main() -> None:
     table = Table.read(args.rows)
     table.report(table.held_out())
     trees = table.fit(table.balanced())
-    write(trees, args.out)
-    stored_certainties = Certainty.open(args.out).of(table.rows)
+    write(trees, args.out, OF_MEANING)
+    stored_certainties = Trees.open(args.out, OF_MEANING).of(table.rows)
     print(
         "differs by at most", float(np.abs(stored_certainties - trees.predict_proba(table.rows)[:, 1]).max())
     )

@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from clew.index.cache import CachedIndex, SideFiles
     from clew.index.corpus.corpus import CorpusSettings
     from clew.index.new_index import Progress
-    from clew.index.remote import RemoteIndex
     from clew.index.store.directory import Index
     from clew.index.update.edits import EditRules
     from clew.index.update.update import Updated
@@ -81,10 +80,6 @@ class Clew(GraphView, Asks):
         self.side_files: SideFiles | None = None if cached is None else cached.side_files
         self.seconds = 0.0
         self._temporary: weakref.finalize[..., Clew] | None = None
-        self.origin: RemoteIndex | None = None
-        """Where the index was fetched from, if it was."""
-        self.mark = ""
-        """What stands for the manifest that was fetched."""
 
     @classmethod
     def open(
@@ -103,8 +98,6 @@ class Clew(GraphView, Asks):
     ) -> Self:
         """Open `source`: an index directory, or graph files (or a folder), indexed once into a cache.
 
-        An index may be in an object store (`s3://bucket/kb.clew`): it is fetched once into the cache.
-
         `embedder` is a spec or an object; without one, that of the index. The options after it are for graph
         files: `hints` say what the columns of a table are; with `corpus` walks are stored too. Raises
         InputError if there is no such source, ParseError for a line that cannot be read, FormatError and
@@ -112,7 +105,7 @@ class Clew(GraphView, Asks):
         index, or the address of a database.
         """
         keep_machine_code()
-        paths, origin, mark = local_paths(source, cache_dir)
+        paths = local_paths(source)
         index = next(filter(is_index, paths), None)
         side_names = {"types": types, "aliases": aliases}
         side = {name: None if file is None else Path(file) for name, file in side_names.items()}
@@ -122,9 +115,7 @@ class Clew(GraphView, Asks):
         if len(paths) > 1:
             raise UsageError(f"{index} is an index, and one is opened alone. Give graph files, or it alone")
         refuse_options(index, side | {"format": format, "corpus": corpus, "hints": hints})
-        clew = cls._open_index(index, embedder)
-        clew.origin, clew.mark = origin, mark
-        return clew
+        return cls._open_index(index, embedder)
 
     @classmethod
     def _open_files(
@@ -240,6 +231,7 @@ class Clew(GraphView, Asks):
         model: ChatModel | str | None = None,
         settings: object = None,
         reading: int | None = None,
+        partial: bool = False,
     ) -> Answer:
         """Answer a question, or abstain with a reason.
 
@@ -248,14 +240,19 @@ class Clew(GraphView, Asks):
         own, or the class (`docs/python.md`). `model` is used by the methods that can use one: an open one, or
         its spec (`ollama/llama3.1`). `settings` is the dataclass of that name of a method that has one.
         `reading` is the number, from 1, of one of the `alternatives` of the answer of `auto`: it is answered
-        instead, without a model. Raises UsageError for an empty or endless question, an unknown method or
-        such a number, LlmError if the model fails.
+        instead, without a model. `partial`: where words of a question to `auto` have no place in the graph,
+        the rest is answered, and a note says so. Raises UsageError for an empty or endless question, an
+        unknown method or such a number, LlmError if the model fails.
         """
         question = clean_question(question)
         self.index.check_unchanged()
         names = self._names_in_graph(entities)
         if reading is not None and method != "auto":
             raise UsageError(f"Other readings are those of auto, not of {method}. Leave out one of the two")
+        if partial:
+            from clew.methods.settings import partial_settings
+
+            settings = partial_settings(method, settings)
         answerer = self._method(method, None if reading else self._models.model(model), settings)
 
         def work() -> Answer:

@@ -16,7 +16,14 @@ from clew.foundation.json_form import fields_json, json_form
 from clew.foundation.short import local_name, shorten
 
 Reason = Literal[
-    "no_entity", "ambiguous_entity", "no_relation", "empty_result", "not_in_evidence", "ungrounded", "budget"
+    "no_entity",
+    "ambiguous_entity",
+    "no_relation",
+    "unplaced",
+    "empty_result",
+    "not_in_evidence",
+    "ungrounded",
+    "budget",
 ]
 """Why Clew abstains."""
 
@@ -322,9 +329,31 @@ class Alternative:
     score: float
 
 
+Place = Literal["name", "relation", "type", "value", "operator", "frame", "unplaced"]
+"""What a word of a question is in the query graph that it is read as."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedWord:
+    """A word of a question, its characters [begin, end), and what it is in how the question was read.
+
+    `part` is what it stands for there: a name, a label, an operator; empty where that is nothing.
+    """
+
+    begin: int
+    end: int
+    text: str
+    as_: Place
+    part: str = ""
+
+    def as_json(self) -> dict[str, Any]:
+        """`{"begin", "end", "text", "as", "part"}`."""
+        return {"begin": self.begin, "end": self.end, "text": self.text, "as": self.as_, "part": self.part}
+
+
 ANSWER_JSON = (
     "id question answers text abstained citations pattern method model grounded complete usage timings_ms"
-    " chain query confidence notes reading alternatives total"
+    " chain query confidence notes reading account alternatives total"
 )
 """Fields of an answer's JSON, in its order; the steps come last, where they are wanted."""
 VERIFICATION_JSON = "id claim verdict abstained parts citations method model complete usage timings_ms notes"
@@ -358,6 +387,8 @@ class Answer:
     """What has to be known to take the answer as it is meant."""
     reading: str | None = None
     """How the question was read, in words, where the built-in reader answered it."""
+    account: tuple[PlacedWord, ...] = ()
+    """What each word is in that reading, where it was read by the built-in reader; places are of `asked`."""
     alternatives: tuple[Alternative, ...] = ()
     """The nearest other readings, the likeliest first."""
     total: int | None = None

@@ -154,23 +154,6 @@ def test_a_full_disk_at_any_write_leaves_the_old_index(index, graph_of, write_sm
     assert open_index(index, verify=True).graph.nodes == 1
 
 
-def test_stages_that_a_full_disk_stopped_are_said_with_their_place(index, monkeypatch):
-    def full(file, piece):
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    with pytest.raises(IndexAccessError, match="disk is full") as caught, writing(index, key="k") as writer:  # noqa: PT012
-        writer.add("first", b"x")
-        writer.mark("one", {})
-        monkeypatch.setattr(files, "write_piece", full)
-        writer.add("second", b"y")
-    assert f"is kept in {index / 'writing'}" in caught.value.__notes__[0]
-    monkeypatch.undo()
-    with pytest.raises(IndexAccessError) as caught, writing(index):
-        raise IndexAccessError("no key, nothing kept")
-    assert not getattr(caught.value, "__notes__", ())
-    assert not (index / "writing").exists()
-
-
 def test_links_to_nothing_are_input_errors(tmp_path):
     (tmp_path / "a.clew").symlink_to(tmp_path / "nowhere")
     (tmp_path / "loop").symlink_to("loop")

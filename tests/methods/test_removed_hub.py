@@ -9,10 +9,6 @@ import pytest
 
 from clew.engine import Clew
 from clew.methods.registry import make_method
-from clew.query.words import say
-from clew.reading.said_kinds import of_another_kind
-from clew.reading.shared_reader import reader_of
-from clew.types import Abstention
 
 FILMS = ("Sunrise Road", "Blue Lamp", "The Long Harvest", "Quiet Water", "Last Orchard", "Stone Bridge")
 
@@ -53,20 +49,6 @@ def test_what_is_said_to_be_of_a_relation_is_not_found_by_another(films: Clew, q
     answer = make_method("auto", films.index, films.embedder, None).answer(question)
     assert answer.abstained is not None
     assert not answer.answers
-
-
-def test_a_reading_by_another_relation_says_what_is_not_there(films: Clew):
-    reader = reader_of(films.index, films.embedder)
-    reading = reader.read("Which films are of the genre Drama?")
-    by_tags = [
-        r.option.query
-        for r in reading.ranking.ranked
-        if "whose has tags is drama" in say(r.option.query, reader.vocabulary)
-    ]
-    assert by_tags
-    for query in by_tags:
-        left = of_another_kind(reader.vocabulary, reading, query)
-        assert left == Abstention("no_entity", 'it has no genre like "Drama"', ("drama",))
 
 
 @pytest.mark.parametrize(

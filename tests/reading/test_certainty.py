@@ -10,12 +10,14 @@ from clew.errors import EmbedderError
 from clew.methods.built_in import built_in_reader
 from clew.query.execute import Executor
 from clew.reading.answer import meanings_of
-from clew.reading.certainty import OF_MEANING, Certainty, how_sure, rows_of, shipped_certainty
+from clew.reading.certainty import OF_MEANING, how_sure, rows_of
+from clew.reading.placing import PLACED
+from clew.reading.trees import MODEL, Trees
 
 
-def two_trees() -> Certainty:
+def two_trees() -> Trees:
     """The first says 1 above 0.5 of the first feature, else -1; the second 2 above 3 of the second one."""
-    return Certainty(
+    return Trees(
         feature=np.array([[0, 0, 0], [1, 0, 0]], np.int32),
         least=np.array([[0.5, 0, 0], [3, 0, 0]], np.float32),
         low=np.array([[1, 1, 2], [1, 1, 2]], np.int32),
@@ -23,6 +25,7 @@ def two_trees() -> Certainty:
         value=np.array([[0, -1, 1], [0, 0, 2]], np.float32),
         start=0.5,
         depth=1,
+        others={},
     )
 
 
@@ -31,11 +34,11 @@ def test_trees_add_what_their_leaves_say():
     assert sure == pytest.approx(1 / (1 + np.exp([0.5, -1.5, -3.5])))
 
 
-def test_the_shipped_trees_know_the_features_of_today():
-    trees = shipped_certainty()
-    assert trees.feature.max() < len(OF_MEANING)
-    assert len(trees.feature) == len(trees.value)
-    rows = np.zeros((2, len(OF_MEANING)), np.float32)
+@pytest.mark.parametrize(("name", "features"), [("certainty.npz", OF_MEANING), ("placing.npz", PLACED)])
+def test_the_shipped_trees_know_the_features_of_today(name: str, features: tuple[str, ...]):
+    trees = Trees.open(MODEL / name, features)
+    assert trees.feature.max() < len(features)
+    rows = np.zeros((2, len(features)), np.float32)
     assert ((trees.of(rows) > 0) & (trees.of(rows) < 1)).all()
 
 
@@ -43,13 +46,13 @@ def test_the_shipped_trees_know_the_features_of_today():
 def test_a_damaged_file_says_what_to_do(damage: bytes, tmp_path: Path):
     (tmp_path / "certainty.npz").write_bytes(damage)
     with pytest.raises(EmbedderError, match="Install clew again"):
-        shipped_certainty(tmp_path)
+        Trees.open(tmp_path / "certainty.npz", OF_MEANING)
 
 
 def test_trees_of_other_features_are_refused(tmp_path: Path):
     np.savez(tmp_path / "certainty.npz", names=np.array(["share"]))
-    with pytest.raises(ValueError, match="another version"):
-        Certainty.open(tmp_path / "certainty.npz")
+    with pytest.raises(EmbedderError, match="another version"):
+        Trees.open(tmp_path / "certainty.npz", OF_MEANING)
 
 
 def test_meanings_are_known_by_a_row_each_and_it_is_told_how_sure_each_is(films: Clew):

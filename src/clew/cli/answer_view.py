@@ -91,7 +91,8 @@ def print_answer(
 ) -> None:
     """Print an answer with some of its citations."""
     if answer.abstained is not None:
-        line = Text(f"No answer in this graph: {escape(answer.abstained.detail.rstrip('.'))}.")
+        lead = "Not answered" if answer.abstained.reason == "unplaced" else "No answer in this graph"
+        line = Text(f"{lead}: {escape(answer.abstained.detail.rstrip('.'))}.")
         put(console, line.append(f"   (abstained: {answer.abstained.reason})", "dim"))
         if answer.abstained.candidates:
             candidates = NAME_SEPARATOR.join(map(escape, answer.abstained.candidates))

@@ -152,9 +152,7 @@ def _explain_interruption() -> Generator[None]:
     except KeyboardInterrupt as error:
         if isinstance(error, Interrupted):
             raise
-        raise Interrupted(
-            "interrupted; an index that was there is as it was, and the same command goes on with the new one"
-        ) from error
+        raise Interrupted("interrupted; an index that was there is as it was") from error
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,6 @@ from clew.cli.console import escape, out, put, write_json
 from clew.cli.opening import Json, SourceArgument, SourceOptions, open_source, reading_notes
 from clew.cli.options import with_options
 from clew.errors import UsageError
-from clew.stores.opening import is_remote
 from clew.text.counted import byte_size, counted
 
 if TYPE_CHECKING:
@@ -83,8 +82,7 @@ def _describe(source: str, reading: SourceOptions, plot: Path | None) -> Info:
     """Describe the source, and plot it; an index whose embedder is not at hand can be described too."""
     from clew.opening.index_files import is_index
 
-    is_local = not is_remote(source) and is_index(Path(source))
-    if reading.embedder is None and reading.format is None and is_local:
+    if reading.embedder is None and reading.format is None and is_index(Path(source)):
         from clew.index.info import info_of
         from clew.index.store.directory import open_index
 

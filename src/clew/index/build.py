@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -14,19 +12,18 @@ from typing import TYPE_CHECKING, Literal, Unpack, cast
 import numpy as np
 
 from clew.errors import IndexAccessError, InputError, UsageError
-from clew.foundation.json_form import converted
 from clew.graph.build.build import BuildReport, ReadOptions, SourceReport, build_graph
 from clew.graph.readers.source_files import modification_time, source_bytes
-from clew.index.names.names import NamePart, NamesIndex, differing_labels
+from clew.index.names.names import NamePart, NamesIndex, differing_labels, entry_count
 from clew.index.new_index import NewIndex, Progress, say_nothing
-from clew.index.shards import USUAL_SHARDS, Shards, ShardSizes
+from clew.index.shards import SHARDED_FROM, make_shards, remove_shards
 from clew.index.store import manifest
 from clew.index.store.manifest import IndexAbout, Manifest, SourceRecord
 from clew.index.store.sections import graph_counts, graph_sections, with_prefix
 from clew.index.store.stored_schema import write_schema
 from clew.index.store.writing import IndexWriter, writing
 from clew.index.vectors.backends.milvus import MilvusVectors
-from clew.index.vectors.backends.registry import VectorChoice, has_faiss
+from clew.index.vectors.backends.registry import VectorChoice
 from clew.index.vectors.entity_search import ENTITY_SEARCH, SEARCH_FILE, build_search
 from clew.index.vectors.vectors import (
     ENTITY_SCALES,
@@ -36,7 +33,6 @@ from clew.index.vectors.vectors import (
     vector_part,
 )
 from clew.text.embedder import Embedder
-from clew.version import __version__
 from clew.workers.base import Workers
 
 if TYPE_CHECKING:
@@ -60,7 +56,6 @@ class IndexOptions(ReadOptions, total=False):
     question. With `corpus`, also the walks of every node (`clew.index.corpus.corpus`), said by `verbaliser`
     if there is one. `vectors` says with what vectors are searched; `addresses` are of databases that sources
     were read from. The workers of a `cluster` make what is many pieces; its nodes must see the index.
-    `shards` says how the work on millions of names is cut.
     """
 
     triple_vectors: bool
@@ -70,7 +65,6 @@ class IndexOptions(ReadOptions, total=False):
     vectors: VectorChoice | None
     addresses: Mapping[Path, str] | None
     cluster: Workers | None
-    shards: ShardSizes | None
 
 
 def build_index(
@@ -96,13 +90,12 @@ def build_index(
     reading = cast("ReadOptions", {name: value for name, value in options.items() if name in names})
     files = (*sources, reading.get("types"), reading.get("aliases"))
     modified = {path: modification_time(path) for path in files if path is not None}
-    with memory_errors(out), writing(out, wait=wait, key=_key(modified, embedder, options)) as writer:
+    with memory_errors(out), writing(out, wait=wait) as writer:
         report = _read_sources(writer, sources, tell, **reading)
         new_index = NewIndex(writer, out, writer.graph(), embedder, vectors, tell, options.get("cluster"))
         _add_schema(new_index)
-        shards = Shards(new_index, differing_labels(new_index.graph), options.get("shards") or USUAL_SHARDS)
-        _add_names(new_index, shards)
-        _add_vectors(new_index, shards)
+        _add_names(new_index)
+        _add_vectors(new_index)
         _add_search(new_index)
         if corpus is not None:
             # It compiles kernels, which nothing else here needs.
@@ -132,78 +125,49 @@ def check_choice(corpus: CorpusSettings | None, verbaliser: Verbaliser | None, v
         MilvusVectors(1, vectors.place).check()
 
 
-def _key(modified: Mapping[Path, int], embedder: Embedder, options: IndexOptions) -> str:
-    """Stand for all that shapes an index; a build of the same key goes on where one that was stopped was."""
-    files = [(str(path.resolve()), source_bytes([path]), time) for path, time in modified.items()]
-    verbaliser = options.get("verbaliser")
-    settings = [
-        options.get(name)
-        for name in (*ReadOptions.__annotations__, "corpus", "triple_vectors", "vectors", "shards")
-    ]
-    model = None if verbaliser is None else verbaliser.name
-    parts = [files, embedder.name, embedder.fingerprint, repr((settings, model))]
-    versions = [__version__, manifest.FORMAT_VERSION, has_faiss()]
-    return hashlib.blake2b(json.dumps([parts, versions]).encode(), digest_size=16).hexdigest()
-
-
 def _read_sources(
     writer: IndexWriter, sources: Sequence[Path], tell: Progress, **reading: Unpack[ReadOptions]
 ) -> BuildReport:
-    """Read the sources and write the graph, unless that is done; what was read is not kept in memory."""
-    mark = writer.marked("graph")
-    if mark is not None:
-        return converted(mark, BuildReport)
+    """Read the sources and write the graph; what was read is not kept in memory."""
     total = source_bytes(sources)
     graph, report = build_graph(sources, progress=lambda bytes: tell("read", bytes, total), **reading)
     writer.add_all(with_prefix("graph", graph_sections(graph)))
-    writer.mark("graph", asdict(report))
     return report
 
 
 def _add_schema(new_index: NewIndex) -> None:
-    if new_index.writer.marked("schema") is None:
-        new_index.tell("schema", 0, new_index.graph.nodes)
-        write_schema(new_index.writer, new_index.graph)
-        new_index.writer.mark("schema", {})
-        new_index.tell("schema", new_index.graph.nodes, new_index.graph.nodes)
+    new_index.tell("schema", 0, new_index.graph.nodes)
+    write_schema(new_index.writer, new_index.graph)
+    new_index.tell("schema", new_index.graph.nodes, new_index.graph.nodes)
 
 
-def _add_names(new_index: NewIndex, shards: Shards) -> None:
-    if new_index.writer.marked("names") is not None:
-        return
-    count = shards.names
+def _add_names(new_index: NewIndex) -> None:
+    graph, label_nodes = new_index.graph, differing_labels(new_index.graph)
+    count = entry_count(graph, label_nodes)
     new_index.tell("names", 0, count)
-    if count < shards.sizes.sharded_from:
-        names = NamesIndex.of(new_index.graph)
+    if count < SHARDED_FROM:
+        names = NamesIndex.of(graph)
     else:
-        parts = shards.make("names", lambda done: new_index.tell("names", done, count))
-        arrays_by_span = zip(shards.spans("names"), parts, strict=True)
-        parts = [NamePart.from_arrays(first_entry, arrays) for (first_entry, _), arrays in arrays_by_span]
-        names = NamesIndex.merge(new_index.graph, shards.label_nodes, parts)
+        shards = make_shards(new_index, "names", count, lambda done: new_index.tell("names", done, count))
+        parts = [NamePart.from_arrays(first, arrays) for first, arrays in shards]
+        names = NamesIndex.merge(graph, label_nodes, parts)
     new_index.writer.add_all(with_prefix("names", names.sections()))
-    new_index.writer.mark("names", {})
-    shards.remove("names")
+    remove_shards(new_index)
     new_index.tell("names", count, count)
 
 
-def _add_vectors(new_index: NewIndex, shards: Shards) -> None:
+def _add_vectors(new_index: NewIndex) -> None:
     """Embed what entities and relations are called, into files or into Milvus."""
-    writer, graph, embedder, rows = (
-        new_index.writer,
-        new_index.graph,
-        new_index.embedder,
-        new_index.graph.nodes,
-    )
-    if writer.marked("vectors") is not None:
-        return
+    writer, graph, embedder = new_index.writer, new_index.graph, new_index.embedder
+    rows = graph.nodes
 
     def tell(done: int) -> None:
         new_index.tell("vectors", done, graph.nodes)
 
-    if rows < shards.sizes.sharded_from:
+    if rows < SHARDED_FROM:
         parts = [vector_part(graph, embedder, 0, rows, tell)]
     else:
-        parts = shards.make("vectors", tell)
+        parts = [arrays for _, arrays in make_shards(new_index, "vectors", rows, tell)]
     if new_index.vectors.place is not None:
         # It needs pymilvus, which nothing else here does.
         from clew.index.vectors.in_milvus import write_names
@@ -214,8 +178,7 @@ def _add_vectors(new_index: NewIndex, shards: Shards) -> None:
     writer.add_parts(ENTITY_VECTORS, shape, entities, (part["q"] for part in parts))
     writer.add_parts(ENTITY_SCALES, shape[:1], np.dtype(np.float32), (part["scale"] for part in parts))
     writer.add(RELATION_VECTORS, relations_of(graph, embedder))
-    writer.mark("vectors", {})
-    shards.remove("vectors")
+    remove_shards(new_index)
 
 
 def _add_search(new_index: NewIndex) -> None:
@@ -237,7 +200,7 @@ def memory_errors(out: Path) -> Generator[None]:
     except MemoryError as error:
         raise IndexAccessError(
             f"{out}: the memory is full. Close other programs or use a machine with more, and run the same "
-            "command again: it goes on where it was. What was there before is unchanged"
+            "command again. What was there before is unchanged"
         ) from error
 
 

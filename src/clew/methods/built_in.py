@@ -16,6 +16,7 @@ from clew.methods.settings import AutoSettings
 from clew.query.execute import Executor
 from clew.query.tree import Query
 from clew.query.words import say
+from clew.reading.account import quoted, unplaced_phrases
 from clew.reading.answer import (
     DraftAnswer,
     Meaning,
@@ -27,18 +28,15 @@ from clew.reading.answer import (
     taken_for,
 )
 from clew.reading.certainty import how_sure
-from clew.reading.left_open import left_open, unknown_given
+from clew.reading.left_open import left_open, unknown_given, unplaced
 from clew.reading.mentions import HOW
 from clew.reading.mutual import both_ways
 from clew.reading.near_names import unknown_names
-from clew.reading.open_words import leaves_open
 from clew.reading.reader import Reading
-from clew.reading.said_kinds import of_another_kind
 from clew.reading.shared_reader import reader_of
 from clew.reading.spelling import spelling_notes
-from clew.reading.unsayable import asks_more
 from clew.text.embedder import Embedder
-from clew.types import Abstention, Answer, Step
+from clew.types import Abstention, Answer, PlacedWord, Step
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +56,7 @@ class BuiltInReader:
     name = "auto"
 
     def __init__(self, index: Index, embedder: Embedder, settings: AutoSettings | None = None) -> None:
-        self.index, self.confidence = index, (settings or AutoSettings()).confidence
+        self.index, self.settings = index, settings or AutoSettings()
         self.reader = reader_of(index, embedder)
 
     def answer(self, question: str, *, id: str | None = None, entities: Sequence[str] = ()) -> Answer:
@@ -77,8 +75,8 @@ class BuiltInReader:
         """
         began = perf_counter()
         likeliest = self.read(question, entities)
-        query = self._likely_query(likeliest, entities)
-        blank_answer = Answer(question, method=self.name)
+        query, account = self._likely_query(likeliest, entities)
+        blank_answer = Answer(question, method=self.name, account=account)
         if isinstance(query, Abstention):
             answer = drawn(blank_answer, DraftAnswer(abstained=query), None)
         else:
@@ -96,36 +94,39 @@ class BuiltInReader:
             return LikelyReading(reading)
         certainties = how_sure(vocabulary, reading, meanings)
         best, empty = int(certainties.argmax()), None if meanings[0].size else meanings[0]
-        query = meanings[best].query
-        incomplete = asks_more(vocabulary, reading.question, query) or leaves_open(vocabulary, reading, query)
-        return LikelyReading(reading, query, 0.0 if incomplete else float(certainties[best]), empty)
+        return LikelyReading(reading, meanings[best].query, float(certainties[best]), empty)
 
-    def _likely_query(self, likeliest: LikelyReading, entities: Sequence[str]) -> Query | Abstention:
-        """The query to answer a question from, or why there is none."""
+    def _likely_query(
+        self, likeliest: LikelyReading, entities: Sequence[str]
+    ) -> tuple[Query | Abstention, tuple[PlacedWord, ...]]:
+        """The query to answer a question from, or why there is none; and what each word is in it."""
         unknown = unknown_names(self.index.names, entities)
         if unknown:
-            return unknown_given(self.reader.graph, self.index.names, unknown)
-        if likeliest.query is not None and likeliest.likelihood >= self.confidence:
-            return likeliest.query
-        if likeliest.empty is not None and likeliest.empty.share >= self.confidence:
-            return likeliest.empty.query
-        return left_open(self.reader, self.index.names, likeliest.reading)
-
-    def _ambiguity(self, reading: Reading, query: Query) -> Abstention | None:
-        """Why a likely reading is not answered from: a name may be another thing, or is of another kind."""
-        abstention = ambiguous(self.reader.graph, reading, query)
-        return abstention or of_another_kind(self.reader.vocabulary, reading, query)
+            return unknown_given(self.reader.graph, self.index.names, unknown), ()
+        reading, query = likeliest.reading, None
+        if likeliest.query is not None and likeliest.likelihood >= self.settings.confidence:
+            query = likeliest.query
+        elif likeliest.empty is not None and likeliest.empty.share >= self.settings.confidence:
+            query = likeliest.empty.query
+        if query is None:
+            return left_open(self.reader, self.index.names, reading)
+        account = self.reader.account(reading, query).words
+        missing = unplaced(self.reader, self.index.names, reading, query, account)
+        return (query if missing is None or self.settings.partial else missing), account
 
     def _draft_answer(self, blank_answer: Answer, likeliest: LikelyReading, query: Query) -> Answer:
         """The answer that a reading gives."""
         graph, vocabulary = self.reader.graph, self.reader.vocabulary
-        ambiguity = self._ambiguity(likeliest.reading, query)
+        ambiguity = ambiguous(graph, likeliest.reading, query)
         if ambiguity is None:
             query = both_ways(vocabulary, query)
             draft, words = answer_of(graph, vocabulary, query, likeliest.likelihood), say(query, vocabulary)
         else:
             draft, words = DraftAnswer(abstained=ambiguity), None
         notes = (*draft.notes, *taken_for(graph, likeliest.reading, query))
+        phrases = unplaced_phrases(blank_answer.question, blank_answer.account)
+        if phrases:
+            notes = (*notes, f"this answers the rest: {quoted(phrases)} has no place in it")
         return drawn(blank_answer, replace(draft, notes=notes), words)
 
     def _finish(self, answer: Answer, reading: Reading, began: float, id: str | None) -> Answer:
@@ -138,7 +139,13 @@ class BuiltInReader:
             notes=(*spelling_notes(reading.respelt), *answer.notes),
             alternatives=alternatives(self.reader.vocabulary, reading, has_reading),
             timings_ms={stage: round(ms, 3) for stage, ms in times.items()},
-            steps=(*(answer.steps or (self._link_step(reading),)), self._ranking_step(reading)),
+            steps=(
+                *(answer.steps or (self._link_step(reading),)),
+                self._ranking_step(reading),
+                Step(
+                    "account", {"words": [word.as_json() for word in answer.account if word.as_ != "frame"]}
+                ),
+            ),
         )
 
     def _link_step(self, reading: Reading) -> Step:
@@ -160,11 +167,11 @@ class BuiltInReader:
 def built_in_reader(index: Index, embedder: Embedder, settings: AutoSettings | None = None) -> BuiltInReader:
     """The built-in reader of a graph: one for all that ask alike, as long as one of them does."""
     settings = settings or AutoSettings()
-    key = id(index.graph), id(embedder), settings.confidence
+    key = id(index.graph), id(embedder), settings
     reader = _READERS.get(key)
     if reader is None:
         reader = _READERS[key] = BuiltInReader(index, embedder, settings)
     return reader
 
 
-_READERS: WeakValueDictionary[tuple[int, int, float], BuiltInReader] = WeakValueDictionary()
+_READERS: WeakValueDictionary[tuple[int, int, AutoSettings], BuiltInReader] = WeakValueDictionary()

@@ -9,7 +9,7 @@ The command line, experiments, the server, the docs and `clew methods` read the 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar, cast
 
@@ -139,6 +139,16 @@ class AutoSettings(MethodSettings):
 
     METHOD = "auto"
     confidence: float = option(0.5, "how likely a reading must be to be answered from", least=0, most=1)
+    partial: bool = option(
+        False, "answer the rest of a question where words of it have no place in the graph"
+    )
+
+
+def partial_settings(method: object, settings: object) -> AutoSettings:
+    """The settings of `auto`, with `partial`. Raises UsageError for those of another method."""
+    if method != "auto" or not isinstance(settings, AutoSettings | None):
+        raise UsageError(f"`partial` is for auto, not for {method}. Leave it out")
+    return replace(settings or AutoSettings(), partial=True)
 
 
 FITTING_GSD = 1.0

@@ -10,13 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from clew.errors import UsageError
-from clew.opening.environment import cache_folder, keep_machine_code, make_embedder, milvus_access
-from clew.stores.opening import is_remote, refuse_address
+from clew.opening.environment import keep_machine_code, make_embedder, milvus_access
+from clew.stores.opening import refuse_address
 
 if TYPE_CHECKING:
     from clew.index.build import Built, IndexOptions
     from clew.index.corpus.walk_vectors import Verbaliser
-    from clew.index.remote import RemoteIndex
     from clew.index.store.directory import Index
     from clew.index.update.edit_files import EditFiles
     from clew.index.update.edits import EditRules
@@ -106,26 +105,15 @@ def index_in_memory(folder: Path, source: Path, embedder: Embedder, **options: U
     return open_index(folder / "graph.clew")
 
 
-def local_paths(
-    source: str | Path | Sequence[str | Path], cache_dir: str | Path | None
-) -> tuple[list[Path], RemoteIndex | None, str]:
-    """The files of a source; of an index in an object store, fetched now, with that and its mark.
-
-    Raises UsageError for an empty name or another address, and as `RemoteIndex.fetch`.
-    """
+def local_paths(source: str | Path | Sequence[str | Path]) -> list[Path]:
+    """The files of a source; UsageError for an empty name or an address."""
     sources = [source] if isinstance(source, str | Path) else list(source)
     if not sources or not all(map(str, sources)):
         raise UsageError("The name of the source is empty. Give an index (NAME.clew) or a graph file")
     for address in map(str, sources):
-        if is_remote(address) and len(sources) == 1:
-            from clew.index.remote import RemoteIndex
-
-            origin = RemoteIndex(address, cache_folder(cache_dir))
-            fetched = origin.fetch()
-            return [fetched.path], origin, fetched.mark
         if "://" in address:
             refuse_address(address)
-    return [Path(each) for each in sources], None, ""
+    return [Path(each) for each in sources]
 
 
 def refuse_options(path: Path, options: Mapping[str, object]) -> None:

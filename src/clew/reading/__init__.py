@@ -9,6 +9,6 @@ What the words say of a candidate beside the ranker: `alignment` and `word_order
 `value_pairs` of the places of values, `narrower` of conditions left out, `which_way` of ways; `demonyms`,
 `countries`.
 
-Which meaning to answer, and whether: `certainty`, `unsayable`, `said_kinds`; why not: `left_open`,
-`near_names`. With what: `answer`, `since_when`.
+Which meaning to answer: `certainty`; whether every word of the question has its place in it: `account`
+(`placing`, `denial`); why not: `left_open`, `near_names`. With what: `answer`, `since_when`.
 """

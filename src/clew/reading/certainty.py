@@ -12,18 +12,13 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
-from zipfile import BadZipFile
 
 import numpy as np
-from numpy.typing import NDArray
 
-from clew.errors import EmbedderError
-from clew.foundation.arrays import LOADING, Float32
+from clew.foundation.arrays import Float32
 from clew.query.tree import Query, mentions_of, steps_of
 from clew.query.vocabulary import UNEXPLAINED, Vocabulary
+from clew.reading.account import OF_ACCOUNT, Account
 from clew.reading.answer import LEAST_MERGED, Meaning
 from clew.reading.calibration import OF_CANDIDATES
 from clew.reading.english import (
@@ -38,8 +33,8 @@ from clew.reading.english import (
 )
 from clew.reading.likeness import content_share, types_said
 from clew.reading.mentions import spans_of
-from clew.reading.ranker import MODEL
 from clew.reading.reader import Reading
+from clew.reading.trees import shipped_trees
 
 OF_SHARES = ("share", "none", "lead", "place", "best_share", "candidates")
 """Log odds of a meaning and of none; how far it is before the others; its place; the odds of the first."""
@@ -69,68 +64,33 @@ _SEVERAL = re.compile(r"\b(?:are|were|have|all|list|do|every)\b|\b(?:which|what|
 _IDLE = LIGHT | FUNCTION | PREPOSITIONS
 
 
-@dataclass(frozen=True, eq=False)
-class Certainty:
-    """Trees side by side: int32 and float32 [trees, nodes], each beginning with its first node.
-
-    At a node the value of feature `feature` is compared with `least`; it goes on at `low` where it is not
-    above, at `high` where it is. A leaf goes on at itself, and its `value`, in logits, is what its tree says.
-    """
-
-    feature: NDArray[np.int32]
-    least: Float32
-    low: NDArray[np.int32]
-    high: NDArray[np.int32]
-    value: Float32
-    start: float
-    depth: int
-
-    @classmethod
-    def open(cls, path: Path) -> Certainty:
-        """Read trained trees.
-
-        Raises OSError, KeyError, ValueError, EOFError or BadZipFile for a file that holds none.
-        """
-        with LOADING, np.load(path) as arrays:
-            if arrays["names"].tolist() != list(OF_MEANING):
-                raise ValueError(f"{path.name} is of another version")
-            feature, least, low, high, value = (
-                arrays[name] for name in ("feature", "least", "low", "high", "value")
-            )
-            return cls(feature, least, low, high, value, float(arrays["start"]), int(arrays["depth"]))
-
-    def of(self, rows: Float32) -> Float32:
-        """How sure it is that each meaning is the right one, float32 [n]; `rows` float32 [n, OF_MEANING]."""
-        trees = np.arange(len(self.feature))
-        at = np.zeros((len(rows), len(trees)), np.int32)
-        row_places = np.arange(len(rows))[:, None]
-        for _ in range(self.depth):
-            above = rows[row_places, self.feature[trees, at]] > self.least[trees, at]
-            at = np.where(above, self.high[trees, at], self.low[trees, at])
-        logits = self.value[trees, at].sum(1, dtype=np.float64) + self.start
-        return (1 / (1 + np.exp(-logits))).astype(np.float32)
-
-
-@cache
-def shipped_certainty(folder: Path = MODEL) -> Certainty:
-    """The trees of the package, or of another folder, read once a process. Raises EmbedderError."""
-    path = folder / "certainty.npz"
-    try:
-        return Certainty.open(path)
-    except (OSError, KeyError, ValueError, EOFError, BadZipFile) as error:
-        raise EmbedderError(
-            f"{path}: cannot read the reader's model ({error}). Install clew again."
-        ) from error
-
-
 def how_sure(vocabulary: Vocabulary, reading: Reading, meanings: Sequence[Meaning]) -> Float32:
     """How sure it is of each of the likeliest meanings of a question that it is the right one, float32 [n].
 
     Raises EmbedderError if the shipped trees cannot be read.
     """
+    return certainties_of(vocabulary, reading, meanings)[1]
+
+
+def certainties_of(
+    vocabulary: Vocabulary, reading: Reading, meanings: Sequence[Meaning]
+) -> tuple[Float32, Float32]:
+    """What is known of each of the likeliest meanings, `rows_of`, and how sure it is of each, float32 [n]."""
     rows = rows_of(vocabulary, reading, meanings)
-    sure, signs = shipped_certainty().of(rows), rows[:, OF_MEANING.index("signs")]
-    return np.where(signs < signs[0] - AGAINST, 0, sure).astype(np.float32)
+    sure = shipped_trees("certainty.npz", OF_MEANING).of(rows)
+    signs = rows[:, OF_MEANING.index("signs")]
+    return rows, np.where(signs < signs[0] - AGAINST, 0, sure).astype(np.float32)
+
+
+OF_ANSWERED = ("certainty", "second", *OF_ACCOUNT, *OF_MEANING)
+"""Log odds of the surest meaning and of the next one; what the account of words tells; the meaning's row."""
+
+
+def answered_row(rows: Float32, sure: Float32, best: int, account: Account) -> Float32:
+    """What is known of the surest meaning once its words are accounted for, float32 [OF_ANSWERED]."""
+    second = float(np.delete(sure, best).max(initial=0.0))
+    front = (_odds(float(sure[best])), _odds(second), *account.features())
+    return np.concatenate([np.array(front, np.float32), rows[best]])
 
 
 def rows_of(vocabulary: Vocabulary, reading: Reading, meanings: Sequence[Meaning]) -> Float32:

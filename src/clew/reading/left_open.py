@@ -1,29 +1,28 @@
-"""Why a question is left open: a name that the graph lacks, no name at all, or no relation like its words."""
+"""Why a question is left open: what has no place in the likeliest reading, and what the graph records."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from textwrap import shorten
+from dataclasses import replace
 
 import numpy as np
 
 from clew.graph.graph import Graph
 from clew.index.names.names import NamesIndex
-from clew.query.tree import mentions_of, steps_of
-from clew.query.vocabulary import UNEXPLAINED
+from clew.query.tree import Query, entities_of
 from clew.query.words import say
-from clew.reading.asked_type import SPELT
+from clew.reading.account import quoted, unplaced_phrases
 from clew.reading.english import FUNCTION, LIGHT, PREPOSITIONS, YES_NO
-from clew.reading.mentions import MEANT, PARTIAL, PLURAL, WORDS, Mention
+from clew.reading.framing import TALK
+from clew.reading.mentions import PLURAL
 from clew.reading.near_names import near_names
 from clew.reading.reader import QuestionReader, Reading
 from clew.text.normalise import Token, tokens
-from clew.types import Abstention
+from clew.types import Abstention, PlacedWord
 
-LEAST_OF_ALL = 0.2
-"""From this probability on the message has the likeliest reading, if it names nothing (*the newest hire*)."""
-MOST_RECORDED, LONGEST_PHRASE = 5, 80
-"""Relations of an entity that are listed; characters of the words for which there is no relation."""
+MOST_RECORDED = 5
+"""Relations of an entity that are listed."""
+NOTHING_NAMED = "none of its words names anything in this graph"
 
 
 def unknown_given(graph: Graph, names: NamesIndex, unknown: Sequence[str]) -> Abstention:
@@ -32,36 +31,62 @@ def unknown_given(graph: Graph, names: NamesIndex, unknown: Sequence[str]) -> Ab
     return Abstention("no_entity", f'it has no entity "{", ".join(unknown)}" (given)', near)
 
 
-def left_open(reader: QuestionReader, names: NamesIndex, reading: Reading) -> Abstention:
-    """Why no reading of a question is likely enough, with what the graph records of what it names."""
-    written = [m for m in reading.mentions if m.candidates and m.candidates[0].how <= PLURAL]
-    words = tokens(reading.question)
-    capital = [w for w in words if is_capital(w, words)]
-    name_mentions = [m for m in written if m.strong or any(m.start <= w.start < m.stop for w in capital)]
-    guessed = [m for m in reading.mentions if m.candidates and m.candidates[0].how in (PARTIAL, WORDS, MEANT)]
-    lacking = _lacking_names(reader, reading, [*name_mentions, *guessed])
-    if lacking:
-        near = near_names(reader.graph, names, [lacking])
-        return Abstention("no_entity", f'it has no entity like "{lacking}"', near)
-    best = reading.ranking.ranked[:1]
-    used = [reading.mentions[i] for ranked in best for i in mentions_of(ranked.option.query)]
-    name_mentions += [m for m in guessed if m in used]
-    nodes = list(dict.fromkeys(m.candidates[0].node for m in name_mentions))
-    content = _content_words(reading, [*written, *name_mentions, *(m for m in reading.mentions if m.values)])
-    unsaid = _unsaid_words(reader, reading, content)
-    all_unsaid = not nodes and len(unsaid) == len(content)
-    asks_of_all = content and not used and any(ranked.probability >= LEAST_OF_ALL for ranked in best)
-    if all_unsaid and not asks_of_all:
-        return Abstention("no_entity", "it names no entity of this graph")
+def left_open(
+    reader: QuestionReader, names: NamesIndex, reading: Reading
+) -> tuple[Abstention, tuple[PlacedWord, ...]]:
+    """Why no reading of a question is likely enough, and what its words are in the likeliest."""
+    if not reading.ranking.ranked:
+        return Abstention("no_entity", NOTHING_NAMED), ()
+    query = reading.ranking.ranked[0].option.query
+    account = tuple(map(_if_carried, reader.account(reading, query).words))
+    missing = unplaced(reader, names, reading, query, account)
+    if missing is not None:
+        return missing, account
+    nodes = entities_of(query) or named_for_sure(reading)
     if YES_NO.search(reading.question) and len(nodes) > 1:
-        statement = " and ".join(f'"{reader.graph.labels[node]}"' for node in nodes)
-        statement = f"it does not tell yes or no for {statement}"
-    elif unsaid and not all_unsaid:
-        statement = f'it has no relation like "{shorten(" ".join(unsaid), LONGEST_PHRASE, placeholder=" …")}"'
+        statement = f"the graph does not tell yes or no for {quoted([reader.graph.labels[n] for n in nodes])}"
     else:
-        nearest = say(reading.ranking.ranked[0].option.query, reader.vocabulary)
-        statement = f"no reading is likely enough; the likeliest is: {nearest}"
-    return Abstention("no_relation", "; ".join([statement, *_recorded_relations(reader, reading, nodes)]))
+        statement = f"it may mean: {say(query, reader.vocabulary)}; that is not likely enough to be answered"
+    detail = "; ".join([statement, *recorded_relations(reader, reading, nodes)])
+    return Abstention("no_relation", detail), account
+
+
+def _if_carried(word: PlacedWord) -> PlacedWord:
+    """A word as placed in a reading that is not likely: what no label is like has no place there."""
+    idle = word.as_ != "frame" or word.text.lower() in FUNCTION | LIGHT | PREPOSITIONS | TALK
+    return word if idle else replace(word, as_="unplaced")
+
+
+def unplaced(
+    reader: QuestionReader,
+    names: NamesIndex,
+    reading: Reading,
+    query: Query,
+    account: Sequence[PlacedWord],
+) -> Abstention | None:
+    """Why a reading is not answered: words of the question that have no place in it; None if all have one."""
+    text = reading.original_question
+    if not any(w.as_ not in ("frame", "unplaced") for w in account):
+        return Abstention("no_entity", NOTHING_NAMED)
+    phrases = unplaced_phrases(text, account)
+    if not phrases:
+        return None
+    words = tokens(text)
+    open_words = [w for w in words if any(a.begin <= w.start < a.end for a in account if a.as_ == "unplaced")]
+    name_words = [w.text for w in open_words if is_capital(w, words) or not reader.is_word(w.norm)]
+    statements = [f"I cannot place {quoted(phrases)}"]
+    if name_words:
+        near = near_names(reader.graph, names, [next(p for p in phrases if name_words[0] in p)])
+        return Abstention("no_entity", f"{statements[0]}: no name in this graph is like it", near)
+    statements += [f"the rest reads: {say(query, reader.vocabulary)}"]
+    statements += recorded_relations(reader, reading, entities_of(query))
+    return Abstention("unplaced", "; ".join(statements))
+
+
+def named_for_sure(reading: Reading) -> tuple[int, ...]:
+    """What a question names as it is written."""
+    mentions = [m for m in reading.mentions if m.strong and m.candidates and m.candidates[0].how <= PLURAL]
+    return tuple(dict.fromkeys(m.candidates[0].node for m in mentions))
 
 
 def is_capital(word: Token, words: Sequence[Token]) -> bool:
@@ -75,68 +100,17 @@ def is_capital(word: Token, words: Sequence[Token]) -> bool:
     return tells and word is not words[0] and word.text[:1].isupper()
 
 
-def _lacking_names(reader: QuestionReader, reading: Reading, name_mentions: Sequence[Mention]) -> str:
-    """The words outside of the names that are written like names or unknown, and are like no label."""
-    words = tokens(reading.question)
-    like = {start: row for row, (start, _, _) in enumerate(reading.likeness.words)}
-    valued = [m for m in reading.mentions if m.values]
-    lacking: list[str] = []
-    for word in words:
-        inside = any(m.start < word.stop and word.start < m.stop for m in (*name_mentions, *valued))
-        written = is_capital(word, words) or (word.norm.isalpha() and not reader.is_word(word.norm))
-        row = like.get(word.start)
-        if not inside and written and (row is None or _best(reading, row) < UNEXPLAINED):
-            lacking.append(word.text)
-    return " ".join(lacking)
-
-
-def _best(reading: Reading, row: int) -> float:
-    """How like a word is to the relation or the type that it is most like."""
-    like = reading.likeness
-    return float(max(like.relations[row].max(initial=0.0), like.types[row].max(initial=0.0)))
-
-
-def _content_words(reading: Reading, name_mentions: Sequence[Mention]) -> list[tuple[int, str]]:
-    """The content words outside of the names and values, each with its row of the likenesses."""
-    idle = LIGHT | FUNCTION | PREPOSITIONS
-    return [
-        (row, word)
-        for row, (start, stop, word) in enumerate(reading.likeness.words)
-        if word not in idle and not any(m.start < stop and start < m.stop for m in name_mentions)
-    ]
-
-
-def _unsaid_words(reader: QuestionReader, reading: Reading, content: Sequence[tuple[int, str]]) -> list[str]:
-    """The content words that are like no relation of the likeliest reading, nor any type; all without one.
-
-    None that is the name of a relation: of who `works at` a place it is not said that none is like *work*.
-    """
-    if not reading.ranking.ranked:
-        return [word for _, word in content]
-    like = reading.likeness
-    steps = steps_of(reading.ranking.ranked[0].option.query)
-    relations = sorted({step // 2 for step in steps})
-    return [
-        word
-        for row, word in content
-        if max(like.relations[row, relations].max(initial=0.0), like.types[row].max(initial=0.0))
-        < UNEXPLAINED
-        and like.exact_relations[row].max(initial=0.0) < SPELT
-    ]
-
-
-def _recorded_relations(reader: QuestionReader, reading: Reading, nodes: Sequence[int]) -> list[str]:
+def recorded_relations(reader: QuestionReader, reading: Reading, nodes: Sequence[int]) -> list[str]:
     """What the graph records of entities, the relations that are most like the words first."""
     graph, near = reader.graph, reading.likeness.relations.max(axis=0, initial=0.0)
     statements: list[str] = []
     for node in nodes:
         relations = sorted(_relations(graph, node), key=lambda r: (-near[r], r))
-        names = list(dict.fromkeys(graph.relation_labels[r] for r in relations))
+        names = list(dict.fromkeys(reader.vocabulary.relations[r] for r in relations))
         remainder = f" and {unlisted} more" if (unlisted := len(names) - MOST_RECORDED) > 0 else ""
         if names:
-            statements.append(
-                f'of "{graph.labels[node]}" it records {", ".join(names[:MOST_RECORDED])}{remainder}'
-            )
+            listed = ", ".join(names[:MOST_RECORDED])
+            statements.append(f'of "{graph.labels[node]}" the graph records {listed}{remainder}')
     return statements
 
 

@@ -11,7 +11,7 @@ import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
@@ -258,6 +258,28 @@ class GraphRanker:
         Narrower(self.vocabulary, mentions, likeness).put_right(candidates, scores[:-1])
         left_out = len(options) - len(candidates)
         return Scored(tuple(candidates), rows.tokens, known, head, calibrated, scores, alignment, left_out)
+
+    @cached_property
+    def common_words(self) -> dict[str, int]:
+        """Words of English texts, the more frequent the lower their number."""
+        return self.ranker.common_words()
+
+    def hear(
+        self, view: View, spans: Sequence[tuple[int, int]], labels: Sequence[tuple[bool, int]]
+    ) -> tuple[Float32, Float32]:
+        """The vectors of spans of a question, float32 [n, 384], and how like labels these are, [n, labels].
+
+        `labels`: whether of a type, and which.
+        """
+        states, _, offsets = self.ranker.encode([view.text])
+        vectors = np.zeros((len(spans), 384), np.float32)
+        for row, (start, stop) in enumerate(spans):
+            first, last = span_of(offsets[0], (view.at(start), view.at(stop)))
+            if first < last:
+                vectors[row] = states[0, first:last].mean(0)
+        encoded, at = self._encoded(set(labels))
+        near = _unit(vectors) @ _unit(encoded).T
+        return vectors, near[:, [at[label] for label in labels]]
 
     def vector(self, text: str) -> Float32:
         """The vector of a text, of length 1: float32 [384]."""

@@ -7,7 +7,7 @@ executes the likeliest, or abstains.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from time import perf_counter
 
@@ -18,7 +18,9 @@ from clew.graph.graph import Graph
 from clew.graph.schema import Schema
 from clew.index.names.names import NamesIndex
 from clew.query.short_forms import WRITTEN_OUT, initials_of
+from clew.query.tree import Query
 from clew.query.vocabulary import Vocabulary
+from clew.reading.account import Account, Accountant, as_written
 from clew.reading.candidates import Enumerator, Option
 from clew.reading.english import ANYONE, FUNCTION
 from clew.reading.framing import unframed
@@ -188,6 +190,20 @@ class QuestionReader:
     def likenesses(self, vector: NDArray[np.float32], relations: Sequence[int]) -> NDArray[np.float32]:
         """How like a vector of `vector` is to those of the labels of relations: float32 [R], in [-1, 1]."""
         return self._ranker.likenesses(vector, relations)
+
+    @cached_property
+    def accountant(self) -> Accountant:
+        """Places words in query graphs."""
+        return Accountant(self._ranker)
+
+    def account(self, reading: Reading, query: Query) -> Account:
+        """What each word of a question, as it was asked, is in a query graph.
+
+        Raises EmbedderError if the shipped model cannot be opened.
+        """
+        account = self.accountant.account(reading.question, reading.mentions, reading.likeness, query)
+        words = as_written(reading.original_question, reading.question, account.words)
+        return replace(account, words=words)
 
     def _is_of_graph(self, word: str) -> bool:
         words = self.vocabulary.words

@@ -33,11 +33,11 @@ from clew.query.vocabulary import DATE, THING, UNEXPLAINED, Vocabulary
 from clew.reading import english
 from clew.reading.between import bounds_between
 from clew.reading.comparisons import EARLIER, FEWER, LATER, THAN_WORD, sign_beside
+from clew.reading.denial import denies, excepts, is_denial
 from clew.reading.likeness import Likeness, content_share
 from clew.reading.mentions import Mention, spans_of
 from clew.reading.odds import IGNORED, LEFT_OPEN, LOOSE, TURNED, UNSAID
 from clew.reading.superlatives import Superlatives
-from clew.reading.unsayable import denies, excepts, is_denial
 from clew.text.inflection import singular
 from clew.text.lexicon import Lexicon
 

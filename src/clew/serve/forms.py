@@ -40,6 +40,7 @@ class AskForm(RequestForm):
     reading: int | None = Field(
         None, ge=1, description="Answer the alternative of this number (from 1) instead."
     )
+    partial: bool = Field(False, description="Answer the rest where words have no place in the graph.")
 
 
 class BatchForm(RequestForm):

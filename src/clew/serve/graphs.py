@@ -6,7 +6,6 @@ import logging
 import os
 import re
 import threading
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -16,7 +15,6 @@ from typing import Any
 
 from clew.engine import Clew
 from clew.errors import ClewError, UsageError
-from clew.index.remote import RemoteIndex
 from clew.index.store.manifest import MANIFEST, read_manifest
 from clew.serve.problems import Problem
 from clew.text.onnx_session import load_runtime
@@ -61,10 +59,7 @@ class ServedGraph:
     open: Callable[[], Clew]
     snapshot: Snapshot
     failure: str | None = None
-    remote_seconds: float = 10.0
-    """How often it is looked whether an object store has a new generation."""
-    _last_mark: tuple[int, int, int] | str | None = None
-    _last_look: float = 0.0
+    _last_mark: tuple[int, int, int] | None = None
     _reloading: threading.Lock = field(default_factory=threading.Lock)
 
     @classmethod
@@ -72,7 +67,7 @@ class ServedGraph:
         """Open a graph; raises as `open`."""
         clew = open()
         graph = cls(name, open, Snapshot(clew, clew.generation))
-        graph._last_mark = clew.mark or graph._manifest()
+        graph._last_mark = graph._manifest()
         return graph
 
     @property
@@ -93,9 +88,8 @@ class ServedGraph:
             mark = self._manifest()
             if mark == self._last_mark:
                 return False
-            path, fetched = self.clew.path, self.clew.origin is not None
             try:
-                if not fetched and read_manifest(path).generation == self.snapshot.generation:
+                if read_manifest(self.clew.path).generation == self.snapshot.generation:
                     self._last_mark, self.failure = mark, None
                     return False
                 clew = self.open()
@@ -110,29 +104,13 @@ class ServedGraph:
             log.info("reloaded", extra={"graph": self.name, "generation": clew.generation})
             return True
 
-    def _manifest(self) -> tuple[int, int, int] | str | None:
+    def _manifest(self) -> tuple[int, int, int] | None:
         """What is another one when there is a new generation."""
-        if self.clew.origin is not None:
-            return self._manifest_in_store(self.clew.origin)
         try:
             status = (self.clew.path / MANIFEST).stat()
         except OSError:
             return None
         return status.st_mtime_ns, status.st_ino, status.st_size
-
-    def _manifest_in_store(self, origin: RemoteIndex) -> str:
-        """The mark of the manifest in an object store, which is not asked more often than need be."""
-        now = time.monotonic()
-        if self._last_look and now - self._last_look < self.remote_seconds:
-            return self.clew.mark
-        self._last_look = now
-        try:
-            return origin.mark()
-        except ClewError as error:
-            if self.failure is None:
-                log.warning("store failed", extra={"graph": self.name, "reason": str(error)})
-            self.failure = "the store of its index does not answer; the one that is here is asked"
-            return self.clew.mark
 
 
 class Graphs:

@@ -95,6 +95,10 @@ class _Tools:
                 description="Answer the alternative of this number (from 1) of an earlier answer instead.",
             ),
         ] = None,
+        partial: Annotated[
+            bool,
+            Field(description="Answer the rest of a question of which words have no place in the graph."),
+        ] = False,
         limit: Few = MOST_TOOL_ANSWERS,
     ) -> form.AnswerForm:
         """Answer a question from the graph, with the triples that prove each answer.
@@ -103,7 +107,7 @@ class _Tools:
         yes or no. It abstains with a reason rather than guess; then try find_entities for the right name, or
         ask again with the number of that one of `alternatives` which is meant.
         """
-        asking = Asking(question, tuple(entities), method, reading=reading)
+        asking = Asking(question, tuple(entities), method, reading=reading, partial=partial)
         reply = await self._run(graph, lambda name: self._service.ask(name, asking))
         count = len(reply["answers"])
         reply["answers"], reply["citations"] = reply["answers"][:limit], reply["citations"][:limit]

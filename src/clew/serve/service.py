@@ -50,6 +50,7 @@ class Asking:
     explain: bool = False
     settings: Mapping[str, Any] | None = None
     reading: int | None = None
+    partial: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +85,7 @@ class Service:
             model=model,
             settings=_settings(asking.method, asking.settings),
             reading=asking.reading,
+            partial=asking.partial,
         )
         return self._within_limit(answer).as_json(steps=asking.explain)
 

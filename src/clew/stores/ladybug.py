@@ -35,7 +35,8 @@ class _LoadedGraph:
         try:
             with tempfile.TemporaryDirectory() as folder:
                 statements = list(layout.statements(Path(folder)))
-                self.processes.load({"loops": sorted(layout.loops), "kinds": kinds}, statements)
+                facts = {"loops": sorted(layout.loops), "kinds": kinds, **layout.column_facts()}
+                self.processes.load(facts, statements)
         except BaseException:
             self.processes.close()
             raise

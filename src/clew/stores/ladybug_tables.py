@@ -140,6 +140,23 @@ class TableLayout:
         valued = frozenset(graph.relations[relation] for relation in self.valued)
         return GraphSchema(tuple(hops), properties, types, kinds, valued, type_kinds=type_kinds)
 
+    def column_facts(self) -> dict[str, object]:
+        """`columns`: types of properties that have one everywhere; `properties`: names by label and type."""
+        kinds: dict[str, set[str]] = defaultdict(set)
+        properties: dict[str, list[str]] = {}
+        for table in self._used_tables():
+            columns = self.columns[table].values()
+            properties[self.labels[table]] = [_NAME, *(column.name for column in columns)]
+            kinds[_NAME].add("STRING")
+            for column in columns:
+                kinds[column.name].add(self._kind(column))
+        for relation, edge_columns in self.edges.columns.items():
+            properties[self.graph.relations[relation]] = [column.name for column in edge_columns.values()]
+            for edge_column in edge_columns.values():
+                kinds[edge_column.name].add(edge_column.kind)
+        columns_of_one_kind = {name: next(iter(each)) for name, each in kinds.items() if len(each) == 1}
+        return {"columns": columns_of_one_kind, "properties": properties}
+
     def statements(self, folder: Path) -> Iterable[str]:
         """Yield the statements that make and fill the tables; their rows are files in `folder`."""
         for table in self._used_tables():

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
 CYPHER_SCHEMES = ("neo4j", "neo4j+s", "neo4j+ssc", "bolt", "bolt+s", "bolt+ssc")
 SPARQL_SCHEMES = ("sparql+http", "sparql+https")
-OBJECT_STORES = ("s3", "gs", "az", "abfs", "file", "memory")
-"""Schemes of stores that `clew.index.remote` fetches indexes from."""
 _SPARQL = re.compile(
     r"(?:SELECT|ASK|CONSTRUCT|DESCRIBE|PREFIX|BASE)\b|(?:INSERT|DELETE|WITH|LOAD|CLEAR|DROP|CREATE|COPY|MOVE|ADD)"
     r"\s+(?:DATA|WHERE|SILENT|GRAPH|DEFAULT|ALL|NAMED|<)|(?:INSERT|DELETE)\s*\{",
@@ -41,20 +39,12 @@ class Login:
         keep_secret(self.password)
 
 
-def is_remote(source: str) -> bool:
-    """Whether a source is the address of an index in an object store."""
-    scheme, separator, _ = source.partition("://")
-    return bool(separator) and scheme in OBJECT_STORES
-
-
 def is_address(source: str) -> bool:
     """Whether a source is the address of a database and not a file.
 
     Raises UsageError for an address of another kind (`https://…`), which no file is either.
     """
     keep_address(source)
-    if is_remote(source):
-        return False
     scheme, separator, _ = source.partition("://")
     if not separator or not scheme.replace("+", "").isalnum():
         return False
@@ -65,19 +55,14 @@ def is_address(source: str) -> bool:
         )
     if scheme not in (*CYPHER_SCHEMES, *SPARQL_SCHEMES):
         raise UsageError(
-            f"{source!r} is no known kind of address. Write neo4j://host, sparql+https://host/path, or "
-            "s3://bucket/NAME.clew for an index in an object store"
+            f"{source!r} is no known kind of address. Write neo4j://host or sparql+https://host/path; copy "
+            "an index that is elsewhere to this machine first"
         )
     return True
 
 
 def refuse_address(source: str) -> None:
-    """Raise UsageError, with what to do, if a source is the address of a database or an object store."""
-    if is_remote(source):
-        raise UsageError(
-            f"{shown_address(source)} is an index in an object store, which is opened alone and only read. "
-            "Change the index that it was copied from"
-        )
+    """Raise UsageError, with what to do, if a source is the address of a database."""
     if is_address(source):
         address = shown_address(source)
         raise UsageError(

@@ -190,5 +190,5 @@ def verification_json(verification: Verification) -> dict[str, Any]:
 def open_and_ask(
     index: str | Path, embedder: str | None, model: ChatModel | None, price: Price | None, *, steps: bool
 ) -> AnswerFunction:
-    """Open an index in another process, by its path or its address in an object store, to ask it."""
+    """Open an index in another process, by its path, to ask it."""
     return EngineAsk(Clew.open(index, embedder=embedder), model, price, steps)

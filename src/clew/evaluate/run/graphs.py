@@ -13,7 +13,6 @@ from clew.evaluate.questions import DatasetPart
 from clew.index.corpus.corpus import CorpusSettings, open_corpus
 from clew.index.new_index import Progress
 from clew.opening.index_files import is_index
-from clew.stores.opening import is_remote
 
 
 @dataclass(frozen=True)
@@ -28,7 +27,7 @@ class GraphFile:
     ) -> Clew:
         """Open it, with the walks of `corpus` stored; UsageError for an index that stores others."""
         first = self.paths[0]
-        if is_remote(str(first)) or is_index(Path(first)):
+        if is_index(Path(first)):
             clew = Clew.open(first, embedder=embedder)
             _check_corpus(clew, corpus)
             return clew

@@ -151,7 +151,7 @@ def _outcomes(
     if plan.cluster is None and (plan.model is not None or has_few_tasks or plan.workers <= 1):
         ask = EngineAsk(clew, plan.model, plan.price, plan.settings.steps)
         return in_threads(lambda task: (task, ask(task)), tasks, threads)
-    source = clew.path.resolve() if clew.origin is None else clew.origin.address
+    source = clew.path.resolve()
     steps = plan.settings.steps
     make = partial(open_and_ask, source, clew.embedder.name, plan.model, plan.price, steps=steps)
     return ask_on(plan.cluster or Processes(plan.workers), tasks, make, threads)

@@ -1,33 +1,29 @@
-"""How a generation of an index is written: by one process at a time, journalled, and put in place whole."""
+"""How a generation of an index is written: by one process at a time, and put in place whole."""
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shutil
 import time
 from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 import numpy as np
 
-from clew.errors import FormatError, IndexAccessError, InputError, LockedError
+from clew.errors import FormatError, InputError, LockedError
 from clew.foundation.arrays import AnyArray
 from clew.graph.graph import Graph
 from clew.index.store.directory import Index
 from clew.index.store.files import (
     FileEntry,
-    check_entry,
     disk_errors,
     file_entry,
     is_array,
     open_array,
-    read_regular,
     sync,
     sync_files,
     sync_path,
@@ -40,7 +36,7 @@ from clew.index.store.sections import graph_of_sections, without_prefix
 from clew.version import __version__
 from clew.workers.locks import open_growing, take_lock
 
-_LOCK, _WRITING, _NEW_MANIFEST, _JOURNAL = "lock", "writing", "manifest.new", "journal.jsonl"
+_LOCK, _WRITING, _NEW_MANIFEST = "lock", "writing", "manifest.new"
 SAID_FOLDER = "said"
 """Folder of sentences that a chat model has said for a generation that is not whole yet."""
 _GENERATION = re.compile(r"gen-(\d{6,})")
@@ -49,24 +45,14 @@ _POLL_SECONDS = 0.05
 
 
 class IndexWriter:
-    """Takes the sections of a new generation; nothing is visible before `commit`.
+    """Takes the sections of a new generation; nothing is visible before `commit`."""
 
-    With a `key`, which stands for all that shapes the index, what a writer of the same key had written before
-    it was stopped is there already: `add` passes over such sections, and `marked` tells which stages are
-    done.
-    """
-
-    def __init__(self, path: Path, generation: int, key: str | None = None) -> None:
-        self._path, self.generation, self._key = path, generation, key
+    def __init__(self, path: Path, generation: int) -> None:
+        self._path, self.generation = path, generation
         self.folder = path / _WRITING
         self.files: list[FileEntry] = []
         """The sections so far."""
         self._linked_files: set[str] = set()
-        self._marks: dict[str, Mapping[str, Any]] = {}
-        if key is not None:
-            self.files, self._marks = _read_journal(self.folder, key)
-            if not self.files:
-                self._note({"key": key})
 
     def add(self, section: str, content: AnyArray | bytes) -> None:
         """Write one section; its name is lower-case words joined by dots. Raises IndexAccessError."""
@@ -75,8 +61,7 @@ class IndexWriter:
 
     def keep(self, entry: FileEntry, folder: Path) -> None:
         """Take over a file of the generation in `folder` as it is; on most disks without copying it."""
-        if not self._is_new(entry.section):
-            return
+        self._check_name(entry.section)
         target = self.folder / entry.file
         with disk_errors(self._path):
             try:
@@ -84,7 +69,7 @@ class IndexWriter:
                 self._linked_files.add(entry.file)
             except OSError:  # a disk without hard links
                 shutil.copyfile(folder / entry.file, target)
-        self._take(entry)
+        self.files.append(entry)
 
     def add_all(self, sections: Mapping[str, AnyArray | bytes]) -> None:
         """Write all of `sections`."""
@@ -95,39 +80,19 @@ class IndexWriter:
         self, section: str, shape: tuple[int, ...], dtype: np.dtype[np.generic], parts: Iterable[AnyArray]
     ) -> None:
         """Write one section of a known shape from arrays that are its rows. Raises IndexAccessError."""
-        if self._is_new(section):
-            with disk_errors(self._path):
-                self._take(write_parts(self.folder, section, shape, dtype, parts))
+        self._check_name(section)
+        with disk_errors(self._path):
+            self.files.append(write_parts(self.folder, section, shape, dtype, parts))
 
     def add_file(self, section: str, name: str) -> None:
         """Take the file `name` of another format, which is in `folder`, as a section."""
-        if self._is_new(section):
-            with disk_errors(self._path):
-                self._take(file_entry(self.folder, section, name))
+        self._check_name(section)
+        with disk_errors(self._path):
+            self.files.append(file_entry(self.folder, section, name))
 
-    def _is_new(self, section: str) -> bool:
-        is_taken = any(f.section == section for f in self.files)
-        if not _SECTION.fullmatch(section) or (is_taken and self._key is None):
+    def _check_name(self, section: str) -> None:
+        if not _SECTION.fullmatch(section) or any(f.section == section for f in self.files):
             raise ValueError(f"section name {section!r} is malformed or taken")
-        return not is_taken
-
-    def _take(self, entry: FileEntry) -> None:
-        self.files.append(entry)
-        self._note({"file": asdict(entry)})
-
-    def _note(self, record: Mapping[str, Any]) -> None:
-        if self._key is not None:
-            with disk_errors(self._path), (self.folder / _JOURNAL).open("a", encoding="utf-8") as file:
-                file.write(json.dumps(record) + "\n")
-
-    def mark(self, stage: str, detail: Mapping[str, Any]) -> None:
-        """Note that a stage is done, with what a later run needs to know of it (JSON)."""
-        self._marks[stage] = detail
-        self._note({"stage": stage, "detail": detail})
-
-    def marked(self, stage: str) -> Mapping[str, Any] | None:
-        """What `mark` noted for a stage; None if it is not done."""
-        return self._marks.get(stage)
 
     def graph(self) -> Graph:
         """Map the graph's sections, which have been written."""
@@ -161,16 +126,12 @@ class IndexWriter:
             Seal.of_written(self._path / manifest.folder, manifest.files).write()
         return manifest
 
-    def close(self, *, keep: bool = False) -> None:
-        """Remove what was written unless it was committed; what resists is left to the next writer.
-
-        `keep` leaves the stages that are done to the next writer of the same key.
-        """
+    def close(self) -> None:
+        """Remove what was written unless it was committed; what resists is left to the next writer."""
         # The manifest decides, not a flag: Ctrl-C may have come between the two.
         if _current_generation(self._path) != self.generation:
             shutil.rmtree(self._path / generation_folder(self.generation), ignore_errors=True)
-        if not (keep and self._marks):
-            shutil.rmtree(self.folder, ignore_errors=True)
+        shutil.rmtree(self.folder, ignore_errors=True)
         (self._path / _NEW_MANIFEST).unlink(missing_ok=True)
 
 
@@ -213,37 +174,13 @@ def _is_same(old: AnyArray | None, new: AnyArray | bytes) -> bool:
     return old.__array_interface__["data"] == new.__array_interface__["data"]
 
 
-def _read_journal(folder: Path, key: str) -> tuple[list[FileEntry], dict[str, Any]]:
-    """(sections, marks) of a stopped writer of the same key, as far as they are sound."""
-    files: list[FileEntry] = []
-    marks: dict[str, Any] = {}
-    try:
-        lines = read_regular(folder / _JOURNAL).decode("utf-8").splitlines()
-        records = [json.loads(line) for line in lines[:-1]]
-        if lines and lines[-1].endswith("}"):
-            records.append(json.loads(lines[-1]))
-        if not records or records[0] != {"key": key}:
-            return files, marks
-        for record in records[1:]:
-            if "file" in record:
-                entry = FileEntry(**record["file"])
-                check_entry(folder, entry, verify=True)
-                files.append(entry)
-            else:
-                marks[record["stage"]] = record["detail"]
-    except (OSError, ValueError, KeyError, TypeError, FormatError):
-        return [], {}
-    return files, marks
-
-
 @contextmanager
-def writing(path: Path, *, wait: float = 5.0, key: str | None = None) -> Generator[IndexWriter]:
+def writing(path: Path, *, wait: float = 5.0) -> Generator[IndexWriter]:
     """Write a new generation of the index `path`, which is made if need be.
 
-    Without a `commit`, or on any error, everything is as before; with a `key`, the stages that were done stay
-    for a writer of the same key (not after an InputError: the sources are then to change). Raises LockedError
-    if another process is still writing after `wait` seconds, InputError if `path` holds something else,
-    IndexAccessError if the disk is full or may not be written.
+    Without a `commit`, or on any error, everything is as before. Raises LockedError if another process is
+    still writing after `wait` seconds, InputError if `path` holds something else, IndexAccessError if the
+    disk is full or may not be written.
     """
     with _hold_lock(path, wait):
         with disk_errors(path):
@@ -251,25 +188,13 @@ def writing(path: Path, *, wait: float = 5.0, key: str | None = None) -> Generat
             if current is not None:
                 _sweep(path, current)
             last_number = max((number for number, _ in _generations(path)), default=0)
-            if key is None or not _read_journal(path / _WRITING, key)[1]:
-                shutil.rmtree(path / _WRITING, ignore_errors=True)
+            shutil.rmtree(path / _WRITING, ignore_errors=True)
             (path / _WRITING).mkdir(exist_ok=True)
-        writer = IndexWriter(path, last_number + 1, key)
+        writer = IndexWriter(path, last_number + 1)
         try:
             yield writer
-        except InputError:
-            writer.close()
-            raise
-        except IndexAccessError as error:
-            writer.close(keep=key is not None)
-            if (path / _WRITING).is_dir():
-                error.add_note(
-                    f"What was done is kept in {path / _WRITING}: the same command goes on from there, and "
-                    f"to remove {path if not (path / MANIFEST).exists() else path / _WRITING} frees the space"
-                )
-            raise
         finally:
-            writer.close(keep=key is not None)
+            writer.close()
 
 
 @contextmanager

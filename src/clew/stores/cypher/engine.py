@@ -10,7 +10,7 @@ from typing import Any
 import ladybug
 
 from clew.stores.cypher.guard import guard
-from clew.stores.cypher.ladybug import to_ladybug
+from clew.stores.cypher.ladybug import GraphFacts, to_ladybug
 from clew.stores.errors import QueryError, StoreTimeout, UnknownName
 from clew.stores.messages import packed
 
@@ -42,7 +42,7 @@ class LadybugEngine:
         self._database = ladybug.Database(path, read_only=True, **sizes)
         self._connection = ladybug.Connection(self._database, num_threads=1)
         self._connection.execute("RETURN 1")
-        self._loops, self._kinds = frozenset(setup["loops"]), setup["kinds"]
+        self._facts = GraphFacts(**{**setup, "loops": frozenset(setup["loops"])})
 
     def run(self, request: dict[str, Any]) -> dict[str, Any]:
         """Guard a query, write it in ladybug's Cypher and run it; raises as `CypherStore.run`."""
@@ -50,7 +50,7 @@ class LadybugEngine:
             request["query"],
             request["rows"],
             request["parameters"],
-            lambda statement, texts: to_ladybug(statement, texts, self._loops, self._kinds),
+            lambda statement, texts: to_ladybug(statement, texts, self._facts, request["parameters"]),
         )
         used_names = set(_PARAMETER.findall(sent.text))
         parameters = {name: value for name, value in sent.parameters.items() if name in used_names}

@@ -6,9 +6,12 @@ names some functions otherwise and lacks others. Its own tests and ours (`tests/
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import cast
 
 from clew.stores.cypher import tree
+from clew.stores.cypher.functions import AGGREGATES
 from clew.stores.cypher.ladybug_edits import (
     NODE_ID,
     TokenEdits,
@@ -18,12 +21,17 @@ from clew.stores.cypher.ladybug_edits import (
     refuse,
     without_dots,
 )
-from clew.stores.cypher.ladybug_patterns import check_condition, rewrite_pattern
+from clew.stores.cypher.ladybug_patterns import (
+    check_condition,
+    check_optional_paths,
+    inline_first_call,
+    rewrite_pattern,
+)
 from clew.stores.cypher.ladybug_values import rewrite_values
 from clew.stores.cypher.tree import Expression, Relationship, Statement, Syntax
 
 _RENAMED_FUNCTIONS = {
-    "type": "label", "tolower": "lower", "toupper": "upper", "lower": "lower", "upper": "upper",
+    "tolower": "lower", "toupper": "upper", "lower": "lower", "upper": "upper",
     "relationships": "rels", "log": "ln", "log10": "log", "split": "string_split",
 }  # fmt: skip
 _SAME_FUNCTIONS = frozenset(
@@ -33,12 +41,16 @@ _SAME_FUNCTIONS = frozenset(
     """.split()
 )
 _CASTS = {
-    "tofloat": "DOUBLE", "tofloatornull": "DOUBLE", "tointeger": "DOUBLE", "tointegerornull": "DOUBLE",
+    "tofloat": "DOUBLE", "tofloatornull": "DOUBLE",
     "tostring": "STRING", "tostringornull": "STRING",
     "datetime": "TIMESTAMP", "localdatetime": "TIMESTAMP",
 }  # fmt: skip
 _PARTS = ("year", "quarter", "month", "week", "day")
 """Parts of a date that stand behind it as a property does."""
+_TEXTS = frozenset(
+    "substring left right split trim ltrim rtrim replace tolower toupper lower upper tostring type".split()
+)
+"""Functions that make texts."""
 _FAR_POSITION = 1_000_000
 """A position behind the end of any list."""
 _COMPARISONS = frozenset(("=", "<>", "<", ">", "<=", ">="))
@@ -47,46 +59,84 @@ _REPEATABLE = (tree.PropertyAccess, tree.Variable, tree.LiteralValue, tree.Param
 _REFUSED: dict[type[Syntax], str] = {
     tree.Reduce: "reduce",
     tree.PatternComprehension: "pattern comprehensions",
-    tree.MapProjection: "map projections",
     tree.TypeCheck: "checks of types",
-    tree.CallQuery: "CALL { }",
     tree.CallProcedure: "CALL of procedures",
     tree.Parenthesised: "repeated parts of paths",
 }
 
 
+@dataclass(frozen=True, slots=True)
+class GraphFacts:
+    """What a statement is rewritten by.
+
+    `loops` are the relation types that lead some node to itself, `kinds` the types of ladybug of relations
+    whose tails are all values, `columns` those of properties (of the same name everywhere), `properties` the
+    names of each label and relation type.
+    """
+
+    loops: frozenset[str]
+    kinds: Mapping[str, str]
+    columns: Mapping[str, str]
+    properties: Mapping[str, Sequence[str]]
+
+
 def to_ladybug(
-    statement: Statement, texts: dict[int, str], loops: frozenset[str], kinds: Mapping[str, str]
+    statement: Statement, texts: dict[int, str], facts: GraphFacts, parameters: Mapping[str, object]
 ) -> None:
     """Change `texts` (new texts of tokens) so that the statement means in ladybug what it means in Neo4j.
 
-    `loops` are the relation types that lead some node to itself, `kinds` the types of ladybug of relations
-    whose tails are all values. Raises QueryRefused for what has no such form.
+    Raises QueryRefused for what has no such form.
     """
     inner = (subquery.query for subquery in statement.query.find(tree.Subquery))
     edits = TokenEdits(statement, texts, {part.start for query in inner for part in query.walk()})
     for name in statement.query.find(tree.Name):
         edits.put(name.start, quoted(name.text))
-    rewrite_values(statement, edits, kinds)
+    _write_numbers(statement, edits, parameters)
+    rewrite_values(statement, edits, facts.kinds)
+    check_optional_paths(statement.query)
     sizes = (call for call in statement.query.find(tree.Call) if call.name.lower() == "size")
     counted_tokens = {
         call.arguments[0].start for call in sizes if _has_argument_of(tree.PatternComprehension, call)
     }
+    inline_first_call(statement.query, edits)
     for part in list(statement.query.walk()):
         for kind, feature in _REFUSED.items():
             if isinstance(part, kind) and part.start not in counted_tokens:
                 refuse(feature)
         if isinstance(part, Expression):
-            _expression(part, edits)
+            _expression(part, edits, facts)
         else:
-            rewrite_pattern(part, edits, loops)
+            rewrite_pattern(part, edits, facts.loops)
     edits.finish()
 
 
-def _expression(part: Expression, edits: TokenEdits) -> None:
+def _write_numbers(statement: Statement, edits: TokenEdits, parameters: Mapping[str, object]) -> None:
+    """Whole numbers have 64 bits: ladybug gives a parameter the least type that it fits."""
+    bounds = [b for part in statement.query.find(tree.Projection) for b in (part.skip, part.limit) if b]
+    written_out = {part.start for bound in bounds for part in bound.walk()}
+    for part in statement.query.find(tree.LiteralValue, tree.Parameter):
+        if part.start in written_out:
+            continue
+        if isinstance(part, tree.LiteralValue):
+            if part.kind == "integer":
+                edits.put(part.start, str(part.value))
+        elif (kind := _whole_kind(parameters.get(part.name))) is not None:
+            edits.put(part.start, f"CAST(${part.name} AS {kind})")
+
+
+def _whole_kind(value: object) -> str | None:
+    if isinstance(value, int) and not isinstance(value, bool):
+        return "INT64"
+    items = cast("Sequence[object]", value) if isinstance(value, (list, tuple)) else ()
+    return "INT64[]" if items and all(_whole_kind(item) == "INT64" for item in items) else None
+
+
+def _expression(part: Expression, edits: TokenEdits, facts: GraphFacts) -> None:
     match part:
         case tree.Call():
-            _call(part, edits)
+            _call(part, edits, facts)
+        case tree.MapProjection():
+            _map_projection(part, edits)
         case tree.Subscript():
             _index(part, edits)
         case tree.Calculation():
@@ -100,9 +150,7 @@ def _expression(part: Expression, edits: TokenEdits) -> None:
         case tree.PropertyAccess():
             _part_of_date(part, edits)
         case tree.MapLiteral():
-            patterns = edits.statement.query.find(tree.NodePattern, Relationship)
-            if not any(pattern.properties is part for pattern in patterns):
-                refuse("maps as values")
+            _check_keys(part, edits.statement)
         case tree.Subquery():
             _subquery(part, edits)
         case tree.PatternExpression(path=path):
@@ -111,25 +159,51 @@ def _expression(part: Expression, edits: TokenEdits) -> None:
             pass
 
 
-def _call(call: tree.Call, edits: TokenEdits) -> None:
+def _check_keys(part: tree.MapLiteral | tree.MapProjection, statement: Statement) -> None:
+    """Refuse keys by which ladybug writes what a node or an edge is, but in a pattern."""
+    patterns = statement.query.find(tree.NodePattern, Relationship)
+    if any(pattern.properties is part for pattern in patterns):
+        return
+    selected = part.selected if isinstance(part, tree.MapProjection) else ()
+    for key in (*selected, *(entry.key for entry in part.entries)):
+        if key.text.startswith("_") or key.text.lower().startswith("clew_"):
+            refuse(f"the key {key.text} of a map")
+
+
+def _map_projection(part: tree.MapProjection, edits: TokenEdits) -> None:
+    """*m {.title, n: 1, x}* is {title: m.title, n: 1, x: x}."""
+    if part.all_keys:
+        refuse("all keys of a map projection")
+    subject = quoted(part.subject.name.text)
+    if any(match.optional for match in edits.statement.query.find(tree.MatchClause)):
+        edits.before(part.start, f"(CASE WHEN {subject} IS NULL THEN NULL ELSE ")
+        edits.behind(part.stop - 1, " END)")
+    _check_keys(part, edits.statement)
+    edits.put(part.subject.start, "")
+    for key in part.selected:
+        edits.drop((key.start - 1,))
+        edits.put(key.start, f"{quoted(key.text)}: {subject}.{quoted(key.text)}")
+    for variable in part.variables:
+        edits.before(variable.start, f"{quoted(variable.name.text)}: ")
+
+
+def _call(call: tree.Call, edits: TokenEdits, facts: GraphFacts) -> None:
     name, at = call.name.lower(), call.start
     if name in _SAME_FUNCTIONS:
+        if name == "replace" and call.arguments:
+            _as_first(call.arguments[0], edits)
         return
     if (rewrite := _REWRITES.get(name)) is not None:
         rewrite(call, edits)
         return
+    if (rewrite_by_facts := _REWRITES_BY_FACTS.get(name)) is not None:
+        rewrite_by_facts(call, edits, facts)
+        return
     if name in _CASTS and len(call.arguments) == 1:
         edits.put(at, "CAST")
-        if name.startswith("tointeger"):
-            edits.put(at, "CAST(floor(CAST")
-            edits.behind(call.stop - 1, ") AS INT64)")
         edits.before(call.stop - 1, f" AS {_CASTS[name]}")
         return
-    if name in ("round", "head", "last") and len(call.arguments) == 1:
-        edits.put(at, "round" if name == "round" else "list_extract")
-        edits.before(call.stop - 1, {"round": ", 0", "head": ", 1", "last": ", -1"}[name])
-        return
-    if name == "round" or (name == "date" and len(call.arguments) == 1):
+    if name == "date" and len(call.arguments) == 1:
         return
     if name in _RENAMED_FUNCTIONS:
         edits.put(at, _RENAMED_FUNCTIONS[name])
@@ -138,15 +212,99 @@ def _call(call: tree.Call, edits: TokenEdits) -> None:
     elif name == "sum":
         edits.before(at, "coalesce(")
         edits.behind(call.stop - 1, ", 0)")
-    elif name == "labels":
-        edits.put(at, "[label")
-        edits.behind(call.stop - 1, "]")
     elif name == "substring" and len(call.arguments) in (2, 3):
         start = call.arguments[1]
+        _as_first(call.arguments[0], edits)
         edits.before(start.start, "(")
         edits.behind(start.stop - 1, ") + 1" + (f", {_FAR_POSITION}" if len(call.arguments) == 2 else ""))
     else:
         refuse(f"the function {call.name}")
+
+
+def _to_whole(call: tree.Call, edits: TokenEdits, facts: GraphFacts) -> None:
+    """Cut off what is behind the point, towards zero; a text that is no number is null."""
+    if len(call.arguments) != 1:
+        refuse("toInteger of several values")
+    argument, end = call.arguments[0], call.stop - 1
+    is_text = isinstance(argument, tree.LiteralValue) and argument.kind == "string"
+    kind = facts.columns.get(argument.key.text) if isinstance(argument, tree.PropertyAccess) else None
+    if kind == "INT64":
+        edits.put(call.start, "CAST")
+        edits.before(end, " AS INT64")
+    elif is_text or kind == "STRING" or (isinstance(argument, tree.Call) and argument.name.lower() in _TEXTS):
+        edits.put(call.start, "CAST(nullif(regexp_extract")
+        _as_first(argument, edits)
+        edits.before(end, r", '^\\s*([+-]?[0-9]+)(?:\\.[0-9]*)?\\s*$', 1")
+        edits.behind(end, ", '') AS INT64)")
+    else:
+        edits.put(call.start, "CAST(sign(CAST")
+        edits.repeat(argument.start, argument.stop, " AS DOUBLE)) * floor(abs(CAST(")
+        edits.before(end, " AS DOUBLE))) AS INT64")
+
+
+def _label(call: tree.Call, edits: TokenEdits) -> None:
+    """*type(r)* and *labels(n)*; null of what OPTIONAL MATCH has not found, where ladybug says a table."""
+    if not _has_argument_of(tree.Variable, call):
+        refuse(f"{call.name}() of what is no variable")
+    subject = edits.statement.source(call.arguments[0])
+    if any(match.optional for match in edits.statement.query.find(tree.MatchClause)):
+        edits.before(call.start, f"(CASE WHEN {subject} IS NULL THEN NULL ELSE ")
+        edits.behind(call.stop - 1, " END)")
+    edits.put(call.start, "label" if call.name.lower() == "type" else "[label")
+    edits.behind(call.stop - 1, "" if call.name.lower() == "type" else "]")
+
+
+def _round(call: tree.Call, edits: TokenEdits) -> None:
+    """Without places half way is up, also of what is below zero."""
+    if len(call.arguments) == 1:
+        edits.put(call.start, "floor(0.5 + ")
+        edits.behind(call.stop - 1, ")")
+
+
+def _head(call: tree.Call, edits: TokenEdits) -> None:
+    if len(call.arguments) != 1:
+        refuse(f"{call.name}() of several values")
+    _item(call.arguments[0], 1 if call.name.lower() == "head" else -1, edits)
+    edits.put(call.start, "")
+
+
+def _percentile(call: tree.Call, edits: TokenEdits) -> None:
+    """*percentileCont(n.x, 0.5)*: between the two values around a place in their order."""
+    match call.arguments:
+        case (
+            tree.PropertyAccess(subject=tree.Variable(name=owner), key=key),
+            tree.LiteralValue(value=int() | float() as share),
+        ) if not call.distinct and key.text != "name" and 0 <= share <= 1:
+            value = f"{quoted(owner.text)}.{quoted(key.text)}"
+        case _:
+            refuse(f"{call.name} but of a property and a number from 0 to 1")
+    place = f"CASE WHEN count({value}) = 0 THEN 0.0 ELSE {share!r} * (count({value}) - 1) END"
+    # One more than there are, so that there is an item also where no value is.
+    values = f"list_append(list_sort(collect(CAST({value} AS DOUBLE))), 0.0)"
+    low, high = (f"list_extract({values}, CAST({f}({place}) AS INT64) + 1)" for f in ("floor", "ceil"))
+    between = f"{low} + ({high} - {low}) * ({place} - floor({place}))"
+    edits.drop(range(call.start, call.stop))
+    edits.put(call.start, f"(CASE WHEN count({value}) = 0 THEN NULL ELSE {between} END)")
+
+
+def _keys(call: tree.Call, edits: TokenEdits, facts: GraphFacts) -> None:
+    """*keys(n)*: the names of the properties that have a value."""
+    name = call.arguments[0].name.text if _has_argument_of(tree.Variable, call) else ""  # pyright: ignore
+    patterns = [
+        p for p in edits.statement.query.find(tree.NodePattern, Relationship)
+        if p.variable is not None and p.variable.text == name
+    ]  # fmt: skip
+    labels = [p.labels if isinstance(p, tree.NodePattern) else p.types for p in patterns]
+    owners = next((names for each in labels if each is not None and (names := label_names(each))), None)
+    if not patterns or owners is None:
+        refuse("keys() of what has no label or type in the query")
+    properties = sorted({key for owner in owners for key in facts.properties.get(owner, ())})
+    items = ", ".join(
+        f"CASE WHEN {quoted(name)}.{quoted(key)} IS NOT NULL THEN {quoted_text(key)} END"
+        for key in properties
+    )
+    edits.drop(range(call.start, call.stop))
+    edits.put(call.start, f"list_filter([{items}], clew_key -> clew_key IS NOT NULL)")
 
 
 def _has_argument_of(kind: type[Expression], call: tree.Call) -> bool:
@@ -209,22 +367,42 @@ def _days(call: tree.Call, edits: TokenEdits) -> None:
     edits.put(last.stop, "))")
 
 
-_REWRITES = {"size": _size, "exists": _exists, "id": _id, "elementid": _id, "duration.indays": _days}
+_REWRITES_BY_FACTS = {"tointeger": _to_whole, "tointegerornull": _to_whole, "keys": _keys}
+_REWRITES = {
+    "size": _size, "exists": _exists, "id": _id, "elementid": _id, "duration.indays": _days, "type": _label,
+    "labels": _label, "percentilecont": _percentile, "round": _round, "head": _head, "last": _head,
+}  # fmt: skip
 """Functions that may take a pattern, are of nodes, or become arithmetic."""
 
 
 def _index(index: tree.Subscript, edits: TokenEdits) -> None:
     match index:
-        case tree.Subscript(bounds=(tree.LiteralValue(kind="integer", value=int(at)) as place,), slice=False):
-            # Positions are counted from one, and from the end as in Neo4j.
-            edits.put(place.start, str(at + 1 if at >= 0 else at))
+        case tree.Subscript(bounds=(place,), slice=False, subject=subject) if (
+            _whole_number(place) is not None
+        ):
+            at = _whole_number(place) or 0
+            edits.drop(range(subject.stop, index.stop))
+            _item(subject, at + 1 if at >= 0 else at, edits)
         case tree.Subscript(slice=True, subject=subject):
             first, last = _slice(index, edits.statement)
             edits.drop(range(subject.stop, index.stop))
-            edits.before(subject.start, "list_slice(")
-            edits.behind(subject.stop - 1, f", {first}, {last})")
+            edits.before(subject.start, "list_slice(coalesce(")
+            edits.behind(subject.stop - 1, f"), {first}, {last})")
         case _:
             refuse("[ ] on a list as Neo4j has it")
+
+
+def _item(subject: Expression, at: int, edits: TokenEdits) -> None:
+    """The item of a list at a position that is counted from one, or from the end; null where it has none."""
+    edits.behind(subject.stop - 1, f", {at}) ELSE NULL END)")
+    between = f") >= {abs(at)} THEN list_extract("
+    edits.repeat(subject.start, subject.stop, between, before="(CASE WHEN size(")
+
+
+def _as_first(part: Expression, edits: TokenEdits) -> None:
+    """Ladybug 0.22 loses values among nulls in the first of three arguments, but not behind coalesce."""
+    edits.before(part.start, "coalesce(")
+    edits.behind(part.stop - 1, ")")
 
 
 def _slice(index: tree.Subscript, statement: Statement) -> tuple[int, int]:
@@ -292,12 +470,44 @@ def _part_of_date(part: tree.PropertyAccess, edits: TokenEdits) -> None:
 def _operation(operation: tree.Calculation, edits: TokenEdits) -> None:
     if operation.operator == "||":
         refuse("the operator ||")
+    if operation.operator == "IN":
+        _in_list(operation, edits)
     if operation.operator == "=~":
         _as_text(operation.operands[0], edits)
     if "NORMALIZED" in operation.operator:
         refuse("IS NORMALIZED")
     if operation.operator in _COMPARISONS and operation.start not in edits.chained:
         _split_comparisons(operation, edits)
+
+
+def _in_list(operation: tree.Calculation, edits: TokenEdits) -> None:
+    """What is not in a list with a null may be in it: null, where ladybug says false."""
+    items = operation.operands[1]
+    if not isinstance(items, tree.ListLiteral):
+        return
+    nulls = [item for item in items.items if isinstance(item, tree.LiteralValue) and item.kind == "null"]
+    others = [item for item in items.items if item not in nulls]
+    if not nulls:
+        return
+    if not others:
+        refuse("IN of a list of nulls")
+    edits.drop(range(items.start + 1, items.stop - 1))
+    for number, item in enumerate(others):
+        if item.stop - item.start != 1:
+            refuse("IN of a list with null and computed items")
+        text = edits.statement.tokens[item.start].text
+        edits.put(item.start, f", {text}" if number else text)
+    edits.before(operation.start, "(CASE WHEN ")
+    edits.behind(operation.stop - 1, " THEN true ELSE NULL END)")
+
+
+def _keeps_rows(projection: tree.Projection) -> bool:
+    """Whether a RETURN has as many rows as there are matches."""
+    calls = (call.name.lower() for call in projection.find(tree.Call))
+    changes = (
+        projection.distinct or projection.skip or projection.limit or any(c in AGGREGATES for c in calls)
+    )
+    return projection.keyword == "RETURN" and not changes
 
 
 def _as_text(part: Expression, edits: TokenEdits) -> None:
@@ -330,15 +540,25 @@ def _label_check(check: tree.LabelCheck, edits: TokenEdits) -> None:
     if names is None:
         refuse("label expressions with & or !")
     texts = ", ".join(quoted_text(without_dots(name)) for name in names)
+    subject = edits.statement.source(check.subject)
     edits.drop(range(check.subject.stop, check.stop))
-    edits.before(check.subject.start, "(label(")
-    edits.behind(check.subject.stop - 1, f") IN [{texts}])")
+    edits.before(check.subject.start, f"(CASE WHEN {subject} IS NULL THEN NULL ELSE label(")
+    edits.behind(check.subject.stop - 1, f") IN [{texts}] END)")
 
 
 def _subquery(subquery: tree.Subquery, edits: TokenEdits) -> None:
+    """*EXISTS { MATCH (a)-->(b) MATCH (b)-->(c) RETURN c }* is one MATCH, as ladybug matches walks."""
     clauses = [clause for branch in subquery.query.branches for clause in branch.clauses]
-    if subquery.kind == "COLLECT" or len(clauses) != 1 or not isinstance(clauses[0], tree.MatchClause):
+    last = clauses[-1]
+    if len(subquery.query.branches) == 1 and isinstance(last, tree.Projection) and _keeps_rows(last):
+        edits.drop(range(last.start, last.stop))
+        clauses = clauses[:-1]
+    matches = [c for c in clauses if isinstance(c, tree.MatchClause) and not c.optional]
+    plain = len(matches) == len(clauses) > 0 and all(match.where is None for match in matches[:-1])
+    if subquery.kind == "COLLECT" or not plain:
         refuse("subqueries that are more than MATCH and WHERE")
+    for match in matches[1:]:
+        edits.put(match.start, ",")
     first = edits.statement.tokens[clauses[0].start]
     if not (first.kind == "word" and first.value == "MATCH"):
         edits.behind(subquery.start + 1, " MATCH")

@@ -67,7 +67,7 @@ class TokenEdits:
     chained: set[int] = field(default_factory=set[int])
     """First tokens of comparisons in a row."""
     names: int = field(default=0)
-    _repetitions: list[tuple[int, int, str]] = field(default_factory=list[tuple[int, int, str]])
+    _repetitions: list[tuple[int, int, str, str]] = field(default_factory=list[tuple[int, int, str, str]])
     _token_parts: dict[int, tuple[str, str, str]] = field(default_factory=dict[int, tuple[str, str, str]])
 
     def put(self, token: int, text: str) -> None:
@@ -87,18 +87,20 @@ class TokenEdits:
         parts = (outer + before, text if middle is None else middle, behind + inner)
         self._token_parts[token], self.texts[token] = parts, "".join(parts)
 
-    def repeat(self, start: int, stop: int, between: str) -> None:
-        """Repeat tokens behind themselves, as they will be when all is rewritten."""
-        mark = f"{between}\0{start}\0"
+    def repeat(self, start: int, stop: int, between: str, before: str = "") -> None:
+        """Repeat tokens behind themselves, as they are when all is rewritten; `before` stands before both."""
+        mark, begin = f"{between}\0{start}-{stop}\0", f"\1{start}-{stop}\1"
+        self.before(start, before + begin)
         self.behind(stop - 1, mark)
-        self._repetitions.append((start, stop, mark))
+        self._repetitions.append((start, stop, mark, begin))
 
     def finish(self) -> None:
         """Write what is repeated; inner parts first, which outer ones repeat."""
-        for start, stop, mark in reversed(self._repetitions):
+        for start, stop, mark, begin in reversed(self._repetitions):
             last_text, text_behind = self.text(stop - 1).split(mark, 1)
-            text = "".join([*map(self.text, range(start, stop - 1)), last_text])
+            text = "".join([*map(self.text, range(start, stop - 1)), last_text]).split(begin, 1)[1]
             self.texts[stop - 1] = f"{last_text}{mark.split(chr(0))[0]}{text}{text_behind}"
+            self.texts[start] = self.text(start).replace(begin, "", 1)
 
     def text(self, token: int) -> str:
         """Get the text of a token as it is now."""

@@ -43,6 +43,45 @@ def _keep_order(projection: tree.Projection, edits: TokenEdits) -> None:
         edits.behind(projection.limit_at - 1, f" LIMIT {ALL_ROWS}")
 
 
+def inline_first_call(query: tree.CypherQuery, edits: TokenEdits) -> None:
+    """*CALL { … RETURN x } …* as the first clause is *… WITH x …*; other subqueries are refused."""
+    for branch in query.find(tree.Branch):
+        for number, clause in enumerate(branch.clauses):
+            if not isinstance(clause, tree.CallQuery):
+                continue
+            branches = clause.query.branches
+            last = branches[0].clauses[-1]
+            simple = not number and len(branches) == 1 and not clause.optional and not clause.imports
+            if not simple or clause.imports_all or not isinstance(last, tree.Projection) or last.star:
+                refuse("CALL { } but as the first clause, with one RETURN")
+            if any(
+                item.alias is None and not isinstance(item.expression, tree.Variable) for item in last.items
+            ):
+                refuse("CALL { } that returns an expression without AS")
+            edits.drop((*range(clause.start, clause.query.start), *range(clause.query.stop, clause.stop)))
+            edits.put(last.start, "WITH")
+
+
+def check_optional_paths(query: tree.CypherQuery) -> None:
+    """Refuse all but returning a path of OPTIONAL MATCH: where none is found ladybug has one of nulls."""
+    names = {
+        path.variable.text
+        for match in query.find(tree.MatchClause)
+        if match.optional
+        for path in match.paths
+        if path.variable is not None
+    }
+    if not names:
+        return
+    plain = {
+        item.expression.start for part in query.find(tree.Projection) for item in part.items
+        if isinstance(item.expression, tree.Variable)
+    }  # fmt: skip
+    for variable in query.find(tree.Variable):
+        if variable.name.text in names and variable.start not in plain:
+            refuse("functions and conditions of a path of OPTIONAL MATCH. Use a node or relation of it")
+
+
 def check_condition(path: PathPattern) -> None:
     """Refuse a pattern in a condition unless ladybug reads it as Neo4j does."""
     edges = [e for e in path.elements if isinstance(e, Relationship)]

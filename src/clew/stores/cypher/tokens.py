@@ -37,7 +37,6 @@ class CypherToken:
 
 _BLANK = "\t-\r\x1c-\x20\x85\xa0\u1680\u180e\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
 _SPACE = re.compile(rf"(?:[{_BLANK}]+|//[^\r\n]*|/\*.*?\*/)*", re.DOTALL)
-_COMMENT = re.compile(r"//[^\r\n]*|/\*.*?\*/", re.DOTALL)
 _WORD = re.compile(r"[^\W\d]\w*")
 _NUMBER = re.compile(
     r"(?P<hex>0x[0-9a-fA-F_]+|0o[0-7_]+)"
@@ -81,11 +80,11 @@ def render(
 ) -> str:
     """Print tokens as they were written; `edits` replace the text of the tokens with these positions.
 
-    Without `comments` each of them becomes one blank.
+    Without `comments` what stands between two tokens is a blank, and before a comma nothing.
     """
     parts: list[str] = []
     for position, token in enumerate(tokens):
-        parts.append(token.space if comments else _COMMENT.sub(" ", token.space))
+        parts.append(token.space if comments else " " if token.space and token.text != "," else "")
         parts.append(token.text if edits is None else edits.get(position, token.text))
     return "".join(parts)
 

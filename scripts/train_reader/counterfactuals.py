@@ -1,0 +1,176 @@
+"""Questions that a graph cannot answer, made of ones that it can: seeded, from training questions alone.
+
+Of a question its neighbours: a condition taken from a question about another graph, an adjective or
+another verb in it, the first word of a name or the whole name changed for one of another graph. Each says
+which of its characters nothing in the graph carries.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from clew.reading.english import FUNCTION
+from clew.reading.framing import SOURCES, TALK
+from clew.text.lexicon import Lexicon
+
+_PHRASE = re.compile(
+    r"\s((?:in|with|without|while|for|during|that|who|whose|which|on|at|by|from|after|before|under|near|using|because"
+    r"|if|when|despite|against|through|among|about|behind|inside|above|where|since)\b[^,?.!;:()\"]*?)\s*[?.!]*$"
+)
+_MODIFIED = re.compile(r"\b(?:the|which|what|all|any|every|how many)\s+([a-z]{4,})\s+[a-z]{3,}", re.I)
+_NOUN_PLACE = re.compile(r"\b(?:the|which|what|all|any|every|how many)\s+(?=[a-z]{4,}s?\b)", re.I)
+_WORD = re.compile(r"[^\W\d_]+")
+_CLOSING = re.compile(r"\s*[?.!]*\s*$")
+LONGEST_PHRASE = 7
+
+
+@dataclass(frozen=True)
+class Changed:
+    """A question that was changed; `spans` are the characters [start, stop) that nothing carries."""
+
+    kind: str
+    text: str
+    spans: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True)
+class Pool:
+    """What may be put into questions: by the graph that it was taken from, so that none goes back there."""
+
+    phrases: tuple[tuple[str, str], ...]
+    modifiers: tuple[tuple[str, str], ...]
+    verbs: tuple[tuple[str, str], ...]
+    names: tuple[tuple[str, str], ...]
+
+    @classmethod
+    def of(cls, questions: Iterable[tuple[str, str]], names: Iterable[tuple[str, str]]) -> Pool:
+        """Take phrases, modifiers and verbs out of (graph, question); what two graphs say is no condition."""
+        lexicon = Lexicon.load()
+        phrases: dict[str, set[str]] = defaultdict(set)
+        modifiers: dict[str, set[str]] = defaultdict(set)
+        verbs: dict[str, set[str]] = defaultdict(set)
+        for graph, text in questions:
+            phrase = _PHRASE.search(text)
+            if phrase and 2 <= len(phrase[1].split()) <= LONGEST_PHRASE and phrase[1].islower():
+                content = [
+                    w
+                    for w in _WORD.findall(phrase[1])
+                    if w not in FUNCTION and w not in TALK and w not in SOURCES
+                ]
+                if content and not any(c.isdigit() for c in phrase[1]):
+                    phrases[phrase[1]].add(graph)
+            for match in _MODIFIED.finditer(text):
+                word = match[1].lower()
+                if word not in FUNCTION and word not in TALK and not lexicon.mostly_verb(word):
+                    modifiers[word].add(graph)
+            for word in _WORD.findall(text):
+                if (
+                    word.islower()
+                    and len(word) > 4
+                    and word not in FUNCTION
+                    and word not in TALK
+                    and lexicon.mostly_verb(word)
+                ):
+                    verbs[word].add(graph)
+
+        def rare(found: dict[str, set[str]], most: int) -> tuple[tuple[str, str], ...]:
+            return tuple(sorted((next(iter(g)), t) for t, g in found.items() if len(g) <= most))
+
+        return cls(rare(phrases, 1), rare(modifiers, 3), rare(verbs, 6), tuple(sorted(set(names))))
+
+    def _other(self, pool: Sequence[tuple[str, str]], graph: str, rng: random.Random) -> str:
+        while True:
+            source, text = rng.choice(pool)
+            if source != graph:
+                return text
+
+    def changes(
+        self, graph: str, text: str, name_spans: Sequence[tuple[int, int]], rng: random.Random
+    ) -> Iterator[Changed]:
+        """The neighbours of a question; `name_spans` are the names in it."""
+        yield self._with_condition(graph, text, name_spans, rng)
+        word = self._with_modifier(graph, text, name_spans, rng)
+        if word is not None:
+            yield word
+        for start, stop in name_spans[:1]:
+            name = text[start:stop]
+            other = self._other(self.names, graph, rng)
+            if " " in name:
+                first, new = name.split(" ")[0], other.split(" ")[0]
+                yield Changed(
+                    "word", text[:start] + new + text[start + len(first) :], ((start, start + len(new)),)
+                )
+            yield Changed("name", text[:start] + other + text[stop:], ((start, start + len(other)),))
+        verb = self._with_verb(graph, text, name_spans, rng)
+        if verb is not None:
+            yield verb
+
+    def _with_condition(
+        self, graph: str, text: str, name_spans: Sequence[tuple[int, int]], rng: random.Random
+    ) -> Changed:
+        phrase = self._other(self.phrases, graph, rng)
+        draw = rng.random()
+        closing = _CLOSING.search(text)
+        end = closing.start() if closing else len(text)
+        if draw < 0.12 and phrase.split()[0] not in ("that", "who", "whose", "which", "where"):
+            head = phrase[0].upper() + phrase[1:] + ", "
+            return Changed("condition", head + text[0].lower() + text[1:], ((0, len(head) - 2),))
+        inner = [stop for _, stop in name_spans if stop < end - 2]
+        at = rng.choice(inner) if inner and draw < 0.3 else end
+        return Changed("condition", f"{text[:at]} {phrase}{text[at:]}", ((at + 1, at + 1 + len(phrase)),))
+
+    def _with_modifier(
+        self, graph: str, text: str, name_spans: Sequence[tuple[int, int]], rng: random.Random
+    ) -> Changed | None:
+        places = [
+            m.end() for m in _NOUN_PLACE.finditer(text) if not any(a <= m.end() < b for a, b in name_spans)
+        ]
+        if not places:
+            return None
+        at, word = rng.choice(places), self._other(self.modifiers, graph, rng)
+        return Changed("modifier", f"{text[:at]}{word} {text[at:]}", ((at, at + len(word)),))
+
+    def _with_verb(
+        self, graph: str, text: str, name_spans: Sequence[tuple[int, int]], rng: random.Random
+    ) -> Changed | None:
+        lexicon = Lexicon.load()
+        places = [
+            m.span()
+            for m in _WORD.finditer(text)
+            if m[0].islower() and m[0] not in FUNCTION and m[0] not in TALK and lexicon.mostly_verb(m[0])
+            if not any(a < m.end() and m.start() < b for a, b in name_spans)
+        ]
+        if not places:
+            return None
+        start, stop = rng.choice(places)
+        like = [v for v in rng.sample(self.verbs, 60) if v[0] != graph and v[1][-2:] == text[stop - 2 : stop]]
+        if not like:
+            return None
+        word = like[0][1]
+        return Changed("verb", text[:start] + word + text[stop:], ((start, start + len(word)),))
+
+
+def pool_of(asked: Path, schemas: Path) -> Pool:
+    """The pool of all training questions."""
+    questions: list[tuple[str, str]] = []
+    names: list[tuple[str, str]] = []
+    for folder in sorted(p for p in asked.iterdir() if p.is_dir()):
+        for line in (folder / "questions.jsonl").read_text("utf-8").splitlines():
+            questions.append((folder.name, json.loads(line)["question"]))
+        heads = Counter(t.split("\t")[0] for t in (folder / "kg.tsv").read_text("utf-8").splitlines())
+        names += [
+            (folder.name, n) for n in heads if re.fullmatch(r"[A-Z][a-z]{2,}(?: [A-Z][a-z]{2,}){1,2}", n)
+        ]
+    for path in sorted(schemas.glob("*.json")):
+        schema = json.loads(path.read_text("utf-8"))
+        questions += [
+            ("schema " + path.stem, q[0] if isinstance(q, list) else q["question"])
+            for q in schema["questions"]
+        ]
+    return Pool.of(questions, names)

@@ -1,0 +1,211 @@
+"""Train the trees that say whether a content word is carried by a query graph (`reading/placing.py`).
+
+python scripts/train_reader/train_placing.py ROWS.npz --part I N   write what is known of words, graphs I of N
+python scripts/train_reader/train_placing.py ROWS.npz... --out placing.npz         fit, measure, write trees
+
+Questions of `training/asked` that are read right, each with its right query graph: all their words are
+carried. Their neighbours (`counterfactuals.py`) that are read alike: of these some are not.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from counterfactuals import Changed, Pool, pool_of
+from sets import ROOT, Question
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.linear_model import LogisticRegression
+from train_certainty import ASKED, labels_of, plain, reader_of, write
+
+from clew.errors import ClewError
+from clew.query.execute import Executor
+from clew.query.tree import mentions_of
+from clew.reading.answer import meanings_of
+from clew.reading.placing import OF_WORD, PLACED, WordRows, with_heard
+from clew.reading.reader import QuestionReader, Reading
+
+SCHEMAS = ROOT / "training" / "schemas"
+FOLDS, CUT = 4, 0.15
+MOST_QUESTIONS = 40
+"""Questions of a graph that are taken."""
+MOST_LIKE = 0.7
+"""What is put into a question and is so like a label of its query graph may be carried by it."""
+
+
+@dataclass(frozen=True)
+class Example:
+    """The words of one question under its right query graph, and which of them it carries."""
+
+    kind: str
+    graph: str
+    question: str
+    words: WordRows
+    carried: list[bool]
+    names: tuple[str, ...]
+
+
+def right_reading(reader: QuestionReader, text: str, gold: frozenset[str]) -> tuple[Reading, WordRows] | None:
+    """A question as read by the likeliest meaning that answers it right, and what is known of its words."""
+    reading = reader.read(text)
+    for meaning in meanings_of(Executor(reader.graph), reader.vocabulary, reading)[:3]:
+        if labels_of(reader, meaning.query) == gold:
+            rows = reader.accountant.rows(
+                reading.question,
+                reading.mentions,
+                reading.likeness,
+                meaning.query,
+                mentions_of(meaning.query),
+            )
+            return reading, rows
+    return None
+
+
+def examples_of(
+    reader: QuestionReader, folder: str, questions: list[Question], pool: Pool
+) -> Iterator[Example]:
+    """The questions of a graph and their neighbours."""
+    answerable = [q for q in questions if q.gold]
+    random.Random(folder).shuffle(answerable)
+    for number, question in enumerate(answerable[:MOST_QUESTIONS]):
+        rng = random.Random(f"{folder} {number}")
+        gold = plain(question.gold)
+        try:
+            found = right_reading(reader, question.text, gold)
+        except ClewError:
+            continue
+        if found is None:
+            continue
+        reading, words = found
+        yield example("right", folder, reading, words, ())
+        spans = [
+            (m.start, m.stop)
+            for m in reading.mentions
+            if m.candidates and m.strong and reading.question == question.text
+        ]
+        changes = list(pool.changes(folder, reading.question, spans, rng))
+        chosen = [changes[0], *rng.sample(changes[1:], min(1, len(changes) - 1))]
+        if rng.random() < 0.3:
+            chosen.append(Changed("lower", question.text.lower(), ()))
+        for changed in chosen:
+            text = changed.text.lower() if changed.spans and rng.random() < 0.25 else changed.text
+            try:
+                found = right_reading(reader, text, gold)
+            except ClewError:
+                continue
+            if found is not None and found[0].question == text:
+                made = example(changed.kind, folder, *found, changed.spans)
+                like = made.words.rows[:, OF_WORD.index("exact")]
+                if not changed.spans or not any(
+                    near > MOST_LIKE for near, c in zip(like, made.carried, strict=True) if not c
+                ):
+                    yield made
+
+
+def example(
+    kind: str, folder: str, reading: Reading, words: WordRows, spans: tuple[tuple[int, int], ...]
+) -> Example:
+    """An example; `spans` are the characters that nothing carries."""
+    places = [reading.likeness.words[i] for i in words.places]
+    carried = [not any(a < stop and start < b for a, b in spans) for start, stop, _ in places]
+    return Example(kind, folder, reading.question, words, carried, tuple(w for _, _, w in places))
+
+
+def write_rows(out: Path, part: int, parts: int) -> None:
+    """Write the examples of each `parts`-th graph."""
+    pool = pool_of(ASKED, SCHEMAS)
+    examples: list[Example] = []
+    for folder in sorted(p for p in ASKED.iterdir() if p.is_dir())[part::parts]:
+        types = folder / "types.tsv"
+        rows = [json.loads(line) for line in (folder / "questions.jsonl").read_text("utf-8").splitlines()]
+        questions = [Question(r["question"], frozenset(map(str, r["answers"])), "") for r in rows]
+        reader = reader_of(folder.name, folder / "kg.tsv", types if types.exists() else None)
+        examples += examples_of(reader, folder.name, questions, pool)
+        print(folder.name, len(examples), flush=True)
+        save(out, examples)
+
+
+def save(out: Path, examples: list[Example]) -> None:
+    """Write examples."""
+    np.savez_compressed(
+        out,
+        of_word=np.array(OF_WORD),
+        rows=np.concatenate([e.words.rows for e in examples]).astype(np.float32),
+        states=np.concatenate([e.words.states for e in examples]).astype(np.float16),
+        carried=np.concatenate([e.carried for e in examples]),
+        counts=np.array([len(e.carried) for e in examples]),
+        kinds=np.array([e.kind for e in examples]),
+        graphs=np.array([e.graph for e in examples]),
+        questions=np.array([e.question for e in examples]),
+        words=np.array([w for e in examples for w in e.names]),
+    )
+
+
+def fit(files: list[Path], out: Path) -> None:
+    """Fit on all graphs but a fold, measure on the fold; then fit on all and write."""
+    parts = [np.load(path) for path in files]
+    of_word = parts[0]["of_word"].tolist()
+    if of_word != list(OF_WORD):
+        raise SystemExit("The rows were written for other features. Write them again")
+    rows, states, carried, counts, kinds, graphs = (
+        np.concatenate([part[name] for part in parts])
+        for name in ("rows", "states", "carried", "counts", "kinds", "graphs")
+    )
+    states, carried = states.astype(np.float32), carried.astype(bool)
+    owner = np.repeat(np.arange(len(counts)), counts)
+    folds = {graph: number % FOLDS for number, graph in enumerate(sorted(set(graphs)))}
+    fold = np.array([folds[graph] for graph in graphs])[owner]
+    heard = np.zeros(len(carried))
+    for number in range(FOLDS):
+        rest, here = fold != number, fold == number
+        heard[here] = linear(states[rest], carried[rest]).decision_function(states[here])
+    known = with_heard(rows, heard)
+    shares = np.zeros(len(carried))
+    for number in range(FOLDS):
+        rest, here = fold != number, fold == number
+        shares[here] = trees(known[rest], carried[rest]).predict_proba(known[here])[:, 1]
+    least = np.ones(len(counts))
+    np.minimum.at(least, owner, shares)
+    for cut in (0.05, 0.1, 0.15, 0.2, 0.25, 0.3):
+        found = " ".join(f"{k} {100 * (least[kinds == k] < cut).mean():.1f}" for k in sorted(set(kinds)))
+        print(f"a word less likely than {cut}, % of questions: {found}")
+    whole = linear(states, carried)
+    write(
+        trees(known, carried), out, PLACED, cut=CUT,
+        weights=whole.coef_[0].astype(np.float32), bias=float(whole.intercept_[0]),
+    )  # fmt: skip
+
+
+def linear(states: np.ndarray, carried: np.ndarray) -> LogisticRegression:
+    """What the vectors of words tell by themselves."""
+    return LogisticRegression(C=0.05, max_iter=200).fit(states, carried)
+
+
+def trees(rows: np.ndarray, carried: np.ndarray) -> HistGradientBoostingClassifier:
+    """What all tells."""
+    return HistGradientBoostingClassifier(
+        max_iter=200, learning_rate=0.06, max_leaf_nodes=16, min_samples_leaf=30, l2_regularization=3.0,
+        early_stopping=False, random_state=1,
+    ).fit(rows, carried)  # fmt: skip
+
+
+def main() -> None:
+    """Write rows, or fit and write trees."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("rows", type=Path, nargs="+")
+    parser.add_argument("--part", type=int, nargs=2)
+    parser.add_argument("--out", type=Path)
+    args = parser.parse_args()
+    if args.part:
+        write_rows(args.rows[0], *args.part)
+    else:
+        fit(args.rows, args.out)
+
+
+if __name__ == "__main__":
+    main()

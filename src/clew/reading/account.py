@@ -1,0 +1,501 @@
+"""The account of words: what each word of a text is in the query graph that it is read as.
+
+A word is a name, a relation, a type, a value or an operator of the query graph, or frame (function words,
+talk); what is left is unplaced, and a reading with an unplaced word is not answered as if it were the text.
+Names, numbers and words that restrict (*not*, *only*, *last year*, *each*, *at least*) must be carried by a
+part: that is code. Which content words labels carry is learned (`placing.py`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
+
+import numpy as np
+
+from clew.foundation.arrays import Float32
+from clew.query.tree import Anchor, Compared, Counted, Extreme, OfType, Query, Value, steps_of
+from clew.query.values import ORDINALS
+from clew.query.vocabulary import LEAF, THING, UNEXPLAINED, Vocabulary
+from clew.reading import english
+from clew.reading.denial import denial_spans, is_denial
+from clew.reading.english import FUNCTION
+from clew.reading.likeness import Likeness, types_said
+from clew.reading.mentions import PARTIAL, TYPO, WORDS, Mention, spans_of
+from clew.reading.name_runs import HONORIFICS
+from clew.reading.placing import WordRows, shipped_placing, word_rows
+from clew.reading.ranker import GraphRanker
+from clew.text.inflection import singular
+from clew.text.lexicon import Lexicon
+from clew.text.normalise import POSSESSIVE, Token, normalise, tokens, words_of
+from clew.types import Place, PlacedWord
+
+SPELT = 0.79
+"""From this likeness by spelling on a word is a label's."""
+ONE_SLIP, TWO_SLIPS = 4, 8
+"""Letters of a word in which one letter, and in which two, may be wrong."""
+_QUOTED = re.compile(r"[\"“«„]([^\"“”«»„]+)[\"”»“]")
+_NAMING, _QUOTES = re.compile(r"(?: called| named|:)? ?[\"'“‘]?", re.I), "\"'”’ "
+_NTH = rf"(?:{'|'.join(ORDINALS[1:10])}|\d*(?:2nd|3rd|\dth))"
+_RANKS = re.compile(
+    r"\b(?:\w{3,}est|most|least|fewest|best|worst|top|bottom|max(?:imum)?|min(?:imum)?|latest|first|last)\b",
+    re.I,
+)
+_PERIOD = (
+    "(?:years?|months?|weeks?|quarters?|decades?|centur(?:y|ies)|seasons?|days?|hours?|summer|winter|spring"
+    "|autumn)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Carried:
+    """What the parts of a query graph carry beside names and labels."""
+
+    denies: bool
+    ranks: bool
+    compares: bool
+    counts: bool
+    sums: bool
+    nothing: bool = False
+
+
+_RESTRICTIONS = (
+    (rf"\b{_NTH}[-\s]+(?:most|least|best|worst|\w{{2,}}est)\b", "nothing"),
+    (r"\b(?:than|above|below|over|under|exceed\w*)\s+(?:the\s+)?(?:average|mean|typical)\b", "nothing"),
+    (r"\bhow\s+(?:much|many)\s+(?:\w{2,}er|more|less|fewer)\b(?=[^?]*\bthan\b(?!\s*\d))", "nothing"),
+    (
+        r"\b(?:for|in|by|of|at|on|per)\s+(?:each|every)\b|\bper\s+\w+|\beach(?=\W*$)|\brespectively\b",
+        "nothing",
+    ),
+    (r"\b(?:start|begin|end)\w*\s+(?:with|in)\s+the\s+(?:letters?|words?|prefix)\b", "nothing"),
+    (r"\b(?:start|begin|end)\w*\s+(?:with|in)\s+(?-i:['\"“‘]?[A-Z](?!\w))", "nothing"),
+    (r"\b(?:what|which)\s+(?:percent(?:age)?|share|proportion|fraction|ratio|%)\s+of\b", "nothing"),
+    (r"\b(?:related|connected|linked)(?=\W*$)", "nothing"),
+    (
+        rf"\b(?:last|past|next|previous)\s+(?:\w+\s+)?{_PERIOD}\b|\bago\b|\b(?:yesterday|tomorrow)\b",
+        "nothing",
+    ),
+    (r"\b(?:again|twice|thrice|repeatedly|once\s+more)\b", "counts"),
+    (r"\b(?:only|solely|exclusively)\b", "ranks"),
+    (r"\b(?:at\s+(?:least|most)|(?:more|less|fewer|(?!other|rather)\w{2,}er)\s+than)\b", "compares"),
+    (r"\b(?:average|avg|mean)\b", "sums"),
+)
+"""Words that restrict or ask for more, and what of a query graph carries them."""
+_PATTERNS = [(re.compile(pattern, re.I), carried) for pattern, carried in _RESTRICTIONS]
+
+
+@dataclass(frozen=True, eq=False)
+class Account:
+    """The words of a text with their places, and how likely its content words outside of names are carried.
+
+    `shares` float32 [n].
+    """
+
+    words: tuple[PlacedWord, ...]
+    shares: Float32
+
+    def features(self) -> tuple[float, ...]:
+        """`OF_ACCOUNT`: what it tells of the reading as a whole."""
+        odds = np.sort(
+            np.log(np.clip(self.shares, LEAST_SHARE, 1) / np.clip(1 - self.shares, LEAST_SHARE, 1))
+        )
+        unplaced = sum(word.as_ == "unplaced" for word in self.words)
+        if not len(odds):
+            return (MOST_ODDS, MOST_ODDS, MOST_ODDS, 0.0, float(unplaced))
+        return (odds[0], odds[:2][-1], odds.mean(), np.minimum(odds, 0).sum(), float(unplaced))
+
+
+OF_ACCOUNT = ("placed_least", "placed_second", "placed_mean", "placed_against", "unplaced")
+LEAST_SHARE, MOST_ODDS = 1e-4, 9.2
+"""Shares below count no further; the log odds of where there is no content word."""
+
+
+@dataclass(frozen=True, eq=False)
+class Accountant:
+    """Places the words of texts over one graph."""
+
+    ranker: GraphRanker
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """The words of the graph."""
+        return self.ranker.vocabulary
+
+    def account(self, text: str, mentions: Sequence[Mention], likeness: Likeness, query: Query) -> Account:
+        """What each word of a text is, if it is read as a query that speaks of some of `mentions`.
+
+        Raises EmbedderError if the shipped model cannot be opened.
+        """
+        account = _Account(self, text, mentions, likeness, query)
+        return Account(tuple(account.words()), account.shares)
+
+    def rows(
+        self, text: str, mentions: Sequence[Mention], likeness: Likeness, query: Query, used: Sequence[int]
+    ) -> WordRows:
+        """What is known of the content words that stand in none of the mentions that are `used`."""
+        taken = spans_of(mentions, used)
+        return word_rows(self.ranker, text, mentions, likeness, query, taken)
+
+
+class _Name:
+    """What an entity is called, to tell which words are of its name."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self._words = {word for name in names for word in _name_words(name)}
+        self._stems = {Lexicon.load().stem(word) for word in self._words}
+        self._families = [name.partition(",")[0] for name in names if _is_last_first(name)]
+        self._all_inverted = len(self._families) == len(names)
+
+    def says(self, norm: str) -> bool:
+        """Whether a word is one of the name: as it is, cut short, or with a slip."""
+        if norm in self._words or singular(norm) in self._words:
+            return True
+        if any(c.isdigit() for c in norm):
+            return False
+        if Lexicon.load().stem(norm) in self._stems or any(
+            w.startswith(norm) for w in self._words if len(norm) != 2
+        ):
+            return True
+        if len(norm) < ONE_SLIP:
+            return False
+        from rapidfuzz.distance import OSA
+
+        most = 2 if len(norm) >= TWO_SLIPS else 1
+        return any(OSA.distance(norm, w, score_cutoff=most) <= most for w in self._words)
+
+    def lacks_family(self, norms: Sequence[str]) -> bool:
+        """Whether all its names are as *Last, First*, and none of some words stands before the comma."""
+        families = [w for family in self._families for w in words_of(family)]
+        return self._all_inverted and bool(families) and not any(n in families for n in norms)
+
+
+_LAST_FIRST = re.compile(r"[^\W\d_][^\d,]*, [^\W\d_][^\d,]*")
+
+
+def _is_last_first(name: str) -> bool:
+    return _LAST_FIRST.fullmatch(name) is not None
+
+
+def _name_words(name: str) -> set[str]:
+    """The words of a name, and what two or three of them are written as one."""
+    words = words_of(name)
+    pairs = {"".join(words[i : i + n]) for n in (2, 3) for i in range(len(words) - n + 1)}
+    return {*words, *pairs}
+
+
+def _is_superlative(word: str) -> bool:
+    """Whether a word that may rank does: *fewest*, *oldest*; not *forest*."""
+    if not word.endswith("est") or word in ("best", "fewest", "latest"):
+        return True
+    base = word[:-3]
+    forms = {base, base + "e", base[:-1] + "y" if base.endswith("i") else base, base[:-1]}
+    return any(b in forms for b in Lexicon.load().lemmas(word))
+
+
+def unplaced_phrases(text: str, words: Sequence[PlacedWord]) -> list[str]:
+    """The words that have no place, those that stand together as one phrase; of a name the whole of it."""
+    spans: list[list[int]] = []
+    is_open = False
+    for before, word, after in zip([None, *words], words, [*words[1:], None], strict=False):
+        if word.as_ == "unplaced":
+            near = [n for n in (before, after) if n is not None and word.text[:1].isupper()]
+            parts = [word, *(n for n in near if _is_joined(text, word, n))]
+            begin, end = min(p.begin for p in parts), max(p.end for p in parts)
+            if is_open or (spans and begin < spans[-1][1]):
+                spans[-1][1] = max(end, spans[-1][1])
+            else:
+                spans.append([begin, end])
+            is_open = True
+        elif word.as_ != "frame":
+            is_open = False
+    return list(dict.fromkeys(text[a:b] for a, b in spans))
+
+
+def _is_joined(text: str, word: PlacedWord, name: PlacedWord) -> bool:
+    """Whether a word of a name stands right beside another word."""
+    between = text[min(word.end, name.end) : max(word.begin, name.begin)]
+    return name.as_ == "name" and between in (" ", "-")
+
+
+def quoted(phrases: Sequence[str]) -> str:
+    """Phrases in quotation marks, in one line."""
+    return " and ".join(f'"{phrase}"' for phrase in phrases)
+
+
+def as_written(written: str, read: str, words: Sequence[PlacedWord]) -> tuple[PlacedWord, ...]:
+    """The words of a question as it was written, from those of how it is read; all others are frame."""
+    if written == read:
+        return tuple(words)
+    tokens_written = [t for t in tokens(written) if t.norm != POSSESSIVE and any(c.isalnum() for c in t.norm)]
+    norms = [t.norm for t in tokens_written], [normalise(w.text) for w in words]
+    placed: list[PlacedWord] = [PlacedWord(t.start, t.stop, t.text, "frame") for t in tokens_written]
+    for tag, first, last, other, _ in SequenceMatcher(None, *norms, autojunk=False).get_opcodes():
+        for i in range(first, last) if tag in ("equal", "replace") else ():
+            if other + i - first < len(words):
+                word = words[other + i - first]
+                placed[i] = replace(placed[i], as_=word.as_, part=word.part)
+    return tuple(placed)
+
+
+class _Account:
+    """The account of one text."""
+
+    def __init__(
+        self, of: Accountant, text: str, mentions: Sequence[Mention], likeness: Likeness, query: Query
+    ) -> None:
+        self.text, self.mentions, self.likeness, self.query = text, mentions, likeness, query
+        self.vocabulary, self.of = of.vocabulary, of
+        self.tokens = [t for t in tokens(text) if t.norm != POSSESSIVE and any(c.isalnum() for c in t.norm)]
+        self.placed: dict[int, tuple[Place, str]] = {}
+        self.shares = np.zeros(0, np.float32)
+        self.names = {a: self._mention_of(a) for a in query.contents.entities}
+        self.used = sorted({*query.contents.mentions, *self.names.values()} - {-1})
+        parts = query.contents.parts
+        ranks = any(isinstance(p, Extreme) for p in parts) or query.ask in ("largest", "smallest")
+        counts = query.ask == "count" or any(isinstance(p, Counted) for p in parts)
+        self.carried = _Carried(
+            denies=is_denial(self.vocabulary, query),
+            ranks=ranks,
+            compares=ranks or any(isinstance(p, Compared | Counted) for p in parts),
+            counts=counts,
+            sums=query.ask in ("average", "sum"),
+        )
+        self.own = self._own_labels()
+
+    def words(self) -> Iterator[PlacedWord]:
+        """Each word with its place, in their order."""
+        for anchor, mention in self.names.items():
+            if mention >= 0:
+                self._place_name(anchor.node, self.mentions[mention])
+        self._place_values()
+        self._place_restrictions()
+        self._place_written_as_names()
+        self._place_content()
+        for token in self.tokens:
+            as_, part = self.placed.get(token.start, ("frame", ""))
+            yield PlacedWord(token.start, token.stop, token.text, as_, part)
+
+    def _put(self, token: Token, as_: Place, part: str) -> None:
+        self.placed.setdefault(token.start, (as_, part))
+
+    def _inside(self, start: int, stop: int) -> list[Token]:
+        return [t for t in self.tokens if t.start < stop and start < t.stop]
+
+    # names
+
+    def _mention_of(self, anchor: Anchor) -> int:
+        """The mention of an entity; where the query does not say it, one that may stand for it, or -1."""
+        if anchor.mention >= 0:
+            return anchor.mention
+        may_be = (i for i, m in enumerate(self.mentions) if any(c.node == anchor.node for c in m.candidates))
+        return next(may_be, -1)
+
+    def _place_name(self, node: int, mention: Mention) -> None:
+        """The words of the mention of an entity, and those written as names right beside it."""
+        label = self.vocabulary.graph.labels[node]
+        candidate = next((c for c in mention.candidates if c.node == node), None)
+        inside = self._inside(mention.start, mention.stop)
+        name = _Name(self._names_of(node))
+        if candidate is None or candidate.how not in (PARTIAL, TYPO, WORDS):
+            for token in inside:
+                self._put(token, "name", label)
+        else:
+            lacks_family = name.lacks_family([t.norm for t in inside])
+            for token in inside:
+                if token.norm in FUNCTION and token.text.islower():
+                    self._put(token, "frame", "")
+                elif not lacks_family and name.says(token.norm):
+                    self._put(token, "name", label)
+                elif lacks_family or self._is_of_name(token):
+                    self._put(token, "unplaced", "")
+        self._place_kind(node, mention)
+        if not self._in_title_case:
+            for token in self._beside(mention):
+                if name.says(token.norm):
+                    self._put(token, "name", label)
+                elif not self._is_label(token):
+                    self._put(token, "unplaced", "")
+
+    def _place_kind(self, node: int, mention: Mention) -> None:
+        """A word beside a name that spells what the entity is not: *the genre Drama* of a tag is no place."""
+        for token in self.tokens:
+            before = token.stop <= mention.start and _NAMING.fullmatch(self.text, token.stop, mention.start)
+            behind = mention.stop <= token.start and not self.text[mention.stop : token.start].strip(_QUOTES)
+            if (before or behind) and not self._is_kind_of(token, node) and self._is_left_unsaid(token):
+                self._put(token, "unplaced", "")
+
+    def _is_left_unsaid(self, token: Token) -> bool:
+        """Whether no word but this one, and not this one, says a relation of the query."""
+        rest = [i for i, (start, _, _) in enumerate(self.likeness.words) if start != token.start]
+        said = [near[rest].max(initial=0.0) for kind, _, near, _ in self.own if kind == "relation"]
+        return not self._is_near(token) and min(said, default=0.0) < UNEXPLAINED
+
+    def _is_kind_of(self, token: Token, node: int) -> bool:
+        """Whether a word spells no label, or a type of a node, or a relation at whose end it stands."""
+        like, graph = self.likeness, self.vocabulary.graph
+        rows = [i for i, (a, b, _) in enumerate(like.words) if a < token.stop and token.start < b]
+        relations = np.flatnonzero(like.exact_relations[rows].max(0, initial=0.0) >= SPELT)
+        types = np.flatnonzero(like.exact_types[rows].max(0, initial=0.0) >= SPELT)
+        edges = [side.relation[slice(*side.span(node))] for side in (graph.out, graph.into)]
+        is_one = np.isin(self.vocabulary.types_of(node), types).any() or any(
+            np.isin(e, relations).any() for e in edges
+        )
+        return bool(is_one) or not len(relations) + len(types)
+
+    def _names_of(self, node: int) -> list[str]:
+        graph = self.vocabulary.graph
+        aliases = np.flatnonzero(graph.aliases.entity == node).tolist()
+        return [graph.labels[node], *(graph.aliases.names[i] for i in aliases)]
+
+    def _beside(self, mention: Mention) -> Iterator[Token]:
+        """The words that are written as names and stand right before or behind a name, as far as they go."""
+        inside = [i for i, t in enumerate(self.tokens) if t.start < mention.stop and mention.start < t.stop]
+        if not inside:
+            return
+        for at, way in ((inside[0], -1), (inside[-1], 1)):
+            here = at
+            while 0 <= here + way < len(self.tokens):
+                token, last = self.tokens[here + way], self.tokens[here]
+                between = self.text[min(token.stop, last.stop) : max(token.start, last.start)]
+                if between not in (" ", "-") or not self._is_of_name(token) or self._is_used(token):
+                    break
+                yield token
+                here += way
+
+    def _is_used(self, token: Token) -> bool:
+        return any(
+            m.start < token.stop and token.start < m.stop for m in (self.mentions[i] for i in self.used)
+        )
+
+    def _is_of_name(self, token: Token) -> bool:
+        """Whether a word is written as one of a name: a capital, or the first one and no verb."""
+        if token.norm in FUNCTION or token.norm in HONORIFICS or not token.text[:1].isupper():
+            return False
+        return token is not self.tokens[0] or not Lexicon.load().verb(token.norm)
+
+    @property
+    def _in_title_case(self) -> bool:
+        content = [t for t in self.tokens[1:] if t.norm not in FUNCTION and t.text[:1].isalpha()]
+        return len(content) >= 4 and all(t.text[:1].isupper() for t in content)
+
+    def _place_written_as_names(self) -> None:
+        """Quoted words, capitals within a sentence and digits that no part carries are unplaced."""
+        quoted = [m.span(1) for m in _QUOTED.finditer(self.text)]
+        numbers = {p.number for p in self.query.contents.parts if isinstance(p, Extreme)}
+        for at, token in enumerate(self.tokens):
+            if token.start in self.placed or self._is_label(token):
+                continue
+            is_quoted = any(a <= token.start and token.stop <= b for a, b in quoted)
+            if token.norm.isdigit() and int(token.norm) in numbers:
+                self._put(token, "operator", "rank")
+            elif self._must_be_carried(token, at, is_quoted):
+                self._put(token, "unplaced", "")
+
+    def _must_be_carried(self, token: Token, at: int, is_quoted: bool) -> bool:
+        """Whether a word has digits, is quoted, or is written as a name within the sentence."""
+        if any(c.isdigit() for c in token.norm) or (is_quoted and token.norm not in FUNCTION):
+            return True
+        return at > 0 and not self._in_title_case and self._is_new_name(token)
+
+    def _is_new_name(self, token: Token) -> bool:
+        """Whether a word is written as one of a name within a sentence, and is near no label of the query."""
+        is_first = self.text[: token.start].rstrip(" \"'“‘(").endswith((".", "!", "?", ":", ";"))
+        return not is_first and self._is_of_name(token) and not self._is_near(token)
+
+    # values and operators
+
+    def _place_values(self) -> None:
+        for part in self.query.contents.parts:
+            match part:
+                case Compared(_, _, _, Value() as value) if value.mention >= 0:
+                    self._place_value(value.mention)
+                case Counted(_, _, _, _, mention) if mention >= 0:
+                    self._place_value(mention)
+                case _:
+                    pass
+
+    def _place_value(self, mention: int) -> None:
+        span = self.mentions[mention]
+        for token in self._inside(span.start, span.stop):
+            self._put(token, "value", span.text)
+
+    def _place_restrictions(self) -> None:
+        """Words that restrict: carried by an operator, or by a label that has them, or unplaced."""
+        for start, stop in denial_spans(self.text, self.mentions):
+            self._restrict(start, stop, "not", self.carried.denies)
+        for pattern, carried in _PATTERNS:
+            for match in pattern.finditer(self.text):
+                self._restrict(*match.span(), match[0].lower(), getattr(self.carried, carried))
+        for match in _RANKS.finditer(self.text):
+            if _is_superlative(match[0].lower()):
+                self._restrict(*match.span(), match[0].lower(), self.carried.ranks)
+        if self.query.ask == "list" and not self._lists_numbers():
+            for match in english.HOW_MANY.finditer(self.text):
+                self._restrict(*match.span(), "count", self.carried.counts)
+
+    def _lists_numbers(self) -> bool:
+        steps = steps_of(self.query)
+        return bool(steps) and self.vocabulary.ends[steps[0] ^ 1] not in (THING, LEAF)
+
+    def _restrict(self, start: int, stop: int, part: str, carried: bool) -> None:
+        for token in self._inside(start, stop):
+            if carried:
+                self._put(token, "operator", part)
+            elif not self._is_label(token) and not (
+                token.norm in FUNCTION
+                and " " in self.text[start:stop].strip()
+                and token.norm in english.PREPOSITIONS
+            ):
+                self._put(token, "unplaced", "")
+
+    # content words
+
+    def _own_labels(self) -> list[tuple[Place, str, Float32, Float32]]:
+        """The labels of the query: what it is, its words, and the likenesses of the content words to it."""
+        like = self.likeness
+        ends = [p.end for p in self.query.contents.parts if isinstance(p, OfType) and p.type < 0]
+        own: list[tuple[Place, str, Float32, Float32]] = [
+            ("relation", self.vocabulary.relations[r], like.relations[:, r], like.exact_relations[:, r])
+            for r in sorted({step // 2 for step in (*steps_of(self.query), *ends)})
+        ]
+        for t in types_said(self.vocabulary, self.query):
+            own.append(("type", self.vocabulary.types[t], like.types[:, t], like.exact_types[:, t]))
+        return own
+
+    def _best_label(self, token: Token) -> tuple[Place, str, float, float]:
+        """The label of the query that a word is most like: what it is, its words, and how like."""
+        rows = [i for i, (a, b, _) in enumerate(self.likeness.words) if a < token.stop and token.start < b]
+        best: tuple[Place, str, float, float] = ("frame", "", 0.0, 0.0)
+        for kind, label, near, exact in self.own:
+            for row in rows:
+                if near[row] > best[2]:
+                    best = (kind, label, float(near[row]), float(exact[row]))
+        return best
+
+    def _is_label(self, token: Token) -> bool:
+        """Whether a word is one of a label of the query by its spelling; *last* in *last serviced on*."""
+        if self._best_label(token)[3] >= SPELT:
+            return True
+        return any(token.norm in label.split() for _, label, _, _ in self.own)
+
+    def _is_near(self, token: Token) -> bool:
+        return self._best_label(token)[2] >= UNEXPLAINED
+
+    def _place_content(self) -> None:
+        """The other content words, as the trees tell."""
+        rows = self.of.rows(self.text, self.mentions, self.likeness, self.query, self.used)
+        self.shares = carried = shipped_placing().of(rows)
+        by_start = {
+            self.likeness.words[place][0]: share for place, share in zip(rows.places, carried, strict=True)
+        }
+        for token in self.tokens:
+            inside = [s for start, s in by_start.items() if token.start <= start < token.stop]
+            if token.start in self.placed or not inside:
+                continue
+            kind, label, near, _ = self._best_label(token)
+            if min(inside) < shipped_placing().least:
+                self._put(token, "unplaced", "")
+            elif near >= UNEXPLAINED:
+                self._put(token, kind, label)
