@@ -18,7 +18,7 @@ SAID = {
         "Oppenheimer release_year 2023",
         "nothing that points",
     ),
-    "evaluate.py": ("auto", "kg-retrieval"),
+    "evaluate.py": ("auto",),
     "http_client.py": ("Christopher Nolan", "directed_by"),
     "mcp_client.py": ("'ask', 'verify', 'find_entities'", "Christopher Nolan"),
     "langchain_chain.py": ("Memento directed by Christopher Nolan.", "It is Christopher Nolan."),

@@ -14,6 +14,7 @@ FLOORS = (
     {"text", "grounding"},
     {"index", "llm", "stores"},
     {"query"},
+    {"vocabulary"},
     {"reading"},
     {"claims", "opening"},
     {"methods"},

@@ -9,6 +9,7 @@ import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from types import MethodType
 from typing import TYPE_CHECKING, Any, Self, cast, overload
 
 from clew.errors import UsageError
@@ -41,6 +42,20 @@ if TYPE_CHECKING:
     from clew.methods.built_in import BuiltInReader
     from clew.methods.registry import Method, MethodFactory, Verifier
     from clew.text.embedder import Embedder
+    from clew.vocabulary.file import TeamVocabulary
+    from clew.vocabulary.stored import VocabularyReport
+
+
+Source = str | Path | Sequence[str | Path] | object
+"""An index directory, graph files, data frames or a graph of NetworkX."""
+
+
+def _is_path(source: object) -> bool:
+    """Whether a source is a path or several."""
+    return isinstance(source, str | Path) or (
+        isinstance(source, list | tuple)
+        and all(isinstance(each, str | Path) for each in cast("Sequence[object]", source))
+    )
 
 
 class _IndexAttribute:
@@ -51,7 +66,7 @@ class _IndexAttribute:
     @overload
     def __get__(self, clew: Clew, kind: type[Clew]) -> Index: ...
     def __get__(self, clew: Clew | None, kind: type[Clew]) -> Callable[..., Clew] | Index:
-        return partial(_make_index, kind) if clew is None else vars(clew)["index"]
+        return MethodType(_make_index, kind) if clew is None else vars(clew)["index"]
 
     def __set__(self, clew: Clew, index: Index) -> None:
         vars(clew)["index"] = index
@@ -84,7 +99,7 @@ class Clew(GraphView, Asks):
     @classmethod
     def open(
         cls,
-        source: str | Path | Sequence[str | Path],
+        source: Source,
         *,
         embedder: str | Embedder | None = None,
         cache_dir: str | Path | None = None,
@@ -98,6 +113,9 @@ class Clew(GraphView, Asks):
     ) -> Self:
         """Open `source`: an index directory, or graph files (or a folder), indexed once into a cache.
 
+        Data frames (one, a list, or by their names) and a graph of NetworkX are taken as `from_frames` and
+        `from_networkx` take them.
+
         `embedder` is a spec or an object; without one, that of the index. The options after it are for graph
         files: `hints` say what the columns of a table are; with `corpus` walks are stored too. Raises
         InputError if there is no such source, ParseError for a line that cannot be read, FormatError and
@@ -105,10 +123,15 @@ class Clew(GraphView, Asks):
         index, or the address of a database.
         """
         keep_machine_code()
-        paths = local_paths(source)
-        index = next(filter(is_index, paths), None)
         side_names = {"types": types, "aliases": aliases}
         side = {name: None if file is None else Path(file) for name, file in side_names.items()}
+        if not _is_path(source):
+            for name, value in (side | {"format": format, "corpus": corpus}).items():
+                if value is not None:
+                    raise UsageError(f"{name!r} is for graph files. Leave it out")
+            return cls._of_object(source, embedder, hints)
+        paths = local_paths(cast("str | Path | Sequence[str | Path]", source))
+        index = next(filter(is_index, paths), None)
         if index is None:
             reading = {"format": format, "on_error": on_error, "hints": hints, "corpus": corpus} | side
             return cls._open_files(paths, embedder, cache_folder(cache_dir), progress, reading)
@@ -135,6 +158,19 @@ class Clew(GraphView, Asks):
         return clew
 
     @classmethod
+    def _of_object(cls, source: Any, embedder: str | Embedder | None, hints: Hints | None) -> Self:  # noqa: ANN401
+        """Open frames or a graph of NetworkX; UsageError for what is neither."""
+        if all(hasattr(source, name) for name in ("nodes", "edges", "is_directed")):
+            return cls.from_networkx(source, embedder=embedder, hints=hints)
+        frames = source if isinstance(source, list | Mapping) else [source]
+        named = {f"table{number}": frame for number, frame in enumerate(frames, 1)}
+        named = cast("Mapping[str, Any]", frames) if isinstance(frames, Mapping) else named
+        if not all(hasattr(frame, "columns") for frame in named.values()):
+            kinds = "a path, or several; data frames, also by their names; or a graph of NetworkX"
+            raise UsageError(f"A source is {kinds}; this is {type(source).__name__}")
+        return cls.from_frames(named, embedder=embedder, hints=hints)
+
+    @classmethod
     def from_triples(
         cls,
         triples: Iterable[tuple[str, str, str]],
@@ -149,6 +185,9 @@ class Clew(GraphView, Asks):
         there are none.
         """
         from clew.graph.readers.written import write_pairs, write_triples
+
+        if not isinstance(triples, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance] (of a user)
+            raise UsageError(f"Triples are several (head, relation, tail), not {triples!r:.80}")
 
         def write(folder: Path) -> tuple[Path, IndexOptions]:
             side: IndexOptions = {
@@ -226,7 +265,7 @@ class Clew(GraphView, Asks):
         question: str,
         *,
         id: str | None = None,
-        entities: Sequence[str] = (),
+        entities: str | Sequence[str] = (),
         method: str | MethodFactory = "auto",
         model: ChatModel | str | None = None,
         settings: object = None,
@@ -235,24 +274,28 @@ class Clew(GraphView, Asks):
     ) -> Answer:
         """Answer a question, or abstain with a reason.
 
-        `entities` are names of entities that the question is about, where the caller knows them, or words
-        that one name alone holds (*HP-40*); `id` is handed back. `method` is a name, `module:class` of your
-        own, or the class (`docs/python.md`). `model` is used by the methods that can use one: an open one, or
-        its spec (`ollama/llama3.1`). `settings` is the dataclass of that name of a method that has one.
-        `reading` is the number, from 1, of one of the `alternatives` of the answer of `auto`: it is answered
-        instead, without a model. `partial`: where words of a question to `auto` have no place in the graph,
-        the rest is answered, and a note says so. Raises UsageError for an empty or endless question, an
-        unknown method or such a number, LlmError if the model fails.
+        `entities` is a name of an entity that the question is about, or several, where the caller knows them:
+        as written, with an id (*Anna Keller (E08)*), or words that one name alone holds (*HP-40*). `id` is
+        handed back. `method` is a name, `module:class` of your own, or the class (`docs/python.md`). `model`
+        is used by the methods that can use one: an open one, or its spec (`ollama/llama3.1`). `settings` is a
+        dict (`{"k": 5}`; `clew methods` lists them) or the dataclass of the method. `reading` is the number,
+        from 1, of one of the `alternatives` of the answer of `auto`: it is answered instead, without a model.
+        `partial`: where words of a question to `auto` have no place in the graph, the rest is answered, and
+        a note says so. Raises UsageError for an empty or endless question, an unknown method or such a
+        number, LlmError if the model fails.
         """
         question = clean_question(question)
         self.index.check_unchanged()
         names = self._names_in_graph(entities)
+        if not isinstance(cast("object", reading), int | None):
+            raise UsageError(f"`reading` is the number of one of the alternatives, from 1, not {reading!r}")
         if reading is not None and method != "auto":
             raise UsageError(f"Other readings are those of auto, not of {method}. Leave out one of the two")
         if partial:
+            from clew.methods.registry import made_settings
             from clew.methods.settings import partial_settings
 
-            settings = partial_settings(method, settings)
+            settings = partial_settings(method, made_settings(method, settings))
         answerer = self._method(method, None if reading else self._models.model(model), settings)
 
         def work() -> Answer:
@@ -265,10 +308,15 @@ class Clew(GraphView, Asks):
                 cast("BuiltInReader", answerer), question, reading, id=id, entities=names
             )
 
-        return self._in_time(
-            work,
-            lambda abstention: Answer(
-                question, abstained=abstention, method=answerer.name, complete=False, id=id
+        from clew.vocabulary.cited import with_meanings
+
+        return with_meanings(
+            self.index,
+            self._in_time(
+                work,
+                lambda abstention: Answer(
+                    question, abstained=abstention, method=answerer.name, complete=False, id=id
+                ),
             ),
         )
 
@@ -295,9 +343,13 @@ class Clew(GraphView, Asks):
 
         return await asyncio.to_thread(partial(self.verify, claim, **options))
 
-    def _names_in_graph(self, entities: Sequence[str]) -> tuple[str, ...]:
+    def _names_in_graph(self, entities: str | Sequence[str]) -> tuple[str, ...]:
         """The names that a user gives for a question's entities, as the graph has them."""
-        names = tuple(name for entity in entities if (name := clean(entity)))
+        given = [entities] if isinstance(entities, str) else cast("object", entities)
+        texts = list(cast("Sequence[object]", given)) if isinstance(given, Sequence) else [given]
+        if not all(isinstance(text, str) for text in texts):
+            raise UsageError(f"`entities` is a name, or a list of names, not {entities!r:.80}")
+        names = tuple(name for text in texts if (name := clean(str(text))))
         if not names:
             return ()
         from clew.methods.topic_entities import names_of_graph
@@ -343,14 +395,55 @@ class Clew(GraphView, Asks):
         """
         from clew.index.store.directory import open_index
 
-        if self._cached:
-            raise UsageError(
-                f"{self.path} is the cache of a graph file. Make an index to update: Clew.index(SOURCE, OUT)"
-            )
+        self._refuse_cached("update")
         updated = update_index_by(self.path, add, remove, rules=rules, embedder=self.embedder, **edit_options)
         self._forget()
         self.index = open_index(self.path, access=milvus_access())
         return updated
+
+    def verify(self, claim: str, **options: Any) -> Verification:  # noqa: ANN401 (of `Asks.verify`)
+        """Check a claim as `Asks.verify`; terms of a vocabulary are shown as what they stand for."""
+        from clew.vocabulary.cited import verified_with_meanings
+
+        return verified_with_meanings(self.index, super().verify(claim, **options))
+
+    @property
+    def vocabulary(self) -> TeamVocabulary:
+        """What a team calls things, as it was set; empty where nothing was."""
+        from clew.vocabulary.stored import team_vocabulary
+
+        return team_vocabulary(self.index)
+
+    def draft_vocabulary(self) -> str:
+        """Write the vocabulary as a file to correct: what is set, and what Clew infers behind #."""
+        from clew.index.store.stored_schema import schema_of_index
+        from clew.vocabulary.draft import draft
+
+        return draft(self.index.graph, schema_of_index(self.index), self.vocabulary, self.path.name)
+
+    def set_vocabulary(self, vocabulary: str | Path | TeamVocabulary) -> VocabularyReport:
+        """Check a vocabulary (a file, its text, or one that was read), keep it in the index, and use it.
+
+        Raises InputError for what does not fit the graph, ParseError for what is no TOML, UsageError for a
+        graph file that was indexed into the cache, and as `update`.
+        """
+        from clew.index.store.directory import open_index
+        from clew.vocabulary.file import open_vocabulary
+        from clew.vocabulary.stored import set_vocabulary
+
+        self._refuse_cached("give it a vocabulary")
+        team, file = open_vocabulary(vocabulary)
+        access = milvus_access()
+        report = set_vocabulary(self.path, team, embedder=self.embedder, file=file, access=access)
+        self._forget()
+        self.index = open_index(self.path, access=access)
+        return report
+
+    def _refuse_cached(self, what: str) -> None:
+        if self._cached:
+            raise UsageError(
+                f"{self.path} is the cache of a graph file. Make an index to {what}: Clew.index(SOURCE, OUT)"
+            )
 
     def example_questions(self, limit: int = 6) -> tuple[str, ...]:
         """Questions about this graph that are answered here, without a model, as the graph has it."""
@@ -388,6 +481,12 @@ def _make_index(
     out: str | Path,
     **options: Any,  # noqa: ANN401
 ) -> Clew:
+    """Index graph files (a name, or several) in the directory `out`, and open the index.
+
+    `options` are those of `clew.opening.index_files.index_sources`, which says what is raised.
+    """
+    if not _is_path(sources):
+        raise UsageError(f"An index is made of files, not of {type(sources).__name__}. See Clew.from_frames")
     source_list = [sources] if isinstance(sources, str | Path) else sources
     index_sources([Path(source) for source in source_list], Path(out), **options)
     return kind.open(out, embedder=options.get("embedder"))

@@ -108,7 +108,7 @@ class Match:
     texts: tuple[TripleText, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class MatchResult:
     """Matches in order of (gsd, direction misses, node ids, triple ids).
 
@@ -119,6 +119,10 @@ class MatchResult:
     matches: tuple[Match, ...]
     complete: bool = True
     bound: float = float("inf")
+
+    def __repr__(self) -> str:
+        best = f", the best at {self.matches[0].gsd:.4f}" if self.matches else ""
+        return f"<MatchResult: {len(self.matches)} matches{best}>"
 
 
 @dataclass(frozen=True, slots=True, repr=False)

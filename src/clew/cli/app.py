@@ -13,6 +13,7 @@ from clew.cli.options import ShortHelp, defer_coercion
 COMMANDS = {
     "index": ("index:index", "Index graph files, or a database."),
     "update": ("update:update", "Add to an index and remove from it."),
+    "vocabulary": ("vocabulary:vocabulary", "Say what a team calls things."),
     "ask": ("ask:ask", "Ask a question, or a file of them."),
     "verify": ("verify:verify", "Check a claim, or a file of them."),
     "compare": ("compare:compare", "Ask several methods the same question."),

@@ -85,6 +85,7 @@ class FileOptions:
     )
     types: Path | None = option(None, "Lines entity<TAB>type.", "FILE")
     aliases: Path | None = option(None, "Lines entity<TAB>alias.", "FILE")
+    vocabulary: Path | None = option(None, "What your team calls things.", "FILE.toml")
 
 
 @with_options
@@ -101,9 +102,13 @@ def index(
 
     An index that is already there is replaced when the new one is whole.
     """
+    from clew.engine import Clew
     from clew.index.cache import stem
     from clew.opening.index_files import index_sources
+    from clew.vocabulary.file import open_vocabulary
 
+    if files.vocabulary is not None:
+        open_vocabulary(files.vocabulary)  # before a long indexing, not after it
     start, choice = time.monotonic(), vector_choice(searching.vectors, searching.milvus)
     quiet = reading.quiet
     with (
@@ -134,6 +139,9 @@ def index(
                 addresses=inputs.addresses,
                 cluster=cluster,
             )
+    if files.vocabulary is not None:
+        with Clew.open(out, embedder=reading.embedder) as clew:
+            clew.set_vocabulary(files.vocabulary)
     seconds = time.monotonic() - start
     if json:
         write_json(_json(built, seconds))

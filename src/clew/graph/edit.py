@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from clew.foundation.arrays import Int64
 from clew.graph.graph import (
+    DERIVED,
     INFERRED,
     Adjacency,
     Aliases,
@@ -53,9 +54,10 @@ class GraphEdit:
     had, and may be there again.
 
     `inferred`, int64 [n, 3], ascending, are triples that no source states from now on, added or in the graph;
-    `restated` those in the graph that one states from now on. `stated_added` and `stated_removed` are (node,
-    type) as in `Stated`; `stated_names` and `stated_labels` types that are new there; `characters_added` and
-    `characters_removed` as in `Stated`.
+    `derived`, as `inferred`, are those that stand for terms of a vocabulary; `restated` those in the graph
+    that one states from now on. `relabelled` are relations with their new labels. `stated_added` and
+    `stated_removed` are (node, type) as in `Stated`; `stated_names` and `stated_labels` types that are new
+    there; `characters_added` and `characters_removed` as in `Stated`.
     """
 
     added: Int64
@@ -73,6 +75,8 @@ class GraphEdit:
     statements: Sequence[StatementRow] = ()
     unsaid: Sequence[EdgeIds] = ()
     inferred: Int64 = field(default_factory=lambda: triple_array(()))
+    derived: Int64 = field(default_factory=lambda: triple_array(()))
+    relabelled: Sequence[NodeText] = ()
     restated: Int64 = field(default_factory=lambda: triple_array(()))
     stated_added: Sequence[NodeText] = ()
     stated_removed: Sequence[NodeText] = ()
@@ -108,7 +112,7 @@ class GraphEdit:
     @property
     def size(self) -> int:
         """How many things change."""
-        named = (self.names, self.relations, self.renamed, self.statements)
+        named = (self.names, self.relations, self.renamed, self.relabelled, self.statements)
         pairs = (self.types_added, self.types_removed, self.aliases_added, self.aliases_removed)
         stated = (self.inferred, self.restated, self.stated_added, self.stated_removed)
         characters = (self.characters_added, self.characters_removed)
@@ -154,8 +158,11 @@ def edited(graph: Graph, edit: GraphEdit) -> tuple[Graph, Merge]:
         entities=entities,
         labels=labels,
         relations=relations,
-        relation_labels=_edited_labels(
-            graph.relations, graph.relation_labels, relations, edit.relations, edit.relation_labels
+        relation_labels=_relabelled(
+            _edited_labels(
+                graph.relations, graph.relation_labels, relations, edit.relations, edit.relation_labels
+            ),
+            edit.relabelled,
         ),
         out=out,
         into=into,
@@ -166,9 +173,9 @@ def edited(graph: Graph, edit: GraphEdit) -> tuple[Graph, Merge]:
         source=merge(graph.source, np.zeros(len(edit.added), np.uint16)),
     )
     result = replace(result, stated=_edited_stated(graph, result, edit))
-    if len(edit.inferred) or len(edit.restated):
+    if len(edit.inferred) or len(edit.derived) or len(edit.restated):
         source = result.source.copy()
-        for triples, number in ((edit.inferred, INFERRED), (edit.restated, 0)):
+        for triples, number in ((edit.inferred, INFERRED), (edit.derived, DERIVED), (edit.restated, 0)):
             slots = triple_slots(result, triples)
             source[slots[slots >= 0]] = number
         result = replace(result, source=source)
@@ -279,6 +286,13 @@ def _edited_labels(
     if labels is old_names and list(new_names) == list(new_labels):
         return names
     return appended(labels, new_labels)
+
+
+def _relabelled(labels: Names, relabelled: Sequence[NodeText]) -> Names:
+    if not relabelled:
+        return labels
+    new = dict(relabelled)
+    return Names.of(new.get(number, label) for number, label in enumerate(labels))
 
 
 def _values(values: Values, edit: GraphEdit, entities: Names, labels: Names) -> Values:

@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 from clew.foundation.arrays import Float64, Int32, Int64, UInt8, UInt16
 from clew.foundation.short import local_name
 
-INFERRED = 65_535
-"""The source of triples that no file states, but that follow from an ontology."""
+INFERRED, DERIVED = 65_535, 65_534
+"""Sources of triples that no file states: what follows from an ontology, what terms of a vocabulary mean."""
 
 
 def offsets_of(counts: NDArray[np.integer]) -> Int64:
@@ -176,6 +176,10 @@ class Types:
     def owners(self) -> Int64:
         """The node of each assignment, int64 [assignments]."""
         return np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))
+
+    def of(self, node: int) -> list[int]:
+        """The types of a node."""
+        return self.type[self.offsets[node] : self.offsets[node + 1]].tolist()
 
     def having(self, type: int) -> NDArray[np.bool_]:
         """Bool [nodes]: which nodes are of a type."""

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from clew.graph.graph import INFERRED, Graph
+from clew.graph.graph import DERIVED, INFERRED, Graph
 from clew.types import TripleText
 
 
 def triple_text(graph: Graph, triple: int) -> TripleText:
     """Name a triple by its id, and say whether it is inferred."""
-    inferred = int(graph.source[triple]) == INFERRED
+    inferred = int(graph.source[triple]) in (INFERRED, DERIVED)
     return replace(named_triple(graph, *graph.triple(triple)), inferred=inferred)
 
 

@@ -156,6 +156,8 @@ class Explorer:
         limit: int = 20,
     ) -> Neighbourhood:
         """What is around an entity: of each relation `limit` nodes from `offset` on. Raises UsageError."""
+        if direction not in (None, "out", "in"):
+            raise UsageError(f'The direction is "out" or "in", not {direction!r:.80}')
         node = self.node(entity)
         relation_number = None if relation is None else self.relation(relation)
         groups = [
@@ -217,6 +219,8 @@ class Explorer:
 
         *Anna Keller (E08)* is the one of that name and id.
         """
+        if not isinstance(entity, str):  # pyright: ignore[reportUnnecessaryIsInstance] (of a user)
+            raise UsageError(f"An entity is a name, not {entity!r:.80}")
         with_id = self.index.names.with_id(entity)
         if with_id is not None:
             return with_id

@@ -72,7 +72,7 @@ class RelationInfo:
     tail_types: tuple[TypeShare, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Info:
     """What an index holds; `bytes` on disk, `created` in UTC, `report` what reading the sources gave.
 
@@ -108,6 +108,10 @@ class Info:
         """A data frame with a row a relation. Raises MissingExtra without pandas and polars."""
         keys = ("name", "label", "triples", "heads", "tails", "example")
         return frame_of([{key: row[key] for key in keys} for row in self.as_json()["relations"]])
+
+    def __repr__(self) -> str:
+        counts = ", ".join(f"{number:,} {noun}" for noun, number in self.counts.items())
+        return f"<Info {self.path}: {counts}>"
 
     def _repr_html_(self) -> str:
         return info_html(self.as_json())

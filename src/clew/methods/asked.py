@@ -27,6 +27,8 @@ DECIDES = 0.5
 """Share of the readings of a question from which one decides it alone."""
 AGREES = 0.1
 """The least share of one that decides it where it rests on facts that the model names too."""
+MOST_LIKELY = 12
+"""Readings whose relations are looked at."""
 _WH = re.compile(r"\b(?:who|whom|whose|which|what|where|when|why|how)\b", re.I)
 _HOW_MANY = re.compile(r"\bhow\s+(?:many|much)\b", re.I)
 _NUMBER_OF = re.compile(r"\W*(?:\w+\W+){0,4}(?:number|count)\s+of\b", re.I)
@@ -82,6 +84,18 @@ def adds_up(question: str) -> bool:
     return AGGREGATE.search(question) is not None
 
 
+@dataclass(frozen=True, slots=True)
+class AskedSteps:
+    """The relations that the likeliest readings of a question follow, likeliest first.
+
+    And what the likeliest of all names: types and entities.
+    """
+
+    relations: tuple[int, ...] = ()
+    types: tuple[int, ...] = ()
+    entities: tuple[int, ...] = ()
+
+
 @dataclass(eq=False)
 class Judge:
     """Judges answers over one graph."""
@@ -106,13 +120,23 @@ class Judge:
             case "a time":
                 is_fitting = is_value or has_digit or _is_time(label)
             case "a person":
-                types = [t for t in range(len(graph.types.names)) if graph.types.having(t)[entity]]
+                types = graph.types.of(entity)
                 is_fitting = not is_value and not (types and all(map(self._kinds.is_nobody, types)))
             case "a place":
                 is_fitting = not is_value
             case _:
                 is_fitting = True
         return "" if is_fitting else f"{asked} is asked for"
+
+    def steps(self, question: str) -> AskedSteps:
+        """What the likeliest readings of a question follow."""
+        likeliest = self.reader.read(question).ranking.ranked[:MOST_LIKELY]
+        contents = [ranked.option.query.contents for ranked in likeliest]
+        relations = dict.fromkeys(step // 2 for each in contents for step in each.steps)
+        if not contents:
+            return AskedSteps()
+        entities = tuple(anchor.node for anchor in contents[0].entities)
+        return AskedSteps(tuple(relations), contents[0].types, entities)
 
     def decides(self, question: str, value: str, named: frozenset[int]) -> tuple[int, ...] | str:
         """The triples by which a query graph of the question says a value (yes, no, a number).

@@ -46,6 +46,14 @@ class MethodCache(Generic[T]):
         self._entries.clear()
 
 
+def _settings(name: str | MethodFactory, settings: object, *, claims: bool = False) -> object:
+    if settings is None:
+        return None
+    from clew.methods.registry import made_settings
+
+    return made_settings(name, settings, claims=claims)
+
+
 class Asks:
     """Asks methods within `bounds`, each made when it is first needed; a context manager."""
 
@@ -65,10 +73,12 @@ class Asks:
         """Raise FormatError if what is asked was damaged since it was opened."""
 
     def _method(self, name: str | MethodFactory, model: ChatModel | None, settings: object) -> Method:
-        return self._methods.get(name, model, settings, lambda: self._make_method(name, model, settings))
+        made = _settings(name, settings)
+        return self._methods.get(name, model, made, lambda: self._make_method(name, model, made))
 
     def _verifier(self, name: str, model: ChatModel | None, settings: object) -> Verifier:
-        return self._verifiers.get(name, model, settings, lambda: self._make_verifier(name, model, settings))
+        made = _settings(name, settings, claims=True)
+        return self._verifiers.get(name, model, made, lambda: self._make_verifier(name, model, made))
 
     def verify(
         self,
@@ -83,7 +93,7 @@ class Asks:
         """Say whether the graph supports a claim, refutes it, or does not hold enough, part by part.
 
         In a closed world what the graph does not record is not so. `method` is `auto` or `simgrag`,
-        `settings` are those of SimGRAG.
+        `settings` are those of SimGRAG, also as a dict.
 
         Raises UsageError for an empty or endless claim, an unknown method or a database, LlmError if the
         model fails.

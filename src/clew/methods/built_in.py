@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter
-from weakref import WeakValueDictionary
 
 from clew.index.store.directory import Index
 from clew.methods.settings import AutoSettings
@@ -165,13 +164,10 @@ class BuiltInReader:
 
 
 def built_in_reader(index: Index, embedder: Embedder, settings: AutoSettings | None = None) -> BuiltInReader:
-    """The built-in reader of a graph: one for all that ask alike, as long as one of them does."""
+    """The built-in reader of a graph: one for all that ask alike."""
     settings = settings or AutoSettings()
-    key = id(index.graph), id(embedder), settings
-    reader = _READERS.get(key)
+    key = BuiltInReader, id(embedder), settings
+    reader: BuiltInReader | None = index.made.get(key)
     if reader is None:
-        reader = _READERS[key] = BuiltInReader(index, embedder, settings)
+        reader = index.made[key] = BuiltInReader(index, embedder, settings)
     return reader
-
-
-_READERS: WeakValueDictionary[tuple[int, int, AutoSettings], BuiltInReader] = WeakValueDictionary()

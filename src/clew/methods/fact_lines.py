@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from clew.graph.graph import Graph
@@ -12,10 +12,16 @@ from clew.methods.topic_entities import Called
 from clew.text.labels import readable, relation_text
 from clew.text.normalise import normalise
 
+LONG_LIST, SAMPLE = 20, 5
+"""So many triples that lead to one thing are one line, with so many names and their number."""
 SHORTEST_LIST = 5
 """Triples at one known entity and of one relation that become one line with a list."""
 LONGEST_NAME_IN_FACT = 200
 """Characters of a name in a line."""
+
+
+_Key = tuple[int, int, int]
+"""Relation, side of the known entity (0 where it is the head), and the entity; -1 without one known end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +38,8 @@ class FactLines:
 def fact_lines(graph: Graph, triples: Sequence[int], proofs: Proofs, first: int = 1) -> FactLines:
     """Number triples from `first` on, those of one relation at a known entity as one line with a list.
 
-    *[3] (*, directed by, X): A; B; C*. A list says how many the graph has where it lacks some of them.
+    *[3] (*, directed by, X): A; B; C*. A list says how many the graph has where it lacks some of them. What
+    many things have in common is one line, too: *(*, flag, Norway): Ann; Bea; … [134 in the graph]*.
     """
     # By relation, direction and known entity, -1 without one known end.
     rows: dict[tuple[int, int, int], list[int]] = {}
@@ -44,24 +51,36 @@ def fact_lines(graph: Graph, triples: Sequence[int], proofs: Proofs, first: int 
         rows.setdefault((relation, side, near), []).append(triple)
     lines, facts = list[str](), list[Fact]()
     for key, row in rows.items():
-        parts = [row] if key[2] >= 0 and len(row) >= SHORTEST_LIST else [[triple] for triple in row]
-        for part in parts:
-            line, fact = _line(graph, part, key, proofs)
+        for part, part_key in _parts(graph, row, key):
+            line, fact = _line(graph, part, part_key, proofs)
             lines.append(f"[{first + len(lines)}] {line}")
             facts.append(fact)
     return FactLines(tuple(lines), tuple(facts))
 
 
-def _line(
-    graph: Graph, triples: Sequence[int], key: tuple[int, int, int], proofs: Proofs
-) -> tuple[str, Fact]:
+def _parts(graph: Graph, row: list[int], key: _Key) -> Iterator[tuple[list[int], _Key]]:
+    """The triples of each line, and what they have in common."""
+    if key[2] >= 0 and len(row) >= SHORTEST_LIST:
+        yield row, key
+        return
+    by_tail: dict[int, list[int]] = {}
+    for triple in row:
+        by_tail.setdefault(graph.triple(triple)[2], []).append(triple)
+    for tail, triples in by_tail.items() if key[2] < 0 else ((-1, row),):
+        if key[2] < 0 and len(triples) >= LONG_LIST:
+            yield triples, (key[0], 1, tail)
+        else:
+            yield from (([triple], key) for triple in triples)
+
+
+def _line(graph: Graph, triples: Sequence[int], key: _Key, proofs: Proofs) -> tuple[str, Fact]:
     if len(triples) == 1:
         head, relation, tail = graph.triple(triples[0])
         text = f"({_name(graph, head)}, {_relation(graph, relation)}, {_name(graph, tail)})"
         return text, Fact((triples[0],))
     relation, back, near = key
     far_ends = [graph.triple(triple)[0 if back else 2] for triple in triples]
-    ends = {end: (*proofs[near], triple) for end, triple in zip(far_ends, triples, strict=True)}
+    ends = {end: (*proofs.get(near, ()), triple) for end, triple in zip(far_ends, triples, strict=True)}
     side = graph.into if back else graph.out
     low, high = side.relation_span(near, relation)
     label = _relation(graph, relation)
@@ -69,6 +88,9 @@ def _line(
     cut = high - low > len(triples)
     total = f" [{len(triples)} of {high - low:,} in the graph]" if cut else ""
     listed = "; ".join(_name(graph, end) for end in far_ends)
+    if near not in proofs:
+        listed = "; ".join(_name(graph, end) for end in far_ends[:SAMPLE])
+        total = f"; … [{high - low:,} in the graph]"
     return f"{text}: {listed}{total}", Fact(tuple(triples), ends, cut, high - low)
 
 

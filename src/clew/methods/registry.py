@@ -123,20 +123,20 @@ class MethodFactory(Protocol):
 
 def method_named(name: str | MethodFactory) -> MethodFactory:
     """The class of a method by its name, as `module:class` of a user's own, or as it is; or UsageError."""
-    if not isinstance(name, str):
+    if callable(name):
         return name
     if name in METHODS:
         return cast(MethodFactory, imported(METHODS[name].factory, "method"))
-    if is_plugin(name):
+    if isinstance(cast("object", name), str) and is_plugin(name):
         return cast(MethodFactory, imported(name, "method"))
     raise UsageError(
         f"There is no method {name!r}. Methods are: {', '.join(METHODS)}; your own is MODULE:CLASS"
     )
 
 
-def settings_of(name: str) -> type | None:
+def settings_of(name: str | MethodFactory) -> type | None:
     """Return the dataclass of a method's settings; of a user's own, that which its parameter names."""
-    spec = METHODS.get(name)
+    spec = METHODS.get(name) if isinstance(name, str) else None
     if spec is not None and spec.settings is not None:
         return spec.settings_class()
     factory = method_named(name)
@@ -145,6 +145,37 @@ def settings_of(name: str) -> type | None:
     names = re.findall(r"[A-Za-z_]\w*", "" if parameter is None else str(parameter.annotation))
     classes = (getattr(sys.modules[factory.__module__], each, None) for each in names)
     return next((t for t in classes if isinstance(t, type) and is_dataclass(t)), None)
+
+
+def made_settings(name: str | MethodFactory, given: object, *, claims: bool = False) -> object:
+    """Make the settings of a method, or of its `claims`, of a mapping: `{"k": 5}`; others are as they are.
+
+    Raises UsageError for a name, a type or a value that the method does not take.
+    """
+    if given is None or is_dataclass(given):
+        return given
+    called = name if isinstance(name, str) else getattr(name, "__name__", "this method")
+    spec = METHODS.get(called)
+    kind = spec.settings_class(claims=True) if claims and spec is not None else settings_of(name)
+    options = {} if kind is None else options_of(kind)
+    if not isinstance(given, Mapping):
+        raise UsageError(f'Settings are a dict, as {{"k": 5}}, not {type(given).__name__}')
+    values = cast("Mapping[str, Any]", given)
+    for setting, value in values.items():
+        if setting not in options:
+            raise UsageError(
+                f'{called} has no setting "{setting}". There are: {", ".join(options) or "none"}'
+            )
+        wanted = options[setting][0].kind
+        fits = isinstance(value, (int, float) if wanted is float else wanted)
+        if not fits or (isinstance(value, bool) and wanted is not bool) or value != value:
+            raise UsageError(
+                f"{called}: the setting {setting} is {_KINDS.get(wanted, wanted)}, not {value!r}"
+            )
+    return values if kind is None else kind(**values)
+
+
+_KINDS: Mapping[type, str] = {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}
 
 
 def settings_table(*, claims: bool = False) -> Iterator[tuple[str, str, MethodOption, Any]]:

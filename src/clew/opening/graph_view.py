@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any, cast
 
+from clew.errors import UsageError
 from clew.graph.named import named_triple, triple_text
-from clew.text.clean import clean, clean_query
+from clew.text.clean import clean_query, clean_question
 from clew.types import Entity, Match, MatchResult, Pattern, TripleText, triples_json
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from clew.index.explore import Direction, EntityHit, Explorer, Neighbourhood, Paths
     from clew.index.info import Info
     from clew.index.store.directory import Index
+    from clew.query.table import Table
     from clew.stores.ladybug import LadybugStore
     from clew.stores.sparql.embedded import EmbeddedSparql
     from clew.stores.store import Rows
@@ -157,6 +159,9 @@ class GraphView:
         from clew.stores.opening import is_sparql_query
 
         text = clean_query(text)
+        numbers: list[object] = [seconds, rows]
+        if not all(isinstance(number, int | float) for number in numbers) or seconds <= 0 or rows < 1:
+            raise UsageError("A query has `seconds` above 0 and `rows` of 1 or more")
         self.index.check_unchanged()
         language = is_sparql_query(text)
         with self._opening_store:
@@ -173,7 +178,7 @@ class GraphView:
 
     def find_entities(self, text: str, *, limit: int = 10, typos: bool = True) -> list[EntityHit]:
         """Entities that `text` names, begins, or (with `typos`) misspells, the best first."""
-        return self._explore().find_entities(clean(text), limit=limit, typos=typos)
+        return self._explore().find_entities(clean_question(text, "name"), limit=limit, typos=typos)
 
     def neighbours(
         self,
@@ -190,6 +195,38 @@ class GraphView:
         """
         explorer = self._explore()
         return explorer.neighbours(entity, relation=relation, direction=direction, offset=offset, limit=limit)
+
+    def table(
+        self, *, type: str | None = None, query: str | None = None, entities: Sequence[str] | None = None
+    ) -> Table:
+        """Entities as a table: all of a `type`, the members of a `query` in Clew's notation, or those named.
+
+        A graph that declares no types has the ends of its relations for types: *head of directed_by*.
+        Raises UsageError for a type or entity that the graph lacks, or a query that cannot be read.
+        """
+        import numpy as np
+
+        from clew.query.execute import Executor, OverBudget
+        from clew.query.lookup import lookup_of
+        from clew.query.notation import NotationError, read_query
+        from clew.query.table import Table, all_of
+
+        if [type, query, entities].count(None) != 2:
+            raise UsageError("Give one of: type, query, entities")
+        graph = self.index.graph
+        if entities is not None:
+            nodes = np.array([self._explore().node(entity) for entity in entities], np.int64)
+            return Table(graph, nodes)
+        try:
+            if query is not None:
+                part = read_query(clean_query(query), lookup_of(graph, self.index.names)).part
+            else:
+                part = all_of(graph, type or "")
+            return Table(graph, Executor(graph).members(part))
+        except NotationError as error:
+            raise UsageError(f"The query cannot be read: {error}") from error
+        except OverBudget as error:
+            raise UsageError("The query follows too many edges. Make it smaller") from error
 
     def paths(self, start: str, end: str, *, limit: int = 5, longest: int = 4) -> Paths:
         """The shortest paths between two entities; raises UsageError for one that the graph lacks."""

@@ -63,6 +63,7 @@ def update_index_files(
     from clew.index.update.edit_files import read_edits
     from clew.index.update.edits import EditRules
     from clew.index.update.update import update_index
+    from clew.vocabulary.stored import with_terms
 
     index_embedder = read_manifest(path).about.embedder
     edits = read_edits(files, None if progress is None else partial(progress, "reading"))
@@ -76,6 +77,7 @@ def update_index_files(
         verbaliser=verbaliser,
         access=milvus_access(),
         progress=progress,
+        further=with_terms,
     )
 
 

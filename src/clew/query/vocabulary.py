@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -60,14 +60,26 @@ class Vocabulary:
     short_relations: tuple[str, ...]
     short_types: tuple[str, ...]
     """Relations and types in words as they are; `relations` and `types` have short forms written out."""
+    further: tuple[tuple[int, str], ...] = ()
+    """What a team also says for a relation or type: its number, types behind relations, and the words."""
     _coded: dict[int, bool] = field(default_factory=dict[int, bool])
 
     @classmethod
-    def of(cls, graph: Graph, schema: Schema) -> Vocabulary:
-        """Read the words of a graph."""
+    def of(
+        cls,
+        graph: Graph,
+        schema: Schema,
+        further: Sequence[tuple[int, str]] = (),
+        type_labels: Mapping[str, str] | None = None,
+        terms: Collection[str] = (),
+    ) -> Vocabulary:
+        """Read the words of a graph, with a team's further words, labels of types by name, and terms."""
         relations = tuple(map(words_of_label, graph.relation_labels))
-        types = tuple(map(words_of_label, graph.types.names))
-        end_types = _end_types(schema)
+        shown = type_labels or {}
+        types = tuple(words_of_label(shown.get(name, name)) for name in graph.types.names)
+        # What a thing is called is its own type, and no term that is true of it.
+        is_term = np.array([name in terms for name in graph.types.names], np.bool_)
+        end_types = _end_types(schema, is_term)
         return cls(
             graph,
             schema,
@@ -77,6 +89,7 @@ class Vocabulary:
             end_types,
             relations,
             types,
+            tuple((number, words_of_label(words)) for number, words in further),
         )
 
     def may_meet(self, end: int, other_end: int) -> bool:
@@ -151,10 +164,10 @@ class Vocabulary:
     def flags(self) -> dict[int, tuple[int, int]]:
         """Relations whose values say yes or no, with the node of each, -1 where no head has it."""
         relations = np.flatnonzero(self.schema.nodes[1::2] <= len(TRUTH)).tolist()
-        flag_by_relation = {r: self._flag(self._tails(r)) for r in relations}
+        flag_by_relation = {r: self._flag(self.some_tails(r)) for r in relations}
         return {r: flag for r, flag in flag_by_relation.items() if flag is not None}
 
-    def _tails(self, relation: int) -> NDArray[np.int32]:
+    def some_tails(self, relation: int) -> NDArray[np.int32]:
         """The tails of a relation, of some triples where there are many."""
         return self._tails_by_relation.at(relation)
 
@@ -183,7 +196,7 @@ class Vocabulary:
         """
         if not end & 1 or not self._has_capitals:
             return False
-        nodes = dict.fromkeys(self._tails(end // 2)[:MOST_READ].tolist())
+        nodes = dict.fromkeys(self.some_tails(end // 2)[:MOST_READ].tolist())
         return len(nodes) > 1 and all(self.graph.labels[node].islower() for node in nodes)
 
     def are_codes(self, end: int) -> bool:
@@ -235,18 +248,27 @@ class Vocabulary:
 
     @cached_property
     def relations_by_words(self) -> dict[tuple[str, ...], list[int]]:
-        """Relations by the words of their labels, as they are and written out."""
-        return _by_words(self.relations, self.short_relations)
+        """Relations by the words of their labels, as they are and written out, and by what a team says."""
+        by_words = _by_words(self.relations, self.short_relations)
+        for number, words in self.further:
+            if number < len(self.relations):
+                by_words.setdefault(tuple(words.split()), []).append(number)
+        return by_words
 
     @cached_property
     def types_by_words(self) -> dict[tuple[str, ...], list[int]]:
-        """Types by the words of their labels, as they are and written out."""
-        return _by_words(self.types, self.short_types)
+        """Types by the words of their labels, as they are and written out, and by what a team says."""
+        by_words = _by_words(self.types, self.short_types)
+        for number, words in self.further:
+            if number >= len(self.relations):
+                by_words.setdefault(tuple(words.split()), []).append(number - len(self.relations))
+        return by_words
 
     @cached_property
     def words(self) -> frozenset[str]:
         """All words of relations and types, as they are and written out."""
         texts = (*self.relations, *self.types, *self.short_relations, *self.short_types)
+        texts += tuple(words for _, words in self.further)
         return frozenset(w for text in texts for w in text.split())
 
 
@@ -311,8 +333,8 @@ def _only_leaves(graph: Graph) -> NDArray[np.bool_]:
     return np.bincount(relation, leaves, minlength=len(graph.relations)) > 0.9 * triples
 
 
-def _end_types(schema: Schema) -> tuple[int, ...]:
-    typed = schema.typed
+def _end_types(schema: Schema, left_out: NDArray[np.bool_]) -> tuple[int, ...]:
+    typed = np.where(left_out, 0, schema.typed)
     if not typed.shape[1]:
         return (-1,) * len(schema.nodes)
     best = typed.argmax(axis=1)

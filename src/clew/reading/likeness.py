@@ -53,6 +53,9 @@ class WordMatcher:
     def __post_init__(self) -> None:
         """Embed the labels and their words, once."""
         labels = (*self.vocabulary.relations, *self.vocabulary.types)
+        self._count = len(labels)
+        self._owners = np.array([number for number, _ in self.vocabulary.further], np.int64)
+        labels += tuple(words for _, words in self.vocabulary.further)
         self._parts = [tuple(singular(w) for w in t.split()) for t in labels]
         self._words = sorted({w for part in self._parts for w in part})
         self._place = {w: i for i, w in enumerate(self._words)}
@@ -75,7 +78,7 @@ class WordMatcher:
         )
         count = len(self.vocabulary.relations)
         if not words:
-            none = np.zeros((0, len(self._parts)), np.float32)
+            none = np.zeros((0, self._count), np.float32)
             return Likeness((), none[:, :count], none[:, count:], none[:, :count], none[:, count:])
         rows = [self._row(word) for _, _, word in words]
         meaning, spelling = np.stack([r[0] for r in rows]), np.stack([r[1] for r in rows])
@@ -107,7 +110,15 @@ class WordMatcher:
             exact[self._content_labels] = (
                 np.maximum.reduceat(single[self._places], self._starts) * self._share
             )
-        return np.maximum(near, exact), exact
+        return self._of_labels(np.maximum(near, exact)), self._of_labels(exact)
+
+    def _of_labels(self, row: Float32) -> Float32:
+        """A row of all labels with what their further words are like: float32 [relations and types]."""
+        likeness = row[: self._count]
+        if len(self._owners):
+            likeness = likeness.copy()
+            np.maximum.at(likeness, self._owners, row[self._count :])
+        return likeness
 
     @cached_property
     def _meaning(self) -> list[int]:

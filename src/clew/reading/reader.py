@@ -7,7 +7,7 @@ executes the likeliest, or abstains.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from time import perf_counter
 
@@ -35,6 +35,7 @@ from clew.reading.typed_names import with_types
 from clew.text.embedder import Embedder
 from clew.text.inflection import singular
 from clew.text.lexicon import Lexicon
+from clew.vocabulary.file import TeamVocabulary
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,11 +74,14 @@ class QuestionReader:
     names: NamesIndex
     embedder: Embedder
     ranker: Ranker | None = None
+    team: TeamVocabulary = field(default_factory=TeamVocabulary)
 
     @cached_property
     def vocabulary(self) -> Vocabulary:
-        """The words of the graph."""
-        return Vocabulary.of(self.graph, self.schema)
+        """The words of the graph, and of its team."""
+        further = self.team.further(list(self.graph.relations), list(self.graph.types.names))
+        type_labels = {name: naming.label for name, naming in self.team.types.items() if naming.label}
+        return Vocabulary.of(self.graph, self.schema, further, type_labels, self.team.terms.keys())
 
     @cached_property
     def _matcher(self) -> WordMatcher:

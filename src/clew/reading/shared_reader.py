@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from weakref import WeakValueDictionary
-
 from clew.graph.graph import Graph
 from clew.graph.implied_types import with_implied_types
 from clew.graph.schema import Schema, with_types_of
@@ -12,6 +10,7 @@ from clew.index.store.stored_schema import schema_of_index
 from clew.reading.countries import named_countries
 from clew.reading.reader import QuestionReader
 from clew.text.embedder import Embedder
+from clew.vocabulary.stored import team_vocabulary
 
 
 def with_types(index: Index) -> tuple[Graph, Schema]:
@@ -22,14 +21,11 @@ def with_types(index: Index) -> tuple[Graph, Schema]:
 
 
 def reader_of(index: Index, embedder: Embedder) -> QuestionReader:
-    """The reader of an index, shared while somebody holds it."""
-    key = id(index.graph), id(embedder)
-    reader = _READERS.get(key)
-    if reader is None:
+    """The reader of an index, made once."""
+    reader: QuestionReader | None = index.made.get((QuestionReader, id(embedder)))
+    if reader is None:  # a reader holds its embedder, so that no other one gets its place in memory
         graph, schema = with_types(index)
-        reader = _READERS[key] = QuestionReader(graph, schema, index.names, embedder)
+        team = team_vocabulary(index)
+        reader = QuestionReader(graph, schema, index.names, embedder, team=team)
+        index.made[QuestionReader, id(embedder)] = reader
     return reader
-
-
-_READERS: WeakValueDictionary[tuple[int, int], QuestionReader] = WeakValueDictionary()
-"""Readers by their graph and embedder; a reader holds both, so that no other one gets its place in memory."""

@@ -12,7 +12,19 @@ from starlette.responses import Response, StreamingResponse
 
 from clew.foundation.json_form import json_line
 from clew.serve.events import STREAM_MEDIA, event_stream
-from clew.serve.forms import AskForm, BatchForm, CompareForm, MatchForm, NameText, QueryForm, Text, VerifyForm
+from clew.serve.forms import (
+    AskForm,
+    BatchForm,
+    CompareForm,
+    FacetsForm,
+    MatchForm,
+    NameText,
+    QueryForm,
+    RowsForm,
+    TableForm,
+    Text,
+    VerifyForm,
+)
 from clew.serve.metrics import Metrics
 from clew.serve.problems import PROBLEM_MEDIA
 from clew.serve.service import Asking, Service
@@ -54,6 +66,10 @@ class Api:
         add("/{graph}/relations", self.relations, summary="Relations, with examples and types")
         add("/{graph}/entities", self.entities, summary="Complete or find the name of an entity")
         add("/{graph}/entities/{id:path}", self.entity, summary="What is around an entity")
+        add("/{graph}/vocabulary", self.vocabulary, summary="What the team of a graph calls things")
+        add("/{graph}/types", self.types, summary="Types, with counts")
+        add("/{graph}/table", self.table, methods=["POST"], summary="Entities as a table")
+        add("/{graph}/facets", self.facets, methods=["POST"], summary="The values of a column, counted")
         add("/{graph}/paths", self.paths, summary="The shortest paths between two entities")
 
     async def graphs(self, request: Request) -> Response:
@@ -158,6 +174,23 @@ class Api:
             ),
         )
 
+    async def vocabulary(self, request: Request, graph: GraphName) -> Response:
+        """Labels, words and units of relations and types, and terms with their query graphs."""
+        return await self._json(request, lambda: self._service.vocabulary(graph))
+
+    async def types(self, request: Request, graph: GraphName) -> Response:
+        """The types of a graph with their counts; of one without, the ends of its relations."""
+        return await self._json(request, lambda: self._service.types(graph))
+
+    async def table(self, request: Request, graph: GraphName, form: TableForm) -> Response:
+        """A page of entities with columns, sorted and filtered; `available` describes all columns."""
+        page = form.model_dump(include={"columns", "sort", "descending", "offset", "limit"})
+        return await self._json(request, lambda: self._service.table(graph, _rows_of(form), page))
+
+    async def facets(self, request: Request, graph: GraphName, form: FacetsForm) -> Response:
+        """The values of a column with how many rows have each; of numbers a histogram too."""
+        return await self._json(request, lambda: self._service.facets(graph, _rows_of(form), form.column))
+
     async def paths(
         self,
         request: Request,
@@ -206,6 +239,11 @@ class Api:
             return await self._json(request, counted)
         events = event_stream(lambda hear: self._work.run(counted, hear=hear), request.state.request_id)
         return StreamingResponse(events, media_type=STREAM_MEDIA)
+
+
+def _rows_of(form: RowsForm) -> dict[str, Any]:
+    """Which entities are meant, with filters in their JSON form."""
+    return form.model_dump(include={"type", "query", "entities", "filters"}, by_alias=True)
 
 
 _STREAM: dict[int | str, dict[str, Any]] = {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
@@ -93,6 +93,41 @@ class MatchForm(RequestForm):
         """The pattern, in the form of docs/json.md."""
         pattern: dict[str, Any] = {"triples": self.triples}
         return pattern if self.answer is None else pattern | {"answer": self.answer}
+
+
+class FilterForm(RequestForm):
+    """A condition on a column."""
+
+    column: NameText = Field(examples=["release_year"])
+    comparison: Literal["=", "!=", ">", ">=", "<", "<=", "contains", "missing", "present"] = Field(
+        "=", alias="is"
+    )
+    value: NameText = ""
+
+
+class RowsForm(RequestForm):
+    """Which entities: all of a type, the members of a query in Clew's notation, or those that are named."""
+
+    type: NameText | None = Field(None, examples=["head of directed_by"])
+    query: Text | None = None
+    entities: list[NameText] | None = Field(None, max_length=10_000)
+    filters: list[FilterForm] = Field([], max_length=20)
+
+
+class TableForm(RowsForm):
+    """A page of entities with columns."""
+
+    columns: list[NameText] | None = Field(None, max_length=30, description="Relations; NAME^ is backwards.")
+    sort: NameText | None = Field(None, description='A column; "" is the name.')
+    descending: bool = False
+    offset: int = Field(0, ge=0)
+    limit: int = Field(50, ge=1, le=1000)
+
+
+class FacetsForm(RowsForm):
+    """The values of one column, counted."""
+
+    column: NameText
 
 
 class QueryForm(RequestForm):

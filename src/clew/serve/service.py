@@ -11,13 +11,16 @@ from clew.engine import Clew
 from clew.errors import ClewError, UsageError
 from clew.evaluate.compared import ask_each
 from clew.llm.types import ChatModel
-from clew.methods.registry import METHODS
+from clew.methods.registry import METHODS, made_settings
 from clew.methods.settings import options_of
+from clew.query.table import ColumnFilter, Table, filters_of
 from clew.serve.graphs import Graphs
 from clew.serve.settings import ServerLimits
 from clew.stores.store import as_json
 from clew.types import Answer
 
+SHOWN_COLUMNS = 5
+"""Columns of a table where a client names none."""
 MOST_QUERY_ROWS = 200
 """Rows of a query that are read."""
 
@@ -221,6 +224,40 @@ class Service:
         )
         return neighbourhood.as_json()
 
+    def vocabulary(self, graph: str) -> dict[str, Any]:
+        """What the team of a graph calls things."""
+        return self._engine(graph).vocabulary.as_json()
+
+    def types(self, graph: str) -> dict[str, Any]:
+        """The types of a graph with their counts; of one without, the ends of its relations."""
+        info = self.info(graph)
+        declared = [{"type": name, "count": count} for name, count in info["types"].items()]
+        ends = [
+            {"type": f"{end} of {relation['name']}", "count": relation[f"{end}s"]}
+            for relation in info["relations"]
+            for end in ("head", "tail")
+        ]
+        return {"types": declared or ends, "declared": bool(declared)}
+
+    def table(self, graph: str, rows: Mapping[str, Any], page: Mapping[str, Any]) -> dict[str, Any]:
+        """A page of entities; without `columns` the first ones are chosen, and all are described."""
+        table, filters = self._table(graph, rows)
+        named = {key: value for key, value in page.items() if key != "columns"}
+        chosen: Sequence[str] | None = page.get("columns")
+        described = [] if chosen is not None else table.columns()
+        columns = [column.name for column in described[:SHOWN_COLUMNS]] if chosen is None else chosen
+        reply = table.page(columns, filters=filters, **named)
+        return reply | {"available": [column.as_json() for column in described]}
+
+    def facets(self, graph: str, rows: Mapping[str, Any], column: str) -> dict[str, Any]:
+        """The values of one column, counted."""
+        table, filters = self._table(graph, rows)
+        return table.column(column).as_json() | table.facets(column, filters)
+
+    def _table(self, graph: str, rows: Mapping[str, Any]) -> tuple[Table, list[ColumnFilter]]:
+        named = {key: rows[key] for key in ("type", "query", "entities")}
+        return self._engine(graph).table(**named), filters_of(rows["filters"])
+
     def paths(self, graph: str, start: str, end: str, *, limit: int = 5, longest: int = 4) -> dict[str, Any]:
         """The shortest paths between two entities."""
         return self._engine(graph).paths(start, end, limit=limit, longest=longest).as_json()
@@ -253,18 +290,13 @@ def _settings(method: str, values: Mapping[str, Any] | None, *, claims: bool = F
 
     Raises UsageError for one that the method does not take from clients, or a value that it refuses.
     """
-    if not values:
-        return None
-    options = {option["name"]: option for option in _options(_check_method(method), claims=claims)}
-    for name, value in values.items():
-        if name not in options:
-            names = ", ".join(options) or "none"
-            raise UsageError(f'{method} has no setting "{name}" here. There are: {names}')
-        type_name = options[name]["type"]
-        if type_name != _KINDS[type(value)] and (type_name, type(value)) != ("number", int):
-            raise UsageError(f"{method}: the setting {name} is a {type_name}, not {value!r}")
-    kind = METHODS[method].settings_class(claims=claims)
-    return None if kind is None else kind(**values)
+    names = [option["name"] for option in _options(_check_method(method), claims=claims)]
+    for name in values or ():
+        if name not in names:
+            raise UsageError(
+                f'{method} has no setting "{name}" here. There are: {", ".join(names) or "none"}'
+            )
+    return made_settings(method, values, claims=claims) if values else None
 
 
 def _check_method(method: str) -> str:

@@ -55,7 +55,11 @@ def test_golden_trace(ask):
         "answer": "UNKNOWN person 1",
     }
     assert [c.as_json() for c in answer.citations] == [
-        {"answer": "Christopher Nolan", "triples": [["Memento", "directed_by", "Christopher Nolan"]]}
+        {
+            "answer": "Christopher Nolan",
+            "label": "Christopher Nolan",
+            "triples": [["Memento", "directed_by", "Christopher Nolan"]],
+        }
     ]
     assert answer.usage.calls == 2
     assert [s.name for s in answer.steps] == ["pattern", "match", "read"]

@@ -39,7 +39,11 @@ def draw(chart: Chart, form: Literal["svg", "png"] = "svg") -> bytes:
     with matplotlib.rc_context(_STYLE):
         from matplotlib.figure import Figure
 
-        width = min(15.0, 2 + 0.55 * len(chart.groups) * (1 + len(chart.series))) if _is_bars(chart) else 7.0
+        width = (
+            min(15.0, 2 + 0.55 * len(chart.groups) * (1 + len(chart.series)))
+            if isinstance(chart, BarChart)
+            else 7.0
+        )
         figure = Figure(figsize=(max(6.0, width), 4.0), layout="constrained")
         axes = figure.add_subplot()
         _bars(axes, chart) if isinstance(chart, BarChart) else _points(axes, chart)
@@ -64,10 +68,6 @@ def inline_svg(chart: Chart) -> str:
 def is_wide(chart: Chart) -> bool:
     """Whether a chart needs the whole width of the page."""
     return isinstance(chart, BarChart) and len(chart.groups) * (1 + len(chart.series)) > 10
-
-
-def _is_bars(chart: Chart) -> bool:
-    return isinstance(chart, BarChart)
 
 
 def _bars(axes: Axes, chart: BarChart) -> None:

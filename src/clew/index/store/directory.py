@@ -15,6 +15,7 @@ from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -45,6 +46,8 @@ class Index:
     """Sections of other formats, checked."""
     access: VectorAccess = field(default_factory=VectorAccess)
     """How to reach a vector database that holds some of it."""
+    made: dict[tuple[object, ...], Any] = field(default_factory=dict[tuple[object, ...], Any])
+    """What is made of the index once, for all that ask it."""
     seal: Seal | None = None
 
     @property

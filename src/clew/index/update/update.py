@@ -50,6 +50,8 @@ from clew.text.labels import readable, relation_text
 UpdateStage = Literal["reading", "finding", "walks", "writing"]
 UpdateProgress = Callable[[UpdateStage, int, int], None]
 """Called with (what, done, total): bytes read, triples found, walks embedded, bytes written."""
+FurtherEdit = Callable[[Index, GraphEdit], tuple[GraphEdit, Mapping[str, bytes]]]
+"""Makes of an index and an edit the whole edit, and sections to write beside it."""
 MOST_LOGGED = 20
 """Updates that the report of an index remembers."""
 MOST_NEWER = 10_000
@@ -75,8 +77,11 @@ def update_index(
     verbaliser: Verbaliser | None = None,
     access: VectorAccess | None = None,
     progress: UpdateProgress | None = None,
+    further: FurtherEdit | None = None,
 ) -> Updated:
     """Apply `edits` to the index `path`, as a whole or not at all.
+
+    `further` adds to the edit what follows from it, and what else is to be written.
 
     Where a model says the walks, `verbaliser` says those that are new, and those that it failed to say
     before; without edits it does the latter alone. `access` is for vectors in a database.
@@ -93,9 +98,12 @@ def update_index(
         update = _Update(writer, index, embedder, verbaliser, progress)
         tell = update.progress_of("finding")
         edit, report = resolve(index.graph, index.names, edits, rules=rules, progress=tell)
-        if not edit.size and not update.is_unsaid():
+        sections: Mapping[str, bytes] = {}
+        if further is not None:
+            edit, sections = further(index, edit)
+        if not edit.size and not sections and not update.is_unsaid():
             return Updated(path, index.manifest, report, None)
-        return update.write(edit, report)
+        return update.write(edit, report, sections)
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,8 +120,8 @@ class _Update:
         """The progress callback of one stage of the work."""
         return None if self.progress is None else partial(self.progress, stage)
 
-    def write(self, edit: GraphEdit, report: EditReport) -> Updated:
-        """Write what an edit changes."""
+    def write(self, edit: GraphEdit, report: EditReport, sections: Mapping[str, bytes]) -> Updated:
+        """Write what an edit changes, and some `sections`."""
         index, writer = self.index, self.writer
         milvus = InMilvus.open(index)
         graph, merge = edited(index.graph, edit)
@@ -122,6 +130,7 @@ class _Update:
             **with_prefix("graph", graph_sections(graph)),
             **with_prefix("names", updated_names(index.names, graph, edit).sections()),
             **self.vectors(edit, graph, merge, milvus),
+            **sections,
         }
         self.write_search(graph, edit, contents)
         contents |= {} if milvus is None else milvus.sections()
@@ -148,11 +157,18 @@ class _Update:
         sections, embedder, before = self.index.sections, self.embedder, self.index.graph
         nodes = np.array([*(node for node, _ in edit.renamed), *range(before.nodes, graph.nodes)], np.int64)
         q, scale = quantise(embedder.embed([readable(graph.labels[node]) for node in nodes.tolist()]))
-        new_relations = embedder.embed([relation_text(label) for label in edit.relation_labels])
-        relations = [sections[RELATION_VECTORS], new_relations.astype(np.float32)]
         contents: dict[str, AnyArray] = {}
-        if len(new_relations):
-            contents[RELATION_VECTORS] = np.concatenate(relations)
+        if edit.relation_labels or edit.relabelled:
+            changed_relations = [
+                *(number for number, _ in edit.relabelled),
+                *range(len(before.relations), len(graph.relations)),
+            ]
+            labels = list(graph.relation_labels)
+            vectors = embedder.embed([relation_text(labels[number]) for number in changed_relations])
+            rows = np.array(changed_relations, np.int64)
+            contents[RELATION_VECTORS] = _with_rows(
+                sections[RELATION_VECTORS], rows, vectors.astype(np.float32), len(labels)
+            )
         if milvus is not None:
             milvus.begin_update(before.nodes)
             milvus.set_names(nodes, q, scale)

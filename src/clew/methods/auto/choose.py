@@ -14,9 +14,10 @@ from dataclasses import dataclass
 from clew.index.names.names import NamesIndex
 from clew.llm.prompting import Sampling, Talk, as_data, data_line, data_lines, prompt_named
 from clew.methods.schema_lines import SchemaText
+from clew.query.lookup import lookup_of
 from clew.query.notation import NameLookup, NotationError, read_query
 from clew.query.tree import Query, key_of
-from clew.query.vocabulary import Vocabulary, words_of_label
+from clew.query.vocabulary import Vocabulary
 from clew.query.words import say
 from clew.reading.reader import Reading
 from clew.types import Step
@@ -121,28 +122,4 @@ class Chooser:
             graph.labels[c.node].casefold(): c.node for m in reversed(reading.mentions) for c in m.candidates
         }
 
-        def entity(name: str) -> int | None:
-            if name.casefold() in linked:
-                return linked[name.casefold()]
-            hits = self.names.exact(name)
-            return hits[0].entity if hits else None
-
-        return NameLookup(
-            entity,
-            _by_label([*graph.relation_labels], [*graph.relations]),
-            _by_label([*graph.types.names], [*graph.types.names]),
-        )
-
-
-def _by_label(labels: Sequence[str], names: Sequence[str]) -> Callable[[str], int | None]:
-    """Ids by names: as the source writes them, then as people read them."""
-    ids: dict[str, int] = {}
-    for i in reversed(range(len(labels))):
-        for form in (words_of_label(labels[i]), labels[i].casefold(), names[i].casefold()):
-            ids[form] = i
-
-    def find(name: str) -> int | None:
-        exact = ids.get(name.casefold())
-        return ids.get(words_of_label(name)) if exact is None else exact
-
-    return find
+        return lookup_of(graph, self.names, linked)

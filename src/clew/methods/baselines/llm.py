@@ -69,7 +69,7 @@ class LlmQd(Llm):
 
         def work() -> Answer:
             nonlocal plan
-            plan = decompose(talk, question, self.sampling, default_demonstrations())
+            plan = decompose(talk, question, self.sampling, default_demonstrations(), letter=True)
             for text in plan.questions:
                 links.append(self._link(text, links, talk))
             prompt = prompt_named("clew.methods.baselines", "llm_qd_synthesise")
@@ -85,7 +85,7 @@ class LlmQd(Llm):
     def _link(self, text: str, links: Sequence[SubAnswer], talk: Talk) -> SubAnswer:
         sub_question = text
         if links:
-            sub_question = reformulate(talk, text, _answers_text(links), self.sampling) or text
+            sub_question = reformulate(talk, text, _answers_text(links), self.sampling, letter=True) or text
         return SubAnswer(
             text,
             sub_question,

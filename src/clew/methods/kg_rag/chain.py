@@ -13,7 +13,7 @@ from clew.methods.ground import GroundedReply
 from clew.text.labels import readable
 from clew.types import SubAnswer
 
-MOST_REPEATED_NAMES = 30
+MOST_REPEATED_NAMES = 200
 """Names of one sub-answer that a prompt repeats."""
 
 
@@ -99,7 +99,7 @@ def earlier_answers(graph: Graph, links: Sequence[Link], *, sentences: bool = Fa
 
 
 def answer_line(graph: Graph, link: Link) -> str:
-    """The answer to a sub-question, each name cut by itself, values with their owners (*party 6: 4*)."""
+    """The answer to a sub-question, with its type, and values with their owners: *Ann; Bea (person)*."""
     if not link.proofs:
         return data_line(link.reply.value) or "not found"
     names = [data_line(readable(graph.labels[e])) for e in link.proofs]
@@ -107,4 +107,7 @@ def answer_line(graph: Graph, link: Link) -> str:
         labels = {item.value: readable(graph.labels[item.value]) for item in owned}
         names = [data_line(f"{readable(graph.labels[item.head])}: {labels[item.value]}") for item in owned]
     remainder = f" and {len(names) - MOST_REPEATED_NAMES} more" if len(names) > MOST_REPEATED_NAMES else ""
-    return f"{'; '.join(names[:MOST_REPEATED_NAMES])}{remainder}"
+    types = [set(graph.types.of(entity)) for entity in link.proofs]
+    common = sorted(set.intersection(*types)) if not owned else []
+    kind = " or ".join(data_line(readable(graph.types.names[type_])) for type_ in common)
+    return f"{'; '.join(names[:MOST_REPEATED_NAMES])}{remainder}{f' ({kind})' if kind else ''}"

@@ -56,7 +56,15 @@ class Demonstration:
     reasoning: str
     sub_questions: Annotated[tuple[str, ...], Meta(min_length=1)]
 
-    def __str__(self) -> str:
+    @property
+    def as_json(self) -> str:
+        """The question, and the reply to it as an object."""
+        reply = {"reasoning": self.reasoning, "sub_questions": list(self.sub_questions)}
+        return f"Question: {as_data(self.question)}\n{as_data(json.dumps(reply, ensure_ascii=False))}"
+
+    @property
+    def as_text(self) -> str:
+        """The question, and the reply to it in lines, as in Table 2."""
         numbered = (f"{number}. {data_line(text)}" for number, text in enumerate(self.sub_questions, 1))
         lines = (f"Reasoning: {data_line(self.reasoning)}", "Sub-questions:", *numbered, "<END>")
         return "\n".join((f"Question: {as_data(self.question)}", *lines))
@@ -96,16 +104,20 @@ def decompose(
     demonstrations: Sequence[Demonstration],
     schema: str = "",
     names: str = "",
+    *,
+    letter: bool = False,
 ) -> Plan:
-    """Have a model take a question apart; it thinks first, then numbers sub-questions. Raises LlmError.
+    """Have a model take a question apart; it thinks first, then lists sub-questions. Raises LlmError.
 
-    `schema` is what the graph records, `names` are other names of what the question names.
+    `schema` is what the graph records, `names` are other names of what the question names. By the paper's
+    `letter` the list is numbered lines that end at `<END>`, else it is JSON.
     """
-    examples = "\n\n".join(map(str, demonstrations))
-    prompt = prompt_named("clew.methods.kg_rag", "decompose").with_values(examples=examples)
+    examples = "\n\n".join(each.as_text if letter else each.as_json for each in demonstrations)
+    name, stop = ("decompose", ("<END>",)) if letter else ("decompose_json", ())
+    prompt = prompt_named("clew.methods.kg_rag", name).with_values(examples=examples)
     schema_text = SCHEMA.format(schema) if schema else ""
     values = {"EXAMPLES": examples, "SCHEMA": schema_text, "NAMES": names, "QUESTION": as_data(question)}
-    return plan_of(talk.ask(prompt, sampling, stop=("<END>",), **values), question)
+    return plan_of(talk.ask(prompt, sampling, stop=stop, **values), question)
 
 
 def plan_of(reply: str, question: str) -> Plan:

@@ -44,6 +44,7 @@ Deviations, with their reasons:
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
@@ -86,6 +87,11 @@ from clew.types import Abstention, Answer, Chain, Step
 TABLE_3 = Sampling(temperature=0.3, top_k=40, min_p=0.05, max_tokens=256)
 ANSWER_TOKENS = 2_048
 """Tokens of a reply that states answers."""
+_REFERS_BACK = re.compile(
+    r"\b(?:that|those|these|this|they|them|theirs?|it|its|he|she|him|his|hers?|such|same|former|latter|each|"
+    r"both|either|ones?|answers?|results?)\b",
+    re.I,
+)
 MOST_SUB_ANSWER_TRIPLES = 80
 """Triples of one sub-answer that the prompt shows."""
 
@@ -141,7 +147,7 @@ class KgRag(GraphMethod[KgRagSettings]):
         """The facts that one question without a chain is answered from."""
         topics = entities_of(called)
         candidates = self._find(topics, self.settings.hops, question)
-        triples, notes = self._nearest(candidates, question, topics)
+        triples, notes = self._nearest(candidates, question, question, topics)
         return self.of_triples(triples, called, (*notes, *hub_notes(candidates)))
 
     def answer(self, question: str, *, id: str | None = None, entities: Sequence[str] = ()) -> Answer:
@@ -191,7 +197,9 @@ class KgRag(GraphMethod[KgRagSettings]):
             schema = self._schema.lines(state.question, state.topics)
             names = other_names(self.graph, state.called)
         shown = examples[: self.settings.shots]
-        return decompose(state.talk, state.question, self._sampling, shown, schema, names)
+        return decompose(
+            state.talk, state.question, self._sampling, shown, schema, names, letter=self._says_all
+        )
 
     def _asks_alone(self, state: _ChainState) -> bool:
         """Whether the plan is one sub-question, in whose place the main question is asked."""
@@ -230,7 +238,9 @@ class KgRag(GraphMethod[KgRagSettings]):
             state.notes.append(f"over-decomposed: dropped a sub-question that repeats another: {text}")
             return None
         asked = state.question if self._asks_alone(state) else text
-        triples, cut_notes = self._retrieve(state, candidates, text if asked == text else f"{text} {asked}")
+        triples, cut_notes = self._retrieve(
+            state, candidates, text if asked == text else f"{text} {asked}", asked
+        )
         link = self._sub_answer(state, question, asked, triples, (*notes, *cut_notes))
         if not link.reply.answered and not self._says_all:
             link = self._ask_farther(state, link) or link
@@ -240,10 +250,16 @@ class KgRag(GraphMethod[KgRagSettings]):
         return link
 
     def _reformulate(self, state: _ChainState, question: str, notes: list[str]) -> str:
-        """Put the answers so far into a sub-question; a reply that is no question leaves it as it was."""
+        """Put the answers so far into a sub-question; a reply that is no question leaves it as it was.
+
+        One that names what the main question names, and refers to nothing else, is asked as it is.
+        """
+        named = entities_named_in(self.graph, question, state.topics)
+        if named and not self._says_all and not _REFERS_BACK.search(question):
+            return question
         earlier = earlier_answers(self.graph, state.links, sentences=self._says_all)
         names = [self.graph.labels[entity] for link in state.links for entity in link.proofs]
-        text = reformulate(state.talk, question, earlier, self._sampling, names)
+        text = reformulate(state.talk, question, earlier, self._sampling, names, letter=self._says_all)
         if not text:
             notes.append("the reformulation is no question: the sub-question is asked as it was")
         return text or question
@@ -295,7 +311,7 @@ class KgRag(GraphMethod[KgRagSettings]):
         return self._sub_answer(state, link.question, text, new_triples, notes) if new_triples else None
 
     def _retrieve(
-        self, state: _ChainState, candidates: CandidateTriples, text: str
+        self, state: _ChainState, candidates: CandidateTriples, text: str, asked: str
     ) -> tuple[Sequence[int], Sequence[str]]:
         """The top K of the question's candidates, or of the triples around what the chain has reached."""
         settings, answers, starts = self.settings, state.reached, state.topics
@@ -312,10 +328,10 @@ class KgRag(GraphMethod[KgRagSettings]):
                 hops = settings.answer_hops
                 candidates = self._candidates(state, starts, hops, text, "candidates of answers")
         with state.run.stage("top_k"):
-            return self._nearest(candidates, text, starts)
+            return self._nearest(candidates, text, asked, starts)
 
     def _nearest(
-        self, candidates: CandidateTriples, text: str, starts: tuple[int, ...]
+        self, candidates: CandidateTriples, text: str, asked: str, starts: tuple[int, ...]
     ) -> tuple[Sequence[int], Sequence[str]]:
         settings = self.settings
         if not settings.lists or settings.frontier == "question":
@@ -325,7 +341,8 @@ class KgRag(GraphMethod[KgRagSettings]):
         nearest = nearest_first(self.vectors, candidates, words, settings.k)
         if not nearest and not settings.directed:
             nearest = self.vectors.nearest(text, settings.k).tolist()
-        return with_lists(self.graph, nearest, set(starts))
+        asked_steps = self.judge.steps(asked)
+        return with_lists(self.graph, nearest, asked_steps, set(starts), directed=settings.directed)
 
     @property
     def _says_all(self) -> bool:
@@ -395,11 +412,20 @@ class KgRag(GraphMethod[KgRagSettings]):
 
 
 def reformulate(
-    talk: Talk, question: str, earlier: str, sampling: Sampling, names: Sequence[str] = ()
+    talk: Talk,
+    question: str,
+    earlier: str,
+    sampling: Sampling,
+    names: Sequence[str] = (),
+    *,
+    letter: bool = False,
 ) -> str:
-    """A sub-question with the answers of earlier ones in it; empty where the reply is none, or refuses."""
+    """A sub-question with the answers of earlier ones in it; empty where the reply is none, or refuses.
+
+    By the paper's `letter` a reply stops at its question mark.
+    """
     prompt = prompt_named("clew.methods.kg_rag", "reformulate")
-    stop = stop_of_question(question, earlier)
+    stop = stop_of_question(question, earlier) if letter else ()
     reply = talk.ask(prompt, sampling, stop=stop, QUESTION=as_data(question), EARLIER=earlier)
     text = as_question(reply)
     return "" if declines(text, names) and not declines(question) else text
@@ -414,9 +440,9 @@ def stop_of_question(question: str, earlier: str) -> tuple[str, ...]:
 
 
 def as_question(reply: str) -> str:
-    """The question in a reply that was stopped at its mark: its last line, empty where that is too long."""
-    lines = [line.strip(' "*') for line in reply.splitlines()]
-    text = next((line for line in reversed(lines) if any(c.isalnum() for c in line)), "")
+    """The question in a reply: its last line that asks, else its last; empty where that is too long."""
+    lines = [line.strip(' "*') for line in reply.splitlines() if any(c.isalnum() for c in line)]
+    text = next((line for line in reversed(lines) if line.endswith("?")), lines[-1] if lines else "")
     if not text or len(text) > LONGEST_QUESTION:
         return ""
     return text.rstrip("?. ") + "?"

@@ -7,8 +7,9 @@ it came from is no line. Of a few things on the way, a line says which of them l
 
 *How many countries are there? Who scored the most goals?* Such a question names no thing to begin at. The
 types that it names are listed, *everything of type country : China (1)*, and the relations most like its
-words, by those of their ends that are fewer: *everything ─position→ : Striker [Ann, Bea (2)]*. What is too
-large to be whole is left out.
+words, or that it is likeliest to ask for (`AskedSteps`), by those of their ends that are fewer: *everything
+─position→ : Striker [Ann, Bea (2)]*. Of long lists a line shows some and their number, of values the least
+and the greatest; other relations that are too large to be whole are left out.
 """
 
 from __future__ import annotations
@@ -42,7 +43,9 @@ WITH_BEGINNINGS = 4
 """Of so many of the best paths, the shorter paths that they begin with are lines too."""
 MOST_BETWEEN, MOST_SOURCES = 12, 4
 """Things before the last step of which a line says which leads where, and those that it says of one end."""
-MOST_LISTED_RELATIONS = 4
+MOST_LISTED_RELATIONS, MOST_ASKED_RELATIONS = 4, 2
+MOST_LISTED_ENDS, MOST_LISTED_NAMES = 60, 12
+"""Ends of a relation that a line shows, and the names beside each: of more, the first, and their number."""
 MOST_LIST_TRIPLES = 200
 """Triples of all relations that are read whole."""
 MOST_MEMBERS = 300
@@ -189,17 +192,26 @@ def name_of(graph: Graph, node: int) -> str:
 
 
 def whole_lists(
-    graph: Graph, ranking: RelationRanking, question: str, topics: Sequence[int]
+    graph: Graph,
+    ranking: RelationRanking,
+    question: str,
+    topics: Sequence[int],
+    asked: Sequence[int] = (),
 ) -> list[ContextLine]:
-    """Types, then relations, for a question that names nothing but numbers and dates; else none."""
+    """Types, then relations, for a question that names nothing but numbers and dates; else none.
+
+    Relations that are `asked` for, by the likeliest readings, come before those that are nearest by their
+    names.
+    """
     if not all(graph.values.kind[topic] for topic in topics):
         return []
     lines, room = _type_lines(graph, question), MOST_LIST_TRIPLES
-    for relation in ranking.order(question)[:MOST_LISTED_RELATIONS]:
+    order = dict.fromkeys([*asked[:MOST_ASKED_RELATIONS], *ranking.order(question)])
+    for relation in list(order)[:MOST_LISTED_RELATIONS]:
         count = int(np.count_nonzero(graph.out.relation == relation))
-        if 0 < count <= room:
+        if 0 < count <= room or relation in asked[:MOST_ASKED_RELATIONS]:
             lines.append(_relation_line(graph, relation))
-            room -= count
+            room -= min(count, room)
     return lines
 
 
@@ -237,16 +249,32 @@ def _relation_line(graph: Graph, relation: int) -> ContextLine:
         opposite_nodes.setdefault(end, []).append(opposite)
         proofs[end] = (*proofs.get(end, ()), triple)
     ends = sorted(opposite_nodes, key=lambda end: (-len(opposite_nodes[end]), end))
+    shown = _shown_ends(graph, ends)
     listing = "; ".join(
-        f"{name_of(graph, end)} [{_names_text(graph, opposite_nodes[end], ', ')}]" for end in ends
+        f"{name_of(graph, end)} [{_names_text(graph, opposite_nodes[end], ', ')}]" for end in shown
     )
     label = data_line(relation_text(graph.relation_labels[relation]), LONGEST_NAME_IN_LINE)
     arrow = f"─{label}→" if by_tail else f"←{label}─"
-    return ContextLine(f"everything {arrow} : {listing} ({len(ends):,})", Fact(tuple(slots.tolist()), proofs))
+    number = f"{len(shown):,} of {len(ends):,}" if len(shown) < len(ends) else f"{len(ends):,}"
+    cut = len(shown) < len(ends)
+    fact = Fact(tuple(slots.tolist()), proofs, cut, len(ends))
+    return ContextLine(f"everything {arrow} : {listing} ({number})", fact)
+
+
+def _shown_ends(graph: Graph, ends: Sequence[int]) -> Sequence[int]:
+    """The ends that a line has room for: the first; of values the least and the greatest."""
+    if len(ends) <= MOST_LISTED_ENDS:
+        return ends
+    if not graph.values.kind[np.array(ends)].all():
+        return ends[:MOST_LISTED_ENDS]
+    by_value = sorted(ends, key=lambda end: float(graph.values.value[end]))
+    return [*by_value[: MOST_LISTED_ENDS // 2], *by_value[-(MOST_LISTED_ENDS // 2) :]]
 
 
 def _names_text(graph: Graph, nodes: Sequence[int], between: str = "; ") -> str:
-    return f"{between.join(name_of(graph, node) for node in nodes)} ({len(nodes):,})"
+    most = len(nodes) if between == "; " else MOST_LISTED_NAMES
+    names = between.join(name_of(graph, node) for node in nodes[:most])
+    return f"{names}{between + '…' if len(nodes) > most else ''} ({len(nodes):,})"
 
 
 def _first_triple(graph: Graph, node: int) -> tuple[int, ...]:

@@ -80,7 +80,7 @@ class WalkRetrieve(GraphMethod[WalkRetrieveSettings]):
         if count := self.settings.paths:
             words = without_names(graph, question, topics)
             lines = path_lines(graph, best_paths(graph, self._ranking, words, topics, count))
-            lines += whole_lists(graph, self._ranking, question, topics)
+            lines += whole_lists(graph, self._ranking, question, topics, self.judge.steps(question).relations)
         sentences: dict[str, NearWalk] = {}
         walks = self.nearest_walks(question, topics)
         for walk in walks:

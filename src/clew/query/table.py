@@ -1,0 +1,294 @@
+"""Nodes as a table: columns by relation, sorted, filtered, counted by value, and paged.
+
+    table = Table(graph, nodes)
+    table.columns()  # what the nodes have: how many, what kind
+    table.page(["born", "directed_by^"], sort="born", descending=True, limit=50)
+
+A column is a relation by its stored name; `NAME^` is the relation followed backwards.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clew.errors import UsageError
+from clew.graph.graph import Graph, ValueKind
+from clew.query.execute import Executor, Nodes, OverBudget
+from clew.query.tree import OfType
+
+MOST_FACETS = 30
+"""Values of a column that are counted one by one."""
+MOST_IN_CELL = 5
+"""Values of a cell that are shown; the others are counted."""
+MOST_COLUMNS = 60
+"""Columns that are described."""
+MOST_BARS = 20
+"""Bars of a histogram."""
+BACK = "^"
+ColumnKind = Literal["number", "date", "text"]
+Comparison = Literal["=", "!=", ">", ">=", "<", "<=", "contains", "missing", "present"]
+COMPARISONS: tuple[Comparison, ...] = ("=", "!=", ">", ">=", "<", "<=", "contains", "missing", "present")
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnFilter:
+    """Rows whose value in a column stands so to a value (a name, number or date as people write it)."""
+
+    column: str
+    comparison: Comparison
+    value: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """What nodes have by one relation, followed in one direction.
+
+    `filled` nodes have a value, `distinct` values there are; `low` and `high` are the texts of the least and
+    the largest number or date.
+    """
+
+    name: str
+    label: str
+    kind: ColumnKind
+    filled: int
+    distinct: int
+    low: str = ""
+    high: str = ""
+
+    def as_json(self) -> dict[str, Any]:
+        """Its fields."""
+        names = ("name", "label", "kind", "filled", "distinct", "low", "high")
+        return {name: getattr(self, name) for name in names}
+
+
+@dataclass(frozen=True, slots=True)
+class _Cells:
+    """The values of one column: `row` int64 [n], ascending, and the node of each value."""
+
+    row: Nodes
+    node: Nodes
+
+
+@dataclass(eq=False)
+class Table:
+    """Some nodes of a graph and what they have."""
+
+    graph: Graph
+    nodes: Nodes
+    most_edges: int = 20_000_000
+    _cells: dict[str, _Cells] = field(default_factory=dict[str, _Cells])
+
+    @cached_property
+    def _numbers(self) -> dict[str, int]:
+        return {name: number for number, name in enumerate(self.graph.relations)}
+
+    def columns(self) -> list[Column]:
+        """The columns that nodes have, those that most have first, at most `MOST_COLUMNS`."""
+        sample = self.nodes[np.linspace(0, len(self.nodes) - 1, min(len(self.nodes), 2_000)).astype(np.int64)]
+        steps = Executor(self.graph).steps(np.unique(sample)) if len(sample) else set[int]()
+        columns = [self.column(self._name(step)) for step in sorted(steps)]
+        columns.sort(key=lambda column: (column.name.endswith(BACK), -column.filled))
+        return columns[:MOST_COLUMNS]
+
+    def _name(self, step: int) -> str:
+        return self.graph.relations[step // 2] + BACK * (step & 1)
+
+    def column(self, name: str) -> Column:
+        """Describe one column. Raises UsageError if there is no such relation."""
+        cells = self._of(name)
+        kind, label = self._kind(cells), self._label(name)
+        distinct = np.unique(cells.node)
+        filled = len(np.unique(cells.row))
+        if kind == "text" or not len(distinct):
+            return Column(name, label, kind, filled, len(distinct))
+        values = self.graph.values.value[distinct]
+        ends = [self.graph.label(int(distinct[at])) for at in (np.nanargmin(values), np.nanargmax(values))]
+        return Column(name, label, kind, filled, len(distinct), *ends)
+
+    def _label(self, name: str) -> str:
+        label = self.graph.relation_labels[self._numbers[name.removesuffix(BACK)]]
+        return f"{label} (of)" if name.endswith(BACK) else label
+
+    def _of(self, name: str) -> _Cells:
+        cells = self._cells.get(name)
+        if cells is None:
+            relation = self._numbers.get(name.removesuffix(BACK))
+            if relation is None:
+                raise UsageError(f'The graph has no relation "{name.removesuffix(BACK)}"')
+            executor = Executor(self.graph, self.most_edges)
+            try:
+                row, node = executor.edges(self.nodes, 2 * relation + name.endswith(BACK))
+            except OverBudget as error:
+                raise UsageError(f'"{name}" has too many values to show them as a column') from error
+            cells = self._cells[name] = _Cells(row, node)
+        return cells
+
+    def _kind(self, cells: _Cells) -> ColumnKind:
+        kinds = self.graph.values.kind[cells.node]
+        for kind, name in ((ValueKind.NUMBER, "number"), (ValueKind.DATE, "date")):
+            if len(kinds) and 2 * int((kinds == kind).sum()) > len(kinds):
+                return name  # pyright: ignore[reportReturnType]
+        return "text"
+
+    def keep(self, filters: Sequence[ColumnFilter]) -> NDArray[np.bool_]:
+        """Which rows pass all filters, bool [nodes]. Raises UsageError for a value that is none."""
+        kept = np.ones(len(self.nodes), np.bool_)
+        for one in filters:
+            kept &= self._passes(one)
+        return kept
+
+    def _passes(self, one: ColumnFilter) -> NDArray[np.bool_]:
+        passes = np.zeros(len(self.nodes), np.bool_)
+        cells = self._of(one.column)
+        if one.comparison in ("missing", "present"):
+            passes[cells.row] = True
+            return passes if one.comparison == "present" else ~passes
+        if one.comparison in ("=", "!=", "contains"):
+            inside = self._named(cells, one.value, whole=one.comparison != "contains")
+            passes[cells.row[inside]] = True
+            return ~passes if one.comparison == "!=" else passes
+        from clew.query.execute import stands
+
+        bound = value_of(one.value, dates=self._kind(cells) == "date")
+        if bound is None:
+            raise UsageError(f'"{one.value}" is neither a number nor a date to compare {one.column} with')
+        has = self.graph.values.kind[cells.node] != ValueKind.NONE
+        good = has & stands(self.graph.values.value[cells.node], one.comparison, bound)
+        passes[cells.row[good]] = True
+        return passes
+
+    def _named(self, cells: _Cells, text: str, *, whole: bool) -> NDArray[np.bool_]:
+        """Which cells have a value of a name, or one that a text is part of."""
+        wanted = text.casefold().strip()
+        distinct, inverse = np.unique(cells.node, return_inverse=True)
+        labels = (self.graph.labels[node].casefold() for node in distinct.tolist())
+        hits = [label == wanted if whole else wanted in label for label in labels]
+        return np.array(hits, np.bool_)[inverse] if hits else np.zeros(0, np.bool_)
+
+    def order(self, sort: str, *, descending: bool) -> NDArray[np.int64]:
+        """The rows by a column, those without a value last; `""` is by name."""
+        if not sort:
+            keys: Sequence[Any] = [self.graph.labels[node].casefold() for node in self.nodes.tolist()]
+            return np.array(sorted(range(len(keys)), key=keys.__getitem__, reverse=descending), np.int64)
+        cells = self._of(sort)
+        rows, first = np.unique(cells.row, return_index=True)
+        kind = self._kind(cells)
+        if kind == "text":
+            labels = [self.graph.labels[node].casefold() for node in cells.node[first].tolist()]
+            ranked = sorted(range(len(rows)), key=labels.__getitem__, reverse=descending)
+            ordered = rows[np.array(ranked, np.int64)] if ranked else rows
+        else:
+            values = self.graph.values.value[cells.node].astype(np.float64)
+            best = np.full(len(self.nodes), -math.inf if descending else math.inf)
+            (np.fmax if descending else np.fmin).at(best, cells.row, values)
+            key = -best[rows] if descending else best[rows]
+            ordered = rows[np.argsort(key, kind="stable")]
+        rest = np.setdiff1d(np.arange(len(self.nodes)), rows)
+        return np.concatenate([ordered, rest]).astype(np.int64)
+
+    def page(
+        self,
+        columns: Sequence[str],
+        *,
+        sort: str | None = None,
+        descending: bool = False,
+        filters: Sequence[ColumnFilter] = (),
+        offset: int = 0,
+        limit: int = 50,
+    ) -> dict[str, Any]:
+        """One page as JSON: `{"count", "columns", "rows": [{"entity", "label", "cells": […]}], "next"}`.
+
+        Rows are in the order of the nodes unless `sort` names a column ("" is the name). A cell is a list of
+        the labels of its first values, and `"more"` counts the others.
+        """
+        for name in columns:
+            self._of(name)
+        rows = np.arange(len(self.nodes)) if sort is None else self.order(sort, descending=descending)
+        rows = rows[self.keep(filters)[rows]]
+        shown = rows[offset : offset + limit]
+        after = offset + len(shown)
+        return {
+            "count": len(rows),
+            "columns": [{"name": name, "label": self._label(name)} for name in columns],
+            "rows": [self._row(row, columns) for row in shown.tolist()],
+            "next": after if after < len(rows) else None,
+        }
+
+    def _row(self, row: int, columns: Sequence[str]) -> dict[str, Any]:
+        node = int(self.nodes[row])
+        cells: list[dict[str, Any]] = []
+        for name in columns:
+            values = self._of(name)
+            low, high = np.searchsorted(values.row, [row, row + 1]).tolist()
+            labels = [self.graph.label(n) for n in values.node[low:high][:MOST_IN_CELL].tolist()]
+            cells.append({"values": labels, "more": max(0, high - low - MOST_IN_CELL)})
+        return {"entity": self.graph.entities[node], "label": self.graph.label(node), "cells": cells}
+
+    def facets(self, name: str, filters: Sequence[ColumnFilter] = ()) -> dict[str, Any]:
+        """The values of a column with how many rows have each; of numbers and dates a histogram too.
+
+        `{"values": [{"label", "count"}], "left", "bars": [{"from", "to", "count"}]}`.
+        """
+        kept = self.keep(filters)
+        cells = self._of(name)
+        inside = kept[cells.row]
+        row, node = cells.row[inside], cells.node[inside]
+        pairs = np.unique(row * np.int64(self.graph.nodes) + node) % max(1, self.graph.nodes)
+        values, counts = np.unique(pairs, return_counts=True)
+        best = np.argsort(-counts, kind="stable")[:MOST_FACETS]
+        listed = [
+            {"label": self.graph.label(int(values[at])), "count": int(counts[at])} for at in best.tolist()
+        ]
+        return {"values": listed, "left": max(0, len(values) - MOST_FACETS), "bars": self._bars(cells, node)}
+
+    def _bars(self, cells: _Cells, node: Nodes) -> list[dict[str, Any]]:
+        if self._kind(cells) != "number" or not len(node):
+            return []
+        numbers = self.graph.values.value[node].astype(np.float64)
+        numbers = numbers[np.isfinite(numbers)]
+        counts, edges = np.histogram(numbers, bins=min(MOST_BARS, max(1, len(np.unique(numbers)))))
+        spans = zip(edges[:-1].tolist(), edges[1:].tolist(), counts.tolist(), strict=True)
+        return [{"from": low, "to": high, "count": count} for low, high, count in spans]
+
+
+def all_of(graph: Graph, name: str) -> OfType:
+    """All of a type by its name, or one end of a relation: *head of directed_by*. Raises UsageError."""
+    for number, type_ in enumerate(graph.types.names):
+        if type_ == name:
+            return OfType(number)
+    end, of, relation = name.partition(" of ")
+    if of and end in ("head", "tail") and relation in (relations := list(graph.relations)):
+        return OfType(-1, 2 * relations.index(relation) + (end == "tail"))
+    raise UsageError(f'The graph has no type "{name}"')
+
+
+def value_of(text: str, *, dates: bool) -> float | None:
+    """A number, or a date in days since 0001-01-01, as a person writes it; None if it is none."""
+    from clew.query.values import date_of
+
+    if dates:
+        date = date_of(text.strip())
+        return None if date is None else date.number
+    try:
+        number = float(text.replace(",", "").strip())
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def filters_of(rows: Sequence[Mapping[str, str]]) -> list[ColumnFilter]:
+    """Filters of their JSON form: `{"column", "is", "value"}`. Raises UsageError for another comparison."""
+    filters: list[ColumnFilter] = []
+    for row in rows:
+        comparison = row.get("is", "=")
+        if comparison not in COMPARISONS:
+            raise UsageError(f'"{comparison}" is no comparison. There are: {", ".join(COMPARISONS)}')
+        filters.append(ColumnFilter(row.get("column", ""), comparison, row.get("value", "")))
+    return filters

@@ -1,0 +1,217 @@
+"""The vocabulary file: what a team calls its types and relations, and its terms, as TOML.
+
+    [relations.cgo_main]
+    label = "main cargo"
+    words = ["goods", "carries"]
+    unit = "t"
+
+    [types."insp vsl"]
+    label = "inspection vessel"
+
+    [terms]
+    grandfather = ".hasFather .hasFather"
+    "big customer" = "Customer[revenue > 1000000]"
+
+A `label` takes the place of the stored name wherever it is shown; `words` are what people say beside it.
+A term is a word with the query graph that it means, in the notation of `query.notation`.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any, cast
+
+import tomli_w
+
+from clew.errors import InputError, ParseError
+
+MOST_BYTES = 4 << 20
+MOST_TERMS = 1_000
+MOST_NAMED = 100_000
+LONGEST_WORD = 200
+"""Limits of a file: bytes, terms, types and relations named, characters of a label, word or term's name."""
+_LINE = re.compile(r"at line (\d+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Naming:
+    """What a type or a relation is called: a label, further words, the unit of its values."""
+
+    label: str = ""
+    words: tuple[str, ...] = ()
+    unit: str = ""
+
+    def as_table(self) -> dict[str, Any]:
+        """The TOML table, without what is empty."""
+        table = {"label": self.label, "words": list(self.words), "unit": self.unit}
+        return {key: value for key, value in table.items() if value}
+
+
+@dataclass(frozen=True, slots=True)
+class TeamVocabulary:
+    """What a team calls things: namings by the stored name of a relation or type, terms by their word."""
+
+    relations: Mapping[str, Naming] = field(default_factory=dict[str, Naming])
+    types: Mapping[str, Naming] = field(default_factory=dict[str, Naming])
+    terms: Mapping[str, str] = field(default_factory=dict[str, str])
+
+    def __bool__(self) -> bool:
+        return bool(self.relations or self.types or self.terms)
+
+    def further(self, relations: Sequence[str], types: Sequence[str]) -> list[tuple[int, str]]:
+        """Further words with the number of their relation or type; types come behind relations."""
+        names = ((self.relations, relations, 0), (self.types, types, len(relations)))
+        return [
+            (first + number, word)
+            for namings, known, first in names
+            for number, name in enumerate(known)
+            for word in namings.get(name, Naming()).words
+        ]
+
+    def as_json(self) -> dict[str, Any]:
+        """`{"relations": {NAME: {"label", "words", "unit"}}, "types": {…}, "terms": {WORD: QUERY}}`."""
+        return {
+            "relations": {name: naming.as_table() for name, naming in self.relations.items()},
+            "types": {name: naming.as_table() for name, naming in self.types.items()},
+            "terms": dict(self.terms),
+        }
+
+    def as_toml(self) -> str:
+        """The file; `read_vocabulary` reads the same back."""
+        tables: dict[str, Any] = {
+            kind: {name: naming.as_table() for name, naming in namings.items()}
+            for kind, namings in (("relations", self.relations), ("types", self.types))
+        }
+        return tomli_w.dumps(
+            {key: table for key, table in {**tables, "terms": dict(self.terms)}.items() if table}
+        )
+
+
+def open_vocabulary(vocabulary: str | Path | TeamVocabulary) -> tuple[TeamVocabulary, str]:
+    """A vocabulary of a file, of its text (which holds a line break or `=`), or one that was read; its name.
+
+    Raises InputError for a file that cannot be read, and as `read_vocabulary`.
+    """
+    if isinstance(vocabulary, TeamVocabulary):
+        return vocabulary, "vocabulary"
+    if isinstance(vocabulary, str) and (not vocabulary or "\n" in vocabulary or "=" in vocabulary):
+        return read_vocabulary(vocabulary), "vocabulary"
+    path = Path(vocabulary)
+    try:
+        text = path.read_text("utf-8")
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror}). Give a vocabulary file") from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: is not UTF-8. Save it as UTF-8") from error
+    return read_vocabulary(text, str(path)), str(path)
+
+
+def read_vocabulary(text: str, file: str = "vocabulary") -> TeamVocabulary:
+    """Read a vocabulary file.
+
+    Raises:
+        ParseError: the text is not TOML.
+        InputError: a table, key or value is none of a vocabulary, or there are too many; all are named.
+
+    """
+    if len(text) > MOST_BYTES:
+        raise InputError(
+            f"{file}: larger than {MOST_BYTES >> 20} MB. A vocabulary names types, relations and terms"
+        )
+    try:
+        document = tomllib.loads(text.removeprefix("\ufeff"))
+    except tomllib.TOMLDecodeError as error:
+        line = _LINE.search(str(error))
+        number = int(line[1]) if line else text.count("\n") + 1
+        raise ParseError(
+            file, number, f"not TOML ({error})", "Put names of several words in quotes"
+        ) from error
+    reading = _Reading(file)
+    for key in document.keys() - {"relations", "types", "terms"}:
+        reading.problems.append(f"[{key}] is no table of a vocabulary: relations, types and terms are")
+    relations = reading.namings("relations", document.get("relations", {}))
+    types = reading.namings("types", document.get("types", {}))
+    terms = reading.terms(document.get("terms", {}))
+    reading.finish()
+    return TeamVocabulary(relations, types, terms)
+
+
+class _Reading:
+    """Reads tables, and gathers what is wrong with them."""
+
+    def __init__(self, file: str) -> None:
+        self.file = file
+        self.problems: list[str] = []
+
+    def namings(self, kind: str, table: object) -> dict[str, Naming]:
+        """Read the table of relations or of types."""
+        if not isinstance(table, dict) or len(cast("dict[str, object]", table)) > MOST_NAMED:
+            self.problems.append(f"[{kind}] is not a table of at most {MOST_NAMED:,} names")
+            return {}
+        rows = cast("dict[str, object]", table).items()
+        namings = ((name, self._naming(kind, name, value)) for name, value in rows)
+        return {name: naming for name, naming in namings if naming != Naming()}
+
+    def _naming(self, kind: str, name: str, value: object) -> Naming:
+        place = f"[{kind}.{name}]"
+        if not isinstance(value, dict):
+            self.problems.append(f"{place} is not a table. Write label = …, words = […] below it")
+            return Naming()
+        table = cast("dict[str, object]", value)
+        known = {f.name for f in fields(Naming)}
+        self.problems += [
+            f"{place}: {key} is none of {', '.join(sorted(known))}" for key in table.keys() - known
+        ]
+        words = table.get("words", [])
+        if not isinstance(words, list) or not all(isinstance(w, str) for w in cast("list[object]", words)):
+            self.problems.append(f"{place}: words is not a list of texts")
+            words = []
+        texts = [table.get("label", ""), table.get("unit", "")]
+        if not all(isinstance(text, str) for text in texts):
+            self.problems.append(f"{place}: label and unit are texts")
+            return Naming()
+        label, unit = cast("list[str]", texts)
+        all_words = cast("list[str]", words)
+        for word in (label, *all_words):
+            self._check_word(place, word, empty=word == label)
+        return Naming(label.strip(), tuple(word.strip() for word in all_words), unit.strip())
+
+    def _check_word(self, place: str, word: str, *, empty: bool = False) -> None:
+        if len(word) > LONGEST_WORD or "\n" in word or (not word.strip() and not empty):
+            self.problems.append(
+                f"{place}: {word[:30]!r} is no word: one line of 1 to {LONGEST_WORD} characters"
+            )
+
+    def terms(self, table: object) -> dict[str, str]:
+        """Read the table of terms."""
+        if not isinstance(table, dict):
+            self.problems.append('[terms] is not a table. Write a term as word = "query"')
+            return {}
+        terms = cast("dict[str, object]", table)
+        if len(terms) > MOST_TERMS:
+            self.problems.append(f"[terms] has {len(terms):,} terms; at most {MOST_TERMS:,} are read")
+        for word, query in terms.items():
+            self._check_word("[terms]", word)
+            if not isinstance(query, str) or not query.strip():
+                self.problems.append(f'[terms] {word}: not a query. Write {word} = ".relation .relation"')
+        return {" ".join(word.split()): query for word, query in terms.items() if isinstance(query, str)}
+
+    def finish(self) -> None:
+        """Raise InputError if anything was wrong."""
+        raise_problems(self.file, self.problems)
+
+
+MOST_PROBLEMS = 20
+
+
+def raise_problems(file: str, problems: list[str]) -> None:
+    """Raise InputError with all problems of a file, the first `MOST_PROBLEMS` in words; none: go on."""
+    if not problems:
+        return
+    shown, rest = problems[:MOST_PROBLEMS], len(problems) - MOST_PROBLEMS
+    more = [f"… and {rest:,} more"] if rest > 0 else []
+    raise InputError("\n  ".join([f"{file}: the vocabulary cannot be used:", *shown, *more]))
