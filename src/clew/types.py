@@ -333,6 +333,21 @@ class Alternative:
     score: float
 
 
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """An answer of several columns: *how many orders per team* has a row a team.
+
+    A cell is a name, a number, or a list of names (the members of a group).
+    """
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str | float | tuple[str, ...], ...], ...]
+
+    def as_json(self) -> dict[str, Any]:
+        """`{"columns": […], "rows": [[…], …]}`."""
+        return fields_json(self)
+
+
 Place = Literal["name", "relation", "type", "value", "operator", "frame", "unplaced"]
 """What a word of a question is in the query graph that it is read as."""
 
@@ -357,7 +372,7 @@ class PlacedWord:
 
 ANSWER_JSON = (
     "id question answers text abstained citations pattern method model grounded complete usage timings_ms"
-    " chain query confidence notes reading account alternatives total"
+    " chain query confidence notes reading account alternatives total rows"
 )
 """Fields of an answer's JSON, in its order; the steps come last, where they are wanted."""
 VERIFICATION_JSON = "id claim verdict abstained parts citations method model complete usage timings_ms notes"
@@ -397,6 +412,8 @@ class Answer:
     """The nearest other readings, the likeliest first."""
     total: int | None = None
     """How many answers there are, where more than are listed."""
+    rows: Rows | None = None
+    """Rows of several columns, of a question by group or in order; `answers` are their first column."""
 
     def as_json(self, *, steps: bool = False) -> dict[str, Any]:
         """The stable JSON form (documented in docs/json.md), with the `steps` if they are wanted."""

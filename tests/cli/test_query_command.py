@@ -121,3 +121,41 @@ def test_rows_are_written_as_csv_or_json(run, index):
     assert result.stdout.splitlines()[:2] == ["film,label", "e:Heat,Michael Mann"]
     rows = json.loads(run("query", index, query, "--as", "json").stdout)["rows"]
     assert len(rows) == 3
+
+
+@pytest.mark.parametrize("sign", ["/", "?", "#"])
+@pytest.mark.parametrize("scheme", ["neo4j", "bolt+s", "sparql+http", "sparql+https", "https"])
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("query", "MATCH (n) RETURN n"), ("query", "ASK { }"), ("index",), ("ask", "Who?"), ("verify", "A."),
+        ("doctor", "--store"),
+    ],
+)  # fmt: skip
+def test_a_password_with_a_raw_sign_is_neither_shown_nor_looked_up(run, monkeypatch, scheme, sign, command):
+    looked_up = []
+    monkeypatch.setattr(socket, "getaddrinfo", lambda host, *rest, **more: looked_up.append(host) or [])
+    address = f"{scheme}://ann:s3cr{sign}et7@db.example/x"
+    words = (*command, address) if "--store" in command else (command[0], address, *command[1:])
+    result = run(*words)
+    assert result.exit_code == 2, result.output
+    assert not any(part in result.output for part in ("s3cr", "et7"))
+    assert "%2F" in result.stderr
+    assert not looked_up
+
+
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ("RETURN log(0) AS x", "no finite number"),
+        ("RETURN sqrt(-1) AS x", "no finite number"),
+        ("RETURN 1.0 / 0 AS x", "no finite number"),
+        ("RETURN 1e400 AS x", "too large"),
+        ("RETURN 9223372036854775807 + 1 AS x", "INT64"),
+    ],
+)
+@pytest.mark.parametrize("form", ["json", "csv", "table"])
+def test_what_is_no_finite_number_is_an_error_of_the_query(run, films, query, said, form):
+    pytest.importorskip("ladybug", reason="ladybug is not installed")
+    result = run("query", str(films), query, "--as", form)
+    assert (result.exit_code, said in result.stderr) == (2, True), result.output

@@ -154,3 +154,24 @@ def test_the_language_is_told_by_the_grammar(clew, query, columns):
 def test_an_update_is_called_one(clew, update):
     with pytest.raises(QueryError, match="writes"):
         clew.query(update)
+
+
+@pytest.mark.slow
+def test_many_queries_in_a_row_leave_memory_for_the_next(clew):
+    for number in range(2_500):
+        query = f"MATCH (f:film)-[r:directed_by]->(d) RETURN f.name, d.name, type(r), {number} LIMIT 20"
+        assert len(clew.query(query).rows) == 20
+
+
+def test_whole_numbers_have_64_bits_and_leading_zeros_are_a_text(tmp_path):
+    table = tmp_path / "things.csv"
+    table.write_text("id,name,code,size\n1,A,068,9007199254740993\n2,B,02647,12\n")
+    with Clew.open(table, cache_dir=tmp_path) as opened:
+        rows = opened.query("MATCH (t:thing) RETURN t.name, t.code, t.size ORDER BY t.code DESC").rows
+        assert rows == (("A", "068", 9007199254740993), ("B", "02647", 12))
+        assert opened.query("RETURN 100 + 100, -128 - 1, 7 / 2, 4611686018427387904 * 1").rows == (
+            (200, -129, 3, 4611686018427387904),
+        )
+        (row,) = opened.query("SELECT ?size { ?t r:code ?code ; r:size ?size FILTER(?size > 100) }").rows
+        assert row[0].value == "9007199254740993"
+        assert row[0].datatype.endswith("#integer")

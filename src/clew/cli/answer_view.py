@@ -118,6 +118,8 @@ def print_answer(
 def _answer_lines(answer: Answer, width: int | None) -> list[Text]:
     """Fill the answers to `width` cells (None: one line), with the count and time at the right."""
     names = [escape(a.shown) for a in answer.answers]
+    if answer.rows is not None:
+        names = [escape(text) for text in answer.text.split(" · ")]
     items = names[:MOST_NAMED_ANSWERS]
     omitted = (answer.total or len(names)) - len(items)
     if omitted > 0 and items:

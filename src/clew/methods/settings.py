@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar, cast
 
@@ -135,13 +136,29 @@ _UNGROUNDED = "give what the model says where no triple proves it, marked ungrou
 
 @dataclass(frozen=True)
 class AutoSettings(MethodSettings):
-    """How sure the built-in reader must be."""
+    """How sure the built-in reader must be, and which day it is."""
 
     METHOD = "auto"
     confidence: float = option(0.5, "how likely a reading must be to be answered from", least=0, most=1)
+    today: str | None = option(
+        None, "the day of *now* and *last year*, as 2026-05-31", kind=str, unset="the clock's"
+    )
     partial: bool = option(
         False, "answer the rest of a question where words of it have no place in the graph"
     )
+
+    def __post_init__(self) -> None:
+        """Check all. Raises UsageError for a value out of range, or a day that is none."""
+        super().__post_init__()
+        _ = self.day
+
+    @property
+    def day(self) -> date | None:
+        """The day that was set, None for that of the clock."""
+        try:
+            return None if self.today is None else date.fromisoformat(self.today)
+        except ValueError:
+            raise UsageError(f"auto: --today is {self.today!r}; give a day, as 2026-05-31") from None
 
 
 def partial_settings(method: object, settings: object) -> AutoSettings:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from datetime import date
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +12,7 @@ from clew.graph.graph import Adjacency, Graph, ValueKind
 from clew.graph.values import month_days
 from clew.query.sets import difference, distinct, intersection, union
 from clew.query.tree import (
+    Amount,
     Anchor,
     Both,
     Compared,
@@ -18,8 +20,11 @@ from clew.query.tree import (
     Either,
     Extreme,
     OfType,
+    OnEdge,
     Part,
+    Qualified,
     Query,
+    Related,
     Sign,
     Value,
     Walk,
@@ -48,6 +53,7 @@ class Executor:
     edges_left: int = MOST_EDGES
     _sets: dict[Part, Nodes] = field(default_factory=dict[Part, Nodes])
     _types: dict[int, Nodes] = field(default_factory=dict[int, Nodes])
+    _on_edges: dict[OnEdge, NDArray[np.bool_]] = field(default_factory=dict[OnEdge, NDArray[np.bool_]])
 
     def members(self, part: Part) -> Nodes:
         """The nodes of a part, int64, ascending.
@@ -69,6 +75,10 @@ class Executor:
                 return self._of_type(type_, end)
             case Walk(source, step):
                 return self._walk(part, source, step)
+            case Qualified(source, step, conditions):
+                return distinct(self.qualified(self.members(source), step, conditions)[1])
+            case Related(source, step, how, targets):
+                return self._related(self.members(source), step, how, self.members(targets))
             case Both(left, right):
                 return intersection(self.members(left), self.members(right))
             case Either(left, right):
@@ -80,8 +90,8 @@ class Executor:
             case Counted(source, step, sign, number, _):
                 members = self.members(source)
                 return members[stands(self.counts(members, step), sign, number)]
-            case Extreme(source, steps, counted, largest, number):
-                return self._extreme(self.members(source), steps, counted, largest, number)
+            case Extreme(source):
+                return self._extreme(part, self.members(source))
 
     def side(self, step: int) -> Adjacency:
         """The adjacency that a step follows."""
@@ -147,6 +157,54 @@ class Executor:
     def _walk(self, part: Walk, source: Part, step: int) -> Nodes:
         return onward(part, distinct(self.edges(self.members(source), step)[1]))
 
+    def qualified(self, nodes: Nodes, step: int, conditions: tuple[OnEdge, ...]) -> tuple[Nodes, Nodes]:
+        """The rows of `edges` of which one statement fulfils all conditions."""
+        place, reached = self.edges(nodes, step)
+        statements = self.graph.edge_properties
+        keep = statements.triples[:, 1] == step // 2
+        for condition in conditions:
+            keep &= self._fulfilled(condition)
+        ends = statements.triples[keep].astype(np.int64)
+        allowed = distinct(ends[:, 0] << 32 | ends[:, 2])
+        heads, tails = (reached, nodes[place]) if step & 1 else (nodes[place], reached)
+        is_allowed = np.isin(heads << 32 | tails, allowed)
+        return place[is_allowed], reached[is_allowed]
+
+    def _fulfilled(self, condition: OnEdge) -> NDArray[np.bool_]:
+        """Which statements fulfil a condition, bool [statements]."""
+        known = self._on_edges.get(condition)
+        if known is not None:
+            return known
+        statements = self.graph.edge_properties
+        keys = [number for number, key in enumerate(statements.keys) if key == condition.key]
+        places = np.flatnonzero(np.isin(statements.key, keys))
+        owners = np.searchsorted(statements.offsets, places, "right") - 1
+        if isinstance(condition.value, str):
+            text = condition.value.casefold()
+            same = np.array([statements.texts[at].casefold() == text for at in places.tolist()], np.bool_)
+            fits = same if condition.sign == "=" else ~same
+        else:
+            is_date = statements.kind[places] == ValueKind.DATE
+            numbers = np.where(statements.kind[places] > 0, statements.value[places], np.nan)
+            fits = _against_mixed(numbers, is_date, condition.sign, condition.value)
+        fulfilled = np.zeros(len(statements), np.bool_)
+        if condition.or_none:
+            fulfilled[:] = True
+            fulfilled[owners] = False
+        fulfilled[owners[fits]] = True
+        self._on_edges[condition] = fulfilled
+        return fulfilled
+
+    def _related(self, members: Nodes, step: int, how: str, targets: Nodes) -> Nodes:
+        """Members that a step leads from to some of the targets: only to them, or to all of them."""
+        place, reached = self.edges(members, step)
+        inside = np.isin(reached, targets)
+        if how == "only":
+            return members[difference(distinct(place), distinct(place[~inside]))]
+        pairs = distinct(place[inside].astype(np.int64) << 32 | reached[inside])
+        counts = np.bincount(pairs >> 32, minlength=len(members))
+        return members[(counts == len(targets)) & (len(targets) > 0)]
+
     def _of_type(self, type_: int, end: int) -> Nodes:
         key = type_ if type_ >= 0 else -2 - end
         nodes = self._types.get(key)
@@ -172,9 +230,16 @@ class Executor:
         has = kind == usual
         return place[has], reached[has], values.value[reached[has]].astype(np.float64)
 
-    def _compared(self, members: Nodes, steps: tuple[int, ...], sign: Sign, value: Value | Part) -> Nodes:
+    def _compared(
+        self, members: Nodes, steps: tuple[int, ...], sign: Sign, value: Value | Part | Amount
+    ) -> Nodes:
         place, _, numbers = self.values(members, steps)
-        if isinstance(value, Value):
+        if isinstance(value, Amount):
+            amount = self.number(Query(value.ask, value.part))
+            if amount is None:
+                return NO_NODES
+            keep = stands(numbers, sign, amount)
+        elif isinstance(value, Value):
             keep = against(numbers, sign, value, self._are_dates(members, steps))
         else:
             _, _, other_numbers = self.values(self.members(value), ())
@@ -189,15 +254,28 @@ class Executor:
         _, reached, _ = self.values(members, steps)
         return bool(len(reached)) and int(self.graph.values.kind[reached[0]]) == ValueKind.DATE
 
-    def _extreme(
-        self, members: Nodes, steps: tuple[int, ...], counted: bool, largest: bool, number: int
-    ) -> Nodes:
-        place, score = self.scores(members, steps, counted, largest)
+    def _extreme(self, part: Extreme, members: Nodes) -> Nodes:
+        place, score = self.scores(members, part.steps, part.counted, part.largest)
+        if part.largest:
+            score = -score
+        if part.nth:
+            ranks = np.unique(score)
+            return (
+                members[distinct(place[score == ranks[part.number - 1]])]
+                if part.number <= len(ranks)
+                else NO_NODES
+            )
         if not len(score):
             return NO_NODES
-        order = np.sort(score if not largest else -score)
-        bound = order[min(number, len(order)) - 1]
-        return members[distinct(place[(score if not largest else -score) <= bound])]
+        bound = np.sort(score)[min(part.number or len(score), len(score)) - 1]
+        return members[distinct(place[score <= bound])]
+
+    def ranked(self, part: Extreme) -> tuple[Nodes, NDArray[np.float64]]:
+        """The members of an extreme in their order, with what they are ranked by."""
+        members = self.members(part)
+        place, score = self.scores(members, part.steps, part.counted, part.largest)
+        order = np.argsort(-score if part.largest else score, kind="stable")
+        return members[place[order]], score[order]
 
     def scores(
         self, members: Nodes, steps: tuple[int, ...], counted: bool, largest: bool
@@ -215,11 +293,60 @@ class Executor:
     def number(self, query: Query) -> float | None:
         """The number that a query asks for, None where it asks for members, or where no value is there."""
         members = self.members(query.part)
-        if query.ask == "count":
-            return float(len(members))
-        if query.ask in ("list", "yes") or not len(members):
+        match query.ask, query.other:
+            case "count", _:
+                return float(len(members))
+            case "share", other if other is not None:
+                whole = self.members(other)
+                return len(intersection(members, whole)) / len(whole) if len(whole) else None
+            case "difference", other if other is not None:
+                return self._difference(members, self.members(other))
+            case ("sum" | "average" | "largest" | "smallest") as ask, _ if len(members):
+                return _aggregate(ask, self._valued(query.part, members))
+            case _:
+                return None
+
+    def _difference(self, members: Nodes, others: Nodes) -> float | None:
+        """By how much the value of one set is above that of another; of sets of things, their counts."""
+        kinds = self.graph.values.kind[[*members[:1].tolist(), *others[:1].tolist()]]
+        if not kinds.any():
+            return float(len(members) - len(others))
+        if len(members) != 1 or len(others) != 1 or kinds[0] != kinds[1]:
             return None
-        return _aggregate(query.ask, self._valued(query.part, members))
+        return float(self.graph.values.value[members[0]] - self.graph.values.value[others[0]])
+
+    def holds(self, query: Query) -> bool:
+        """Whether all members of a set, of which there are some, are in another (*every*)."""
+        members = self.members(query.part)
+        others = NO_NODES if query.other is None else self.members(query.other)
+        return bool(len(members)) and not len(difference(members, others))
+
+    def groups(self, query: Query) -> list[tuple[int, Nodes, float | None]]:
+        """Each group of a query with its members and, unless these are asked for, its number.
+
+        The largest number first; members that lead to no group are in none.
+        """
+        part = query.part
+        valued = query.ask in ("sum", "average", "largest", "smallest") and isinstance(part, Walk)
+        members = self.members(part.source if valued and isinstance(part, Walk) else part)
+        place, reached = np.arange(len(members)), members
+        for step in query.by:
+            at, reached = self.edges(reached, step)
+            place = place[at]
+        pairs = distinct(reached.astype(np.int64) << 32 | place)
+        of_group, places = pairs >> 32, pairs & 0xFFFFFFFF
+        cuts = np.flatnonzero(np.diff(of_group, prepend=-1))
+        rows: list[tuple[int, Nodes, float | None]] = []
+        for group, inside in zip(of_group[cuts].tolist(), np.split(places, cuts[1:]), strict=True):
+            nodes, number = members[inside], None
+            if query.ask == "count":
+                number = float(len(nodes))
+            elif valued and isinstance(part, Walk):
+                _, values = self.edges(nodes, part.step)
+                number = _aggregate(query.ask, self._numbers(values))
+            if number is not None or query.ask == "list":
+                rows.append((group, nodes, number))
+        return sorted(rows, key=lambda row: (-(row[2] or 0.0), row[0]))
 
     def _valued(self, part: Part, members: Nodes) -> NDArray[np.float64]:
         """The values of a set; of a walk, one for each member of its source (equal values count each)."""
@@ -227,8 +354,11 @@ class Executor:
             _, reached = self.edges(self.members(part.source), part.step)
         else:
             reached = members
-        kind = self.graph.values.kind[reached]
-        return self.graph.values.value[reached[kind == ValueKind.NUMBER]].astype(np.float64)
+        return self._numbers(reached)
+
+    def _numbers(self, nodes: Nodes) -> NDArray[np.float64]:
+        kind = self.graph.values.kind[nodes]
+        return self.graph.values.value[nodes[kind == ValueKind.NUMBER]].astype(np.float64)
 
 
 def _aggregate(ask: str, numbers: NDArray[np.float64]) -> float | None:
@@ -283,6 +413,20 @@ def against(numbers: NDArray[np.float64], sign: Sign, value: Value, are_dates: b
         return inside if sign == "=" else ~inside
     bound = {">": high, ">=": low, "<": low, "<=": high}[sign]
     return stands(numbers, sign, bound)
+
+
+def _against_mixed(
+    numbers: NDArray[np.float64], is_date: NDArray[np.bool_], sign: Sign, value: Value
+) -> NDArray[np.bool_]:
+    """Which values stand so to one of the question, where some are dates; a year may be a number."""
+    fits = np.zeros(len(numbers), np.bool_)
+    fits[is_date] = against(numbers[is_date], sign, value, are_dates=True)
+    plain = numbers[~is_date]
+    if value.date and value.number >= 1 and not value.yearly:
+        first, last = (date.fromordinal(int(d) + 1).year for d in (value.number, value.number + value.width))
+        value = Value(float(first), width=float(last - first))
+    fits[~is_date] = against(plain, sign, value, are_dates=False)
+    return fits & ~np.isnan(numbers)
 
 
 def _slots_of(adjacency: Adjacency, nodes: Nodes) -> slice | Nodes | None:

@@ -6,8 +6,14 @@
     A & B, A | B, A - B           both, either, the first without the second; ( ) as usual
     A[relation > 5]               compared with a number, a date, a "text", or {Other} .relation
     A[count(^relation) >= 3]      with so many; A[.relation] with one at all
+    A[relation > avg(B)]          compared with a sum, average, largest or smallest
+    A .relation[@date > 2023]     over edges that have such a property; [@until >= 2023 or none]
+    A[.relation only B]  A[.relation all B]    that it leads to only members of B, to all members of B
     count(A) sum(A) avg(A) max(A) min(A) ask(A)
+    share(A, B) diff(A, B) every(A, B)         A's share of B, A less B, whether every A is in B
+    count(A) by .relation         a row a group
     argmax(A, .relation)  argmin(A, count(^relation))  top(3, A, .relation)  bottom(3, A, .relation)
+    nth(2, A, .relation)          the second largest; nth(-2, …) the second smallest; top(all, …) in order
 
 Names of several words that are no entities stand in quotes (`."made by"`). Reading it never runs anything:
 each name must be one that the graph has.
@@ -17,9 +23,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from clew.query.tree import (
+    Amount,
     Anchor,
     Ask,
     Both,
@@ -28,9 +35,13 @@ from clew.query.tree import (
     Either,
     Extreme,
     OfType,
+    OnEdge,
     Part,
+    Qualified,
     Query,
+    Related,
     Sign,
+    Statistic,
     Value,
     Walk,
     Without,
@@ -38,7 +49,7 @@ from clew.query.tree import (
 from clew.query.values import date_of
 
 _TOKEN = re.compile(
-    r'\s*(\{[^}]*\}|"[^"]*"|\d{4}-\d\d(?:-\d\d)?|-?\d+(?:\.\d+)?(?![\w-])|>=|<=|!=|[=<>()\[\],&|\-]'
+    r'\s*(\{[^}]*\}|"[^"]*"|@(?:"[^"]+"|\w+)|\d{4}-\d\d(?:-\d\d)?|-?\d+(?:\.\d+)?(?![\w-])|>=|<=|!=|[=<>()\[\],&|\-]'
     r'|[.^](?:"[^"]+"|\w[\w.:/-]*\w|\w)|\w[\w.:/]*)'
 )
 _ASK_OF: dict[str, Ask] = {
@@ -49,6 +60,8 @@ _ASK_OF: dict[str, Ask] = {
     "min": "smallest",
     "ask": "yes",
 }
+_OF_TWO: dict[str, Ask] = {"share": "share", "diff": "difference", "every": "every"}
+_AMOUNTS: dict[str, Statistic] = {"sum": "sum", "avg": "average", "max": "largest", "min": "smallest"}
 _SIGN_OF: dict[str, Sign] = {s: s for s in ("=", "!=", ">", ">=", "<", "<=")}
 LONGEST_NOTATION = 600
 """Characters of a text that is read."""
@@ -67,6 +80,7 @@ class NameLookup:
     entity: Callable[[str], int | None]
     relation: Callable[[str], int | None]
     type: Callable[[str], int | None]
+    edge_key: Callable[[str], str | None] = lambda _: None
 
 
 def read_query(text: str, names: NameLookup) -> Query:
@@ -111,8 +125,20 @@ class _Reader:
         word = self._peek()
         if word in _ASK_OF and self._peek(1) == "(":
             self._take()
-            return Query(_ASK_OF[word], self._bracketed())
-        return Query("list", self._set())
+            query = Query(_ASK_OF[word], self._bracketed())
+        elif word in _OF_TWO and self._peek(1) == "(":
+            self._take()
+            self._take("(")
+            part = self._set()
+            self._take(",")
+            query = Query(_OF_TWO[word], part, self._set())
+            self._take(")")
+        else:
+            query = Query("list", self._set())
+        if self._peek() == "by" and query.ask != "yes" and query.other is None:
+            self._take()
+            return replace(query, by=self._steps())
+        return query
 
     def _peek(self, ahead: int = 0) -> str:
         at = self._at + ahead
@@ -148,14 +174,19 @@ class _Reader:
             part = self._bracketed()
         elif word.startswith("{"):
             part = Anchor(self._id_of(self._names.entity, self._take()[1:-1].strip(), "entity"))
-        elif word in ("argmax", "argmin", "top", "bottom") and self._peek(1) == "(":
+        elif word in ("argmax", "argmin", "top", "bottom", "nth") and self._peek(1) == "(":
             part = self._extreme()
         elif word[:1] in (".", "^") and word:
             part = OfType(-1, self._step() ^ 1)
         else:
             part = OfType(self._id_of(self._names.type, self._take().strip('"'), "type"))
         while self._peek()[:1] in (".", "^", "[") and self._peek():
-            part = self._filter(part) if self._peek() == "[" else Walk(part, self._step())
+            if self._peek() != "[":
+                part = Walk(part, self._step())
+            elif self._peek(1).startswith("@"):
+                part = self._qualified(part)
+            else:
+                part = self._filter(part)
         return part
 
     def _id_of(self, find: Callable[[str], int | None], name: str, kind: str) -> int:
@@ -172,17 +203,26 @@ class _Reader:
         return 2 * relation + (token[0] == "^")
 
     def _extreme(self) -> Part:
-        word, number = self._take(), 1
+        word, number, largest = self._take(), 1, True
         self._take("(")
-        if word in ("top", "bottom"):
-            number = self._whole_number(self._take())
+        if word in ("top", "bottom") and self._peek() == "all":
+            number = 0
+        elif word in ("top", "bottom", "nth"):
+            text = self._peek()
+            largest = not (word == "nth" and text.startswith("-"))
+            number = self._whole_number(text.removeprefix("-") if word == "nth" else text)
+        if word in ("top", "bottom", "nth"):
+            self._take()
             self._take(",")
+        if word == "nth" and not number:
+            raise NotationError("there is no 0th")
         of = self._set()
         self._take(",")
         counted = self._peek() == "count"
         steps = (self._counted_step(),) if counted else self._steps()
         self._take(")")
-        return Extreme(of, steps, counted, word in ("argmax", "top"), number)
+        largest = largest if word == "nth" else word in ("argmax", "top")
+        return Extreme(of, steps, counted, largest, number, word == "nth")
 
     def _steps(self) -> tuple[int, ...]:
         steps = [self._step()]
@@ -197,6 +237,30 @@ class _Reader:
         self._take(")")
         return step
 
+    def _qualified(self, of: Part) -> Part:
+        """Conditions on the edges of the last step."""
+        if not isinstance(of, Walk):
+            raise NotationError("[@…] must stand behind a relation")
+        conditions: list[OnEdge] = []
+        while self._peek() == "[" and self._peek(1).startswith("@"):
+            self._take("[")
+            name = self._take()[1:].strip('"')
+            key = self._names.edge_key(name)
+            if key is None:
+                raise NotationError(f"no edge has a property {name!r}")
+            sign, text = self._sign(), self._take().strip('"')
+            is_number = re.fullmatch(r"-?\d+(\.\d+)?", text)
+            value = Value(float(text)) if is_number else date_of(text) or text
+            if isinstance(value, str) and sign not in ("=", "!="):
+                raise NotationError(f"a text can only be equal or not: {text!r}")
+            or_none = self._peek() == "or" and self._peek(1) == "none"
+            if or_none:
+                self._take("or")
+                self._take("none")
+            conditions.append(OnEdge(key, sign, value, or_none))
+            self._take("]")
+        return Qualified(of.source, of.step, tuple(conditions))
+
     def _filter(self, of: Part) -> Part:
         self._take("[")
         if self._peek() == "count":
@@ -207,12 +271,19 @@ class _Reader:
                 steps = self._steps()
             else:
                 steps = (2 * self._id_of(self._names.relation, self._take().strip('"'), "relation"),)
+            if self._peek() in ("only", "all") and len(steps) == 1:
+                how = "only" if self._take() == "only" else "all"
+                part = Related(of, steps[0], how, self._set())
+                self._take("]")
+                return part
             part = Counted(of, steps[0], ">=", 1) if self._peek() == "]" else self._compared(of, steps)
         self._take("]")
         return part
 
     def _compared(self, of: Part, steps: tuple[int, ...]) -> Part:
         sign = self._sign()
+        if self._peek() in _AMOUNTS and self._peek(1) == "(":
+            return Compared(of, steps, sign, Amount(_AMOUNTS[self._take()], self._bracketed()))
         if self._peek()[:1] in ("{", "("):
             return self._against(of, steps, sign, self._term())
         text = self._take().strip('"')

@@ -6,7 +6,9 @@ import numpy as np
 
 from clew.graph.graph import Graph
 from clew.query.execute import Executor, against, stands
+from clew.query.sets import distinct, intersection
 from clew.query.tree import (
+    Amount,
     Anchor,
     Both,
     Compared,
@@ -15,7 +17,9 @@ from clew.query.tree import (
     Extreme,
     OfType,
     Part,
+    Qualified,
     Query,
+    Related,
     Value,
     Walk,
     Without,
@@ -42,18 +46,30 @@ def _prove(executor: Executor, part: Part, member: int) -> list[int]:
         case Walk(source, step):
             before = _before(executor, source, step, member)
             return [*_prove(executor, source, before), triple_of(executor.graph, before, step, member)]
+        case Qualified(source, step, conditions):
+            sources = executor.members(source)
+            place, reached = executor.qualified(sources, step, conditions)
+            before = int(sources[place[reached == member][0]])
+            return [*_prove(executor, source, before), triple_of(executor.graph, before, step, member)]
+        case Related(source, step, how, targets):
+            _, neighbours = executor.edges(np.array([member], np.int64), step)
+            shown = (
+                intersection(distinct(neighbours), executor.members(targets)) if how == "all" else neighbours
+            )
+            edges = [triple_of(executor.graph, member, step, int(n)) for n in shown[:MOST_EDGES_CITED]]
+            return [*_prove(executor, source, member), *edges]
         case Both(left, right):
             return [*_prove(executor, left, member), *_prove(executor, right, member)]
         case Either(left, right):
             inside = bool(np.isin(member, executor.members(left)))
             return _prove(executor, left if inside else right, member)
         case Without(left, right):
-            return [*_prove(executor, left, member), *_recorded_instead(executor, right, member)]
+            return [*_prove(executor, left, member), *recorded_instead(executor, right, member)]
         case Counted(source, step, _, _, _):
             return [*_prove(executor, source, member), *_edges(executor, member, step, MOST_EDGES_CITED)]
         case Compared(source, steps, _, _):
             return [*_prove(executor, source, member), *_value_path(executor, part, member, steps)]
-        case Extreme(source, _, _, _, _):
+        case Extreme(source):
             return [*_prove(executor, source, member), *_ranked_by(executor, part, member)]
 
 
@@ -67,7 +83,7 @@ def _ranked_by(executor: Executor, part: Extreme, member: int) -> list[int]:
     return [t for node in (member, *compared) for t in _value_path(executor, part, node, part.steps)]
 
 
-def _recorded_instead(executor: Executor, part: Part, member: int) -> list[int]:
+def recorded_instead(executor: Executor, part: Part, member: int) -> list[int]:
     """What a member has by the last step of a set that it is not in."""
     return _edges(executor, member, part.step ^ 1, FEW_COMPARED) if isinstance(part, Walk) else []
 
@@ -105,7 +121,11 @@ def _value_path(
         best = int(numbers.argmax() if part.largest else numbers.argmin())
         return [triple_of(executor.graph, member, steps[0], int(reached[best]))]
     bound_proof: list[int] = []
-    if isinstance(part.value, Value):
+    if isinstance(part.value, Amount):
+        keep = np.ones(len(numbers), np.bool_)
+        some = executor.members(part.value.part)[:FEW_COMPARED].tolist()
+        bound_proof = [t for node in some for t in _prove(executor, part.value.part, node)]
+    elif isinstance(part.value, Value):
         keep = against(numbers, part.sign, part.value, part.value.date)
     else:
         other_values = executor.values(executor.members(part.value), ())
@@ -122,7 +142,7 @@ def pattern_of(query: Query, graph: Graph) -> Pattern | None:
 
     One that asks for yes or no has no answer; one that counts has what is counted as its answer.
     """
-    if query.ask not in ("list", "count", "yes"):
+    if query.ask not in ("list", "count", "yes") or query.by:
         return None
     nodes: list[PatternNode] = []
     edges: list[PatternEdge] = []

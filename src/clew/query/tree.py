@@ -2,18 +2,23 @@
 
 A *set* part stands for nodes: one entity, all of a type, what a step leads to, what two sets share, and
 so on. A `Query` asks something of a set: its members, how many there are, whether there are any, or a sum,
-an average, the largest or the smallest of its values. Steps are those of `graph.schema`: step 2r follows
-relation r from head to tail, 2r + 1 from tail to head.
+an average, the largest or the smallest of its values; of two sets, the share of one in the other, their
+difference, or whether every member of one is in the other; any of it by group. Steps are those of
+`graph.schema`: step 2r follows relation r from head to tail, 2r + 1 from tail to head.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from collections.abc import Callable
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
 Sign = Literal["=", "!=", ">", ">=", "<", "<="]
-Ask = Literal["list", "count", "yes", "sum", "average", "largest", "smallest"]
+Ask = Literal[
+    "list", "count", "yes", "sum", "average", "largest", "smallest", "share", "difference", "every"
+]  # fmt: skip
+Statistic = Literal["sum", "average", "largest", "smallest"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,13 +86,50 @@ class Value:
 
 
 @dataclass(frozen=True, slots=True)
+class OnEdge:
+    """A condition on a property of an edge; with `or_none` an edge without it fulfils it too (no end)."""
+
+    key: str
+    sign: Sign
+    value: Value | str
+    or_none: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Qualified:
+    """What one step leads to from a set, over edges whose properties fulfil all conditions."""
+
+    source: Part
+    step: int
+    conditions: tuple[OnEdge, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Related:
+    """Members of a set that one step leads from to members of `targets` *only*, or to *all* of them."""
+
+    source: Part
+    step: int
+    how: Literal["only", "all"]
+    targets: Part
+
+
+@dataclass(frozen=True, slots=True)
+class Amount:
+    """One number of the values of a set: their average, sum, largest or smallest."""
+
+    ask: Statistic
+    part: Part
+
+
+@dataclass(frozen=True, slots=True)
 class Compared:
-    """Members of a set whose value, `steps` away, stands so to a value, or to those of a set."""
+    """Members of a set whose value, `steps` away, stands so to a value, a set's values, or an amount."""
 
     source: Part
     steps: tuple[int, ...]
     sign: Sign
-    value: Value | Part
+    value: Value | Part | Amount
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,16 +145,20 @@ class Counted:
 
 @dataclass(frozen=True, slots=True)
 class Extreme:
-    """The `number` members with the largest or smallest value or count of nodes, `steps` away; ties count."""
+    """The `number` members with the largest or smallest value or count of nodes, `steps` away; ties count.
+
+    With `nth` only those of the `number`-th value: the second largest. A number of 0 is all, in order.
+    """
 
     source: Part
     steps: tuple[int, ...]
     counted: bool
     largest: bool
     number: int = 1
+    nth: bool = False
 
 
-Part = Anchor | OfType | Walk | Both | Either | Without | Compared | Counted | Extreme
+Part = Anchor | OfType | Walk | Qualified | Both | Either | Without | Related | Compared | Counted | Extreme
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,15 +177,27 @@ class Contents:
 
 @dataclass(frozen=True)
 class Query:
-    """What is asked of a set."""
+    """What is asked of a set.
+
+    `other` is the second set of a share, a difference, or *every*. `by` are steps from a member (for a sum
+    or an average: from what has the value) to its group. `said` are spans of the text that was read
+    which operators put there; they are no part of what it means.
+    """
 
     ask: Ask
     part: Part
+    other: Part | None = None
+    by: tuple[int, ...] = ()
+    said: tuple[tuple[int, int], ...] = field(default=(), compare=False)
 
     @cached_property
     def contents(self) -> Contents:
-        """What stands in its part; kept, since much asks for it of each candidate of a question."""
-        return contents_of(self.part)
+        """What stands in its parts; kept, since much asks for it of each candidate of a question."""
+        both = self.part if self.other is None else Either(self.part, self.other)
+        contents = contents_of(both)
+        return replace(
+            contents, parts=contents.parts[self.other is not None :], steps=(*contents.steps, *self.by)
+        )
 
 
 def contents_of(part: Part) -> Contents:
@@ -156,8 +214,10 @@ def contents_of(part: Part) -> Contents:
                 mentions.add(mention)
             case OfType(type_, _) if type_ >= 0:
                 types.append(type_)
-            case Walk(_, step):
+            case Walk(_, step) | Qualified(_, step, _) | Related(_, step, _, _):
                 steps.append(step)
+                if isinstance(inner, Qualified):
+                    mentions.update(c.value.mention for c in inner.conditions if isinstance(c.value, Value))
             case Counted(_, step, _, _, mention):
                 steps.append(step)
                 mentions.add(mention)
@@ -165,7 +225,7 @@ def contents_of(part: Part) -> Contents:
                 steps += value_steps
                 if isinstance(value, Value):
                     mentions.add(value.mention)
-            case Extreme(_, value_steps, _, _, _):
+            case Extreme(_, value_steps):
                 steps += value_steps
             case _:
                 pass
@@ -173,7 +233,7 @@ def contents_of(part: Part) -> Contents:
     return Contents(tuple(parts), tuple(entities), used, tuple(steps), tuple(types))
 
 
-_OF_ONE, _OF_TWO = (Walk, Counted, Extreme), (Both, Either, Without)
+_OF_ONE, _OF_TWO = (Walk, Qualified, Counted, Extreme), (Both, Either, Without)
 
 
 def parts_of(part: Part) -> list[Part]:
@@ -187,20 +247,33 @@ def parts_of(part: Part) -> list[Part]:
             stack.append(inner.source)
         elif isinstance(inner, _OF_TWO):
             stack += (inner.right, inner.left)
+        elif isinstance(inner, Related):
+            stack += (inner.targets, inner.source)
         elif isinstance(inner, Compared):
-            if not isinstance(inner.value, Value):
-                stack.append(inner.value)
+            value = inner.value.part if isinstance(inner.value, Amount) else inner.value
+            if not isinstance(value, Value):
+                stack.append(value)
             stack.append(inner.source)
     return parts
 
 
 def with_entity(part: Part, node: int, replacement: int) -> Part:
     """The part with one entity in the place of another."""
-    if isinstance(part, Anchor):
-        return replace(part, node=replacement) if part.node == node else part
+
+    def changed(inner: Part) -> Part:
+        return replace(inner, node=replacement) if isinstance(inner, Anchor) and inner.node == node else inner
+
+    return mapped(part, changed)
+
+
+def mapped(part: Part, change: Callable[[Part], Part]) -> Part:
+    """The part with each part inside it, and then itself, changed."""
     inner = {f.name: getattr(part, f.name) for f in fields(part)}
-    changed = {name: with_entity(p, node, replacement) for name, p in inner.items() if isinstance(p, Part)}
-    return replace(part, **changed)
+    changed: dict[str, Any] = {n: mapped(p, change) for n, p in inner.items() if isinstance(p, Part)}
+    amount = inner.get("value")
+    if isinstance(amount, Amount):
+        changed["value"] = replace(amount, part=mapped(amount.part, change))
+    return change(replace(part, **changed) if changed else part)
 
 
 def mentions_of(query: Query) -> tuple[int, ...]:
@@ -220,7 +293,8 @@ def steps_of(query: Query) -> tuple[int, ...]:
 
 def key_of(query: Query) -> tuple[object, ...]:
     """Equal for queries that mean the same, whatever their mentions and the order of what is joined."""
-    return (query.ask, _key(query.part))
+    other = () if query.other is None else (_key(query.other),)
+    return (query.ask, _key(query.part), *other, *query.by)
 
 
 def _key(part: Part) -> tuple[object, ...]:
@@ -231,15 +305,27 @@ def _key(part: Part) -> tuple[object, ...]:
             return ("type", type_, end)
         case Walk(source, step):
             return ("walk", _key(source), step)
+        case Qualified(source, step, conditions):
+            on_edges = sorted((c.key, c.sign, _value_key(c.value), c.or_none) for c in conditions)
+            return ("qualified", _key(source), step, *on_edges)
+        case Related(source, step, how, targets):
+            return ("related", _key(source), step, how, _key(targets))
         case Both(left, right) | Either(left, right):
             name = "both" if isinstance(part, Both) else "either"
             return (name, *sorted((_key(left), _key(right)), key=repr))
         case Without(left, right):
             return ("without", _key(left), _key(right))
         case Compared(source, steps, sign, value):
-            value_key = (value.number, value.date, value.yearly) if isinstance(value, Value) else _key(value)
-            return ("compared", _key(source), steps, sign, value_key)
+            return ("compared", _key(source), steps, sign, _value_key(value))
         case Counted(source, step, sign, number, _):
             return ("counted", _key(source), step, sign, number)
-        case Extreme(source, steps, counted, largest, number):
-            return ("extreme", _key(source), steps, counted, largest, number)
+        case Extreme(source, steps, counted, largest, number, nth):
+            return ("extreme", _key(source), steps, counted, largest, number, nth)
+
+
+def _value_key(value: Value | Part | Amount | str) -> tuple[object, ...]:
+    if isinstance(value, Value):
+        return (value.number, value.date, value.yearly)
+    if isinstance(value, str):
+        return (value,)
+    return (value.ask, _key(value.part)) if isinstance(value, Amount) else _key(value)

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
+from datetime import date, timedelta
 from math import isfinite
 
 from clew.graph.units import SCALES, UNITS, counted_in, factor_to, unit_behind
@@ -341,3 +344,36 @@ def years(first: float, last: float) -> tuple[float, float]:
     """The first day of a year and the last of another."""
     start, stop = days_since_epoch(int(first), 1, 1), days_since_epoch(int(last), 12, 31)
     return start or 0, stop or 0
+
+
+_today: ContextVar[date | None] = ContextVar("clew_today", default=None)
+
+
+def today() -> date:
+    """The day that *last year* and *now* are told from: the one that was set, else that of the clock."""
+    return _today.get() or date.today()
+
+
+@contextmanager
+def as_of(day: date | None) -> Generator[None]:
+    """Take a day for today in this context; None for that of the clock."""
+    token = _today.set(day)
+    try:
+        yield
+    finally:
+        _today.reset(token)
+
+
+def day_number(day: date) -> float:
+    """A day as `Value` counts it, in days since 0001-01-01."""
+    return float(day.toordinal() - 1)
+
+
+def days_from(day: date, unit: str, count: int) -> date:
+    """The day so many days, weeks, months, years or decades from another."""
+    if unit in ("day", "week"):
+        return day + timedelta(days=count * (7 if unit == "week" else 1))
+    months = day.year * 12 + day.month - 1 + count * {"month": 1, "year": 12, "decade": 120}[unit]
+    year, month = months // 12, months % 12 + 1
+    last = (date(year + month // 12, month % 12 + 1, 1) - timedelta(days=1)).day
+    return date(year, month, min(day.day, last))

@@ -13,6 +13,7 @@ from datetime import date
 from typing import Literal
 
 from clew.query.tree import (
+    Amount,
     Anchor,
     Both,
     Compared,
@@ -20,14 +21,18 @@ from clew.query.tree import (
     Either,
     Extreme,
     OfType,
+    OnEdge,
     Part,
+    Qualified,
     Query,
+    Related,
     Sign,
     Value,
     Walk,
     Without,
 )
-from clew.query.vocabulary import DATE, NUMBER, THING, Vocabulary
+from clew.query.values import ORDINALS
+from clew.query.vocabulary import DATE, NUMBER, THING, Vocabulary, words_of_label
 from clew.text.inflection import (
     Shape,
     indefinite,
@@ -86,8 +91,8 @@ NEARLY_ALL = 0.95
 GROUPED = 10_000
 """Numbers from which thousands are set apart: no years."""
 
-Kind = Literal["of", "post", "with", "whose", "object", "that"]
-_KINDS: tuple[Kind, ...] = ("of", "post", "with", "whose", "object", "that")
+Kind = Literal["of", "post", "with", "whose", "object", "that", "edge"]
+_KINDS: tuple[Kind, ...] = ("of", "post", "with", "whose", "object", "that", "edge")
 """Ways to narrow a noun, in their order behind it; *object*: "cities *that Ann likes*"."""
 
 
@@ -153,16 +158,29 @@ def say(query: Query, vocabulary: Vocabulary) -> str:
     "whether …", a sum "the total price of …".
     """
     words = _Words(vocabulary)
-    part = query.part
+    part, other = query.part, query.part if query.other is None else query.other
+    if query.by:
+        return f"{say(replace(query, by=()), vocabulary)}, by {words.group(query.by)}"
     match query.ask:
         case "list":
             return words.phrase(part).text
+        case "share":
+            return f"the share of {words.many(other).bare} that are {words.many(part).bare}"
+        case "difference":
+            return words.difference(part, other)
+        case "every":
+            return f"whether {words.all_are(part, other)}"
         case "count":
             return f"the number of {words.many(part).bare}"
         case "yes":
             return f"whether {words.statement(part)}"
         case "sum" | "average" | "largest" | "smallest":
             return words.amount(query.ask, part)
+
+
+def column_of(steps: Sequence[int], vocabulary: Vocabulary) -> str:
+    """What stands at the end of steps from a thing, as the head of a column: *team*, *release date*."""
+    return _Words(vocabulary).group(steps)
 
 
 class _Words:
@@ -182,6 +200,11 @@ class _Words:
                 return self._all(type_, end)
             case Walk(source, step):
                 return self._walk(source, step)
+            case Qualified(source, step, conditions):
+                said = _interval(conditions) or " and ".join(map(_on_edge, conditions))
+                return self._walk(source, step).narrow(_alike("edge", f"({said})"))
+            case Related(source, step, how, targets):
+                return self.phrase(source).narrow(self._only_or_all(step, how, targets))
             case Both(left, right):
                 return self._both(left, right)
             case Either(left, right):
@@ -192,13 +215,16 @@ class _Words:
                 return self.phrase(source).narrow(self._compared(steps, sign, value))
             case Counted(source, step, sign, number, _):
                 return self.phrase(source).narrow(self._counted(step, sign, number))
-            case Extreme(source, steps, counted, largest, number):
-                return self._extreme(self.phrase(source), steps, counted, largest, number)
+            case Extreme(source):
+                return self._extreme(self.phrase(source), part)
 
     def many(self, part: Part) -> _Phrase:
         """A set as several things, also where it has one member."""
         phrase = self.phrase(part)
-        return phrase if phrase.is_name else replace(phrase, is_many=True)
+        if phrase.is_name:
+            what, said = phrase.one.startswith("what "), phrase.one.removeprefix("what ")
+            return replace(phrase, one=f"things that {said}") if what else phrase
+        return replace(phrase, is_many=True)
 
     def _noun(self, end: int) -> str:
         """What the nodes of an end are called: their type, or *thing*."""
@@ -224,6 +250,8 @@ class _Words:
             noun = shape.noun
         else:
             things = _Phrase(noun, plural(noun), is_many=True, is_implied=True)
+            if not end & 1 and shape.form == "verb" and self._vocabulary.ends[end ^ 1] in (NUMBER, DATE):
+                return things.narrow(_that(shape.one, shape.many))
             return things.narrow(self._counted(end, ">=", 1))
         phrase = _Phrase(noun, plural(noun), is_many=True)
         return phrase if other == "thing" else phrase.narrow(_of(plural(other)))
@@ -436,7 +464,7 @@ class _Words:
 
     # conditions
 
-    def _compared(self, steps: Sequence[int], sign: Sign, value: Value | Part) -> _Narrowed:
+    def _compared(self, steps: Sequence[int], sign: Sign, value: Value | Part | Amount) -> _Narrowed:
         """*Longer than Tenet*, *released after 2000*, *whose rating is at least 7*."""
         if len(steps) > 1:
             noun = self._noun(steps[0] ^ 1)
@@ -450,8 +478,7 @@ class _Words:
             return _that(f"is {word} than {bound}", f"are {word} than {bound}")
         bound = f"that of {bound}" if same else bound
         if shape.form in ("post", "verb") and self._is_time(step, shape):
-            event = shape.one.removesuffix(" in").removesuffix(" on").removesuffix(" at")
-            event_many = shape.many.removesuffix(" in").removesuffix(" on").removesuffix(" at")
+            event, event_many = _without_preposition(shape.one), _without_preposition(shape.many)
             signed = self._when(sign, value, bound)
             if shape.form == "verb":
                 return _that(f"{event} {signed}", f"{event_many} {signed}")
@@ -468,7 +495,7 @@ class _Words:
         said = f"whose {noun} is {said}"
         return _alike("whose", said)
 
-    def _when(self, sign: Sign, value: Value | Part, bound: str) -> str:
+    def _when(self, sign: Sign, value: Value | Part | Amount, bound: str) -> str:
         if sign not in ("=", "!="):
             return f"{_TIME_SIGNS[sign]}{bound}"
         is_day = isinstance(value, Value) and value.date and not value.width
@@ -476,10 +503,12 @@ class _Words:
         word = "at" if clock else "on" if is_day else "in"
         return f"{_TIME_SIGNS[sign]}{word} {bound}"
 
-    def _bound(self, step: int, value: Value | Part) -> tuple[str, bool]:
+    def _bound(self, step: int, value: Value | Part | Amount) -> tuple[str, bool]:
         """What a value is compared with, and whether it is what the same relation says of another."""
         if isinstance(value, Value):
             return _value_text(value), False
+        if isinstance(value, Amount):
+            return self.amount(value.ask, value.part), False
         if isinstance(value, Walk) and value.step == step:
             return self.phrase(value.source).text, True
         return self.phrase(value).text, False
@@ -544,33 +573,52 @@ class _Words:
             noun = shape.noun or shape.one
         return _Phrase(noun, plural(noun), is_many)
 
-    def _extreme(
-        self, of: _Phrase, steps: Sequence[int], counted: bool, largest: bool, number: int
-    ) -> _Phrase:
-        """*The longest film*, *the 3 films with the highest rating*, *the team with the most members*."""
+    def _only_or_all(self, step: int, how: str, targets: Part) -> _Narrowed:
+        """*That treat only diseases of the lung*, *that treat all of Flu or Cold*."""
+        said = self.phrase(targets)
+        before = "only " if how == "only" else "all of "
+        text = said.text if said.is_name else replace(said, is_many=True).bare
+        shape = self._shape(step)
+        if not step & 1 and shape.form != "noun":
+            return self._has(step | 1, _Phrase(before + text, is_many=True))
+        return self._related(step, _Phrase(before + text, is_many=True))
+
+    def _extreme(self, of: _Phrase, part: Extreme) -> _Phrase:
+        """*The second longest film*, *the 3 films with the highest rating*."""
+        steps, largest, number = part.steps, part.largest, part.number
         if of.is_name:
             of = _Phrase("one", "ones").narrow(_of(of.text))
-        chosen = replace(of, is_many=number > 1)
         shape, step = self._shape(steps[-1]), steps[-1]
-        if counted:
-            return chosen.narrow(
-                self._related(step, _Phrase("", "-", True), f"the {'most' if largest else 'fewest'} ")
+        if not number:
+            return self._in_order(of, steps, largest=largest)
+        chosen = replace(of, is_many=number > 1 and not part.nth)
+        rank = f"{_nth(number)} " if part.nth and number > 1 else ""
+        count = f"{number} " if number > 1 and not part.nth else ""
+        if part.counted:
+            most = f"the {rank}{'most' if largest else 'fewest'} "
+            return replace(chosen, before=f"{count}{of.before}".strip()).narrow(
+                self._related(step, _Phrase("", "-", is_many=True), most)
             )
         measure = _MEASURES.get(shape.one.split()[-1]) if shape.form == "noun" and len(steps) == 1 else None
-        count = f"{number} " if number > 1 else ""
         if measure is not None and not self._is_time(step, shape):
-            return replace(chosen, before=f"{count}{measure[2 if largest else 3]} {of.before}".strip())
+            ranked = f"{count}{rank}{measure[2 if largest else 3]} {of.before}"
+            return replace(chosen, before=ranked.strip())
         chosen = replace(chosen, before=f"{count}{of.before}".strip())
-        if self._is_time(step, shape):
-            if shape.form == "noun":
-                said = f"with the {'latest' if largest else 'earliest'} {shape.one}"
-                return chosen.narrow(_alike("with", said))
-            event = shape.one.removesuffix(" in").removesuffix(" on").removesuffix(" at")
-            said = f"{event} {'last' if largest else 'first'}"
+        if self._is_time(step, shape) and shape.form != "noun":
+            last = f"{rank}{'last' if largest else 'first'}"
+            said = f"{_without_preposition(shape.one)} {f'the {last}' if rank else last}"
             return chosen.narrow(_that(said) if shape.form == "verb" else _post(said))
+        words = ("latest", "earliest") if self._is_time(step, shape) else ("highest", "lowest")
         noun = " of the ".join(self._shape(s).one for s in reversed(steps))
-        said = f"with the {'highest' if largest else 'lowest'} {noun}"
-        return chosen.narrow(_alike("with", said))
+        return chosen.narrow(_alike("with", f"with the {rank}{words[not largest]} {noun}"))
+
+    def _in_order(self, of: _Phrase, steps: Sequence[int], *, largest: bool) -> _Phrase:
+        """*Films from the highest to the lowest rating*."""
+        step, shape = steps[-1], self._shape(steps[-1])
+        ends = ("latest", "earliest") if self._is_time(step, shape) else ("highest", "lowest")
+        first, last = ends if largest else ends[::-1]
+        noun = shape.one if shape.form == "noun" else "date"
+        return replace(of, is_many=True).narrow(_alike("edge", f"from the {first} to the {last} {noun}"))
 
     # what is asked
 
@@ -582,6 +630,43 @@ class _Words:
             noun = shape.one if shape.form == "noun" else self._vocabulary.relations[part.step // 2]
             return f"the {word} {noun} of {self.many(part.source).text}"
         return f"the {word} of {self.many(part).text}"
+
+    def difference(self, part: Part, other: Part) -> str:
+        """*The difference between the price of Desk and that of Lamp*."""
+        first, second = self.phrase(part), self.phrase(other)
+        match part, other:
+            case (Walk(_, step), Walk(source, other_step)) if step == other_step and first.one == second.one:
+                theirs = self.phrase(source).text
+                if self._vocabulary.ends[step ^ 1] in (NUMBER, DATE):
+                    return f"the difference between {first.text} and that of {theirs}"
+                return f"how many more there are of {self.many(part).bare} than of {theirs}"
+            case _:
+                return f"the difference between {first.text} and {second.text}"
+
+    def group(self, steps: Sequence[int]) -> str:
+        """What a group is called: *department*, *manager*."""
+        step = steps[-1]
+        shape, noun = self._shape(step), self._noun(step ^ 1)
+        if not step & 1 and (shape.form == "noun" or shape.noun):
+            return shape.one if shape.form == "noun" else shape.noun
+        if step & 1 and shape.form == "role":
+            return shape.one
+        return noun if noun != "thing" else self._vocabulary.relations[step // 2]
+
+    def all_are(self, part: Part, other: Part) -> str:
+        """*All members of Red are older than 30*, *Ann and Bob live in Oslo*, *only Ann wrote Tides*."""
+        first, second = self.phrase(part), self.phrase(other)
+        if second.is_name and not isinstance(other, Either):
+            return f"{second.text} is the only one of {replace(first, is_many=True).bare}"
+        names = first.text.replace(" or ", " and ") if first.is_name else f"all {self.many(part).bare}"
+        said = second.narrowed[0] if second.is_implied and len(second.narrowed) == 1 else None
+        if said is not None and said.kind == "that":
+            return f"{names} {said.many}"
+        if said is not None and said.kind == "whose" and first.is_name:
+            return f"the {said.many.removeprefix('whose ').replace(' is ', f' of {names} is ', 1)}"
+        if said is not None and said.kind == "post":
+            return f"{names} {'were' if said.is_past else 'are'} {said.many}"
+        return f"{names} are {self.many(other).bare}"
 
     def statement(self, part: Part) -> str:
         """What is true if a set has a member: *Tenet is longer than Memento*, *there are films by Nolan*."""
@@ -611,7 +696,7 @@ class _Words:
                 return f"the {said.one.removeprefix('whose ').replace(' is ', f' of {name} is ', 1)}"
             case "with":
                 return f"{name} has {said.one.removeprefix('with ')}"
-            case "post" | "of" | "object":
+            case "post" | "of" | "object" | "edge":
                 return f"{name} {'was' if said.is_past else 'is'} {said.one}"
 
 
@@ -628,7 +713,7 @@ def _not(said: _Narrowed) -> _Narrowed:
             many = negated(said.many)
             one = {"are": "is", "do": "does", "have": "has"}.get(many.split()[0], "") if many else ""
             return _that(f"{one} {many.partition(' ')[2]}" if one else many, many)
-        case "post" | "of" | "object":
+        case "post" | "of" | "object" | "edge":
             return _that(f"is not {said.one}", f"are not {said.many}")
         case "whose":
             word, new = (" include ", " do not include ") if " include " in said.one else (" is ", " is not ")
@@ -651,6 +736,39 @@ def _of(name: str) -> _Narrowed:
 
 def _that(one: str, many: str = "") -> _Narrowed:
     return _Narrowed("that", one, many or one)
+
+
+def _without_preposition(event: str) -> str:
+    return event.removesuffix(" in").removesuffix(" on").removesuffix(" at")
+
+
+def _interval(conditions: Sequence[OnEdge]) -> str:
+    """*In 2016* of what began until its end and did not end before it; empty for other conditions."""
+    match conditions:
+        case (OnEdge(_, "<=", Value() as last), OnEdge(_, ">=", Value() as first, True)) if (
+            last.number >= first.number
+        ):
+            within = replace(first, width=last.number - first.number)
+            return f"{'on' if within.date and not within.width else 'in'} {_value_text(within)}"
+        case _:
+            return ""
+
+
+def _on_edge(condition: OnEdge) -> str:
+    """*Date after 2023*, *status shipped*."""
+    if isinstance(condition.value, str):
+        return f"{words_of_label(condition.key)} {'not ' * (condition.sign == '!=')}{condition.value}"
+    is_time = condition.value.date or _TIME_WORDS.intersection(words_of_label(condition.key).split())
+    sign = (_TIME_SIGNS if is_time else _NUMBER_SIGNS)[condition.sign]
+    none = " or none" if condition.or_none else ""
+    said = f"{sign}{_value_text(condition.value)}"
+    if is_time and condition.sign in (">=", "<="):
+        said = f"{_value_text(condition.value)} or {'later' if condition.sign == '>=' else 'earlier'}"
+    return f"{words_of_label(condition.key)} {said}{none}"
+
+
+def _nth(number: int) -> str:
+    return ORDINALS[number - 1] if number <= len(ORDINALS) else f"{number}th"
 
 
 def _small(number: int) -> str:

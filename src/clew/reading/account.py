@@ -270,6 +270,8 @@ class _Account:
             if mention >= 0:
                 self._place_name(anchor.node, self.mentions[mention])
         self._place_values()
+        for token in (t for start, stop in self.query.said for t in self._inside(start, stop)):
+            self._put(token, "operator", "")
         self._place_restrictions()
         self._place_written_as_names()
         self._place_content()

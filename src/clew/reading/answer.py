@@ -8,14 +8,17 @@ from dataclasses import dataclass, fields, replace
 import numpy as np
 
 from clew.foundation.bounds import most_answers
-from clew.graph.graph import Graph
+from clew.graph.graph import Graph, ValueKind
 from clew.grounding import answer_entity, cite
 from clew.query.execute import Executor, Nodes, OverBudget
-from clew.query.prove import pattern_of, prove
+from clew.query.prove import pattern_of, prove, recorded_instead
+from clew.query.sets import difference
 from clew.query.tree import (
     Anchor,
     Both,
     Counted,
+    Extreme,
+    Part,
     Query,
     Walk,
     Without,
@@ -24,17 +27,19 @@ from clew.query.tree import (
     with_entity,
 )
 from clew.query.vocabulary import Vocabulary
-from clew.query.words import say
+from clew.query.words import column_of, say
 from clew.reading.english import PREPOSITIONS
 from clew.reading.flags import as_asked, that_decides
 from clew.reading.mentions import MEANT, PARTIAL, TYPO, WORDS, Candidate
 from clew.reading.mutual import both_ways, either_way
 from clew.reading.ranker import Ranked
 from clew.reading.reader import Reading
-from clew.types import Abstention, Alternative, Answer, AnswerEntity, Citation, Pattern
+from clew.types import Abstention, Alternative, Answer, AnswerEntity, Citation, Pattern, Rows
 
 MOST_PROVED = 200
 """Members of a counted or summed set that are cited."""
+MOST_PROVED_OF_GROUP = 20
+"""And of each group."""
 MOST_ALTERNATIVES = 4
 MOST_MERGED = 10
 """Candidates that are executed to see which of them answer the same."""
@@ -58,6 +63,7 @@ class DraftAnswer:
     complete: bool = True
     notes: tuple[str, ...] = ()
     total: int | None = None
+    rows: Rows | None = None
 
 
 def text_of(answers: Sequence[AnswerEntity]) -> str:
@@ -110,6 +116,11 @@ def _answers_of(executor: Executor, vocabulary: Vocabulary, query: Query) -> tup
     """Equal for queries that answer the same, and how many things do; one without answers is but itself."""
     try:
         members = executor.members(query.part)
+        if query.by:
+            groups = executor.groups(query)
+            return ("groups", *((g, m.tobytes(), n) for g, m, n in groups)), len(groups)
+        if query.ask == "every":
+            return ("yes", executor.holds(query)), len(members)
         if not len(members) and query.ask == "list":
             return ("none", key_of(query)), 0
         if query.ask == "yes":
@@ -126,6 +137,10 @@ def answer_of(graph: Graph, vocabulary: Vocabulary, query: Query, probability: f
     executor = Executor(graph)
     try:
         members = executor.members(query.part)
+        if query.by:
+            return _grouped_answer(executor, vocabulary, query, probability)
+        if query.ask == "every":
+            return _every_answer(executor, vocabulary, query, members, probability)
         if query.ask == "list":
             return _list_answer(executor, vocabulary, query, members, probability)
         if query.ask == "yes":
@@ -205,6 +220,12 @@ def _list_answer(
     score = round(probability, 3)
     answers: list[AnswerEntity] = []
     citations: list[Citation] = []
+    rows = None
+    if isinstance(query.part, Extreme) and query.part.number != 1 and not query.part.nth:
+        members, values = executor.ranked(query.part)
+        columns = ("answer", column_of(query.part.steps, vocabulary))
+        texts = [_value_text(graph, query.part, value) for value in values.tolist()]
+        rows = Rows(columns, tuple(zip(map(graph.label, members.tolist()), texts, strict=True)))
     for node in members[: most_answers()].tolist():
         answers.append(answer_entity(graph, node, score))
         citations.append(cite(graph, node, prove(executor, query.part, node)))
@@ -215,7 +236,96 @@ def _list_answer(
         pattern,
         notes=_notes(query),
         total=len(members),
+        rows=rows,
     )
+
+
+def _grouped_answer(
+    executor: Executor, vocabulary: Vocabulary, query: Query, probability: float
+) -> DraftAnswer:
+    """A row a group: its name, and its number or its members; each proved by edges of its first members."""
+    graph, score = executor.graph, round(probability, 3)
+    groups = executor.groups(query)
+    if not groups:
+        return DraftAnswer(abstained=_empty_result(vocabulary, query))
+    source = (
+        query.part.source
+        if query.ask not in ("list", "count") and isinstance(query.part, Walk)
+        else query.part
+    )
+    answers: list[AnswerEntity] = []
+    citations: list[Citation] = []
+    rows: list[tuple[str | float | tuple[str, ...], ...]] = []
+    for group, members, number in groups[: most_answers()]:
+        label = graph.labels[group]
+        names = tuple(map(graph.label, members.tolist()))
+        cell = names if number is None else int(number) if number.is_integer() else number
+        rows.append((label, cell))
+        answers.append(answer_entity(graph, group, score))
+        proof = [
+            t for m in members[:MOST_PROVED_OF_GROUP].tolist() for t in _to_group(executor, source, query, m)
+        ]
+        citations.append(cite(graph, group, tuple(dict.fromkeys(proof))))
+    number_name = say(replace(query, by=()), vocabulary).removeprefix("the ")
+    columns = (column_of(query.by, vocabulary), number_name)
+    text = " · ".join(f"{label}: {_cell_text(cell)}" for label, cell in rows)
+    table = Rows(columns, tuple(rows))
+    in_none = len(executor.members(source)) - len({m for _, members, _ in groups for m in members.tolist()})
+    notes = (f"{in_none} of them are in no group",) if in_none else ()
+    return DraftAnswer(tuple(answers), tuple(citations), text, notes=notes, total=len(groups), rows=table)
+
+
+def _to_group(executor: Executor, source: Part, query: Query, member: int) -> list[int]:
+    """The triples that show that a member is of a set, what it has, and the first of its ways to a group."""
+    part: Part = Anchor(member)
+    for step in query.by:
+        part = Walk(part, step)
+    ends = executor.members(part)[:1].tolist()
+    proof = [*prove(executor, source, member), *(t for end in ends for t in prove(executor, part, end))]
+    if source is not query.part and isinstance(query.part, Walk):
+        valued = Walk(Anchor(member), query.part.step)
+        proof += [
+            t for value in executor.members(valued)[:1].tolist() for t in prove(executor, valued, value)
+        ]
+    return proof
+
+
+def _cell_text(cell: str | float | tuple[str, ...]) -> str:
+    if isinstance(cell, float | int):
+        return _number_text(cell)
+    return cell if isinstance(cell, str) else ", ".join(cell)
+
+
+def _value_text(graph: Graph, part: Extreme, value: float) -> str | float:
+    """What something is ranked by, a date as it is written."""
+    if part.counted or not value >= 1:
+        return value
+    nodes = Executor(graph).members(Walk(part.source, part.steps[-1])) if len(part.steps) == 1 else []
+    written = [n for n in nodes if graph.values.value[n] == value and graph.values.kind[n] == ValueKind.DATE]
+    return graph.labels[int(written[0])] if len(written) else value
+
+
+def _every_answer(
+    executor: Executor, vocabulary: Vocabulary, query: Query, members: Nodes, probability: float
+) -> DraftAnswer:
+    """Whether all of a set are in another: proved by each of them, denied by one that is not."""
+    if not len(members) or query.other is None:
+        return DraftAnswer(abstained=_empty_result(vocabulary, query))
+    outside = difference(members, executor.members(query.other))
+    verdict, shown = ("no", outside[:1]) if len(outside) else ("yes", members[:MOST_PROVED])
+    proof: list[int] = []
+    for node in shown.tolist():
+        proof += prove(executor, query.part, node)
+        is_so = verdict == "yes"
+        proof += (
+            prove(executor, query.other, node) if is_so else recorded_instead(executor, query.other, node)
+        )
+    graph = executor.graph
+    if not proof:
+        return DraftAnswer(abstained=_empty_result(vocabulary, query))
+    entity = AnswerEntity(verdict, verdict, round(probability, 3))
+    notes = (f"{graph.labels[int(outside[0])]} is not",) if len(outside) else ()
+    return DraftAnswer((entity,), (cite(graph, verdict, tuple(dict.fromkeys(proof))),), verdict, notes=notes)
 
 
 def _yes_or_no_answer(
@@ -260,13 +370,16 @@ def _number_answer(
 ) -> DraftAnswer:
     graph = executor.graph
     number = executor.number(query)
-    if number is None or not len(members):
+    if number is None or not (len(members) or query.other is not None):
         return DraftAnswer(abstained=_empty_result(vocabulary, query))
-    text = _number_text(number)
+    text = f"{_number_text(100 * number)} %" if query.ask == "share" else _number_text(number)
     cited_nodes = members[:MOST_PROVED].tolist()
-    citations = tuple(
-        cite(graph, text, proof) for node in cited_nodes if (proof := prove(executor, query.part, node))
-    )
+    proofs = [prove(executor, query.part, node) for node in cited_nodes]
+    if query.other is not None:
+        proofs += [
+            prove(executor, query.other, n) for n in executor.members(query.other)[:MOST_PROVED].tolist()
+        ]
+    citations = tuple(cite(graph, text, proof) for proof in proofs if proof)
     notes = _notes(query)
     if citations and len(members) > MOST_PROVED:
         notes = (*notes, f"{MOST_PROVED} of {len(members)} members are cited")

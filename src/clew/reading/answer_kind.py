@@ -23,7 +23,9 @@ from clew.query.tree import (
     Extreme,
     OfType,
     Part,
+    Qualified,
     Query,
+    Related,
     Walk,
     Without,
 )
@@ -169,13 +171,13 @@ class AnswerKinds:
         match part:
             case OfType(type_, end):
                 return UNKNOWN if type_ >= 0 else self.of_end(end)
-            case Walk(_, step):
+            case Walk(_, step) | Qualified(_, step, _):
                 return self.of_end(step ^ 1)
             case Both(_, OfType(type_, _)) if type_ >= 0:
                 return UNKNOWN
             case Both(left, _) | Either(left, _) | Without(left, _):
                 return self._part_kind(left)
-            case Compared(source, _, _, _) | Counted(source, _, _, _, _) | Extreme(source, _, _, _, _):
+            case Compared(source) | Counted(source) | Extreme(source) | Related(source):
                 return self._part_kind(source)
             case Anchor():
                 return UNKNOWN

@@ -29,12 +29,12 @@ _MORE = (
 _LESS = f"less|fewer|below|under|before|earlier|prior to|pre|{_DOWN}"
 _THEN_TOO, _SAME = "on|at|in|during", r"(?:equal|same)(?: to| as)?"
 _NO_LESS = (
-    "at least|no (?:less|fewer|earlier) than|not (?:less|fewer) than|minimum|since|starting(?: in)?"
+    rf"at least|(?:no|not|never)(?: any)? (?:{_LESS})(?: than)?|minimum|since|starting(?: in)?"
     rf"|(?:{_THEN_TOO}) or after|after or (?:{_THEN_TOO})"
     rf"|(?:{_MORE})(?: than)? or {_SAME}|{_SAME} or (?:{_MORE})"
 )
 _NO_MORE = (
-    "at most|no (?:more|later|higher|greater) than|not (?:more|over|above)(?: than)?|maximum|up to|until|till"
+    rf"at most|(?:no|not|never)(?: any)? (?:{_MORE})(?: than)?|maximum|up to|until|till"
     rf"|(?:{_THEN_TOO}) or before|before or (?:{_THEN_TOO})"
     rf"|(?:{_LESS})(?: than)? or {_SAME}|{_SAME} or (?:{_LESS})"
 )

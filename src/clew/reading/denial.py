@@ -14,7 +14,7 @@ from clew.text.lexicon import Lexicon
 _DENIAL = re.compile(
     r"(?<!\()\b(?:not|never|without|non|neither|none|lacks?|lacking|cannot"
     r"|no(?=\s+[a-z])|(?:do|does|did|is|are|was|were|has|have|had|ca|could|wo|would)n['’]?t)\b"
-    r"(?!\s+(?:only|more|less|fewer|later|earlier|longer|before|after|over|under|above|below|exceed\w*|until|even"
+    r"(?!\s+(?:\w{2,}er\s+than|only|more|less|fewer|later|earlier|longer|before|after|over|under|above|below|exceed\w*|until|even"
     r"|just|necessarily|one|matter))",
     re.I,
 )

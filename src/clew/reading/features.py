@@ -19,7 +19,9 @@ from clew.query.tree import (
     Extreme,
     OfType,
     Part,
+    Qualified,
     Query,
+    Related,
     Walk,
     Without,
 )
@@ -197,13 +199,13 @@ class Describer:
         match part:
             case OfType(type_, _):
                 return type_
-            case Walk(_, step):
+            case Walk(_, step) | Qualified(_, step, _):
                 return self.vocabulary.end_types[step ^ 1]
             case Both(left, OfType(type_, _)):
                 return type_ if type_ >= 0 else self._final_type(left)
             case Both(left, _) | Either(left, _) | Without(left, _):
                 return self._final_type(left)
-            case Compared(source, _, _, _) | Counted(source, _, _, _, _) | Extreme(source, _, _, _, _):
+            case Compared(source) | Counted(source) | Extreme(source) | Related(source):
                 return self._final_type(source)
             case Anchor(node, _):
                 return self.vocabulary.type_of(node)

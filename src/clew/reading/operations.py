@@ -174,7 +174,8 @@ def _filtered_sets(exploration: Exploration, things: Sequence[Base]) -> list[Bas
         for b in filters_by_value(exploration, base, i, value)
     ]
     pairs = [b for base in things[:12] for b in _sets_between_values(exploration, base, valued)]
-    return by_worth([*filtered, *sets_compared_with_entity(exploration, things), *twice, *pairs])[:140]
+    compared = sets_compared_with_entity(exploration, things)
+    return by_worth([*filtered, *compared, *twice, *pairs])[:140]
 
 
 def _sets_between_values(

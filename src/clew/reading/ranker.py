@@ -252,6 +252,7 @@ class GraphRanker:
             scores[:-1] += math.log(OTHER) * np.array([self._kinds.are_codes(o.query) for o in candidates])
         WhichWay(self.vocabulary, question, mentions).put_right(candidates, scores)
         put_flags_right(self.vocabulary, question, candidates, scores)
+        signs.superlatives.put_right(candidates, scores)
         literal = Literal(self.vocabulary, question, mentions, likeness)
         scores[:-1] += [literal.for_(option.query) for option in candidates]
         scores[:-1] += sign_scores

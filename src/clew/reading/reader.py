@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from clew.graph.graph import Graph
 from clew.graph.schema import Schema
 from clew.index.names.names import NamesIndex
+from clew.query.execute import Executor
 from clew.query.short_forms import WRITTEN_OUT, initials_of
 from clew.query.tree import Query
 from clew.query.vocabulary import Vocabulary
@@ -27,6 +28,7 @@ from clew.reading.framing import unframed
 from clew.reading.likeness import Likeness, WordMatcher
 from clew.reading.mention_finder import MentionFinder
 from clew.reading.mentions import Mention
+from clew.reading.operators import Operators
 from clew.reading.own_titles import without_own_titles
 from clew.reading.paths import Exploration
 from clew.reading.ranker import GraphRanker, Ranker, Ranking, Scored, shipped
@@ -112,26 +114,38 @@ class QuestionReader:
             EmbedderError: the shipped model cannot be opened.
 
         """
-        times: dict[str, float] = {}
-        linked_question, options = self._candidates(question, entities, times)
+        times, began = dict[str, float](), perf_counter()
+        linked = self._link(question, entities)
+        text, mentions = linked.text, linked.mentions
+        times["link"] = (perf_counter() - began) * 1000
+        reading = self._read_text(text, mentions, times)
+        operators = Operators(self.vocabulary, Executor(self.graph), text, mentions)
+        found = operators.found()
+        if found:
+            text, mentions, said = operators.rest(found)
+            named = [m if m.stop > m.start else replace(m, candidates=(), values=()) for m in mentions]
+            rest = self._read_text(text, named, times)
+            ranked = operators.around_all(rest.ranking.ranked, found, said)
+            if operators.prefers(ranked, reading.ranking, found):
+                ranking = replace(rest.ranking, ranked=ranked)
+                reading = replace(rest, mentions=mentions, ranking=ranking)
+        return replace(reading, original_question=question, respelt=linked.respelt)
+
+    def _read_text(self, text: str, mentions: Sequence[Mention], times: dict[str, float]) -> Reading:
+        """A text as it stands, ranked; adds to `times`, in milliseconds."""
         began = perf_counter()
-        ranking = self._ranker.rank(
-            linked_question.text, linked_question.mentions, linked_question.likeness, options
-        )
-        times["rank"] = (perf_counter() - began) * 1000
-        return Reading(
-            linked_question.text,
-            linked_question.mentions,
-            linked_question.likeness,
-            ranking,
-            times,
-            question,
-            linked_question.respelt,
-        )
+        likeness = self.compare(text)
+        options = self._enumerator.enumerate(text, mentions, likeness)
+        enumerated = perf_counter()
+        ranking = self._ranker.rank(text, mentions, likeness, options)
+        times["enumerate"] = times.get("enumerate", 0.0) + (enumerated - began) * 1000
+        times["rank"] = times.get("rank", 0.0) + (perf_counter() - enumerated) * 1000
+        return Reading(text, tuple(mentions), likeness, ranking, times)
 
     def candidates_of(self, question: str) -> tuple[LinkedQuestion, list[Option]]:
         """A question as it is read, with its candidates."""
-        return self._candidates(question, (), {})
+        linked = self._link(question, ())
+        return linked, self._enumerator.enumerate(linked.text, linked.mentions, linked.likeness)
 
     def score(self, question: str) -> tuple[LinkedQuestion, Scored]:
         """What the shipped model makes of all candidates of a question, whatever was learned beside it.
@@ -213,16 +227,8 @@ class QuestionReader:
         words = self.vocabulary.words
         return word not in FUNCTION and (word in words or singular(word) in words)
 
-    def _candidates(
-        self, question: str, entities: Sequence[str], times: dict[str, float]
-    ) -> tuple[LinkedQuestion, list[Option]]:
-        """What a question names, how its words are like the graph's, and what it may mean."""
-        began = perf_counter()
+    def _link(self, question: str, entities: Sequence[str]) -> LinkedQuestion:
+        """What a question names, and how its words are like the graph's."""
         text, untyped_mentions, respelt = self.spell(unframed(question, self._is_of_graph), entities)
         mentions = with_types(self.vocabulary, text, untyped_mentions)
-        linked = perf_counter()
-        likeness = self.compare(text)
-        options = self._enumerator.enumerate(text, mentions, likeness)
-        times["link"] = (linked - began) * 1000
-        times["enumerate"] = (perf_counter() - linked) * 1000
-        return LinkedQuestion(text, mentions, likeness, respelt), options
+        return LinkedQuestion(text, tuple(mentions), self.compare(text), respelt)

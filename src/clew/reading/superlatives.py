@@ -7,9 +7,13 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
+from dataclasses import replace
 
+from clew.foundation.arrays import Float32
 from clew.query.tree import Extreme
 from clew.query.vocabulary import DATE, Vocabulary
+from clew.reading.candidates import Option
 from clew.reading.odds import IGNORED, TURNED, UNSAID
 
 _SMALLEST = (
@@ -22,12 +26,17 @@ _SIZES = re.compile(
     re.I,
 )
 """Superlatives of a size, which no date has."""
-_LEAST = re.compile(rf"\b(?:{_SMALLEST})\b", re.I)
+_LEAST = re.compile(
+    rf"\b(?:{_SMALLEST}|(?:shorter|smaller|lower|lighter|cheaper|narrower|less|fewer)(?!\s+than))\b", re.I
+)
 """Superlatives of the smallest number, whatever it is of."""
 _AGES = frozenset("age ages old year years".split())
 _ENDS_OF_TIME = re.compile(
-    r"\b(?:(?P<early>oldest|earliest|eldest)|(?P<late>youngest|newest|latest|most recent(?:ly)?))\b", re.I
+    r"\b(?:(?P<early>oldest|earliest|eldest|(?:older|elder|earlier)(?!\s+than))"
+    r"|(?P<late>youngest|newest|latest|most recent(?:ly)?|(?:younger|newer|later|more recent)(?!\s+than)))\b",
+    re.I,
 )
+"""Ends of time; *older* of two is the oldest."""
 _LONGEST_SINCE = re.compile(
     r"\b(?:longest|shortest)[-\s](?:serving|running|standing|established|lasting|employed)\b"
     r"|\bbeen\b[^?]*\b(?:longest|shortest)\b",
@@ -93,6 +102,21 @@ class Superlatives:
         elif self.ends_of_time == (part.largest,):
             log_odds += math.log(TURNED)  # the oldest is of the largest age
         return log_odds
+
+    def put_right(self, options: Sequence[Option], scores: Float32) -> None:
+        """Give the score of the wrong end to the right one, where a word tells which (*the older of two*).
+
+        `scores` float32 [n + 1] are changed.
+        """
+        places = {option.query: i for i, option in enumerate(options)}
+        for i, option in enumerate(options):
+            part = option.query.part
+            if not isinstance(part, Extreme):
+                continue
+            turned = replace(part, largest=not part.largest)
+            twin = places.get(replace(option.query, part=turned))
+            if twin is not None and self.against(turned) < self.against(part) and scores[twin] > scores[i]:
+                scores[i], scores[twin] = scores[twin], scores[i]
 
     def _is_of_time(self, end: int) -> bool:
         """Whether the values of an end are dates or years."""

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 
 from clew.query.tree import (
+    Amount,
     Anchor,
     Both,
     Compared,
@@ -18,7 +19,9 @@ from clew.query.tree import (
     Extreme,
     OfType,
     Part,
+    Qualified,
     Query,
+    Related,
     Value,
     Walk,
     Without,
@@ -89,6 +92,9 @@ _ASK = {
     "average": Kind.AVERAGE,
     "largest": Kind.LARGEST,
     "smallest": Kind.SMALLEST,
+    "share": Kind.COUNT,
+    "difference": Kind.COUNT,
+    "every": Kind.YES,
 }
 _JOIN: dict[type[Part], Kind] = {Both: Kind.AND, Either: Kind.OR, Without: Kind.MINUS}
 _TARGET = {NUMBER: Kind.NUMBER, DATE: Kind.DATE, LEAF: Kind.TEXT}
@@ -118,9 +124,14 @@ def _say(part: Part, vocabulary: Vocabulary, tokens: list[QueryToken]) -> None:
                 tokens.append((Kind.TYPE, type_))
             else:
                 tokens.append((Kind.BACKWARD if end & 1 == 0 else Kind.FORWARD, end // 2))
-        case Walk(source, step):
+        case Walk(source, step) | Qualified(source, step, _):
             _say(source, vocabulary, tokens)
             _say_step(step, vocabulary, tokens)
+        case Related(source, step, _, targets):
+            _say(source, vocabulary, tokens)
+            _say(targets, vocabulary, tokens)
+            _say_step(step, vocabulary, tokens)
+            tokens.append((Kind.AND, -1))
         case Both(left, right) | Either(left, right) | Without(left, right):
             _say(left, vocabulary, tokens)
             _say(right, vocabulary, tokens)
@@ -138,13 +149,14 @@ def _condition_tokens(part: Compared | Counted | Extreme) -> list[QueryToken]:
         case Compared(_, _, sign, value):
             if isinstance(value, Value):
                 return [(_SIGN[sign], -1), (Kind.VALUE, value.mention)]
-            entities = [(Kind.ANCHOR, entity.mention) for entity in contents_of(value).entities]
+            compared = value.part if isinstance(value, Amount) else value
+            entities = [(Kind.ANCHOR, entity.mention) for entity in contents_of(compared).entities]
             return [(_SIGN[sign], -1), (Kind.ANOTHER, -1), *entities]
         case Counted(_, _, _, 0, _):
             return [(Kind.HAS_NONE, -1)]
         case Counted(_, _, sign, _, mention):
             return [(_SIGN[sign], -1), (Kind.COUNTED, mention)]
-        case Extreme(_, _, counted, largest, number):
+        case Extreme(_, _, counted, largest, number, _):
             kinds = (Kind.MOST, Kind.FEWEST) if counted else (Kind.HIGHEST, Kind.LOWEST)
             several = [(Kind.SEVERAL, -1)] if number > 1 else []
             return [(kinds[0] if largest else kinds[1], -1), *several]

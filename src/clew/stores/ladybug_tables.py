@@ -16,6 +16,7 @@ dot is another one.
 from __future__ import annotations
 
 import csv
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -34,6 +35,7 @@ from clew.stores.value_columns import kind_of, kind_of_text, value_relations
 
 UNTYPED = "Entity"
 TRIPLE_ID, _NAME = "clew_triple", "name"
+_WHOLE = re.compile(r"[+-]?(?:0|[1-9]\d{0,17})")
 _MOST_WHOLE = 2**53
 """Below this, a float is exactly its whole number."""
 _BETWEEN = "\x1f"
@@ -209,7 +211,12 @@ class TableLayout:
         if datatypes <= NUMBER_TYPES:
             numbers = values.value[literals]
             whole = not any(d.endswith(("decimal", "double", "float")) for d in datatypes)
-            kind = "INT64" if whole and (abs(numbers) < _MOST_WHOLE).all() else "DOUBLE"
+            labels = self.graph.labels
+            exact = all(
+                abs(n) < _MOST_WHOLE or _WHOLE.fullmatch(labels[i])
+                for i, n in zip(literals, numbers, strict=True)
+            )
+            kind = "INT64" if whole and exact else "DOUBLE"
         elif datatypes == {XSD + "boolean"}:
             kind = "BOOLEAN"
         elif datatypes == {XSD + "date"}:
@@ -225,9 +232,13 @@ class TableLayout:
             for column, kind in zip(columns, kinds, strict=True):
                 literals = column.values.get(node, [])
                 texts = [graph.labels[n] for n in literals]
-                if kind.startswith(("DOUBLE", "INT64")):
-                    number = int if kind.startswith("INT64") else float
-                    texts = [repr(number(graph.values.value[n])) for n in literals]
+                if kind.startswith("INT64"):
+                    values = (graph.values.value[n] for n in literals)
+                    texts = [
+                        t if _WHOLE.fullmatch(t) else str(int(v)) for t, v in zip(texts, values, strict=True)
+                    ]
+                elif kind.startswith("DOUBLE"):
+                    texts = [repr(float(graph.values.value[n])) for n in literals]
                 elif kind.startswith("BOOLEAN"):
                     texts = [_BOOLEANS[text.lower()] for text in texts]
                 elif kind.startswith("DATE") and not column.kind:

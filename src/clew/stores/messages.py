@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
+from math import isfinite
 from typing import IO
 
 import msgspec
@@ -46,6 +47,8 @@ def of_extension(code: int, data: memoryview) -> object:
 def plain(value: object) -> object:
     """Turn a value of a database into what MessagePack can hold."""
     match value:
+        case float() if not isfinite(value):
+            raise QueryError("A value of the result is no finite number (log(0), 1.0 / 0). Leave it out")
         case None | bool() | int() | float() | str():
             return value
         case list() | tuple():

@@ -9,6 +9,7 @@ from urllib.parse import unquote
 
 from clew.errors import UsageError
 from clew.foundation.redaction import keep_address, keep_secret
+from clew.stores.address import check_address
 
 if TYPE_CHECKING:
     from clew.stores.neo4j import Neo4jStore
@@ -17,8 +18,8 @@ if TYPE_CHECKING:
 CYPHER_SCHEMES = ("neo4j", "neo4j+s", "neo4j+ssc", "bolt", "bolt+s", "bolt+ssc")
 SPARQL_SCHEMES = ("sparql+http", "sparql+https")
 _SPARQL = re.compile(
-    r"(?:SELECT|ASK|CONSTRUCT|DESCRIBE|PREFIX|BASE)\b|(?:INSERT|DELETE|WITH|LOAD|CLEAR|DROP|CREATE|COPY|MOVE|ADD)"
-    r"\s+(?:DATA|WHERE|SILENT|GRAPH|DEFAULT|ALL|NAMED|<)|(?:INSERT|DELETE)\s*\{",
+    r"(?:SELECT|ASK|CONSTRUCT|DESCRIBE|PREFIX|BASE)\b|(?:INSERT|DELETE|LOAD|CLEAR|DROP|CREATE|COPY|MOVE|ADD)"
+    r"\s+(?:DATA|WHERE|SILENT|GRAPH|DEFAULT|ALL|NAMED)\b|(?:INSERT|DELETE)\s*\{|(?:WITH|LOAD)\s*<",
     re.IGNORECASE,
 )
 """How queries and updates of SPARQL begin; no statement of Cypher begins so."""
@@ -48,15 +49,16 @@ def is_address(source: str) -> bool:
     scheme, separator, _ = source.partition("://")
     if not separator or not scheme.replace("+", "").isalnum():
         return False
+    check_address(source)
     if scheme in ("http", "https"):
         raise UsageError(
-            f"{source!r} is a web address. Write sparql+{scheme}://… for a SPARQL endpoint; download a "
-            "file first"
+            f"{shown_address(source)!r} is a web address. Write sparql+{scheme}://… for a SPARQL endpoint; "
+            "download a file first"
         )
     if scheme not in (*CYPHER_SCHEMES, *SPARQL_SCHEMES):
         raise UsageError(
-            f"{source!r} is no known kind of address. Write neo4j://host or sparql+https://host/path; copy "
-            "an index that is elsewhere to this machine first"
+            f"{shown_address(source)!r} is no known kind of address. Write neo4j://host or "
+            "sparql+https://host/path; copy an index that is elsewhere to this machine first"
         )
     return True
 
@@ -103,6 +105,7 @@ def open_neo4j(address: str, login: Login, *, seconds: float = 10.0, rows: int =
     Raises as `Neo4jStore`, UsageError for another scheme.
     """
     keep_address(address)
+    check_address(address)
     scheme, _, location = address.partition("://")
     if scheme not in CYPHER_SCHEMES:
         raise UsageError(

@@ -102,10 +102,16 @@ class QueryProcesses:
                     raise StoreError("The embedded store is closed")
                 process = self._idle.pop() if self._idle else None
             process = process or self._start([])
-            left = max(deadline - monotonic(), 0.01) if process.used else seconds
+            is_used = process.used
+            left = max(deadline - monotonic(), 0.01) if is_used else seconds
             reply = process.ask(msgspec.msgpack.encode({**request, "seconds": left}), left, seconds)
+            if reply.get("error") == "memory" and is_used:  # others may have left it too little
+                process.stop()
+                process = self._start([])
+                left = max(deadline - monotonic(), 0.01)
+                reply = process.ask(msgspec.msgpack.encode({**request, "seconds": left}), left, seconds)
             with self._lock:
-                is_kept = not self.closed and len(self._idle) < MOST_IDLE
+                is_kept = not (self.closed or "worn" in reply) and len(self._idle) < MOST_IDLE
                 if is_kept:
                     self._idle.append(process)
             if not is_kept:

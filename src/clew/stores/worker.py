@@ -19,7 +19,10 @@ import msgspec
 
 from clew.stores.errors import QueryError, QueryRefused, QuerySyntaxError, StoreTimeout
 from clew.stores.messages import read_message, write_message
-from clew.workers.memory import limit_memory
+from clew.workers.memory import address_bytes, limit_memory
+
+WORN = 0.25
+"""Share of its memory that queries have left taken in a process which answers no more."""
 
 
 class Engine(Protocol):
@@ -63,11 +66,15 @@ def main(language: str, folder: str, most: int) -> None:
         return
     write_message(stdout, msgspec.msgpack.encode({"ready": True}))
     limit_memory(most)
+    fresh = address_bytes()
     while (message := read_message(stdin)) is not None:
         request: dict[str, Any] = msgspec.msgpack.decode(message)
         with _alarm(request["seconds"]):
-            reply = msgspec.msgpack.encode(_answer(engine, request))
-        write_message(stdout, reply)
+            reply = _answer(engine, request)
+            if reply.get("error") == "memory" or address_bytes() - fresh > WORN * most:
+                reply["worn"] = True
+            message = msgspec.msgpack.encode(reply)
+        write_message(stdout, message)
 
 
 @contextlib.contextmanager

@@ -219,6 +219,18 @@ def _is_third_person(word: str, *, alone: bool) -> bool:
     return _base_verb(word) != word and (not alone or lexicon.verb_share(word) >= MORE_OFTEN_VERB)
 
 
+def comparative(adjective: str) -> str:
+    """*Old* is *older*, *heavy* is *heavier*, *much* is *more*, *expensive* is *more expensive*."""
+    if adjective in ("much", "many"):
+        return "more"
+    if re.search(r"[^aeiou]y$", adjective):
+        return f"{adjective[:-1]}ier"
+    if len(re.findall(r"[aeiouy]+", adjective.removesuffix("e"))) > 1:
+        return f"more {adjective}"
+    doubled = adjective[-1] if re.search(r"[^aeiou][aeiou][bdgmnt]$", adjective) else ""
+    return f"{adjective.removesuffix('e')}{doubled}er"
+
+
 def negated(verb: str) -> str:
     """A verb as it is said of many with *not*: *treat* is *do not treat*, *wrote* is *did not write*."""
     first, _, rest = verb.partition(" ")

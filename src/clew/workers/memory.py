@@ -15,9 +15,17 @@ def limit_memory(most: int) -> None:
     with contextlib.suppress(ImportError, OSError, ValueError):
         import resource
 
-        with open("/proc/self/statm") as sizes:
-            used_bytes = int(sizes.read().split()[0]) * mmap.PAGESIZE
-        resource.setrlimit(resource.RLIMIT_AS, (used_bytes + most, used_bytes + most))
+        if used_bytes := address_bytes():
+            resource.setrlimit(resource.RLIMIT_AS, (used_bytes + most, used_bytes + most))
+
+
+def address_bytes() -> int:
+    """Addresses that this process has reserved, in bytes; 0 if not known."""
+    try:
+        with open("/proc/self/statm", encoding="ascii") as file:
+            return int(file.read().split()[0]) * mmap.PAGESIZE
+    except OSError:  # not Linux
+        return 0
 
 
 def physical_memory() -> int:

@@ -42,7 +42,8 @@ class LadybugEngine:
         self._database = ladybug.Database(path, read_only=True, **sizes)
         self._connection = ladybug.Connection(self._database, num_threads=1)
         self._connection.execute("RETURN 1")
-        self._facts = GraphFacts(**{**setup, "loops": frozenset(setup["loops"])})
+        loops, kinds = frozenset[str](setup["loops"]), setup["kinds"]
+        self._facts = GraphFacts(loops, kinds, setup["columns"], setup["properties"])
 
     def run(self, request: dict[str, Any]) -> dict[str, Any]:
         """Guard a query, write it in ladybug's Cypher and run it; raises as `CypherStore.run`."""

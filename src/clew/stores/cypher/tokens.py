@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from math import isinf
 from typing import Literal
 
 from clew.stores.errors import QueryRefused, QuerySyntaxError
@@ -135,6 +136,8 @@ def _number(match: re.Match[str], text: str, at: int, space: str) -> CypherToken
     if stop < len(text) and (text[stop].isalnum() or text[stop] == "_"):
         raise QuerySyntaxError(f"{text[at : stop + 1]!r} is neither a number nor a name", text, at)
     kind: TokenKind = "float" if match["float"] else "integer"
+    if kind == "float" and isinf(float(match[0].replace("_", ""))):
+        raise QuerySyntaxError(f"the number {match[0]} is too large", text, at)
     return CypherToken(kind, match[0], space, at, match[0].replace("_", ""))
 
 

@@ -19,6 +19,7 @@ from urllib.parse import SplitResult, quote, unquote, urlencode, urljoin, urlspl
 
 from clew.errors import UsageError
 from clew.foundation.redaction import keep_address
+from clew.stores.address import check_address
 from clew.stores.errors import QueryError, StoreError, StoreTimeout
 
 CONNECT_SECONDS = 5.0
@@ -43,6 +44,7 @@ class Address:
 def address_of(text: str) -> Address:
     """Read `sparql+https://[user:password@]host[:port]/path`; UsageError for anything else."""
     keep_address(text)
+    check_address(text)
     if not text.startswith((f"{_PREFIX}http://", f"{_PREFIX}https://")):
         raise UsageError(f"{text!r} is no address of a SPARQL endpoint. Write sparql+https://host/sparql")
     try:

@@ -1,0 +1,706 @@
+"""Words that ask for an operator around the rest of a question: *per team*, *the second oldest*, *than Bob*.
+
+The words are left out, the rest is read as any question, and the operator is put around what that means:
+*How many orders per team?* is *how many orders*, by team. A reading around which an operator cannot stand is
+none. Where no reading is left, the question is read with its words, and they stay without a place.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import date, timedelta
+from functools import reduce
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clew.graph.graph import ValueKind
+from clew.query.execute import Executor, OverBudget
+from clew.query.tree import (
+    Amount,
+    Anchor,
+    Both,
+    Compared,
+    Counted,
+    Either,
+    Extreme,
+    OfType,
+    OnEdge,
+    Part,
+    Qualified,
+    Query,
+    Related,
+    Sign,
+    Value,
+    Walk,
+    Without,
+    mapped,
+    mentions_of,
+    with_entity,
+)
+from clew.query.values import ORDINALS, day_number, days_from, today
+from clew.query.vocabulary import NUMBER, Vocabulary, words_of_label
+from clew.reading import english
+from clew.reading.comparisons import sign_beside
+from clew.reading.mentions import Mention, spans_of
+from clew.reading.ranker import Ranked, Ranking
+from clew.text.inflection import comparative, is_participle, shape_of, singular_noun
+from clew.text.lexicon import ADJECTIVE, Lexicon
+
+MOST_AROUND = 20
+"""Readings of the rest around which operators are put."""
+Spans = tuple[tuple[int, int], ...]
+Apply = Callable[[Query], Query | None]
+_NTH = re.compile(
+    rf"\b(?P<nth>{'|'.join(ORDINALS[1:12])}|(?:[2-9]|1\d)(?:nd|rd|th))[-\s]+(?=(?:most|least|best|worst|\w{{2,}}est)\b)",
+    re.I,
+)
+_GROUP = re.compile(
+    r"\s*\b(?:(?:per|(?P<by>by))\s+|(?:for|in|of|at|from|on)\s+(?:each|every)\s+(?:of\s+the\s+)?)(?P<group>[\w-]+(?:\s+[\w-]+)?)"
+    r"|\s*\b(?:do|does|did|has|have|is|are)\s+(?:each|every)\s+(?P<subject>[\w-]+(?:\s+[\w-]+)??)(?:\s+(?:have|has|had|got|contain))?(?=\W*$)",
+    re.I,
+)
+_MORE = re.compile(r"\b(?:how\s+(?:much|many)\s+(?P<more>\w+er|more|less)\b|(?P<of>difference)\b)", re.I)
+_LESS = frozenset("less fewer younger shorter smaller lower lighter cheaper slower earlier narrower".split())
+_SHARE = re.compile(
+    r"\b(?:what|which)\s+(?:percent(?:age)?|share|proportion|fraction|%)\s+of(?:\s+(?:all|the))*\b", re.I
+)
+_AVERAGE = re.compile(
+    r"(?P<than>\b(?:than|above|below|over|under))\s+(?:the\s+)?(?:average|mean)(?P<noun>\s+\w+)?", re.I
+)
+_BOUND = re.compile(r"\s*,?\s*\b(?:but|and)\s+(?:\w+\s+)?(?:more|less|fewer|\w{2,}er)\s+than\s+", re.I)
+_AS_MUCH = re.compile(
+    r"(?<!least )(?<!most )(?<!twice )(?<!half )\b(?:equally|just\s+as|as)\s+(?P<what>[a-z]+)\s+as\b", re.I
+)
+_NEITHER = re.compile(r"\bneither\b", re.I)
+_NOR = re.compile(r"\s*,?\s*nor\s+(?:(?:in|of|for|at|by|from|to|with|on)\s+)?", re.I)
+_OPPOSITE: dict[Sign, Sign] = {">": "<", "<": ">", ">=": "<=", "<=": ">="}
+_ONLY_ONE = re.compile(r"\bthe\s+(?:only|sole)\b", re.I)
+_ONLY = re.compile(r"\b(?:only|solely|exclusively)\b", re.I)
+_AND = re.compile(r"\s*(?:,\s*)?(?P<word>and|or|&)\s+(?:in\s+|of\s+|for\s+)?|\s*,\s*", re.I)
+_PERIOD = r"(?P<unit>year|month|week|day|decade)s?"
+_AGO = re.compile(
+    rf"\b(?P<sign>more than|over|less than|under)?\s*(?P<number>\d+|an?|\w+)\s+{_PERIOD}\s+ago\b", re.I
+)
+_WITHIN = re.compile(
+    rf"\b(?:in|within|during|over)\s+the\s+(?:last|past)\s+(?P<number>\d+|\w+)\s+{_PERIOD}\b", re.I
+)
+_LAST = re.compile(r"\b(?:in\s+|during\s+)?(?P<which>last|this)\s+(?P<unit>year|month)\b", re.I)
+_NOW = re.compile(r"\b(?:now|currently|today|at present|at the moment|these days)\b", re.I)
+_NUMBERS = {w: n for n, w in enumerate("zero one two three four five six seven eight nine ten".split())}
+_BEFORE = re.compile(
+    r"\b(?:in|on|during|since|from|before|after|until|till|by|at|as of|prior to|starting)\s+"
+    r"(?:the\s+)?(?:year\s+)?$",
+    re.I,
+)
+_BEGIN = frozenset("since from start started starting begin began beginning starts begins valid".split())
+_END = frozenset("until till to end ended ending ends finish finished stop stopped left".split())
+
+
+@dataclass(frozen=True, slots=True)
+class Operator:
+    """Words of a question and what they put around a query; `instead` is read in their place."""
+
+    start: int
+    stop: int
+    apply: Apply
+    instead: str = ""
+    certain: bool = True
+    """Whether the words mean nothing else; else a reading of the whole question that uses them is kept."""
+    names: bool = False
+    """Whether it adds a name to one before it."""
+    values: tuple[Value, ...] = ()
+    """What the last word of `instead` may stand for."""
+
+
+@dataclass(frozen=True, eq=False)
+class Operators:
+    """The operators that the words of one question ask for over one graph."""
+
+    vocabulary: Vocabulary
+    executor: Executor
+    text: str
+    mentions: Sequence[Mention]
+
+    def found(self) -> list[Operator]:
+        """The operators, in their order; of those that share words the first."""
+        operators: list[Operator] = []
+        numbers = (
+            self._equals,
+            self._shares,
+            self._differences,
+            self._nth,
+            self._groups,
+            self._averages,
+            self._bounds,
+        )
+        finders = (*numbers, self._neither, self._only, self._times, self._names)
+        for operator in (o for find in finders for o in find()):
+            if not any(o.start < operator.stop and operator.start < o.stop for o in operators):
+                operators.append(operator)
+        return sorted(operators, key=lambda o: o.start)
+
+    def prefers(self, ranked: Sequence[Ranked], ranking: Ranking, operators: Sequence[Operator]) -> bool:
+        """Whether readings with operators are taken before those of the whole question.
+
+        Where the likeliest of these says the words too, the likelier of both is taken, unless the words of an
+        operator mean nothing else.
+        """
+        if not ranked or any(o.certain for o in operators):
+            return bool(ranked)
+        whole = ranking.ranked[:1]
+        used = [m for r in whole for m in spans_of(self.mentions, mentions_of(r.option.query))]
+
+        def is_said(operator: Operator) -> bool:
+            behind = any(operator.start <= start < operator.stop for start, _ in used)
+            return behind and (not operator.names or any(stop <= operator.start for _, stop in used))
+
+        is_likelier = not whole or ranked[0].probability > whole[0].probability
+        return is_likelier or not any(map(is_said, operators))
+
+    def rest(self, operators: Sequence[Operator]) -> tuple[str, tuple[Mention, ...], Spans]:
+        """The question without the words of operators, its mentions, and spans of what is read instead.
+
+        Those inside of an operator have no place left; a number that stands for one is a mention at the end.
+        """
+        text, cuts = "", [(0, 0)]
+        numbers: list[Mention] = []
+        said: list[tuple[int, int]] = []
+        last = 0
+        for o in operators:
+            text += self.text[last : o.start]
+            said += [(len(text), len(text) + len(o.instead))] if o.instead else []
+            if o.values:
+                start = len(text) + o.instead.rindex(" ") + 1
+                stop = len(text) + len(o.instead)
+                numbers.append(Mention(start, stop, o.instead.split()[-1], values=o.values))
+            text += o.instead
+            last = o.stop
+            if not o.instead and (not text or text[-1] == " "):
+                behind = self.text[last : last + 1]
+                last += behind == " "
+                text = text if behind.isalnum() or behind == " " else text.rstrip()
+            cuts.append((last, len(text) - last))
+        text += self.text[last:]
+
+        def moved(mention: Mention) -> Mention:
+            inside = next((o for o in operators if o.start < mention.stop and mention.start < o.stop), None)
+            at = mention.start if inside is None else inside.start
+            shift = next(shift for start, shift in reversed(cuts) if start <= at)
+            length = mention.stop - mention.start if inside is None else 0
+            strong = mention.strong and inside is None
+            return replace(mention, start=at + shift, stop=at + shift + length, strong=strong)
+
+        return text, (*map(moved, self.mentions), *numbers), tuple(said)
+
+    def around_all(
+        self, ranked: Sequence[Ranked], operators: Sequence[Operator], said: Spans
+    ) -> tuple[Ranked, ...]:
+        """Readings of the rest with all operators around them, less those where these cannot stand."""
+        changed = ((r, self.around(r.option.query, operators)) for r in ranked[:MOST_AROUND])
+        return tuple(
+            replace(r, option=replace(r.option, query=replace(query, said=said), size=-1))
+            for r, query in changed
+            if query is not None
+        )
+
+    def around(self, query: Query, operators: Sequence[Operator]) -> Query | None:
+        """A query of the rest with all operators around it, None where one of them cannot stand there."""
+        try:
+            for operator in operators:
+                changed = operator.apply(query)
+                if changed is None:
+                    return None
+                query = changed
+        except OverBudget:
+            return None
+        return query
+
+    # n-th, shares, groups
+
+    def _nth(self) -> Iterator[Operator]:
+        for match in _NTH.finditer(self.text):
+            word = match["nth"].lower()
+            number = ORDINALS.index(word) + 1 if word in ORDINALS else int(word[:-2])
+
+            def apply(query: Query, number: int = number) -> Query | None:
+                def nth(part: Part) -> Part:
+                    is_first = isinstance(part, Extreme) and part.number == 1 and not part.nth
+                    return replace(part, number=number, nth=True) if is_first else part
+
+                changed = replace(query, part=mapped(query.part, nth))
+                return None if changed == query else changed
+
+            yield Operator(*match.span(), apply)
+
+    def _equals(self) -> Iterator[Operator]:
+        """*As old as Bob*: read as *older than Bob*, and equal is put in the place of more."""
+        for match in _AS_MUCH.finditer(self.text):
+            what = match["what"].lower()
+            if what in ("well", "far", "soon", "long", "such", "same") or not self._is_measure(what):
+                continue
+            yield Operator(*match.span(), self._equal, f"{comparative(what)} than")
+
+    def _is_measure(self, word: str) -> bool:
+        """Whether a word may be an adjective or a quantity: *old*, *much*."""
+        return word in ("much", "many") or Lexicon.load().uses(word, ADJECTIVE) > 0
+
+    def _equal(self, query: Query) -> Query | None:
+        def equal(part: Part) -> Part:
+            is_bound = isinstance(part, Compared) and not isinstance(part.value, Value | Amount)
+            return replace(part, sign="=") if isinstance(part, Compared) and is_bound else part
+
+        changed = replace(query, part=mapped(query.part, equal))
+        if changed == query:
+            return None
+        match changed:
+            case Query("list" | "count", Compared(source, _, _, Walk(Anchor() as same, _))) if not isinstance(
+                source, Anchor
+            ):
+                return replace(changed, part=Without(changed.part, same))
+            case _:
+                return changed
+
+    def _shares(self) -> Iterator[Operator]:
+        for match in _SHARE.finditer(self.text):
+            yield Operator(*match.span(), self._share, "How many")
+
+    def _share(self, query: Query) -> Query | None:
+        whole = self._all_like(query.part)
+        if query.ask != "count" or whole is None or whole == query.part:
+            return None
+        return Query("share", query.part, whole)
+
+    def _all_like(self, part: Part) -> Part | None:
+        """All things of the kind that a set is of."""
+        match part:
+            case OfType():
+                return part
+            case Both(_, OfType() as all_of_type) | Both(OfType() as all_of_type, _):
+                return all_of_type
+            case Walk(_, step) if self.vocabulary.end_types[step ^ 1] >= 0:
+                return OfType(self.vocabulary.end_types[step ^ 1])
+            case Walk(_, step):
+                return OfType(-1, step ^ 1)
+            case Anchor() | Qualified():
+                return None
+            case Both(left, _) | Either(left, _):
+                return self._all_like(left)
+            case Without(left, _):
+                return self._all_like(left)
+            case Compared(source) | Counted(source) | Extreme(source) | Related(source):
+                return self._all_like(source)
+
+    def _groups(self) -> Iterator[Operator]:
+        for match in _GROUP.finditer(self.text):
+            before = self.text[: match.start()].split()[-1:]
+            if match["by"] and before and is_participle(before[0].lower()):
+                continue  # "owned by people" groups nothing
+            name = "group" if match["group"] else "subject"
+            words = match[name].split()
+            for length in range(len(words), 0, -1):
+                noun = singular_noun(" ".join(words[:length]).lower())
+                if not self._is_noun(noun):
+                    continue
+                stop = match.start(name) + len(" ".join(words[:length]))
+                stop = match.end() if name == "subject" else stop
+                yield Operator(
+                    match.start(), stop, lambda q, n=noun, by=bool(match["by"]): self._grouped(q, n, by=by)
+                )
+                break
+
+    def _is_noun(self, noun: str) -> bool:
+        """Whether a noun is what some type or relation of the graph is called."""
+        types = map(singular_noun, self.vocabulary.types)
+        return noun in types or any(noun in self._nouns(r) for r in range(len(self.vocabulary.relations)))
+
+    def _nouns(self, relation: int) -> tuple[str, ...]:
+        shape = shape_of(self.vocabulary.relations[relation])
+        return (self.vocabulary.relations[relation], shape.one if shape.form == "noun" else shape.noun)
+
+    def _grouped(self, query: Query, noun: str, *, by: bool) -> Query | None:
+        if (by and query.ask == "list") or query.ask in ("yes", "every", "share", "difference") or query.by:
+            return None
+        part = query.part
+        if query.ask in ("sum", "average", "largest", "smallest"):
+            if not isinstance(part, Walk):
+                return None
+            part = part.source
+        members = self.executor.members(part)
+        for step in sorted(self.executor.steps(members)):
+            type_ = self.vocabulary.end_types[step ^ 1]
+            is_type = type_ >= 0 and singular_noun(self.vocabulary.types[type_]) == noun
+            if is_type or (not step & 1 and noun in self._nouns(step // 2)):
+                return replace(query, by=(step,))
+        return None
+
+    # two things
+
+    def _differences(self) -> Iterator[Operator]:
+        """*How much older is Ann than Bob*: of Ann, less that of Bob."""
+        for match in _MORE.finditer(self.text):
+            than = re.compile(r"\s+(?:than|and)\s+(?:that\s+of\s+|the\s+\w+\s+of\s+)?", re.I)
+            named = [m for m in self.mentions if m.candidates and m.start > match.end()]
+            for mention in named:
+                before = than.search(self.text, match.end(), mention.start)
+                if before is None or before.end() != mention.start:
+                    continue
+                is_less = (match["more"] or "").lower() in _LESS
+                if match["more"]:
+                    yield Operator(*match.span(), _as_it_is, self._how(match["more"]))
+
+                def apply(query: Query, mention: Mention = mention, is_less: bool = is_less) -> Query | None:
+                    return self._difference(query, mention, is_less=is_less)
+
+                yield Operator(before.start(), mention.stop, apply)
+                break
+
+    def _how(self, comparative: str) -> str:
+        """*How old* of *older*, *how much* of *more* or *less*."""
+        base = next((w for w in Lexicon.load().lemmas(comparative) if w != comparative.lower()), "")
+        return f"How {base}" if base and comparative.lower() not in ("more", "less") else "How much"
+
+    def _difference(self, query: Query, mention: Mention, *, is_less: bool) -> Query | None:
+        pair = self._of_another(query.part, mention)
+        if pair is None or query.ask not in ("list", "count", "sum"):
+            return None
+        first, second = pair
+        if query.ask == "list" and (
+            not isinstance(first, Walk) or self.vocabulary.ends[first.step ^ 1] != NUMBER
+        ):
+            return None
+        if query.ask == "sum" and not isinstance(first, Walk):
+            return None
+        first, second = (second, first) if is_less else (first, second)
+        return Query("difference", first, second)
+
+    def _of_another(
+        self, part: Part, mention: Mention, first: Mention | None = None
+    ) -> tuple[Part, Part] | None:
+        """A part of one entity (that of a mention), and the same of another; None where that is not told."""
+        entities = Query("list", part).contents.entities
+        anchors = [a for a in entities if a.mention >= 0 and first in (None, self.mentions[a.mention])]
+        nodes = list(dict.fromkeys(a.node for a in anchors))
+        other = self._node_like(mention, nodes[0]) if len(nodes) == 1 else None
+        if other is None:
+            return None
+        changed = with_entity(part, nodes[0], other)
+        index = self.mentions.index(mention)
+        return part, mapped(
+            changed, lambda p: replace(p, mention=index) if isinstance(p, Anchor) and p.node == other else p
+        )
+
+    def _node_like(self, mention: Mention, node: int) -> int | None:
+        """The node that a name stands for beside another: of its type, where one is."""
+        types = set(self.vocabulary.types_of(node).tolist())
+        alike = [c.node for c in mention.candidates if types & set(self.vocabulary.types_of(c.node).tolist())]
+        nodes = alike or [c.node for c in mention.candidates]
+        return next((n for n in nodes if n != node), None)
+
+    def _names(self) -> Iterator[Operator]:
+        """*Ann, Bob and Cid*: what is asked of the first is asked of all."""
+        named = sorted((m for m in self.mentions if m.candidates), key=lambda m: (m.start, -m.stop))
+        runs: list[list[Mention]] = []
+        words: list[str] = []
+        for left, right in pairwise(named):
+            between = _AND.fullmatch(self.text, left.stop, right.start) if left.stop <= right.start else None
+            if between is None:
+                continue
+            if runs and runs[-1][-1] == left:
+                runs[-1].append(right)
+                words[-1] = between["word"] or words[-1]
+            elif not re.search(r"\bbetween\W*$", self.text[: left.start], re.I):
+                runs.append([left, right])
+                words.append(between["word"] or "")
+        for run, word in zip(runs, words, strict=True):
+            if word.lower() in ("and", "&"):
+                yield Operator(
+                    run[0].stop,
+                    run[-1].stop,
+                    lambda query, run=run: self._of_all(query, run),
+                    certain=False,
+                    names=True,
+                )
+
+    def _of_all(self, query: Query, names: Sequence[Mention]) -> Query | None:
+        """What is asked of the first name, asked of all: what they share, else what each has."""
+        if query.ask not in ("yes", "every") and english.YES_NO.search(self.text):
+            return None
+        match query:
+            case Query("yes", Both(Walk(Anchor() as a, step), Anchor() as b)):
+                inside = a.mention >= 0 and self.mentions[a.mention] == names[0]
+                one, rest = (a, Walk(b, step ^ 1)) if inside else (b, Walk(a, step))
+                others = [(self._node_like(m, one.node), self.mentions.index(m)) for m in names[1:]]
+                if any(node is None for node, _ in others):
+                    return None
+                anchors = [one, *(Anchor(node, place) for node, place in others if node is not None)]
+                return Query("every", reduce(Either, anchors), rest)
+            case _:
+                pass
+        pairs = [self._of_another(query.part, mention, names[0]) for mention in names[1:]]
+        parts = [query.part, *(pair[1] for pair in pairs if pair is not None)]
+        if len(parts) < len(names) or query.ask == "yes":
+            return None
+        if not all(len(self.executor.members(part)) for part in parts):
+            return None  # of one of them it is not recorded
+        if len(self.executor.members(reduce(Both, parts))):
+            return replace(query, part=reduce(Both, parts))
+        walks = [part for part in parts if isinstance(part, Walk)]
+        if query.ask not in ("list", "count") and len(walks) == len(parts):
+            return replace(query, part=Walk(reduce(Either, [w.source for w in walks]), walks[0].step))
+        return replace(query, part=reduce(Either, parts))
+
+    # bounds
+
+    def _averages(self) -> Iterator[Operator]:
+        """*More than average*: read as more than some number, in whose place the average is put."""
+        for match in _AVERAGE.finditer(self.text):
+            stop = match.end()
+            if match["noun"] and not self._is_noun(singular_noun(match["noun"].strip().lower())):
+                stop = match.start("noun")
+            number = self._middle()
+            if number is not None:
+                instead = f"{match['than']} {number:g}"
+                if len(instead) <= stop - match.start():
+                    yield Operator(match.start(), stop, self._than_average, instead, values=(Value(number),))
+
+    def _middle(self) -> float | None:
+        """A number between the least and the most of the values that the words of the question may mean."""
+        schema = self.vocabulary.schema
+        words = {singular_noun(w) for w in re.findall(r"\w+", self.text.lower())}
+        ends = [e for e in range(1, len(self.vocabulary.ends), 2) if self.vocabulary.ends[e] == NUMBER]
+        named = [e for e in ends if words & set(self.vocabulary.relations[e // 2].split())] or ends
+        return round(float(schema.low[named[0]] + schema.high[named[0]]) / 2) if named else None
+
+    def _than_average(self, query: Query) -> Query | None:
+        def averaged(part: Part) -> Part:
+            if not isinstance(part, Compared) or not isinstance(part.value, Value) or len(part.steps) != 1:
+                return part
+            whole = self._all_like(part.source)
+            if whole is None or part.sign == "=":
+                return part
+            return replace(part, value=Amount("average", Walk(whole, part.steps[0])))
+
+        changed = replace(query, part=mapped(query.part, averaged))
+        return None if changed == query else changed
+
+    def _bounds(self) -> Iterator[Operator]:
+        """*More than Bob but less than Ann*: a second bound, on the other side."""
+        for match in _BOUND.finditer(self.text):
+            named = [m for m in self.mentions if m.candidates and m.start == match.end()]
+            if named:
+                mention = max(named, key=lambda m: m.stop)
+                yield Operator(
+                    match.start(), mention.stop, lambda query, mention=mention: self._bounded(query, mention)
+                )
+
+    def _bounded(self, query: Query, mention: Mention) -> Query | None:
+        def bounded(part: Part) -> Part:
+            match part:
+                case Compared(_, _, (">" | "<" | ">=" | "<=") as sign, Walk(Anchor(node, _), step)):
+                    other = self._node_like(mention, node)
+                    if other is None:
+                        return part
+                    value = Walk(Anchor(other, self.mentions.index(mention)), step)
+                    return Compared(part, part.steps, _OPPOSITE[sign], value)
+                case _:
+                    return part
+
+        changed = replace(query, part=mapped(query.part, bounded))
+        return None if changed == query else changed
+
+    def _neither(self) -> Iterator[Operator]:
+        """*In neither Oslo nor Turku*: all less what is in one of both."""
+        neither = _NEITHER.search(self.text)
+        nor = None if neither is None else _NOR.search(self.text, neither.end())
+        if neither is None or nor is None:
+            return
+        named = sorted((m for m in self.mentions if m.candidates), key=lambda m: m.start - m.stop)
+        left = next((m for m in named if m.stop == nor.start()), None)
+        right = next((m for m in named if m.start == nor.end()), None)
+        if left is not None and right is not None:
+            yield Operator(*neither.span(), _as_it_is)
+            yield Operator(nor.start(), right.stop, lambda query: self._of_neither(query, left, right))
+
+    def _of_neither(self, query: Query, left: Mention, right: Mention) -> Query | None:
+        pair = self._of_another(query.part, right, left)
+        whole = self._all_like(query.part)
+        if pair is None or whole is None or query.ask not in ("list", "count"):
+            return None
+        return replace(query, part=Without(whole, Either(*pair)))
+
+    # only
+
+    def _only(self) -> Iterator[Operator]:
+        one = _ONLY_ONE.search(self.text)
+        if one is not None and not re.match(r"\s+(?:\w+\s+)?\w+est\b", self.text[one.end() :]):
+            yield Operator(*one.span(), self._only_one, "the")
+        elif one is None and (match := _ONLY.search(self.text)) is not None:
+            yield Operator(*match.span(), self._only_related)
+
+    def _only_one(self, query: Query) -> Query | None:
+        match query:
+            case Query("yes", Both(Walk(Anchor() as a, step), Anchor() as b)) if a.node != b.node:
+                told = [self._place(a), self._place(b)]
+                subject, whole = (b, Walk(a, step)) if told[1] < told[0] else (a, Walk(b, step ^ 1))
+                return Query("every", whole, subject)
+            case _:
+                return None
+
+    def _only_related(self, query: Query) -> Query | None:
+        match query:
+            case Query("list" | "count", Walk(Anchor() as targets, step)):
+                return replace(query, part=Related(query.part, step ^ 1, "only", targets))
+            case Query("yes", Both(Walk(Anchor() as a, step), Anchor() as b)):
+                first, other, way = (b, a, step ^ 1) if self._place(b) < self._place(a) else (a, b, step)
+                return Query("every", Walk(first, way), other)
+            case _:
+                return None
+
+    def _place(self, anchor: Anchor) -> int:
+        return self.mentions[anchor.mention].start if anchor.mention >= 0 else len(self.text)
+
+    # times of edges
+
+    def _times(self) -> Iterator[Operator]:
+        """Dates of edges (*ordered in 2023*, *works at Nord now*); where edges have none, *last year*."""
+        if not len(self.executor.graph.edge_properties):
+            yield from self._relative_dates()
+            return
+        for start, stop, sign, value in (*self._told_from_today(), *self._told()):
+
+            def apply(query: Query, sign: Sign = sign, value: Value = value) -> Query | None:
+                return self._at_time(query, sign, value)
+
+            yield Operator(start, stop, apply, certain=False)
+
+    def _relative_dates(self) -> Iterator[Operator]:
+        """*Last year*, *more than ten years ago*, as the dates that they are."""
+        for start, stop, sign, value in self._told_from_today():
+            first = date.fromordinal(int(value.number) + 1)
+            last = date.fromordinal(int(value.number + value.width) + 1)
+            if last == today() and sign == "=":
+                sign, last = ">=", first
+            word = {"<": "before", ">": "after", ">=": "since"}.get(sign, "on" if first == last else "in")
+            value = _span(first, last)
+            if first == last or first.year != last.year:
+                yield Operator(start, stop, _as_it_is, f"{word} {first}", values=(value,))
+            elif (first.month, last.month) == (1, 12):
+                values = (value, Value(float(first.year)))
+                yield Operator(start, stop, _as_it_is, f"{word} {first.year}", values=values)
+            else:
+                yield Operator(start, stop, _as_it_is, f"{word} {first:%Y-%m}", values=(value,))
+
+    def _told_from_today(self) -> Iterator[tuple[int, int, Sign, Value]]:
+        """Dates that are told from today, with how they bound."""
+        for match in _AGO.finditer(self.text):
+            count = _count(match["number"])
+            if count is not None:
+                day = days_from(today(), match["unit"].lower(), -count)
+                word = (match["sign"] or "").lower()
+                sign: Sign = "<" if word in ("more than", "over") else ">" if word else "="
+                yield *match.span(), sign, _span(day, day) if word else _span_of(day, match["unit"].lower())
+        for match in _WITHIN.finditer(self.text):
+            count = _count(match["number"])
+            if count is not None:
+                first = days_from(today(), match["unit"].lower(), -count)
+                yield *match.span(), "=", _span(first, today())
+        for match in _LAST.finditer(self.text):
+            unit, which = match["unit"].lower(), match["which"].lower()
+            yield *match.span(), "=", _span_of(days_from(today(), unit, -1 if which == "last" else 0), unit)
+        if len(self.executor.graph.edge_properties):
+            for match in _NOW.finditer(self.text):
+                yield *match.span(), "=", _span(today(), today())
+
+    def _told(self) -> Iterator[tuple[int, int, Sign, Value]]:
+        """Dates that are written, with how the words before them bound."""
+        for mention in self.mentions:
+            dates = [v for v in mention.values if v.date and v.number >= 1 and not v.yearly]
+            before = _BEFORE.search(self.text, 0, mention.start)
+            if dates and before is not None:
+                word = before[0].split()[0].lower()
+                sign = sign_beside(self.text, mention) or "="
+                sign = "<=" if word in ("until", "till") else ">=" if word in ("since", "from") else sign
+                yield before.start(), mention.stop, sign, dates[0]
+
+    def _at_time(self, query: Query, sign: Sign, value: Value) -> Query | None:
+        """The query with its last step over edges of that time."""
+        done = False
+
+        def timed(part: Part) -> Part:
+            nonlocal done
+            conditions = self._conditions(part.step // 2, sign, value) if isinstance(part, Walk) else ()
+            if not isinstance(part, Walk) or not conditions or done:
+                return part
+            done = True
+            return Qualified(part.source, part.step, conditions)
+
+        changed = mapped(query.part, timed)
+        return replace(query, part=changed) if done else None
+
+    def _conditions(self, relation: int, sign: Sign, value: Value) -> tuple[OnEdge, ...]:
+        """What edges of a relation must have: their date, or a begin and an end around it."""
+        begin, end, plain = self._keys(relation)
+        first = replace(value, width=0.0)
+        last = replace(value, number=value.number + value.width, width=0.0)
+        if begin and sign == "=":
+            ended = (OnEdge(end, ">=", first, or_none=True),) if end else ()
+            return (OnEdge(begin, "<=", last), *ended)
+        if begin and sign in ("<", ">="):
+            return (OnEdge(begin, "<", first),) if sign == "<" else (OnEdge(begin, "=", value),)
+        if end and sign in (">", "<="):
+            return (OnEdge(end, ">", last, or_none=True),) if sign == ">" else (OnEdge(end, "=", value),)
+        return (OnEdge(plain, sign, value),) if plain and not begin else ()
+
+    def _keys(self, relation: int) -> tuple[str, str, str]:
+        """The keys of the begin, the end and the one date of edges of a relation, empty for none."""
+        properties = self.executor.graph.edge_properties
+        statements = np.flatnonzero(properties.triples[:, 1] == relation)
+        owners = np.repeat(np.arange(len(properties)), np.diff(properties.offsets))
+        places = np.flatnonzero(np.isin(owners, statements))
+        dated: dict[str, bool] = {}
+        for number in np.unique(properties.key[places]).tolist():
+            of_key = places[properties.key[places] == number]
+            values, kinds = properties.value[of_key], properties.kind[of_key]
+            is_year = (kinds == ValueKind.NUMBER) & (values >= 1000) & (values <= 2100) & (values % 1 == 0)
+            dated[properties.keys[number]] = bool(((kinds == ValueKind.DATE) | is_year | (kinds == 0)).all())
+        words = {key: set(words_of_label(key).split()) for key, is_date in dated.items() if is_date}
+        words = {key: said for key, said in words.items() if self._has_values(key, places)}
+        begin = next((key for key, said in words.items() if said & _BEGIN), "")
+        end = next((key for key, said in words.items() if said & _END and key != begin), "")
+        others = [key for key in words if key not in (begin, end)]
+        return begin, end, others[0] if len(others) == 1 else ""
+
+    def _has_values(self, key: str, places: NDArray[np.int64]) -> bool:
+        properties = self.executor.graph.edge_properties
+        number = list(properties.keys).index(key)
+        return bool((properties.kind[places[properties.key[places] == number]] > 0).any())
+
+
+def _as_it_is(query: Query) -> Query:
+    return query
+
+
+def _count(word: str) -> int | None:
+    word = word.lower()
+    if word.isdigit():
+        return int(word)
+    return 1 if word in ("a", "an") else _NUMBERS.get(word)
+
+
+def _span(first: date, last: date) -> Value:
+    number = day_number(first)
+    return Value(number, date=True, width=day_number(last) - number)
+
+
+def _span_of(day: date, unit: str) -> Value:
+    """The year, the month or the day that a day is in."""
+    if unit in ("year", "decade"):
+        return _span(date(day.year, 1, 1), date(day.year, 12, 31))
+    if unit == "month":
+        after = days_from(date(day.year, day.month, 1), "month", 1)
+        return _span(date(day.year, day.month, 1), after - timedelta(days=1))
+    return _span(day, day)
