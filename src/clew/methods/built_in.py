@@ -28,7 +28,7 @@ from clew.reading.answer import (
     taken_for,
 )
 from clew.reading.certainty import certainties_of, how_likely
-from clew.reading.follow_up import Around, threaded
+from clew.reading.follow_up import Around
 from clew.reading.left_open import left_open, unknown_given, unplaced
 from clew.reading.mentions import HOW
 from clew.reading.mutual import both_ways
@@ -36,6 +36,7 @@ from clew.reading.near_names import unknown_names
 from clew.reading.reader import Reading
 from clew.reading.shared_reader import reader_of
 from clew.reading.spelling import spelling_notes
+from clew.reading.thread import threaded
 from clew.text.embedder import Embedder
 from clew.types import Abstention, Answer, PlacedWord, Step
 

@@ -15,15 +15,16 @@ from clew.llm.types import ChatModel
 from clew.methods.auto.method import AutoWithModel
 from clew.methods.built_in import BuiltInReader
 from clew.methods.registry import Method
-from clew.query.tree import Query
 from clew.query.words import say
 from clew.reading.account import as_written
-from clew.reading.answer import DraftAnswer, answer_of, drawn
-from clew.reading.follow_up import FollowUp, follow_ups, last_query, threaded, unmentioned
-from clew.reading.reader import QuestionReader
+from clew.reading.answer import answer_of, drawn
+from clew.reading.follow_up import FollowUp, follow_ups
+from clew.reading.thread import LastAnswer, query_of, threaded, unmentioned
 from clew.text.normalise import tokens
 from clew.types import Abstention, Answer, PlacedWord, Thread
 
+LESS_LIKELY = 0.1
+"""How much less likely than the likeliest a way to read a follow-up may be, if it is proved in fewer steps."""
 _QUESTION = re.compile(r"^\W*question\W*:\s*(.+?)\s*$", re.IGNORECASE | re.MULTILINE)
 
 
@@ -43,23 +44,33 @@ def answer_follow_up(
     plain = answerer.plain if isinstance(answerer, AutoWithModel) else answerer
     if not isinstance(plain, BuiltInReader):
         if model is None:
-            raise UsageError(f"A follow-up to {answerer.name} needs a model. Give one, or ask a whole question")
+            raise UsageError(
+                f"A follow-up to {answerer.name} needs a model. Give one, or ask a whole question"
+            )
         whole = _rewritten(model, question, thread, id)
         return _as_asked(answerer.answer(whole, id=id, entities=entities), question, whole)
-    query = last_query(thread, plain.reader) or unmentioned(plain.read(thread.question).query)
-    ways = follow_ups(plain.reader, question, thread, query)
+    query = query_of(thread, plain.reader) or unmentioned(plain.read(thread.question).query)
+    ways = follow_ups(LastAnswer(plain.reader, thread, query), question)
     abstained = ways if isinstance(ways, Abstention) else None
+    answered: list[Answer] = []
     for way in [] if isinstance(ways, Abstention) else ways:
         answer = _answer_of(plain, question, way, id, entities)
-        if answer.abstained is None:
-            return answer
+        answered += [answer] if answer.abstained is None else []
         abstained = abstained or answer.abstained
+    if answered:
+        likely = max(answer.answers[0].score for answer in answered) - LESS_LIKELY
+        return min((a for a in answered if a.answers[0].score >= likely), key=_steps_to_prove)
     if model is not None and abstained is not None:
         whole = _rewritten(model, question, thread, id)
         return _as_asked(answerer.answer(whole, id=id, entities=entities), question, whole)
-    if abstained is None or isinstance(ways, list) and all(way.is_whole for way in ways):
+    if abstained is None or (isinstance(ways, list) and all(way.is_whole for way in ways)):
         return answerer.answer(question, id=id, entities=entities)
     return Answer(question, abstained=abstained, method=answerer.name, id=id, timings_ms={"total": 0.0})
+
+
+def _steps_to_prove(answer: Answer) -> int:
+    """Triples that prove the first answer: *it* is the painting that has a painter, not its museum."""
+    return len(answer.citations[0].triples) if answer.citations else 0
 
 
 def _answer_of(
@@ -69,7 +80,7 @@ def _answer_of(
     if way.query is None:
         names = (*entities, way.name) if way.name else entities
         answer = plain.answer(way.text, id=id, entities=names, around=way.around)
-        return _as_asked(answer, question, way.text)
+        return _as_asked(answer, question, way.text, is_said=way.is_said)
     reader = plain.reader
     draft = answer_of(reader.graph, reader.vocabulary, way.query)
     words = say(way.query, reader.vocabulary)
@@ -81,11 +92,11 @@ def _answer_of(
     return threaded(drawn(answer, draft, words), way.query, reader, words)
 
 
-def _as_asked(answer: Answer, question: str, whole: str) -> Answer:
-    """The answer to the question as it was asked; the reading, and its words, are of the whole one."""
+def _as_asked(answer: Answer, question: str, whole: str, *, is_said: bool = True) -> Answer:
+    """The answer to the question as it was asked; a note says the whole one where that says all of it."""
     account = as_written(question, whole, answer.account)
-    note = f'read as "{whole}"'
-    return replace(answer, question=question, account=account, alternatives=(), notes=(note, *answer.notes))
+    notes = (f'read as "{whole}"', *answer.notes) if is_said else answer.notes
+    return replace(answer, question=question, account=account, alternatives=(), notes=notes)
 
 
 def _rewritten(model: ChatModel, question: str, thread: Thread, id: str | None) -> str:

@@ -18,7 +18,7 @@ from clew.methods.settings import AutoSettings
 from clew.query.tree import Query
 from clew.query.words import say
 from clew.reading.answer import DraftAnswer, answer_of, drawn
-from clew.reading.follow_up import threaded
+from clew.reading.thread import threaded
 from clew.text.counted import counted
 from clew.text.embedder import Embedder
 from clew.types import Abstention, Answer
