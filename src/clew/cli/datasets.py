@@ -1,4 +1,4 @@
-"""`clew datasets`: which data sets can be read, where to get them, and their licences."""
+"""`clew eval --datasets`: which data sets can be read, where to get them, and their licences."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ class DataOptions:
         ),
     ] = None
     datasets: bool = option(False, "List the data sets that are read.")
-    dataset: str | None = option(None, "Its format; see: clew datasets.", "NAME")
+    dataset: str | None = option(None, "Its format; see: --datasets.", "NAME")
     parts: list[str] | None = option(None, "A part of it; again for more.", "NAME", "--part")
     hops: str | None = option(None, "Short for --part N-hop.", "N,…")
     split: str | None = option(None, "test, dev or train.", "NAME")

@@ -1,4 +1,4 @@
-"""`clew report`: one page that needs nothing else, and each table and chart in files of its own."""
+"""`clew eval RUN --report FILE.html`: one page that needs nothing else, and each table and chart in files of its own."""
 
 from __future__ import annotations
 
