@@ -284,9 +284,9 @@ class Clew(GraphView, Asks):
         dict (`{"k": 5}`; `clew methods` lists them) or the dataclass of the method. `reading` is the number,
         from 1, of one of the `alternatives` of the answer of `auto`: it is answered instead, without a model.
         `partial`: where words of a question to `auto` have no place in the graph, the rest is answered, and
-        a note says so. `previous` is the last answer, its JSON form, or the `thread` of that: the question may
-        go on from it (*And the Cologne Depot?*, *only those in Berlin*). Raises UsageError for an empty or
-        endless question, an unknown method or such a number, LlmError if the model fails.
+        a note says so. `previous` is the last answer, its JSON form, or the `thread` of that: the question
+        may go on from it (*And the Cologne Depot?*, *only those in Berlin*). Raises UsageError for an empty
+        or endless question, an unknown method or such a number, LlmError if the model fails.
         """
         question = clean_question(question)
         names = self._names_in_graph(entities)

@@ -413,9 +413,9 @@ class Thread:
                 return cls.of(form["thread"])
             question, query, answers, total = (form.get(f) for f in ("question", "query", "answers", "total"))
             ids = cast("Sequence[object]", answers) if isinstance(answers, list | tuple) else [None]
-            plain = isinstance(question, str) and isinstance(query, str | None) and type(total) is int
+            plain = isinstance(question, str) and isinstance(query, str | None) and isinstance(total, int)
             if plain and all(isinstance(id, str) for id in ids):
-                return cls(str(question), query, tuple(map(str, ids)), cast("int", total))
+                return cls(question, query, tuple(map(str, ids)), total)
         raise UsageError(
             "`previous` is the last answer, its JSON form, or the `thread` of that, not"
             f" {shorten(repr(previous), 80)}"

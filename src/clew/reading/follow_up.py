@@ -91,7 +91,7 @@ _PRONOUN = re.compile(
 )
 _EXISTS = re.compile(r"\b(?:is|are|was|were)\s+there\s+\w|\bthere\s+(?:is|are|was|were)\b", re.I)
 _THE = re.compile(r"(?:who|what|which|where)\s+(?:is|was)\s+the\s+[\w\s-]+", re.I)
-_OTHER = re.compile(r"\s*\b(?:other|else)\b", re.I)
+_OTHER = re.compile(r"\s*\b(?:others?|else)\b", re.I)
 _RESTRICTS = frozenset(
     "no not neither nor without except only more less fewer most least many much all every each both"
     " other others another".split()
@@ -134,6 +134,15 @@ def follow_ups(last: LastAnswer, question: str) -> list[FollowUp] | Abstention:
         or (reading.named(rest) if is_bare else [])
         or reading.narrowed(rest, replaces=bool(lead))
         or reading.referring(rest)
+    )
+
+
+def goes_on(question: str) -> bool:
+    """Whether a question has words by which it may go on from the last one."""
+    question = question.strip().rstrip("?!. ")
+    whole = (_ALL, _WHO_DOES, _SORT, _ONLY, _ONES, _BEST)
+    return any(p.fullmatch(question) for p in whole) or bool(
+        _LEAD.match(question) or _PRONOUN.search(question)
     )
 
 
@@ -219,7 +228,7 @@ class _FollowUps:
         return [FollowUp(f"{text}?", lambda query: self._within(query, replaces=not is_narrower))]
 
     def _within(self, query: Query, *, replaces: bool) -> Query | None:
-        """A query of all such things as one of the last set; what `replaces` a condition of it stands there."""
+        """A query of all such things as one of the last set; or in the place of a condition that it has."""
         whole = self.last.set
         if whole is None or query.other is not None:
             return None
@@ -331,6 +340,8 @@ class _FollowUps:
         if any(m.stop <= match.start() and m.strong and m.candidates for m in mentions):
             return []  # it stands for a name before it
         meant = [r for r in self.last.referents if self._may_mean(match, r)]
+        if match["many"] and any(r.is_set for r in meant):
+            meant = [r for r in meant if r.is_set]
         if match["person"]:
             meant.sort(key=lambda r: r.is_person is not True)
         if not meant:

@@ -18,13 +18,13 @@ from clew.methods.registry import Method
 from clew.query.words import say
 from clew.reading.account import as_written
 from clew.reading.answer import answer_of, drawn
-from clew.reading.follow_up import FollowUp, follow_ups
+from clew.reading.follow_up import FollowUp, follow_ups, goes_on
 from clew.reading.thread import LastAnswer, query_of, threaded, unmentioned
 from clew.text.normalise import tokens
 from clew.types import Abstention, Answer, PlacedWord, Thread
 
 LESS_LIKELY = 0.1
-"""How much less likely than the likeliest a way to read a follow-up may be, if it is proved in fewer steps."""
+"""How much less likely than the likeliest a way may be that is proved in fewer steps."""
 _QUESTION = re.compile(r"^\W*question\W*:\s*(.+?)\s*$", re.IGNORECASE | re.MULTILINE)
 
 
@@ -42,30 +42,81 @@ def answer_follow_up(
     Raises UsageError for a method without a model that is not `auto`, LlmError as a model does.
     """
     plain = answerer.plain if isinstance(answerer, AutoWithModel) else answerer
-    if not isinstance(plain, BuiltInReader):
-        if model is None:
-            raise UsageError(
-                f"A follow-up to {answerer.name} needs a model. Give one, or ask a whole question"
-            )
-        whole = _rewritten(model, question, thread, id)
-        return _as_asked(answerer.answer(whole, id=id, entities=entities), question, whole)
+    left_open = None
+    if isinstance(plain, BuiltInReader):
+        answer, left_open = _by_rules(plain, question, thread, id, entities)
+        if answer is not None:
+            return answer
+    if left_open is None and (isinstance(plain, BuiltInReader) or not goes_on(question)):
+        return answerer.answer(question, id=id, entities=entities)
+    if model is not None:
+        return _by_model(answerer, model, question, thread, left_open, id, entities)
+    if left_open is None:
+        problem = f"A follow-up to {answerer.name} needs a model"
+        raise UsageError(f"{problem}. Give one, or ask a whole question")
+    return _abstaining(question, left_open, answerer, id)
+
+
+def _by_rules(
+    plain: BuiltInReader, question: str, thread: Thread, id: str | None, entities: Sequence[str]
+) -> tuple[Answer | None, Abstention | None]:
+    """The answer to a follow-up, or why it is left open; neither for a whole question."""
     query = query_of(thread, plain.reader) or unmentioned(plain.read(thread.question).query)
     ways = follow_ups(LastAnswer(plain.reader, thread, query), question)
-    abstained = ways if isinstance(ways, Abstention) else None
-    answered: list[Answer] = []
-    for way in [] if isinstance(ways, Abstention) else ways:
-        answer = _answer_of(plain, question, way, id, entities)
-        answered += [answer] if answer.abstained is None else []
-        abstained = abstained or answer.abstained
+    if isinstance(ways, Abstention):
+        return None, ways
+    answers = [_answer_of(plain, question, way, id, entities) for way in ways]
+    answered = [answer for answer in answers if answer.abstained is None]
     if answered:
         likely = max(answer.answers[0].score for answer in answered) - LESS_LIKELY
-        return min((a for a in answered if a.answers[0].score >= likely), key=_steps_to_prove)
-    if model is not None and abstained is not None:
-        whole = _rewritten(model, question, thread, id)
-        return _as_asked(answerer.answer(whole, id=id, entities=entities), question, whole)
-    if abstained is None or (isinstance(ways, list) and all(way.is_whole for way in ways)):
-        return answerer.answer(question, id=id, entities=entities)
-    return Answer(question, abstained=abstained, method=answerer.name, id=id, timings_ms={"total": 0.0})
+        return min((a for a in answered if a.answers[0].score >= likely), key=_steps_to_prove), None
+    return None, None if all(way.is_whole for way in ways) else answers[0].abstained
+
+
+def _by_model(
+    answerer: Method,
+    model: ChatModel,
+    question: str,
+    thread: Thread,
+    left_open: Abstention | None,
+    id: str | None,
+    entities: Sequence[str],
+) -> Answer:
+    """The answer to the whole question that a model writes for a follow-up.
+
+    It is left open where the model brings in a name or a number that the thread does not have.
+    """
+    from clew.llm.prompting import Sampling, Talk, as_data, data_lines, prompt_named
+    from clew.llm.types import add_usage
+
+    talk = Talk.begin(model, id or question)
+    reply = talk.ask(
+        prompt_named("clew.methods.auto", "follow"),
+        Sampling(temperature=0.0, max_tokens=200),
+        LAST=as_data(thread.question),
+        ANSWERS=data_lines(thread.answers) or "(none)",
+        QUESTION=as_data(question),
+    )
+    whole = next(iter(_QUESTION.findall(reply)[-1:]), "")
+    known = {t.norm for text in (question, thread.question, *thread.answers) for t in tokens(text)}
+    new = [t.text for t in tokens(whole)[1:] if _is_named(t.text) and t.norm not in known]
+    if new or not whole:
+        problem = f'the model brings in "{", ".join(new)}"' if new else "the model writes no question"
+        abstention = left_open or Abstention("unplaced", f"{problem}, which the thread does not have")
+        answer = _abstaining(question, abstention, answerer, id)
+    else:
+        answer = _as_asked(answerer.answer(whole, id=id, entities=entities), question, whole)
+    usage, steps = add_usage((talk.usage, answer.usage)), (*talk.steps, *answer.steps)
+    return replace(answer, model=model.name, usage=usage, steps=steps)
+
+
+def _is_named(word: str) -> bool:
+    """Whether a word is written as one of a name, or has digits."""
+    return word[:1].isupper() or any(c.isdigit() for c in word)
+
+
+def _abstaining(question: str, abstention: Abstention, answerer: Method, id: str | None) -> Answer:
+    return Answer(question, abstained=abstention, method=answerer.name, id=id, timings_ms={"total": 0.0})
 
 
 def _steps_to_prove(answer: Answer) -> int:
@@ -97,20 +148,3 @@ def _as_asked(answer: Answer, question: str, whole: str, *, is_said: bool = True
     account = as_written(question, whole, answer.account)
     notes = (f'read as "{whole}"', *answer.notes) if is_said else answer.notes
     return replace(answer, question=question, account=account, alternatives=(), notes=notes)
-
-
-def _rewritten(model: ChatModel, question: str, thread: Thread, id: str | None) -> str:
-    """The follow-up as a whole question, by one call; as it was asked where the model brings in a name."""
-    from clew.llm.prompting import Sampling, Talk, as_data, data_lines, prompt_named
-
-    talk = Talk.begin(model, id or question)
-    values = {"LAST": as_data(thread.question), "ANSWERS": data_lines(thread.answers) or "(none)"}
-    prompt = prompt_named("clew.methods.auto", "follow")
-    reply = talk.ask(prompt, Sampling(temperature=0.0, max_tokens=200), QUESTION=as_data(question), **values)
-    lines = _QUESTION.findall(reply)
-    texts = (question, thread.question, *thread.answers)
-    known = {t.norm for text in texts for t in tokens(text)}
-    if not lines:
-        return question
-    names = [t for t in tokens(lines[-1])[1:] if t.text[:1].isupper() or any(c.isdigit() for c in t.text)]
-    return lines[-1] if all(t.norm in known for t in names) else question
