@@ -219,7 +219,12 @@ class GraphView:
             return Table(graph, nodes)
         try:
             if query is not None:
-                part = read_query(clean_query(query), lookup_of(graph, self.index.names)).part
+                asked = read_query(clean_query(query), lookup_of(graph, self.index.names))
+                if asked.ask != "list" or asked.by:
+                    raise UsageError(
+                        "A table has the members of a set; leave out what counts or compares them"
+                    )
+                part = asked.part
             else:
                 part = all_of(graph, type or "")
             return Table(graph, Executor(graph).members(part))

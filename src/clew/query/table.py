@@ -203,9 +203,9 @@ class Table:
         offset: int = 0,
         limit: int = 50,
     ) -> dict[str, Any]:
-        """One page as JSON: `{"count", "columns", "rows": [{"entity", "label", "cells": […]}], "next"}`.
+        """One page as JSON: `{"count", "columns", "rows", "next"}`.
 
-        Rows are in the order of the nodes unless `sort` names a column ("" is the name). A cell is a list of
+        A row is `{"entity", "label", "types", "cells"}`. Rows are in the order of the nodes unless `sort` names a column ("" is the name). A cell is a list of
         the labels of its first values, and `"more"` counts the others.
         """
         for name in columns:
@@ -229,7 +229,16 @@ class Table:
             low, high = np.searchsorted(values.row, [row, row + 1]).tolist()
             labels = [self.graph.label(n) for n in values.node[low:high][:MOST_IN_CELL].tolist()]
             cells.append({"values": labels, "more": max(0, high - low - MOST_IN_CELL)})
-        return {"entity": self.graph.entities[node], "label": self.graph.label(node), "cells": cells}
+        types = self.graph.types
+        own = (
+            types.type[slice(*types.offsets[node : node + 2].tolist())].tolist() if len(types.offsets) else []
+        )
+        return {
+            "entity": self.graph.entities[node],
+            "label": self.graph.label(node),
+            "types": [types.names[number] for number in own],
+            "cells": cells,
+        }
 
     def facets(self, name: str, filters: Sequence[ColumnFilter] = ()) -> dict[str, Any]:
         """The values of a column with how many rows have each; of numbers and dates a histogram too.
