@@ -308,9 +308,7 @@ def test_a_claim_is_coloured(page, films):
 
 
 def test_methods_are_seen_side_by_side(page, films):
-    driver = page(
-        films, f"#/films/compare?q={quote('Who directed Memento?')}&methods=auto,simgrag"
-    )
+    driver = page(films, f"#/films/compare?q={quote('Who directed Memento?')}&methods=auto,simgrag")
     assert text_of(driver, ".compared tbody th") == ["auto", "simgrag"]
     assert text_of(driver, ".compared .chip") == ["Christopher Nolan"]
     driver.find_element(By.LINK_TEXT, "auto").click()
