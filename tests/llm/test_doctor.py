@@ -24,7 +24,7 @@ def test_a_good_configuration(tiny_url: str):
     # The tiny model's words mean nothing, so whether it can fill in a form is left to chance.
     found.pop("structured output")
     assert found == dict.fromkeys(
-        ("settings", "packages", "files", "chat", "model", "streaming", "prices"), "ok"
+        ("settings", "provider", "files", "chat", "model", "streaming", "prices"), "ok"
     )
 
 
@@ -41,7 +41,7 @@ def test_a_closed_port():
         checks = doctor(Settings("vllm/x", base_url=f"http://127.0.0.1:{held.getsockname()[1]}/v1"))
     assert states(checks) == {
         "settings": "ok",
-        "packages": "ok",
+        "provider": "ok",
         "files": "ok",
         "chat": "failed",
         "prices": "warning",

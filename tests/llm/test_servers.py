@@ -372,7 +372,7 @@ def test_spans_are_those_of_pydantic_ai_and_say_what_was_asked_only_if_wanted(mo
     memory, provider = memories.InMemorySpanExporter(), sdk.TracerProvider()
     provider.add_span_processor(export.SimpleSpanProcessor(memory))
     monkeypatch.setattr("pydantic_ai.models.instrumented.get_tracer_provider", lambda: provider)
-    answers = (Answer(completion("a reply")), Answer(completion("a reply")), failure(401, "no"))
+    answers = (Answer(completion("a reply")), Answer(completion("a reply")), failure(401, f"key {KEY}"))
     with serving(*answers) as (_, url):
         for content in (False, True, False):
             model = model_at(url, telemetry=True, telemetry_content=content)

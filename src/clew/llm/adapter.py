@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 from weakref import WeakKeyDictionary
 
-from clew.errors import LlmError
+from clew.errors import ClewError, LlmError
 from clew.foundation.bounded_http import refused
 from clew.llm import errors
 from clew.llm.local import LocalServer
@@ -27,17 +27,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-_SETTINGS = {
-    "temperature": "temperature",
-    "top_p": "top_p",
-    "top_k": "top_k",
-    "max_tokens": "max_tokens",
-    "stop": "stop_sequences",
-    "seed": "seed",
-    "min_p": "min_p",
-    "repeat_penalty": "repeat_penalty",
-}
-"""Settings of pydantic-ai by the fields of `Request`; the last two are none there."""
+_SAMPLING = ("temperature", "top_p", "top_k", "max_tokens", "stop", "seed", "min_p", "repeat_penalty")
+_NO_SETTINGS = frozenset({"min_p", "repeat_penalty"})
+"""Fields of `Request` that pydantic-ai has no setting for."""
 _OVERFLOW = re.compile(r"context[ _](size|length|window)|too many tokens|prompt is too long", re.IGNORECASE)
 """What servers say of a prompt that is too long where pydantic-ai does not know their words."""
 LONGEST_SAID = 500
@@ -102,6 +94,8 @@ class PydanticModel(TypedReplies):
                                 hear(event.delta.content_delta)
                         response = stream.get()
                 return _reply(response, self.name, notes)
+            except ClewError:  # of who hears it
+                raise
             except Exception as error:  # whatever reading a stranger's reply may raise
                 typed = typed_error(error, f"{self.name} at {str(model.base_url).rstrip('/')}")
                 parameter = typed.parameter if isinstance(typed, errors.ModelRefused) else None
@@ -137,21 +131,21 @@ class PydanticModel(TypedReplies):
         """The settings that the model takes, with notes on those that it does not."""
         provider, _ = split_name(self.name)
         body_names = SERVERS[provider].body if provider in SERVERS else {}
-        not_taken = model.unsupported_settings | set(
-            model.profile.get("openai_unsupported_model_settings", ())
-        )
+        known = model.profile.get("openai_unsupported_model_settings", ())
+        not_taken = {*model.unsupported_settings, *known, *_NO_SETTINGS}
         settings: dict[str, Any] = {} if "max_retries" in not_taken else {"max_retries": 0}
         body: dict[str, Any] = {}
         notes: list[str] = []
-        for field, name in _SETTINGS.items():
-            value = list(request.stop) if field == "stop" else getattr(request, field)
-            if value is None or value == []:
+        for field in _SAMPLING:
+            name = "stop_sequences" if field == "stop" else field
+            value = list(request.stop) or None if field == "stop" else getattr(request, field)
+            if value is None:
                 continue
             if name in self._objected:
                 notes.append(f"{field} dropped: the server refuses it")
             elif field in body_names:
                 body[body_names[field]] = value
-            elif name in not_taken or name in ("min_p", "repeat_penalty"):
+            elif name in not_taken:
                 notes.append(f"{field} dropped: {provider} does not take it for this model")
             else:
                 settings[name] = value
@@ -217,8 +211,6 @@ def typed_error(error: Exception, where: str) -> LlmError:
     """Make Clew's error of one of pydantic-ai, or of what its reading of a reply raised."""
     from pydantic_ai import exceptions as ai
 
-    if isinstance(error, LlmError):
-        return error
     if (bound := refused(error)) is not None:
         return errors.ModelFailed(f"{where} {bound}.")
     if isinstance(error, ai.ModelTimeoutError):

@@ -98,6 +98,10 @@ class Ledger:
                     raise refused
             self.spent = after
 
+    def made_with(self) -> Limits:
+        """Return its limits, as an actor tells them."""
+        return self.limits
+
     def settle(self, reserved: Charge, actual: Charge) -> None:
         """Replace a reservation by what the call took."""
         with self._changing():

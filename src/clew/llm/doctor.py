@@ -37,12 +37,12 @@ class _Probe:
 
 
 def doctor(settings: Settings) -> list[Check]:
-    """Check settings, packages, files, chat, model, streaming and structured output, in order.
+    """Check settings, files, provider, chat, model, streaming and structured output, in order.
 
     A step that needs a failed one is left out. At most five short calls are made, none from a cache.
     """
     checks: list[Check] = []
-    for name, check in (("settings", _settings), ("files", _files), ("packages", _packages)):
+    for name, check in (("settings", _settings), ("files", _files), ("provider", _provider)):
         try:
             checks.append(Check(name, "ok", check(settings)))
         except ClewError as error:
@@ -59,7 +59,7 @@ def _settings(settings: Settings) -> str:
     return f"{settings.model}{place}, {'with' if settings.api_key else 'without'} a key"
 
 
-def _packages(settings: Settings) -> str:
+def _provider(settings: Settings) -> str:
     open_adapter(replace(settings, replay=False))
     return "what this provider needs is installed"
 

@@ -34,7 +34,7 @@ _FILES_LOST = (
 
 @dataclass(frozen=True)
 class ActorHandle:
-    """An actor, and `lost_message`, the message for when it is gone. Pickled, it stays the same one."""
+    """An actor, and the message for when it is gone. Pickled, it stays the same one."""
 
     actor: Any
     lost_message: str
@@ -45,7 +45,8 @@ class ActorHandle:
     ) -> ActorHandle:
         """Have `make(*arguments)` held by an actor of the cluster that this process is connected to.
 
-        One with a name outlives this process, and is found where it is there; any other ends with it.
+        One with a name outlives this process, and is found where it is there; any other ends with it. Raises
+        LlmError if it does not start.
         """
         import ray
         from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
@@ -55,9 +56,11 @@ class ActorHandle:
         if name is not None:
             options |= {"name": name, "namespace": NAMESPACE, "get_if_exists": True, "lifetime": "detached"}
         actor_class: Any = ray.remote(make).options(**options)  # pyright: ignore
-        return cls(actor_class.remote(*arguments), lost_message)
+        handle = cls(actor_class.remote(*arguments), lost_message)
+        handle.ask("__ray_ready__", seconds=_START_SECONDS)
+        return handle
 
-    def ask(self, method: str, *arguments: object, starting: bool = False) -> Any:  # noqa: ANN401
+    def ask(self, method: str, *arguments: object, seconds: float = _SECONDS) -> Any:  # noqa: ANN401
         """Call a method of what is held, and wait for its result.
 
         Raises the ClewErrors that it raises, and LlmError if the actor does not answer.
@@ -66,10 +69,7 @@ class ActorHandle:
         from ray.exceptions import RayError, RayTaskError
 
         try:
-            return ray.get(  # pyright: ignore
-                getattr(self.actor, method).remote(*arguments),
-                timeout=_START_SECONDS if starting else _SECONDS,
-            )
+            return ray.get(getattr(self.actor, method).remote(*arguments), timeout=seconds)  # pyright: ignore
         except RayTaskError as error:
             if isinstance(error.cause, ClewError):
                 raise error.cause from error
@@ -77,23 +77,11 @@ class ActorHandle:
         except RayError as error:
             raise LlmError(self.lost_message) from error
 
-    def tell(self, method: str, *arguments: object) -> None:
-        """Call a method, and wait for nothing."""
-        getattr(self.actor, method).remote(*arguments)
-
     def close(self) -> None:
         """End the actor: what it held is gone."""
         import ray
 
         ray.kill(self.actor)  # pyright: ignore
-
-
-class ActorLedger(Ledger):
-    """What the actor of a ledger holds."""
-
-    def made_with(self) -> Limits:
-        """Return its limits."""
-        return self.limits
 
 
 class RayLedger(Ledger):
@@ -114,8 +102,8 @@ class RayLedger(Ledger):
         One that is found goes on from what was spent, with the limits that it was made with; one without a
         name ends with this process. Raises LlmError if the cluster does not start it.
         """
-        handle = ActorHandle.start(ActorLedger, scope, limits, lost_message=_LEDGER_LOST, name=name)
-        return cls(scope, handle.ask("made_with", starting=True), handle)
+        handle = ActorHandle.start(Ledger, scope, limits, lost_message=_LEDGER_LOST, name=name)
+        return cls(scope, handle.ask("made_with"), handle)
 
     def reserve(self, charge: Charge) -> None:
         """Set aside what a call may take.
@@ -131,7 +119,7 @@ class RayLedger(Ledger):
 
     def settle(self, reserved: Charge, actual: Charge) -> None:
         """Replace a reservation by what the call took; as it stands where the actor is gone."""
-        self._handle.tell("settle", reserved, actual)
+        self._handle.actor.settle.remote(reserved, actual)
 
     def close(self) -> None:
         """End the actor: what was spent is forgotten."""
@@ -139,29 +127,6 @@ class RayLedger(Ledger):
 
     def __reduce__(self) -> tuple[type[RayLedger], tuple[str, Limits, ActorHandle]]:
         return RayLedger, (self.scope, self.limits, self._handle)
-
-
-class ActorFiles:
-    """What the actor of the files does."""
-
-    def __init__(self, cache: Path | None, trace: Path | None) -> None:
-        self._files = {
-            "cache": None if cache is None else ReplyCache(cache),
-            "trace": None if trace is None else TraceFile(trace),
-        }
-
-    def call(self, file: str, method: str, *arguments: object) -> Any:  # noqa: ANN401
-        """Call a method of the `cache` or the `trace`."""
-        return getattr(self._files[file], method)(*arguments)
-
-    def ready(self) -> None:
-        """Say that the files are open."""
-
-    def close(self) -> None:
-        """Close the files."""
-        for file in self._files.values():
-            if file is not None:
-                file.close()
 
 
 class RayReplies(ReplyCache):
@@ -172,7 +137,7 @@ class RayReplies(ReplyCache):
 
     def run(self, statement: str, *values: object) -> tuple[Any, ...] | None:
         """Have a statement run; what it records is in the file when this returns."""
-        return self._handle.ask("call", "cache", "run", statement, *values)
+        return self._handle.ask("run", statement, *values)
 
     def close(self) -> None:
         """Leave the file to the others."""
@@ -186,7 +151,7 @@ class RayTrace(TraceFile):
 
     def write(self, record: dict[str, Any]) -> None:
         """Write one call; it is in the file when this returns."""
-        self._handle.ask("call", "trace", "write", record)
+        self._handle.ask("write", record)
 
     def close(self) -> None:
         """Leave the file to the others."""
@@ -196,31 +161,30 @@ class RayTrace(TraceFile):
 def opened_files(
     cache: Path | None, trace: Path | None
 ) -> Generator[tuple[RayReplies | None, RayTrace | None]]:
-    """Have an actor open the files of one model, where the command runs.
+    """Have actors open the files of one model, where the command runs.
 
     Raises UsageError (this process is no part of the cluster, which could not write them here), InputError
     (one of them cannot be used).
     """
-    if cache is None and trace is None:
-        yield None, None
-        return
     from ray.util.client import ray as client
 
-    if client.is_connected():
+    if (cache or trace) and client.is_connected():
         raise UsageError(
             "Recorded replies and traces are files of this machine, and with an address ray:// it is no "
             "node of the cluster. Give the command on a node, with --ray auto, or leave out --cache and "
             "--trace"
         )
-    paths = [None if path is None else path.resolve() for path in (cache, trace)]
-    ActorFiles(*paths).close()  # what is wrong with a file is said by this process
-    handle = ActorHandle.start(ActorFiles, *paths, lost_message=_FILES_LOST)
-    handle.ask("ready", starting=True)
+    handles: list[ActorHandle] = []
+
+    def hold(kind: type[ReplyCache | TraceFile], path: Path) -> ActorHandle:
+        kind(path).close()  # what is wrong with a file is said by this process
+        handles.append(ActorHandle.start(kind, path.resolve(), lost_message=_FILES_LOST))
+        return handles[-1]
+
     try:
-        yield (
-            None if cache is None else RayReplies(cache, handle),
-            None if trace is None else RayTrace(trace, handle),
-        )
+        replies = None if cache is None else RayReplies(cache, hold(ReplyCache, cache))
+        yield replies, None if trace is None else RayTrace(trace, hold(TraceFile, trace))
     finally:
-        handle.ask("close")
-        handle.close()
+        for handle in handles:
+            handle.ask("close")
+            handle.close()
