@@ -205,9 +205,9 @@ class Table:
     ) -> dict[str, Any]:
         """One page as JSON: `{"count", "columns", "rows", "next"}`.
 
-        A row is `{"entity", "label", "types", "cells"}`. Rows are in the order of the nodes unless `sort` names
-        a column ("" is the name). A cell is a list of the labels of its first values, and `"more"` counts the
-        others.
+        A row is `{"entity", "label", "types", "cells"}`. Rows are in the order of the nodes unless
+        `sort` names a column ("" is the name). A cell is a list of the labels of its first values, and `"more"`
+        counts the others.
         """
         for name in columns:
             self._of(name)
