@@ -206,8 +206,8 @@ class Table:
         """One page as JSON: `{"count", "columns", "rows", "next"}`.
 
         A row is `{"entity", "label", "types", "cells"}`. Rows are in the order of the nodes unless
-        `sort` names a column ("" is the name). A cell is a list of the labels of its first values, and `"more"`
-        counts the others.
+        `sort` names a column ("" is the name). A cell is a list of the labels of its first values;
+        `"more"` counts the others.
         """
         for name in columns:
             self._of(name)

@@ -12,6 +12,9 @@ const FONT = 13;
 const EDGE_FONT = 12;
 const HEIGHT = 30;
 const MARGIN = 24;
+/** Room for what joins a node with itself, and for edges within a layer. */
+const LOOP = 60;
+const ASIDE = 60;
 const LONGEST_NAME = 30;
 const LONGEST_NOTE = 28;
 /** Edges that are drawn with their properties beside them. */
@@ -58,6 +61,7 @@ function looks() {
         width: 1.6, "line-color": colour("--line"), "target-arrow-color": colour("--line"), "target-arrow-shape": "triangle", "curve-style": "bezier", "control-point-step-size": 56,
       },
     },
+    { selector: "edge.within", style: { "curve-style": "unbundled-bezier", "control-point-distances": "data(side)", "control-point-weights": 0.5 } },
     { selector: "edge.refuted", style: { "line-color": colour("--refuted"), "target-arrow-color": colour("--refuted"), "line-style": "dashed" } },
     { selector: "edge.supported", style: { "line-color": colour("--supported"), "target-arrow-color": colour("--supported"), "line-style": "solid" } },
     { selector: "edge.chosen", style: { "line-color": colour("--accent"), "target-arrow-color": colour("--accent"), width: 3 } },
@@ -147,7 +151,7 @@ function arrange(items, layers, sizeOf, gaps, width) {
   return gaps.noted ? null : wide;
 }
 
-function sideBySide(items, layers, sizes, { across, between }) {
+function sideBySide(items, layers, sizes, { across, between, above, aside }) {
   const heights = layers.map((layer) => layer.reduce((sum, at) => sum + sizes[at].height + between, -between));
   const height = Math.max(...heights);
   const place = [];
@@ -156,14 +160,14 @@ function sideBySide(items, layers, sizes, { across, between }) {
     const widest = Math.max(...layer.map((at) => sizes[at].width));
     // A column that is less high than the others spreads, at most to half as far again.
     const step = layer.length > 1 ? Math.min(between * 2, (height - heights[far]) / (layer.length - 1)) : 0;
-    let top = MARGIN + (height - heights[far] - step * (layer.length - 1)) / 2;
+    let top = above + (height - heights[far] - step * (layer.length - 1)) / 2;
     for (const at of layer) {
       place[at] = { x: left + widest / 2, y: top + sizes[at].height / 2 };
       top += sizes[at].height + between + step;
     }
-    left += widest + across;
+    left += widest + across + (aside(layer) ? ASIDE : 0);
   });
-  return { place, sizes, width: left - across + MARGIN, height: height + 2 * MARGIN };
+  return { place, sizes, width: left - across + MARGIN, height: height + above + MARGIN };
 }
 
 function below(items, layers, sizes, width) {
@@ -235,8 +239,12 @@ export function evidenceGraph(groups, { graph = null, asked = new Set(), answers
     const itemOf = new Map(items.flatMap((item, at) => item.map((node) => [node, at])));
     let lines = linesOf(some, itemOf);
     const layers = layersOf(items, lines.map((line) => [line.head, line.tail]), new Set(nodes.filter(isAsked)));
+    const above = lines.some((line) => line.head === line.tail && items[line.head].length === 1) ? LOOP : MARGIN;
+    const layerOf = new Map(layers.flatMap((layer, far) => layer.map((at) => [at, far])));
+    for (const line of lines) line.within = line.head !== line.tail && layerOf.get(line.head) === layerOf.get(line.tail);
+    const aside = (layer) => lines.some((line) => line.within && layer.includes(line.head));
     const room = canvas.parentElement.clientWidth;
-    const gapsOf = (noted) => ({ across: Math.max(0, ...lines.map((line) => widthOf(line.label, EDGE_FONT))) + 70, between: noted ? 40 : 22, noted });
+    const gapsOf = (noted) => ({ across: Math.max(0, ...lines.map((line) => widthOf(line.label, EDGE_FONT))) + 54, between: noted ? 40 : 22, noted, above, aside });
     const noted = lines.some((line) => line.label.includes("\n"));
     let arranged = arrange(items, layers, sizesOf, gapsOf(noted), room);
     if (arranged === null) {
@@ -249,7 +257,7 @@ export function evidenceGraph(groups, { graph = null, asked = new Set(), answers
     drawing?.destroy();
     drawing = cytoscape({
       container: canvas,
-      elements: [...items.flatMap((item, at) => itemElements(item, at, place[at], sizes[at])), ...lines.map((line) => lineElement(line, items))],
+      elements: [...items.flatMap((item, at) => itemElements(item, at, place[at], sizes[at])), ...lines.map((line) => lineElement(line, items, place, sizes))],
       style: looks(),
       layout: { name: "preset", fit: false },
       userZoomingEnabled: false,
@@ -319,10 +327,12 @@ export function evidenceGraph(groups, { graph = null, asked = new Set(), answers
     return { data: { id, parent, label: nodeText(id), width, colour: colourOf(id) }, position, classes: marks };
   }
 
-  function lineElement({ head, tail, facts, marks, key, label: text }, items) {
+  function lineElement({ head, tail, facts, marks, key, label: text, within }, items, place, sizes) {
     const end = (at) => (items[at].length === 1 ? items[at][0] : `box ${at}`);
     const mark = marks.has("supported") ? "supported" : marks.has("refuted") ? "refuted" : "";
-    return { data: { id: key, source: end(head), target: end(tail), label: text, facts }, classes: mark };
+    // An edge within a layer goes around what stands between its ends, to the right of them.
+    const side = within ? (place[tail].y > place[head].y ? -1 : 1) * (Math.max(sizes[head].width, sizes[tail].width) + ASIDE) : 0;
+    return { data: { id: key, source: end(head), target: end(tail), label: text, facts, side }, classes: within ? `${mark} within` : mark };
   }
 
   /** Put the chosen triples in front, the others back. */

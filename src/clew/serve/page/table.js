@@ -204,14 +204,16 @@ export function entityTable({ graph, rows, label, failed, first = [], spoken = n
     const value = el("input", { type: "text", "aria-label": "Value", placeholder: "value", maxlength: 2000 });
     const filtering = form({ class: "line small" }, () => addFilter({ column, is: sign.value, value: value.value }), el("strong", {}, titleOf(column)), sign, value, el("button", { type: "submit" }, "Filter"), el("button", { type: "button", class: "plain", "aria-label": "Close", onclick: () => openPanel(null) }, "✕"));
     const most = Math.max(1, ...listed.map((one) => one.count));
+    const chart = bars.length > 1 ? histogram(column, bars) : null;
+    const counted = el(
+      "ul",
+      { class: "counted" },
+      listed.map((one) => el("li", {}, el("button", { type: "button", onclick: () => addFilter({ column, is: "=", value: one.label }) }, name(nodeLabel(one.label)), el("small", {}, ` ${count(one.count)}`)), bar(one.count / most))),
+    );
     return [
       filtering,
-      bars.length > 1 ? histogram(column, bars) : null,
-      el(
-        "ul",
-        { class: "counted" },
-        listed.map((one) => el("li", {}, el("button", { type: "button", onclick: () => addFilter({ column, is: "=", value: one.label }) }, name(nodeLabel(one.label)), el("small", {}, ` ${count(one.count)}`)), bar(one.count / most))),
-      ),
+      chart,
+      chart ? el("details", {}, el("summary", {}, "The commonest values"), counted) : counted,
       left ? el("p", { class: "quiet" }, `${count(left)} more values are not listed.`) : null,
     ];
   }
