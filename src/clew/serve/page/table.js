@@ -220,7 +220,7 @@ export function entityTable({ graph, rows, label, failed, first = [], spoken = n
 
   function histogram(column, bars) {
     const most = Math.max(1, ...bars.map((one) => one.count));
-    const text = (number) => (Number.isInteger(number) ? String(number) : number.toFixed(Math.abs(number) < 100 ? 2 : 0));
+    const text = (number) => (typeof number === "string" || Number.isInteger(number) ? String(number) : number.toFixed(Math.abs(number) < 100 ? 2 : 0));
     const last = bars.length - 1;
     return el(
       "div",

@@ -44,7 +44,7 @@ function entriesOf({ relations: named = {}, types: typed = {}, terms = {} }, rel
     return { word: name(word), means: [el("small", {}, `${title} `), means], also, unit: about.unit ?? "", text: [word, text, also].join(" ") };
   };
   const term = ([word, meaning]) => entry(word, "term", el("a", { class: "node", href: address(graph, "query", { q: meaning }) }, el("code", {}, shown(meaning))), meaning);
-  const relation = (one) => entry(named[one.name]?.label ?? relationLabel(one.label), "relation", el("a", { class: "node", href: browseAddress(graph, { relation: one.name }) }, name(one.name)), one.name, named[one.name]);
-  const type = (one) => entry(typed[one]?.label ?? nodeLabel(one), "type", el("a", { class: "node", href: browseAddress(graph, { type: one }) }, name(one)), one, typed[one]);
+  const relation = (one) => entry(named[one.name]?.label ?? relationLabel(one.label), "relation", el("a", { class: "node", href: browseAddress(graph, { relation: one.name }), title: shown(one.name) }, name(nodeLabel(one.name))), one.name, named[one.name]);
+  const type = (one) => entry(typed[one]?.label ?? nodeLabel(one), "type", el("a", { class: "node", href: browseAddress(graph, { type: one }), title: shown(one) }, name(nodeLabel(one))), one, typed[one]);
   return [...Object.entries(terms).map(term), ...Object.keys(types).map(type), ...relations.map(relation)];
 }
