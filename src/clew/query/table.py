@@ -245,7 +245,8 @@ class Table:
     def facets(self, name: str, filters: Sequence[ColumnFilter] = ()) -> dict[str, Any]:
         """The values of a column with how many rows have each; of numbers and dates a histogram too.
 
-        `{"values": [{"label", "count"}], "left", "bars": [{"from", "to", "count"}]}`; a bar of dates ends before its `to`.
+        `{"values": [{"label", "count"}], "left", "bars": [{"from", "to", "count"}]}`. A bar of dates ends
+        before its `to`.
         """
         kept = self.keep(filters)
         cells = self._of(name)
