@@ -244,7 +244,7 @@ export function evidenceGraph(groups, { graph = null, asked = new Set(), answers
     for (const line of lines) line.within = line.head !== line.tail && layerOf.get(line.head) === layerOf.get(line.tail);
     const aside = (layer) => lines.some((line) => line.within && layer.includes(line.head));
     const room = canvas.parentElement.clientWidth;
-    const gapsOf = (noted) => ({ across: Math.max(0, ...lines.map((line) => widthOf(line.label, EDGE_FONT))) + 54, between: noted ? 40 : 22, noted, above, aside });
+    const gapsOf = (noted) => ({ across: Math.max(0, ...lines.map((line) => widthOf(line.label, EDGE_FONT))) + 54, between: noted ? 40 : 28, noted, above, aside });
     const noted = lines.some((line) => line.label.includes("\n"));
     let arranged = arrange(items, layers, sizesOf, gapsOf(noted), room);
     if (arranged === null) {
