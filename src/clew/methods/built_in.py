@@ -27,7 +27,7 @@ from clew.reading.answer import (
     meanings_of,
     taken_for,
 )
-from clew.reading.certainty import how_sure
+from clew.reading.certainty import certainties_of, how_likely
 from clew.reading.left_open import left_open, unknown_given, unplaced
 from clew.reading.mentions import HOW
 from clew.reading.mutual import both_ways
@@ -94,9 +94,13 @@ class BuiltInReader:
         meanings = meanings_of(Executor(self.reader.graph), vocabulary, reading)
         if not meanings:
             return LikelyReading(reading)
-        certainties = how_sure(vocabulary, reading, meanings)
+        rows, certainties = certainties_of(vocabulary, reading, meanings)
         best, empty = int(certainties.argmax()), None if meanings[0].size else meanings[0]
-        return LikelyReading(reading, meanings[best].query, float(certainties[best]), empty)
+        query = meanings[best].query
+        likelihood = float(certainties[best])
+        if not self.settings.partial:
+            likelihood = how_likely(rows, certainties, best, self.reader.account(reading, query))
+        return LikelyReading(reading, query, likelihood, empty)
 
     def _likely_query(
         self, likeliest: LikelyReading, entities: Sequence[str]

@@ -86,6 +86,16 @@ OF_ANSWERED = ("certainty", "second", *OF_ACCOUNT, *OF_MEANING)
 """Log odds of the surest meaning and of the next one; what the account of words tells; the meaning's row."""
 
 
+def how_likely(rows: Float32, sure: Float32, best: int, account: Account) -> float:
+    """How likely the surest meaning is what was asked, once its words are accounted for.
+
+    Fitted with questions that nothing in their graphs answers beside those that something does
+    (`scripts/train_reader/train_answered.py`). Raises EmbedderError if the shipped trees cannot be read.
+    """
+    row = answered_row(rows, sure, best, account)
+    return float(shipped_trees("answered.npz", OF_ANSWERED).of(row[None])[0])
+
+
 def answered_row(rows: Float32, sure: Float32, best: int, account: Account) -> Float32:
     """What is known of the surest meaning once its words are accounted for, float32 [OF_ANSWERED]."""
     second = float(np.delete(sure, best).max(initial=0.0))
