@@ -1,9 +1,9 @@
 """Claims checked without a model: made true and made false from triples, and sets in people's words.
 
 Of each of nine graphs triples are drawn and said in plain English (`STATEMENTS`); a false claim is a true one
-with one thing changed: a noun, a number, a sign, the verb (another one, or one that does not happen), a *not*,
-a name (another one, or one that is not there), a date. The world is open. Of false claims those that are
-supported count; of true ones those that are not.
+with one thing changed: a noun, a number, a sign, the verb (another one, or one that does not happen),
+a *not*, a name (another one, or one that is not there), a date. The world is open. Of false claims those
+that are supported count; of true ones those that are not.
 
 Claims in people's words: the development and the check set of `tests/data`, and the factory's. A verdict is
 *turned around* if it says supported for refuted or the other way, or decides what the graph does not hold.
@@ -44,8 +44,10 @@ STATEMENTS = {
     },
     "factory": {
         "lubricated_with": "{h} is|lubricated with {t}", "supplied_by": "{t}|supplies|supply|{h}",
-        "reports_to": "{h}|reports to|report to|{t}", "max_pressure_bar": "The maximum pressure of {h} is|{t} bar",
-        "stock_quantity": "The stock quantity of {h} is|{t}", "last_serviced_on": "{h} was|last serviced on {t}",
+        "reports_to": "{h}|reports to|report to|{t}",
+        "max_pressure_bar": "The maximum pressure of {h} is|{t} bar",
+        "stock_quantity": "The stock quantity of {h} is|{t}",
+        "last_serviced_on": "{h} was|last serviced on {t}",
         "commissioned_on": "{h} was|commissioned on {t}", "performed_by": "{t}|performed|perform|{h}",
         "downtime_hours": "The downtime of {h} was|{t} hours",
     },
@@ -65,7 +67,8 @@ STATEMENTS = {
     },
     "pharma": {
         "treats": "{h}|treats|treat|{t}", "targets": "{h}|targets|target|{t}",
-        "manufactured_by": "{t}|manufactures|manufacture|{h}", "half_life_hours": "The half life of {h} is|{t} hours",
+        "manufactured_by": "{t}|manufactures|manufacture|{h}",
+        "half_life_hours": "The half life of {h} is|{t} hours",
         "approved_in": "{h} was|approved in {t}", "headquartered_in": "{h} is|headquartered in {t}",
     },
     "staff": {
@@ -74,13 +77,17 @@ STATEMENTS = {
         "SPONSORED_BY": "{t}|sponsors|sponsor|{h}", "BUDGET": "The budget of {h} is|{t}",
     },
     "albums": {
-        "music.album.producer": "{t}|produced|produce|{h}", "music.album.record_label": "The record label of {h} is|{t}",
-        "music.album.release_date": "{h} was|released on {t}", "people.person.place_of_birth": "{h} was|born in {t}",
-        "music.album.number_of_tracks": "{h} has|{t} tracks", "organization.organization.founders": "{t}|founded|found|{h}",
+        "music.album.producer": "{t}|produced|produce|{h}",
+        "music.album.record_label": "The record label of {h} is|{t}",
+        "music.album.release_date": "{h} was|released on {t}",
+        "people.person.place_of_birth": "{h} was|born in {t}",
+        "music.album.number_of_tracks": "{h} has|{t} tracks",
+        "organization.organization.founders": "{t}|founded|found|{h}",
     },
     "courts": {
         "cites work": "{h}|cites|cite|{t}", "nominated by": "{t}|nominated|nominate|{h}",
-        "date of decision": "{h} was|decided on {t}", "number of majority votes": "The number of majority votes in {h} was|{t}",
+        "date of decision": "{h} was|decided on {t}",
+        "number of majority votes": "The number of majority votes in {h} was|{t}",
         "plaintiff": "The plaintiff in {h} is|{t}", "educated at": "{h} was|educated at {t}",
     },
 }  # fmt: skip
@@ -123,7 +130,7 @@ def changed(said: Said, kind: str, tails: list[str], rng: random.Random) -> str 
         role = re.match(r"The (.+?) (of|in) ", parts[0])
         return said.claim(form=said.form.replace(role[1], rng.choice(ROLES), 1)) if role else None
     if kind == "number" and number:
-        return said.claim(tail=f"{float(tail) + rng.choice((-1, 1, 7, 20)) :g}")
+        return said.claim(tail=f"{float(tail) + rng.choice((-1, 1, 7, 20)):g}")
     if kind == "sign" and number and float(tail):
         return said.claim(tail=tail[1:] if tail[0] == "-" else f"-{tail}")
     if kind == "verb" and is_verb:
@@ -184,7 +191,7 @@ def measure_made(opened: dict[str, Clew], *, show: bool, count: int = 200) -> li
         verdicts[kind, verdict] += 1
         totals[kind] += 1
         if show and (verdict == "supported") != (kind == "true"):
-            print(f"  {kind} {graph}: {claim} {verdict}")  # noqa: T201
+            print(f"  {kind} {graph}: {claim} {verdict}")
     false = [kind for kind in KINDS if totals[kind]]
     rows = {"true": ["true"], "false": false, **{f"false: {kind}": [kind] for kind in false}}
     table = ["| | claims | supported | refuted | not enough info |", "|---|---|---|---|---|"]
@@ -203,7 +210,7 @@ def measure(path: Path, verifiers: dict[str, Verify], graph: str = "", *, show: 
     right, totals, turned_around = Counter[str](), Counter[str](), 0
     for line in path.read_text("utf-8").splitlines():
         row = json.loads(line)
-        wanted, kind = row.get("verdict") or row["label"], row.get("kind") or row["style"]
+        wanted, kind = row.get("verdict") or row["label"].replace(" ", "_"), row.get("kind") or row["style"]
         of_graph = row.get("graph", graph)
         if of_graph not in verifiers:
             continue
@@ -214,7 +221,7 @@ def measure(path: Path, verifiers: dict[str, Verify], graph: str = "", *, show: 
         wrong = verdict not in (wanted, "not_enough_info")
         turned_around += wrong
         if show and verdict != wanted:
-            print(f"  {'WRONG' if wrong else 'open'} {row['claim']} {verdict}, not {wanted}")  # noqa: T201
+            print(f"  {'WRONG' if wrong else 'open'} {row['claim']} {verdict}, not {wanted}")
     rows = [f"| {n} | {100 * right[n] / totals[n]:.1f} % | {right[n]} of {totals[n]} |" for n in totals]
     return ["| | right | |", "|---|---|---|", *rows, f"| turned around | | {turned_around} |"]
 
