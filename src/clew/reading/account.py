@@ -129,7 +129,7 @@ class Accountant:
         """What each word of a text is, if it is read as a query that speaks of some of `mentions`.
 
         With `least` a content word that is near no label of the query, and no light one, has its place only
-        if it is so likely that a label carries it. Raises EmbedderError if the shipped model cannot be opened.
+        if it is so likely that a label carries it. Raises EmbedderError if the model cannot be opened.
         """
         account = _Account(self, text, mentions, likeness, query, least)
         return Account(tuple(account.words()), account.shares)
