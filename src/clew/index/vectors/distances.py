@@ -116,7 +116,7 @@ class IndexDistances(TextDistances):
         if node.type not in self._masks:
             declared = len(self._index.graph.types.names) > 0
             self._masks[node.type] = (
-                self._mask_of_types(self._matching_types(node.type)) if declared else None
+                self._mask_of_types(self.matching_types(node.type)) if declared else None
             )
         return self._masks[node.type]
 
@@ -144,12 +144,13 @@ class IndexDistances(TextDistances):
         mask[types.owners[np.isin(types.type, type_ids)]] = True
         return mask
 
-    def _matching_types(self, type_: str) -> list[int]:
+    def matching_types(self, type_: str) -> list[int]:
+        """The declared types that a name says, or the nearest if it is close."""
         names = self._type_names
         equal_names = [
             i for i, name in enumerate(names) if normalise(name) == normalise(relation_text(type_))
         ]
-        if equal_names:
+        if equal_names or not names:
             return equal_names
         cosines = self.embedder.embed(names) @ self._embed(relation_text(type_))
         nearest = int(np.argmax(cosines))
