@@ -280,7 +280,10 @@ class PlanQuery:
             raise _cannot(
                 f'only what is one step from "{plan.pattern.nodes[answer].name}" is counted for each'
             )
-        step, part, among = sets.step(edge, answer), sets.at(answer), sets.seen_from(place, edge)
+        step, among = sets.step(edge, answer), sets.seen_from(place, edge)
+        part = sets.at(answer)
+        if op.op != "keep" or _sign(op) in (">", ">=", "="):  # Then there is one to be counted.
+            part = sets.seen_from(answer, edge) or OfType(-1, step)
         if op.op != "keep":
             return Extreme(part, (step,), True, op.op == "most", max(op.first, 1), among=among)
         number = self._value(str(op.than), dates=False)
