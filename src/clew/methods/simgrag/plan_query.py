@@ -353,7 +353,7 @@ class PlanQuery:
     # what the pattern means in the graph
 
     def _sets(self, pattern: Pattern, *, nearest: bool = False) -> _Sets:
-        """The sets of a pattern; with `nearest`, of what is nearest to each name where nothing has its shape."""
+        """The sets of a pattern; with `nearest`, those of each name by itself where nothing has its shape."""
         sets = _Sets(self.executor, pattern, {}, {}, [() for _ in pattern.edges])
         _require_no_circle(pattern)
         for place, node in enumerate(pattern.nodes):
