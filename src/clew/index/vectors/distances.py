@@ -115,9 +115,7 @@ class IndexDistances(TextDistances):
             return None
         if node.type not in self._masks:
             declared = len(self._index.graph.types.names) > 0
-            self._masks[node.type] = (
-                self._mask_of_types(self.matching_types(node.type)) if declared else None
-            )
+            self._masks[node.type] = self._mask_of_types(self.matching_types(node.type)) if declared else None
         return self._masks[node.type]
 
     def of_nearest_types(self, type_: str, count: int) -> Mask | None:
