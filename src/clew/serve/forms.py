@@ -130,7 +130,7 @@ class TableForm(RowsForm):
 class FacetsForm(RowsForm):
     """The values of one column, counted."""
 
-    column: NameText
+    column: NameText = Field(examples=["genre"])
 
 
 class QueryForm(RequestForm):
