@@ -308,7 +308,9 @@ class Clew(GraphView, Asks):
             if thread is not None and reading is None:
                 from clew.methods.auto.follow import answer_follow_up
 
-                return answer_follow_up(answerer, chat_model, question, thread, id=id, entities=names)
+                return answer_follow_up(
+                    answerer, chat_model, self.index.names, question, thread, id=id, entities=names
+                )
             if reading is None:
                 answer = self._answer_since_when(answerer, question, id, names)
                 return answer or answerer.answer(question, id=id, entities=names)

@@ -379,16 +379,16 @@ MOST_KEPT = 20
 class Thread:
     """What a follow-up needs of the last question: the question as a whole, its query, and its answers.
 
-    `query` is in Clew's notation, None where it has none; `answers` are the first ids of `total`.
+    `query` is in Clew's notation, None where it has none; `ids` are those of the first answers of `total`.
     """
 
     question: str
     query: str | None = None
-    answers: tuple[str, ...] = ()
+    ids: tuple[str, ...] = ()
     total: int = 0
 
     def as_json(self) -> dict[str, Any]:
-        """`{"question", "query", "answers", "total"}`."""
+        """`{"question", "query", "ids", "total"}`."""
         return fields_json(self)
 
     @classmethod
@@ -411,8 +411,8 @@ class Thread:
             form = cast("Mapping[str, object]", previous)
             if "thread" in form:
                 return cls.of(form["thread"])
-            question, query, answers, total = (form.get(f) for f in ("question", "query", "answers", "total"))
-            ids = cast("Sequence[object]", answers) if isinstance(answers, list | tuple) else [None]
+            question, query, given, total = (form.get(f) for f in ("question", "query", "ids", "total"))
+            ids = cast("Sequence[object]", given) if isinstance(given, list | tuple) else [None]
             plain = isinstance(question, str) and isinstance(query, str | None) and isinstance(total, int)
             if plain and all(isinstance(id, str) for id in ids):
                 return cls(question, query, tuple(map(str, ids)), total)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 
 from clew.graph.graph import ValueKind
+from clew.index.names.names import NamesIndex
 from clew.query.execute import Executor
 from clew.query.lookup import lookup_of
 from clew.query.notation import NotationError, read_query, write_query
@@ -78,6 +79,14 @@ def unmentioned(query: Query | None) -> Query | None:
     return replace(query, part=mapped(query.part, changed), other=other, said=())
 
 
+def nodes_of(thread: Thread, names: NamesIndex) -> list[int]:
+    """The first answers of a thread that are nodes of the graph."""
+    entities, nodes = names.graph.entities, list[int]()
+    for id in thread.ids:
+        nodes += [hit.entity for hit in names.exact(id) if entities[hit.entity] == id][:1]
+    return nodes
+
+
 @dataclass(eq=False)
 class LastAnswer:
     """The last question over one graph, as `query`, and its answer."""
@@ -89,11 +98,8 @@ class LastAnswer:
     @cached_property
     def answers(self) -> list[int]:
         """The answers that are things of the graph, without numbers and dates."""
-        graph, nodes = self.reader.graph, list[int]()
-        for id in self.thread.answers:
-            hits = (hit.entity for hit in self.reader.names.exact(id))
-            nodes += [node for node in hits if graph.entities[node] == id][:1]
-        return [n for n in nodes if graph.values.kind[n] not in (ValueKind.NUMBER, ValueKind.DATE)]
+        kinds, values = (ValueKind.NUMBER, ValueKind.DATE), self.reader.graph.values
+        return [n for n in nodes_of(self.thread, self.reader.names) if values.kind[n] not in kinds]
 
     @cached_property
     def set(self) -> Part | None:

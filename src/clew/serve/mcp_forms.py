@@ -64,7 +64,7 @@ class ThreadForm(TypedDict):
 
     question: str
     query: str | None
-    answers: list[str]
+    ids: list[str]
     total: int
 
 

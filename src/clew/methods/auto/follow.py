@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from clew.errors import UsageError
+from clew.index.names.names import NamesIndex
 from clew.llm.types import ChatModel
 from clew.methods.auto.method import AutoWithModel
 from clew.methods.built_in import BuiltInReader
@@ -19,7 +20,7 @@ from clew.query.words import say
 from clew.reading.account import as_written
 from clew.reading.answer import answer_of, drawn
 from clew.reading.follow_up import FollowUp, follow_ups, goes_on
-from clew.reading.thread import LastAnswer, query_of, threaded, unmentioned
+from clew.reading.thread import LastAnswer, nodes_of, query_of, threaded, unmentioned
 from clew.text.normalise import tokens
 from clew.types import Abstention, Answer, PlacedWord, Thread
 
@@ -31,6 +32,7 @@ _QUESTION = re.compile(r"^\W*question\W*:\s*(.+?)\s*$", re.IGNORECASE | re.MULTI
 def answer_follow_up(
     answerer: Method,
     model: ChatModel | None,
+    names: NamesIndex,
     question: str,
     thread: Thread,
     *,
@@ -50,7 +52,7 @@ def answer_follow_up(
     if left_open is None and (isinstance(plain, BuiltInReader) or not goes_on(question)):
         return answerer.answer(question, id=id, entities=entities)
     if model is not None:
-        return _by_model(answerer, model, question, thread, left_open, id, entities)
+        return _by_model(answerer, model, names, question, thread, left_open, id, entities)
     if left_open is None:
         problem = f"A follow-up to {answerer.name} needs a model"
         raise UsageError(f"{problem}. Give one, or ask a whole question")
@@ -76,6 +78,7 @@ def _by_rules(
 def _by_model(
     answerer: Method,
     model: ChatModel,
+    names: NamesIndex,
     question: str,
     thread: Thread,
     left_open: Abstention | None,
@@ -89,16 +92,17 @@ def _by_model(
     from clew.llm.prompting import Sampling, Talk, as_data, data_lines, prompt_named
     from clew.llm.types import add_usage
 
+    answers = [names.graph.label(node) for node in nodes_of(thread, names)]
     talk = Talk.begin(model, id or question)
     reply = talk.ask(
         prompt_named("clew.methods.auto", "follow"),
         Sampling(temperature=0.0, max_tokens=200),
         LAST=as_data(thread.question),
-        ANSWERS=data_lines(thread.answers) or "(none)",
+        ANSWERS=data_lines(answers) or "(none)",
         QUESTION=as_data(question),
     )
     whole = next(iter(_QUESTION.findall(reply)[-1:]), "")
-    known = {t.norm for text in (question, thread.question, *thread.answers) for t in tokens(text)}
+    known = {t.norm for text in (question, thread.question, *answers) for t in tokens(text)}
     new = [t.text for t in tokens(whole)[1:] if _is_named(t.text) and t.norm not in known]
     if new or not whole:
         problem = f'the model brings in "{", ".join(new)}"' if new else "the model writes no question"
