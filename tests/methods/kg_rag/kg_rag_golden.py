@@ -1,4 +1,4 @@
-"""Golden traces of KG-RAG (`tests/data/methods/kg_rag.toml`), and replies in the forms that prompts ask for."""
+"""Golden traces of KG-RAG (`tests/data/methods/kg_rag.toml`), and replies in the forms of its prompts."""
 
 from __future__ import annotations
 
