@@ -132,7 +132,7 @@ def test_a_verb_may_stay_open_where_types_leave_one_relation(sky):
 def test_what_is_not_recorded_is_told_with_what_is(films):
     answer = films.ask("Who composed the music of Tenet?")
     assert answer.abstained.reason == "unplaced"
-    assert 'of "Tenet" it records' in answer.abstained.detail
+    assert 'of "Tenet" the graph records' in answer.abstained.detail
     assert "starring" in answer.abstained.detail
 
 

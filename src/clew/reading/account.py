@@ -390,7 +390,7 @@ class _Account:
             if token.start in self.placed or self._is_label(token):
                 continue
             is_quoted = any(a <= token.start and token.stop <= b for a, b in quoted)
-            if token.norm.isdigit() and int(token.norm) in numbers:
+            if token.norm.isdigit() and float(token.norm) in numbers:
                 self._put(token, "operator", "rank")
             elif self._must_be_carried(token, at, is_quoted):
                 self._put(token, "unplaced", "")
