@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from clew.graph.graph import Graph
 from clew.graph.neighbourhood import CandidateTriples
@@ -103,7 +104,8 @@ def _lists(
         return
     triples = of_relation(graph, relation)
     if types:
-        is_asked = np.logical_or.reduce([graph.types.having(type_) for type_ in types])
+        having = [graph.types.having(type_) for type_ in types]
+        is_asked: NDArray[np.bool_] = np.stack(having).any(axis=0)
         of_types = is_asked[graph.out.owners(triples)] | is_asked[graph.out.neighbour[triples]]
         triples = triples[of_types] if of_types.any() else triples
     yield triples.tolist()
