@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from clew.graph.graph import Graph
 from clew.graph.neighbourhood import CandidateTriples
@@ -104,8 +103,9 @@ def _lists(
         return
     triples = of_relation(graph, relation)
     if types:
-        having = [graph.types.having(type_) for type_ in types]
-        is_asked: NDArray[np.bool_] = np.stack(having).any(axis=0)
+        is_asked = graph.types.having(types[0])
+        for other in types[1:]:
+            is_asked = is_asked | graph.types.having(other)
         of_types = is_asked[graph.out.owners(triples)] | is_asked[graph.out.neighbour[triples]]
         triples = triples[of_types] if of_types.any() else triples
     yield triples.tolist()
