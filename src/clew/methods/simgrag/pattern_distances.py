@@ -118,12 +118,15 @@ class PatternDistances(IndexDistances):
 
     def _value_nodes(self, name: str) -> list[int]:
         """Nodes whose number or date is the one that a name says."""
-        text, values = name.strip(' "'), self._index.graph.values
-        nodes: list[int] = []
-        for value in values_in(text).get((0, len(text)), ()):
+        stated = values_in(name)
+        whole = {(stop - start) >= len(name.strip(' "')) for start, stop in stated}
+        if len(stated) != 1 or whole != {True}:
+            return []
+        values, nodes = self._index.graph.values, set[int]()
+        for value in next(iter(stated.values())):
             typed = np.flatnonzero(values.kind == (ValueKind.DATE if value.date else ValueKind.NUMBER))
-            nodes += typed[against(values.value[typed], "=", value, value.date)].tolist()
-        return nodes
+            nodes.update(typed[against(values.value[typed], "=", value, value.date)].tolist())
+        return sorted(nodes)
 
 
 @dataclass(frozen=True, slots=True)
