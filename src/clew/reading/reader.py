@@ -64,6 +64,8 @@ class Reading:
     timings: dict[str, float]
     original_question: str = ""
     """As it was asked."""
+    whole_question: str = ""
+    """As it is read, with the words of operators that were cut out of `question`."""
     respelt: Respelt = ()
 
 
@@ -129,7 +131,9 @@ class QuestionReader:
             if operators.prefers(ranked, reading.ranking, found):
                 ranking = replace(rest.ranking, ranked=ranked)
                 reading = replace(rest, mentions=mentions, ranking=ranking)
-        return replace(reading, original_question=question, respelt=linked.respelt)
+        return replace(
+            reading, original_question=question, whole_question=linked.text, respelt=linked.respelt
+        )
 
     def _read_text(self, text: str, mentions: Sequence[Mention], times: dict[str, float]) -> Reading:
         """A text as it stands, ranked; adds to `times`, in milliseconds."""
@@ -220,7 +224,8 @@ class QuestionReader:
         Raises EmbedderError if the shipped model cannot be opened.
         """
         account = self.accountant.account(reading.question, reading.mentions, reading.likeness, query)
-        words = as_written(reading.original_question, reading.question, account.words)
+        words = as_written(reading.whole_question, reading.question, account.words, "operator")
+        words = as_written(reading.original_question, reading.whole_question, words)
         return replace(account, words=words)
 
     def _is_of_graph(self, word: str) -> bool:
