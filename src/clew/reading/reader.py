@@ -29,11 +29,9 @@ from clew.reading.likeness import Likeness, WordMatcher
 from clew.reading.mention_finder import MentionFinder
 from clew.reading.mentions import Mention
 from clew.reading.operators import Operators
-from clew.reading.own_titles import without_own_titles
 from clew.reading.paths import Exploration
 from clew.reading.ranker import GraphRanker, Ranker, Ranking, Scored, shipped
 from clew.reading.spelling import Respelt, Speller
-from clew.reading.typed_names import with_types
 from clew.text.embedder import Embedder
 from clew.text.inflection import singular
 from clew.text.lexicon import Lexicon
@@ -171,7 +169,7 @@ class QuestionReader:
 
     def name(self, text: str, entities: Sequence[str] = ()) -> tuple[Mention, ...]:
         """The mentions of a text; `entities` are names that it is known to be about."""
-        return without_own_titles(self.graph, self._finder.find(text, entities))
+        return tuple(self._finder.find(text, entities))
 
     def is_word(self, word: str) -> bool:
         """Whether a word is one of English, or of the relations and types of the graph."""
@@ -234,6 +232,5 @@ class QuestionReader:
 
     def _link(self, question: str, entities: Sequence[str]) -> LinkedQuestion:
         """What a question names, and how its words are like the graph's."""
-        text, untyped_mentions, respelt = self.spell(unframed(question, self._is_of_graph), entities)
-        mentions = with_types(self.vocabulary, text, untyped_mentions)
-        return LinkedQuestion(text, tuple(mentions), self.compare(text), respelt)
+        text, mentions, respelt = self.spell(unframed(question, self._is_of_graph), entities)
+        return LinkedQuestion(text, mentions, self.compare(text), respelt)
