@@ -54,6 +54,7 @@ def graphs() -> dict[str, Clew]:
         ("family", "Who is the mother of Bob?", {"Pam"}),
         ("family", "Who are the daughters of Bob?", {"Ann", "Pat"}),
         ("family", "Who are the parents of Bob?", {"Tom", "Pam"}),
+        ("family", "Who are the mum and dad of Bob?", {"Tom", "Pam"}),
         ("family", "How many daughters does Bob have?", {"2"}),
         ("family", "Is Pam the mother of Bob?", {"yes"}),
         ("couples", "Who is the spouse of Ann?", {"Bob"}),

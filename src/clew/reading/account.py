@@ -22,14 +22,14 @@ from clew.query.vocabulary import LEAF, THING, UNEXPLAINED, Vocabulary
 from clew.reading import english
 from clew.reading.denial import denial_spans, denials, denied_words, has_denying_word
 from clew.reading.english import FUNCTION
-from clew.reading.kinship import kin_terms, naming
+from clew.reading.kinship import kin_terms, naming, sex_of
 from clew.reading.likeness import Likeness, types_said
 from clew.reading.mentions import PARTIAL, TYPO, WORDS, Mention, spans_of
 from clew.reading.name_runs import HONORIFICS
 from clew.reading.placing import WordRows, shipped_placing, word_rows
 from clew.reading.ranker import GraphRanker
 from clew.text.inflection import singular
-from clew.text.lexicon import LEAST_KIN, Lexicon
+from clew.text.lexicon import LEAST_KIN, NOUN, Lexicon
 from clew.text.normalise import POSSESSIVE, Token, normalise, tokens, words_of
 from clew.types import Place, PlacedWord
 
@@ -482,13 +482,28 @@ class _Account:
         return any(_means(stem, word) for stem in stems for word in words)
 
     def _place_kin(self) -> None:
-        """Kin terms that no relation of the query names are unplaced: *grandfather* of `father`."""
+        """Kin terms that no relation of the query names are unplaced: *grandfather* of `father`.
+
+        *Mum and dad* are both `parent`; what has no sex may be told by several steps: *grandparents*.
+        """
         labels = [self.vocabulary.relations[step // 2] for step in steps_of(self.query)]
-        for token in self.tokens:
-            if kin_terms(token.norm) and not self._is_used(token) and not self._is_label(token):
-                how = {naming(token.norm, label) for label in labels} - {None}
-                if how and "named" not in how:
-                    self._put(token, "unplaced", "")
+        unnamed: dict[str, Token] = {}
+        for token, after in zip(self.tokens, [*self.tokens[1:], None], strict=True):
+            if not kin_terms(token.norm) or self._is_used(token) or self._is_label(token):
+                continue
+            how = [h for label in labels if (h := naming(token.norm, label)) is not None]
+            sex = sex_of(token.norm)
+            is_told = "named" in how or (not sex and len(how) > 1)
+            if how and not is_told and not self._is_compound(token, after):
+                unnamed[sex if "broader" in how else token.norm] = token
+        for token in unnamed.values() if unnamed.keys() != {"female", "male"} else ():
+            self._put(token, "unplaced", "")
+
+    def _is_compound(self, token: Token, after: Token | None) -> bool:
+        """Whether a word is the first of a compound: *sister* of *sister city*."""
+        if after is None or self.text[token.stop : after.start] != " ":
+            return False
+        return after.text.islower() and Lexicon.load().uses(after.norm, NOUN) > 0
 
     def _lists_numbers(self) -> bool:
         steps = steps_of(self.query)

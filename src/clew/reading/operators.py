@@ -51,7 +51,7 @@ from clew.reading.ranker import Ranked, Ranking
 from clew.reading.which_way import name_of
 from clew.text.inflection import comparative, is_participle, plural, shape_of, singular_noun
 from clew.text.lexicon import ADJECTIVE, Lexicon
-from clew.text.normalise import tokens
+from clew.text.normalise import Token, tokens
 
 MOST_AROUND = 20
 """Readings of the rest around which operators are put."""
@@ -600,23 +600,25 @@ class Operators:
     def _kin(self) -> Iterator[Operator]:
         """*The mother of Bob*, where `parent` is recorded and who is female: read as *the parent of Bob*."""
         named = [m for m in self.mentions if m.candidates]
+        told: list[tuple[Token, str, str]] = []
         for token in tokens(self.text):
-            word = token.norm
-            if not kin_terms(word) or any(m.start < token.stop and token.start < m.stop for m in named):
-                continue
-            labels = {label: naming(word, label) for label in self.vocabulary.relations}
-            broader = [label for label, how in labels.items() if how == "broader"]
-            recorded = recorded_sex(self.vocabulary, sex) if (sex := sex_of(word)) else None
-            if "named" in labels.values() or not broader or recorded is None:
-                continue
-            instead = broader_word(word, broader[0])[0]
-            instead = plural(instead) if singular_noun(word) != word else instead
-            of_sex = Walk(Anchor(recorded[1]), 2 * recorded[0] + 1)
-
-            def apply(query: Query, word: str = word, of_sex: Walk = of_sex) -> Query | None:
-                return self._of_sex(query, word, of_sex)
-
-            yield Operator(token.start, token.stop, apply, instead)
+            if kin_terms(token.norm) and not any(
+                m.start < token.stop and token.start < m.stop for m in named
+            ):
+                labels = {label: naming(token.norm, label) for label in self.vocabulary.relations}
+                broader = [label for label, how in labels.items() if how == "broader"]
+                if broader and "named" not in labels.values():
+                    told.append((token, broader[0], sex_of(token.norm)))
+        if {sex for _, _, sex in told} == {"female", "male"}:
+            return  # mum and dad are both
+        for token, label, sex in told:
+            recorded = recorded_sex(self.vocabulary, sex) if sex else None
+            if recorded is not None:
+                word = broader_word(token.norm, label)[0]
+                word = plural(word) if singular_noun(token.norm) != token.norm else word
+                of_sex = Walk(Anchor(recorded[1]), 2 * recorded[0] + 1)
+                apply = partial(self._of_sex, word=token.norm, of_sex=of_sex)
+                yield Operator(token.start, token.stop, apply, word)
 
     def _of_sex(self, query: Query, word: str, of_sex: Walk) -> Query | None:
         """The query with those of one sex alone at the end of its one step that is broader than a word."""
