@@ -468,7 +468,7 @@ class _Account:
         room = denials(self.vocabulary, self.query)
         for label in labels:
             denied = denied_words(label)
-            if denied is None:
+            if not denied and not has_denying_word(label):
                 continue
             positive = [t for t in outside if any(_means(t.norm, word) for word in denied)]
             if not positive and not has_denying_word(label):
@@ -485,9 +485,9 @@ class _Account:
 
     def _is_opposite(self, token: Token, labels: Sequence[str]) -> bool:
         """Whether a word is one of a label with a prefix that denies it: *dislikes* of `likes`."""
-        stems = None if has_denying_word(token.norm) else denied_words(token.norm)
+        stems = frozenset[str]() if has_denying_word(token.norm) else denied_words(token.norm)
         words = [singular(word) for label in labels for word in label.split()]
-        if stems is None or singular(token.norm) in words:
+        if singular(token.norm) in words:
             return False
         return any(_means(stem, word) for stem in stems for word in words)
 

@@ -56,7 +56,7 @@ def _outside_names(
 def denials(vocabulary: Vocabulary, query: Query) -> int:
     """How often a query leaves something out, or is of what a label denies; *neither … nor* is twice."""
     labels = [vocabulary.relations[step // 2] for step in steps_of(query)]
-    number = sum(denied_words(label) is not None for label in labels)
+    number = sum(has_denying_word(label) or bool(denied_words(label)) for label in labels)
     for part in query.contents.parts:
         match part:
             case Without(_, Either()):
@@ -70,13 +70,13 @@ def denials(vocabulary: Vocabulary, query: Query) -> int:
     return number
 
 
-def denied_words(label: str) -> frozenset[str] | None:
-    """What a label denies, in the singular: *cause* of *does not cause*, *like* of *dislikes*; else None."""
+def denied_words(label: str) -> frozenset[str]:
+    """What a label denies, in the singular: *cause* of *does not cause*, *like* of *dislikes*."""
     words = label.split()
     if has_denying_word(label):
         return frozenset(singular(w) for w in words if w not in _DENYING and w not in FUNCTION)
     stems = [(word, word[match.end() :]) for word in words if (match := _PREFIX.match(word))]
-    return frozenset(singular(stem) for word, stem in stems if _is_opposite(word, stem)) or None
+    return frozenset(singular(stem) for word, stem in stems if _is_opposite(word, stem))
 
 
 def has_denying_word(label: str) -> bool:
