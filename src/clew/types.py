@@ -411,11 +411,15 @@ class Thread:
             form = cast("Mapping[str, object]", previous)
             if "thread" in form:
                 return cls.of(form["thread"])
-            question, query, given, total = (form.get(f) for f in ("question", "query", "ids", "total"))
+            given = form.get("ids")
             ids = cast("Sequence[object]", given) if isinstance(given, list | tuple) else [None]
-            plain = isinstance(question, str) and isinstance(query, str | None) and isinstance(total, int)
-            if plain and all(isinstance(id, str) for id in ids):
-                return cls(question, query, tuple(map(str, ids)), total)
+            match form:
+                case {"question": str(question), "query": str() | None as query, "total": int(total)} if all(
+                    isinstance(id, str) for id in ids
+                ):
+                    return cls(question, query, tuple(map(str, ids)), total)
+                case _:
+                    pass
         raise UsageError(
             "`previous` is the last answer, its JSON form, or the `thread` of that, not"
             f" {shorten(repr(previous), 80)}"

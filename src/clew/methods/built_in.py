@@ -47,6 +47,8 @@ class LikelyReading:
 
     reading: Reading
     query: Query | None = None
+    account: tuple[PlacedWord, ...] = ()
+    """What each word of the question is in the query."""
     likelihood: float = 0.0
     empty: Meaning | None = None
     """The likeliest meaning, where nothing answers it: it is not sure, but that nothing is there is told."""
@@ -114,10 +116,11 @@ class BuiltInReader:
         rows, certainties = certainties_of(vocabulary, reading, meanings)
         best, empty = int(certainties.argmax()), None if meanings[0].size else meanings[0]
         query = meanings[best].query
+        account = self.reader.account(reading, query)
         likelihood = float(certainties[best])
         if not self.settings.partial:
-            likelihood = how_likely(rows, certainties, best, self.reader.account(reading, query))
-        return LikelyReading(reading, query, likelihood, empty)
+            likelihood = how_likely(rows, certainties, best, account)
+        return LikelyReading(reading, query, account.words, likelihood, empty)
 
     def _likely_query(
         self, likeliest: LikelyReading, entities: Sequence[str]
@@ -126,14 +129,12 @@ class BuiltInReader:
         unknown = unknown_names(self.index.names, entities)
         if unknown:
             return unknown_given(self.reader.graph, self.index.names, unknown), ()
-        reading, query = likeliest.reading, None
-        if likeliest.query is not None and likeliest.likelihood >= self.settings.confidence:
-            query = likeliest.query
-        elif likeliest.empty is not None and likeliest.empty.share >= self.settings.confidence:
-            query = likeliest.empty.query
-        if query is None:
-            return left_open(self.reader, self.index.names, reading)
-        account = self.reader.account(reading, query).words
+        reading, query, account = likeliest.reading, likeliest.query, likeliest.account
+        if query is None or likeliest.likelihood < self.settings.confidence:
+            empty = likeliest.empty
+            if empty is None or empty.share < self.settings.confidence:
+                return left_open(self.reader, self.index.names, reading, query, account)
+            query, account = empty.query, self.reader.account(reading, empty.query).words
         missing = unplaced(self.reader, self.index.names, reading, query, account)
         return (query if missing is None or self.settings.partial else missing), account
 
