@@ -28,6 +28,7 @@ from clew.reading.answer import (
     taken_for,
 )
 from clew.reading.certainty import certainties_of, how_likely
+from clew.reading.follow_up import Around
 from clew.reading.left_open import left_open, unknown_given, unplaced
 from clew.reading.mentions import HOW
 from clew.reading.mutual import both_ways
@@ -35,6 +36,7 @@ from clew.reading.near_names import unknown_names
 from clew.reading.reader import Reading
 from clew.reading.shared_reader import reader_of
 from clew.reading.spelling import spelling_notes
+from clew.reading.thread import threaded
 from clew.text.embedder import Embedder
 from clew.types import Abstention, Answer, PlacedWord, Step
 
@@ -61,15 +63,28 @@ class BuiltInReader:
         self.index, self.settings = index, settings or AutoSettings()
         self.reader = reader_of(index, embedder)
 
-    def answer(self, question: str, *, id: str | None = None, entities: Sequence[str] = ()) -> Answer:
+    def answer(
+        self,
+        question: str,
+        *,
+        id: str | None = None,
+        entities: Sequence[str] = (),
+        around: Around | None = None,
+    ) -> Answer:
         """Answer one question, or abstain with a reason; `entities` are names that it is about, if known.
 
-        Raises EmbedderError if the shipped model cannot be opened.
+        `around` makes another query of the one that it is read as, or none. Raises EmbedderError if the
+        shipped model cannot be opened.
         """
-        return self.read_and_answer(question, id=id, entities=entities)[1]
+        return self.read_and_answer(question, id=id, entities=entities, around=around)[1]
 
     def read_and_answer(
-        self, question: str, *, id: str | None = None, entities: Sequence[str] = ()
+        self,
+        question: str,
+        *,
+        id: str | None = None,
+        entities: Sequence[str] = (),
+        around: Around | None = None,
     ) -> tuple[LikelyReading, Answer]:
         """How a question was read, and its answer, as `answer`.
 
@@ -78,6 +93,8 @@ class BuiltInReader:
         began = perf_counter()
         likeliest = self.read(question, entities)
         query, account = self._likely_query(likeliest, entities)
+        if around is not None and isinstance(query, Query):
+            query = around(query) or Abstention("unplaced", "this does not go on from the last question")
         blank_answer = Answer(question, method=self.name, account=account)
         if isinstance(query, Abstention):
             answer = drawn(blank_answer, DraftAnswer(abstained=query), None)
@@ -134,7 +151,8 @@ class BuiltInReader:
         phrases = unplaced_phrases(blank_answer.question, blank_answer.account)
         if phrases:
             notes = (*notes, f"this answers the rest: {quoted(phrases)} has no place in it")
-        return drawn(blank_answer, replace(draft, notes=notes), words)
+        answer = drawn(blank_answer, replace(draft, notes=notes), words)
+        return threaded(answer, query, self.reader, blank_answer.question)
 
     def _finish(self, answer: Answer, reading: Reading, began: float, id: str | None) -> Answer:
         """The answer with what was read, the nearest other readings, and the times of the stages."""

@@ -24,7 +24,15 @@ def lookup_of(graph: Graph, names: NamesIndex, linked: Mapping[str, int] | None 
         return with_id if with_id is not None else hits[0].entity if hits else None
 
     relations, types = [*graph.relations], [*graph.types.names]
-    return NameLookup(entity, by_label([*graph.relation_labels], relations), by_label(types, types))
+    keys = [*graph.edge_properties.keys]
+    edge_key = by_label(keys, keys)
+
+    def key_named(name: str) -> str | None:
+        at = edge_key(name)
+        return None if at is None else keys[at]
+
+    relation = by_label([*graph.relation_labels], relations)
+    return NameLookup(entity, relation, by_label(types, types), key_named)
 
 
 def by_label(labels: Sequence[str], names: Sequence[str]) -> Callable[[str], int | None]:

@@ -85,6 +85,10 @@ _RESTRICTIONS = (
     (r"\b(?:average|avg|mean)\b", "sums"),
     (r"\bdifference\b", "subtracts"),
     (r"^\W*(?:is|are|was|were|do|does|did|has|have|had|can)\s+(?:every|each|all)\b", "every"),
+    (
+        r"(?<!list )(?<!show )(?<!name )(?<!give )(?<!find )(?<!me )(?<!us )(?<!for )(?<!in )\bevery\b",
+        "every",
+    ),
 )
 """Words that restrict or ask for more, and what of a query graph carries them."""
 _PATTERNS = [(re.compile(pattern, re.I), carried) for pattern, carried in _RESTRICTIONS]
@@ -412,7 +416,7 @@ class _Account:
             if token.start in self.placed or self._is_label(token):
                 continue
             is_quoted = any(a <= token.start and token.stop <= b for a, b in quoted)
-            if token.norm.isdigit() and int(token.norm) in numbers:
+            if token.norm.isdigit() and float(token.norm) in numbers:
                 self._put(token, "operator", "rank")
             elif self._must_be_carried(token, at, is_quoted):
                 self._put(token, "unplaced", "")
