@@ -76,7 +76,8 @@ def unplaced(
         return None
     words = tokens(text)
     open_words = [w for w in words if any(a.begin <= w.start < a.end for a in account if a.as_ == "unplaced")]
-    known = {t.norm for m in reading.mentions if _is_sure(m) for t in tokens(m.text)}
+    there = (m for m in reading.mentions if _is_sure(m) and _relations(reader.graph, m.candidates[0].node))
+    known = {t.norm for m in there for t in tokens(m.text)}
     name_words = [
         w.text
         for w in open_words

@@ -623,25 +623,21 @@ class Operators:
     def _of_sex(self, query: Query, word: str, of_sex: Walk) -> Query | None:
         """The query with those of one sex alone at the end of its one step that is broader than a word."""
         walks = [p for p in query.contents.parts if isinstance(p, Walk) and self._is_broader(p, word)]
-        if len(walks) != 1:
-            return None
-        walk = walks[0]
         match query:
-            case Query("yes", Both(left, Anchor() as end)) if left == walk and isinstance(
-                walk.source, Anchor
-            ):
-                told = end if self._leads_to(walk, word) else walk.source
+            case Query("yes", Both(Walk(Anchor() as start) as walk, Anchor() as end)) if walks == [walk]:
+                told = end if self._leads_to(walk, word) else start
                 if not len(self.executor.members(Walk(told, of_sex.step ^ 1))):
                     return None
-                sexed = Both(told, of_sex)
                 if told is end:
                     return replace(query, part=Both(query.part, of_sex))
-                return replace(query, part=Both(replace(walk, source=sexed), end))
-            case _ if self._leads_to(walk, word):
-                part = mapped(query.part, lambda p: Both(p, of_sex) if p == walk else p)
-                return replace(query, part=part)
+                return replace(query, part=Both(replace(walk, source=Both(start, of_sex)), end))
             case _:
-                return None
+                leading = [walk for walk in walks if self._leads_to(walk, word)]
+                if len(leading) != 1:
+                    return None
+                return replace(
+                    query, part=mapped(query.part, lambda p: Both(p, of_sex) if p == leading[0] else p)
+                )
 
     def _is_broader(self, walk: Walk, word: str) -> bool:
         return naming(word, self.vocabulary.relations[walk.step // 2]) == "broader"
