@@ -22,8 +22,9 @@ each name must be one that the graph has.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 
 from clew.query.tree import (
     Amount,
@@ -312,3 +313,131 @@ class _Reader:
         if not text.isdigit():
             raise NotationError(f"expected a whole number, found {text}")
         return int(text)
+
+
+class Unwritable(ValueError):
+    """The notation has no form for a query."""
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenNames:
+    """How names are written, by their ids, so that a `NameLookup` finds them again."""
+
+    entity: Callable[[int], str]
+    relation: Callable[[int], str]
+    type: Callable[[int], str]
+
+
+def write_query(query: Query, names: WrittenNames) -> str:
+    """Write one query, as `read_query` reads it: `count({Acme Ltd} ^employer)`.
+
+    Raises:
+        Unwritable: a value that the notation lacks (a time of day, a day of every year, a unit).
+
+    """
+    writer = _Writer(names)
+    text = writer.set(query.part)
+    two = next((word for word, ask in _OF_TWO.items() if ask == query.ask), "")
+    one = next((word for word, ask in _ASK_OF.items() if ask == query.ask), "")
+    if two and query.other is not None:
+        return f"{two}({text}, {writer.set(query.other)})"
+    return (f"{one}({text})" if one else text) + (f" by {writer.steps(query.by)}" if query.by else "")
+
+
+@dataclass(frozen=True, slots=True)
+class _Writer:
+    names: WrittenNames
+
+    def set(self, part: Part) -> str:
+        match part:
+            case Both(left, right):
+                return f"{self.set(left)} & {self._term(right)}"
+            case Either(left, right):
+                return f"{self.set(left)} | {self._term(right)}"
+            case Without(left, right):
+                return f"{self.set(left)} - {self._term(right)}"
+            case _:
+                return self._term(part)
+
+    def _term(self, part: Part) -> str:
+        match part:
+            case Both() | Either() | Without():
+                return f"({self.set(part)})"
+            case Anchor(node, _):
+                return self._entity(node)
+            case OfType(type_, end) if type_ < 0:
+                return self._step(end ^ 1)
+            case OfType(type_, _):
+                return _quoted(self.names.type(type_), r"[^\W\d][\w.:/]*")
+            case Walk(source, step):
+                return f"{self._term(source)} {self._step(step)}"
+            case Qualified(source, step, conditions):
+                return f"{self._term(source)} {self._step(step)}{''.join(map(self._on_edge, conditions))}"
+            case Related(source, step, how, targets):
+                return f"{self._term(source)}[{self._step(step)} {how} {self.set(targets)}]"
+            case Compared(source, steps, sign, value):
+                return f"{self._term(source)}[{self.steps(steps)} {sign} {self._value(value)}]"
+            case Counted(source, step, sign, number, _):
+                if (sign, number) == (">=", 1):
+                    return f"{self._term(source)}[{self._step(step)}]"
+                return f"{self._term(source)}[count({self._step(step)}) {sign} {number}]"
+            case Extreme():
+                return self._extreme(part)
+
+    def _extreme(self, part: Extreme) -> str:
+        of = self.set(part.source)
+        by = f"count({self.steps(part.steps)})" if part.counted else self.steps(part.steps)
+        if part.nth:
+            return f"nth({part.number if part.largest else -part.number}, {of}, {by})"
+        if part.number == 1:
+            return f"{'argmax' if part.largest else 'argmin'}({of}, {by})"
+        return f"{'top' if part.largest else 'bottom'}({part.number or 'all'}, {of}, {by})"
+
+    def steps(self, steps: Sequence[int]) -> str:
+        return " ".join(map(self._step, steps))
+
+    def _step(self, step: int) -> str:
+        return "^."[step % 2 == 0] + _quoted(self.names.relation(step // 2), r"\w[\w.:/-]*\w|\w")
+
+    def _entity(self, node: int) -> str:
+        name = self.names.entity(node)
+        if "}" in name:
+            raise Unwritable(name)
+        return f"{{{name}}}"
+
+    def _value(self, value: Value | Part | Amount) -> str:
+        if isinstance(value, Amount):
+            return (
+                f"{next(word for word, ask in _AMOUNTS.items() if ask == value.ask)}({self.set(value.part)})"
+            )
+        return _value_text(value) if isinstance(value, Value) else f"({self.set(value)})"
+
+    def _on_edge(self, condition: OnEdge) -> str:
+        value = condition.value if isinstance(condition.value, str) else _value_text(condition.value)
+        text = _quoted(value, r"-?\d+(\.\d+)?|\d{4}-\d\d(-\d\d)?")
+        key, or_none = _quoted(condition.key, r"\w+"), " or none" if condition.or_none else ""
+        return f"[@{key} {condition.sign} {text}{or_none}]"
+
+
+def _quoted(name: str, plain: str) -> str:
+    """A name as it is where it is `plain`, else in quotes."""
+    if '"' in name:
+        raise Unwritable(name)
+    return name if re.fullmatch(plain, name) else f'"{name}"'
+
+
+def _value_text(value: Value) -> str:
+    """A number, or a date as YYYY-MM-DD, YYYY-MM or YYYY."""
+    if value.yearly or value.unit or value.number < 1 <= value.date:
+        raise Unwritable(str(value))
+    if not value.date:
+        text = f"{value.number:.15g}"
+        if value.width or "e" in text:
+            raise Unwritable(text)
+        return text
+    day = date.fromordinal(int(value.number)).isoformat()
+    forms = (form for form in (day, day[:7]) if date_of(form) == replace(value, mention=-1))
+    text = next(forms, "")
+    if not text:
+        raise Unwritable(day)
+    return text
