@@ -1,6 +1,7 @@
 """After an update every door sees one graph: that of an index of the changed sources."""
 
 import itertools
+import os
 import random
 from pathlib import Path
 
@@ -8,7 +9,7 @@ import numpy as np
 import pytest
 
 from clew import Clew
-from clew.errors import UsageError
+from clew.errors import FormatError, UsageError
 from clew.index.corpus.corpus import CorpusSettings, open_corpus
 from clew.index.store.directory import open_index
 
@@ -177,3 +178,29 @@ def test_a_label_that_is_replaced_renames(tmp_path):
 def test_a_removed_entity_has_nothing_left(films):
     films.update(remove=[("Heat", "directed_by", "Michael Mann")])
     assert films.ask("Who directed Heat?").abstained is not None
+
+
+@pytest.mark.parametrize("door", ["find_entities", "neighbours", "paths", "info", "example_questions"])
+def test_a_file_that_is_truncated_under_an_open_index_is_an_error_and_ends_nothing(films, door):
+    given = {"find_entities": ["Heat"], "neighbours": ["Heat"], "paths": ["Heat", "Al Pacino"]}.get(door, [])
+    getattr(films, door)(*given)
+    file = next(films.path.glob("gen-*/graph.out.neighbour.npy"))
+    os.truncate(file, 10)
+    with pytest.raises(FormatError, match=r"graph\.out\.neighbour\.npy: damaged.*Rebuild"):
+        getattr(films, door)(*given)
+
+
+def test_damage_below_the_file_system_is_told_where_it_makes_an_error(films, monkeypatch):
+    """No time of the file changes then; the marks are made to look so."""
+    file = next(films.path.glob("gen-*/graph.entities.offsets.npy"))
+    damaged = bytearray(file.read_bytes())
+    damaged[-1] ^= 64
+    file.write_bytes(damaged)
+    monkeypatch.setattr(type(films.index), "check_unchanged", lambda _: None)
+
+    def fails(*_: object, **__: object) -> None:
+        raise IndexError
+
+    monkeypatch.setattr("clew.index.info.info_of", fails)
+    with pytest.raises(FormatError, match=r"entities\.offsets\.npy: damaged"):
+        films.info()

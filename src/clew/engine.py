@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Self, cast, overload
 from clew.errors import UsageError
 from clew.methods.asking import Asks
 from clew.opening.environment import cache_folder, keep_machine_code, make_embedder, milvus_access
-from clew.opening.graph_view import GraphView
+from clew.opening.graph_view import GraphView, sound
 from clew.opening.index_files import (
     FilesOrTriples,
     index_in_memory,
@@ -260,6 +260,7 @@ class Clew(GraphView, Asks):
             embedder = index_embedder.name
         return cls(index, make_embedder(embedder))
 
+    @sound
     def ask(
         self,
         question: str,
@@ -285,7 +286,6 @@ class Clew(GraphView, Asks):
         number, LlmError if the model fails.
         """
         question = clean_question(question)
-        self.index.check_unchanged()
         names = self._names_in_graph(entities)
         if not isinstance(cast("object", reading), int | None):
             raise UsageError(f"`reading` is the number of one of the alternatives, from 1, not {reading!r}")
@@ -366,9 +366,6 @@ class Clew(GraphView, Asks):
 
         return make_verifier(name, self.index, self.embedder, model, settings)
 
-    def _check_unchanged(self) -> None:
-        self.index.check_unchanged()
-
     def embed_triples(self, progress: Progress | None = None) -> None:
         """Make the vectors of triples where the index has none, for methods that rank triples.
 
@@ -401,6 +398,7 @@ class Clew(GraphView, Asks):
         self.index = open_index(self.path, access=milvus_access())
         return updated
 
+    @sound
     def verify(self, claim: str, **options: Any) -> Verification:  # noqa: ANN401 (of `Asks.verify`)
         """Check a claim as `Asks.verify`; terms of a vocabulary are shown as what they stand for."""
         from clew.vocabulary.cited import verified_with_meanings
@@ -445,6 +443,7 @@ class Clew(GraphView, Asks):
                 f"{self.path} is the cache of a graph file. Make an index to {what}: Clew.index(SOURCE, OUT)"
             )
 
+    @sound
     def example_questions(self, limit: int = 6) -> tuple[str, ...]:
         """Questions about this graph that are answered here, without a model, as the graph has it."""
         from clew.index.explore import example_questions

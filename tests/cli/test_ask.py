@@ -41,7 +41,7 @@ def test_json_is_one_line_of_the_stable_form(run, index, question, code):
     assert set(answer) == {
         *("id", "question", "answers", "text", "abstained", "citations", "pattern", "method", "model"),
         *("grounded", "complete", "usage", "timings_ms", "chain", "query", "confidence", "notes"),
-        *("reading", "alternatives", "total"),
+        *("reading", "alternatives", "total", "account", "rows"),
     }
 
 
@@ -78,12 +78,14 @@ def test_answers_beyond_the_limit_are_counted_from_those_that_are_shown():
 
 
 def test_json_has_all_answers_and_citations(run, index):
-    answer = json.loads(run("ask", index, "around hub", "--json", "--limit-citations", "1").stdout)
+    answer = json.loads(run("ask", index, "around hub", "--json").stdout)
     assert len(answer["answers"]) == len(answer["citations"]) == 100
 
 
-def test_limit_of_citations(run, index):
-    assert run("ask", index, "around hub", "--limit-citations", "0").stdout.count("─has→") == 0
+def test_a_terminal_shows_the_first_citations(run, index):
+    shown = run("ask", index, "around hub").stdout
+    assert shown.count("─has→") == 10
+    assert "--json prints all" in shown
 
 
 def test_a_plain_file_is_indexed_once_and_says_so(run, films):
@@ -213,13 +215,14 @@ def test_colour_on_a_terminal_unless_no_color(process, index, monkeypatch):
 def test_help_shows_the_options_of_a_first_day_and_all_when_asked(run):
     short, whole = run("ask", "--help").stdout, run("ask", "--help-all").stdout
     assert "--explain" in short
-    assert "--max-tokens" not in short
+    assert "--budget" not in short
     assert "more options, of models, methods and files: --help-all" in short
     assert short.count("\n  -") == 10
-    for title in ("Options of the chat model", "Options of methods", "Options of graph files"):
+    for title in ("Options of the chat model", "Other options", "Options of graph files"):
         assert title in whole
         assert title not in short
-    assert "--max-tokens" in whole
+    assert "--budget" in whole
+    assert whole.count("\n  -") <= 30
     assert "more options" not in whole
 
 
@@ -237,7 +240,7 @@ def test_an_abstention_names_other_readings_and_one_is_answered_by_its_number(ru
         METHODS, "auto", replace(METHODS["auto"], factory="clew.methods.auto.method:make_auto")
     )
     question, index = "who made it best in Memento or Heat", Path(__file__).parents[2] / "examples/films.tsv"
-    surely = ("--confidence", "1")
+    surely = ("--set", "confidence=1")
     told = json.loads(run("ask", index, question, *surely, "--json").stdout)
     assert told["abstained"] is not None
     first = told["alternatives"][0]["reading"]

@@ -1,4 +1,4 @@
-"""`clew compare`, and the reasoning chain of `clew ask`."""
+"""Several methods side by side, and the reasoning chain: `clew ask`."""
 
 import json
 from collections.abc import Iterator
@@ -48,7 +48,7 @@ def run(*words: str, llm: bool = True):
 
 
 def test_a_row_for_each_method_with_what_it_cost(films: str):
-    result = run("compare", films, WHO, "--methods", "kg-rag,kaping, kaping", "--json")
+    result = run("ask", films, WHO, "--method", "kg-rag,kaping, kaping", "--json")
     assert result.exit_code == 0
     rows = json.loads(result.stdout)["rows"]
     assert [(r["method"], r["answer"]["text"], r["evidence"], r["cited"]) for r in rows] == [
@@ -58,34 +58,34 @@ def test_a_row_for_each_method_with_what_it_cost(films: str):
 
 
 def test_each_method_gets_the_options_that_it_takes(films: str):
-    result = run("compare", films, WHO, "--methods", "auto,kg-rag,kaping,kg-retrieval", "--k", "1", "--json")
+    result = run("ask", films, WHO, "--method", "auto,kg-rag,kaping,kg-retrieval", "--set", "k=1", "--json")
     rows = json.loads(result.stdout)["rows"]
     assert [r["error"] for r in rows] == [None] * 4
     assert [r["evidence"] for r in rows[2:]] == [1, 1]
 
 
 def test_hops_widen_what_is_retrieved(films: str):
-    result = run("compare", films, WHO, "--methods", "kaping", "--hops", "2", "--json")
+    result = run("ask", films, WHO, "--method", "kaping,kg-rag", "--set", "hops=2", "--json")
     assert json.loads(result.stdout)["rows"][0]["evidence"] == 3
 
 
 @pytest.mark.parametrize(
     "words",
     [
-        ("--methods", "llm,triple-rag", "--hops", "2"),
-        ("--methods", "kaping", "--frontier", "question"),
-        ("--methods", "kg-rag", "--frontier", "both"),
-        ("--methods", "kg-rag", "--hops", "0"),
+        ("--method", "llm,triple-rag", "--set", "hops=2"),
+        ("--method", "kaping", "--set", "frontier=question"),
+        ("--method", "kg-rag", "--set", "frontier=both"),
+        ("--method", "kg-rag", "--set", "hops=0"),
     ],
 )
 def test_options_that_nothing_takes_are_wrong_usage(films: str, words: tuple[str, ...]):
-    assert run("compare", films, WHO, *words).exit_code == 2
+    assert run("ask", films, WHO, *words).exit_code == 2
 
 
 def test_a_seed_changes_what_is_drawn(films: str):
     def drawn(seed: str) -> set[str]:
         question = "Which films did Ridley Scott direct?"
-        words = ("--method", "triple-rag", "--k", "1", "--seed", seed, "--json")
+        words = ("--method", "triple-rag", "--set", "k=1", "--set", f"seed={seed}", "--json")
         return {a["entity"] for a in json.loads(run("ask", films, question, *words).stdout)["answers"]}
 
     assert drawn("0") == drawn("0")
@@ -97,31 +97,34 @@ def test_a_seed_changes_what_is_drawn(films: str):
 
 def test_texts_are_for_vector_rag(films: str, tmp_path: Path):
     (tmp_path / "notes.txt").write_text("Alien was shot at Shepperton.", "utf-8")
-    assert run("ask", films, WHO, "--method", "kg-rag", "--texts", str(tmp_path / "notes.txt")).exit_code == 2
+    assert (
+        run("ask", films, WHO, "--method", "kg-rag", "--set", f"texts={tmp_path / 'notes.txt'!s}").exit_code
+        == 2
+    )
 
 
 def test_a_batch_takes_the_options_of_its_method(films: str, tmp_path: Path):
     path = tmp_path / "questions.jsonl"
     path.write_text(json.dumps({"id": "a", "question": "Which films did Ridley Scott direct?"}), "utf-8")
-    words = ("--questions", str(path), "--method", "kaping", "--k", "1")
+    words = ("--questions", str(path), "--method", "kaping", "--set", "k=1")
     result = run("ask", films, *words)
     answer = json.loads(result.stdout)
     assert (answer["id"], len(answer["answers"]), answer["complete"]) == ("a", 1, False)
 
 
 def test_a_method_that_fails_has_its_error_in_its_row(films: str):
-    result = run("compare", films, WHO, "--methods", "auto,llm", llm=False)
+    result = run("ask", films, WHO, "--method", "auto,llm", llm=False)
     assert result.exit_code == 0
     assert "error" in result.stdout
 
 
 def test_all_methods_failing_is_a_failure(films: str):
-    assert run("compare", films, WHO, "--methods", "llm,kaping", llm=False).exit_code == 1
+    assert run("ask", films, WHO, "--method", "llm,kaping", llm=False).exit_code == 1
 
 
 @pytest.mark.parametrize("methods", ["nonsense", ",", "kaping,nonsense"])
 def test_an_unknown_method_is_wrong_usage(films: str, methods: str):
-    assert run("compare", films, WHO, "--methods", methods).exit_code == 2
+    assert run("ask", films, WHO, "--method", methods).exit_code == 2
 
 
 def test_the_chain_is_shown_and_whole_with_explain(films: str):
@@ -139,13 +142,15 @@ def test_the_chain_is_in_the_json(films: str):
     assert ["Alien", "directed by", "Ridley Scott"] in link["evidence"]
 
 
-@pytest.mark.parametrize("words", [("--frontier", "both"), ("--frontier", "answers", "--method", "auto")])
+@pytest.mark.parametrize(
+    "words", [("--set", "frontier=both"), ("--set", "frontier=answers", "--method", "auto")]
+)
 def test_a_wrong_frontier_is_wrong_usage(films: str, words: tuple[str, ...]):
     assert run("ask", films, WHO, "--method", "kg-rag", *words).exit_code == 2
 
 
 def test_frontier_question_is_taken(films: str):
-    result = run("ask", films, WHO, "--method", "kg-rag", "--frontier", "question")
+    result = run("ask", films, WHO, "--method", "kg-rag", "--set", "frontier=question")
     assert result.stdout.startswith("Ridley Scott")
 
 

@@ -103,7 +103,7 @@ def test_claims_go_on_too(run, films, model, write_lines):
 def test_what_is_wrong_with_the_method_is_no_fault_of_a_question(run, films, asked):
     result = run("ask", films, "--questions", asked, "--method", "simgrag")
     assert (result.exit_code, result.stdout) == (2, "")
-    assert "language model" in result.stderr
+    assert "needs a chat model" in result.stderr
 
 
 def test_a_refused_key_ends_the_run_with_one_message(run, films, asked, monkeypatch):

@@ -50,14 +50,14 @@ def test_a_replay_sends_nothing(run, films, tmp_path, server):
 
 
 def test_too_few_tokens_are_an_abstention(run, films, server):
-    result = run("ask", films, "Capital?", *ASK, "--max-tokens", "5")
+    result = run("ask", films, "Capital?", *ASK, "--budget", "tokens=5")
     assert (result.exit_code, reason(result)) == (3, "budget")
     assert server == []
 
 
 def test_too_little_money_is_an_abstention(run, films, server, prices):
     little, enough = (
-        run("ask", films, "Capital?", *ASK, "--max-cost", money, "--prices", prices)
+        run("ask", films, "Capital?", *ASK, "--budget", f"cost={money}", "--prices", prices)
         for money in ("0.5", "100000")
     )
     assert (little.exit_code, reason(little)) == (3, "budget")
@@ -70,14 +70,14 @@ def test_too_few_calls_are_an_abstention(run, films, server):
     free = run("ask", films, "Who directed Memento?", *words)
     calls = len(server)
     assert calls > 1, free.output
-    result = run("ask", films, "Who directed Memento?", *words, "--max-calls", "1")
+    result = run("ask", films, "Who directed Memento?", *words, "--budget", "calls=1")
     assert (result.exit_code, reason(result)) == (3, "budget")
     assert len(server) == calls + 1
 
 
 def test_a_file_of_questions_has_a_budget_for_each(run, films, server, write_lines):
     asked = write_lines("q.jsonl", *({"id": id, "question": f"Capital {id}?"} for id in "ab"))
-    result = run("ask", films, "--questions", asked, *ASK[:4], "--quiet", "--max-calls", "1")
+    result = run("ask", films, "--questions", asked, *ASK[:4], "--quiet", "--budget", "calls=1")
     assert [json.loads(line)["text"] for line in result.stdout.splitlines()] == ["Oslo", "Oslo"]
 
 
@@ -85,9 +85,9 @@ def test_a_file_of_questions_has_a_budget_for_all_together(run, films, server, p
     asked = write_lines("q.jsonl", *({"id": id, "question": f"Capital {id}?"} for id in "abc"))
     words = ("ask", films, "--questions", asked, *ASK[:4], "--quiet", "--concurrency", "1")
     for sent, limit in (
-        (2, ("--run-calls", "2")),
-        (0, ("--run-tokens", "5")),
-        (0, ("--run-cost", "0.5", "--prices", prices)),
+        (2, ("--run-budget", "calls=2")),
+        (0, ("--run-budget", "tokens=5")),
+        (0, ("--run-budget", "cost=0.5", "--prices", prices)),
     ):
         server.clear()
         rows = [json.loads(line) for line in run(*words, *limit).stdout.splitlines()]
@@ -115,7 +115,7 @@ def test_what_the_budget_of_the_run_stopped_is_asked_again(
     whole = out.read_text()
     assert (free.exit_code, ids(), calls > 3) == (0, ["0", "1", "2"], True), free.stderr
     out.unlink()
-    stopped = run(*words, "--run-calls", calls - 1)
+    stopped = run(*words, "--run-budget", f"calls={calls - 1}")
     assert stopped.exit_code == 1
     assert f"1 {item} of 3 not" in stopped.stderr
     assert "The same command asks them again" in stopped.stderr
@@ -126,9 +126,9 @@ def test_what_the_budget_of_the_run_stopped_is_asked_again(
     assert [{k: v for k, v in row.items() if k != "timings_ms"} for row in again] == told
 
 
-def test_compare_takes_them(run, films, server):
-    words = ("compare", films, "Capital?", "--methods", "llm", "--llm", "vllm/m", "--json", "--quiet")
-    (row,) = json.loads(run(*words, "--max-tokens", "5").stdout)["rows"]
+def test_several_methods_take_them(run, films, server):
+    words = ("ask", films, "Capital?", "--method", "llm,llm-qd", "--llm", "vllm/m", "--json", "--quiet")
+    row, _ = json.loads(run(*words, "--budget", "tokens=5").stdout)["rows"]
     assert row["answer"]["abstained"]["reason"] == "budget"
     assert server == []
 
@@ -136,7 +136,7 @@ def test_compare_takes_them(run, films, server):
 def test_verify_takes_them(run, films, tmp_path, server):
     words = ("verify", films, "Oslo is big.", "--method", "simgrag", "--llm", "vllm/m", "--json", "--explain")
     cache = tmp_path / "replies.sqlite"
-    stopped = run(*words, "--quiet", "--max-tokens", "5", "--cache", cache)
+    stopped = run(*words, "--quiet", "--budget", "tokens=5", "--cache", cache)
     assert stopped.exit_code == 3
     assert "budget" in [step["name"] for step in json.loads(stopped.stdout)["steps"]]
     assert server == []
@@ -148,14 +148,14 @@ def test_verify_takes_them(run, films, tmp_path, server):
     ("words", "message"),
     [
         (("--replay",), "--cache FILE"),
-        (("--max-cost", "1"), "--prices FILE.toml"),
-        (("--run-cost", "1"), "--run-cost needs prices"),
-        (("--run-calls", "0"), "--run-calls"),
-        (("--max-cost", "inf", "--prices", "prices.toml"), "no limit"),
-        (("--max-cost", "nan", "--prices", "prices.toml"), "--max-cost"),
+        (("--budget", "cost=1"), "--prices FILE.toml"),
+        (("--run-budget", "cost=1"), "--run-budget cost=… needs prices"),
+        (("--run-budget", "calls=0"), "--run-budget calls=0"),
+        (("--budget", "cost=inf", "--prices", "prices.toml"), "no limit"),
+        (("--budget", "cost=nan", "--prices", "prices.toml"), "no limit"),
         (("--prices", "none.toml"), "none.toml"),
-        (("--max-calls", "0"), "--max-calls"),
-        (("--max-tokens", "many"), "--max-tokens"),
+        (("--budget", "calls=0"), "no limit"),
+        (("--budget", "tokens=many"), "no limit"),
         (("--cache", "none/c.sqlite"), "c.sqlite"),
     ],
 )
@@ -167,18 +167,26 @@ def test_wrong_usage(run, films, server, words, message):
     assert (result.stdout, server) == ("", [])
 
 
-@pytest.mark.parametrize("command", ["ask", "verify", "compare"])
+@pytest.mark.parametrize("command", ["ask", "verify"])
 def test_without_a_model_they_are_wrong_usage(run, films, command):
-    result = run(command, films, "Capital?", "--cache", "c.sqlite", "--max-calls", "3")
+    result = run(command, films, "Capital?", "--cache", "c.sqlite", "--budget", "calls=3")
     assert result.exit_code == 2
-    assert "--cache, --max-calls: for a chat model" in result.stderr
+    assert "--cache, --budget: for a chat model" in result.stderr
 
 
-@pytest.mark.parametrize("command", ["ask", "verify", "compare"])
+@pytest.mark.parametrize("command", ["ask", "verify"])
 def test_a_money_limit_needs_the_price_of_the_model(run, films, tmp_path, command, server):
     (tmp_path / "other.toml").write_text('[models."openai/*"]\ninput = 1\noutput = 1\n')
     result = run(
-        command, films, "Capital?", "--llm", "vllm/m", "--max-cost", "1", "--prices", tmp_path / "other.toml"
+        command,
+        films,
+        "Capital?",
+        "--llm",
+        "vllm/m",
+        "--budget",
+        "cost=1",
+        "--prices",
+        tmp_path / "other.toml",
     )
     assert result.exit_code == 2
     assert "price of vllm/m" in result.stderr

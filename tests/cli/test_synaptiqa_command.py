@@ -26,7 +26,9 @@ def test_examples_of_the_user_are_shown_to_the_model(run, films, server, tmp_pat
     solved.write_text(
         '{"question": "Who made Heat?", "query": "MATCH (h {name: \'Heat\'})-->(x) RETURN x.name"}\n'
     )
-    result = run("ask", films, "Who directed Memento?", *ASK, "--examples", solved, "--json", "--quiet")
+    result = run(
+        "ask", films, "Who directed Memento?", *ASK, "--set", f"examples={solved}", "--json", "--quiet"
+    )
     assert result.exit_code == 0, result.stderr
     told = json.loads(result.stdout)
     assert (told["answers"][0]["label"], told["query"]) == ("Christopher Nolan", QUERY)
@@ -44,7 +46,7 @@ def test_examples_of_the_user_are_shown_to_the_model(run, films, server, tmp_pat
 def test_examples_that_are_none_are_refused(run, films, server, tmp_path, line, told):
     solved = tmp_path / "solved.jsonl"
     solved.write_text(line)
-    result = run("ask", films, "Who?", *ASK, "--examples", solved)
+    result = run("ask", films, "Who?", *ASK, "--set", f"examples={solved}")
     assert (result.exit_code, told in result.stderr) == (2, True), result.stderr
 
 

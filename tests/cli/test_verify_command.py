@@ -105,10 +105,10 @@ def test_wrong_usage(run, index, claims, tmp_path):
         ("x", "--method", "other"),
         ("x", "--method", "simgrag"),
         ("x", "--llm", "nobody/x"),
-        ("x", "--k", "0"),
+        ("x", "--set", "k=0"),
         ("--claims", tmp_path / "none.jsonl"),
-        ("x", "--examples", tmp_path / "none.json"),
-        ("x", "--shots", "3"),
+        ("x", "--set", f"examples={tmp_path / 'none.json'}"),
+        ("x", "--set", "shots=3"),
     ]
     for arguments in wrong:
         result = run("verify", index, *arguments)

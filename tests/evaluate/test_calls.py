@@ -33,7 +33,7 @@ def prices(tmp_path):
 def test_a_budget_of_the_run_ends_it_and_the_same_command_goes_on(run, plain, tmp_path, server):
     whole, broken = tmp_path / "whole", tmp_path / "broken"
     assert run("eval", plain, *LLM, "--out", whole).exit_code == 0
-    few = ("--run-calls", 2, "--concurrency", 1)
+    few = ("--run-budget", "calls=2", "--concurrency", 1)
     told = [run("eval", plain, *LLM, *few, "--out", broken) for _ in range(2)]
     assert [result.exit_code for result in told] == [1, 1]
     assert "budget of calls for this run is reached" in told[0].stderr
@@ -45,10 +45,10 @@ def test_a_budget_of_the_run_ends_it_and_the_same_command_goes_on(run, plain, tm
 
 def test_a_budget_of_questions_is_an_abstention_and_part_of_the_configuration(run, plain, tmp_path, server):
     out = tmp_path / "r"
-    assert run("eval", plain, *LLM, "--max-tokens", 5, "--out", out).exit_code == 0
+    assert run("eval", plain, *LLM, "--budget", "tokens=5", "--out", out).exit_code == 0
     assert {r["answer"]["abstained"]["reason"] for r in untimed(out)} == {"budget"}
     assert tomllib.loads((out / CONFIG).read_text())["calls"] == {"max_calls": 40, "max_tokens": 5}
-    other = run("eval", plain, *LLM, "--max-tokens", 6, "--out", out)
+    other = run("eval", plain, *LLM, "--budget", "tokens=6", "--out", out)
     assert other.exit_code == 2
     assert "calls.max_tokens: 5 there, 6 now" in other.stderr
     assert server == []
@@ -62,13 +62,15 @@ def test_prices_make_costs(run, plain, tmp_path, server, prices):
 
 
 def test_the_judge_has_a_budget_too(run, plain, tmp_path, server):
-    judged = run("eval", plain, *LLM, "--judge", "vllm/j", "--run-calls", 5, "--out", tmp_path / "j")
+    judged = run("eval", plain, *LLM, "--judge", "vllm/j", "--run-budget", "calls=5", "--out", tmp_path / "j")
     assert judged.exit_code == 1
     assert "The judgements are kept" in judged.stderr
     assert run("eval", plain, *LLM, "--judge", "vllm/j", "--out", tmp_path / "j").exit_code == 0
 
 
-@pytest.mark.parametrize("options", [("--replay",), ("--run-calls", 3), ("--cache", "x"), ("--prices", "p")])
+@pytest.mark.parametrize(
+    "options", [("--replay",), ("--run-budget", "calls=3"), ("--cache", "x"), ("--prices", "p")]
+)
 def test_options_of_calls_need_a_model(run, plain, options):
     result = run("eval", plain, "--method", "knows", *options)
     assert result.exit_code == 2
@@ -76,7 +78,7 @@ def test_options_of_calls_need_a_model(run, plain, options):
 
 
 def test_a_cost_needs_prices(run, plain, server):
-    result = run("eval", plain, *LLM, "--run-cost", 1)
+    result = run("eval", plain, *LLM, "--run-budget", "cost=1")
     assert result.exit_code == 2
     assert "Add --prices FILE.toml" in result.stderr
 

@@ -38,7 +38,9 @@ def test_json_has_the_figures_of_the_table(run, plain, tmp_path):
     assert (cell["part"], cell["method"], cell["questions"]) == ("plain/films", "knows", 5)
     assert cell["metrics"]["hits_at_1"]["value"] == 0.8
     assert told["problems"]["plain/films"]["gold_missing"] == 1
-    made = json.loads(run("report", tmp_path / "r", "--json").stdout)
+    made = json.loads(
+        run("eval", tmp_path / "r", "--report", tmp_path / "r" / "report.html", "--json").stdout
+    )
     assert made == {"page": str(tmp_path / "r" / "report.html"), "folder": str(tmp_path / "r" / "report")}
 
 

@@ -101,7 +101,7 @@ def test_a_run_writes_no_secret(folder):
                 folder, url, "eval", "data", "--dataset", "metaqa", "--hops", "1", "--split", "dev",
                 "--method", "llm,kaping", *MODEL, "--out", "run", "--trace", "eval.jsonl",
             ),
-            run(folder, url, "report", "run", "-o", "report.html"),
+            run(folder, url, "eval", "run", "--report", "report.html"),
         ]  # fmt: skip
         sent = {seen.headers.get("authorization", "").split()[-1] for seen in fake.seen}
         assert sent == {KEY, SECRETS[-1]}

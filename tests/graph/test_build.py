@@ -13,7 +13,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clew.errors import InputError, ParseError
-from clew.foundation.short import local_name
 from clew.graph.build import assemble
 from clew.graph.build.build import build_graph, graph_of
 from clew.graph.graph import Adjacency, Graph, ValueKind
@@ -48,14 +47,6 @@ def aliases_of(graph: Graph) -> list[tuple[str, str]]:
 def rows(adjacency: Adjacency) -> list[tuple[int, int, int]]:
     node, _, _ = adjacency.columns()
     return list(zip(node.tolist(), adjacency.relation.tolist(), adjacency.neighbour.tolist(), strict=True))
-
-
-def test_ids_are_in_order_of_first_appearance() -> None:
-    graph = graph_of([("b", "q", "a"), ("c", "p", "b"), ("a", "q", "d")])
-    assert list(graph.entities) == ["b", "a", "c", "d"]
-    assert list(graph.relations) == ["q", "p"]
-    assert graph.labels is graph.entities
-    assert graph.relation_labels is graph.relations
 
 
 SMALL = st.lists(
@@ -93,13 +84,6 @@ def test_duplicates_are_merged_counted_and_keep_their_first_source(tmp_path: Pat
     json.dumps(dataclasses.asdict(report))
 
 
-def test_a_graph_of_one_triple_and_of_none() -> None:
-    one = graph_of([("a", "p", "a")])
-    assert (one.nodes, one.triples, rows(one.into)) == (1, 1, [(0, 0, 0)])
-    none = graph_of([])
-    assert (none.nodes, none.triples, rows(none.out)) == (0, 0, [])
-
-
 def test_names_of_untyped_sources_have_values_but_are_no_literals() -> None:
     graph = graph_of([("Memento", "year", "2000"), ("Memento", "date", "2000-09-05")])
     assert graph.values.datatype.tolist() == [-1, -1, -1]
@@ -126,14 +110,6 @@ def test_side_files(tmp_path: Path) -> None:
     assert (report.skipped, report.aliases_read) == (1, 0)
 
 
-def test_types_and_aliases_of_a_small_graph() -> None:
-    graph = graph_of([("a", "p", "b")], types={"a": ["T", "S"], "c": ["T"]}, aliases={"b": ["B", "bee"]})
-    assert types_of(graph, "a") == ["T", "S"]
-    assert types_of(graph, "b") == []
-    assert aliases_of(graph) == [("b", "B"), ("b", "bee")]
-    assert graph.nodes == 2
-
-
 def test_rdf_labels_types_and_literals(tmp_path: Path) -> None:
     path = tmp_path / "a.ttl"
     path.write_text(
@@ -158,21 +134,6 @@ def test_rdf_labels_types_and_literals(tmp_path: Path) -> None:
     assert types_of(graph, "http://e.org/m") == ["Feature film"]
     assert aliases_of(graph) == [("http://e.org/m", "Le film")]
     assert (report.types_read, report.labels_read) == (1, 3)
-
-
-@pytest.mark.parametrize(
-    ("iri", "name"),
-    [
-        ("http://dbpedia.org/resource/New_York_%28film%29", "New York (film)"),
-        ("http://e.org/onto#directedBy", "directedBy"),
-        ("http://e.org/a/", "a"),
-        ("urn:isbn:123", "123"),
-        ("_:b0", "_:b0"),
-        ("plain/name", "plain/name"),
-    ],
-)
-def test_local_names(iri: str, name: str) -> None:
-    assert local_name(iri) == name
 
 
 def test_nodes_and_edges_as_two_files(tmp_path: Path) -> None:
@@ -230,16 +191,6 @@ def test_a_table_read_as_triples_is_pointed_out(tmp_path: Path) -> None:
     assert "30 relations in 30 triples" in report.notes[0]
 
 
-def test_progress_runs_over_all_sources(tmp_path: Path) -> None:
-    paths = [tmp_path / "a.tsv", tmp_path / "b.tsv"]
-    for path in paths:
-        path.write_text("a\tp\tb\n")
-    seen: list[int] = []
-    build_graph(paths, progress=seen.append)
-    assert seen == sorted(seen)
-    assert seen[-1] == source_bytes(paths) == 12
-
-
 @pytest.mark.parametrize(
     ("file", "counts"),
     [
@@ -255,15 +206,3 @@ def test_published_graphs_have_their_published_counts(file: str, counts: tuple[i
     graph, report = build_graph([DATA / file])
     assert (graph.nodes, graph.triples, len(graph.relations)) == counts
     assert (report.duplicates, report.skipped, report.blank) == (0, 0, 0)
-
-
-def test_metaqa_relations_have_their_published_counts() -> None:
-    if not (DATA / "metaqa").exists():
-        pytest.skip("the shared data are not here")
-    graph, _ = build_graph([DATA / "metaqa" / "kb.txt.gz"])
-    counts = dict(zip(graph.relations, np.bincount(graph.out.relation).tolist(), strict=True))
-    assert counts == {
-        **{"starred_actors": 33_718, "has_tags": 28_719, "written_by": 19_127, "release_year": 16_715},
-        **{"directed_by": 15_957, "has_genre": 15_485, "in_language": 3_428},
-        **{"has_imdb_rating": 314, "has_imdb_votes": 119},
-    }

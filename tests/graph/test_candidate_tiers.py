@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 import pytest
 from reference import Tables, make_graph
 
 from clew.graph.graph import Graph
-from clew.graph.match.candidate_lists import ALL, CandidateList, Rounds
-from clew.graph.match.candidate_tiers import Tier, Tiers
+from clew.graph.match.candidate_lists import Rounds
 from clew.graph.match.distances import Measure, NearestEntities, Rounded
-from clew.graph.match.kernels.columns import INFINITE
-from clew.graph.match.kernels.measure import APART, distances_from
+from clew.graph.match.kernels.measure import distances_from
 from clew.graph.match.matcher import match
 from clew.types import MatchResult, Pattern, PatternEdge, PatternNode
 
@@ -131,67 +127,3 @@ def test_a_name_that_is_an_entitys_is_not_asked_for_where_that_is_enough() -> No
     found: MatchResult = match(graph, pattern, stored)
     assert [m.gsd for m in found.matches] == [0, 0, 0]
     assert stored.asked == []
-
-
-def test_no_other_entity_is_at_distance_zero() -> None:
-    rows, scale = np.full((2, 8), 127, np.int8), np.full(2, 0.5, np.float32)
-    query = Rounded.of(rows[0] * scale[0])
-    found = distances_from(rows, scale, np.arange(2), query.values, query.plain)
-    assert (found >= APART).all()
-
-
-def prepare(_nodes: Sequence[PatternNode], _count: int) -> None:
-    """Nothing to prepare."""
-
-
-def is_in(tier: Tier, excess: int, held: int) -> bool:
-    """Whether an entity whose place in the list is within `held`, or not, is of a tier."""
-    return excess > tier.low if tier.far else tier.low < excess <= min(tier.high, held)
-
-
-@pytest.mark.parametrize("names", ["AB", "ABC", "ABCDE"])
-def test_every_choice_within_the_slack_is_in_one_run(names: str) -> None:
-    checked = 0
-    for seed in range(30):
-        rng = np.random.default_rng(seed)
-        stored = Stored(rng)
-        lists: dict[int, CandidateList] = {}
-        for i, name in enumerate(names):
-            lists[i] = CandidateList(stored, PatternNode(name, True), rounds=SMALL)
-            for _ in range(int(rng.integers(4))):
-                lists[i].grow()
-        tiers = Tiers(lists, prepare, seeded=False, rounds=SMALL)
-        slack = int(rng.uniform(0.2, 1) * min(tiers.slack_at_hand, 3 << 35))
-        runs, left_out = tiers.runs(slack)
-        some = [np.sort(np.rint(stored.entities[name] * 1e9).astype(int) << 5) for name in names]
-        excesses = [(costs - costs[0]).tolist() for costs in some]
-        for _ in range(200):
-            choice = [each[int(rng.integers(NODES) ** 2 / NODES)] for each in excesses]
-            fitting = [
-                run
-                for run in runs
-                if all(is_in(run[i], excess, ALL) for i, excess in enumerate(choice))
-                and all(excess >= run[i].floor for i, excess in enumerate(choice))
-            ]
-            if sum(choice) <= slack:
-                assert len(fitting) == 1
-                checked += 1
-            elif not fitting:
-                assert sum(choice) >= left_out
-    assert checked > 50
-
-
-def test_no_run_leaves_all_nodes_to_be_measured() -> None:
-    for seed in range(50):
-        rng = np.random.default_rng(seed)
-        stored = Stored(rng)
-        lists = {
-            i: CandidateList(stored, PatternNode(name, True), rounds=SMALL) for i, name in enumerate("ABC")
-        }
-        tiers = Tiers(lists, prepare, seeded=False, rounds=SMALL)
-        slack = tiers.wider(0, 1, None)
-        while slack is not None and slack < ALL:
-            runs, left_out = tiers.runs(slack)
-            assert not any(all(tier.far for tier in run.values()) for run in runs)
-            assert left_out > slack
-            slack = tiers.wider(slack, left_out, None) if left_out < INFINITE else None

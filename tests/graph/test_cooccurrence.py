@@ -42,20 +42,3 @@ def test_rows_are_those_of_the_square(triples, most_pairs) -> None:
         for one, other in np.ndindex(square.shape):
             fresh = Cooccurrence.of_arrays(found.arrays())
             assert fresh.meet(one, other) == bool(square[one, other])
-
-
-def test_a_node_of_many_ends_is_kept_as_it_is() -> None:
-    graph = make_graph(NODES, RELATIONS, [(0, r, 1 + r) for r in range(RELATIONS)])
-    with without_square(most_pairs=RELATIONS):
-        found = schema_of(graph).together
-    assert found.wide.tolist() == [0]
-    assert len(found.other) == RELATIONS
-    assert found.row(0)[::2].tolist() == [1] * RELATIONS
-
-
-def test_few_rows_are_remembered() -> None:
-    found = Cooccurrence.of_square(np.ones((10, 10), np.int32))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(cooccurrence, "PAIRS_AT_ONCE", 30)
-        assert [found.row(end).sum() for end in range(10)] == [10] * 10
-        assert len(found._rows) <= 3

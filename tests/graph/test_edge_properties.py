@@ -2,7 +2,6 @@
 
 import json
 
-import numpy as np
 import pytest
 from typer.testing import CliRunner
 
@@ -10,9 +9,6 @@ from clew import Clew
 from clew.cli.app import app
 from clew.errors import FormatError, PatternError, UsageError
 from clew.graph.build.build import build_graph
-from clew.graph.edit import GraphEdit, edited
-from clew.graph.graph import EdgeProperties
-from clew.graph.match.conditions import FIRST_MATCHES
 from clew.index.store.sections import graph_sections
 from clew.index.store.structure import DamagedSection, check_structure
 
@@ -93,24 +89,6 @@ def test_a_pattern_has_conditions_on_its_edges(flights):
     pattern["triples"][0][3] = {"since": ">2010", "airline": "SAS"}
     assert flights.match(pattern, all=True).matches == ()
     assert flights.match(pattern, k=3).matches == ()
-
-
-def test_conditions_are_met_by_matches_far_behind():
-    count = 3 * FIRST_MATCHES
-    with Clew.from_triples([("Hub", "has", f"n{i}") for i in range(count)]) as clew:
-        graph = clew.index.graph
-        node = list(graph.entities).index(f"n{count - 1}")
-        one = EdgeProperties.none()
-        from clew.graph.graph import Names
-
-        properties = EdgeProperties(
-            np.array([[0, 0, node]], np.int32), np.array([0, 1]), Names.of(["rank"]), np.zeros(1, np.int32),
-            Names.of(["7"]), np.ones(1, np.uint8), np.array([7.0]),
-        )  # fmt: skip
-        assert len(one) == 0
-        object.__setattr__(graph, "edge_properties", properties)
-        found = clew.match({"triples": [["Hub", "has", "UNKNOWN 1", {"rank": "7"}]]}, k=1)
-        assert found.matches[0].labels == ("Hub", f"n{count - 1}")
 
 
 def test_an_answer_cites_them(flights):
@@ -225,14 +203,6 @@ def test_a_large_file_of_rdf_has_them_too(tmp_path):
     lines = (f":a{i} :knows :b{i} {{| :since {i} |}} .\n" for i in range(2_000))
     found, _ = edges_of(tmp_path, "f.ttl", NAMED + "".join(lines), order="since", limit=1)
     assert found == [(("a1999", "knows", "b1999"), {"since": "1999"})]
-
-
-def test_a_removed_triple_loses_them(flights):
-    graph = flights.index.graph
-    removed = graph.edge_properties.triples[:1].copy()
-    after, _ = edited(graph, GraphEdit(np.zeros((0, 3), np.int32), removed))
-    assert len(after.edge_properties) == 2
-    assert [after.edge_properties.of(s)[0] for s in range(2)] == [("since", "2020-05-01"), ("airline", "KLM")]
 
 
 def told(clew):

@@ -1,9 +1,13 @@
 """Machine code on disk is as new as the kernels that it was made of."""
 
 import os
+import pickle
 import subprocess
 import sys
+from hashlib import sha256
 from pathlib import Path
+
+import pytest
 
 SRC = Path(__file__).resolve().parents[2] / "src"
 HELPER = """
@@ -62,3 +66,32 @@ def test_damaged_code_is_made_again(tmp_path):
     (code,) = (tmp_path / "cache").glob("*.code")
     code.write_bytes(code.read_bytes()[:99])
     assert run(kernels, tmp_path / "cache") == ["2", "0", "True"]
+    whole = bytearray(code.read_bytes())
+    whole[-100] ^= 1
+    code.write_bytes(whole)
+    assert run(kernels, tmp_path / "cache") == ["2", "0", "True"]
+    assert run(kernels, tmp_path / "cache") == ["2", "1", "False"]
+
+
+@pytest.mark.skipif(not hasattr(os, "getuid"), reason="each user has folders of their own")
+@pytest.mark.parametrize("open_to_others", ["folder", "file"])
+def test_code_that_others_may_have_written_is_not_run(tmp_path, open_to_others):
+    kernels, cache = tmp_path / "kernels", tmp_path / "cache"
+    kernels.mkdir()
+    (kernels / "called.py").write_text(ENTRY)
+    (kernels / "helper.py").write_text(HELPER.format(added=1))
+    assert run(kernels, cache) == ["2", "0", "True"]
+    (code,) = cache.glob("*.code")
+    planted = pickle.dumps(Planted(str(tmp_path / "ran")))
+    code.write_bytes(sha256(planted).digest() + planted)
+    (cache if open_to_others == "folder" else code).chmod(0o777)
+    assert run(kernels, cache) == ["2", "0", "True"]
+    assert not (tmp_path / "ran").exists()
+
+
+class Planted:
+    def __init__(self, path: str) -> None:
+        self.path = path
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return open, (self.path, "w")

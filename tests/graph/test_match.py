@@ -13,10 +13,9 @@ from reference import Tables, brute_force, make_graph
 
 from clew.errors import PatternError, UsageError
 from clew.graph.graph import Graph
-from clew.graph.match import matcher, query
-from clew.graph.match.candidate_lists import ALL, USUAL_ROUNDS, Rounds
+from clew.graph.match import matcher
+from clew.graph.match.candidate_lists import USUAL_ROUNDS, Rounds
 from clew.graph.match.distances import FixedDistances, NameVectors, TextDistances
-from clew.graph.match.kernels import search as kernel
 from clew.graph.match.matcher import Budget, match
 from clew.types import Match, Pattern, PatternEdge, PatternNode
 
@@ -131,38 +130,6 @@ def test_equals_brute_force(seed: int, options: dict[str, object], project: int)
     check(seed, options)
 
 
-def test_layers_for_all_nodes_change_nothing() -> None:
-    from clew.graph.match.kernels.search import search
-
-    for seed in range(300):
-        graph, pattern, tables = random_case(seed, 8, 30)
-        plain = match(graph, pattern, tables, k=5)
-        prepared = matcher._ARRAYS_OF[graph]
-        costs = query.QueryCosts(graph.nodes, len(graph.relations), pattern, tables)
-        if costs.hopeless:
-            continue
-        costs.narrow(costs.runs(ALL)[0][0])
-        eager = [
-            0,
-            1,
-            5,
-            0,
-            -1,
-            1000,
-            int(costs.uniform),
-            1,
-            matcher.UNLIMITED,
-            ALL,
-            costs.least,
-            0,
-        ]
-        stop, scratch = np.zeros(1, np.uint8), prepared.take_scratch()
-        found = search(prepared.columns, costs.columns(np.array(eager, np.int64)), *scratch, stop)
-        rows, order = found[4:]
-        kept = rows[order[: order[-1]]]
-        assert [tuple(r[1 : 1 + len(pattern.nodes)]) for r in kept] == [m.nodes for m in plain.matches]
-
-
 FILMS = [(0, 0, 10), (1, 0, 10), (2, 0, 10), (3, 0, 11), (0, 1, 12), (1, 1, 12), (3, 1, 12), (10, 2, 0)]
 
 
@@ -206,25 +173,6 @@ def test_masks_restrict_typed_unknowns() -> None:
     masks = {"film": np.isin(np.arange(13), [1, 2])}
     assert [m.nodes[1] for m in match(graph, pattern, FixedDistances(masks)).matches] == [1, 2]
     assert not match(graph, pattern, FixedDistances({"film": np.zeros(13, bool)})).matches
-
-
-def test_candidates_grow_until_the_best_is_certain() -> None:
-    nodes = 500
-    graph = make_graph(nodes, 1, [(nodes - 2, 0, nodes - 1)])
-    tables = Tables(entities={"far": np.linspace(0, 1, nodes)}, relations={"r": np.zeros(1)})
-    pattern = Pattern((PatternNode("far", True), unknown()), (PatternEdge(0, "r", 1),))
-    found = match(graph, pattern, tables, k=1).matches
-    assert found == (Match(round((nodes - 2) / (nodes - 1), 9), 0, (nodes - 2, nodes - 1), (0,)),)
-    assert tables.asked == [64, 1024]
-
-
-def test_candidates_left_out_are_not_asked_for_when_they_cannot_matter() -> None:
-    nodes = 500
-    graph = make_graph(nodes, 1, [(0, 0, 1), (0, 0, 2), (0, 0, 3)])
-    tables = Tables(entities={"near": np.linspace(0, 1, nodes)}, relations={"r": np.zeros(1)})
-    pattern = Pattern((PatternNode("near", True), unknown()), (PatternEdge(0, "r", 1),))
-    assert len(match(graph, pattern, tables).matches) == 3
-    assert tables.asked == [64]
 
 
 def hub_graph(leaves: int) -> Graph:
@@ -301,28 +249,6 @@ def test_a_time_budget_ends_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
     assert part.bound == 0
 
 
-def test_a_time_budget_does_not_count_compilation(monkeypatch: pytest.MonkeyPatch) -> None:
-    compiled, clock = kernel.search, Clock(runs_out=False)
-    monkeypatch.setattr(matcher, "Timer", clock)
-
-    class Uncompiled:
-        def __init__(self) -> None:
-            self.signatures: list[str] = []
-
-        def __call__(self, *arrays: object) -> object:
-            if not self.signatures:
-                assert clock.started == []
-                self.signatures.append("compiled")
-            return compiled(*arrays)
-
-    monkeypatch.setattr(kernel, "search", Uncompiled())
-    graph, pattern = hub_graph(3), hub_pattern()
-    found = match(graph, pattern, FixedDistances(), budget=Budget(milliseconds=100))
-    assert clock.started == [0.1]
-    assert found.complete
-    assert found.matches
-
-
 def test_threads_do_not_disturb_each_other() -> None:
     graph, pattern = hub_graph(300), hub_pattern()
     wanted = match(graph, pattern, FixedDistances(), all_tied=True, project=3)
@@ -341,19 +267,6 @@ def test_threads_do_not_disturb_each_other() -> None:
     assert results == [True] * 20
 
 
-def test_memory_mapped_and_writable_arrays_share_the_compiled_kernel(tmp_path: Path) -> None:
-    from clew.graph.match.kernels.search import search
-
-    graph = hub_graph(20)
-    wanted = match(graph, hub_pattern(), FixedDistances())
-    np.save(tmp_path / "offsets.npy", graph.out.offsets)
-    offsets = np.load(tmp_path / "offsets.npy", mmap_mode="r")
-    out = type(graph.out)(offsets, graph.out.relation, graph.out.neighbour)
-    mapped = Graph(**{**vars(graph), "out": out})
-    assert match(mapped, hub_pattern(), FixedDistances()) == wanted
-    assert len(search.signatures) == 1
-
-
 class Letters:
     """An embedder for tests: counts of the letters a to d, as a unit vector."""
 
@@ -370,17 +283,6 @@ def letter_distances(names: list[str], relations: list[str]) -> TextDistances:
     return TextDistances(
         Letters(), vectors, exact=lambda text: [i for i, name in enumerate(names) if name == text]
     )
-
-
-def test_text_distances_are_l2_and_zero_for_equal_names() -> None:
-    distances = letter_distances(["aab", "abb", "cd", "ad"], ["a", "b"])
-    found = distances.node_candidates(PatternNode("aab", True), 2)
-    assert found.entities.tolist() == [0, 1]
-    assert found.distances[0] == 0
-    exact = np.linalg.norm(Letters().embed(["aab"])[0] - Letters().embed(["abb"])[0])
-    assert found.distances[1] == pytest.approx(exact, abs=0.01)
-    assert not found.exhausted
-    assert distances.relation_distances(PatternEdge(0, "b", 1)).tolist() == pytest.approx([2**0.5, 0])
 
 
 def test_matches_by_text() -> None:

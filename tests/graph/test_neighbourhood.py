@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clew.graph.neighbourhood import HopLimits, best_of, find_candidates, triples_at
+from clew.graph.neighbourhood import HopLimits, best_of, find_candidates
 from graph.reference import make_graph
 
 TRIPLES = st.lists(st.tuples(st.integers(0, 7), st.integers(0, 2), st.integers(0, 7)), max_size=25)
@@ -69,21 +69,6 @@ def test_of_edges_that_are_too_many_those_behind_the_most_similar_are_looked_at(
     found = find_candidates(graph, [0], 2, lambda t: t.astype(np.float32), HopLimits(most_edges=60))
     assert {graph.triple(int(t))[0] for t in found.hops[1]} == set(range(21, 51))
     assert found.left_out == 40
-
-
-def test_all_triples_at_some_entities_are_theirs_once():
-    graph = make_graph(4, 1, [(0, 0, 1), (1, 0, 0), (1, 0, 1), (2, 0, 1), (2, 0, 3)])
-    assert sorted(graph.triple(int(t)) for t in triples_at(graph, [0, 1])) == [
-        (0, 0, 1), (1, 0, 0), (1, 0, 1), (2, 0, 1),
-    ]  # fmt: skip
-
-
-def test_a_first_entity_is_always_looked_at():
-    assert len(find_candidates(star(50), [0], 1, zero, HopLimits(most_edges=1)).triples) == 50
-
-
-def test_no_entities_have_no_candidates():
-    assert len(triples_at(star(3), [])) == 0
 
 
 @settings(max_examples=60)

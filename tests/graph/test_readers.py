@@ -26,7 +26,7 @@ from clew.graph.readers.batch import Batch, OnError, Tally
 from clew.graph.readers.hints import Hints
 from clew.graph.readers.rdf import NTRIPLES, SMALL
 from clew.graph.readers.registry import choose_reader, formats
-from clew.graph.readers.xml_guards import DEEPEST_FILE, DepthGuard, EntityGuard
+from clew.graph.readers.xml_guards import DEEPEST_FILE, DepthGuard
 
 Triple = tuple[str, str, str]
 
@@ -419,29 +419,6 @@ def test_an_entity_that_is_used_too_often_is_refused(tmp_path: Path) -> None:
         read(write(tmp_path / "a.rdf", text))
 
 
-@settings(max_examples=60)
-@given(cuts=st.lists(st.integers(0, 90), max_size=6), bad=st.booleans())
-def test_the_entity_guard_sees_the_same_however_bytes_are_cut(cuts: list[int], bad: bool) -> None:
-    data = (
-        b'<?xml?><!DOCTYPE r [\n<!ENTITY a "http://x/"><!ENTITY  b \''
-        + (b"&a;" if bad else b"c")
-        + b"'>]><r/>"
-    )
-    guard = EntityGuard(Path("a.rdf"))
-    edges = [0, *sorted(cuts), len(data)]
-
-    def pass_all() -> None:
-        for start, stop in pairwise(sorted(set(edges))):
-            guard.take(data[start:stop])
-        guard.take(b"")
-
-    if bad:
-        with pytest.raises(InputError, match="defined by other entities"):
-            pass_all()
-    else:
-        pass_all()
-
-
 def _nested_elements(depth: int) -> str:
     begin = '<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:e="http://e.org/">'
     return begin + "<e:A>\n<e:p>" * depth + "</e:p></e:A>" * depth + "</rdf:RDF>"
@@ -682,12 +659,6 @@ def test_names_of_schema_org_and_foaf_are_labels_after_others(tmp_path: Path) ->
     best = {label.subject: label.text for label in sorted(batch.labels, key=lambda found: -found.rank)}
     assert best == {"http://e/a": "A", "http://e/b": "Beh"}
     assert batch.heads == []
-
-
-def test_nameless_nodes_are_numbered_in_order(tmp_path: Path) -> None:
-    path = write(tmp_path / "a.ttl", "".join(f"<http://a/{i}> <http://a/p> [] .\n" for i in range(300)))
-    (batch,) = read(path)
-    assert batch.tails == [f"_:[{i}]" for i in range(1, 301)]
 
 
 def test_blank_nodes_of_two_sources_differ(tmp_path: Path) -> None:

@@ -10,10 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clew.graph import values as values_module
 from clew.graph.graph import Names, ValueKind
 from clew.graph.namespaces import XSD
-from clew.graph.values import days_since_epoch, month_days, node_values, parse_value
+from clew.graph.values import days_since_epoch, node_values, parse_value
 
 NUMBER, DATE = ValueKind.NUMBER, ValueKind.DATE
 
@@ -117,12 +116,6 @@ def test_what_is_no_time(text: str) -> None:
     assert parse_value(text)[0] == ValueKind.NONE
 
 
-def test_the_day_of_the_year_of_days() -> None:
-    midnight = parse_value("00:00")[1]
-    days = np.array([day(1999, 3, 12), day(2004, 2, 29) + 0.5, 0.5, midnight, day(1, 1, 2)])
-    assert month_days(days).tolist() == [312, 229, -1, -1, 102]
-
-
 @pytest.mark.parametrize(
     ("text", "datatype"),
     [
@@ -180,20 +173,6 @@ def test_the_column_equals_parsing_one_by_one(rows: list[tuple[str, int]]) -> No
     expected = [parse_value(names[j], KINDS[i]) for j, (_, i) in enumerate(rows)]
     assert values.kind.tolist() == [kind for kind, _ in expected]
     np.testing.assert_array_equal(values.value, [value for _, value in expected])
-
-
-def test_only_names_that_may_be_values_are_parsed(monkeypatch: pytest.MonkeyPatch) -> None:
-    parsed: list[str] = []
-
-    def counted(text: str, datatype: str | None = None) -> tuple[ValueKind, float]:
-        parsed.append(text)
-        return parse_value(text, datatype)
-
-    monkeypatch.setattr(values_module, "parse_value", counted)
-    names = Names.of(f"Some Person {i}" if i % 3 else str(i) for i in range(43_000))
-    values = node_values(names, names, np.full(len(names), -1, np.int16), [])
-    assert parsed == [str(i) for i in range(0, 43_000, 3)]
-    assert int((values.kind == NUMBER).sum()) == 14_334
 
 
 def test_an_id_beside_a_label_is_no_number():

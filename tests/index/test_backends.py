@@ -19,7 +19,6 @@ from clew.index.vectors.backends.registry import (
     has_faiss,
     open_vectors,
 )
-from clew.index.vectors.entity_search import in_order
 
 DIMENSION = 16
 
@@ -193,18 +192,3 @@ def test_a_collection_of_the_same_name_that_is_another_is_a_format_error(backend
         open_vectors(tmp_path / "v")
     another.save(tmp_path / "v")
     open_vectors(tmp_path / "v")
-
-
-def test_distances_are_put_in_order_and_equal_ones_stay_as_they_come():
-    rng = np.random.default_rng(3)
-    for distances in (
-        rng.choice(rng.random(50), 1000),
-        rng.random(1000) * 1e-9,
-        rng.random(1000) * 1e12,
-        np.array([0.5, np.nan, 0.25]),
-        np.zeros(0),
-    ):
-        order = in_order(distances)
-        exact = np.rint(distances * 1e9)[np.argsort(np.rint(distances * 1e9), kind="stable")]
-        np.testing.assert_array_equal(np.rint(distances * 1e9)[order], exact)
-    assert in_order(np.array([2.0, 1.0, 2.0, 1.0])).tolist() == [1, 3, 0, 2]

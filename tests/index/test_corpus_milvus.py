@@ -92,18 +92,6 @@ def test_it_finds_the_same_before_and_after_updates(both_places, tmp_path):
         assert_finds_the_same(path, tmp_path)
 
 
-def test_no_vectors_are_in_the_directory_and_none_that_are_not_used_stay_in_milvus(place, tmp_path):
-    path = build(tmp_path, place)
-    for year in range(3):
-        update_index(path, Edits(add=[("Heat", "year", str(year))]), embedder=EMBEDDER)
-    corpus = open_corpus(open_index(path), writable=True)
-    assert all(not len(part.q) for part in corpus.parts)
-    assert not len(corpus.nodes)
-    used = corpus.report().walks
-    assert len(corpus.milvus.walks) == used + len(corpus.milvus.dead_walks)
-    assert len(corpus.milvus.nodes) == len(corpus.row_of) + len(corpus.milvus.dead_nodes)
-
-
 def test_who_has_it_open_finds_the_old_vectors_until_the_second_update(place, tmp_path):
     path = build(tmp_path, place)
     old = open_index(path)
@@ -154,17 +142,6 @@ def test_another_process_finds_the_same(place, tmp_path):
     subprocess.run([sys.executable, "-c", program], env=environment, check=True)
     command = [sys.executable, "-c", OPENED, str(tmp_path / "films.clew"), str(here)]
     subprocess.run(command, env=environment, check=True)
-
-
-def test_a_lazy_corpus_has_its_nodes_there(place, tmp_path):
-    path = build(tmp_path, place, CorpusSettings("lazy"))
-    update_index(path, Edits(add=[("Dune", "year", "2021")]), embedder=EMBEDDER)
-    index = open_index(path)
-    wanted = build_corpus(index.graph, EMBEDDER, CorpusSettings("lazy"))
-    query = queries()[0]
-    nodes = WalkIndex(index, EMBEDDER).nearest_nodes(query, 3)
-    cosines = unit(wanted.nodes) @ query
-    np.testing.assert_allclose(cosines[nodes], np.sort(cosines)[::-1][:3], atol=1e-5)
 
 
 class Interrupting:

@@ -9,7 +9,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 from contextlib import suppress
@@ -21,7 +20,6 @@ import pytest
 from clew.errors import FormatError, IndexAccessError, InputError, LockedError
 from clew.index.store import files
 from clew.index.store.directory import open_index
-from clew.index.store.manifest import IndexAbout, read_manifest
 from clew.index.store.sections import graph_sections
 from clew.index.store.writing import writing
 
@@ -59,37 +57,9 @@ def test_round_trip(index, graph, write_small):
     assert opened.manifest.bytes == sum(f.stat().st_size for f in index.glob("gen-*/*.npy"))
 
 
-def test_labels_that_differ_are_kept(tmp_path, graph_of, write_small):
-    write_small(tmp_path / "x.clew", graph_of(["http://x/1", "b"], ["Label", "b"]))
-    graph = open_index(tmp_path / "x.clew").graph
-    assert (graph.entities[0], graph.labels[0]) == ("http://x/1", "Label")
-
-
-def test_an_empty_array_is_a_section_too(tmp_path, graph_of, write_small):
-    write_small(tmp_path / "x.clew", graph_of([]), {"none": np.empty((0, 128), np.int8)})
-    assert open_index(tmp_path / "x.clew").array("none").shape == (0, 128)
-
-
 def test_writing_to_an_opened_array_leaves_the_file(index):
     open_index(index).array("schema.counts")[0] = 99
     assert open_index(index, verify=True).array("schema.counts")[0] == 0
-
-
-def test_a_missing_section_names_the_remedy(index):
-    with pytest.raises(FormatError, match=r"no section 'walks'.*clew index"):
-        open_index(index).array("walks")
-
-
-def test_section_names_are_checked(index):
-    for name in ("../x", "Upper", "", "notes"):
-        with pytest.raises(ValueError, match="section name"), writing(index) as writer:  # noqa: PT012
-            writer.add("notes", b"")
-            writer.add(name, b"")
-
-
-def test_objects_are_not_stored(index):
-    with pytest.raises(ValueError, match="array of objects"), writing(index) as writer:
-        writer.add("things", np.array(["a", None], object))
 
 
 def test_a_new_generation_replaces_the_old_and_an_open_index_stays_whole(index, graph_of, write_small):
@@ -110,12 +80,6 @@ def test_an_error_leaves_what_was_there(index, tmp_path, error):
     assert contents(index) == before
     assert open_index(index, verify=True).graph.nodes == 4
     assert not (tmp_path / "new.clew").exists()
-
-
-def test_leaving_without_commit_changes_nothing(index):
-    with writing(index) as writer:
-        writer.add("half", b"x")
-    assert "half" not in open_index(index, verify=True).sections
 
 
 def test_ctrl_c_after_the_manifest_keeps_the_new_generation(index, graph_of, write_small, monkeypatch):
@@ -320,20 +284,6 @@ def test_an_open_index_goes_on_when_it_is_replaced(index, graph_of, write_small)
     assert opened.graph.entities[0] == NAMES[0]
 
 
-def test_only_files_that_have_changed_are_read_whole(index, large, monkeypatch):
-    read = []
-    whole = files.full_checksum
-    monkeypatch.setattr(files, "full_checksum", lambda path: read.append(path.name) or whole(path))
-    open_index(index)
-    assert read == []
-    large.touch()
-    open_index(index)
-    open_index(index)
-    assert read == ["large.npy"]
-    open_index(index, verify=True)
-    assert len(read) == 1 + len(section_files(index))
-
-
 @pytest.mark.parametrize(
     "text", [b"", b"[]", b'{"large.npy": [1]}', b'{"large.npy": 5}', b"\xff", b"[" * 99_999]
 )
@@ -342,43 +292,6 @@ def test_a_damaged_seal_counts_as_none(index, large, text):
     flip(large, 100_000)
     with pytest.raises(FormatError, match=r"large\.npy: damaged"):
         open_index(index)
-
-
-def test_where_a_seal_cannot_be_beside_the_files_it_is_in_the_users_folder(
-    index, large, tmp_path, monkeypatch
-):
-    (tmp_path / "temporary").mkdir()
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
-    seal = large.parent / "sealed.json"
-    stale = seal.read_text().replace("1", "2")
-    seal.unlink()
-    seal.mkdir()  # nothing takes the place of a folder
-    open_index(index)
-    assert len(list((tmp_path / "temporary").glob("clew-*/seal-*.json"))) == 1
-    read = []
-    whole = files.full_checksum
-    monkeypatch.setattr(files, "full_checksum", lambda path: read.append(path.name) or whole(path))
-    open_index(index)
-    seal.rmdir()
-    seal.write_text(stale)  # as in an index that was copied to where nobody may write
-    open_index(index)
-    assert read == []
-    large.touch()
-    opened = open_index(index)
-    opened.check_unchanged()
-    assert read == ["large.npy"]
-
-
-def test_an_open_index_reads_a_file_once_for_each_change(index, large, monkeypatch):
-    opened = open_index(index)
-    read = []
-    whole = files.full_checksum
-    monkeypatch.setattr(files, "full_checksum", lambda path: read.append(path.name) or whole(path))
-    for _ in range(2):
-        large.touch()
-        for _ in range(3):
-            opened.check_unchanged()
-    assert read == ["large.npy"] * 2
 
 
 def test_a_copy_is_checked_once(index, large, tmp_path):
@@ -450,11 +363,3 @@ def test_other_files_are_never_overwritten(tmp_path):
         pass
     assert contents(tmp_path) == ["app", "thesis.txt"]
     assert contents(tmp_path / "app") == ["manifest.json"]
-
-
-def test_a_report_with_odd_file_names_survives(tmp_path, graph):
-    about = IndexAbout((), None, {}, {"path": "caf\udce9\n", "rtl": "שלום"})
-    with writing(tmp_path / "x.clew") as writer:
-        writer.add_all({f"graph.{k}": v for k, v in graph_sections(graph).items()})
-        manifest = writer.commit(about)
-    assert read_manifest(tmp_path / "x.clew") == manifest

@@ -2,14 +2,12 @@
 
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from clew.errors import EmbedderMismatch, InputError, ParseError
 from clew.index.build import build_index
 from clew.index.store.directory import open_index
 from clew.index.store.manifest import check_embedder
-from clew.index.vectors.vectors import quantise, vector_sections
 from clew.text.embedders.registry import embedder as embedder_of
 
 METAQA = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "metaqa" / "kb.txt.gz"
@@ -53,30 +51,6 @@ def test_an_index_of_files(films, tmp_path, letters):
     assert index.names.exact("kit")[0].entity == index.names.exact("Christopher Nolan")[0].entity == 1
     assert stages[0][0] == "read"
     assert [s for s in stages if s[0] == "vectors"][-1] == ("vectors", 3, 3)
-
-
-def test_vectors_are_those_of_the_labels(films, tmp_path, letters):
-    build_index([films], tmp_path / "x.clew", embedder=letters)
-    index = open_index(tmp_path / "x.clew")
-    vectors = index.array("entity_vectors.q") * index.array("entity_vectors.scale")[:, None]
-    np.testing.assert_allclose(
-        vectors, letters.embed(["Memento", "Christopher Nolan", "2000"]), atol=1 / 254 + 1e-6
-    )
-    expected = letters.embed(["directed by", "release Year"])
-    np.testing.assert_array_equal(index.array("relation_vectors"), expected)
-
-
-def test_quantising_errs_by_half_a_step_at_most():
-    vectors = np.random.default_rng(5).normal(size=(50, 16)).astype(np.float32)
-    vectors[3] = 0
-    quantised, scales = quantise(vectors)
-    assert quantised.dtype == np.int8
-    assert (np.abs(quantised * scales[:, None] - vectors) <= scales[:, None] * 0.5001).all()
-    assert not quantised[3].any()
-
-
-def test_a_graph_without_nodes_has_vectors_of_its_shape(graph_of, letters):
-    assert vector_sections(graph_of([]), letters)["entity_vectors.q"].shape == (0, letters.dimension)
 
 
 def test_an_error_in_a_source_leaves_the_old_index(films, tmp_path, letters):

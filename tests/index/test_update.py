@@ -26,8 +26,7 @@ from clew.index.store.directory import open_index
 from clew.index.store.writing import write_changed, writing
 from clew.index.update.edits import EditRules, Edits
 from clew.index.update.update import update_index
-from clew.index.update.update_corpus import EditedGraph, compacted, updated_corpus
-from clew.index.vectors.backends.registry import VectorChoice, open_vectors
+from clew.index.update.update_corpus import EditedGraph, updated_corpus
 from clew.index.vectors.vectors import quantise
 from clew.llm.testing import ScriptedModel
 from clew.methods.walk_retrieve.verbalise import ModelVerbaliser
@@ -288,39 +287,3 @@ def test_a_kill_at_any_moment_leaves_a_whole_index(films):
         corpus = open_corpus(index)
         assert_same_corpus(corpus, build_corpus(index.graph, EMBEDDER, corpus.settings))
         assert_sections_fit(index)
-
-
-def test_parts_are_put_into_one_when_there_are_many(films, monkeypatch):
-    monkeypatch.setattr("clew.index.update.update_corpus.MOST_PARTS", 2)
-    for year in range(4):
-        update_index(films, Edits(add=[("Heat", "year", str(year))]), embedder=EMBEDDER)
-    corpus = open_corpus(open_index(films))
-    assert len(corpus.parts) <= 2
-    assert_same_corpus(compacted(corpus), build_corpus(open_index(films).graph, EMBEDDER, corpus.settings))
-
-
-def test_a_lazy_corpus_is_updated_too(tmp_path):
-    source = tmp_path / "films.tsv"
-    source.write_text(FILMS)
-    path = tmp_path / "films.clew"
-    build_index([source], path, embedder=EMBEDDER, corpus=CorpusSettings("lazy"))
-    update_index(path, Edits(add=[("Dune", "year", "2021"), ("Heat", "seen_by", "Mann")]), embedder=EMBEDDER)
-    index = open_index(path)
-    wanted = build_corpus(index.graph, EMBEDDER, CorpusSettings("lazy"))
-    assert np.array_equal(open_corpus(index).nodes, wanted.nodes)
-
-
-def test_the_file_that_searches_vectors_is_written_anew_when_many_are_newer(tmp_path, monkeypatch):
-    pytest.importorskip("faiss")
-    source = tmp_path / "films.tsv"
-    source.write_text(FILMS)
-    path = tmp_path / "films.clew"
-    settings = CorpusSettings("bfs", 3, max_walks=6)
-    build_index([source], path, embedder=EMBEDDER, corpus=settings, vectors=VectorChoice("faiss"))
-    monkeypatch.setattr("clew.index.update.update.MOST_NEWER", 1)
-    for film in ("Dune", "Arrival"):
-        new = [(film, "directed_by", "Villeneuve"), (film, "made_in", f"the year of {film}")]
-        update_index(path, Edits(add=new), embedder=EMBEDDER)
-    index = open_index(path)
-    assert len(open_vectors(index.files["entity_search"])) == index.graph.nodes
-    assert len(open_vectors(index.files["node_search"])) == index.graph.nodes

@@ -21,7 +21,7 @@ from clew.index.vectors.distances import IndexDistances
 from clew.index.vectors.entity_search import open_entity_search
 from clew.index.vectors.in_milvus import InMilvus
 from clew.index.vectors.triple_search import triple_search
-from clew.index.vectors.triple_vectors import TripleVectors, with_triple_vectors
+from clew.index.vectors.triple_vectors import TripleVectors
 from clew.llm.testing import ScriptedModel
 from clew.methods.baselines.retrieval import VectorRag
 from clew.types import Pattern, PatternEdge, PatternNode
@@ -117,27 +117,6 @@ def test_after_an_update_they_are_still_in_milvus(place, tmp_path):
     assert info_of(open_index(path)).vectors == {"names": "milvus", "triples": "milvus"}
 
 
-def test_no_vectors_are_in_the_directory_and_none_that_are_not_used_stay_in_milvus(place, tmp_path):
-    path = build(tmp_path, place)
-    for edits in EDITS:
-        update_index(path, edits, embedder=EMBEDDER)
-    index = open_index(path)
-    assert not any(len(index.array(f"{kind}_vectors.q")) for kind in ("entity", "triple"))
-    held = InMilvus.open(index)
-    assert len(held.names) == index.graph.nodes
-    assert len(held.dead) == 1
-    assert len(held.triples) == index.graph.triples + len(held.dead)
-
-
-def test_vectors_of_triples_that_are_made_later_are_there_too(place, tmp_path):
-    path = build(tmp_path, place, triple_vectors=False)
-    update_index(path, EDITS[0], embedder=EMBEDDER)
-    index = with_triple_vectors(open_index(path), EMBEDDER)
-    assert not len(index.array("triple_vectors.q"))
-    update_index(path, EDITS[1], embedder=EMBEDDER)
-    assert_finds_the_same(path, tmp_path / "again")
-
-
 def test_patterns_are_matched_and_nodes_found_as_by_files(place, tmp_path):
     path = build(tmp_path, place)
     mine = open_index(path)
@@ -203,13 +182,6 @@ def test_another_milvus_without_them_is_a_clear_error(place, tmp_path):
     elsewhere = VectorAccess(str(tmp_path / "other.db"))
     with pytest.raises(FormatError, match=r"has no collection clew_.*\$MILVUS_URI"):
         IndexDistances(open_index(path, access=elsewhere), EMBEDDER)
-
-
-def test_vectors_of_triples_are_put_where_the_environment_says(place, tmp_path):
-    path = build(tmp_path, place, triple_vectors=False)
-    elsewhere = VectorAccess(str(tmp_path / "other.db"))
-    with pytest.raises(FormatError, match=r"other\.db has no collection"):
-        with_triple_vectors(open_index(path, access=elsewhere), EMBEDDER)
 
 
 def test_a_method_that_needs_all_vectors_says_so(place, tmp_path):

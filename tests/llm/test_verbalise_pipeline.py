@@ -40,15 +40,15 @@ def test_walks_are_said_when_indexed_and_in_an_update(tiny_url, tmp_path):
 def test_a_limit_of_calls_is_for_all_walks_and_what_was_said_is_not_asked_again(tiny_url, tmp_path):
     (tmp_path / "films.tsv").write_text(FILMS)
     words = ("index", "films.tsv", "--corpus", "bfs", "--depth", "2", "--verbalise", "openai/tiny")
-    stopped = clew(tmp_path, tiny_url, *words, "--max-calls", "4")
+    stopped = clew(tmp_path, tiny_url, *words, "--budget", "calls=4")
     assert stopped.returncode == 1
     assert "budget" in stopped.stderr.lower() or "limit" in stopped.stderr.lower()
-    made = clew(tmp_path, tiny_url, *words, "--max-calls", "4")
+    made = clew(tmp_path, tiny_url, *words, "--budget", "calls=4")
     assert made.returncode == 0, made.stderr
 
 
 def test_limits_without_a_model_are_refused(tiny_url, tmp_path):
     (tmp_path / "films.tsv").write_text(FILMS)
-    refused = clew(tmp_path, tiny_url, "index", "films.tsv", "--max-calls", "6")
+    refused = clew(tmp_path, tiny_url, "index", "films.tsv", "--budget", "calls=6")
     assert refused.returncode == 2
     assert "--verbalise" in refused.stderr

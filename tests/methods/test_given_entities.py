@@ -4,7 +4,6 @@ import pytest
 
 from clew.engine import Clew
 from clew.llm.testing import ScriptedModel
-from clew.methods.topic_entities import names_of_graph
 
 TRIPLES = [
     ("Hydraulic Press HP-40", "lubricated_with", "Arctol 68"),
@@ -20,24 +19,6 @@ TRIPLES = [
 def plant():
     with Clew.from_triples(TRIPLES) as opened:
         yield opened
-
-
-@pytest.mark.parametrize(
-    ("given", "meant"),
-    [
-        ("HP-40", "Hydraulic Press HP-40"),
-        ("TB-5", "Ball Mill TB-5"),
-        ("Hall Crane", "North Hall Crane"),
-        ("hydraulic press hp-40b", "hydraulic press hp-40b"),
-        ("North Hall", "North Hall"),
-        ("Crane", "Crane"),
-        ("HP-4", "HP-4"),
-        ("XY-9", "XY-9"),
-        (" ", " "),
-    ],
-)
-def test_a_part_of_one_name_alone_is_that_entity(plant, given, meant):
-    assert names_of_graph(plant.index.names, [given]) == (meant,)
 
 
 @pytest.mark.parametrize("method", ["auto", "kg-rag", "walk-retrieve", "kaping"])

@@ -1,32 +1,19 @@
-"""Options of methods: one definition for the command line, experiments and the docs."""
+"""Settings of methods: one definition for the command line, experiments and the server."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
+from clew.cli.app import app
 from clew.cli.method_options import ClaimOptions, MethodOptions
 from clew.errors import InputError, UsageError
 from clew.evaluate.run.engine_ask import accepted
 from clew.methods.registry import METHODS, settings_of
 from clew.methods.settings import SimgragSettings, options_of, read_options
-
-DOCS = Path(__file__).resolve().parents[2] / "docs" / "methods.md"
-
-
-def table() -> str:
-    """The options of all methods, as `docs/methods.md` shows them."""
-    lines = ["| option | of methods, with the value where nothing is said |", "|---|---|"]
-    for parameter in MethodOptions.parameters():
-        shown = parameter.annotation.__metadata__[0]
-        value = f" {shown.metavar}".replace("|", "\\|") if shown.metavar else ""
-        lines.append(f"| `--{parameter.name.replace('_', '-')}{value}` | {shown.help} |")
-    return "\n".join(lines)
-
-
-def test_the_docs_show_the_options_that_there_are() -> None:
-    assert table() in DOCS.read_text("utf-8"), f"write this in docs/methods.md:\n\n{table()}"
 
 
 @pytest.mark.parametrize("method", [name for name, spec in METHODS.items() if spec.settings])
@@ -46,16 +33,31 @@ def test_a_value_out_of_range_names_its_option(given: dict[str, object], told: s
         SimgragSettings(**given)  # pyright: ignore[reportArgumentType]
 
 
-def test_a_seed_of_nothing_is_given_and_no_flag_is_not() -> None:
-    options = MethodOptions({"seed": 0, "directed": False, "k": None})
-    assert options.values == {"seed": 0}
-    assert options.settings_of_each(["kg-rag", "kaping"])["kaping"] is None
+def test_each_method_gets_the_settings_that_it_takes() -> None:
+    made = MethodOptions(["seed=0"]).settings_of_each(["kg-rag", "kaping"])
+    assert (getattr(made["kg-rag"], "seed", None), made["kaping"]) == (0, None)
 
 
-def test_claims_have_options_of_their_own() -> None:
-    assert isinstance(ClaimOptions({"k": 2}).settings("auto"), SimgragSettings)
-    with pytest.raises(UsageError, match=r"--k: for .*, not for auto"):
-        MethodOptions({"k": 2}).settings("auto")
+def test_claims_have_settings_of_their_own() -> None:
+    assert isinstance(ClaimOptions(["k=2"]).settings("auto"), SimgragSettings)
+    with pytest.raises(UsageError, match="auto has no such setting"):
+        MethodOptions(["k=2"]).settings("auto")
+
+
+@pytest.mark.parametrize("text", ["k", "k=many", "k=0", "nothing=1", "=3"])
+def test_what_sets_nothing_is_said(text: str) -> None:
+    with pytest.raises(UsageError):
+        MethodOptions([text]).settings("kg-rag")
+
+
+def test_the_methods_are_listed_with_their_settings() -> None:
+    told = CliRunner().invoke(app, ["methods", "--json"])
+    rows = {row["name"]: row for row in json.loads(told.stdout)["methods"]}
+    assert list(rows) == list(METHODS)
+    k = next(setting for setting in rows["kg-rag"]["settings"] if setting["name"] == "k")
+    assert (k["type"], k["default"]) == ("int", 30)
+    assert "kg-rag" in CliRunner().invoke(app, ["methods", "kg-rag"]).stdout
+    assert CliRunner().invoke(app, ["methods", "none"]).exit_code == 2
 
 
 def test_the_file_of_an_option_is_read(tmp_path: Path) -> None:

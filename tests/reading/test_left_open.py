@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from clew.engine import Clew
-from clew.reading.shared_reader import reader_of
 
 
 def left(clew: Clew, question: str) -> tuple[str, str, tuple[str, ...]]:
@@ -32,10 +31,6 @@ def test_a_relation_that_the_graph_lacks_is_told_with_what_it_records(films: Cle
 
 def test_a_text_of_other_words_names_nothing(films: Clew):
     assert left(films, "hello")[0] == "no_entity"
-
-
-def test_one_reader_is_shared(films: Clew):
-    assert reader_of(films.index, films.embedder) is reader_of(films.index, films.embedder)
 
 
 STAFF = [

@@ -4,20 +4,7 @@ from clew.engine import Clew
 from clew.index.build import build_index
 from clew.index.update.edit_files import EditFiles
 from clew.opening.index_files import update_index_files
-from clew.reading.near_names import near_names
 from clew.text.embedders.static import StaticEmbedder
-
-
-def test_what_was_removed_is_not_offered(tmp_path):
-    (tmp_path / "firms.tsv").write_text("Globex\tled_by\tHank\nGlobix\tled_by\tBill\n")
-    (tmp_path / "gone.tsv").write_text("Globex\tled_by\tHank\n")
-    path = tmp_path / "firms.clew"
-    build_index([tmp_path / "firms.tsv"], path, embedder=StaticEmbedder.load())
-    with Clew.open(path) as clew:
-        assert near_names(clew.index.graph, clew.index.names, ["Globex"]) == ("Globex", "Globix")
-    update_index_files(path, EditFiles(remove=[tmp_path / "gone.tsv"]))
-    with Clew.open(path) as clew:
-        assert near_names(clew.index.graph, clew.index.names, ["Globex"]) == ("Globix",)
 
 
 def test_a_question_is_not_told_of_what_was_removed(tmp_path):

@@ -151,7 +151,7 @@ def test_no_such_file_is_said(refused):
 def test_spending_limits_hold_over_all_workers(process, films_index, monkeypatch):
     with serving(events(piece("Answer: Heat", "stop"))) as (fake, url):
         monkeypatch.setenv("OLLAMA_HOST", url)
-        limits = ("--llm", "ollama/x", "--max-calls", "3")
+        limits = ("--llm", "ollama/x", "--budget", "calls=3")
         server = process(f"films={films_index}", "--workers", "2", "--quiet", *limits)
         server.wait_ready()
         body = {"question": "Who directed Memento?", "method": "llm"}

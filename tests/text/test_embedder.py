@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clew.errors import EmbedderError, MissingExtra, UsageError
-from clew.text.embedder import Embedder, probe_fingerprint
+from clew.text.embedder import Embedder
 from clew.text.embedders.extras import require
 from clew.text.embedders.registry import embedder
 from clew.text.embedders.static import EMBEDDER_DATA, StaticEmbedder
@@ -174,15 +174,6 @@ def test_the_static_embedder_equals_its_definition(text):
     assert np.allclose(STATIC.embed([text])[0], slow_embed(text), atol=1e-4)
 
 
-def test_static_rows_do_not_depend_on_the_batch():
-    texts = [f"name {i} of things" for i in range(5000)]
-    texts[7] = ""
-    together = STATIC.embed(texts)
-    assert np.array_equal(
-        together[[0, 7, 4999]], np.concatenate([STATIC.embed([texts[i]]) for i in (0, 7, 4999)])
-    )
-
-
 def test_diacritics_and_case_do_not_matter_to_the_static_embedder():
     one, two = STATIC.embed(["Françoise Łódź Ærø", "francoise lodz aero"])
     assert np.array_equal(one, two)
@@ -192,19 +183,6 @@ def test_relations_are_found_by_the_words_of_questions():
     asked = STATIC.embed(["wrote", "language", "dates"])
     relations = STATIC.embed(["written by", "in language", "release year", "directed by", "has genre"])
     assert (asked @ relations.T).argmax(1).tolist() == [0, 1, 2]
-
-
-def test_the_vocabulary_of_the_static_embedder_covers_single_characters():
-    for c in "abcdefghijklmnopqrstuvwxyz0123456789":
-        assert c in STATIC._ids
-        assert f"##{c}" in STATIC._ids
-
-
-def test_memory_of_words_starts_anew_when_full():
-    small = StaticEmbedder(STATIC._rows, STATIC._scales[:, 0], list(STATIC._ids), most_words=10)
-    texts = [f"word{chr(97 + i)}" for i in range(26)]
-    assert np.array_equal(small.embed(texts), STATIC.embed(texts))
-    assert len(small._words) <= 10
 
 
 def test_a_missing_or_damaged_table_is_an_embedder_error(tmp_path):
@@ -322,24 +300,6 @@ def test_an_endpoint_gives_the_vectors_that_it_serves_in_small_batches(endpoint)
     texts = [f"text {i}" for i in range(7)]
     served = OpenAIEmbedder.connect("small", base_url=endpoint, api_key="secret", batch=3)
     assert np.allclose(served.embed(texts), STATIC.embed(texts), atol=1e-6)
-
-
-class Noisy:
-    """The static embedder with the noise of an endpoint."""
-
-    name, dimension, fingerprint = "noisy", STATIC.dimension, ""
-
-    def __init__(self, seed: int, size: float) -> None:
-        self._random, self._size = np.random.default_rng(seed), size
-
-    def embed(self, texts):
-        vectors = STATIC.embed(texts)
-        return vectors + self._random.normal(0, self._size, vectors.shape).astype(np.float32)
-
-
-def test_a_probe_fingerprint_survives_noise_and_tells_models_apart():
-    assert len({probe_fingerprint(Noisy(seed, 1e-4)) for seed in range(20)}) == 1
-    assert len({probe_fingerprint(Noisy(seed, 1.0)) for seed in range(20)}) == 20
 
 
 # Registry.

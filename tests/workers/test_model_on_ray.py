@@ -89,7 +89,7 @@ def test_a_budget_holds_over_the_cluster_and_the_same_command_goes_on(
     address, served, index, questions, tmp_path
 ):
     asked = ["ask", index, "--questions", questions, "--llm", "openai/x", "--method", "kaping"]
-    asked += ["--ray", address, "--run-calls", "25", "--out", str(tmp_path / "out.jsonl")]
+    asked += ["--ray", address, "--run-budget", "calls=25", "--out", str(tmp_path / "out.jsonl")]
     stopped = run(*asked)
     assert stopped.exit_code == 1
     assert "15 questions of 40 not answered: The budget of calls for this run is reached" in stopped.output
@@ -137,7 +137,7 @@ def test_no_more_walks_are_said_than_the_budget_allows(address, served, tmp_path
         "--verbalise",
         "openai/x",
     ]
-    stopped = run(*asked, "--ray", address, "--max-calls", "300")
+    stopped = run(*asked, "--ray", address, "--budget", "calls=300")
     assert stopped.exit_code == 1
     assert "budget of calls" in stopped.output
     assert len(served.seen) == 300

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from clew.graph.graph import ValueKind
-from clew.graph.units import factor_to, unit_behind
+from clew.graph.units import counted_in, factor_to, unit_behind
 from clew.graph.values import month_days
 from clew.query.values import Written, written_in
 from clew.reading.comparisons import COMPARATORS
@@ -83,7 +83,9 @@ class ClaimedValue:
 
     def factor(self, label: Sequence[str]) -> float:
         """What turns values of a relation, whose name has the words `label`, into the claim's unit."""
-        return 1 / factor_to(self.unit or "", label)
+        scale, bounds = counted_in(label), self.numbers
+        small = bounds is None or all(abs(n) < scale for n in (bounds.low, bounds.high) if math.isfinite(n))
+        return (1 if small else scale) / factor_to(self.unit or "", label)
 
 
 def find_values(text: str) -> list[ClaimedValue]:

@@ -16,7 +16,7 @@ COMMANDS = {
     "vocabulary": ("vocabulary:vocabulary", "Say what a team calls things."),
     "ask": ("ask:ask", "Ask a question, or a file of them."),
     "verify": ("verify:verify", "Check a claim, or a file of them."),
-    "compare": ("compare:compare", "Ask several methods the same question."),
+    "methods": ("methods:methods", "List the methods and their settings."),
     "shell": ("shell:shell", "Ask one question after the other."),
     "match": ("match:match", "Find a pattern in the graph."),
     "info": ("info:info", "Show what an index holds."),
@@ -24,8 +24,6 @@ COMMANDS = {
     "serve": ("serve:serve", "Open a web page, an HTTP API and MCP."),
     "mcp": ("mcp:mcp", "Serve graphs to an agent (MCP)."),
     "eval": ("evaluate:evaluate", "Measure methods on a data set, or run an experiment."),
-    "report": ("report:report", "Make a page of the figures of runs."),
-    "datasets": ("datasets:datasets", "List the data sets that eval reads."),
     "doctor": ("doctor:doctor", "Check a chat model, a database, or both."),
 }
 """Name → a function, or a typer application of several, in a module of this folder; and its help in a list,

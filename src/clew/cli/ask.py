@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -14,12 +15,12 @@ from clew.cli.batch import BatchRun, refuse_batch_options
 from clew.cli.cluster import RayAddress, source_on_nodes
 from clew.cli.console import warn, write_csv, write_json
 from clew.cli.items import Questions, read_items
-from clew.cli.method_options import AskedMethod, MethodOptions
+from clew.cli.method_options import AskedMethods, MethodOptions
 from clew.cli.model import AskedModelOptions
 from clew.cli.opening import AskedSource, BoundOptions, RowOptions, SourceOptions, open_to_ask
 from clew.cli.options import option, with_short_help
 from clew.errors import UsageError
-from clew.methods.registry import ranks_triples, shown_name
+from clew.methods.registry import method_named, ranks_triples, shown_name
 from clew.stores.opening import is_address, shown_address
 from clew.text.clean import clean_question
 
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from clew.types import Answer, Citation
 
 ABSTAINED = 3
+SHOWN_CITATIONS = 10
+"""Citations shown on a terminal; --json has all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +70,14 @@ class AnswerOptions(RowOptions):
     """What of an answer is written, and how."""
 
     explain: bool = option(False, "Show the steps to the answer.")
-    limit_citations: int = option(10, "Citations shown on a terminal; --json has all.", "N", min=0)
+    partial: bool = option(False, "Answer the rest where words of the question have no place in the graph.")
+    allow_ungrounded: bool = option(False, "Give what a model says where no triple proves it, marked so.")
+
+    @property
+    def flags(self) -> list[str]:
+        """Settings of methods that have an option of their own."""
+        named = {"partial": self.partial, "allow_ungrounded": self.allow_ungrounded}
+        return [f"{name}=yes" for name, is_given in named.items() if is_given]
 
     def write(self, answer: Answer, cited: Sequence[Citation]) -> None:
         """Write an answer to stdout."""
@@ -92,7 +102,7 @@ def ask(
     source: AskedSource,
     *,
     question_options: QuestionOptions,
-    method: AskedMethod = "auto",
+    method: AskedMethods = "auto",
     calling: AskedModelOptions,
     options: MethodOptions,
     answer_options: AnswerOptions,
@@ -111,13 +121,20 @@ def ask(
             "To ask a database, name a chat model, as in --llm ollama/llama3.1, or make an index: "
             f"clew index {shown_address(source)} -o NAME.clew"
         )
-    settings = options.settings(method)
+    names = list(dict.fromkeys(name for part in method.split(",") if (name := part.strip())))
+    for name in names:
+        method_named(name)  # an unknown one before a long indexing, not after it
+    every_setting = options.with_flags(answer_options.flags).settings_of_each(names)
     start = partial(
         open_to_ask,
         *source_on_nodes(ray, source, reading),
-        rank_triples=ranks_triples({method: settings}),
+        rank_triples=ranks_triples(every_setting),
         bounds=bounding.bounds,
     )
+    if len(names) != 1:
+        _compare(start, names, every_setting, question_options, calling, answer_options, source, quiet)
+        return
+    settings = every_setting[method]
     file = question_options.file({"--as": answer_options.form != "table", "--stream": calling.stream})
     if file is not None:
         with calling.open_for_many(ray, quiet=quiet) as (model, at_once, cluster):
@@ -137,7 +154,31 @@ def ask(
         answer = (
             reply(model=model) if question_options.chosen is None else reply(reading=question_options.chosen)
         )
-        cited = answer.citations[: answer_options.limit_citations]
-    answer_options.write(answer, cited)
+    answer_options.write(answer, answer.citations[:SHOWN_CITATIONS])
     if answer.abstained is not None:
         raise typer.Exit(ABSTAINED)
+
+
+def _compare(
+    start: Callable[[], AbstractContextManager[Any]],
+    names: Sequence[str],
+    settings: Mapping[str, object],
+    question_options: QuestionOptions,
+    calling: AskedModelOptions,
+    answer_options: AnswerOptions,
+    source: str,
+    quiet: bool,
+) -> None:
+    """Ask several methods the same question, and see what each answers and what it costs."""
+    from clew.cli.compare import write_comparison
+    from clew.evaluate.compared import ask_each
+
+    if not names:
+        raise UsageError("No method given. Write: --method auto,kg-rag")
+    if question_options.questions is not None or question_options.chosen is not None:
+        raise UsageError("Several methods are asked one question. To measure them on many: clew eval")
+    question = clean_question(question_options.single_question(source))
+    with calling.open_for_one(start, quiet=quiet) as (clew, model):
+        entities = question_options.entities or ()
+        compared = ask_each(clew, question, names, entities=entities, model=model, settings=settings)
+    write_comparison(compared, json=answer_options.json)

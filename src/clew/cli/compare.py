@@ -1,23 +1,14 @@
-"""`clew compare`: one question, several methods, one table."""
+"""One question, several methods, one table: `clew ask --method A,B`."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from clew.cli.console import escape, out, put, write_json
-from clew.cli.method_options import MethodOptions
-from clew.cli.model import ModelOptions, opened_model
-from clew.cli.opening import AskedSource, Json, LlmSpec, SourceOptions, open_to_ask, waiting_note
-from clew.cli.options import option, with_short_help
-from clew.cli.progress import explained_wait
-from clew.errors import UsageError
-from clew.evaluate.compared import MethodRow, ask_each
-from clew.methods.registry import method_named, ranks_triples
-from clew.text.clean import clean_question
+from clew.evaluate.compared import MethodAnswers, MethodRow
 
 if TYPE_CHECKING:
     from clew.types import Answer
@@ -32,47 +23,8 @@ NARROW = 72
 FIGURES = ("evidence", "cited", "calls", "tokens", "ms")
 
 
-@dataclass(frozen=True, slots=True)
-class AskedOptions:
-    """Which methods are asked, about what, with which model."""
-
-    question: Annotated[str, typer.Argument(metavar="QUESTION", help="In quotes.")]
-    methods: str = option("auto,kg-rag,kaping", "Names of methods, with commas between.", "A,B,…")
-    entities: list[str] | None = option(None, "An entity of the question; repeat it for more.", "NAME")
-    llm: LlmSpec = None
-
-
-@with_short_help(first=("quiet", "methods", "entities", "llm"))
-def compare(
-    source: AskedSource,
-    *,
-    question_options: AskedOptions,
-    calling: ModelOptions,
-    options: MethodOptions,
-    reading: SourceOptions,
-    json: Json = False,
-) -> None:
-    """Ask several methods the same question, and see what each answers and what it costs.
-
-    Each method gets those of the options that it takes. A method that fails has its error in its row. Exit
-    code 1 if all of them fail.
-    """
-    names = list(
-        dict.fromkeys(name for part in question_options.methods.split(",") if (name := part.strip()))
-    )
-    if not names:
-        raise UsageError("No method given. Write: --methods auto,kg-rag")
-    for name in names:
-        method_named(name)  # an unknown one before a long indexing, not after it
-    question = clean_question(question_options.question)
-    settings = options.settings_of_each(names)
-    entities, ranking = question_options.entities or (), ranks_triples(settings)
-    with (
-        opened_model(question_options.llm, calling) as model,
-        open_to_ask(source, reading, rank_triples=ranking) as clew,
-        explained_wait(waiting_note(model), quiet=reading.quiet),
-    ):
-        compared = ask_each(clew, question, names, entities=entities, model=model, settings=settings)
+def write_comparison(compared: MethodAnswers, *, json: bool) -> None:
+    """Write what several methods answered, and what it cost. Exits with 1 if all of them failed."""
     if json:
         write_json(compared.as_json())
     else:

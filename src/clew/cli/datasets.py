@@ -1,4 +1,4 @@
-"""`clew datasets`: which data sets can be read, where to get them, and their licences."""
+"""`clew eval --datasets`: which data sets can be read, where to get them, and their licences."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from clew.cli.console import escape, out, put, write_json
 from clew.cli.opening import Json
 
 
-def datasets(json: Json = False) -> None:
+def print_datasets(json: Json = False) -> None:
     """List the data sets that `clew eval` reads. Nothing is downloaded."""
     from clew.evaluate.datasets.registry import DATASETS
 

@@ -12,11 +12,13 @@ import typer
 
 from clew.cli.cluster import RayAddress, opened_cluster
 from clew.cli.console import escape, warn, write, write_json
+from clew.cli.datasets import print_datasets
 from clew.cli.failures import Interrupted
 from clew.cli.model import ManyOptions, opened_models
 from clew.cli.opening import EmbedderSpec, Json, Quiet, stage_progress
 from clew.cli.options import option, with_options
 from clew.cli.progress import Bar
+from clew.cli.report import ReportFiles, write_report
 from clew.errors import InputError, UsageError
 from clew.text.counted import counted
 from clew.workers.processors import usable_processors
@@ -51,13 +53,14 @@ class DataOptions:
     """Which questions are asked, and of which graph."""
 
     targets: Annotated[
-        list[Path],
+        list[Path] | None,
         typer.Argument(
             metavar="DIRECTORY|X.toml|FILE…",
-            help="A data set, an experiment, or graph files and a file of questions (.jsonl).",
+            help="A data set, an experiment, graph files and questions (.jsonl), or runs to report.",
         ),
-    ]
-    dataset: str | None = option(None, "Its format; see: clew datasets.", "NAME")
+    ] = None
+    datasets: bool = option(False, "List the data sets that are read.")
+    dataset: str | None = option(None, "Its format; see: --datasets.", "NAME")
     parts: list[str] | None = option(None, "A part of it; again for more.", "NAME", "--part")
     hops: str | None = option(None, "Short for --part N-hop.", "N,…")
     split: str | None = option(None, "test, dev or train.", "NAME")
@@ -98,13 +101,24 @@ def evaluate(
     asking: AskingOptions,
     scoring: ScoreOptions,
     calling: RunModelOptions,
+    files: ReportFiles,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Ask the questions of a data set, score the answers, write RUN/metrics.csv.
 
-    The same command goes on after Ctrl-C or a kill; no question that has an answer is asked again.
+    The same command goes on after Ctrl-C or a kill; no question that has an answer is asked again. Of runs
+    that are there `--report` makes a page.
     """
+    if data_options.datasets:
+        print_datasets(json=json)
+        return
+    targets = data_options.targets or []
+    if not targets:
+        raise UsageError("Nothing to ask. Give your own files, or a data set; see: clew eval --datasets")
+    if files.report is not None and all(map(is_run, targets)):
+        write_report(targets, files, json=json, quiet=quiet)
+        return
     request = _make_request(data_options, asking, calling)
     if asking.llm is None and not scoring.judge:
         calling.refuse()
@@ -119,8 +133,15 @@ def evaluate(
         write_json(run.as_json())
     else:
         _print(run)
+    if files.report is not None:
+        write_report([request.out], files, json=False, quiet=quiet or json)
     if failed:
         raise typer.Exit(QUESTIONS_FAILED)
+
+
+def is_run(path: Path) -> bool:
+    """Whether a path is a directory that `clew eval` has written."""
+    return (path / "config.resolved.toml").is_file()
 
 
 def _make_request(data_options: DataOptions, asking: AskingOptions, calling: RunModelOptions) -> RunRequest:
@@ -129,7 +150,7 @@ def _make_request(data_options: DataOptions, asking: AskingOptions, calling: Run
     if asking.llm is not None and asking.workers is not None:
         raise UsageError("--workers is for methods without a model. With --llm give --concurrency N")
     return RunRequest(
-        targets=tuple(data_options.targets),
+        targets=tuple(data_options.targets or ()),
         dataset=data_options.dataset,
         parts=(*(data_options.parts or ()), *(f"{hops}-hop" for hops in _names(data_options.hops or ""))),
         split=data_options.split,
@@ -143,7 +164,7 @@ def _make_request(data_options: DataOptions, asking: AskingOptions, calling: Run
         steps=asking.steps,
         embedder=asking.embedder,
         workers=calling.at_once if asking.llm else asking.workers or usable_processors(),
-        out=asking.out or Path("runs") / run_name(data_options.targets),
+        out=asking.out or Path("runs") / run_name(data_options.targets or ()),
     )
 
 
@@ -262,4 +283,5 @@ def _print(run: LoadedRun) -> None:
     for line in lines:
         cells = [f"{text:{'<' if at < 2 else '>'}{widths[at]}}" for at, text in enumerate(line)]
         write("  ".join(cells).rstrip())
-    write(f"\nAll metrics: {run.directory.path}/metrics.csv. A report: clew report {run.directory.path}")
+    path = run.directory.path
+    write(f"\nAll metrics: {path}/metrics.csv. A report: clew eval {path} --report report.html")

@@ -16,7 +16,7 @@ from clew.cli.cluster import RayAddress, opened_cluster
 from clew.cli.console import escape, warn, write, write_json
 from clew.cli.failures import Interrupted
 from clew.cli.input import STDIN, store_stdin
-from clew.cli.opening import Json, SourceOptions, describe_counts, reading_notes, stage_progress
+from clew.cli.opening import Json, ReadingOptions, describe_counts, reading_notes, stage_progress
 from clew.cli.options import option, with_options
 from clew.cli.progress import Bar, BarUnit
 from clew.cli.verbalise import VerbaliserOptions, opened_verbaliser
@@ -95,7 +95,7 @@ def index(
     walking: WalkOptions,
     searching: VectorOptions,
     saying: VerbaliserOptions,
-    reading: SourceOptions,
+    reading: ReadingOptions,
     json: Json = False,
 ) -> None:
     """Index graph files, once, so that they are asked in milliseconds.

@@ -1,20 +1,17 @@
-"""Options of methods, for `clew ask`, `clew verify` and `clew compare`: the fields of their settings."""
+"""Which methods are asked, and what they are told: `--method`, `--set NAME=VALUE`."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from inspect import Parameter
-from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Annotated, ClassVar
 
 import typer
 
+from clew.cli.options import option
 from clew.errors import UsageError
 from clew.methods.registry import METHODS
-from clew.methods.settings import MethodOption, options_of, read_options
-
-Offered = tuple[str, MethodOption, Any]
-"""A method, its option, and the default of the option."""
+from clew.methods.settings import options_of, parsed
 
 
 def _methods(incomplete: str) -> list[str]:
@@ -30,22 +27,27 @@ def verifiers(incomplete: str) -> list[str]:
 AskedMethod = Annotated[
     str, typer.Option("--method", metavar="NAME", help="How to answer.", autocompletion=_methods)
 ]
+AskedMethods = Annotated[
+    str,
+    typer.Option(
+        "--method", metavar="NAME,…", help="How to answer; several are compared.", autocompletion=_methods
+    ),
+]
 
 
+@dataclass(frozen=True, slots=True)
 class MethodOptions:
-    """What the user said of how methods work, by the names of options."""
+    """What the user said of how methods work."""
 
-    TITLE: ClassVar = "Options of methods"
+    TITLE: ClassVar = "Other options"
     CLAIMS: ClassVar = False
+    set: list[str] | None = option(
+        None, "A setting of the method, as k=5; clew methods lists them.", "NAME=VALUE"
+    )
 
-    def __init__(self, values: Mapping[str, Any]) -> None:
-        # By identity: a seed of 0 is given.
-        self.values = {n: v for n, v in values.items() if v is not None and v is not False and v != []}
-
-    @classmethod
-    def parameters(cls) -> list[Parameter]:
-        """Return what typer is shown: each option once, with the methods that take it in its help."""
-        return [_parameter(name, takers) for name, takers in _options_by_name(claims=cls.CLAIMS).items()]
+    def with_flags(self, flags: Sequence[str]) -> MethodOptions:
+        """As told, and some settings that have an option of their own."""
+        return replace(self, set=[*(self.set or []), *flags])
 
     def settings(self, method: str) -> object:
         """Make the settings of one method, None where nothing is given; raises as `settings_of_each`."""
@@ -53,68 +55,28 @@ class MethodOptions:
 
     def settings_of_each(self, methods: Sequence[str]) -> dict[str, object]:
         """Give each method what it takes; UsageError for what none of them takes, or what one refuses."""
-        for name in self.values:
-            takers = [method for method, _, _ in _options_by_name(claims=self.CLAIMS)[name]]
-            if not set(takers) & set(methods):
-                flag, wrong = f"--{name.replace('_', '-')}", ", ".join(methods)
-                raise UsageError(f"{flag}: for {', '.join(takers)}, not for {wrong}. Leave it out")
-        return {method: self._settings(method) for method in methods}
+        given = self.set or []
+        known_methods = [name for name in methods if name in METHODS]
+        kinds = {name: METHODS[name].settings_class(claims=self.CLAIMS) for name in known_methods}
+        takes = {name: set(options_of(kind)) for name, kind in kinds.items() if kind is not None}
+        for text in given:
+            if all(_name(text) not in names for names in takes.values()):
+                known = ", ".join(sorted(set[str]().union(*takes.values()))) or "none"
+                wrong = ", ".join(methods)
+                raise UsageError(f"--set {text}: {wrong} has no such setting. There are: {known}")
+        made: dict[str, object] = {name: None for name in methods}
+        for name, kind in kinds.items():
+            own = [text for text in given if kind is not None and _name(text) in takes[name]]
+            made[name] = parsed(kind, own) if own and kind is not None else None
+        return made
 
-    def _settings(self, method: str) -> object:
-        kind = METHODS[method].settings_class(claims=self.CLAIMS) if method in METHODS else None
-        known_options = {} if kind is None else options_of(kind)
-        values = {name: value for name, value in self.values.items() if name in known_options}
-        return kind(**read_options(kind, values)) if values and kind is not None else None
 
-
+@dataclass(frozen=True, slots=True)
 class ClaimOptions(MethodOptions):
     """What the user said of how claims are verified."""
 
-    CLAIMS = True
+    CLAIMS: ClassVar = True
 
 
-def _options_by_name(*, claims: bool) -> dict[str, list[Offered]]:
-    """The options by name, each with all methods that take it."""
-    offers: dict[str, list[Offered]] = {}
-    for method, spec in METHODS.items():
-        kind = spec.settings_class(claims=claims)
-        for name, (option, default) in ({} if kind is None else options_of(kind)).items():
-            if option.offered:
-                offers.setdefault(name, []).append((method, option, default))
-    return offers
-
-
-def _parameter(name: str, takers: Sequence[Offered]) -> Parameter:
-    """The parameter of an option: None or False where it is not given, as the method has the default."""
-    option = takers[0][1]
-    kinds: dict[type, tuple[Any, str | None]] = {
-        bool: (bool, None),
-        int: (int | None, "N"),
-        float: (float | None, "X"),
-        list: (list[Path] | None, "PATH"),
-    }
-    annotation, metavar = kinds.get(option.kind, (str | None, "|".join(option.choices) or "TEXT"))
-    if option.reads and option.kind is not list:
-        annotation, metavar = Path | None, "FILE.json"
-    lows, highs = ([getattr(t, end) for _, t, _ in takers] for end in ("least", "most"))
-    typer_option = typer.Option(
-        f"--{name.replace('_', '-')}",
-        metavar=metavar,
-        min=None if None in lows else min(lows),
-        max=None if None in highs else max(highs),
-        help=_help(takers),
-    )
-    default = False if option.kind is bool else None
-    return Parameter(
-        name, Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[annotation, typer_option]
-    )
-
-
-def _help(takers: Sequence[Offered]) -> str:
-    """Say what an option means to each method, with its default."""
-    methods_by_help: dict[str, list[str]] = {}
-    for method, option, default in takers:
-        usual = option.unset if default is None else "" if default is False else str(default or "")
-        usual = "0" if default == 0 and option.kind is not bool else usual
-        methods_by_help.setdefault(option.help, []).append(f"{method} ({usual})" if usual else method)
-    return "; ".join(f"{', '.join(methods)}: {help}" for help, methods in methods_by_help.items()) + "."
+def _name(text: str) -> str:
+    return text.partition("=")[0].strip().replace("-", "_")

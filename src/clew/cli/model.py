@@ -26,6 +26,17 @@ if TYPE_CHECKING:
     from clew.workers.base import Workers
 
 T = TypeVar("T")
+
+
+def _number(text: str) -> float | None:
+    """A number that is finite and not below 0; None for anything else."""
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return number if math.isfinite(number) and number >= 0 else None
+
+
 CALLS_AT_ONCE = 8
 """Questions that are asked of a model at a time where the user says nothing."""
 
@@ -37,12 +48,10 @@ class ModelOptions:
     TITLE: ClassVar = "Options of the chat model"
     cache: Path | None = option(None, "Record the replies of --llm here, and use them.", "FILE")
     replay: bool = option(False, "Send nothing; use only the replies recorded in --cache.")
-    max_calls: int | None = option(None, f"Calls of --llm that a question may take ({CALLS}).", "N", min=1)
-    max_tokens: int | None = option(None, "Tokens of --llm that a question may take.", "N", min=1)
-    max_cost: float | None = option(None, "Money that a question may take; needs --prices.", "X", min=0)
-    run_calls: int | None = option(None, "Calls of each model that this command may take.", "N", min=1)
-    run_tokens: int | None = option(None, "Tokens of each model that this command may take.", "N", min=1)
-    run_cost: float | None = option(None, "Money for each model; needs --prices.", "X", min=0)
+    budget: str | None = option(
+        None, f"What a question may take of --llm, as calls={CALLS},tokens=N,cost=X.", "LIMITS"
+    )
+    run_budget: str | None = option(None, "What this command may take of each model.", "LIMITS")
     prices: Path | None = option(None, "What a million tokens of --llm cost.", "FILE.toml")
     trace: Path | None = option(None, "Write every prompt and reply of --llm here.", "FILE.jsonl")
 
@@ -58,23 +67,36 @@ class ModelOptions:
 
         if self.replay and self.cache is None:
             raise UsageError("--replay needs the recorded replies. Add --cache FILE")
-        for name, cost in (("--max-cost", self.max_cost), ("--run-cost", self.run_cost)):
-            if cost is not None and self.prices is None:
-                raise UsageError(f"{name} needs prices, and Clew knows none. Add --prices FILE.toml")
-            if cost is not None and not math.isfinite(cost):
-                raise UsageError(f"{name} {cost} is no limit. Give an amount of money")
-        calls = CALLS if self.max_calls is None and not whole else self.max_calls
-        limits = Limits(calls, self.max_tokens, self.max_cost)
+        limits = self.limits("--budget", self.budget)
+        run_limits = self.limits("--run-budget", self.run_budget)
+        if limits.calls is None and not whole:
+            limits = replace(limits, calls=CALLS)
         return settings_from(
             os.environ,
             spec,
             per_question=Limits() if whole else limits,
-            per_run=limits if whole else Limits(self.run_calls, self.run_tokens, self.run_cost),
+            per_run=limits if whole else run_limits,
             prices=None if self.prices is None else read_prices(self.prices),
             cache=self.cache,
             replay=self.replay,
             trace=self.trace,
         )
+
+    def limits(self, flag: str, text: str | None) -> Limits:
+        """The limits that an option says, as `calls=40,cost=0.5`. Raises UsageError for what is no limit."""
+        from clew.llm.budget import Limits
+
+        values: dict[str, float] = {}
+        for part in (text or "").replace(",", " ").split():
+            name, _, amount = part.partition("=")
+            number = _number(amount)
+            if name not in ("calls", "tokens", "cost") or number is None or (name != "cost" and number < 1):
+                raise UsageError(f"{flag} {text}: {part!r} is no limit. Write calls=40,tokens=20000,cost=0.5")
+            if name == "cost" and self.prices is None:
+                raise UsageError(f"{flag} cost=… needs prices, and Clew knows none. Add --prices FILE.toml")
+            values[name] = number
+        whole = {name: int(values[name]) for name in ("calls", "tokens") if name in values}
+        return Limits(whole.get("calls"), whole.get("tokens"), values.get("cost"))
 
     def shared_model(self, spec: str, run: Ledger | None = None) -> ManagedModel:
         """Open a model that many requests share: its limits are for all of them together.
@@ -99,13 +121,10 @@ class ModelOptions:
 
     def shared_limits(self) -> Limits:
         """The limits of all requests to a server together."""
-        from clew.llm.budget import Limits
-
-        return Limits(
-            self.run_calls if self.max_calls is None else self.max_calls,
-            self.run_tokens if self.max_tokens is None else self.max_tokens,
-            self.run_cost if self.max_cost is None else self.max_cost,
-        )
+        of_run = self.limits("--run-budget", self.run_budget)
+        of_question = self.limits("--budget", self.budget)
+        named = {f.name: getattr(of_question, f.name) for f in fields(of_question)}
+        return replace(of_run, **{name: value for name, value in named.items() if value is not None})
 
     def refuse(self, option: str = "--llm") -> None:
         """Raise UsageError if there is an option that does nothing without a model, which `option` names."""

@@ -74,6 +74,20 @@ class SourceOptions:
         None, "Format of graph files, if it is not clear.", "NAME", autocompletion=_formats
     )
     on_error: Faults = "fail"
+    embedder: EmbedderSpec = None
+    quiet: Quiet = False
+
+    def of_files(self) -> list[str]:
+        """The options that were given and are of graph files alone."""
+        usual = SourceOptions()
+        changed = [name for name in ("format", "on_error") if getattr(self, name) != getattr(usual, name)]
+        return [f"--{name.replace('_', '-')}" for name in changed]
+
+
+@dataclass(frozen=True, slots=True)
+class ReadingOptions(SourceOptions):
+    """What the user said of how graph files are read into an index."""
+
     columns: str | None = option(None, "Columns of a table of edges, by name or number.", "head=…,tail=…")
     row_id: str | None = option(None, "Column that says what a row of a table is of.", "COLUMN", "--id")
     relation: str | None = option(None, "What edges are called in a table without.", "NAME")
@@ -86,19 +100,6 @@ class SourceOptions:
         True, "Add what follows from an ontology in RDF.", None, "--inference/--no-inference"
     )
     undirected: bool = option(False, "Keep each edge of a table both ways.")
-    embedder: EmbedderSpec = None
-    quiet: Quiet = False
-
-    def of_files(self) -> list[str]:
-        """The options that were given and are of graph files alone."""
-        usual = SourceOptions()
-        names = (
-            *("format", "on_error", "columns", "row_id", "relation", "names", "split", "splits", "encoding"),
-            *("inference", "undirected"),
-        )
-        changed = [name for name in names if getattr(self, name) != getattr(usual, name)]
-        flags = {"row_id": "--id", "inference": "--no-inference", "splits": "--no-split"}
-        return [flags.get(name, f"--{name.replace('_', '-')}") for name in changed]
 
     @property
     def hints(self) -> Hints | None:
@@ -196,7 +197,6 @@ def open_source(
             embedder=options.embedder,
             format=options.format,
             on_error=options.on_error,
-            hints=options.hints,
             progress=stage_progress(bar),
         )
         clew.bounds = bounds or Bounds()

@@ -1,16 +1,13 @@
-"""`clew report`: one page with the tables and plots of runs."""
+"""`clew eval RUN… --report FILE.html`: one page with the tables and plots of runs."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
-
-import typer
 
 from clew.cli.console import warn, write, write_json
-from clew.cli.opening import Json, Quiet
-from clew.cli.options import option, with_options
+from clew.cli.options import option
 from clew.cli.progress import Bar
 from clew.text.counted import byte_size
 
@@ -19,24 +16,17 @@ from clew.text.counted import byte_size
 class ReportFiles:
     """Which files are written."""
 
-    out: Path | None = option(None, "By default report.html in the first run.", "FILE.html", "--out", "-o")
+    report: Path | None = option(None, "Write a page with the figures of the runs.", "FILE.html")
     png: bool = option(False, "Also write each plot as PNG (needs clew[report]).")
     markdown: bool = option(False, "Also write each table as Markdown.")
     latex: bool = option(False, "Also write each table as LaTeX (booktabs).")
 
 
-@with_options
-def report(
-    runs: Annotated[list[Path], typer.Argument(metavar="RUN…", help="Directories of `clew eval`.")],
-    *,
-    files: ReportFiles,
-    json: Json = False,
-    quiet: Quiet = False,
-) -> None:
+def write_report(runs: Sequence[Path], files: ReportFiles, *, json: bool, quiet: bool) -> None:
     """Write one self-contained HTML page, and its tables and plots as CSV beside it."""
     from clew.evaluate.report.build import build_report, can_draw
 
-    page = files.out or runs[0] / "report.html"
+    page = files.report or runs[0] / "report.html"
     with Bar(quiet=quiet) as bar:
 
         def tell(what: str, done: int, total: int) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from clew.cli.console import escape, warn, write, write_json
-from clew.cli.opening import Json, SourceOptions, describe_counts, reading_notes
+from clew.cli.opening import Json, ReadingOptions, describe_counts, reading_notes
 from clew.cli.options import option, with_options
 from clew.cli.progress import Bar, BarUnit
 from clew.cli.verbalise import VerbaliserOptions, opened_verbaliser
@@ -47,7 +47,7 @@ class EditOptions:
     strict: bool = option(False, "Refuse new entities and relations.")
     ignore_missing: bool = option(False, "Go on if what is to be removed is not there.")
 
-    def files(self, reading: SourceOptions) -> EditFiles:
+    def files(self, reading: ReadingOptions) -> EditFiles:
         """Return the files with how they are read."""
         from clew.index.update.edit_files import EditFiles
 
@@ -71,7 +71,7 @@ def update(
     *,
     edits: EditOptions,
     saying: VerbaliserOptions,
-    reading: SourceOptions,
+    reading: ReadingOptions,
     json: Json = False,
 ) -> None:
     """Change an index as a whole or not at all; who has it open goes on with what was there.

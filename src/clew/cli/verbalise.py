@@ -25,21 +25,13 @@ class VerbaliserOptions:
 
     verbalise: str | None = option(None, "Chat model that says the walks.", "PROVIDER/MODEL")
     cache: Path | None = option(None, "Record replies of --verbalise, and use them.", "FILE")
-    max_calls: int | None = option(None, "Calls of --verbalise, in all.", "N", min=1)
-    max_tokens: int | None = option(None, "Tokens of --verbalise, in all.", "N", min=1)
-    max_cost: float | None = option(None, "Money for --verbalise; needs --prices.", "X", min=0)
+    budget: str | None = option(None, "Limits of --verbalise in all, as calls=N,tokens=N,cost=X.", "LIMITS")
     prices: Path | None = option(None, "What a million tokens cost.", "FILE.toml")
 
     @property
     def calling(self) -> ModelOptions:
         """How the model is called."""
-        return ModelOptions(
-            cache=self.cache,
-            max_calls=self.max_calls,
-            max_tokens=self.max_tokens,
-            max_cost=self.max_cost,
-            prices=self.prices,
-        )
+        return ModelOptions(cache=self.cache, budget=self.budget, prices=self.prices)
 
 
 @contextmanager

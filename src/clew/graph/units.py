@@ -44,6 +44,7 @@ SCALES = {
     **{"k": 1e3, "grand": 1e3, "mn": 1e6, "mio": 1e6, "bn": 1e9, "mrd": 1e9},
 }
 """What a word behind a number multiplies it by."""
+_COUNTED_IN = {f"{word}{s}": SCALES[word] for word in ("thousand", "million", "billion") for s in ("", "s")}
 _NEXT = re.compile(r"[\s-]*([A-Za-z]+)")
 
 
@@ -59,6 +60,11 @@ def factor_to(unit: str, label: Sequence[str]) -> float:
     measure, unit_size = UNITS.get(unit, ("", 1.0))
     own = unit_in(label, measure)
     return unit_size / UNITS[own][1] if own else 1.0
+
+
+def counted_in(label: Sequence[str]) -> float:
+    """What the words of a relation's name say that its numbers are counted in: *millions*; else 1."""
+    return max((_COUNTED_IN.get(word, 1.0) for word in label), default=1.0)
 
 
 def unit_in(label: Sequence[str], measure: str = "") -> str:

@@ -165,6 +165,11 @@ class ColumnType:
         return NO_VALUE if days is None or time is None else (ValueKind.DATE, days + time)
 
 
+def datatype_in_words(datatype: str) -> str:
+    """The datatype of a column as people say it (*decimal, EUR*); any other as it is."""
+    return ColumnType.of(datatype).in_words() if ";" in datatype else datatype
+
+
 @dataclass(frozen=True, slots=True)
 class Amount:
     """A number as a cell writes it: its digits, its sign, what a word multiplies it by, and its unit."""

@@ -23,6 +23,7 @@ from clew.graph.graph import (
     listed_places,
 )
 from clew.graph.named import named_triple
+from clew.graph.values import datatype_in_words
 from clew.index.store.directory import Index
 from clew.index.store.manifest import EmbedderRecord, SourceRecord
 from clew.index.store.sections import graph_counts
@@ -288,7 +289,9 @@ class _Ends:
         datatype = values.datatype[nodes]
         if (datatype >= 0).any():
             counts = np.bincount(datatype[datatype >= 0], minlength=len(values.datatypes))
-            return _shares(counts, len(nodes), lambda i: values.datatypes[i], declared=True)
+            return _shares(
+                counts, len(nodes), lambda i: datatype_in_words(values.datatypes[i]), declared=True
+            )
         counts = np.bincount(values.kind[nodes], minlength=len(ValueKind))
         counts[ValueKind.NONE] = 0
         if 2 * counts.sum() < len(nodes):

@@ -69,9 +69,6 @@ class Asks:
     def _make_verifier(self, name: str, model: ChatModel | None, settings: object) -> Verifier:
         raise NotImplementedError
 
-    def _check_unchanged(self) -> None:
-        """Raise FormatError if what is asked was damaged since it was opened."""
-
     def _method(self, name: str | MethodFactory, model: ChatModel | None, settings: object) -> Method:
         made = _settings(name, settings)
         return self._methods.get(name, model, made, lambda: self._make_method(name, model, made))
@@ -99,7 +96,6 @@ class Asks:
         model fails.
         """
         claim = clean_question(claim, "claim")
-        self._check_unchanged()
         verifier = self._verifier(method, self._models.model(model), settings)
 
         def out_of_time(abstention: Abstention) -> Verification:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import wraps
 from itertools import islice
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, cast
 
 from clew.errors import UsageError
 from clew.graph.named import named_triple, triple_text
@@ -27,6 +28,21 @@ if TYPE_CHECKING:
     EmbeddedStore = LadybugStore | EmbeddedSparql
 
 
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
+
+
+def sound(method: Callable[Concatenate[Any, _P], _T]) -> Callable[Concatenate[Any, _P], _T]:
+    """A method that uses the open index: what goes wrong because its files are damaged is a FormatError."""
+
+    @wraps(method)
+    def checked(self: GraphView, *arguments: _P.args, **options: _P.kwargs) -> _T:
+        with self.index.sound():
+            return method(self, *arguments, **options)
+
+    return checked
+
+
 class GraphView:
     """An open index and the embedder that made it; stores, distances and tables are made when needed."""
 
@@ -41,6 +57,7 @@ class GraphView:
         self._stores: dict[bool, EmbeddedStore] = {}
         self._opening_store = threading.Lock()
 
+    @sound
     def match(
         self,
         pattern: Pattern | Mapping[str, Any],
@@ -63,7 +80,6 @@ class GraphView:
 
         if not isinstance(pattern, Pattern):
             pattern = pattern_from_json(pattern, where)
-        self.index.check_unchanged()
         if distances is None and self._distances is None:
             from clew.index.vectors.distances import IndexDistances
 
@@ -86,6 +102,7 @@ class GraphView:
         labels = tuple(map(self.index.graph.label, graph_match.nodes))
         return replace(graph_match, labels=labels, texts=tuple(map(self.triple, graph_match.triples)))
 
+    @sound
     def edges(
         self,
         head: str | None = None,
@@ -105,7 +122,6 @@ class GraphView:
         """
         from clew.graph.match.conditions import conditions_of, find_edges
 
-        self.index.check_unchanged()
         explorer = self._explore()
         ends = (
             None if head is None else explorer.node(head),
@@ -149,6 +165,7 @@ class GraphView:
 
         return LadybugStore.of_graph(self.index.graph, seconds=seconds, rows=rows)
 
+    @sound
     def query(self, text: str, *, seconds: float = 10.0, rows: int = 1_000) -> Rows:
         """Run a reading query of SPARQL or Cypher on the graph: at most `rows` rows in at most `seconds`.
 
@@ -162,7 +179,6 @@ class GraphView:
         numbers: list[object] = [seconds, rows]
         if not all(isinstance(number, int | float) for number in numbers) or seconds <= 0 or rows < 1:
             raise UsageError("A query has `seconds` above 0 and `rows` of 1 or more")
-        self.index.check_unchanged()
         language = is_sparql_query(text)
         with self._opening_store:
             if language not in self._stores:
@@ -170,16 +186,19 @@ class GraphView:
             store = self._stores[language]
         return store.run(text, seconds=seconds, rows=rows)
 
+    @sound
     def info(self) -> Info:
         """Count, and describe every relation by an example and the types at its ends."""
         from clew.index.info import info_of
 
         return info_of(self.index)
 
+    @sound
     def find_entities(self, text: str, *, limit: int = 10, typos: bool = True) -> list[EntityHit]:
         """Entities that `text` names, begins, or (with `typos`) misspells, the best first."""
         return self._explore().find_entities(clean_question(text, "name"), limit=limit, typos=typos)
 
+    @sound
     def neighbours(
         self,
         entity: str,
@@ -196,6 +215,7 @@ class GraphView:
         explorer = self._explore()
         return explorer.neighbours(entity, relation=relation, direction=direction, offset=offset, limit=limit)
 
+    @sound
     def table(
         self, *, type: str | None = None, query: str | None = None, entities: Sequence[str] | None = None
     ) -> Table:
@@ -228,6 +248,7 @@ class GraphView:
         except OverBudget as error:
             raise UsageError("The query follows too many edges. Make it smaller") from error
 
+    @sound
     def paths(self, start: str, end: str, *, limit: int = 5, longest: int = 4) -> Paths:
         """The shortest paths between two entities; raises UsageError for one that the graph lacks."""
         return self._explore().paths(start, end, limit=limit, longest=longest)
@@ -244,6 +265,7 @@ class GraphView:
         """Number of the index's generation that is open."""
         return self.index.manifest.generation
 
+    @sound
     def triple(self, id: int) -> TripleText:
         """Return a triple as people read it, with the ids of the source."""
         return triple_text(self.index.graph, id)

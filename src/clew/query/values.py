@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from math import isfinite
 
-from clew.graph.units import SCALES, UNITS, factor_to, unit_behind
+from clew.graph.units import SCALES, UNITS, counted_in, factor_to, unit_behind
 from clew.graph.values import MONTHS, days_since_epoch, time_of_day
 from clew.query.tree import Value
 
@@ -59,7 +59,6 @@ _QUANTITY = re.compile(
     rf"(?P<decade>s)?(?:\s?(?P<scale>{'|'.join(SCALES)}))?(?!\w|[\w-]{{0,30}}\d)",
     re.IGNORECASE,
 )
-_COUNTED_IN = {f"{word}{s}": SCALES[word] for word in ("thousand", "million", "billion") for s in ("", "s")}
 _SHARES = {"half": 0.5, "quarter": 0.25}
 _SHARE = re.compile(
     rf"\b(?P<share>{'|'.join(_SHARES)}) (?:of )?an? (?P<scale>dozen|{'|'.join(SCALES)})\b", re.IGNORECASE
@@ -183,7 +182,7 @@ def in_unit_of(label: str, value: Value) -> Value:
     if value.unit:
         # Rounded, as 2.3 hours are 138 minutes and not the float below.
         value = replace(value, number=float(f"{value.number * factor_to(value.unit, words):.12g}"), unit="")
-    scale = max((_COUNTED_IN.get(word, 1.0) for word in words), default=1.0)
+    scale = counted_in(words)
     return value if value.date or abs(value.number) < scale else replace(value, number=value.number / scale)
 
 

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
-from functools import reduce
+from functools import partial, reduce
 from itertools import pairwise
 
 import numpy as np
@@ -44,7 +44,7 @@ from clew.query.tree import (
 from clew.query.values import ORDINALS, day_number, days_from, today
 from clew.query.vocabulary import NUMBER, Vocabulary, words_of_label
 from clew.reading import english
-from clew.reading.comparisons import sign_beside
+from clew.reading.comparisons import EARLIER, sign_beside
 from clew.reading.mentions import Mention, spans_of
 from clew.reading.ranker import Ranked, Ranking
 from clew.text.inflection import comparative, is_participle, shape_of, singular_noun
@@ -67,6 +67,9 @@ _MORE = re.compile(r"\b(?:how\s+(?:much|many)\s+(?P<more>\w+er|more|less)\b|(?P<
 _LESS = frozenset("less fewer younger shorter smaller lower lighter cheaper slower earlier narrower".split())
 _SHARE = re.compile(
     r"\b(?:what|which)\s+(?:percent(?:age)?|share|proportion|fraction|%)\s+of(?:\s+(?:all|the))*\b", re.I
+)
+_VERB_OF_SHARE = re.compile(
+    r"(?<!that )(?<!which )(?<!who )\b(?:is|are|was|were|has|have|had|do|does|did|can)\b", re.I
 )
 _AVERAGE = re.compile(
     r"(?P<than>\b(?:than|above|below|over|under))\s+(?:the\s+)?(?:average|mean)(?P<noun>\s+\w+)?", re.I
@@ -266,13 +269,37 @@ class Operators:
 
     def _shares(self) -> Iterator[Operator]:
         for match in _SHARE.finditer(self.text):
-            yield Operator(*match.span(), self._share, "How many")
+            verb = _VERB_OF_SHARE.search(self.text, match.end())
+            if verb is not None:
+                yield Operator(*match.span(), partial(self._share, verb.start()), "How many")
 
-    def _share(self, query: Query) -> Query | None:
-        whole = self._all_like(query.part)
-        if query.ask != "count" or whole is None or whole == query.part:
+    def _share(self, verb: int, query: Query) -> Query | None:
+        """The share of what stands before the verb that is also what stands behind it."""
+        if query.ask != "count":
             return None
-        return Query("share", query.part, whole)
+        whole = self._said_before(query.part, verb)
+        whole = self._all_like(query.part) if whole is None else whole
+        return None if whole is None or whole == query.part else Query("share", query.part, whole)
+
+    def _said_before(self, part: Part, stop: int) -> Part | None:
+        """A set without the conditions that name what stands behind a place; None if nothing is left."""
+        match part:
+            case Both(left, right):
+                kept = [side for side in map(partial(self._said_before, stop=stop), (left, right)) if side]
+                return Both(kept[0], kept[1]) if len(kept) == 2 else (kept or [None])[0]
+            case Compared(source, _, _, Value(number=number)):
+                is_behind = any(
+                    v.number == number for m in self.mentions if m.start >= stop for v in m.values
+                )
+                before = self._said_before(source, stop)
+                return before if is_behind or before is None else replace(part, source=before)
+            case Walk(source):
+                return part if self._said_before(source, stop) is not None else None
+            case Anchor(node):
+                spans = [m.start for m in self.mentions if any(c.node == node for c in m.candidates)]
+                return None if spans and min(spans) >= stop else part
+            case _:
+                return part
 
     def _all_like(self, part: Part) -> Part | None:
         """All things of the kind that a set is of."""
@@ -348,22 +375,19 @@ class Operators:
                 before = than.search(self.text, match.end(), mention.start)
                 if before is None or before.end() != mention.start:
                     continue
-                is_less = (match["more"] or "").lower() in _LESS
-                if match["more"]:
-                    yield Operator(*match.span(), _as_it_is, self._how(match["more"]))
-
-                def apply(query: Query, mention: Mention = mention, is_less: bool = is_less) -> Query | None:
-                    return self._difference(query, mention, is_less=is_less)
-
-                yield Operator(before.start(), mention.stop, apply)
+                word = (match["more"] or "").lower()
+                if word:
+                    yield Operator(*match.span(), _as_it_is, self._how(word))
+                yield Operator(before.start(), mention.stop, partial(self._difference, mention, word))
                 break
 
-    def _how(self, comparative: str) -> str:
+    def _how(self, word: str) -> str:
         """*How old* of *older*, *how much* of *more* or *less*."""
-        base = next((w for w in Lexicon.load().lemmas(comparative) if w != comparative.lower()), "")
-        return f"How {base}" if base and comparative.lower() not in ("more", "less") else "How much"
+        lemmas = (*Lexicon.load().lemmas(word), word.removesuffix("er"))
+        base = next((lemma for lemma in lemmas if comparative(lemma) == word), "")
+        return f"How {base}" if base and word not in ("more", "less") else "How much"
 
-    def _difference(self, query: Query, mention: Mention, *, is_less: bool) -> Query | None:
+    def _difference(self, mention: Mention, word: str, query: Query) -> Query | None:
         pair = self._of_another(query.part, mention)
         if pair is None or query.ask not in ("list", "count", "sum"):
             return None
@@ -374,6 +398,9 @@ class Operators:
             return None
         if query.ask == "sum" and not isinstance(first, Walk):
             return None
+        # Of years the earlier one is older.
+        is_year = isinstance(first, Walk) and bool(self.vocabulary.schema.years[first.step ^ 1])
+        is_less = word in EARLIER if is_year else word in _LESS
         first, second = (second, first) if is_less else (first, second)
         return Query("difference", first, second)
 

@@ -31,4 +31,4 @@ def dataset_named(name: str) -> DatasetReader:
     if name in readers:
         return readers[name]
     advice = f"Data sets are: {', '.join(readers)}; your own is MODULE:CLASS"
-    raise UsageError(f"There is no data set {name!r}. {advice}. See: clew datasets")
+    raise UsageError(f"There is no data set {name!r}. {advice}. See: clew eval --datasets")

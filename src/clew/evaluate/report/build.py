@@ -1,4 +1,4 @@
-"""`clew report`: one page that needs nothing else, and each table and chart in files of its own."""
+"""One page of figures that needs nothing else (`clew eval RUN --report FILE`), and files of its items."""
 
 from __future__ import annotations
 

@@ -147,6 +147,8 @@ def build_graph(
         names = ", ".join(report.path for report in reports)
         reasons = [reason for report in reports for reason in report.reasons]
         first_reason = f" All lines were skipped, first: {reasons[0]}" if reasons else ""
+        empty = [note for report in reports for note in report.notes if note.endswith(" no rows")]
+        first_reason += f" {empty[0]}." if empty else ""
         raise InputError(
             f"{names}: no triples found.{first_reason} A graph needs at least one line head, relation, tail"
         )

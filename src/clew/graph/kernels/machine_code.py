@@ -3,7 +3,8 @@
 Numba's own cache stands beside each source file and goes by its time, so that each copy of Clew would
 compile again. Here a file stands for all that its code was made from: the text of all kernels, the versions
 of numba and Python, the processor and the types of the arguments. It is written whole or not at all, and
-holds what it was made for, so that two processes that compile at once cannot mix up their code.
+holds what it was made for, so that two processes that compile at once cannot mix up their code. It is
+read only if it and its folder are this user's, nobody else may write to them, and its checksum is right.
 """
 
 from __future__ import annotations
@@ -30,6 +31,8 @@ from clew.errors import OutputError
 from clew.foundation.compiling import COMPILING
 
 _PACKAGE = Path(__file__).parents[2]
+_DIGEST_BYTES = 32
+"""SHA-256 of what follows in a file, which goes first."""
 
 
 @cache
@@ -63,10 +66,10 @@ class _MachineCodeCache(FunctionCache):
         key, path = self._key_and_path(sig, target_context.codegen())
         if path is None:
             return None
-        try:
-            stored_key, data = pickle.loads(path.read_bytes())  # noqa: S301 (a folder of this user, as numba's own)
-        except (OSError, EOFError, ValueError, TypeError, pickle.UnpicklingError):
-            return None  # not there, or damaged: it is compiled again
+        content = _read_own(path)
+        if content is None:
+            return None  # not there, damaged or of somebody else: it is compiled again
+        stored_key, data = pickle.loads(content)  # noqa: S301 (written by this user alone, and whole)
         return self._impl.rebuild(target_context, data) if stored_key == key else None
 
     def _save_overload(self, sig: Any, data: Any) -> None:  # noqa: ANN401
@@ -76,12 +79,32 @@ class _MachineCodeCache(FunctionCache):
         content = pickle.dumps((key, self._impl.reduce(data)), protocol=-1)
         try:
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            _write(path, content)
+            _write(path, sha256(content).digest() + content)
         except OSError as error:
             raise OutputError(
                 f"{path.parent}: the compiled search cannot be kept ({error.strerror or error}). Make room, "
                 "or name another folder in $NUMBA_CACHE_DIR"
             ) from error
+
+
+def _read_own(path: Path) -> bytes | None:
+    """What this user wrote into a file, as a whole; None if others may write to it or its folder."""
+    try:
+        with open(
+            path, "rb", opener=lambda name, flags: os.open(name, flags | getattr(os, "O_NOFOLLOW", 0))
+        ) as file:
+            if not all(map(_is_own, (os.stat(path.parent), os.fstat(file.fileno())))):
+                return None
+            data = file.read()
+    except OSError:
+        return None
+    digest, content = data[:_DIGEST_BYTES], data[_DIGEST_BYTES:]
+    return content if sha256(content).digest() == digest else None
+
+
+def _is_own(status: os.stat_result) -> bool:
+    """Whether this user alone may write; always so on Windows, where each user has folders of their own."""
+    return not hasattr(os, "getuid") or (status.st_uid == os.getuid() and not status.st_mode & 0o022)
 
 
 def _write(path: Path, content: bytes) -> None:

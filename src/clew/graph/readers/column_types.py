@@ -74,10 +74,9 @@ def form_of(cell: str) -> Form:
     if not any(map(str.isdigit, cell)):
         return _TEXT
     amount = read_amount(cell)
-    if amount is not None:
-        point, comma = amount.number(comma=False), amount.number(comma=True)
-        if point is None and comma is None:
-            return _TEXT
+    point = None if amount is None else amount.number(comma=False)
+    comma = None if amount is None else amount.number(comma=True)
+    if amount is not None and (point is not None or comma is not None):
         whole = tuple(number is None or number.is_integer() for number in (point, comma))
         fraction = "." in amount.digits and not comma, "," in amount.digits and not point
         return Form(

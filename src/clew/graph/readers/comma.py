@@ -33,7 +33,7 @@ def csv_records(path: Path, tally: Tally) -> Iterator[tuple[int, list[str]]]:
     """Records of a CSV file as (number of their first line, stripped fields); blank ones are counted."""
     line, first_line = 0, _first_line(path, tally)
     delimiter = _delimiter(first_line, path)
-    width = len(next(csv.reader([first_line], delimiter=delimiter), []))
+    width = _width(first_line, delimiter)
     begun, remarks = False, 0
     if delimiter != "," and not is_tabbed(path):
         tally.note(f"{path}: fields are separated by {DELIMITERS[delimiter][0]}")
@@ -90,13 +90,21 @@ def is_tabbed(path: Path) -> bool:
 
 def _delimiter(line: str, path: Path) -> str:
     """What separates the fields of a first line: a comma, unless something else makes more of it."""
-    columns = {d: len(next(csv.reader([line], delimiter=d), [])) for d in (",", ";", "\t")}
+    columns = {d: _width(line, d) for d in (",", ";", "\t")}
     if is_tabbed(path) and columns["\t"] > 1:
         return "\t"
     if columns[","] == COLUMNS:
         return ","
     better = (d for d in (";", "\t") if columns[d] == COLUMNS or columns[d] > columns[","] == 1)
     return next(better, ",")
+
+
+def _width(line: str, delimiter: str) -> int:
+    """How many fields a first line has; one where it cannot be split so."""
+    try:
+        return len(next(csv.reader([line], delimiter=delimiter), []))
+    except csv.Error:
+        return 1
 
 
 @dataclass(frozen=True, slots=True)

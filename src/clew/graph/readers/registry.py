@@ -147,8 +147,9 @@ def _sniff(path: Path, hints: Hints) -> Reader:
             start = file.read(SNIFFED_BYTES).removeprefix(BOM)
         start_reader = next((reader for pattern, reader in _RDF_STARTS if pattern.match(start)), None)
         if start_reader is not None:
-            choose = {JSON: _json_reader, RDFXML: _xml_reader}.get(start_reader)
-            return start_reader if choose is None else choose(path)
+            if start_reader is RDFXML:
+                return _xml_reader(path)
+            return _json_reader(path) if start_reader is JSON else start_reader
     numbered = numbered_lines(path, Tally(on_error="skip", hints=hints), legacy=True)
     lines = list(islice((line for _, line in numbered if line.strip()), SNIFFED_LINES))
     if not lines:

@@ -255,6 +255,10 @@ def numbered_lines(path: Path, tally: Tally, *, legacy: bool = False) -> Iterato
 
 def _decode_block(path: Path, first: int, data: bytes, tally: Tally) -> Iterator[tuple[int, list[str]]]:
     """Decode at once if all lines are sound, else line by line to name the bad ones."""
+    marked = b"\n" + data if first > 1 else data
+    if b"\n" + BOM in marked:  # files that were put together
+        tally.note(f"{path}: byte order marks within the file are left out")
+        data = marked.replace(b"\n" + BOM, b"\n")[len(marked) - len(data) :]
     try:
         lines = data.decode("utf-8").split("\n")
     except UnicodeDecodeError:

@@ -28,6 +28,8 @@ MOST_COLUMNS = 20_000
 """Columns of a table at most."""
 REFERRING_SHARE = 0.5
 """Least share of a column's cells that are ids of the table that its name says."""
+SHORTEST_NOUN = 3
+"""Characters of a file's name that says what is in it."""
 GENERIC = frozenset(
     "data dataset table tables node nodes item items row rows record records entity entities export output "
     "result results query graph sheet file edge edges link links relations triples statements main all input "
@@ -368,7 +370,12 @@ def _type_of(table: Table, *, alone: bool) -> str:
     observed = table.nodes is not None and table.nodes.key and table.nodes.join != " "
     if table.extends or observed:  # of a place in a year
         return ""
-    if not words or GENERIC.intersection(words) or any(word.isdecimal() for word in words):
+    if (
+        len(table.name) < SHORTEST_NOUN
+        or not words
+        or GENERIC.intersection(words)
+        or any(word.isdecimal() for word in words)
+    ):
         return ""
     noun = singular(words[-1])
     if alone and noun == words[-1]:

@@ -98,10 +98,10 @@ def survey(paths: Iterable[Path], hints: Hints) -> Survey:
 def _look_at(file: Path, hints: Hints, *, inside: bool) -> Table:
     """Look through a table; of one in a folder, a fault is kept for when it is read."""
     unsaid = Hints(encoding=hints.encoding, names=hints.names, split=hints.split, splits=hints.splits)
-    delimiter = "" if file.suffix.lower() in SHEET_SUFFIXES else separator(file, hints)
     for said in (hints, unsaid):
         quiet = Tally(on_error="skip", hints=hints)
         try:
+            delimiter = "" if file.suffix.lower() in SHEET_SUFFIXES else separator(file, hints)
             table = look_through(file, _records(file, quiet), said, delimiter)
         except UsageError:  # columns that another file of the folder has
             if not inside or said is unsaid:
@@ -152,11 +152,15 @@ def _records(path: Path, tally: Tally) -> Iterator[NumberedRow]:
 def _read_table(path: Path, table: Table, tally: Tally) -> Iterator[Batch]:
     fault, layout = table.fault, table.layout
     if fault is not None:
-        tally.error(fault if isinstance(fault, ParseError) else ParseError(str(path), 0, str(fault)))
-        return
-    if layout is None:
+        reason = str(fault).removeprefix(f"{path}: ")
+        tally.error(fault if isinstance(fault, ParseError) else ParseError(str(path), 0, reason))
         return
     records = _records(path, tally)
+    if layout is None:
+        for _ in records:  # only faults: they are told
+            continue
+        tally.note(f"{path}: there are no rows")
+        return
     may_be_triples = layout.may_be_triples and path.suffix.lower() not in SHEET_SUFFIXES
     triples_note = ". If the first line is a triple too, give --format tsv or csv" if may_be_triples else ""
     both_ways_note = (

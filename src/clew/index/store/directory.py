@@ -12,14 +12,14 @@ generation before; what lies about is removed by the next writer.
 from __future__ import annotations
 
 from collections.abc import Generator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from clew.errors import FormatError, IndexAccessError
+from clew.errors import ClewError, FormatError, IndexAccessError
 from clew.foundation.arrays import AnyArray, Float32, Int8
 from clew.graph.graph import Graph
 from clew.index.names.names import NamesIndex
@@ -61,6 +61,27 @@ class Index:
         if self.seal is not None:
             with _damage_errors(self.path):
                 self.seal.check_changed(self.manifest.files)
+
+    @contextmanager
+    def sound(self) -> Generator[None]:
+        """Use the index after checking anew the files that were written to.
+
+        An error of Python is raised as FormatError if a file is damaged, also below the file system, where no
+        time of it changes.
+        """
+        self.check_unchanged()
+        try:
+            yield
+        except ClewError:
+            raise
+        except Exception:
+            if self.seal is not None:
+                with (
+                    suppress(FileNotFoundError),
+                    _damage_errors(self.path),
+                ):  # replaced: what is mapped is whole
+                    self.seal.check(self.manifest.files, verify=True)
+            raise
 
     def array(self, name: str) -> AnyArray:
         """Get an extra section's array, memory-mapped; FormatError if the index lacks it."""

@@ -18,6 +18,8 @@ from clew.errors import FormatError, IndexAccessError
 from clew.foundation.arrays import AnyArray, load_array
 
 _SMALL = 65_536
+_READ_BELOW = 1 << 20
+"""Bytes of a file that is read: what is mapped ends the process if the file is truncated."""
 _BLOCK = 8_192
 _SAMPLES = 6
 _WRITE_AT_ONCE = 1 << 24
@@ -170,10 +172,10 @@ def open_array(folder: Path, entry: FileEntry) -> AnyArray:
 
 
 def map_array(path: Path) -> AnyArray:
-    """Map an `.npy` file. Raises OSError, ValueError."""
+    """Map an `.npy` file, or read it if it is small. Raises OSError, ValueError."""
     # Copy-on-write rather than read-only: compiled kernels then see the type that they see for arrays
     # in memory, and the file cannot be changed either way.
-    return np.asarray(load_array(path, "c"))
+    return np.asarray(load_array(path, "c" if path.stat().st_size > _READ_BELOW else None))
 
 
 def check_entry(folder: Path, entry: FileEntry, *, verify: bool) -> Path:
