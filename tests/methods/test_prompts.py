@@ -96,8 +96,7 @@ def test_properties_of_edges_are_shown_and_may_be_asked_by(tmp_path: Path):
     schema = next(line for line in request.messages[1].text.splitlines() if line.strip().startswith("knows"))
     assert "[@place, such as Oslo]" in schema
     assert "[@since, such as 20" in schema
-    assert "married_to → such as Cid [@place" in request.messages[1].text
-    assert ", mutual" in request.messages[1].text
+    assert re.search(r"married_to .*→ .*\[@place, .*, mutual", request.messages[1].text)
 
 
 LAKES = "".join(
