@@ -6,7 +6,6 @@ import json
 import time
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -171,13 +170,6 @@ def test_what_is_written_is_read(name: str, age: int, tags: list[str], ascii: bo
     text = json.dumps({"name": name, "age": age, "tags": tags}, ensure_ascii=ascii)
     text = f"Here:\n```json\n{text}\n```" if fenced else f"Here: {text}"
     assert read(text) == Person(name, age, tuple(tags))
-
-
-def test_values_of_any_json_are_the_outermost():
-    values: list[Any] = []
-    with pytest.raises(ReplyInvalid):
-        read_value('[{"a": [1]}] {"b": 2}', lambda value: values.append(value) or len(values))
-    assert values == [[{"a": [1]}], {"b": 2}]
 
 
 def test_backslashes_of_markdown_are_taken_off_and_those_of_json_stay():

@@ -4,7 +4,7 @@ import time
 from contextlib import closing, suppress
 
 import pytest
-from cypher.attacks import HARMLESS, REFUSED, SLOW
+from cases import CYPHER
 from graphs import EXAMPLES, load
 
 from clew.stores.errors import QueryError, StoreTimeout
@@ -47,13 +47,13 @@ def store(request):
 
 def test_no_attack_is_run(store):
     before = store.run(COUNT).rows
-    for statement in REFUSED:
+    for statement in CYPHER["refused"]:
         with pytest.raises(QueryError):
             store.run(statement)
     assert store.run(COUNT).rows == before
 
 
-@pytest.mark.parametrize("statement", SLOW)
+@pytest.mark.parametrize("statement", CYPHER["slow"])
 def test_a_slow_query_ends_in_time(store, statement):
     start = time.monotonic()
     with suppress(StoreTimeout, QueryError):
@@ -62,7 +62,7 @@ def test_a_slow_query_ends_in_time(store, statement):
 
 
 def test_harmless_statements_run_on_neo4j(server):
-    for statement in HARMLESS:
+    for statement in CYPHER["harmless"]:
         server.run(statement)
 
 

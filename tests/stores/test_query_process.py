@@ -7,11 +7,12 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from cypher.attacks import BOMBS
-from sparql.sparql_attacks import BOMBS as SPARQL_BOMBS
+from cases import CYPHER, SPARQL
 
 from clew import Clew
 from clew.stores.errors import QueryError, StoreError
+
+PRODUCT = "SELECT (COUNT(*) AS ?n) { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l }"
 
 pytest.importorskip("ladybug", reason="ladybug is not installed")
 
@@ -40,7 +41,7 @@ def children():
     return found
 
 
-@pytest.mark.parametrize("statement", BOMBS + SPARQL_BOMBS, ids=lambda s: s[:40])
+@pytest.mark.parametrize("statement", CYPHER["bombs"] + SPARQL["bombs"], ids=lambda s: s[:40])
 def test_a_bomb_ends_in_its_limits_and_alone(clew, statement):
     before = [clew.query(count).rows for count in COUNTS]
     start = time.monotonic()
@@ -72,7 +73,13 @@ def test_other_limits_need_no_other_process(clew, count):
     assert children() == before
 
 
-@pytest.mark.parametrize("slow", ["MATCH p = (a)-[*..30]-(b) RETURN max(length(p))", SPARQL_BOMBS[-1]])
+@pytest.mark.parametrize(
+    "slow",
+    [
+        "MATCH p = (a)-[*..30]-(b) RETURN max(length(p))",
+        PRODUCT,
+    ],
+)
 def test_a_query_does_not_wait_for_another_one(clew, slow):
     def hold():
         with pytest.raises(QueryError):

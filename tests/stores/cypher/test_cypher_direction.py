@@ -2,7 +2,7 @@ import itertools
 from collections import namedtuple
 
 import pytest
-from direction_cases import ILLEGAL, SCHEMA, TURNED, UNCHANGED
+from cases import table
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -12,8 +12,9 @@ from clew.stores.cypher.schema import schema_of
 from clew.stores.cypher.tokens import render
 from clew.stores.errors import IllegalHop
 
+CASES = table("directions")
 Fixed = namedtuple("Fixed", ("text", "corrections"))
-FORMS = schema_of(tuple(hop.strip("` ") for hop in triple.split(",")) for triple in SCHEMA)
+FORMS = schema_of(tuple(hop.strip("` ") for hop in triple.split(",")) for triple in CASES["schema"])
 
 
 def fix(text, schema):
@@ -24,23 +25,24 @@ def fix(text, schema):
 
 
 def test_there_are_enough_cases_and_none_twice():
-    statements = [*UNCHANGED, *(before for before, _ in TURNED), *(statement for statement, _ in ILLEGAL)]
+    changed = [statement for name in ("turned", "illegal") for statement, _ in CASES[name]]
+    statements = CASES["unchanged"] + changed
     assert len(statements) == len(set(statements)) >= 150
 
 
-@pytest.mark.parametrize("statement", UNCHANGED)
+@pytest.mark.parametrize("statement", CASES["unchanged"])
 def test_a_legal_statement_stays(statement):
     fixed = fix(statement, FORMS)
     assert (fixed.text, fixed.corrections) == (statement, ())
 
 
-@pytest.mark.parametrize(("before", "after"), TURNED)
+@pytest.mark.parametrize(("before", "after"), CASES["turned"])
 def test_a_forbidden_hop_is_turned(before, after):
     assert fix(before, FORMS).text == after
     assert fix(after, FORMS).corrections == ()
 
 
-@pytest.mark.parametrize(("statement", "hop"), ILLEGAL)
+@pytest.mark.parametrize(("statement", "hop"), CASES["illegal"])
 def test_a_hop_that_no_direction_makes_legal_is_named(statement, hop):
     with pytest.raises(IllegalHop) as raised:
         fix(statement, FORMS)

@@ -1,7 +1,7 @@
 import re
 
 import pytest
-from attacks import HARMLESS, REFUSED, SLOW
+from cases import CYPHER
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -11,16 +11,16 @@ from clew.stores.errors import QueryError, QueryRefused
 
 
 def test_there_are_enough_attacks_and_none_twice():
-    assert len(REFUSED + SLOW) == len(set(REFUSED + SLOW)) >= 120
+    assert len(CYPHER["refused"] + CYPHER["slow"]) == len(set(CYPHER["refused"] + CYPHER["slow"])) >= 120
 
 
-@pytest.mark.parametrize("statement", REFUSED, ids=lambda s: s[:50])
+@pytest.mark.parametrize("statement", CYPHER["refused"], ids=lambda s: s[:50])
 def test_an_attack_is_refused(statement):
     with pytest.raises(QueryError):
         guard(statement)
 
 
-@pytest.mark.parametrize("statement", HARMLESS + SLOW)
+@pytest.mark.parametrize("statement", CYPHER["harmless"] + CYPHER["slow"])
 def test_harmless_text_passes(statement):
     assert guard(statement).text
 

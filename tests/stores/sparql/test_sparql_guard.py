@@ -1,5 +1,5 @@
 import pytest
-from sparql_attacks import HARMLESS, REFUSED
+from cases import SPARQL
 
 from clew.stores.errors import QueryError, QueryRefused, QuerySyntaxError
 from clew.stores.sparql.guard import form_of, guard_sparql
@@ -9,13 +9,13 @@ def sent(query, rows=10):
     return guard_sparql(query, rows).text
 
 
-@pytest.mark.parametrize("query", REFUSED)
+@pytest.mark.parametrize("query", SPARQL["refused"])
 def test_what_may_do_more_than_read_is_refused(query):
     with pytest.raises(QueryError):
         guard_sparql(query)
 
 
-@pytest.mark.parametrize("query", HARMLESS)
+@pytest.mark.parametrize("query", SPARQL["harmless"])
 def test_a_harmless_query_passes(query):
     assert form_of(sent(query)) == form_of(query)
 

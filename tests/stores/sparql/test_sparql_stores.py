@@ -4,8 +4,8 @@ import time
 from contextlib import ExitStack, closing, nullcontext, suppress
 
 import pytest
+from cases import SPARQL
 from neo4j_server import Unavailable
-from sparql_attacks import HARMLESS, REFUSED, SLOW
 from sparql_server import fuseki_server, oxigraph_server
 
 from clew.stores.errors import QueryError, StoreError, StoreTimeout, UnknownName
@@ -107,14 +107,14 @@ def test_ask_is_a_row_and_construct_triples(store):
 
 def test_no_attack_is_run(store):
     before = values(store.run(COUNT))
-    for query in REFUSED:
+    for query in SPARQL["refused"]:
         with pytest.raises(QueryError):
             store.run(query)
     assert values(store.run(COUNT)) == before
 
 
 def test_harmless_queries_run(store):
-    for query in HARMLESS:
+    for query in SPARQL["harmless"]:
         with suppress(UnknownName) if store.name == "embedded" else nullcontext():
             store.run(query)
 
@@ -126,11 +126,11 @@ def hasty(opened):
     return store
 
 
-@pytest.mark.parametrize("number", range(len(SLOW)))
+@pytest.mark.parametrize("number", range(len(SPARQL["slow"])))
 def test_a_slow_query_ends_in_time(hasty, number):
     start = time.monotonic()
     with suppress(StoreTimeout, StoreError):
-        hasty.run(SLOW[number])
+        hasty.run(SPARQL["slow"][number])
     assert time.monotonic() - start < ALLOWED
     assert values(hasty.run("SELECT ?x { BIND(1 AS ?x) }")) == [("1",)]
 
