@@ -10,7 +10,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 SAID = {
-    "ask.py": ("Insomnia: Memento directed_by Christopher Nolan", "no answer: no reading is likely enough"),
+    "ask.py": ("Insomnia: Memento directed_by Christopher Nolan", "no answer: I cannot place"),
     "verify.py": ("refuted", "supported: Christopher Nolan directed Memento"),
     "own_graph.py": ("Ada Stone", "Cy Moor"),
     "own_method.py": (

@@ -22,6 +22,8 @@ LEFT_OPEN = {
     "The Seine never reaches Spain.",
     "Parasite is an American thriller.",
     "Uma Thurman and John Travolta both act in Pulp Fiction.",
+    "People in Kenya speak Swahili.",
+    "Portugal and Brazil speak the same language.",
     "Uma Thurman and Tom Hanks both act in Pulp Fiction.",
 }
 """In words that do not name what the graph has: they may be left open, and not turned around."""

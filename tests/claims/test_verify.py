@@ -21,7 +21,7 @@ CLAIMS = [
     ("Memento was composed by Hans Zimmer.", "not_enough_info"),
     ("Memento was released in 2000.", "supported"),
     ("Memento was released in 2001.", "refuted"),
-    ("Memento was released in 1e999.", "refuted"),
+    ("Memento was released in 1e999.", "not_enough_info"),
     ("Memento was released before 2005.", "supported"),
     ("Memento was released after 2005.", "refuted"),
     ("Memento was released between 1999 and 2001.", "supported"),

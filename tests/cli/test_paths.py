@@ -11,7 +11,7 @@ from clew.types import TripleText
 
 def draw(triples, answer):
     texts = [TripleText(*t.split()) for t in triples]
-    return [draw_path(path, {}).plain.strip() for path in paths_of(texts, answer)]
+    return [draw_path(path).plain.strip() for path in paths_of(texts, answer)]
 
 
 @pytest.mark.parametrize(

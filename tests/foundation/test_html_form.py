@@ -24,7 +24,7 @@ def test_an_answer_is_a_table_and_a_picture(films):
 
 
 def test_an_abstention_says_why(films):
-    assert "no_relation" in films.ask("Who painted Memento?")._repr_html_()
+    assert "unplaced" in films.ask("Who painted Memento?")._repr_html_()
 
 
 def test_a_verdict_is_a_table(films):

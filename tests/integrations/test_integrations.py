@@ -44,7 +44,7 @@ def test_langchain_runs_in_a_chain(films, langchain):
     chain = langchain.clew_runnable(films) | RunnableLambda(lambda told: told["answer"].upper())
     assert chain.invoke(QUESTION) == "CHRISTOPHER NOLAN"
     told = langchain.clew_runnable(films).invoke(NONE)
-    assert (told["answer"], told["abstained"]["reason"], told["documents"]) == ("", "no_relation", [])
+    assert (told["answer"], told["abstained"]["reason"], told["documents"]) == ("", "unplaced", [])
 
 
 def test_langchain_has_a_tool(films, langchain):
@@ -69,7 +69,7 @@ def test_llama_index_has_a_query_engine(films, llama_index):
     response = engine.query(QUESTION)
     assert str(response) == "Christopher Nolan"
     assert [node.text for node in response.source_nodes] == [TEXT]
-    assert engine.query(NONE).metadata["abstained"]["reason"] == "no_relation"
+    assert engine.query(NONE).metadata["abstained"]["reason"] == "unplaced"
     assert str(asyncio.run(engine.aquery(QUESTION))) == "Christopher Nolan"
 
 
@@ -82,7 +82,7 @@ def test_haystack_has_a_component(haystack):
     assert (told["answer"], told["abstained"]) == ("Christopher Nolan", None)
     assert [(d.content, d.meta["triples"]) for d in told["documents"]] == [(TEXT, TRIPLES)]
     none = pipeline.run({"clew": {"query": NONE}})["clew"]
-    assert (none["documents"], none["abstained"]["reason"]) == ([], "no_relation")
+    assert (none["documents"], none["abstained"]["reason"]) == ([], "unplaced")
 
 
 def test_haystack_writes_and_reads_a_pipeline(haystack):

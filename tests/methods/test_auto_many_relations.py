@@ -28,7 +28,7 @@ def test_a_graph_of_very_many_relations_is_asked(many: Clew) -> None:
 def test_what_it_leaves_open_is_said(many: Clew) -> None:
     left = many.ask("Who painted Heat?").abstained
     assert left is not None
-    assert left.reason == "no_relation"
+    assert left.reason == "unplaced"
 
 
 def test_no_store_is_made_of_more_relations_than_take_a_minute(many: Clew) -> None:

@@ -1,7 +1,8 @@
 """What a graph says of each part of a claim, and of the whole.
 
-A part is there, or the graph records something else instead, or it is not recorded. A negation turns the
-first two around. In a closed world what is not recorded is not so.
+A part is there, or the graph records something else in its place, or it is not recorded: all of it by query
+graphs, executed and proved as those of questions are. A negation turns the first two around. In a closed
+world what is not recorded is not so.
 """
 
 from __future__ import annotations
@@ -12,42 +13,37 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from clew.claims.claim_readings import PieceReading
-from clew.claims.claim_text import EXCEPTED, NOBODY, ClaimText, Item
-from clew.claims.claim_values import ClaimedValue
-from clew.claims.meanings import ClaimMeaning
-from clew.graph.graph import Graph
+from clew.claims.claim_readings import PieceReading, Statement, walk
+from clew.claims.claim_text import ONLY, ClaimText, Item
 from clew.graph.named import triple_text
-from clew.query.prove import triple_of
+from clew.query.execute import Executor, OverBudget
+from clew.query.prove import prove
+from clew.query.sets import difference
+from clew.query.tree import Anchor, Both, Counted, Part, Query, Walk
 from clew.query.vocabulary import Vocabulary
+from clew.reading.denial import denied_words
 from clew.reading.mentions import PARTIAL
+from clew.reading.mutual import either_way
+from clew.text.inflection import singular
 from clew.types import ClaimPart, Verdict
 
 Finding = Literal["there", "otherwise", "unknown", "unread"]
-"""`unread`: the words name nothing that the graph records, so that it is silent of what they mean."""
-Int = NDArray[np.int64]
+"""`unread`: the words say nothing that the graph could record."""
 
 LEAST_OTHERWISE = 0.7
-"""Least probability of the meanings together that are not so, for a part to be not so."""
+"""Least probability of the statements together that are not so, for a part to be not so."""
 NAMES_MEANING = 0.75
-"""Likeness from which words are the name of what a meaning says."""
+"""Likeness from which words are the name of what a statement says."""
 CLOSE_SHARE = 0.3
-"""Share of a meaning, beside that of the likeliest, from which it may be what was meant."""
+"""Share of a statement, beside that of the likeliest, from which it may be what was meant."""
 MOST_MIDDLES = 1000
-MOST_SHOWN_TRIPLES = 20
-"""Triples that a part shows of those that say otherwise, or of many."""
+MOST_SHOWN = 20
+"""Members of a set that are proved where many say otherwise."""
 SPARE = 0.02
 """Share of the nodes of an end that may have it several times, for what one has to be all."""
 LEAST_ENDS = 5
 """Nodes of such an end below which it shows nothing that none of them has it several times."""
-_ONLY = re.compile(
-    r"\b(?P<the>(?:the|its|his|her|their) )?(?:only|solely|exclusively|sole|alone"
-    rf"|{EXCEPTED.pattern})\b",
-    re.IGNORECASE,
-)
-"""Words that say that there are no others; after *the* it is what comes before that is the only one."""
 _ALL = re.compile(r"\b(?:all|every|each|always)\b", re.IGNORECASE)
 
 
@@ -55,7 +51,7 @@ _ALL = re.compile(r"\b(?:all|every|each|always)\b", re.IGNORECASE)
 class Checked:
     """A part of a claim as the graph has it: its place in the text, what was found, and its triples.
 
-    `group` is that of its piece; `read` how it was read, None where it means nothing here.
+    `missing` says what there is not enough information for; `group` is that of its piece.
     """
 
     start: int
@@ -64,109 +60,139 @@ class Checked:
     triples: tuple[int, ...] = ()
     negated: bool = False
     group: int = -1
+    missing: str = ""
     read: PieceReading | None = None
 
 
 @dataclass(frozen=True, eq=False)
 class Checker:
-    """Checks what pieces of a claim mean against one graph."""
+    """Checks what the pieces of one claim say against one graph."""
 
     vocabulary: Vocabulary
     claim: ClaimText
-    topic_nodes: set[int] = field(default_factory=set[int])
+    executor: Executor
+    topics: set[int] = field(default_factory=set[int])
     """Nodes that some part was found to be about."""
+    over_budget: list[Statement] = field(default_factory=list[Statement])
 
-    @property
-    def graph(self) -> Graph:
-        """The graph."""
-        return self.vocabulary.graph
-
-    def check(self, read: PieceReading) -> Checked:
-        """What the graph has of one piece."""
-        piece, meaning = read.piece, read.meaning
-        finding, triples = self._find(meaning)
-        for alternative in read.meanings[1:] if finding != "there" else ():
-            if self._find(alternative)[0] == "there":
-                meaning, (finding, triples) = alternative, self._find(alternative)
+    def check(self, read: PieceReading) -> tuple[Finding, tuple[int, ...]]:
+        """What the graph has of one piece, and the triples that show it."""
+        piece, statement = read.piece, read.statement
+        if statement.kind == "path" and len(statement.steps) > 1 and _ALL.search(piece.text):
+            return self._all_are(statement)
+        if self._says_opposite(read):
+            found = self._find(statement)
+            return ("otherwise", found[1]) if found[0] == "there" else ("unknown", ())
+        finding, triples = self._find(statement)
+        for alternative in read.statements[1:] if finding != "there" else ():
+            found = self._find(alternative)
+            if found[0] == "there":
+                statement, (finding, triples) = alternative, found
                 break
         if finding == "there":
-            self.topic_nodes.update((meaning.node, meaning.other_node))
+            self.topics.update((statement.node, statement.other))
         # A part of a name is enough beside what the graph has next to it, and nowhere else.
         partial_items = (item for item in piece.items if _is_part(item))
-        doubtful = any(item.candidates[0].node not in self.topic_nodes for item in partial_items)
+        doubtful = any(item.candidates[0].node not in self.topics for item in partial_items)
         if finding == "otherwise" and (doubtful or not self._surely_otherwise(read)):
-            finding, triples = "unknown", ()
-        if finding == "there" and meaning.kind == "path":
-            finding, triples = self._check_only(read, meaning, triples)
-        if meaning.kind == "path" and len(meaning.steps) > 1 and _ALL.search(piece.text):
-            finding, triples = self._check_all(meaning)
-        return Checked(piece.start, piece.stop, finding, triples, piece.negated, piece.group, read)
+            return "unknown", ()
+        if finding == "there" and statement.kind == "path":
+            return self._only(read, statement, triples)
+        return finding, triples
+
+    def _says_opposite(self, read: PieceReading) -> bool:
+        """Whether words say what the relation denies by its name: *causes* of `does_not_cause`."""
+        words = {singular(w) for w in read.piece.words}
+        labels = (self.vocabulary.relations[s // 2] for s in read.statement.relation_steps)
+        return any(words & denied_words(label) for label in labels)
 
     def _surely_otherwise(self, read: PieceReading) -> bool:
-        """Whether what is not so was likely meant: by the meanings together that are not so."""
+        """Whether what is not so was likely meant: by the statements together that are not so."""
         probability = read.probability
-        for meaning, share in read.other_meanings:
+        for statement, share in read.others:
             if share >= CLOSE_SHARE * read.probability:
-                finding = self._find(meaning)[0]
+                finding = self._find(statement)[0]
                 probability += share * (finding == "otherwise")
-                if finding == "there" and read.name_likeness < NAMES_MEANING:
+                if finding == "there" and read.named < NAMES_MEANING:
                     return False
         return probability >= LEAST_OTHERWISE
 
-    def _find(self, meaning: ClaimMeaning) -> tuple[Finding, tuple[int, ...]]:
-        match meaning.kind:
-            case "path":
-                proof = self._proof(meaning.node, meaning.steps, meaning.other_node)
-                return ("there", proof) if proof else self._path_otherwise(meaning)
-            case "value":
-                return self._value(meaning)
-            case "count":
-                return self._count(meaning)
-            case "compare":
-                return self._compare(meaning)
-            case "more":
-                return self._compare_counts(meaning)
-            case "type":
-                types = self.vocabulary.types_of(meaning.node).tolist()
-                return ("there" if meaning.steps[0] in types else "otherwise" if types else "unknown"), ()
-            case "exists":
-                triples = self.recorded(meaning.node, meaning.steps)
-                return ("there", triples) if triples else ("unknown", ())
+    def _find(self, statement: Statement) -> tuple[Finding, tuple[int, ...]]:
+        try:
+            if proof := self._proof(statement):
+                return "there", proof[0]
+            denial = self._denied(statement)
+            return ("otherwise", denial) if denial else self._instead(statement)
+        except OverBudget:
+            self.over_budget.append(statement)
+            return "unknown", ()
 
-    def walk(self, node: int, step: int) -> Int:
-        """The nodes to which a step leads, ascending."""
-        side = self.graph.out if step % 2 == 0 else self.graph.into
-        low, high = side.relation_span(node, step // 2)
-        return side.neighbour[low:high].astype(np.int64)
+    def _proof(self, statement: Statement) -> tuple[tuple[int, ...], ...]:
+        """The triples of what is said, in a tuple; an empty one where the graph does not have it."""
+        part = either_way(self.vocabulary, self.executor, Query("yes", statement.said)).part
+        members = self.executor.members(part)
+        if statement.kind == "more":
+            members = members[:1] if members.tolist() == [statement.node] else members[:0]
+            part = Both(part, Counted(Anchor(statement.other), statement.steps[0], ">=", 0))
+        if not len(members):
+            return ()
+        if statement.kind != "more":
+            return (prove(self.executor, part, int(members[0])),)
+        nodes = (statement.node, statement.other)
+        return (tuple(t for n in nodes for t in self._proved(Walk(Anchor(n), statement.steps[0]))),)
 
-    def _proof(self, node: int, steps: Sequence[int], target: int) -> tuple[int, ...]:
-        """Triples of a path from one node to another; none if the graph has none."""
-        reached = self.walk(node, steps[0])
-        if len(steps) == 1:
-            return (triple_of(self.graph, node, steps[0], target),) if target in reached else ()
-        for middle in np.intersect1d(reached, self.walk(target, steps[1] ^ 1)).tolist():
-            if middle not in (node, target):
-                return (
-                    triple_of(self.graph, node, steps[0], middle),
-                    triple_of(self.graph, middle, steps[1], target),
-                )
+    def _proved(self, part: Part) -> tuple[int, ...]:
+        """The triples of the first members of a set."""
+        members = self.executor.members(part)[:MOST_SHOWN].tolist()
+        return tuple(dict.fromkeys(t for member in members for t in prove(self.executor, part, member)))
+
+    def _denied(self, statement: Statement) -> tuple[int, ...]:
+        """The triples of a relation that denies what is said, as its name tells, or that it denies."""
+        if statement.kind != "path" or len(statement.steps) != 1:
+            return ()
+        relation, side = divmod(statement.steps[0], 2)
+        labels = self.vocabulary.relations
+        words, denied = _content(labels[relation]), denied_words(labels[relation])
+        for other, label in enumerate(labels):
+            other_denied = denied_words(label)
+            if other != relation and (
+                (other_denied and words and other_denied >= words) or (denied and denied >= _content(label))
+            ):
+                part = Both(Walk(Anchor(statement.node), 2 * other + side), Anchor(statement.other))
+                if len(self.executor.members(part)):
+                    return prove(self.executor, part, statement.other)
         return ()
 
-    def recorded(self, node: int, steps: Sequence[int]) -> tuple[int, ...]:
-        """Triples of a path from a node, whatever it ends at; none if some node on the way records none."""
-        triples: list[int] = []
-        for middle in self.walk(node, steps[0])[:MOST_MIDDLES].tolist():
-            triples.append(triple_of(self.graph, node, steps[0], middle))
-            if len(steps) > 1:
-                ends = self.walk(middle, steps[1])
-                if not len(ends):
-                    return ()
-                triples += [
-                    triple_of(self.graph, middle, steps[1], n) for n in ends[:MOST_SHOWN_TRIPLES].tolist()
-                ]
-        return tuple(dict.fromkeys(triples))[: 2 * MOST_SHOWN_TRIPLES]
+    def _instead(self, statement: Statement) -> tuple[Finding, tuple[int, ...]]:
+        """What the graph records in the place of what it does not have."""
+        first, second, step = Anchor(statement.node), Anchor(statement.other), statement.steps[-1]
+        recorded: tuple[int, ...] = ()
+        match statement.kind:
+            case "path":
+                recorded = self._other_ends(statement)
+            case "value":
+                recorded = self._complete(statement.node, statement.steps)
+            case "count":
+                recorded = self._proved(Walk(first, step))
+            case "compare" | "more":
+                of_both = [self._proved(Walk(node, step)) for node in (first, second)]
+                is_told = all(of_both) if statement.kind == "compare" else any(of_both)
+                recorded = (*of_both[0], *of_both[1]) if is_told else ()
+            case "type":
+                is_typed = len(self.vocabulary.types_of(statement.node))
+                return ("otherwise" if is_typed else "unknown"), ()
+            case "exists":
+                pass
+        return ("otherwise", recorded) if recorded else ("unknown", ())
 
-    def tells(self, steps: Sequence[int]) -> bool:
+    def _complete(self, node: int, steps: Sequence[int]) -> tuple[int, ...]:
+        """Triples of a path from a node, whatever it ends at; none if some node on the way records none."""
+        before = walk(Anchor(node), steps[:-1])
+        if len(steps) > 1 and len(self.executor.members(Counted(before, steps[-1], "=", 0))):
+            return ()
+        return self._proved(walk(Anchor(node), steps))
+
+    def _tells(self, steps: Sequence[int]) -> bool:
         """Whether what a node has by a path is all there is: from head to tail, or if nearly all have one."""
         schema = self.vocabulary.schema
         return all(
@@ -174,125 +200,61 @@ class Checker:
             for s in steps
         )
 
-    def _path_otherwise(self, meaning: ClaimMeaning) -> tuple[Finding, tuple[int, ...]]:
+    def _other_ends(self, statement: Statement) -> tuple[int, ...]:
         """Triples that contradict a path: where it leads from either end, or where both ends lead to."""
-        a, b, steps = meaning.node, meaning.other_node, meaning.steps
-        reverse_steps = tuple(s ^ 1 for s in reversed(steps))
-        contradicting: tuple[int, ...] = ()
-        if self.tells(steps if len(steps) == 1 else steps[1:]):
-            contradicting = self.recorded(a, steps)
-        if not contradicting and self.tells(reverse_steps if len(steps) == 1 else reverse_steps[1:]):
-            contradicting = self.recorded(b, reverse_steps)
-        if not contradicting and len(steps) > 1 and self.tells(steps[:1]) and self.tells(reverse_steps[:1]):
-            mine, theirs = self.recorded(a, steps[:1]), self.recorded(b, reverse_steps[:1])
-            contradicting = (*mine, *theirs) if mine and theirs else ()
-        return ("otherwise", contradicting) if contradicting else ("unknown", ())
+        steps, back = statement.steps, tuple(s ^ 1 for s in reversed(statement.steps))
+        for node, way in ((statement.node, steps), (statement.other, back)):
+            if self._tells(way[-1:] if len(way) > 1 else way) and (found := self._complete(node, way)):
+                return found
+        if len(steps) > 1 and self._tells((steps[0], back[0])):
+            mine = self._complete(statement.node, steps[:1])
+            theirs = self._complete(statement.other, back[:1])
+            return (*mine, *theirs) if mine and theirs else ()
+        return ()
 
-    def _ends(self, meaning: ClaimMeaning) -> list[tuple[int, tuple[int, ...]]]:
-        """The nodes before the last step of a meaning, each with the triples that lead there."""
-        if len(meaning.steps) == 1:
-            return [(meaning.node, ())]
-        step = meaning.steps[0]
-        return [
-            (int(n), (triple_of(self.graph, meaning.node, step, int(n)),))
-            for n in self.walk(meaning.node, step)[:MOST_MIDDLES]
-        ]
-
-    def _value(self, meaning: ClaimMeaning) -> tuple[Finding, tuple[int, ...]]:
-        value, step = meaning.value, meaning.steps[-1]
-        if value is None:
-            return "unknown", ()
-        contradicting: list[int] = []
-        silent = False
-        for node, before in self._ends(meaning):
-            reached = self.walk(node, step)
-            for end in reached.tolist():
-                path = (*before, triple_of(self.graph, node, step, end))
-                if self._holds(value, end, step):
-                    return "there", path
-                contradicting += path
-            silent |= not len(reached)
-        triples = tuple(dict.fromkeys(contradicting))[:MOST_SHOWN_TRIPLES]
-        return ("otherwise", triples) if triples and not silent else ("unknown", ())
-
-    def _holds(self, value: ClaimedValue, node: int, step: int) -> bool:
-        values = self.graph.values
-        factor = value.factor(self.vocabulary.relations[step // 2].split())
-        return value.holds(int(values.kind[node]), float(values.value[node]), factor)
-
-    def _count(self, meaning: ClaimMeaning) -> tuple[Finding, tuple[int, ...]]:
-        value = meaning.value
-        if value is None or value.numbers is None:
-            return "unknown", ()
-        count = len(self.walk(meaning.node, meaning.steps[0]))
-        if not count:
-            return "unknown", ()
-        finding = "there" if value.numbers.hold(count) else "otherwise"
-        return finding, self.recorded(meaning.node, meaning.steps)
-
-    def _compare(self, meaning: ClaimMeaning) -> tuple[Finding, tuple[int, ...]]:
-        step, sign = meaning.steps[0], 1 if meaning.sign == ">" else -1
-        best: list[tuple[float, int]] = []
-        for node in (meaning.node, meaning.other_node):
-            values = self.graph.values
-            ends = [n for n in self.walk(node, step).tolist() if values.kind[n]]
-            if not ends:
-                return "unknown", ()
-            best_end = max(ends, key=lambda n: sign * float(values.value[n]))
-            best.append((float(values.value[best_end]), triple_of(self.graph, node, step, best_end)))
-        holds = sign * best[0][0] > sign * best[1][0]
-        return ("there" if holds else "otherwise"), tuple(t for _, t in best)
-
-    def _compare_counts(self, meaning: ClaimMeaning) -> tuple[Finding, tuple[int, ...]]:
-        """*More films than*: of how many nodes a step leads to."""
-        mine, theirs = (len(self.walk(node, meaning.steps[0])) for node in (meaning.node, meaning.other_node))
-        if not mine and not theirs:
-            return "unknown", ()
-        holds = mine > theirs if meaning.sign == ">" else mine < theirs
-        triples_by_node = (self.recorded(node, meaning.steps) for node in (meaning.node, meaning.other_node))
-        triples = tuple(
-            triple for node_triples in triples_by_node for triple in node_triples[:MOST_SHOWN_TRIPLES]
-        )
-        return ("there" if holds else "otherwise"), triples
-
-    def _check_only(
-        self, read: PieceReading, meaning: ClaimMeaning, triples: tuple[int, ...]
+    def _only(
+        self, read: PieceReading, statement: Statement, triples: tuple[int, ...]
     ) -> tuple[Finding, tuple[int, ...]]:
         """Otherwise where the graph has others beside the *only* one: *X is the only director of Y*."""
         items = read.piece.items
-        if len(meaning.steps) != 1 or len(items) != 2:
+        if len(statement.steps) != 1 or len(items) != 2:
             return "there", triples
-        claimed_nodes = {c.node for i in self.claim.items for c in i.candidates[:1]}
-        is_first = any(c.node == meaning.node for c in items[0].candidates)
-        for hit in _ONLY.finditer(self.claim.text):
+        claimed = np.array(sorted({c.node for i in self.claim.items for c in i.candidates[:1]}), np.int64)
+        is_first = any(c.node == statement.node for c in items[0].candidates)
+        for hit in ONLY.finditer(self.claim.text):
             after = sorted((i for i in items if i.start >= hit.end()), key=lambda i: i.start)
             before = sorted((i for i in items if i.stop <= hit.start()), key=lambda i: i.start)
             qualified = before[-1:] if hit["the"] else after[:1]
-            if not qualified:
-                continue
-            claimed_node, shared_node, step = meaning.node, meaning.other_node, meaning.steps[0] ^ 1
-            if (qualified[0] is items[0]) != is_first:
-                claimed_node, shared_node, step = meaning.other_node, meaning.node, meaning.steps[0]
-            rivals = [
-                n for n in self.walk(shared_node, step).tolist() if n not in claimed_nodes | {claimed_node}
-            ]
-            if rivals:
-                examples = rivals[:MOST_SHOWN_TRIPLES]
-                return "otherwise", tuple(triple_of(self.graph, shared_node, step, n) for n in examples)
+            if qualified:
+                back = (qualified[0] is items[0]) == is_first
+                reached = statement.walk(back=back)
+                own = np.array([statement.node if back else statement.other], np.int64)
+                rivals = difference(difference(self.executor.members(reached), claimed), own)
+                if len(rivals):
+                    shown = rivals[:MOST_SHOWN].tolist()
+                    return "otherwise", tuple(t for n in shown for t in prove(self.executor, reached, n))
         return "there", triples
 
-    def _check_all(self, meaning: ClaimMeaning) -> tuple[Finding, tuple[int, ...]]:
+    def _all_are(self, statement: Statement) -> tuple[Finding, tuple[int, ...]]:
         """*All films of X star Y*: every node in the middle of a path leads to its end."""
-        first, second = meaning.steps
-        middles = self.walk(meaning.node, first)[:MOST_MIDDLES].tolist()
-        triples: list[int] = []
-        for middle in middles:
-            triple = triple_of(self.graph, meaning.node, first, middle)
-            if meaning.other_node not in self.walk(middle, second):
-                contradicting = self.recorded(middle, (second,))
-                return ("otherwise", (triple, *contradicting)) if contradicting else ("unknown", ())
-            triples += [triple, triple_of(self.graph, middle, second, meaning.other_node)]
-        return ("there", tuple(triples[:MOST_SHOWN_TRIPLES])) if middles else ("unknown", ())
+        first, second = statement.steps
+        middles, ends = Walk(Anchor(statement.node), first), Walk(Anchor(statement.other), second ^ 1)
+        try:
+            if self.executor.holds(Query("every", middles, ends)):
+                return "there", (*self._proved(middles), *self._proved(Both(middles, ends)))
+            outside = difference(self.executor.members(middles), self.executor.members(ends))[:MOST_MIDDLES]
+        except OverBudget:
+            self.over_budget.append(statement)
+            return "unknown", ()
+        for middle in outside.tolist():
+            if instead := self._proved(Walk(Anchor(middle), second)):
+                return "otherwise", (*prove(self.executor, middles, middle), *instead)
+        return "unknown", ()
+
+
+def _content(label: str) -> frozenset[str]:
+    """The words of a label in the singular, without auxiliaries."""
+    return frozenset(singular(w) for w in label.split() if w not in ("is", "are", "has", "does", "do", "a"))
 
 
 def _is_part(item: Item) -> bool:
@@ -303,7 +265,7 @@ def _is_part(item: Item) -> bool:
     return not code or len(item.candidates) > 1
 
 
-def judge_part(claim: ClaimText, graph: Graph, checked: Checked, *, closed: bool) -> ClaimPart:
+def judge_part(claim: ClaimText, vocabulary: Vocabulary, checked: Checked, *, closed: bool) -> ClaimPart:
     """The verdict of a part, with its negations."""
     finding, negated = checked.finding, checked.negated
     if closed and (finding == "unknown" or (finding == "unread" and not negated)):
@@ -312,7 +274,8 @@ def judge_part(claim: ClaimText, graph: Graph, checked: Checked, *, closed: bool
     if finding in ("there", "otherwise"):
         verdict = "supported" if (finding == "there") != negated else "refuted"
     text = claim.text[max(checked.start, claim.frame) : checked.stop].strip(" ,.;:!?")
-    return ClaimPart(text, verdict, tuple(triple_text(graph, t) for t in checked.triples), checked.triples)
+    named = tuple(triple_text(vocabulary.graph, t) for t in checked.triples)
+    return ClaimPart(text, verdict, named, checked.triples)
 
 
 def judge_claim(parts: Iterable[ClaimPart], *, denied: bool) -> Verdict:
@@ -325,8 +288,3 @@ def judge_claim(parts: Iterable[ClaimPart], *, denied: bool) -> Verdict:
     if denied and verdict != "not_enough_info":
         return "refuted" if verdict == "supported" else "supported"
     return verdict
-
-
-def says_nobody(claim: ClaimText) -> bool:
-    """Whether a claim says *nobody*, other than *nobody but*."""
-    return NOBODY.search(EXCEPTED.sub("", claim.text), claim.frame) is not None

@@ -7,7 +7,7 @@ A piece is what is said of two things, of a thing and a value, or of one thing a
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass, replace
 
 from clew.claims.claim_values import ClaimedValue, find_values
@@ -41,7 +41,11 @@ _DENIED = re.compile(
 _NOBODY = r"nobody|no one|no-one|none|nothing|nowhere"
 _NEGATION = re.compile(
     rf"\b(?:{_NOBODY}|not|never|neither|nor|without|cannot|no|lacks|lacked|ain't)\b|(?<=\w)n['\u2019]t\b"
-    r"|(?:(?<=\bis)|(?<=\bdo)|(?<=are|was|oes|did|has|ave|had|uld|ere))nt\b",
+    r"|(?:"
+    + "|".join(
+        rf"(?<=\b{word})" for word in "is do are was does did has have had were could would should".split()
+    )
+    + r")nt\b",
     re.IGNORECASE,
 )
 NOBODY = re.compile(rf"\b(?:{_NOBODY})\b", re.IGNORECASE)
@@ -55,6 +59,26 @@ EXCEPTED = re.compile(
     re.IGNORECASE,
 )
 """*Nobody but X*: X, and no other."""
+ONLY = re.compile(
+    r"\b(?P<the>(?:the|its|his|her|their) )?(?:only|solely|exclusively|sole|alone"
+    rf"|{EXCEPTED.pattern})\b",
+    re.IGNORECASE,
+)
+"""Words that say that there are no others; after *the* it is what comes before that is the only one."""
+_SUPPOSED = re.compile(
+    r"\b(?:would|could|might|may|should|ought|almost|nearly|allegedly|supposedly|reportedly|purportedly"
+    r"|possibly|probably|perhaps|maybe|hardly|barely|scarcely|likely|unlikely)\b"
+)
+"""Words of what may be, or nearly was; in small letters, as May is a month."""
+_GOVERNS = re.compile(
+    r"\b(?P<verb>[a-z]+)\s+(?:(?:to\s+(?:be\s+|have\s+)?(?P<base>[a-z]+))"
+    r"|(?:of|from|with|for|on|against)\s+(?P<gerund>[a-z]+ing))\b"
+)
+"""A verb that governs another one: *plans to direct*, *was accused of directing*."""
+_HAPPENED = frozenset("use manage go happen come get begin start continue help choose know succeed".split())
+"""Verbs that govern another one and say that it happened."""
+REFUSED = frozenset("fail refuse decline neglect forget omit".split())
+"""And those that say that it did not."""
 _TURN = re.compile(
     r"\b(?:but|except|besides|other than|apart from|however|although|though|whereas|while|instead)\b|;",
     re.IGNORECASE,
@@ -82,6 +106,30 @@ TOGETHER = re.compile(r"\b(?:same|shares?|shared|together|each other|one another
 """Words that say something of what is listed, of one and another, and not of each."""
 BESIDE = re.compile(r"\b(?:also|too|another|others?|alongside|with|fellow|both)\b", re.IGNORECASE)
 """Words that may speak of what has the same relation to one thing (*also directed X*)."""
+
+
+def not_happened(
+    text: str, places: Sequence[tuple[int, int]], label_words: Container[str]
+) -> re.Match[str] | None:
+    """The words, outside of names and labels, that say that what they govern may not have happened."""
+    lexicon = Lexicon.load()
+    for hit in (*_SUPPOSED.finditer(text), *_GOVERNS.finditer(text)):
+        if any(start < hit.end() and hit.start() < stop for start, stop in places):
+            continue
+        if hit.re is _SUPPOSED:
+            return hit
+        verb, governed = hit["verb"], hit["base"] or hit["gerund"]
+        if verb in label_words or not (lexicon.verb(verb) and lexicon.verb(governed)):
+            continue
+        is_base = bool(hit["gerund"]) or governed in lexicon.lemmas(governed)
+        if is_base and _HAPPENED.isdisjoint((verb, *lexicon.lemmas(verb))):
+            return hit
+    return None
+
+
+def is_refusal(hit: re.Match[str]) -> bool:
+    """Whether words say that what they govern did not happen: *refused to*, *failed to*."""
+    return hit.re is _GOVERNS and not REFUSED.isdisjoint((hit["verb"], *Lexicon.load().lemmas(hit["verb"])))
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,11 +215,16 @@ def with_items(claim: ClaimText, mentions: Sequence[Mention]) -> ClaimText:
     for value in find_values(claim.text):
         overlapping = [i for i in items if i.start < value.stop and value.start < i.stop]
         is_within = any(i.stop - i.start > value.stop - value.start for i in overlapping)
-        if is_within or value.start < claim.frame or _in_code(claim.text, value.start, value.text):
+        if (
+            is_within
+            or value.start < claim.frame
+            or _in_code(claim.text, value.start, claim.text[value.start : value.stop])
+        ):
             continue
-        nodes = overlapping[0].candidates if overlapping and overlapping[0].text == value.text else ()
+        written = claim.text[value.start : value.stop]
+        nodes = overlapping[0].candidates if overlapping and overlapping[0].text == written else ()
         items = [i for i in items if i not in overlapping]
-        items.append(Item(value.start, value.stop, value.text, nodes, value))
+        items.append(Item(value.start, value.stop, written, nodes, value))
     items.sort(key=lambda item: item.start)
     return replace(claim, items=_merge_parts(claim.text, items)[:MOST_CLAIM_ITEMS])
 
@@ -277,3 +330,23 @@ def join_parts(parts: Sequence[str | Item]) -> tuple[str, tuple[tuple[int, int],
             places.append((len(text), len(text) + len(words)))
         text += words
     return text, tuple(places)
+
+
+def says_nobody(claim: ClaimText) -> bool:
+    """Whether a claim says *nobody*, other than *nobody but*."""
+    return NOBODY.search(EXCEPTED.sub("", claim.text), claim.frame) is not None
+
+
+def left_out(claim: ClaimText, cut: Sequence[Piece]) -> list[tuple[int, int]]:
+    """The words of a claim, [start, stop) each, that mean something and stand in none of its pieces."""
+    in_pieces = {word for piece in cut for word in re.findall(r"[^\W_]+", piece.text.lower())}
+    idle = FUNCTION | in_pieces
+    skipped = [
+        hit.span() for pattern in (_NEGATION, EXCEPTED, _LISTING) for hit in pattern.finditer(claim.text)
+    ]
+    return [
+        hit.span()
+        for hit in re.compile(r"[^\W_]+").finditer(claim.text, claim.frame)
+        if hit[0].lower() not in idle
+        and not any(start < hit.end() and hit.start() < stop for start, stop in skipped)
+    ]

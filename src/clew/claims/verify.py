@@ -1,46 +1,48 @@
 """The default `verify`: without a model each part of a claim is there, or otherwise, or not recorded.
 
 Steps, in order: `link` (what the claim names: entities, numbers, dates), `parts` (what the words say of
-them, read by the shipped ranker as query graphs), `check` (what the graph has), and the verdict. Claims are
-those of FactKG's kinds and more: one hop, conjunction, existence, several hops through something unnamed,
-negation, numbers, dates, counts and comparisons.
+them, read as yes/no query graphs in which every word has its place), what the graph has of each, and the
+verdict. Claims are those of FactKG's kinds and more: one hop, conjunction, existence, several hops through
+something unnamed, negation, numbers, dates, counts and comparisons.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 from time import perf_counter
 from typing import Protocol
 
-from clew.claims.check_claim import Checked, Checker, judge_claim, judge_part, says_nobody
+from clew.claims.check_claim import Checked, Checker, judge_claim, judge_part
 from clew.claims.claim_parts import Alternatives, pieces
 from clew.claims.claim_readings import PieceReading, read_piece
-from clew.claims.claim_text import ClaimText, frame_of, with_items
-from clew.claims.meanings import HINTED, UNSAID
-from clew.graph.implied_types import with_implied_types
-from clew.graph.schema import with_types_of
+from clew.claims.claim_text import (
+    ClaimText,
+    frame_of,
+    is_refusal,
+    left_out,
+    not_happened,
+    says_nobody,
+    with_items,
+)
 from clew.grounding import cite
 from clew.index.store.directory import Index
-from clew.index.store.stored_schema import schema_of_index
-from clew.reading.reader import QuestionReader
-from clew.reading.signs import LIKE_A_LABEL, written_as_names
+from clew.query.execute import Executor
+from clew.reading.account import quoted
+from clew.reading.shared_reader import reader_of
 from clew.reading.spelling import spelling_notes
 from clew.text.embedder import Embedder
 from clew.types import ClaimPart, Step, Verification
 
 LEAST_MEANING = 0.4
-"""Least probability of a meaning among all of its piece to be checked."""
-SURE_HINTED = 0.985
-"""The least of one to be right where words only hint at the relation; where none does, it is left open."""
+"""Least probability of a statement among all of its piece to be checked."""
 LEAST_SPELT = 0.7
 """Least likeness of some word with what one thing alone has or is."""
 NAMES_RELATION = 0.9
 """Likeness from which a word is a relation's name, so that none of it means that there is none."""
 SURE_MEANING = 0.85
-"""Probability that some meaning is right from which what one thing has or is need not be spelt."""
-_SUPERLATIVE = re.compile(r"\b(?:first|last|most|least|\w{2,}est)\b", re.IGNORECASE)
+"""Probability that some statement is right from which what one thing has or is need not be spelt."""
+NOTHING_NAMED = "I cannot place it: none of its words names anything in this graph"
 
 
 class WithModel(Protocol):
@@ -57,12 +59,8 @@ class Verify:
     name = "auto"
 
     def __init__(self, index: Index, embedder: Embedder, with_model: WithModel | None = None) -> None:
-        self.with_model = with_model
-        schema = schema_of_index(index)
-        self.graph = with_implied_types(index.graph)
-        if self.graph is not index.graph:
-            schema = with_types_of(schema, self.graph)
-        self.reader = QuestionReader(self.graph, schema, index.names, embedder)
+        self.with_model, self.reader = with_model, reader_of(index, embedder)
+        self.graph = self.reader.graph
 
     def verify(self, claim: str, *, id: str | None = None, closed_world: bool = False) -> Verification:
         """Verify one claim; in a closed world what the graph does not record is not so. Raises LlmError."""
@@ -90,12 +88,14 @@ class Verify:
         text = with_items(frame_of(corrected), mentions)
         entities, link_ended = self.graph.entities, perf_counter()
         linked = [{"text": i.text, "entities": [entities[c.node] for c in i.candidates]} for i in text.items]
-        read = self._read(text)
-        checker = Checker(self.reader.vocabulary, text)
-        checked = _best_of_groups([*self._checked(checker, read), *self._names(text)])
-        parts = [judge_part(text, self.graph, p, closed=closed_world) for p in checked]
+        checker = Checker(self.reader.vocabulary, text, Executor(self.graph))
+        checked = self._checked(checker)
+        parts = [judge_part(text, self.reader.vocabulary, p, closed=closed_world) for p in checked]
         if not parts:
             parts = [ClaimPart(claim, "refuted" if closed_world else "not_enough_info")]
+        verdict = judge_claim(parts, denied=text.denied)
+        missing = [p.missing for p in checked if p.missing] if checked else [NOTHING_NAMED]
+        notes = tuple(dict.fromkeys(missing)) if verdict == "not_enough_info" else ()
         ended = perf_counter()
         timings = {"link": link_ended - began, "check": ended - link_ended, "total": ended - began}
         citations = tuple(cite(self.graph, p.verdict, p.triple_ids) for p in parts if p.triple_ids)
@@ -103,9 +103,19 @@ class Verify:
         spelt = {"respelt": [list(pair) for pair in respelt]} if respelt else {}
         steps = (Step("link", {"mentions": linked, **spelt}), self._parts_step(checked))
         return Verification(
-            claim, judge_claim(parts, denied=text.denied), tuple(parts), citations, method=self.name,
-            timings_ms=times, steps=steps, id=id, notes=spelling_notes(respelt),
+            claim, verdict, tuple(parts), citations, method=self.name, timings_ms=times, steps=steps, id=id,
+            complete=not checker.over_budget, notes=(*spelling_notes(respelt), *notes),
         )  # fmt: skip
+
+    def _checked(self, checker: Checker) -> list[Checked]:
+        """The parts of a claim as the graph has them; words in none of them are parts of their own."""
+        text = checker.claim
+        read = self._read(text)
+        checked = _best_of_groups([self._check(checker, options, readings) for options, readings in read])
+        for start, stop in left_out(text, [p for options, _ in read for p in options]):
+            missing = f"I cannot place {quoted([text.text[start:stop]])}"
+            checked.append(Checked(start, stop, "unknown", missing=missing))
+        return checked
 
     def _read(self, claim: ClaimText) -> list[tuple[Alternatives, list[PieceReading]]]:
         """The readings of each piece; what may be no name and gives no reading is no name."""
@@ -122,57 +132,45 @@ class Verify:
         return [(o, self._readings(o)) for o in pieces(replace(claim, items=items))]
 
     def _readings(self, options: Alternatives) -> list[PieceReading]:
-        """What a piece likeliest means, said of each thing that it may be said of, the likeliest first."""
+        """What a piece likeliest says, said of each thing that it may be said of, the likeliest first."""
         read = [r for r in (read_piece(self.reader, option) for option in options) if r is not None]
-        return sorted(read, key=lambda r: -r.probability)
+        return sorted(read, key=lambda r: (bool(r.unplaced), -r.probability))
 
-    def _checked(
-        self, checker: Checker, read: Sequence[tuple[Alternatives, list[PieceReading]]]
-    ) -> list[Checked]:
-        parts: list[Checked] = []
-        for options, readings in read:
-            piece, likeliest = options[0], readings[0] if readings else None
-            likely = [r for r in readings if _is_likely(r) and self._claims(r)]
-            checks = [checker.check(r) for r in likely]
-            best = next((p for p in checks if p.finding == "there"), checks[0] if checks else None)
-            exists = (
-                likeliest is not None
-                and likeliest.meaning.kind == "exists"
-                and likeliest.name_likeness < NAMES_RELATION
-            )
-            unread = exists and says_nobody(checker.claim)
-            if unread or best is None:
-                finding = "unread" if unread else "unknown"
-                best = Checked(piece.start, piece.stop, finding, (), piece.negated, piece.group, likeliest)
-            parts.append(best)
-        return parts
+    def _check(self, checker: Checker, options: Alternatives, readings: Sequence[PieceReading]) -> Checked:
+        """One piece as the graph has it."""
+        piece, likeliest = options[0], readings[0] if readings else None
+        blank = Checked(piece.start, piece.stop, "unknown", (), piece.negated, piece.group, read=likeliest)
+        named = likeliest.named if likeliest and likeliest.statement.kind == "exists" else 1.0
+        if named < NAMES_RELATION and says_nobody(checker.claim):
+            return replace(blank, finding="unread", missing=self._open(likeliest))
+        likely = [r for r in readings if _is_likely(r) and (len(r.piece.items) > 1 or r.piece.words)]
+        if likeliest is None or not likely:
+            return replace(blank, missing=self._open(likeliest))
+        found = [(r, *checker.check(r)) for r in likely]
+        read, finding, triples = next((f for f in found if f[1] == "there"), found[0])
+        labels = " ".join(self.reader.vocabulary.relations[s // 2] for s in read.statement.relation_steps)
+        hit = not_happened(piece.text, piece.places, labels.split())
+        if hit is not None:
+            missing = f'"{hit[0]}" does not say that it happened'
+            if finding == "there" and is_refusal(hit) and not piece.negated:
+                return replace(blank, finding="otherwise", triples=triples, read=read)
+            return replace(blank, missing=missing, read=read)
+        missing = self._not_recorded(read) if finding == "unknown" else ""
+        return replace(blank, finding=finding, triples=triples, missing=missing, read=read)
 
-    def _claims(self, read: PieceReading) -> bool:
-        """Whether anything is said: a name alone says nothing."""
-        words = read.piece.words
-        vocabulary = self.reader.vocabulary
-        relation_words = " ".join(vocabulary.relations[s // 2] for s in read.meaning.relation_steps).split()
-        # Which is the first or the largest of several is not read.
-        if any(_SUPERLATIVE.fullmatch(w) and w not in relation_words for w in words):
-            return False
-        return len(read.piece.items) > 1 or bool(words)
+    def _open(self, read: PieceReading | None) -> str:
+        """What is missing of a piece that says nothing for sure."""
+        if read is not None and read.unplaced:
+            return f"I cannot place {quoted(read.unplaced)}"
+        if read is None:
+            return NOTHING_NAMED
+        return f"No relation of this graph is surely meant by {quoted([read.piece.text])}"
 
-    def _names(self, claim: ClaimText) -> list[Checked]:
-        """Words that are written as names and name nothing that the graph has."""
-        likeness = self.reader.explore(claim.text, ()).likeness
-        spans = [
-            likeness.words[place][:2]
-            for place in written_as_names(claim.text, likeness)
-            if likeness.exact_relations[place].max(initial=0.0) < LIKE_A_LABEL
-        ]
-        first_word = re.match(r"\W*([A-Z][^\W\d_]+)", claim.text[claim.frame :])
-        if first_word and not self.reader.is_word(first_word[1]):
-            spans.append((claim.frame + first_word.start(1), claim.frame + first_word.end(1)))
-        return [
-            Checked(start, stop, "unknown")
-            for start, stop in spans
-            if start >= claim.frame and not any(i.start < stop and start < i.stop for i in claim.items)
-        ]
+    def _not_recorded(self, read: PieceReading) -> str:
+        """What the graph does not record of the first thing of a piece."""
+        node, steps = read.statement.node, read.statement.relation_steps
+        named = " of ".join(self.reader.vocabulary.relations[s // 2] for s in reversed(steps)) or "type"
+        return f'The graph does not record what "{named}" of {self.graph.labels[node]} would have to be'
 
     def _parts_step(self, parts: Sequence[Checked]) -> Step:
         rows = [
@@ -180,13 +178,13 @@ class Verify:
                 "text": p.read.piece.text,
                 "relations": [
                     self.graph.relations[s // 2] + (" (inverse)" if s % 2 else "")
-                    for s in p.read.meaning.relation_steps
+                    for s in p.read.statement.relation_steps
                 ],
-                "kind": p.read.meaning.kind,
+                "kind": p.read.statement.kind,
                 "probability": round(p.read.probability, 3),
                 "none": round(p.read.none, 3),
-                "named": round(p.read.name_likeness, 3),
-                "said": p.read.word_support,
+                "named": round(p.read.named, 3),
+                "unplaced": list(p.read.unplaced),
                 "found": p.finding,
             }
             for p in parts
@@ -196,16 +194,11 @@ class Verify:
 
 
 def _is_likely(read: PieceReading) -> bool:
-    right_probability = 1 - read.none
-    if (
-        read.meaning.kind in ("type", "exists")
-        and read.name_likeness < LEAST_SPELT
-        and right_probability < SURE_MEANING
-    ):
+    """Whether a piece is read surely enough to be checked: all its words have a place, too."""
+    is_single = read.statement.kind in ("type", "exists")
+    if is_single and read.named < LEAST_SPELT and 1 - read.none < SURE_MEANING:
         return False
-    if read.word_support == HINTED and read.meaning.kind != "compare":
-        return read.probability * right_probability >= SURE_HINTED
-    return read.word_support != UNSAID and read.probability >= LEAST_MEANING
+    return not read.unplaced and read.probability >= LEAST_MEANING
 
 
 def _best_of_groups(parts: Sequence[Checked]) -> list[Checked]:

@@ -101,12 +101,18 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Retrieved:
-    """What a model reads: lines, the fact behind each, and what a limit left out; `step` is for the trace."""
+    """What a model reads: lines, the fact behind each, and what a limit left out; `step` is for the trace.
 
-    lines: tuple[str, ...]
-    facts: tuple[Fact, ...]
-    step: Step
+    `answer` is there where retrieval comes to it, or says why there is nothing to read; `before` are steps
+    before its last.
+    """
+
+    lines: tuple[str, ...] = ()
+    facts: tuple[Fact, ...] = ()
+    step: Step | None = None
     notes: tuple[str, ...] = ()
+    answer: Answer | None = None
+    before: tuple[Step, ...] = ()
 
 
 def first_of(triples: Sequence[int], most: int) -> tuple[Sequence[int], tuple[str, ...]]:
@@ -168,9 +174,18 @@ class GraphMethod(ABC, Generic[SettingsT]):
             return Answer(question, abstained=abstention)
         with run.stage("retrieve"):
             retrieved = self.retrieve(question, called, talk)
-        run.steps.append(retrieved.step)
+        run.steps += [*retrieved.before, *((retrieved.step,) if retrieved.step is not None else ())]
+        if (answer := retrieved.answer) is not None:
+            return replace(answer, notes=(*answer.notes, *shared_names(called)))
         if not retrieved.facts:
             return Answer(question, abstained=Abstention("empty_result", "nothing was retrieved"))
+        return self.read_answer(run, talk, question, called, retrieved)
+
+    def read_answer(
+        self, run: Run, talk: Talk, question: str, called: Called, retrieved: Retrieved
+    ) -> Answer:
+        """Have a model read what was retrieved, and ground its reply. Raises LlmError."""
+        topics = entities_of(called)
         evidence = self.evidence(question, retrieved.facts, dict.fromkeys(topics, ()), frozenset(topics))
         text = "\n".join(retrieved.lines)
         values = {"TRIPLES": text, "CONTEXT": text, "QUESTION": as_data(question)}

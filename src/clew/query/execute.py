@@ -87,9 +87,9 @@ class Executor:
                 return difference(self.members(left), self.members(right))
             case Compared(source, steps, sign, value):
                 return self._compared(self.members(source), steps, sign, value)
-            case Counted(source, step, sign, number, _):
+            case Counted(source, step, sign, number, _, among):
                 members = self.members(source)
-                return members[stands(self.counts(members, step), sign, number)]
+                return members[stands(self.counts(members, step, among), sign, number)]
             case Extreme(source):
                 return self._extreme(part, self.members(source))
 
@@ -150,9 +150,12 @@ class Executor:
             steps.update(2 * r + side for r in distinct(relations).tolist())
         return steps
 
-    def counts(self, nodes: Nodes, step: int) -> Nodes:
-        """How many edges of a step each node has."""
-        return self.spans(nodes, step // 2, self.side(step))[1]
+    def counts(self, nodes: Nodes, step: int, among: Part | None = None) -> Nodes:
+        """How many edges of a step each node has, to members of a set if there is one."""
+        if among is None:
+            return self.spans(nodes, step // 2, self.side(step))[1]
+        place, reached = self.edges(nodes, step)
+        return np.bincount(place[np.isin(reached, self.members(among))], minlength=len(nodes))
 
     def _walk(self, part: Walk, source: Part, step: int) -> Nodes:
         return onward(part, distinct(self.edges(self.members(source), step)[1]))
@@ -255,7 +258,7 @@ class Executor:
         return bool(len(reached)) and int(self.graph.values.kind[reached[0]]) == ValueKind.DATE
 
     def _extreme(self, part: Extreme, members: Nodes) -> Nodes:
-        place, score = self.scores(members, part.steps, part.counted, part.largest)
+        place, score = self.scores(members, part)
         if part.largest:
             score = -score
         if part.nth:
@@ -273,20 +276,18 @@ class Executor:
     def ranked(self, part: Extreme) -> tuple[Nodes, NDArray[np.float64]]:
         """The members of an extreme in their order, with what they are ranked by."""
         members = self.members(part)
-        place, score = self.scores(members, part.steps, part.counted, part.largest)
+        place, score = self.scores(members, part)
         order = np.argsort(-score if part.largest else score, kind="stable")
         return members[place[order]], score[order]
 
-    def scores(
-        self, members: Nodes, steps: tuple[int, ...], counted: bool, largest: bool
-    ) -> tuple[Nodes, NDArray[np.float64]]:
+    def scores(self, members: Nodes, part: Extreme) -> tuple[Nodes, NDArray[np.float64]]:
         """What members are ranked by: places of those that have a score, ascending, and the scores."""
-        if counted:
-            count = self.counts(members, steps[-1])
+        if part.counted:
+            count = self.counts(members, part.steps[-1], part.among)
             has = count > 0
             return np.flatnonzero(has), count[has].astype(np.float64)
-        place, _, numbers = self.values(members, steps)
-        order = np.lexsort((-numbers if largest else numbers, place))
+        place, _, numbers = self.values(members, part.steps)
+        order = np.lexsort((-numbers if part.largest else numbers, place))
         places, first_places = np.unique(place[order], return_index=True)
         return places, numbers[order][first_places]
 

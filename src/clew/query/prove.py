@@ -65,8 +65,8 @@ def _prove(executor: Executor, part: Part, member: int) -> list[int]:
             return _prove(executor, left if inside else right, member)
         case Without(left, right):
             return [*_prove(executor, left, member), *recorded_instead(executor, right, member)]
-        case Counted(source, step, _, _, _):
-            return [*_prove(executor, source, member), *_edges(executor, member, step, MOST_EDGES_CITED)]
+        case Counted(source, step):
+            return [*_prove(executor, source, member), *_counted(executor, member, step, part.among)]
         case Compared(source, steps, _, _):
             return [*_prove(executor, source, member), *_value_path(executor, part, member, steps)]
         case Extreme(source):
@@ -76,7 +76,7 @@ def _prove(executor: Executor, part: Part, member: int) -> list[int]:
 def _ranked_by(executor: Executor, part: Extreme, member: int) -> list[int]:
     """The edges or the value for which a member was chosen; of things that were named, the values of all."""
     if part.counted:
-        return _edges(executor, member, part.steps[-1], MOST_EDGES_CITED)
+        return _counted(executor, member, part.steps[-1], part.among)
     compared = (
         executor.members(part.source)[:FEW_COMPARED].tolist() if isinstance(part.source, Either) else []
     )
@@ -102,6 +102,17 @@ def _before(executor: Executor, source: Part, step: int, member: int) -> int:
     return int(smaller[larger[places] == smaller][0])
 
 
+def _counted(executor: Executor, member: int, step: int, among: Part | None) -> list[int]:
+    """The edges that are counted, each with why its other end counts."""
+    if among is None:
+        return _edges(executor, member, step, MOST_EDGES_CITED)
+    _, neighbours = executor.edges(np.array([member], np.int64), step)
+    proof: list[int] = []
+    for node in intersection(distinct(neighbours), executor.members(among))[:MOST_EDGES_CITED].tolist():
+        proof += [triple_of(executor.graph, member, step, node), *_prove(executor, among, node)]
+    return proof
+
+
 def _edges(executor: Executor, member: int, step: int, most: int) -> list[int]:
     _, neighbours = executor.edges(np.array([member], np.int64), step)
     return [triple_of(executor.graph, member, step, int(o)) for o in neighbours[:most]]
@@ -110,16 +121,17 @@ def _edges(executor: Executor, member: int, step: int, most: int) -> list[int]:
 def _value_path(
     executor: Executor, part: Compared | Extreme, member: int, steps: tuple[int, ...]
 ) -> list[int]:
-    """The triples from a member to the value for which it was chosen."""
-    if len(steps) != 1:
+    """The triples from a member to the value for which it was chosen; of a value itself those it beats."""
+    if len(steps) > 1 or (not steps and isinstance(part, Extreme)):
         return []
+    step = steps[0] if steps else -1
     node = np.array([member], np.int64)
     _, reached, numbers = executor.values(node, steps)
     if not len(reached):
         return []
     if isinstance(part, Extreme):
         best = int(numbers.argmax() if part.largest else numbers.argmin())
-        return [triple_of(executor.graph, member, steps[0], int(reached[best]))]
+        return [triple_of(executor.graph, member, step, int(reached[best]))]
     bound_proof: list[int] = []
     if isinstance(part.value, Amount):
         keep = np.ones(len(numbers), np.bool_)
@@ -134,7 +146,9 @@ def _value_path(
         bound_node = int(other_values[1][np.flatnonzero(other_values[2] == bound)[0]])
         bound_proof = list(_prove(executor, part.value, bound_node))
     values = reached[keep] if keep.any() else reached
-    return [triple_of(executor.graph, member, steps[0], int(values[0])), *bound_proof]
+    if step < 0:
+        return bound_proof
+    return [triple_of(executor.graph, member, step, int(values[0])), *bound_proof]
 
 
 def pattern_of(query: Query, graph: Graph) -> Pattern | None:

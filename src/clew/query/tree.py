@@ -134,13 +134,17 @@ class Compared:
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """Members of a set with so many nodes one step away; `>= 1`: those that have one, `= 0`: none."""
+    """Members of a set with so many nodes one step away; `>= 1`: those that have one, `= 0`: none.
+
+    Of the nodes only those `among` a set count, if there is one: directors of more than three *thrillers*.
+    """
 
     source: Part
     step: int
     sign: Sign
     number: int
     mention: int = -1
+    among: Part | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +152,7 @@ class Extreme:
     """The `number` members with the largest or smallest value or count of nodes, `steps` away; ties count.
 
     With `nth` only those of the `number`-th value: the second largest. A number of 0 is all, in order.
+    `among` is as for `Counted`.
     """
 
     source: Part
@@ -156,6 +161,7 @@ class Extreme:
     largest: bool
     number: int = 1
     nth: bool = False
+    among: Part | None = None
 
 
 Part = Anchor | OfType | Walk | Qualified | Both | Either | Without | Related | Compared | Counted | Extreme
@@ -244,7 +250,8 @@ def parts_of(part: Part) -> list[Part]:
         inner = stack.pop()
         parts.append(inner)
         if isinstance(inner, _OF_ONE):
-            stack.append(inner.source)
+            among = inner.among if isinstance(inner, Counted | Extreme) else None
+            stack += (inner.source,) if among is None else (among, inner.source)
         elif isinstance(inner, _OF_TWO):
             stack += (inner.right, inner.left)
         elif isinstance(inner, Related):
@@ -317,10 +324,14 @@ def _key(part: Part) -> tuple[object, ...]:
             return ("without", _key(left), _key(right))
         case Compared(source, steps, sign, value):
             return ("compared", _key(source), steps, sign, _value_key(value))
-        case Counted(source, step, sign, number, _):
-            return ("counted", _key(source), step, sign, number)
-        case Extreme(source, steps, counted, largest, number, nth):
-            return ("extreme", _key(source), steps, counted, largest, number, nth)
+        case Counted(source, step, sign, number, _, among):
+            return ("counted", _key(source), step, sign, number, *_among_key(among))
+        case Extreme(source, steps, counted, largest, number, nth, among):
+            return ("extreme", _key(source), steps, counted, largest, number, nth, *_among_key(among))
+
+
+def _among_key(among: Part | None) -> tuple[object, ...]:
+    return () if among is None else (_key(among),)
 
 
 def _value_key(value: Value | Part | Amount | str) -> tuple[object, ...]:

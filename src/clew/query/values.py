@@ -164,7 +164,7 @@ def values_in(question: str) -> dict[tuple[int, int], tuple[Value, ...]]:
     written = written_in(question)
     written += [_one_of_a_unit(hit) for hit in _ONE.finditer(question) if not _overlaps_any(written, hit)]
     return {
-        (value.start, value.stop): tuple(_values(value))
+        (value.start, value.stop): tuple(values_of(value))
         for value in sorted(written, key=lambda value: value.start)
     }
 
@@ -173,7 +173,7 @@ def date_of(text: str) -> Value | None:
     """A day or a month that is written in a usual way, None for other text."""
     hit = _DATE.fullmatch(text)
     date = None if hit is None else _date(hit)
-    return None if date is None else next(_values(date))
+    return None if date is None else next(values_of(date))
 
 
 def in_unit_of(label: str, value: Value) -> Value:
@@ -192,7 +192,9 @@ def _one_of_a_unit(hit: re.Match[str]) -> Written:
     return Written(hit.start("all"), hit.end(), number, number, spelt=True, of=hit["unit"].lower())
 
 
-def _values(value: Written) -> Iterator[Value]:
+def values_of(value: Written) -> Iterator[Value]:
+    """All that something written may stand for: a number, days, days of every year."""
+    """All that something written may stand for: a number, days, days of every year."""
     if value.number is not None:
         yield Value(value.number, width=value.width, unit=value.of)
     if value.days is not None:

@@ -213,8 +213,8 @@ class _Words:
                 return self._without(left, right)
             case Compared(source, steps, sign, value):
                 return self.phrase(source).narrow(self._compared(steps, sign, value))
-            case Counted(source, step, sign, number, _):
-                return self.phrase(source).narrow(self._counted(step, sign, number))
+            case Counted(source, step, sign, number, _, among):
+                return self.phrase(source).narrow(self._counted(step, sign, number, among))
             case Extreme(source):
                 return self._extreme(self.phrase(source), part)
 
@@ -465,7 +465,9 @@ class _Words:
     # conditions
 
     def _compared(self, steps: Sequence[int], sign: Sign, value: Value | Part | Amount) -> _Narrowed:
-        """*Longer than Tenet*, *released after 2000*, *whose rating is at least 7*."""
+        """*Longer than Tenet*, *released after 2000*, *whose rating is at least 7*; of values, *(over 7)*."""
+        if not steps:
+            return _alike("edge", f"({_NUMBER_SIGNS[sign]}{self._bound(-1, value)[0]})")
         if len(steps) > 1:
             noun = self._noun(steps[0] ^ 1)
             inner = _Phrase(noun, plural(noun), is_many=True).narrow(self._compared(steps[1:], sign, value))
@@ -524,7 +526,7 @@ class _Words:
         words = _TIME_WORDS.intersection(self._vocabulary.relations[step // 2].split())
         return bool(self._vocabulary.schema.years[end]) and (bool(words) or shape.form in ("post", "verb"))
 
-    def _counted(self, step: int, sign: Sign, number: int) -> _Narrowed:
+    def _counted(self, step: int, sign: Sign, number: int, among: Part | None = None) -> _Narrowed:
         """*With at least two directors*, *that treat no disease*."""
         single = number == 1 and sign in ("=", ">=", ">")
         if number == 0 and sign == "=":
@@ -533,7 +535,13 @@ class _Words:
             many_text = "a "
         else:
             many_text = f"{_COUNT_SIGNS[sign]}{_small(number)} "
-        return self._related(step, _Phrase("", "-", not single), many_text)
+        return self._related(step, self._among(among, is_many=not single), many_text)
+
+    def _among(self, among: Part | None, *, is_many: bool) -> _Phrase:
+        """What is counted: all that a step leads to (without a word), or what is in a set."""
+        if among is None:
+            return _Phrase("", "-", is_many)
+        return replace(self.phrase(among), is_many=is_many)
 
     def _related(self, step: int, things: _Phrase, quantity: str = "") -> _Narrowed:
         """What is said of a thing that a step leads from, to some things or to so many of them."""
@@ -588,6 +596,8 @@ class _Words:
         steps, largest, number = part.steps, part.largest, part.number
         if of.is_name:
             of = _Phrase("one", "ones").narrow(_of(of.text))
+        if not steps:
+            return replace(of, before=f"{'highest' if largest else 'lowest'} {of.before}".strip())
         shape, step = self._shape(steps[-1]), steps[-1]
         if not number:
             return self._in_order(of, steps, largest=largest)
@@ -597,7 +607,7 @@ class _Words:
         if part.counted:
             most = f"the {rank}{'most' if largest else 'fewest'} "
             return replace(chosen, before=f"{count}{of.before}".strip()).narrow(
-                self._related(step, _Phrase("", "-", is_many=True), most)
+                self._related(step, self._among(part.among, is_many=True), most)
             )
         measure = _MEASURES.get(shape.one.split()[-1]) if shape.form == "noun" and len(steps) == 1 else None
         if measure is not None and not self._is_time(step, shape):

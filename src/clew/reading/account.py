@@ -21,7 +21,7 @@ from clew.query.values import ORDINALS
 from clew.query.vocabulary import LEAF, THING, UNEXPLAINED, Vocabulary
 from clew.reading import english
 from clew.reading.denial import denial_spans, is_denial
-from clew.reading.english import FUNCTION
+from clew.reading.english import FUNCTION, GOING, LIGHT
 from clew.reading.likeness import Likeness, types_said
 from clew.reading.mentions import PARTIAL, TYPO, WORDS, Mention, spans_of
 from clew.reading.name_runs import HONORIFICS
@@ -123,12 +123,15 @@ class Accountant:
         """The words of the graph."""
         return self.ranker.vocabulary
 
-    def account(self, text: str, mentions: Sequence[Mention], likeness: Likeness, query: Query) -> Account:
+    def account(
+        self, text: str, mentions: Sequence[Mention], likeness: Likeness, query: Query, least: float = 0.0
+    ) -> Account:
         """What each word of a text is, if it is read as a query that speaks of some of `mentions`.
 
-        Raises EmbedderError if the shipped model cannot be opened.
+        With `least` a content word that is near no label of the query, and no light one, has its place only
+        if it is so likely that a label carries it. Raises EmbedderError if the model cannot be opened.
         """
-        account = _Account(self, text, mentions, likeness, query)
+        account = _Account(self, text, mentions, likeness, query, least)
         return Account(tuple(account.words()), account.shares)
 
     def rows(
@@ -243,8 +246,15 @@ class _Account:
     """The account of one text."""
 
     def __init__(
-        self, of: Accountant, text: str, mentions: Sequence[Mention], likeness: Likeness, query: Query
+        self,
+        of: Accountant,
+        text: str,
+        mentions: Sequence[Mention],
+        likeness: Likeness,
+        query: Query,
+        least: float,
     ) -> None:
+        self.least = least
         self.text, self.mentions, self.likeness, self.query = text, mentions, likeness, query
         self.vocabulary, self.of = of.vocabulary, of
         self.tokens = [t for t in tokens(text) if t.norm != POSSESSIVE and any(c.isalnum() for c in t.norm)]
@@ -443,6 +453,8 @@ class _Account:
 
     def _restrict(self, start: int, stop: int, part: str, carried: bool) -> None:
         for token in self._inside(start, stop):
+            if self.least and token.norm.endswith("er") and token.norm not in FUNCTION:
+                continue  # what is compared must be said: *taller*
             if carried:
                 self._put(token, "operator", part)
             elif not self._is_label(token) and not (
@@ -497,7 +509,10 @@ class _Account:
             if token.start in self.placed or not inside:
                 continue
             kind, label, near, _ = self._best_label(token)
-            if min(inside) < shipped_placing().least:
+            share, least = min(inside), shipped_placing().least
+            near = 0.0 if token.norm in GOING else near
+            is_idle = near >= UNEXPLAINED or token.norm in LIGHT - GOING
+            if share < least or (not is_idle and 1 - (1 - share) * (1 - near) < self.least):
                 self._put(token, "unplaced", "")
             elif near >= UNEXPLAINED:
                 self._put(token, kind, label)

@@ -221,7 +221,7 @@ def _list_answer(
     answers: list[AnswerEntity] = []
     citations: list[Citation] = []
     rows = None
-    if isinstance(query.part, Extreme) and query.part.number != 1 and not query.part.nth:
+    if isinstance(query.part, Extreme) and query.part.steps and query.part.number != 1 and not query.part.nth:
         members, values = executor.ranked(query.part)
         columns = ("answer", column_of(query.part.steps, vocabulary))
         texts = [_value_text(graph, query.part, value) for value in values.tolist()]

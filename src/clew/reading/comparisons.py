@@ -116,37 +116,3 @@ def sign_beside(text: str, mention: Mention) -> Sign | None:
         if re.match(rf"{_FEW_WORDS}\b(?:{pattern})\b", after):
             return sign
     return "<=" if is_date and _BY_THEN.search(before) else None
-
-
-COMPARATORS: Mapping[str, tuple[int, bool]] = {
-    "after": (1, False),
-    "since": (1, True),
-    "from": (1, True),
-    "over": (1, False),
-    "above": (1, False),
-    "exceeding": (1, False),
-    "before": (-1, False),
-    "until": (-1, True),
-    "under": (-1, False),
-    "below": (-1, False),
-    "more than": (1, False),
-    "greater than": (1, False),
-    "longer than": (1, False),
-    "later than": (1, False),
-    "larger than": (1, False),
-    "higher than": (1, False),
-    "older than": (-1, False),
-    "newer than": (1, False),
-    "less than": (-1, False),
-    "fewer than": (-1, False),
-    "shorter than": (-1, False),
-    "earlier than": (-1, False),
-    "smaller than": (-1, False),
-    "lower than": (-1, False),
-    "younger than": (1, False),
-    "at least": (1, True),
-    "at most": (-1, True),
-    "no more than": (-1, True),
-    "no less than": (1, True),
-}
-"""Words before a value: 1 for above it, -1 for below; whether the value itself counts."""

@@ -26,6 +26,8 @@ LIGHT = frozenset(
     got find finds use uses used keep keeps put placed one people known considered ll ve re""".split()
 )
 """Verbs and nouns that name no relation by themselves: any of a place, of having, of being called."""
+GOING = frozenset(("go", "goes"))
+"""Those that do where something is stated: who goes to Oslo need not be born there."""
 
 NARROWS_NOTHING = frozenset(
     """different distinct various several same similar own single individual unique available possible certain
@@ -55,6 +57,14 @@ MUTUAL = frozenset(
 )
 """Words of what holds both ways, though a graph may record it one way only."""
 OF_ONE_SEX = frozenset("sister brother wife husband".split())
+KIN_OF_ONE_SEX = (
+    OF_ONE_SEX - {"wife", "husband"}
+    | frozenset(
+        f"{grand}{word}" for grand in ("", "grand") for word in "mother father son daughter mum dad".split()
+    )
+    | frozenset("aunt uncle niece nephew brothers sisters sons daughters".split())
+)
+"""Words of kin that say more than *parent*, *child* and *sibling* do."""
 
 
 def mutual_words(label: str) -> frozenset[str]:

@@ -127,7 +127,7 @@ class TableForm(RowsForm):
 class FacetsForm(RowsForm):
     """The values of one column, counted."""
 
-    column: NameText
+    column: NameText = Field(examples=["genre"])
 
 
 class QueryForm(RequestForm):

@@ -146,10 +146,10 @@ class TermExecutor(Executor):
         within = np.arange(int(count.sum())) - np.repeat(np.cumsum(count) - count, count)
         return np.repeat(np.arange(len(nodes)), count), ends[order][np.repeat(low, count) + within]
 
-    def counts(self, nodes: Nodes, step: int) -> Nodes:
-        """How many edges of a step each node has."""
-        if step // 2 < self.names.relation_count:
-            return super().counts(nodes, step)
+    def counts(self, nodes: Nodes, step: int, among: Part | None = None) -> Nodes:
+        """How many edges of a step each node has, to members of a set if there is one."""
+        if step // 2 < self.names.relation_count or among is not None:
+            return super().counts(nodes, step, among)
         return np.bincount(self.edges(nodes, step)[0], minlength=len(nodes))
 
     def _of_type(self, type_: int, end: int) -> Nodes:

@@ -115,9 +115,7 @@ class IndexDistances(TextDistances):
             return None
         if node.type not in self._masks:
             declared = len(self._index.graph.types.names) > 0
-            self._masks[node.type] = (
-                self._mask_of_types(self._matching_types(node.type)) if declared else None
-            )
+            self._masks[node.type] = self._mask_of_types(self.matching_types(node.type)) if declared else None
         return self._masks[node.type]
 
     def of_nearest_types(self, type_: str, count: int) -> Mask | None:
@@ -144,12 +142,13 @@ class IndexDistances(TextDistances):
         mask[types.owners[np.isin(types.type, type_ids)]] = True
         return mask
 
-    def _matching_types(self, type_: str) -> list[int]:
+    def matching_types(self, type_: str) -> list[int]:
+        """The declared types that a name says, or the nearest if it is close."""
         names = self._type_names
         equal_names = [
             i for i, name in enumerate(names) if normalise(name) == normalise(relation_text(type_))
         ]
-        if equal_names:
+        if equal_names or not names:
             return equal_names
         cosines = self.embedder.embed(names) @ self._embed(relation_text(type_))
         nearest = int(np.argmax(cosines))

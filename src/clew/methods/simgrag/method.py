@@ -4,7 +4,7 @@
 |---|---|---|
 | 4.1, Tables 16, 17 | query to pattern | `write_pattern.py` |
 | 4.2, 4.3, 5 | pattern to subgraphs, by GSD | `find_subgraphs.py`, `graph/match/matcher.py` |
-| beyond | operations | `write_pattern.py`, `execute.py`, `join.py` |
+| beyond | operations | `write_pattern.py`, `plan_query.py` |
 | 4.4, Tables 18, 19 | verbalised subgraphs, read, grounded | `read.py` |
 
 Defaults: k = 3 and 12 shots (C.1). Deviations, each with its reason:
@@ -22,9 +22,9 @@ Defaults: k = 3 and 12 shots (C.1). Deviations, each with its reason:
   pattern is asked for once more with the first one and what was wrong with it; then the method abstains. The
   paper reads whatever is nearest.
 - The first prompt shows what the graph records, in typed lines, and the reply may carry operations (compare,
-  count, rank, leave out, or, yes and no), which code carries out over all matches, without a second call
-  (`execute.py`). `schema="none"` is the paper's: its patterns are written in ignorance of
-  the graph.
+  count, rank, leave out, or, yes and no). They are a query graph, which is executed over the whole graph
+  without a second call (`plan_query.py`). `schema="none"` is the paper's: its patterns are written in
+  ignorance of the graph.
 - Answers are grounded in the subgraphs. Where the model takes every shown match that ties with the best,
   all others that tie are answers too: k = 3 cannot show the 246 answers that a question of MetaQA has.
 - Subgraphs are written in JSON between marks, since names of a graph are data.
@@ -51,7 +51,6 @@ from clew.methods.relation_ranking import RelationRanking
 from clew.methods.schema_view import SchemaView
 from clew.methods.settings import SimgragSettings
 from clew.methods.simgrag.examples import ExampleKind, as_name, default_shots
-from clew.methods.simgrag.execute import Executed, PlanExecutor
 from clew.methods.simgrag.find_subgraphs import (
     Misfit,
     find_about_claim,
@@ -62,6 +61,7 @@ from clew.methods.simgrag.find_subgraphs import (
     unfit,
 )
 from clew.methods.simgrag.pattern_distances import Cut, FewCandidates, PatternDistances
+from clew.methods.simgrag.plan_query import PlanQuery
 from clew.methods.simgrag.read import Draft, read_answers
 from clew.methods.simgrag.write_pattern import (
     PatternPlan,
@@ -72,7 +72,7 @@ from clew.methods.simgrag.write_pattern import (
     write_pattern,
 )
 from clew.methods.topic_entities import FindTopicEntities, shared_names
-from clew.reading.answer import DraftAnswer, drawn, text_of
+from clew.reading.answer import DraftAnswer, drawn
 from clew.reading.near_names import near_names
 from clew.text.embedder import Embedder
 from clew.types import Abstention, Answer, MatchResult, Pattern, PatternEdge, Step
@@ -129,7 +129,7 @@ class Retrieved:
     written: WrittenPattern | None = None
     result: MatchResult = field(default_factory=lambda: MatchResult(()))
     misfit: Misfit | None = None
-    executed: Executed | None = None
+    executed: DraftAnswer | None = None
 
     @property
     def pattern(self) -> Pattern | None:
@@ -152,7 +152,8 @@ class Retrieval:
         self.settings = settings or SimgragSettings()
         self.shots = self.settings.examples or default_shots()
         self.ranking, self._schema = RelationRanking(index.graph, embedder), None
-        self.distances: Distances = PatternDistances(index, embedder)
+        self._open_distances = PatternDistances(index, embedder)
+        self.distances: Distances = self._open_distances
         self.cut, node_count = None, self.settings.candidates
         if node_count is not None:
             types = self.settings.candidate_types or TYPES
@@ -194,14 +195,26 @@ class Retrieval:
             detail = f"the model wrote no pattern to search for ({written.problem})"
             return Retrieved(written, misfit=Misfit("empty_result", detail))
         if written.plan is not None:
-            with run.stage("execute"):
-                executed = PlanExecutor(self.graph, self.distances, self.settings.bound).run(written.plan)
-            run.steps.append(_execute_step(written.plan, executed))
-            return Retrieved(written, misfit=executed.misfit, executed=executed)
+            return self._execute(run, written, written.plan)
         with run.stage("match"):
             result, misfit = self._find(task, written.pattern)
         run.steps.append(self._match_step(written.pattern, result, misfit))
         return Retrieved(written, result, misfit)
+
+    def _execute(self, run: Run, written: WrittenPattern, plan: PatternPlan) -> Retrieved:
+        """Answer by the query graph of a plan."""
+        vocabulary, bound = self._find_entities.reader.vocabulary, self.settings.bound
+        with run.stage("execute"):
+            result = PlanQuery(vocabulary, self._open_distances, bound).answer(plan)
+        executed, misfit = (None, result) if isinstance(result, Misfit) else (result, None)
+        detail = {
+            "operations": [op.op for op in plan.operations],
+            "answers": [answer.entity for answer in executed.answers] if executed else [],
+            "complete": executed is None or executed.complete,
+            "problem": misfit.detail if misfit else "",
+        }
+        run.steps.append(Step("execute", detail))
+        return Retrieved(written, misfit=misfit, executed=executed)
 
     def _find(self, task: ExampleKind, pattern: Pattern) -> tuple[MatchResult, Misfit | None]:
         """The best matches, and why they do not fit; the paper's letter reads whatever is nearest."""
@@ -299,15 +312,13 @@ class SimGRAG(Retrieval):
             abstained = Abstention(misfit.reason, misfit.detail, self.near_names(misfit))
             return DraftAnswer(pattern=pattern, abstained=abstained)
         if (executed := retrieved.executed) is not None:
-            citations, text = executed.citations(self.graph), text_of(executed.answers)
+            text = executed.text
             values = [a.entity for a in executed.answers if a.entity.isdigit() or a.entity in ASKED_YES_NO]
             misfits = {misfit_of_value(question, value) for value in values}
             if values and "" not in misfits and len(values) == len(executed.answers):
                 detail = f'the model wrote a query for "{text}": {misfits.pop()}'
                 return DraftAnswer(text=text, pattern=pattern, abstained=Abstention("ungrounded", detail))
-            return DraftAnswer(
-                executed.answers, citations, text, pattern, None, executed.complete, executed.notes
-            )
+            return replace(executed, pattern=pattern)
         shots = self.shots.of("question", self.settings.shots)
         graphs = list(dict.fromkeys(triple_names(self.graph, match.triples) for match in result.matches))
         try:
@@ -323,14 +334,3 @@ class SimGRAG(Retrieval):
         with run.stage("ground"):
             judge = Judge(self._find_entities.reader)
             return Draft(self.graph, self.distances, question, pattern, result, reply, judge, ties).grounded()
-
-
-def _execute_step(plan: PatternPlan, executed: Executed) -> Step:
-    misfit = executed.misfit
-    detail = {
-        "operations": [op.op for op in plan.operations],
-        "answers": [answer.entity for answer in executed.answers],
-        "complete": executed.complete,
-        "problem": "" if misfit is None else misfit.detail,
-    }
-    return Step("execute", detail)

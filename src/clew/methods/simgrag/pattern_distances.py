@@ -13,7 +13,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.claims.claim_values import find_values
 from clew.graph.graph import ValueKind
 from clew.graph.match.distances import Distance, Distances, Mask, NearestEntities, distances_from
 from clew.index.names.containing import nodes_containing
@@ -21,6 +20,8 @@ from clew.index.store.directory import Index
 from clew.index.vectors.distances import IndexDistances
 from clew.methods.evidence_names import ARTICLES
 from clew.methods.settings import FITTING_GSD
+from clew.query.execute import against
+from clew.query.values import values_in
 from clew.query.vocabulary import words_of_label
 from clew.reading.shared_reader import reader_of
 from clew.text.embedder import Embedder
@@ -117,16 +118,15 @@ class PatternDistances(IndexDistances):
 
     def _value_nodes(self, name: str) -> list[int]:
         """Nodes whose number or date is the one that a name says."""
-        stated_values = find_values(name)
-        if (
-            len(stated_values) != 1
-            or stated_values[0].compared
-            or len(stated_values[0].text) < len(name.strip(' "'))
-        ):
+        stated = values_in(name)
+        whole = {(stop - start) >= len(name.strip(' "')) for start, stop in stated}
+        if len(stated) != 1 or whole != {True}:
             return []
-        values = self._index.graph.values
-        typed = np.flatnonzero(values.kind != ValueKind.NONE).tolist()
-        return [n for n in typed if stated_values[0].holds(int(values.kind[n]), float(values.value[n]))]
+        values, nodes = self._index.graph.values, set[int]()
+        for value in next(iter(stated.values())):
+            typed = np.flatnonzero(values.kind == (ValueKind.DATE if value.date else ValueKind.NUMBER))
+            nodes.update(typed[against(values.value[typed], "=", value, value.date)].tolist())
+        return sorted(nodes)
 
 
 @dataclass(frozen=True, slots=True)

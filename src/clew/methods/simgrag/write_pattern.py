@@ -5,7 +5,7 @@ believed: what it calls known has still to be found in the graph.
 
 SimGRAG's pattern says what things are connected; comparing, counting, choosing and leaving out it leaves to
 the model that reads three subgraphs. Here the reply may say what to do as operations over the nodes, and code
-does it over all matches (`execute.py`).
+does it over all matches (`plan_query.py`).
 """
 
 from __future__ import annotations

@@ -12,9 +12,13 @@ from clew.errors import PatternError
 from clew.llm.extract import read_value
 from clew.llm.shapes import build
 from clew.llm.testing import ScriptedModel
-from clew.methods.simgrag.execute import Executed, PlanExecutor
+from clew.methods.simgrag.find_subgraphs import Misfit
 from clew.methods.simgrag.method import SimGRAG
+from clew.methods.simgrag.pattern_distances import PatternDistances
+from clew.methods.simgrag.plan_query import PlanQuery
 from clew.methods.simgrag.write_pattern import PlanReply, plan_of
+from clew.reading.answer import DraftAnswer
+from clew.reading.shared_reader import reader_of
 
 TRIPLES = """\
 HP-40	pressure_bar	260
@@ -74,23 +78,26 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Clew:
 
 
 @pytest.fixture(scope="module")
-def executor(shop: Clew) -> PlanExecutor:
-    method = SimGRAG(shop.index, shop.embedder, model=ScriptedModel([]))
-    return PlanExecutor(shop.index.graph, method.distances)
+def executor(shop: Clew) -> PlanQuery:
+    distances = PatternDistances(shop.index, shop.embedder)
+    return PlanQuery(reader_of(shop.index, shop.embedder).vocabulary, distances)
 
 
 def executed(
-    executor: PlanExecutor, triples: list[list[str]], answer: str = "", *operations: dict[str, Any]
-) -> Executed:
+    executor: PlanQuery, triples: list[list[str]], answer: str = "", *operations: dict[str, Any]
+) -> DraftAnswer | Misfit:
     reply = {"divided": [], "triples": triples, "answer": answer, "operations": list(operations)}
-    return executor.run(plan_of(read_value(json.dumps(reply), lambda value: build(PlanReply, value))))
+    return executor.answer(plan_of(read_value(json.dumps(reply), lambda value: build(PlanReply, value))))
 
 
-def names(found: Executed) -> list[str]:
+def names(found: DraftAnswer | Misfit) -> list[str]:
+    assert isinstance(found, DraftAnswer), found.detail
     return [answer.entity for answer in found.answers]
 
 
 LINE = [M, "on line", "Gasket Line"]
+L, W = "UNKNOWN line 1", "UNKNOWN work order 1"
+ON_ORDER, BY_ILSE = [W, "done on", M], [W, "done by", "Ilse Tamm"]
 
 
 @pytest.mark.parametrize(
@@ -132,14 +139,36 @@ LINE = [M, "on line", "Gasket Line"]
             ["HP-12", "TB-5"],
         ),
         ([], [{"op": "without", "triples": [["UNKNOWN work order 1", "done on", M]]}], ["HP-12", "TB-5 Mk2"]),
+        ([ON_ORDER, BY_ILSE], [{"op": "most", "node": W}], ["HP-40"]),
+        ([ON_ORDER, BY_ILSE], [{"op": "keep", "node": f"count of {W}", "test": ">", "than": 2}], []),
+        ([ON_ORDER, [W, "hours", N]], [{"op": "max", "node": N}], ["HP-40"]),
+        ([ON_ORDER, [W, "hours", N]], [{"op": "min", "node": N}], ["HP-40", "TB-5"]),
+        (
+            [ON_ORDER, [W, "hours", N]],
+            [{"op": "keep", "node": N, "test": "<", "than": "2.5 h"}] * 2,
+            ["HP-40", "TB-5"],
+        ),
+        (
+            [PRESSURE, LINE],
+            [{"op": "keep", "node": N, "test": "<", "than": "300"}, {"op": "max", "node": N}],
+            ["HP-40"],
+        ),
+        (
+            [PRESSURE, [M, "on line", L]],
+            [{"op": "keep", "node": L, "test": "!=", "than": "Gasket Line"}],
+            ["HP-12"],
+        ),
     ],
     ids=str,
 )
 def test_operations_choose_answers(executor, triples, operations, answers):
     found = executed(executor, triples, M, *operations)
-    assert found.misfit is None
+    if not answers:
+        assert isinstance(found, Misfit)
+        assert found.reason == "empty_result"
+        return
     assert sorted(names(found)) == sorted(answers)
-    if operations[-1].get("op") in ("max", "min"):
+    if operations[-1].get("first"):
         assert names(found) == answers
 
 
@@ -160,13 +189,17 @@ def test_operations_choose_answers(executor, triples, operations, answers):
         ([["UNKNOWN work order 1", "hours", N]], {"op": "average", "node": N}, "2.5"),
         ([["HP-40", "on line", "Gasket Line"]], {"op": "exists"}, "yes"),
         ([["HP-12", "on line", "Gasket Line"]], {"op": "exists"}, "no"),
+        ([ON_ORDER, BY_ILSE], {"op": "count", "node": M}, "1"),
+        ([["HP-12", "on line", L], ["TB-5", "on line", L]], {"op": "exists"}, "no"),
+        ([["HP-40", "on line", L], ["TB-5", "on line", L]], {"op": "exists"}, "yes"),
+        ([LINE, [M, "pressure bar", "230"]], {"op": "exists"}, "yes"),
     ],
     ids=str,
 )
 def test_operations_give_values_with_the_triples_they_come_from(executor, triples, operation, value):
     found = executed(executor, triples, M if not triples else "", operation)
     assert names(found) == [value]
-    assert found.proofs[0] or not triples
+    assert found.citations or not triples
 
 
 def test_two_things_are_compared(executor):
@@ -175,12 +208,12 @@ def test_two_things_are_compared(executor):
         keep = {"op": "keep", "node": N, "test": test, "than": "UNKNOWN number 2"}
         found = executed(executor, pair, "", keep, {"op": "exists"})
         assert names(found) == [value]
-        assert len(found.proofs[0]) == 2
+        assert len(found.citations[0].triple_ids) == 2
 
 
 def test_an_answer_is_proved_by_all_edges_of_its_match(executor, shop):
     found = executed(executor, [PRESSURE, LINE], M, {"op": "max", "node": N})
-    triples = [shop.index.graph.triple(t) for t in found.proofs[0]]
+    triples = [shop.index.graph.triple(t) for t in found.citations[0].triple_ids]
     told = [(shop.index.graph.entities[h], shop.index.graph.entities[t]) for h, _, t in triples]
     assert sorted(told) == [("TB-5", "400"), ("TB-5", "Gasket Line")]
 
@@ -201,8 +234,25 @@ def test_a_code_that_is_part_of_another_is_not_taken_for_it(executor):
 def test_what_the_graph_lacks_is_said(executor, triples, reason):
     unknown = next(name for name in triples[0] if name.startswith("UNKNOWN"))
     found = executed(executor, triples, "", {"op": "count", "node": unknown})
-    assert found.misfit is not None
-    assert found.misfit.reason == reason
+    assert isinstance(found, Misfit)
+    assert found.reason == reason
+
+
+@pytest.mark.parametrize(
+    ("triples", "operation"),
+    [
+        ([[W, "done on", M], [W, "hours", M]], {"op": "count", "node": W}),
+        ([ON_ORDER, [W, "hours", N]], {"op": "most", "node": N}),
+        ([ON_ORDER, [W, "hours", N]], {"op": "keep", "node": N, "test": ">", "than": "UNKNOWN machine 1"}),
+        ([PRESSURE], {"op": "keep", "node": N, "test": ">", "than": "green"}),
+        ([PRESSURE], {"op": "sum", "node": M}),
+    ],
+    ids=["a circle", "two steps away", "of one thing", "no value", "no number"],
+)
+def test_what_no_query_graph_says_is_told_to_the_model(executor, triples, operation):
+    found = executed(executor, triples, M, operation)
+    assert isinstance(found, Misfit)
+    assert found.detail
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,488 @@
+"""A plan, a pattern with operations, as a query graph: `query/` executes it, and proves what it comes to.
+
+Names and relations are found as for the paper's patterns: the best match of each connected part says which
+entities and relations are meant, and which way its edges run; all that is as near counts too. From there on
+all is sets. A node stands for a set, seen along the edges of the pattern, and each operation narrows one:
+
+    [film 1, directed by, Nolan], [film 1, length, number 1]; keep number 1 > 120; count film 1
+    → count of Compared(Walk(Nolan, directed by⁻¹), (length,), > 120)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import reduce
+from typing import cast
+
+import numpy as np
+
+from clew.graph.graph import ValueKind
+from clew.graph.values import parse_value
+from clew.grounding import cite
+from clew.index.vectors.distances import IndexDistances
+from clew.methods.settings import FITTING_GSD
+from clew.methods.simgrag.find_subgraphs import Misfit, find_subgraphs, same_names, same_relations, unfit
+from clew.methods.simgrag.write_pattern import Operation, PatternPlan, counted_name
+from clew.query.execute import Executor, OverBudget
+from clew.query.prove import prove
+from clew.query.tree import (
+    Anchor,
+    Both,
+    Compared,
+    Counted,
+    Either,
+    Extreme,
+    OfType,
+    Part,
+    Query,
+    Sign,
+    Value,
+    Walk,
+    Without,
+)
+from clew.query.values import in_unit_of, values_in
+from clew.query.vocabulary import Vocabulary
+from clew.reading.answer import DraftAnswer, answer_of
+from clew.text.normalise import normalise
+from clew.types import AnswerEntity, Match, Pattern, PatternEdge, PatternNode
+
+SURE_NAME = 0.05
+"""Distance up to which an entity is what a name says."""
+NAMES_LOOKED_AT = 64
+SILENCE = "what the graph does not record is taken not to be so"
+
+
+class _Lacking(Exception):
+    """The graph lacks what a plan names, or a query graph cannot say it."""
+
+    def __init__(self, misfit: Misfit) -> None:
+        self.misfit = misfit
+
+
+def _cannot(what: str) -> _Lacking:
+    return _Lacking(Misfit("empty_result", f"code cannot carry out the model's operations: {what}"))
+
+
+def _either(parts: Sequence[Part]) -> Part | None:
+    return reduce(Either, parts) if parts else None
+
+
+def _both(left: Part | None, right: Part | None) -> Part | None:
+    return Both(left, right) if left is not None and right is not None else left or right
+
+
+@dataclass
+class _Sets:
+    """The sets that the nodes of a pattern without circles stand for.
+
+    `entities` of known nodes and `types` of unknown ones, by place; `steps[i]` are those that edge i may be,
+    from its head to its tail; `narrowed` has the set of a node after an operation, and when that was.
+    """
+
+    executor: Executor
+    pattern: Pattern
+    entities: dict[int, Part]
+    types: dict[int, Part]
+    steps: list[tuple[int, ...]]
+    narrowed: dict[int, tuple[int, Part]] = field(default_factory=dict[int, tuple[int, Part]])
+
+    def narrow(self, place: int, part: Part) -> None:
+        """Let a node stand for a part, which says all that was said of the pattern before."""
+        self.narrowed[place] = (1 + max((when for when, _ in self.narrowed.values()), default=0), part)
+
+    def at(self, place: int) -> Part:
+        """The set of a node."""
+        part = self.seen_from(place, -1)
+        if part is None:
+            raise _cannot(f'nothing says what "{self.pattern.nodes[place].name}" is')
+        return part
+
+    def seen_from(self, place: int, edge: int) -> Part | None:
+        """The set of a node by what lies beyond it, seen along an edge (-1: all around it); None for any."""
+        if place in self.entities and edge >= 0 and place not in self.narrowed:
+            return self.entities[place]
+        when, part = self.narrowed.get(place, (0, None))
+        for number, other in self.around(place, edge):
+            if when and not self._is_narrowed(other, number, when):
+                continue
+            source = self.seen_from(other, number)
+            steps = [self.step(number, other, at) for at in range(len(self.steps[number]))]
+            walks = [OfType(-1, step ^ 1) if source is None else Walk(source, step) for step in steps]
+            part = _both(part, _either(walks))
+        part = _both(part, self.entities.get(place))
+        return self._of_type(place, part)
+
+    def _of_type(self, place: int, part: Part | None) -> Part | None:
+        """A set with the type that the pattern says, where that leaves out some, and not all."""
+        type_ = self.types.get(place)
+        if part is None or type_ is None:
+            return part or type_
+        inside = len(self.executor.members(Both(part, type_)))
+        return Both(part, type_) if 0 < inside < len(self.executor.members(part)) else part
+
+    def _is_narrowed(self, place: int, edge: int, since: int) -> bool:
+        """Whether an operation after another one was on a node beyond an edge."""
+        if place in self.entities:
+            return False
+        when, _ = self.narrowed.get(place, (0, None))
+        return when > since or any(self._is_narrowed(o, n, since) for n, o in self.around(place, edge))
+
+    def around(self, place: int, but: int = -1) -> list[tuple[int, int]]:
+        """The edges at a node with its neighbours, without one edge."""
+        edges = enumerate(self.pattern.edges)
+        ends = ((n, e.tail if e.head == place else e.head) for n, e in edges if place in (e.head, e.tail))
+        return [(number, other) for number, other in ends if number != but]
+
+    def step(self, edge: int, source: int, at: int = 0) -> int:
+        """The step that leads over an edge from one of its ends."""
+        return self.steps[edge][at] ^ (self.pattern.edges[edge].head != source)
+
+    def owned(self, place: int) -> tuple[int, Part, int] | None:
+        """What has an unknown of one edge as its value: its place, its set, and the step; None for others."""
+        around = self.around(place)
+        if len(around) != 1 or place in self.entities or place in self.narrowed:
+            return None
+        edge, owner = around[0]
+        step = self.step(edge, owner)
+        part = self.seen_from(owner, edge) or OfType(-1, step)
+        return (owner, part, step) if len(self.steps[edge]) == 1 else None
+
+    def joined(self, first: int, second: int) -> bool:
+        """Whether two unknowns hang together by unknowns."""
+        return second in self.group(first)
+
+    def group(self, place: int) -> set[int]:
+        """The unknowns that hang together with one."""
+        group, stack = set[int](), [place]
+        while stack:
+            inner = stack.pop()
+            if inner not in group and inner not in self.entities:
+                group.add(inner)
+                stack += [other for _, other in self.around(inner)]
+        return group
+
+    def roots(self) -> list[tuple[int, ...]]:
+        """Nodes from which all edges are seen: one of each group of unknowns, both ends of known ones."""
+        roots: dict[tuple[int, ...], None] = {}
+        for edge in self.pattern.edges:
+            unknown = [end for end in (edge.head, edge.tail) if end not in self.entities]
+            roots[(min(self.group(unknown[0])),) if unknown else (edge.tail, edge.head)] = None
+        return list(roots) or [(0,)]
+
+
+@dataclass
+class PlanQuery:
+    """Makes the query graph of a plan, and answers by it."""
+
+    vocabulary: Vocabulary
+    distances: IndexDistances
+    bound: float = FITTING_GSD
+    executor: Executor = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.graph = self.vocabulary.graph
+        self.executor = Executor(self.graph)
+
+    def answer(self, plan: PatternPlan) -> DraftAnswer | Misfit:
+        """What a plan comes to, or why it comes to nothing: what the graph lacks, or what cannot be said."""
+        try:
+            draft = self._answer(plan)
+        except _Lacking as lacking:
+            return lacking.misfit
+        except OverBudget:
+            return Misfit("budget", "the model's query follows more edges than may be followed")
+        if (abstained := draft.abstained) is not None:
+            return Misfit(abstained.reason, abstained.detail)
+        return draft
+
+    def _answer(self, plan: PatternPlan) -> DraftAnswer:
+        if not plan.pattern.nodes:
+            raise _Lacking(Misfit("no_relation", "the graph records nothing of what is asked for"))
+        asks = next((op for op in plan.operations if op.op in ("count", "sum", "average", "exists")), None)
+        truth = asks is not None and asks.op == "exists"
+        sets = self._sets(plan.pattern, nearest=truth)
+        roots = sets.roots()
+        before = [sets.at(root[0]) for root in roots] if truth else []
+        answer = self._asked(plan)
+        for at, op in enumerate(plan.operations):
+            if op is asks:
+                break
+            if op.op == "or":
+                other = self._sets(plan.operation_patterns[at])
+                both = Either(sets.at(answer), other.at(_place_of(plan, answer, other.pattern)))
+                alone = Pattern((plan.pattern.nodes[answer],), ())
+                sets = replace(sets, pattern=alone, entities={}, types={}, steps=[], narrowed={0: (1, both)})
+                plan, answer, roots = replace(plan, pattern=alone, answer=0), 0, [(0,)]
+            elif op.op == "without":
+                self._leave_out(plan, sets, plan.operation_patterns[at])
+            else:
+                self._narrow(plan, sets, op, answer)
+        if asks is None:
+            return answer_of(self.graph, self.vocabulary, Query("list", sets.at(answer)))
+        if truth:
+            return self._truth(sets, roots, before)
+        return answer_of(self.graph, self.vocabulary, self._number(plan, sets, asks))
+
+    def _asked(self, plan: PatternPlan) -> int:
+        """The node asked for: the one the plan names, else the last unknown; -1 without one."""
+        unknown = [i for i, node in enumerate(plan.pattern.nodes) if not node.known]
+        return plan.answer if plan.answer >= 0 else unknown[-1] if unknown else -1
+
+    def _number(self, plan: PatternPlan, sets: _Sets, op: Operation) -> Query:
+        place = plan.place(op.node)
+        if op.op == "count":
+            return Query("count", sets.at(place))
+        owned = sets.owned(place)
+        if owned is None:
+            raise _cannot(f'"{op.node}" is no value of one thing')
+        _, part, step = owned
+        return Query("sum" if op.op == "sum" else "average", Walk(part, step))
+
+    def _truth(self, sets: _Sets, roots: list[tuple[int, ...]], before: list[Part]) -> DraftAnswer:
+        """Yes where each part of the pattern holds; *no* rests on what holds without the operations."""
+        query_answers: list[DraftAnswer] = []
+        for root in roots:
+            tried = [answer_of(self.graph, self.vocabulary, Query("yes", sets.at(place))) for place in root]
+            query_answers.append(next((draft for draft in tried if draft.answers), tried[0]))
+        failed = next((draft for draft in query_answers if draft.text != "yes"), None)
+        if failed is None:
+            ids = [t for draft in query_answers for c in draft.citations for t in c.triple_ids]
+        else:
+            members = [(part, self.executor.members(part)[:1].tolist()) for part in before]
+            ids = [t for part, first in members for node in first for t in prove(self.executor, part, node)]
+            ids = ids or [t for c in failed.citations for t in c.triple_ids]
+            if not ids:
+                raise _Lacking(Misfit("empty_result", "it records nothing of what is asked about"))
+        value = "yes" if failed is None else "no"
+        citation = cite(self.graph, value, tuple(dict.fromkeys(ids)))
+        notes = () if failed is None else (SILENCE,)
+        return DraftAnswer((AnswerEntity(value, value, 1.0),), (citation,), value, notes=notes)
+
+    # operations
+
+    def _narrow(self, plan: PatternPlan, sets: _Sets, op: Operation, answer: int) -> None:
+        counted = counted_name(op.node) if op.op == "keep" else op.node if op.op in ("most", "fewest") else ""
+        if counted:
+            sets.narrow(answer, self._by_count(plan, sets, op, answer, plan.place(counted)))
+        elif op.op == "keep":
+            self._keep(plan, sets, op)
+        else:
+            place = plan.place(op.node)
+            owned = sets.owned(place) if place != answer else None
+            owner, part, steps = (place, sets.at(place), ()) if owned is None else (*owned[:2], owned[2:])
+            sets.narrow(owner, Extreme(part, steps, False, op.op == "max", max(op.first, 1)))
+
+    def _by_count(self, plan: PatternPlan, sets: _Sets, op: Operation, answer: int, place: int) -> Part:
+        """The answers with so many, most or fewest things beside them."""
+        edge = next((number for number, other in sets.around(answer) if other == place), None)
+        if edge is None or len(sets.steps[edge]) != 1:
+            raise _cannot(
+                f'only what is one step from "{plan.pattern.nodes[answer].name}" is counted for each'
+            )
+        step, among = sets.step(edge, answer), sets.seen_from(place, edge)
+        part = sets.at(answer)
+        if op.op != "keep" or _sign(op) in (">", ">=", "="):  # Then there is one to be counted.
+            part = sets.seen_from(answer, edge) or OfType(-1, step)
+        if op.op != "keep":
+            return Extreme(part, (step,), True, op.op == "most", max(op.first, 1), among=among)
+        number = self._value(str(op.than), dates=False)
+        if number is None or not number.number.is_integer():
+            raise _cannot(f'"{op.than}" is no whole number')
+        return Counted(part, step, _sign(op), int(number.number), among=among)
+
+    def _keep(self, plan: PatternPlan, sets: _Sets, op: Operation) -> None:
+        """Keep what passes a test on the value of a node: with a number, a date, a name, or another node."""
+        place, other, sign = plan.place(op.node), plan.place(str(op.than)), _sign(op)
+        if other >= 0 and other in sets.group(place):
+            raise _cannot(f'"{op.node}" and "{op.than}" belong to one thing')
+        part = sets.at(place)
+        dates = self._are_dates(part)
+        number = None if dates is None else self._value(str(op.than), dates=dates)
+        value = sets.at(other) if other >= 0 else number
+        if sign in ("=", "!=") and not isinstance(value, Value):
+            same = value or self._named(str(op.than))
+            sets.narrow(place, Both(part, same) if sign == "=" else Without(part, same))
+            return
+        if value is None:
+            raise _cannot(f'"{op.node}" does not compare with "{op.than}"')
+        owned = sets.owned(place)
+        if owned is not None and self._has_one_value(owned[1], owned[2]):
+            owner, part, step = owned
+            if isinstance(value, Value):
+                value = in_unit_of(self.vocabulary.relations[step // 2], value)
+            sets.narrow(owner, Compared(part, (step,), sign, value))
+        else:
+            sets.narrow(place, Compared(part, (), sign, value))
+
+    def _has_one_value(self, part: Part, step: int) -> bool:
+        return int(self.executor.counts(self.executor.members(part), step).max(initial=0)) <= 1
+
+    def _are_dates(self, part: Part) -> bool | None:
+        """Whether the values of a set are dates; None where it has no values."""
+        kinds = self.graph.values.kind[self.executor.members(part)]
+        dates, numbers = int((kinds == ValueKind.DATE).sum()), int((kinds == ValueKind.NUMBER).sum())
+        return dates > numbers if dates or numbers else None
+
+    def _value(self, text: str, *, dates: bool) -> Value | None:
+        """The number or the date that a text is, a unit may stand behind it; None for other texts."""
+        for (start, stop), values in values_in(text := text.strip()).items():
+            if start == 0 and len(text[stop:].split()) <= 1:
+                return next((value for value in values if value.date == dates and not value.yearly), None)
+        kind, number = parse_value(text)
+        return Value(number, date=dates) if kind == (ValueKind.DATE if dates else ValueKind.NUMBER) else None
+
+    def _named(self, name: str) -> Part:
+        entities = self._entities(PatternNode(name, known=True), SURE_NAME)
+        if entities is None:
+            raise _Lacking(Misfit("no_entity", f'it has no entity like "{name}"', (name,)))
+        return entities
+
+    def _leave_out(self, plan: PatternPlan, sets: _Sets, second: Pattern) -> None:
+        """Leave out what the triples of another pattern hold for as well."""
+        shared = [
+            (place, at)
+            for at, node in enumerate(second.nodes)
+            if not node.known and (place := plan.place(node.name)) >= 0
+        ]
+        if len(shared) != 1:
+            raise _cannot('what "without" leaves out has to share one unknown with the other triples')
+        place, at = shared[0]
+        sets.narrow(place, Without(sets.at(place), self._sets(second, nearest=True).at(at)))
+
+    # what the pattern means in the graph
+
+    def _sets(self, pattern: Pattern, *, nearest: bool = False) -> _Sets:
+        """The sets of a pattern; with `nearest`, those of each name by itself where nothing has its shape."""
+        sets = _Sets(self.executor, pattern, {}, {}, [() for _ in pattern.edges])
+        _require_no_circle(pattern)
+        for place, node in enumerate(pattern.nodes):
+            types = () if node.known or node.type is None else self.distances.matching_types(node.type)
+            parts = [OfType(type_) for type_ in types]
+            parts = [part for part in parts if len(self.executor.members(part))]
+            if (part := _either(parts)) is not None:
+                sets.types[place] = part
+        for places, edges in _parts(pattern):
+            if not edges:
+                if places[0] not in sets.types:
+                    node = pattern.nodes[places[0]]
+                    detail = f'it declares no type like "{node.type or node.name}"'
+                    raise _Lacking(Misfit("no_relation", detail))
+            elif any(pattern.nodes[place].known for place in places):
+                self._fit(sets, places, edges, nearest=nearest)
+            else:
+                self._take_nearest(sets, places, edges)
+        return sets
+
+    def _fit(self, sets: _Sets, places: list[int], edges: list[int], *, nearest: bool) -> None:
+        """Entities, relations and directions as the best match of a connected part has them."""
+        pattern = sets.pattern
+        part = Pattern(
+            tuple(pattern.nodes[place] for place in places),
+            tuple(
+                replace(edge, head=places.index(edge.head), tail=places.index(edge.tail))
+                for edge in map(pattern.edges.__getitem__, edges)
+            ),
+        )
+        result = find_subgraphs(self.graph, part, self.distances, 1)
+        misfit = unfit(self.graph, part, result, self.distances, self.bound)
+        misfit = misfit or self._other_name(part, result.matches[0])
+        if misfit is not None:
+            if not nearest or misfit.reason != "empty_result":
+                raise _Lacking(misfit)
+            self._take_nearest(sets, places, edges)
+            return
+        best = result.matches[0]
+        for place, entities in zip(places, same_names(part, self.distances, best), strict=True):
+            if pattern.nodes[place].known:
+                sets.entities[place] = cast("Part", _either([Anchor(entity) for entity in entities]))
+        relations = same_relations(self.graph, part, self.distances, best)
+        for number, edge, triple, tied in zip(edges, part.edges, best.triples, relations, strict=True):
+            head, matched, _ = self.graph.triple(triple)
+            back = head != best.nodes[edge.head]
+            sets.steps[number] = tuple(2 * (matched if r < 0 else r) + back for r in tied)
+
+    def _other_name(self, part: Pattern, best: Match) -> Misfit | None:
+        """Refuse a match that puts another entity in the place of one that is there by its name."""
+        for node, entity in zip(part.nodes, best.nodes, strict=True):
+            sure = self._entities(node, SURE_NAME) if node.known else None
+            if sure is not None and entity not in self.executor.members(sure):
+                return Misfit("empty_result", f'it has "{node.name}", but nothing of this shape around it')
+        return None
+
+    def _take_nearest(self, sets: _Sets, places: list[int], edges: list[int]) -> None:
+        """Names and relations each by itself: for parts without a name, or that nothing fits."""
+        for place in places:
+            node = sets.pattern.nodes[place]
+            if node.known and (entities := self._entities(node)) is not None:
+                sets.entities[place] = entities
+        for number in edges:
+            sets.steps[number] = (self._nearest_step(sets, sets.pattern.edges[number]),)
+
+    def _entities(self, node: PatternNode, most: float = np.inf) -> Part | None:
+        """The entities nearest to a name, all that are as near; None where they are too far."""
+        near = self.distances.node_candidates(node, NAMES_LOOKED_AT)
+        least = near.distances.min(initial=np.inf)
+        if least > most or not len(near.entities):
+            return None
+        nearest = near.entities[near.distances <= max(least + 1e-6, most if most < np.inf else 0.0)]
+        return _either([Anchor(int(entity)) for entity in nearest])
+
+    def _nearest_step(self, sets: _Sets, edge: PatternEdge) -> int:
+        """The nearest relation of an edge, the way round in which its ends are of the types that are said."""
+        if edge.relation is None:
+            raise _Lacking(Misfit("no_relation", "a relation that is unknown needs a name beside it"))
+        distances = self.distances.relation_distances(edge)
+        relation = int(np.argmin(distances)) if len(distances) else -1
+        if relation < 0 or distances[relation] > self.bound:
+            raise _Lacking(Misfit("no_relation", f'it has no relation like "{edge.relation}"'))
+        steps = (2 * relation, 2 * relation + 1)
+        return max(steps, key=lambda step: self._fitting(sets, edge, step))
+
+    def _fitting(self, sets: _Sets, edge: PatternEdge, step: int) -> int:
+        """How many triples lead by a step from what one end of an edge is to what the other is."""
+        ends = [sets.entities.get(place) or sets.types.get(place) for place in (edge.head, edge.tail)]
+        members = self.executor.members(ends[0] or OfType(-1, step))
+        reached = self.executor.edges(members, step)[1]
+        return (
+            len(reached) if ends[1] is None else int(np.isin(reached, self.executor.members(ends[1])).sum())
+        )
+
+
+def _sign(op: Operation) -> Sign:
+    return op.test or "="
+
+
+def _place_of(plan: PatternPlan, answer: int, other: Pattern) -> int:
+    name = normalise(plan.pattern.nodes[answer].name)
+    place = next((at for at, node in enumerate(other.nodes) if normalise(node.name) == name), -1)
+    if place < 0:
+        raise _cannot('the triples of an "or" do not have the unknown asked for')
+    return place
+
+
+def _parts(pattern: Pattern) -> list[tuple[list[int], list[int]]]:
+    """The connected parts of a pattern: the places of their nodes, and the numbers of their edges."""
+    group = list(range(len(pattern.nodes)))
+    for _ in pattern.nodes:
+        for edge in pattern.edges:
+            group[edge.head] = group[edge.tail] = min(group[edge.head], group[edge.tail])
+    return [
+        (
+            [place for place, g in enumerate(group) if g == each],
+            [number for number, edge in enumerate(pattern.edges) if group[edge.head] == each],
+        )
+        for each in dict.fromkeys(group)
+    ]
+
+
+def _require_no_circle(pattern: Pattern) -> None:
+    """Refuse triples that lead over unknowns back to one of them: no set says that two nodes are the same."""
+    group = list(range(len(pattern.nodes)))
+    for edge in pattern.edges:
+        head, tail = group[edge.head], group[edge.tail]
+        if pattern.nodes[edge.head].known or pattern.nodes[edge.tail].known:
+            continue
+        if head == tail:
+            raise _cannot("its triples form a circle")
+        group = [head if g == tail else g for g in group]
